@@ -1,0 +1,2 @@
+//! Compares Pippin with its peers side by side in one run.
+fn main() {}

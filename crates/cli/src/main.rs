@@ -1,0 +1,2 @@
+//! The binary `pippin`.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Everything that starts or stops a process: catalogue, installation, services, lifecycle, proofs, trials, runs.

@@ -1,0 +1,77 @@
+//! Doubts about a figure, and what follows from them.
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How much a caveat weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing; no doubt about the figure.
+    Note,
+    /// The figure may mislead.
+    Suspect,
+    /// The figure is not what it claims to be.
+    Invalid,
+}
+
+/// One named doubt, with its evidence in figures and an advice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Caveat {
+    /// A stable name: `generator_busy`.
+    pub id: String,
+    /// How much it weighs.
+    pub severity: Severity,
+    /// What was seen, in figures: "generator core 97 % busy over 30 s (limit 95 %)".
+    pub evidence: String,
+    /// What to do about it.
+    pub advice: String,
+}
+
+/// Whether a figure can be believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Verdict {
+    /// No doubt was found.
+    Valid,
+    /// At least one caveat of severity suspect.
+    Suspect,
+    /// At least one caveat of severity invalid: shown struck through, never ranked.
+    Invalid,
+}
+
+impl Verdict {
+    /// The verdict that follows from these caveats.
+    #[must_use]
+    pub fn of<'a>(caveats: impl IntoIterator<Item = &'a Caveat>) -> Self {
+        match caveats.into_iter().map(|caveat| caveat.severity).max() {
+            Some(Severity::Invalid) => Self::Invalid,
+            Some(Severity::Suspect) => Self::Suspect,
+            Some(Severity::Note) | None => Self::Valid,
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Valid => "VALID",
+            Self::Suspect => "SUSPECT",
+            Self::Invalid => "INVALID",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_caveat_decides() {
+        let caveat = |severity| Caveat { id: "x".into(), severity, evidence: String::new(), advice: String::new() };
+        assert_eq!(Verdict::of([]), Verdict::Valid);
+        assert_eq!(Verdict::of([&caveat(Severity::Note)]), Verdict::Valid);
+        assert_eq!(Verdict::of([&caveat(Severity::Suspect), &caveat(Severity::Note)]), Verdict::Suspect);
+        assert_eq!(Verdict::of([&caveat(Severity::Suspect), &caveat(Severity::Invalid)]), Verdict::Invalid);
+        assert_eq!(format!("[{:8}]", Verdict::Valid), "[VALID   ]");
+    }
+}

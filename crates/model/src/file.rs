@@ -1,0 +1,107 @@
+//! Reading hand-written TOML: every error names the file, the line, what is wrong and the nearest right thing.
+use serde::de::DeserializeOwned;
+use std::path::{Path, PathBuf};
+
+/// A hand-written file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The file cannot be read at all.
+    #[error("{}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The text is not TOML of the expected form.
+    #[error("{}{}: {message}", path.display(), line.map(|l| format!(":{l}")).unwrap_or_default())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1, where it is known.
+        line: Option<usize>,
+        /// What is wrong, and the fix.
+        message: String,
+    },
+}
+
+impl FileError {
+    /// An error about the meaning of a well-formed file.
+    pub fn content(path: &Path, message: impl Into<String>) -> Self {
+        Self::Content { path: path.into(), line: None, message: message.into() }
+    }
+}
+
+/// Reads and parses one TOML file.
+///
+/// # Errors
+/// If the file cannot be read, is no TOML, has an unknown key, lacks one, or has a value of another type.
+pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, FileError> {
+    let text = std::fs::read_to_string(path).map_err(|source| FileError::Read { path: path.into(), source })?;
+    parse_toml(path, &text)
+}
+
+/// Parses the text of a TOML file; `path` serves the messages only.
+///
+/// # Errors
+/// As [`read_toml`].
+pub fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, FileError> {
+    toml::from_str(text).map_err(|error| FileError::Content {
+        path: path.into(),
+        line: error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1),
+        message: with_suggestion(error.message()),
+    })
+}
+
+/// Adds "did you mean" to serde's "unknown field `a`, expected one of `b`, `c`".
+fn with_suggestion(message: &str) -> String {
+    let first_line = message.lines().next().unwrap_or(message);
+    let Some(rest) = first_line.strip_prefix("unknown field ").or_else(|| first_line.strip_prefix("unknown variant ")) else {
+        return first_line.to_string();
+    };
+    let names: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
+    let Some((unknown, known)) = names.split_first() else { return first_line.to_string() };
+    match nearest(unknown, known.iter().copied()) {
+        Some(name) => format!("unknown key `{unknown}`: did you mean `{name}`? (known here: {})", known.join(", ")),
+        None => format!("unknown key `{unknown}` (known here: {})", known.join(", ")),
+    }
+}
+
+/// The candidate that a slip most likely meant, if one is near enough (Jaro-Winkler similarity above 0.75).
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
+        .filter(|(similarity, _)| *similarity > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Sample {
+        #[allow(dead_code)]
+        connections: u32,
+    }
+
+    #[test]
+    fn an_unknown_key_names_line_and_nearest_key() {
+        let error = parse_toml::<Sample>(Path::new("plans/a.toml"), "# a\nconections = 3\n").unwrap_err().to_string();
+        assert_eq!(error, "plans/a.toml:2: unknown key `conections`: did you mean `connections`? (known here: connections)");
+    }
+
+    #[test]
+    fn a_wrong_type_names_its_line() {
+        let error = parse_toml::<Sample>(Path::new("a.toml"), "connections = \"three\"\n").unwrap_err().to_string();
+        assert!(error.starts_with("a.toml:1: invalid type"), "{error}");
+    }
+
+    #[test]
+    fn nothing_near_is_not_guessed() {
+        assert_eq!(nearest("zebra", ["connections", "rate"]), None);
+    }
+}

@@ -1,0 +1,219 @@
+//! The one histogram type: HDR, 3 significant digits, 100 ns to 1 h, in nanoseconds.
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use serde::{Deserialize, Serialize};
+
+/// Counts of time spans in nanoseconds (Tene's HdrHistogram, <https://hdrhistogram.org>).
+///
+/// Values above one hour are counted as one hour. Serialised as the base64 text of HdrHistogram's V2 encoding, which
+/// the HdrHistogram libraries of other languages read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Histogram {
+    inner: hdrhistogram::Histogram<u64>,
+}
+
+/// The longest span that is told apart: one hour, in nanoseconds.
+pub const HIGHEST_NS: u64 = 3_600_000_000_000;
+const LOWEST_NS: u64 = 100;
+const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// A text that is no encoded histogram.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not an HdrHistogram in V2 encoding: {0}")]
+pub struct HistogramError(String);
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Histogram {
+    /// An empty histogram; allocates all it will ever need (about 220 kB).
+    #[must_use]
+    #[allow(clippy::expect_used)] // the three constants satisfy the constructor's conditions
+    pub fn new() -> Self {
+        let inner = hdrhistogram::Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS).expect("constant bounds are valid");
+        Self { inner }
+    }
+
+    /// Counts one span.
+    #[inline]
+    pub fn record(&mut self, ns: u64) {
+        self.inner.saturating_record(ns);
+    }
+
+    /// Counts `count` spans of the same length.
+    pub fn record_n(&mut self, ns: u64, count: u64) {
+        self.inner.saturating_record_n(ns, count);
+    }
+
+    /// Adds all counts of another histogram.
+    pub fn merge(&mut self, other: &Self) {
+        // Both have the same bounds, so that nothing can be out of range.
+        let _ = self.inner.add(&other.inner);
+    }
+
+    /// Forgets all counts and keeps the memory.
+    pub fn clear(&mut self) {
+        self.inner.reset();
+    }
+
+    /// How many spans were counted.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.inner.len()
+    }
+
+    /// The value at or below which the fraction `q` (0 to 1) of all spans lies; `None` if nothing was counted.
+    #[must_use]
+    pub fn quantile_ns(&self, q: f64) -> Option<u64> {
+        (self.count() > 0).then(|| self.inner.value_at_quantile(q))
+    }
+
+    /// The shortest span, to the histogram's precision; `None` if nothing was counted.
+    #[must_use]
+    pub fn min_ns(&self) -> Option<u64> {
+        (self.count() > 0).then(|| self.inner.min())
+    }
+
+    /// The longest span, to the histogram's precision; `None` if nothing was counted.
+    #[must_use]
+    pub fn max_ns(&self) -> Option<u64> {
+        (self.count() > 0).then(|| self.inner.max())
+    }
+
+    /// The arithmetic mean in nanoseconds; `None` if nothing was counted.
+    #[must_use]
+    pub fn mean_ns(&self) -> Option<f64> {
+        (self.count() > 0).then(|| self.inner.mean())
+    }
+
+    /// The standard deviation in nanoseconds; `None` if nothing was counted.
+    #[must_use]
+    pub fn stdev_ns(&self) -> Option<f64> {
+        (self.count() > 0).then(|| self.inner.stdev())
+    }
+
+    /// The fraction of spans at or below `ns`; `None` if nothing was counted.
+    #[must_use]
+    pub fn fraction_at_or_below(&self, ns: u64) -> Option<f64> {
+        (self.count() > 0).then(|| self.inner.quantile_below(ns))
+    }
+
+    /// Every recorded value with its count, ascending: (highest equivalent value in ns, count).
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.inner.iter_recorded().map(|v| (v.value_iterated_to(), v.count_at_value()))
+    }
+
+    /// The figures that tables and JSON show.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let q = |q| self.quantile_ns(q);
+        Summary {
+            count: self.count(),
+            min_ns: self.min_ns(),
+            mean_ns: self.mean_ns(),
+            stdev_ns: self.stdev_ns(),
+            p50_ns: q(0.5),
+            p75_ns: q(0.75),
+            p90_ns: q(0.9),
+            p95_ns: q(0.95),
+            p99_ns: q(0.99),
+            p999_ns: q(0.999),
+            max_ns: self.max_ns(),
+        }
+    }
+
+    /// HdrHistogram's V2 encoding, uncompressed.
+    #[must_use]
+    pub fn to_v2_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // Writing into memory fails only beyond 2^64 bytes or counts.
+        let _ = V2Serializer::new().serialize(&self.inner, &mut bytes);
+        bytes
+    }
+
+    /// Reads HdrHistogram's V2 encoding.
+    ///
+    /// # Errors
+    /// If the bytes are no such encoding.
+    pub fn from_v2_bytes(mut bytes: &[u8]) -> Result<Self, HistogramError> {
+        let read: hdrhistogram::Histogram<u64> = Deserializer::new().deserialize(&mut bytes).map_err(|error| HistogramError(error.to_string()))?;
+        let mut fixed = Self::new();
+        fixed.inner.add(&read).map_err(|error| HistogramError(error.to_string()))?;
+        Ok(fixed)
+    }
+}
+
+impl Serialize for Histogram {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&STANDARD.encode(self.to_v2_bytes()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Histogram {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let bytes = STANDARD.decode(text).map_err(serde::de::Error::custom)?;
+        Self::from_v2_bytes(&bytes).map_err(serde::de::Error::custom)
+    }
+}
+
+/// The figures of a histogram that tables and JSON show; all `None` if nothing was counted.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)] // the names say it: quantiles in nanoseconds
+pub struct Summary {
+    /// How many spans were counted.
+    pub count: u64,
+    pub min_ns: Option<u64>,
+    pub mean_ns: Option<f64>,
+    /// Standard deviation.
+    pub stdev_ns: Option<f64>,
+    pub p50_ns: Option<u64>,
+    pub p75_ns: Option<u64>,
+    pub p90_ns: Option<u64>,
+    pub p95_ns: Option<u64>,
+    pub p99_ns: Option<u64>,
+    pub p999_ns: Option<u64>,
+    pub max_ns: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_histogram_knows_nothing() {
+        let summary = Histogram::new().summary();
+        assert_eq!(summary, Summary::default());
+    }
+
+    #[test]
+    fn quantiles_are_right_within_three_digits() {
+        let mut h = Histogram::new();
+        for i in 1..=1_000 {
+            h.record(i * 1_000_000);
+        }
+        let near = |q: f64, want: f64| {
+            let got = h.quantile_ns(q).unwrap() as f64;
+            assert!((got / want - 1.0).abs() < 0.001, "{q}: {got} for {want}");
+        };
+        near(0.5, 500e6);
+        near(0.99, 990e6);
+        assert!((h.mean_ns().unwrap() / 500.5e6 - 1.0).abs() < 0.001);
+    }
+
+    #[test]
+    fn a_round_trip_keeps_every_count() {
+        let mut h = Histogram::new();
+        for ns in [0, 100, 5_000, 1_000_000, HIGHEST_NS, u64::MAX] {
+            h.record(ns);
+        }
+        let json = serde_json::to_string(&h).unwrap();
+        let back: Histogram = serde_json::from_str(&json).unwrap();
+        assert_eq!(back, h);
+        assert!(serde_json::from_str::<Histogram>("\"AAAA\"").is_err());
+    }
+}

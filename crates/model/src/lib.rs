@@ -1,0 +1,33 @@
+//! Plain data of Pippin and how it is parsed; nothing here starts, measures or prints anything.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`units`] | durations, sizes, rates, percentages with jitter, as hand-written files spell them |
+//! | [`file`] | reading TOML with errors that name the place and the nearest known key |
+//! | [`target`], [`manifest`] | names of targets and their `target.toml` |
+//! | [`workload`] | what a target must serve and how that is proved |
+//! | [`objective`], [`profile`], [`cpus`], [`plan`] | one experiment |
+//! | [`published`] | printed figures shown beside one's own |
+//! | [`histogram`] | the one histogram type |
+//! | [`load_spec`], [`load_result`] | what the engine is asked and what it answers |
+//! | [`usage`], [`fingerprint`] | what the kernel told about processes and about the host |
+//! | [`caveat`], [`trial`] | judgement, and the record of one measured window |
+//! | [`run`] | one execution of a plan |
+pub mod caveat;
+pub mod cpus;
+pub mod file;
+pub mod fingerprint;
+pub mod histogram;
+pub mod load_result;
+pub mod load_spec;
+pub mod manifest;
+pub mod objective;
+pub mod plan;
+pub mod profile;
+pub mod published;
+pub mod run;
+pub mod target;
+pub mod trial;
+pub mod units;
+pub mod usage;
+pub mod workload;

@@ -1,0 +1,333 @@
+//! What the engine measured: counters, histograms of time spans, windows.
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::histogram::Histogram;
+
+/// The outcome of one load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoadResult {
+    /// The event loop that ran: `"epoll"` or `"io_uring"`.
+    pub io: String,
+    /// Number of threads that ran.
+    pub threads: u32,
+    /// CLOCK_REALTIME at the start of the load, nanoseconds since 1970.
+    pub started_unix_ns: u64,
+    /// CLOCK_MONOTONIC when the first connection was opened.
+    pub started_ns: u64,
+    /// CLOCK_MONOTONIC at the start and the end of the measured part; the probe's samples are cut at these instants.
+    pub measured_from_ns: u64,
+    /// See `measured_from_ns`.
+    pub measured_to_ns: u64,
+    /// How the warm-up ended.
+    pub warm_up: WarmUpResult,
+    /// The headline: the measured part of the load; for devices the phase `sustain`.
+    pub measured: Measured,
+    /// Devices only: all phases, each by itself, in order.
+    pub phases: Vec<Phase>,
+    /// One for each second, warm-up included (negative offsets from `measured_from_ns`).
+    pub windows: Vec<Window>,
+    /// What the load cost the generator.
+    pub generator: GeneratorUse,
+    /// Whether the load was stopped before its rule said so.
+    pub interrupted: bool,
+}
+
+/// How the warm-up ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WarmUpResult {
+    /// Its length in nanoseconds; 0 if there was none.
+    pub duration_ns: u64,
+    /// Whether the throughput had stopped trending; `None` if that was not asked.
+    pub steady: Option<bool>,
+    /// Requests completed in it, which no other figure counts.
+    pub completed: u64,
+}
+
+/// A phase of a device load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// `"ramp_up"`, `"sustain"` or `"ramp_down"`.
+    pub name: String,
+    /// Start, as an offset from `started_ns`.
+    pub from_ns: u64,
+    /// What was measured in it; a request belongs to the phase in which it was intended.
+    pub measured: Measured,
+}
+
+/// Counters and time spans of one measured stretch.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Its length in nanoseconds.
+    pub duration_ns: u64,
+    /// Requests by fate.
+    pub requests: RequestCounts,
+    /// Complete answers by status class.
+    pub status: StatusCounts,
+    /// Errors by kind; kinds that did not occur are absent.
+    pub errors: BTreeMap<ErrorKind, u64>,
+    /// Connections.
+    pub connections: ConnectionCounts,
+    /// Bytes on the wire.
+    pub bytes: ByteCounts,
+    /// Time spans.
+    pub spans: Spans,
+}
+
+impl Measured {
+    /// Complete answers per second.
+    #[must_use]
+    pub fn throughput_per_s(&self) -> Option<f64> {
+        self.per_second(self.requests.completed)
+    }
+
+    /// Complete and right answers per second.
+    #[must_use]
+    pub fn goodput_per_s(&self) -> Option<f64> {
+        self.per_second(self.requests.good)
+    }
+
+    /// Everything that went wrong: failed requests, wrong answers, connections that could not be opened.
+    #[must_use]
+    pub fn errors_total(&self) -> u64 {
+        self.errors.values().sum()
+    }
+
+    /// Errors as a fraction of what was tried; `None` if nothing was.
+    #[must_use]
+    pub fn error_fraction(&self) -> Option<f64> {
+        let tried =
+            self.requests.completed + self.requests.failed + self.errors.iter().filter(|(kind, _)| kind.is_before_sending()).map(|(_, n)| n).sum::<u64>();
+        (tried > 0).then(|| self.errors_total() as f64 / tried as f64)
+    }
+
+    fn per_second(&self, count: u64) -> Option<f64> {
+        (self.duration_ns > 0).then(|| count as f64 * 1e9 / self.duration_ns as f64)
+    }
+}
+
+/// Requests by fate. Always: `scheduled = sent + unsent` and `sent = completed + failed + censored`; `good <= completed`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestCounts {
+    /// Due within the stretch.
+    pub scheduled: u64,
+    /// Handed to the kernel.
+    pub sent: u64,
+    /// Due but never sent: no connection was free, or none could be opened.
+    pub unsent: u64,
+    /// Answered in full, whatever the status.
+    pub completed: u64,
+    /// Completed with the right status and body.
+    pub good: u64,
+    /// Sent without a complete answer: closed, reset, malformed, timed out, too large.
+    pub failed: u64,
+    /// Still under way when the stretch ended.
+    pub censored: u64,
+}
+
+impl RequestCounts {
+    /// Whether every request is accounted for.
+    #[must_use]
+    pub fn are_conserved(&self) -> bool {
+        self.scheduled == self.sent + self.unsent && self.sent == self.completed + self.failed + self.censored && self.good <= self.completed
+    }
+}
+
+/// Complete answers by status class.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct StatusCounts {
+    /// Interim answers (100 Continue and the like), which are not answers of their own.
+    pub interim: u64,
+    pub s2xx: u64,
+    pub s3xx: u64,
+    pub s4xx: u64,
+    pub s5xx: u64,
+    /// Outside 200 to 599.
+    pub other: u64,
+}
+
+/// What went wrong with a request or a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorKind {
+    /// Nobody listens (ECONNREFUSED).
+    ConnectRefused,
+    /// The connection was reset while it was opened.
+    ConnectReset,
+    /// The connection was not open in time.
+    ConnectTimeout,
+    /// The connection could not be opened for a local reason: ports, descriptors, memory.
+    ConnectLocal,
+    /// The TLS handshake failed.
+    Tls,
+    /// Closed or reset after the request was sent, before the head of its answer was complete.
+    CloseBeforeAnswer,
+    /// Closed or reset inside the body.
+    CloseInBody,
+    /// Not HTTP/1.1, or HTTP that must be rejected.
+    Malformed,
+    /// A complete answer with a status that the check does not accept.
+    WrongStatus,
+    /// A complete answer with a body that the check does not accept.
+    WrongBody,
+    /// No complete answer in time.
+    Timeout,
+    /// Head or body beyond the limit.
+    TooLarge,
+}
+
+impl ErrorKind {
+    /// Whether it happens before a request is sent, so that the request stays unsent.
+    #[must_use]
+    pub const fn is_before_sending(self) -> bool {
+        matches!(self, Self::ConnectRefused | Self::ConnectReset | Self::ConnectTimeout | Self::ConnectLocal | Self::Tls)
+    }
+
+    /// The name in JSON and tables: `connect_refused`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ConnectRefused => "connect_refused",
+            Self::ConnectReset => "connect_reset",
+            Self::ConnectTimeout => "connect_timeout",
+            Self::ConnectLocal => "connect_local",
+            Self::Tls => "tls",
+            Self::CloseBeforeAnswer => "close_before_answer",
+            Self::CloseInBody => "close_in_body",
+            Self::Malformed => "malformed",
+            Self::WrongStatus => "wrong_status",
+            Self::WrongBody => "wrong_body",
+            Self::Timeout => "timeout",
+            Self::TooLarge => "too_large",
+        }
+    }
+}
+
+/// Connections of one measured stretch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConnectionCounts {
+    /// How many the load asked for.
+    pub asked: u64,
+    /// The most that were open at one time.
+    pub peak: u64,
+    /// How many were opened, the first ones included.
+    pub opened: u64,
+    /// How many replaced one that the server closed, that failed or that was used up.
+    pub reconnects: u64,
+    /// How many the server closed after a complete answer: not an error.
+    pub closed_by_server: u64,
+    /// The least and the most requests that a connection had served when the server closed it after a complete answer: equal
+    /// where the server has a keep-alive limit. `None` if it closed none.
+    pub requests_before_close: Option<(u64, u64)>,
+}
+
+/// Bytes of one measured stretch, as the sockets counted them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ByteCounts {
+    /// Received: heads, bodies and framing.
+    #[serde(rename = "in")]
+    pub received: u64,
+    /// Sent.
+    #[serde(rename = "out")]
+    pub sent: u64,
+    /// Bodies alone, without heads and chunk framing.
+    pub body: u64,
+}
+
+/// The time spans of DESIGN section 3.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spans {
+    /// `connect()` issued to socket writable.
+    pub connect: Histogram,
+    /// To the end of the TLS handshake.
+    pub tls: Histogram,
+    /// First byte of the request handed to the kernel to last byte of the head parsed.
+    pub headers: Histogram,
+    /// Head parsed to last byte of the body parsed.
+    pub body: Histogram,
+    /// `done_at - sent_at`. A request that times out is recorded at its timeout.
+    pub service_time: Histogram,
+    /// `done_at - intended_at`.
+    pub response_time: Histogram,
+    /// `sent_at - intended_at`: the generator's own lateness, together with the wait for a free connection.
+    pub send_lag: Histogram,
+    /// The part of the send lag that is the generator's alone: from the instant at which the request was due *and* a connection was free
+    /// to the instant at which it was sent.
+    pub own_lag: Histogram,
+}
+
+impl Spans {
+    /// Adds all counts of another set.
+    pub fn merge(&mut self, other: &Self) {
+        let Self { connect, tls, headers, body, service_time, response_time, send_lag, own_lag } = other;
+        self.connect.merge(connect);
+        self.tls.merge(tls);
+        self.headers.merge(headers);
+        self.body.merge(body);
+        self.service_time.merge(service_time);
+        self.response_time.merge(response_time);
+        self.send_lag.merge(send_lag);
+        self.own_lag.merge(own_lag);
+    }
+}
+
+/// One second of a load (the last one may be shorter).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Window {
+    /// Start, as an offset from the start of the measured part; negative in the warm-up.
+    pub from_ns: i64,
+    /// Length in nanoseconds.
+    pub duration_ns: u64,
+    /// Requests sent in it.
+    pub sent: u64,
+    /// Complete answers in it.
+    pub completed: u64,
+    /// Complete and right answers in it.
+    pub good: u64,
+    /// Errors in it.
+    pub errors: u64,
+    /// Connections open at its end.
+    pub live_connections: u64,
+    /// Received bytes.
+    pub bytes_in: u64,
+    /// Sent bytes.
+    pub bytes_out: u64,
+    /// Response times of the requests that ended in it.
+    pub response_p50_ns: Option<u64>,
+    /// See `response_p50_ns`.
+    pub response_p90_ns: Option<u64>,
+    /// See `response_p50_ns`.
+    pub response_p99_ns: Option<u64>,
+    /// See `response_p50_ns`.
+    pub response_max_ns: Option<u64>,
+    /// Mean response time.
+    pub response_mean_ns: Option<f64>,
+    /// Send lag of the requests that were sent in it.
+    pub send_lag_p99_ns: Option<u64>,
+}
+
+/// What the load cost the generator, over the measured part.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct GeneratorUse {
+    /// CPU time of the worker threads, user and system (CLOCK_THREAD_CPUTIME_ID), nanoseconds.
+    pub cpu_ns: u64,
+    /// The same for each thread.
+    pub cpu_ns_by_thread: Vec<u64>,
+    /// CPU time spent polling for a deadline in the open loop, which is waiting and not work; part of `cpu_ns`.
+    pub spin_ns: u64,
+    /// Peak resident memory of the whole process in bytes (getrusage(2), ru_maxrss).
+    pub max_rss_bytes: Option<u64>,
+    /// System calls that the event loops made.
+    pub syscalls: Option<u64>,
+}
+
+impl GeneratorUse {
+    /// The busiest thread's share of one core over `duration_ns`, its spinning left out; `None` without threads.
+    #[must_use]
+    pub fn busiest_share(&self, duration_ns: u64) -> Option<f64> {
+        let busiest = *self.cpu_ns_by_thread.iter().max()?;
+        let spin = self.spin_ns / self.cpu_ns_by_thread.len() as u64;
+        (duration_ns > 0).then(|| busiest.saturating_sub(spin) as f64 / duration_ns as f64)
+    }
+}

@@ -1,0 +1,239 @@
+//! What the engine is asked to do: plain data that a file, the command line or the wire can carry.
+use serde::{Deserialize, Serialize};
+use std::net::{IpAddr, SocketAddr};
+
+use crate::units::Spread;
+
+/// One load: addresses x requests x schedule x stop rule, on given cores.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoadSpec {
+    /// Where to connect; connections are dealt out over them in turn.
+    pub addresses: Vec<SocketAddr>,
+    /// The server's name for TLS; `None` speaks plain TCP.
+    pub tls_server_name: Option<String>,
+    /// Local addresses to connect from, in turn; empty leaves the choice to the kernel. One address has about 28,000 ports
+    /// towards one destination (`ip_local_port_range`), so many connections need many.
+    pub source_addresses: Vec<IpAddr>,
+    /// The requests, sent in turn over the whole load.
+    pub requests: Vec<RequestTemplate>,
+    /// When requests are due.
+    pub schedule: Schedule,
+    /// How many connections, and how they are used. For devices the number of devices rules.
+    pub connections: Connections,
+    /// When the measured part ends. Devices end with their ramp instead.
+    pub stop: StopRule,
+    /// What is left out at the start.
+    pub warm_up: WarmUp,
+    /// Limits in time.
+    pub timeouts: Timeouts,
+    /// Limits in size.
+    pub limits: Limits,
+    /// Number of threads; each owns its connections and its event loop.
+    pub threads: u32,
+    /// Processors the threads are bound to, in turn; empty leaves them to the scheduler.
+    pub cores: Vec<u32>,
+    /// The event loop.
+    pub io: IoChoice,
+    /// Open loop: how long before a deadline a thread stops sleeping and polls, in nanoseconds; `None` is the engine's default.
+    pub spin_ns: Option<u64>,
+    /// Seeds arrivals, think times and staggering.
+    pub seed: u64,
+}
+
+/// A request as it goes over the wire, and what its answer must be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestTemplate {
+    /// Head and body, ready to send.
+    #[serde(with = "crate::load_spec::base64_bytes")]
+    pub bytes: Vec<u8>,
+    /// Whether the answer has no body whatever its head says (HEAD; RFC 9110 section 9.3.2).
+    pub head_only: bool,
+    /// What is checked of the answer.
+    pub check: Check,
+}
+
+/// What a right answer is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// The statuses that are right; empty accepts 200 to 399.
+    pub status: Vec<u16>,
+    /// The body that is right.
+    pub body: BodyCheck,
+}
+
+/// What a right body is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BodyCheck {
+    /// Any body.
+    Any,
+    /// These bytes and no others.
+    Exact(#[serde(with = "crate::load_spec::base64_bytes")] Vec<u8>),
+    /// A length from `min` to `max`, both included.
+    Length {
+        /// The least number of bytes.
+        min: u64,
+        /// The greatest number of bytes.
+        max: u64,
+    },
+    /// A length within bounds, and each of these byte strings somewhere in the body.
+    Contains {
+        /// The least number of bytes.
+        min: u64,
+        /// The greatest number of bytes.
+        max: u64,
+        /// What must be in the body.
+        all: Vec<String>,
+    },
+}
+
+/// When requests are due.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Schedule {
+    /// Each connection is a user: the next request follows the last answer, after the think time if there is one.
+    Closed {
+        /// Time between an answer and the next request.
+        think: Option<Spread>,
+    },
+    /// Arrivals that wait for nothing.
+    Open {
+        /// How arrivals are spread.
+        arrivals: Arrivals,
+        /// The rate over time, one stage after the other. A constant rate is one stage.
+        stages: Vec<Stage>,
+    },
+    /// Simulated devices: each opens a connection, sends its requests with think time between answer and next request, closes, and is
+    /// replaced by a new device as long as the ramp asks for as many.
+    Devices {
+        /// How many live at the same time while the load is sustained.
+        devices: u32,
+        /// Requests before a device is replaced.
+        requests_per_device: u32,
+        /// Time between an answer and the next request.
+        think: Spread,
+        /// Nanoseconds over which devices are added one by one.
+        ramp_up_ns: u64,
+        /// Nanoseconds at full number: the headline phase.
+        sustain_ns: u64,
+        /// Nanoseconds over which devices that end are no longer replaced.
+        ramp_down_ns: u64,
+    },
+}
+
+/// How open-loop arrivals are spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// Equally spaced.
+    Constant,
+    /// Exponentially distributed gaps.
+    Poisson,
+}
+
+/// A part of an open-loop load: the rate goes linearly from one value to the other.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Stage {
+    /// Length in nanoseconds.
+    pub duration_ns: u64,
+    /// Requests per second at its start.
+    pub from_per_s: f64,
+    /// Requests per second at its end.
+    pub to_per_s: f64,
+}
+
+/// How connections are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Connections {
+    /// How many.
+    pub count: u32,
+    /// Requests before a connection is closed and replaced; `None` keeps it, `Some(1)` is one connection per request
+    /// (the request should then say `Connection: close`, as ab does).
+    pub requests_per_connection: Option<u32>,
+    /// How many requests may be under way on one connection (HTTP pipelining); 1 is the normal case.
+    pub pipeline: u32,
+}
+
+/// When the measured part of a load ends: at the earliest of what is given.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopRule {
+    /// Nanoseconds after the start of measuring.
+    pub duration_ns: Option<u64>,
+    /// Number of scheduled requests.
+    pub requests: Option<u64>,
+}
+
+/// What is left out at the start of a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WarmUp {
+    /// Nothing is left out: ab's way, and the only one where requests are counted.
+    None,
+    /// This many nanoseconds.
+    Fixed {
+        /// Length in nanoseconds.
+        duration_ns: u64,
+    },
+    /// Until the throughput no longer trends, at most this long.
+    Auto {
+        /// The bound in nanoseconds.
+        at_most_ns: u64,
+    },
+}
+
+/// Limits in time, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timeouts {
+    /// For `connect()` and the TLS handshake.
+    pub connect_ns: u64,
+    /// From the first byte sent to the last byte of the answer.
+    pub request_ns: u64,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self { connect_ns: 10_000_000_000, request_ns: 30_000_000_000 }
+    }
+}
+
+/// Limits in size, in bytes; an answer beyond them is an error of the kind "too large".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Of status line and headers.
+    pub head_bytes: u32,
+    /// Of the body.
+    pub body_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { head_bytes: 64 * 1024, body_bytes: 1 << 30 }
+    }
+}
+
+/// The event loop to use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IoChoice {
+    /// io_uring where the kernel allows it, else epoll.
+    #[default]
+    Auto,
+    /// epoll(7), edge-triggered.
+    Epoll,
+    /// io_uring(7).
+    IoUring,
+}
+
+pub(crate) mod base64_bytes {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        STANDARD.decode(String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}

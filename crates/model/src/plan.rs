@@ -1,0 +1,297 @@
+//! `plans/*.toml`: one experiment.
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::cpus::CpuSet;
+use crate::file::{FileError, read_toml};
+use crate::profile::{Profile, RawProfile};
+use crate::published::Published;
+use crate::target::TargetId;
+use crate::units::{parse_duration_ns, parse_percent};
+
+/// One experiment, checked and resolved: targets x workload x profile x repetitions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The name; equals the file's.
+    pub id: String,
+    /// A title for people.
+    pub title: String,
+    /// What it shows, in a sentence or two.
+    pub summary: Option<String>,
+    /// The workload.
+    pub workload: String,
+    /// The targets.
+    pub targets: Vec<TargetId>,
+    /// How often each target is measured, restarted each time.
+    pub repetitions: u32,
+    /// Measuring ends early when the 95 % interval is narrower than this fraction; `None` makes all repetitions.
+    pub precision: Option<f64>,
+    /// How load is applied.
+    pub profile: Profile,
+    /// `WORKERS` of every target; `None` is the number of its processors.
+    pub workers: Option<u32>,
+    /// `DATABASE_POOL` of every target.
+    pub database_pool: u32,
+    /// What the slow upstream takes, in nanoseconds.
+    pub upstream_delay_ns: u64,
+    /// The fraction of errors up to which a result is valid.
+    pub errors_allowed: f64,
+    /// Which processors each role has; a `None` field takes the host's default.
+    pub cpus: PlanCpus,
+    /// Price of the target's machine, for money per million requests.
+    pub price: Option<Price>,
+    /// Printed figures to show beside one's own.
+    pub published: Option<Published>,
+    /// Whether this is the quick form.
+    pub quick: bool,
+}
+
+/// The plan's wish for processors.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanCpus {
+    /// The target's.
+    pub target: Option<CpuSet>,
+    /// The generator's.
+    pub generator: Option<CpuSet>,
+    /// The services'.
+    pub services: Option<CpuSet>,
+    /// All roles use all processors, as on the laptops in print; it earns a caveat.
+    pub share: bool,
+}
+
+/// What the target's machine costs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Money an hour for the whole machine.
+    pub per_hour: f64,
+    /// How many cores it has.
+    pub cores: u32,
+    /// `"EUR"`, `"USD"`.
+    pub currency: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawPlan {
+    title: String,
+    summary: Option<String>,
+    workload: String,
+    targets: Vec<String>,
+    #[serde(default = "three")]
+    repetitions: u32,
+    precision: Option<String>,
+    workers: Option<u32>,
+    database_pool: Option<u32>,
+    upstream_delay: Option<String>,
+    errors_allowed: Option<String>,
+    profile: RawProfile,
+    quick: Option<RawQuick>,
+    cpus: Option<RawCpus>,
+    price: Option<Price>,
+    published: Option<RawPublished>,
+}
+
+/// `[quick]`: the same shape in seconds.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawQuick {
+    repetitions: Option<u32>,
+    #[serde(default)]
+    profile: RawProfile,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawCpus {
+    target: Option<String>,
+    generator: Option<String>,
+    services: Option<String>,
+    #[serde(default)]
+    share: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawPublished {
+    /// The table, beside the plan.
+    file: String,
+    /// The row to which ratios are taken.
+    reference: Option<String>,
+    #[serde(default)]
+    differs: Vec<String>,
+    /// Printed name to target.
+    #[serde(default)]
+    targets: BTreeMap<String, String>,
+}
+
+/// What the command line changes in a plan.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PlanOptions {
+    /// The quick form.
+    pub quick: bool,
+    /// Only these targets, or others.
+    pub targets: Option<Vec<TargetId>>,
+    /// Another number of repetitions.
+    pub repetitions: Option<u32>,
+    /// Devices only: the number of devices times this factor, with all times kept.
+    pub scale: Option<f64>,
+}
+
+const fn three() -> u32 {
+    3
+}
+
+impl Plan {
+    /// Reads, checks and resolves a plan file.
+    ///
+    /// # Errors
+    /// If the file cannot be used or an option does not go with it; the message names the place and the fix.
+    pub fn read(path: &Path, options: &PlanOptions) -> Result<Self, FileError> {
+        let raw: RawPlan = read_toml(path)?;
+        let published = raw.published.as_ref().map(|published| read_published(path, published)).transpose()?;
+        let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_string();
+        Self::resolve(id, raw, published, options).map_err(|message| FileError::content(path, message))
+    }
+
+    fn resolve(id: String, raw: RawPlan, published: Option<Published>, options: &PlanOptions) -> Result<Self, String> {
+        let quick = if options.quick { Some(raw.quick.unwrap_or_default()) } else { None };
+        let profile = match &quick {
+            Some(quick) => raw.profile.overlaid(&quick.profile),
+            None => raw.profile,
+        };
+        let repetitions = options.repetitions.or(quick.as_ref().and_then(|quick| quick.repetitions)).unwrap_or(raw.repetitions);
+        if repetitions == 0 {
+            return Err("repetitions must be at least 1".into());
+        }
+        let targets = match &options.targets {
+            Some(targets) => targets.clone(),
+            None => raw
+                .targets
+                .iter()
+                .map(|name| name.parse().map_err(|error: crate::target::TargetIdError| format!("targets: {error}")))
+                .collect::<Result<_, _>>()?,
+        };
+        if targets.is_empty() {
+            return Err("targets is empty; name at least one, as `go/net-http`".into());
+        }
+        if let Some(twice) = targets.iter().enumerate().find(|(i, target)| targets[..*i].contains(target)) {
+            return Err(format!("targets names `{}` twice", twice.1));
+        }
+        Ok(Self {
+            id,
+            title: raw.title,
+            summary: raw.summary,
+            workload: raw.workload,
+            targets,
+            repetitions,
+            precision: percent("precision", raw.precision.as_deref())?,
+            profile: scaled(profile.checked()?, options.scale)?,
+            workers: raw.workers,
+            database_pool: raw.database_pool.unwrap_or(20),
+            upstream_delay_ns: raw
+                .upstream_delay
+                .as_deref()
+                .map_or(Ok(500_000_000), |text| parse_duration_ns(text).map_err(|error| format!("upstream_delay: {error}")))?,
+            errors_allowed: percent("errors_allowed", raw.errors_allowed.as_deref())?.unwrap_or(0.001),
+            cpus: raw.cpus.map_or_else(|| Ok(PlanCpus::default()), RawCpus::checked)?,
+            price: raw.price,
+            published,
+            quick: options.quick,
+        })
+    }
+}
+
+impl RawCpus {
+    fn checked(self) -> Result<PlanCpus, String> {
+        let set = |key: &str, text: Option<String>| text.map(|text| CpuSet::parse(&text).map_err(|error| format!("cpus.{key}: {error}"))).transpose();
+        let cpus = PlanCpus {
+            target: set("target", self.target)?,
+            generator: set("generator", self.generator)?,
+            services: set("services", self.services)?,
+            share: self.share,
+        };
+        if cpus.share && (cpus.target.is_some() || cpus.generator.is_some() || cpus.services.is_some()) {
+            return Err("cpus.share lets all roles use all processors; take out the lists or share".into());
+        }
+        if let (Some(target), Some(generator)) = (&cpus.target, &cpus.generator)
+            && target.overlaps(generator)
+        {
+            return Err("cpus.target and cpus.generator overlap; keep them apart, or set `share = true` (which earns a caveat)".into());
+        }
+        Ok(cpus)
+    }
+}
+
+fn percent(key: &str, text: Option<&str>) -> Result<Option<f64>, String> {
+    text.map(|text| parse_percent(text).map_err(|error| format!("{key}: {error}"))).transpose()
+}
+
+fn scaled(profile: Profile, scale: Option<f64>) -> Result<Profile, String> {
+    let Some(scale) = scale else { return Ok(profile) };
+    match profile {
+        Profile::Devices { devices, requests_per_device, think, ramp_up_ns, sustain_ns, ramp_down_ns } => {
+            let devices = (f64::from(devices) * scale).round().max(1.0) as u32;
+            Ok(Profile::Devices { devices, requests_per_device, think, ramp_up_ns, sustain_ns, ramp_down_ns })
+        }
+        other => Err(format!("--scale goes with device plans only; this one is `{}`", other.kind())),
+    }
+}
+
+fn read_published(plan: &Path, raw: &RawPublished) -> Result<Published, FileError> {
+    let path = plan.parent().unwrap_or(Path::new(".")).join(&raw.file);
+    let text = std::fs::read_to_string(&path).map_err(|source| FileError::Read { path: path.clone(), source })?;
+    let mut published = Published::parse_csv(&text).map_err(|message| FileError::content(&path, message))?;
+    for (printed, target) in &raw.targets {
+        let target = target.parse().map_err(|error| FileError::content(plan, format!("published.targets: {error}")))?;
+        let row = published.rows.iter_mut().find(|row| &row.printed == printed);
+        row.ok_or_else(|| FileError::content(plan, format!("published.targets names `{printed}`, which {} has not", raw.file)))?.target = Some(target);
+    }
+    if let Some(reference) = &raw.reference
+        && !published.rows.iter().any(|row| &row.printed == reference)
+    {
+        return Err(FileError::content(plan, format!("published.reference `{reference}` is no row of {}", raw.file)));
+    }
+    Ok(Published { differs: raw.differs.clone(), reference: raw.reference.clone(), ..published })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::parse_toml;
+    use crate::profile::Stop;
+
+    const PLAN: &str = "title='Hello'\nworkload='hello'\ntargets=['go/net-http','javascript/express:cluster']\nprecision='2%'\n[profile]\nkind='closed'\nconnections=10\nduration='30s'\n[quick]\nrepetitions=1\n[quick.profile]\nduration='3s'\n[cpus]\ntarget='0'\ngenerator='1'\n";
+
+    fn resolve(text: &str, options: &PlanOptions) -> Result<Plan, String> {
+        let raw: RawPlan = parse_toml(Path::new("hello.toml"), text).map_err(|error| error.to_string())?;
+        Plan::resolve("hello".into(), raw, None, options)
+    }
+
+    #[test]
+    fn a_plan_resolves_and_its_quick_form_keeps_the_shape() {
+        let plan = resolve(PLAN, &PlanOptions::default()).unwrap();
+        assert_eq!((plan.repetitions, plan.targets.len(), plan.precision), (3, 2, Some(0.02)));
+        let quick = resolve(PLAN, &PlanOptions { quick: true, ..PlanOptions::default() }).unwrap();
+        assert_eq!(quick.repetitions, 1);
+        assert!(matches!(quick.profile, Profile::Closed { connections: 10, stop: Stop::DurationNs(3_000_000_000), .. }));
+    }
+
+    #[test]
+    fn slips_are_named() {
+        let cases = [
+            (PLAN.replace("go/net-http", "go"), "`go` is not the name of a target"),
+            (PLAN.replace("generator='1'", "generator='0-1'"), "overlap"),
+            (PLAN.replace("javascript/express:cluster", "go/net-http"), "twice"),
+            (PLAN.replace("'2%'", "'2'"), "precision: `2` is not a percentage"),
+            (PLAN.replace("workload=", "worklaod="), "did you mean `workload`?"),
+        ];
+        for (text, message) in cases {
+            let error = resolve(&text, &PlanOptions::default()).unwrap_err();
+            assert!(error.contains(message), "{error}");
+        }
+        let error = resolve(PLAN, &PlanOptions { scale: Some(0.1), ..PlanOptions::default() }).unwrap_err();
+        assert!(error.contains("--scale goes with device plans only"));
+    }
+}

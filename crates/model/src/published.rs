@@ -1,0 +1,86 @@
+//! Figures from print, shown beside one's own as ratios to the same reference target.
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::target::TargetId;
+
+/// The printed table of an experiment.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Published {
+    /// The lines above the table: what was measured, where and how.
+    pub notes: Vec<String>,
+    /// What differs between the printed experiment and the plan.
+    pub differs: Vec<String>,
+    /// The target to which ratios are taken, as printed.
+    pub reference: Option<String>,
+    /// The rows in printed order.
+    pub rows: Vec<PublishedRow>,
+}
+
+/// One printed row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PublishedRow {
+    /// The name as printed.
+    pub printed: String,
+    /// The target of this repo that stands for it.
+    pub target: Option<TargetId>,
+    /// Figures by column name; a cell that was empty in print is absent.
+    pub figures: BTreeMap<String, f64>,
+    /// Cells that are words ("failed", "38-56"), by column name.
+    pub words: BTreeMap<String, String>,
+}
+
+impl Published {
+    /// Reads a table with comment lines (`# ...`), a header line and comma-separated rows, the first column of which names the row.
+    ///
+    /// # Errors
+    /// If a row has not as many cells as the header.
+    pub fn parse_csv(text: &str) -> Result<Self, String> {
+        let notes = text.lines().filter_map(|line| line.strip_prefix('#')).map(|line| line.trim().to_string()).collect();
+        let mut lines = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#') && !line.trim().is_empty());
+        let columns: Vec<&str> = lines.next().map(|(_, line)| line.split(',').collect()).unwrap_or_default();
+        let mut rows = Vec::new();
+        for (index, line) in lines {
+            let cells: Vec<&str> = line.split(',').collect();
+            if cells.len() != columns.len() {
+                return Err(format!("line {}: {} cells, but the header has {}", index + 1, cells.len(), columns.len()));
+            }
+            rows.push(row_of(&columns, &cells));
+        }
+        Ok(Self { notes, rows, ..Self::default() })
+    }
+
+    /// The printed row that stands for a target.
+    #[must_use]
+    pub fn row_for(&self, target: &TargetId) -> Option<&PublishedRow> {
+        self.rows.iter().find(|row| row.target.as_ref() == Some(target))
+    }
+}
+
+fn row_of(columns: &[&str], cells: &[&str]) -> PublishedRow {
+    let mut row = PublishedRow { printed: cells[0].to_string(), target: None, figures: BTreeMap::new(), words: BTreeMap::new() };
+    // The first column is the row's name, and a figure too where rows are points of a sweep.
+    for (column, cell) in columns.iter().zip(cells) {
+        match cell.parse::<f64>() {
+            Ok(figure) => drop(row.figures.insert((*column).to_string(), figure)),
+            Err(_) if cell.is_empty() || *column == columns[0] => {}
+            Err(_) => drop(row.words.insert((*column).to_string(), (*cell).to_string())),
+        }
+    }
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_printed_table_keeps_figures_words_and_gaps_apart() {
+        let table = Published::parse_csv("# by hand\ntarget,rate,cpu\ngo,10.5,\ncsharp,failed,38-56\n").unwrap();
+        assert_eq!(table.notes, ["by hand"]);
+        assert_eq!(table.rows[0].figures.get("rate"), Some(&10.5));
+        assert_eq!(table.rows[0].figures.get("cpu"), None);
+        assert_eq!(table.rows[1].words.get("cpu").map(String::as_str), Some("38-56"));
+        assert!(Published::parse_csv("a,b\n1\n").is_err());
+    }
+}

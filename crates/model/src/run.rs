@@ -1,0 +1,111 @@
+//! One execution of a plan.
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::fingerprint::Fingerprint;
+use crate::manifest::Manifest;
+use crate::plan::Plan;
+use crate::target::TargetId;
+use crate::trial::{Failure, TrialRecord};
+use crate::workload::Workload;
+
+/// What is stored of a run before its first trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunHeader {
+    /// A name that sorts by time: `20261121-203539-hello`.
+    pub id: String,
+    /// Nanoseconds since 1970.
+    pub started_unix_ns: u64,
+    /// Pippin's version.
+    pub pippin_version: String,
+    /// The resolved plan.
+    pub plan: Plan,
+    /// The workload.
+    pub workload: Workload,
+    /// Seeds the order of trials and every load.
+    pub seed: u64,
+    /// The host.
+    pub host: Fingerprint,
+    /// What is known of each target.
+    pub targets: BTreeMap<TargetId, TargetInfo>,
+    /// The generator's ceiling on this machine, if it was calibrated.
+    pub calibration: Option<Calibration>,
+}
+
+/// What is known of a target in a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetInfo {
+    /// The resolved manifest; `None` if it could not be read.
+    pub manifest: Option<Manifest>,
+    /// The way it was installed.
+    pub route: Option<String>,
+    /// Label to what the version command printed.
+    pub versions: BTreeMap<String, String>,
+    /// SHA-256-like digest of the folder's tracked files (FNV-1a 64 in hexadecimal), so that a change of the target is seen.
+    pub digest: Option<String>,
+    /// Why it takes no part.
+    pub unavailable: Option<Failure>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// Under way, or ended by a crash of Pippin or of the machine.
+    Running,
+    /// All trials were made.
+    Finished,
+    /// Stopped by the user.
+    Interrupted,
+    /// The lab itself failed.
+    Failed,
+}
+
+impl RunState {
+    /// The name in the store and in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Finished => "finished",
+            Self::Interrupted => "interrupted",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A whole run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// What was known before the first trial.
+    pub header: RunHeader,
+    /// How it ended.
+    pub state: RunState,
+    /// Nanoseconds since 1970; `None` while it runs.
+    pub ended_unix_ns: Option<u64>,
+    /// Every finished trial, in the order in which they were made.
+    pub trials: Vec<TrialRecord>,
+}
+
+/// What the generator can do at best on this machine, from `pippin calibrate`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// Nanoseconds since 1970.
+    pub at_unix_ns: u64,
+    /// Pippin's version.
+    pub pippin_version: String,
+    /// The event loop that was measured.
+    pub io: String,
+    /// Threads that were used.
+    pub threads: u32,
+    /// Highest closed-loop throughput against the null server by number of connections, requests per second.
+    pub ceiling_per_s: BTreeMap<u32, f64>,
+    /// Highest throughput with a connection per request, requests per second.
+    pub ceiling_connect_per_s: Option<f64>,
+    /// Shortest round trip seen, nanoseconds.
+    pub min_round_trip_ns: Option<u64>,
+    /// How late an open-loop request is sent on an idle machine, 99th percentile, nanoseconds.
+    pub send_lag_p99_ns: Option<u64>,
+    /// CPU time per request at the ceiling by number of connections, nanoseconds.
+    pub cpu_per_request_ns: BTreeMap<u32, f64>,
+}

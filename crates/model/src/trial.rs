@@ -1,0 +1,144 @@
+//! One measured window of one target in a run: what was to be done, and all that is known of it.
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::caveat::{Caveat, Verdict};
+use crate::cpus::CpuSplit;
+use crate::load_result::LoadResult;
+use crate::profile::Profile;
+use crate::target::TargetId;
+use crate::usage::{Usage, UsageSample};
+
+/// What is to be done; resolved from the plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialSpec {
+    /// The target.
+    pub target: TargetId,
+    /// The workload.
+    pub workload: String,
+    /// How load is applied.
+    pub profile: Profile,
+    /// Counted from 0.
+    pub repetition: u32,
+    /// The point of a sweep or of a capacity search; `None` for the other kinds.
+    pub step: Option<Step>,
+    /// Who runs where.
+    pub cpus: CpuSplit,
+    /// `WORKERS` of the target.
+    pub workers: u32,
+    /// Seeds the load.
+    pub seed: u64,
+}
+
+/// A point of a sweep or of a capacity search.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "of", rename_all = "snake_case")]
+pub enum Step {
+    /// A number of connections.
+    Connections {
+        /// How many.
+        count: u32,
+    },
+    /// An offered rate.
+    Rate {
+        /// Requests per second.
+        per_s: f64,
+    },
+}
+
+/// Everything known of one trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// What was to be done.
+    pub spec: TrialSpec,
+    /// Nanoseconds since 1970 when the target was started.
+    pub started_unix_ns: u64,
+    /// What the generator measured; `None` if the trial failed before.
+    pub load: Option<LoadResult>,
+    /// What the kernel told over the measured part.
+    pub usage: Option<Usage>,
+    /// The samples behind `usage`, about one a second.
+    pub samples: Vec<UsageSample>,
+    /// Time from start to the first answer, nanoseconds.
+    pub start_up_ns: Option<u64>,
+    /// The proofs, before and after the load.
+    pub proofs: Vec<ProofOutcome>,
+    /// Why there is no result.
+    pub failure: Option<Failure>,
+    /// What the services said of the trial: `"upstream_calls"`, `"upstream_peak_waiting"`.
+    pub services: BTreeMap<String, f64>,
+    /// Judged when the trial ended.
+    pub caveats: Vec<Caveat>,
+    /// What follows from the caveats.
+    pub verdict: Verdict,
+}
+
+/// How one proof came out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProofOutcome {
+    /// The workload.
+    pub workload: String,
+    /// The proof: `"not-found"`.
+    pub proof: String,
+    /// Before or after the load.
+    pub when: ProofTime,
+    /// `None` if it holds, else what was expected and what came.
+    pub failure: Option<String>,
+}
+
+/// Before or after the load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProofTime {
+    /// Before the load.
+    Before,
+    /// After it.
+    After,
+}
+
+/// Why a target has no result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The stage at which it failed.
+    pub stage: Stage,
+    /// What happened, and the fix where one is known.
+    pub message: String,
+    /// The last lines of the target's log or of the step that failed.
+    pub log_tail: Vec<String>,
+}
+
+/// A stage in the life of a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// It cannot be installed here: it is unavailable.
+    Install,
+    /// A service it needs did not start.
+    Services,
+    /// It did not start, or exited.
+    Start,
+    /// It did not answer in time.
+    Ready,
+    /// An answer was wrong.
+    Proof,
+    /// The load could not be applied.
+    Load,
+    /// It did not stop, or left something behind.
+    Stop,
+}
+
+impl Stage {
+    /// The name in JSON and tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Install => "install",
+            Self::Services => "services",
+            Self::Start => "start",
+            Self::Ready => "ready",
+            Self::Proof => "proof",
+            Self::Load => "load",
+            Self::Stop => "stop",
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What the kernel told about the processes of a trial. Unknown is `None`.
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Who a process belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The target's process tree.
+    Target,
+    /// The services (database, upstream).
+    Services,
+    /// Pippin itself.
+    Generator,
+}
+
+/// Everything the kernel counts at one instant; counters are cumulative, so that two samples give a stretch.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct UsageSample {
+    /// CLOCK_MONOTONIC in nanoseconds.
+    pub at_ns: u64,
+    /// By role.
+    pub roles: BTreeMap<Role, RoleSample>,
+    /// The host as a whole.
+    pub host: HostSample,
+    /// Bytes in the target's log file.
+    pub log_bytes: Option<u64>,
+}
+
+/// One role's processes at one instant.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RoleSample {
+    /// CPU time since the role began, user and system, of living, dead and waited-for processes, nanoseconds.
+    pub cpu_ns: u64,
+    /// Resident set, summed over the processes (shared pages counted more than once), bytes.
+    pub rss_bytes: Option<u64>,
+    /// Proportional set (shared pages divided among their users), bytes; read less often because it is costly.
+    pub pss_bytes: Option<u64>,
+    /// Living processes.
+    pub processes: u32,
+    /// Living threads.
+    pub threads: u32,
+    /// Voluntary context switches since the role began.
+    pub voluntary_switches: Option<u64>,
+    /// Involuntary context switches since the role began.
+    pub involuntary_switches: Option<u64>,
+}
+
+/// The host at one instant (proc(5): /proc/stat, /proc/net/netstat, /proc/net/dev).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostSample {
+    /// Busy time of every processor since boot, nanoseconds (without idle, iowait and steal), by processor number.
+    pub busy_ns: BTreeMap<u32, u64>,
+    /// Time stolen by the hypervisor since boot over all processors, nanoseconds.
+    pub steal_ns: Option<u64>,
+    /// Connections dropped because a listen queue was full (TcpExt ListenOverflows).
+    pub listen_overflows: Option<u64>,
+    /// Segments sent again (Tcp RetransSegs).
+    pub retransmits: Option<u64>,
+    /// Bytes received on the loopback interface.
+    pub loopback_bytes: Option<u64>,
+    /// Current frequency of every processor in kHz, where visible.
+    pub frequency_khz: BTreeMap<u32, u64>,
+    /// Bytes of memory that are available without swapping (MemAvailable).
+    pub memory_available_bytes: Option<u64>,
+}
+
+/// What a role used over the measured part of a trial.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RoleUse {
+    /// CPU time in nanoseconds.
+    pub cpu_ns: Option<u64>,
+    /// Cores kept busy on average: 1.5 is "150 %".
+    pub cores: Option<f64>,
+    /// Resident set at its highest, bytes.
+    pub rss_max_bytes: Option<u64>,
+    /// Resident set at the start and at the end, bytes.
+    pub rss_first_bytes: Option<u64>,
+    /// See `rss_first_bytes`.
+    pub rss_last_bytes: Option<u64>,
+    /// Proportional set at its highest, bytes.
+    pub pss_max_bytes: Option<u64>,
+    /// Processes at the most.
+    pub processes: Option<u32>,
+    /// Threads at the most.
+    pub threads: Option<u32>,
+    /// Voluntary context switches.
+    pub voluntary_switches: Option<u64>,
+    /// Involuntary context switches.
+    pub involuntary_switches: Option<u64>,
+}
+
+/// What all roles and the host used over the measured part of a trial.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Length of the stretch in nanoseconds.
+    pub duration_ns: u64,
+    /// By role; a role that did not take part is absent.
+    pub roles: BTreeMap<Role, RoleUse>,
+    /// Cores kept busy by everything that is none of the roles.
+    pub foreign_cores: Option<f64>,
+    /// Cores' worth of time stolen by the hypervisor.
+    pub steal_cores: Option<f64>,
+    /// Busy share (0 to 1) of every processor.
+    pub busy_by_cpu: BTreeMap<u32, f64>,
+    /// Connections dropped because a listen queue was full.
+    pub listen_overflows: Option<u64>,
+    /// Segments sent again.
+    pub retransmits: Option<u64>,
+    /// Bytes through the loopback interface.
+    pub loopback_bytes: Option<u64>,
+    /// Bytes that the target wrote to its log.
+    pub log_bytes: Option<u64>,
+    /// Lowest and highest frequency seen on the trial's processors, kHz.
+    pub frequency_khz: Option<(u64, u64)>,
+}

@@ -1,0 +1,324 @@
+//! `workloads/*.toml`: what a target must serve, and how that is proved.
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::file::{FileError, read_toml};
+use crate::units::Spread;
+
+/// A service that a workload needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Service {
+    /// PostgreSQL with the table `users`.
+    Postgres,
+    /// The slow upstream.
+    Upstream,
+}
+
+/// What a target must serve.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// Version of the file format: 1.
+    pub schema: u32,
+    /// The name; equals the file's.
+    pub id: String,
+    /// A short name for people.
+    pub title: String,
+    /// What it measures, in a sentence.
+    pub summary: String,
+    /// What it needs besides the target.
+    #[serde(default)]
+    pub services: Vec<Service>,
+    /// What is asked.
+    pub request: Request,
+    /// What must come back.
+    pub answer: Answer,
+    /// How it is proved, before and after each load.
+    #[serde(rename = "proof")]
+    pub proofs: Vec<Proof>,
+}
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The method.
+    pub method: String,
+    /// The path; `{name}` stands for a value that varies.
+    pub path: String,
+    /// The values that vary from request to request.
+    #[serde(default)]
+    pub vary: BTreeMap<String, Vary>,
+}
+
+/// The values of a placeholder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum Vary {
+    /// These texts in turn; percent-encoded where they stand in a path.
+    Values {
+        /// The texts.
+        values: Vec<String>,
+    },
+    /// These numbers in turn, both ends included.
+    Range {
+        /// The first.
+        from: u32,
+        /// The last.
+        to: u32,
+    },
+}
+
+/// What must come back. `{name}` stands for the value in the request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The media type, without parameters.
+    pub content_type: Option<String>,
+    /// The body, byte by byte.
+    pub body: Option<String>,
+    /// Bounds of the body's length.
+    pub body_bytes: Option<ByteRange>,
+    /// Texts that must be in the body.
+    #[serde(default)]
+    pub contains: Vec<String>,
+    /// Under load, the body that was proved beforehand is expected again.
+    #[serde(default)]
+    pub as_proved: bool,
+}
+
+/// Bounds of a length in bytes, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ByteRange {
+    /// The least.
+    pub min: u64,
+    /// The greatest.
+    pub max: u64,
+}
+
+/// One proof.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Proof {
+    /// The answer, for every value that varies.
+    Answer,
+    /// 404 for a path that does not exist.
+    NotFound {
+        /// That path.
+        path: String,
+    },
+    /// HEAD has no body (RFC 9110 section 9.3.2).
+    Head,
+    /// A second request on the same connection is answered, unless the server announced that it closes (RFC 9112 section 9.3).
+    KeepAlive,
+    /// As many times a marker as there are rows.
+    Rows {
+        /// The marker.
+        marker: String,
+        /// How many times.
+        count: u32,
+    },
+    /// A text of the data is in the page with its markup escaped, and not raw.
+    Escapes {
+        /// The text as it is in the data.
+        text: String,
+    },
+    /// The JSON equals the table `users`.
+    Table,
+    /// A row changed in the table is in the very next answer.
+    Fresh,
+    /// The upstream counts one call a request.
+    Counted {
+        /// Number of requests.
+        requests: u32,
+    },
+    /// The waits have the distribution of the workload.
+    Delay {
+        /// The wait, with its jitter.
+        wait: String,
+        /// Number of requests.
+        samples: u32,
+    },
+    /// Many at once are answered in little more than one wait.
+    Simultaneous {
+        /// How many at once.
+        connections: u32,
+        /// The wait, with its jitter.
+        wait: String,
+    },
+}
+
+impl Proof {
+    /// The name in the file: `not-found`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Answer => "answer",
+            Self::NotFound { .. } => "not-found",
+            Self::Head => "head",
+            Self::KeepAlive => "keep-alive",
+            Self::Rows { .. } => "rows",
+            Self::Escapes { .. } => "escapes",
+            Self::Table => "table",
+            Self::Fresh => "fresh",
+            Self::Counted { .. } => "counted",
+            Self::Delay { .. } => "delay",
+            Self::Simultaneous { .. } => "simultaneous",
+        }
+    }
+}
+
+impl Workload {
+    /// Reads and checks one workload file.
+    ///
+    /// # Errors
+    /// If the file cannot be used; the message names the place and the fix.
+    pub fn read(path: &Path) -> Result<Self, FileError> {
+        let workload: Self = read_toml(path)?;
+        workload.check().map_err(|message| FileError::content(path, message))?;
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        if stem != workload.id {
+            return Err(FileError::content(path, format!("id `{}` must equal the file's name `{stem}`", workload.id)));
+        }
+        Ok(workload)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.schema != 1 {
+            return Err(format!("schema {} is not known; this Pippin reads schema 1", self.schema));
+        }
+        for name in placeholders(&self.request.path) {
+            if !self.request.vary.contains_key(name) {
+                return Err(format!("the path names `{{{name}}}`, but [request.vary] has no `{name}`"));
+            }
+        }
+        for (name, vary) in &self.request.vary {
+            let empty = match vary {
+                Vary::Values { values } => values.is_empty(),
+                Vary::Range { from, to } => from > to,
+            };
+            if empty {
+                return Err(format!("[request.vary] `{name}` has no value"));
+            }
+        }
+        if self.proofs.is_empty() {
+            return Err("a workload needs at least one [[proof]]".into());
+        }
+        for proof in &self.proofs {
+            if let Proof::Delay { wait, .. } | Proof::Simultaneous { wait, .. } = proof {
+                Spread::parse(wait).map_err(|error| format!("proof `{}`: {error}", proof.name()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The requests of this workload, one for each value that varies, with the answer that is right for it.
+    #[must_use]
+    pub fn samples(&self) -> Vec<Sample> {
+        let mut bindings: Vec<BTreeMap<String, String>> = vec![BTreeMap::new()];
+        for (name, vary) in &self.request.vary {
+            let values: Vec<String> = match vary {
+                Vary::Values { values } => values.clone(),
+                Vary::Range { from, to } => (*from..=*to).map(|n| n.to_string()).collect(),
+            };
+            bindings = bindings
+                .iter()
+                .flat_map(|binding| {
+                    values.iter().map(move |value| {
+                        let mut bound = binding.clone();
+                        bound.insert(name.clone(), value.clone());
+                        bound
+                    })
+                })
+                .collect();
+        }
+        bindings.into_iter().map(|binding| self.sample(binding)).collect()
+    }
+
+    fn sample(&self, binding: BTreeMap<String, String>) -> Sample {
+        let fill = |text: &str| fill(text, &binding, |value| value.to_string());
+        Sample {
+            path: self::fill(&self.request.path, &binding, percent_encode),
+            body: self.answer.body.as_deref().map(fill),
+            contains: self.answer.contains.iter().map(|text| fill(text)).collect(),
+            binding,
+        }
+    }
+}
+
+/// One concrete request of a workload and its right answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample {
+    /// The path, percent-encoded.
+    pub path: String,
+    /// The whole body, where the workload fixes it.
+    pub body: Option<String>,
+    /// Texts that must be in the body.
+    pub contains: Vec<String>,
+    /// The values of the placeholders.
+    pub binding: BTreeMap<String, String>,
+}
+
+impl Sample {
+    /// Replaces the placeholders in a text of the workload file by this sample's values.
+    #[must_use]
+    pub fn fill(&self, text: &str) -> String {
+        fill(text, &self.binding, |value| value.to_string())
+    }
+}
+
+fn placeholders(text: &str) -> Vec<&str> {
+    text.split('{').skip(1).filter_map(|part| part.split_once('}').map(|(name, _)| name)).collect()
+}
+
+fn fill(text: &str, binding: &BTreeMap<String, String>, write: impl Fn(&str) -> String) -> String {
+    binding.iter().fold(text.to_string(), |text, (name, value)| text.replace(&format!("{{{name}}}"), &write(value)))
+}
+
+/// Percent-encodes everything but the unreserved characters of RFC 3986 section 2.3.
+#[must_use]
+pub fn percent_encode(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shipped_workload_reads() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads");
+        let mut ids: Vec<String> = std::fs::read_dir(folder).unwrap().map(|entry| Workload::read(&entry.unwrap().path()).unwrap().id).collect();
+        ids.sort();
+        assert_eq!(ids, ["device", "hello", "hola", "page", "proxy", "users"]);
+    }
+
+    #[test]
+    fn samples_encode_the_path_and_not_the_body() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads/hola.toml");
+        let samples = Workload::read(&path).unwrap().samples();
+        let jose = samples.iter().find(|sample| sample.binding["name"] == "José").unwrap();
+        assert_eq!((jose.path.as_str(), jose.body.as_deref()), ("/hola/Jos%C3%A9", Some("Hola José")));
+        assert!(samples.iter().any(|sample| sample.path == "/hola/50%25"));
+    }
+
+    #[test]
+    fn a_placeholder_without_values_is_named() {
+        let text = "schema=1\nid='x'\ntitle=''\nsummary=''\n[request]\nmethod='GET'\npath='/{n}'\n[answer]\nstatus=200\n[[proof]]\nkind='answer'\n";
+        let workload: Workload = crate::file::parse_toml(Path::new("x.toml"), text).unwrap();
+        assert_eq!(workload.check(), Err("the path names `{n}`, but [request.vary] has no `n`".into()));
+    }
+}

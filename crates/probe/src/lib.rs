@@ -1,0 +1,1 @@
+//! What the kernel knows: CPU, memory, network, sockets, host fingerprint.

@@ -1,0 +1,1 @@
+//! Servers with known truth: scripted, null, slow upstream, device.

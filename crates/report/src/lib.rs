@@ -1,0 +1,1 @@
+//! A serialisable view of a run, rendered for the terminal, as Markdown, CSV and HTML with charts.

@@ -1,0 +1,1 @@
+//! Runs, trials, windows and histograms in SQLite; schema versions; export.
