@@ -84,5 +84,6 @@ async def proxy(request: Request):
 
 @app.get("/device", response_class=PlainTextResponse)
 async def device() -> str:
-    await asyncio.sleep(random.uniform(0.095, 0.105))
+    # uvloop counts whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
+    await asyncio.sleep(random.randint(96, 105) / 1000)
     return DEVICE_BODY
