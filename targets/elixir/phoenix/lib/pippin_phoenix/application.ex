@@ -26,6 +26,8 @@ defmodule PippinPhoenix.Application do
 
   # Without DATABASE_URL there is no database to connect to.
   defp repo do
-    if Application.get_env(:pippin_phoenix, PippinPhoenix.Repo), do: [PippinPhoenix.Repo], else: []
+    if Application.get_env(:pippin_phoenix, PippinPhoenix.Repo),
+      do: [PippinPhoenix.Repo],
+      else: []
   end
 end

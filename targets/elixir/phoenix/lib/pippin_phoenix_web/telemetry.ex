@@ -18,7 +18,10 @@ defmodule PippinPhoenixWeb.Telemetry do
   def metrics do
     [
       summary("phoenix.endpoint.stop.duration", unit: {:native, :millisecond}),
-      summary("phoenix.router_dispatch.stop.duration", tags: [:route], unit: {:native, :millisecond}),
+      summary("phoenix.router_dispatch.stop.duration",
+        tags: [:route],
+        unit: {:native, :millisecond}
+      ),
       summary("pippin_phoenix.repo.query.total_time", unit: {:native, :millisecond}),
       summary("vm.memory.total", unit: {:byte, :kilobyte}),
       summary("vm.total_run_queue_lengths.total")

@@ -1,0 +1,1 @@
+[inputs: ["mix.exs", "{config,lib}/**/*.{ex,exs}"]]
