@@ -1,1 +1,4 @@
-[inputs: ["mix.exs", "{config,lib}/**/*.{ex,exs}"]]
+[
+  import_deps: [:plug],
+  inputs: ["mix.exs", "{config,lib}/**/*.{ex,exs}"]
+]
