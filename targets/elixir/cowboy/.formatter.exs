@@ -1,1 +1,1 @@
-[inputs: ["mix.exs", "{config,lib}/**/*.{ex,exs}"]]
+[inputs: ["mix.exs", "{config,lib,from_hex,from_debian}/**/*.{ex,exs}"]]

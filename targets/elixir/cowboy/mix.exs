@@ -1,8 +1,8 @@
 defmodule PippinCowboy.MixProject do
   use Mix.Project
 
-  # The route `debian` of target.toml takes Cowboy from ERL_LIBS, where no package can be had from hex.pm.
-  @cowboy_from_debian System.get_env("COWBOY_FROM") == "debian"
+  # The route `debian` of target.toml takes what the route `hex` has from hex.pm out of Debian's packages.
+  @from_debian System.get_env("PIPPIN_ROUTE") == "debian"
 
   def project do
     [
@@ -10,7 +10,8 @@ defmodule PippinCowboy.MixProject do
       version: "0.1.0",
       elixir: "~> 1.14",
       start_permanent: Mix.env() == :prod,
-      deps: deps(@cowboy_from_debian),
+      elixirc_paths: ["lib", if(@from_debian, do: "from_debian", else: "from_hex")],
+      deps: if(@from_debian, do: [], else: deps()),
       releases: [pippin_cowboy: [include_executables_for: [:unix]]]
     ]
   end
@@ -18,10 +19,18 @@ defmodule PippinCowboy.MixProject do
   def application do
     [
       mod: {PippinCowboy.Application, []},
-      extra_applications: [:logger, :inets] ++ if(@cowboy_from_debian, do: [:cowboy], else: [])
+      extra_applications: [:logger, :inets] ++ if(@from_debian, do: applications(), else: [])
     ]
   end
 
-  defp deps(true), do: []
-  defp deps(false), do: [{:cowboy, "~> 2.16"}]
+  defp deps do
+    [
+      {:cowboy, "~> 2.16"},
+      {:postgrex, "~> 0.21.0"},
+      {:jason, "~> 1.2"}
+    ]
+  end
+
+  # In place of deps: found through ERL_LIBS or in Erlang's own library.
+  defp applications, do: [:cowboy, :jsx, :p1_pgsql, :poolboy]
 end

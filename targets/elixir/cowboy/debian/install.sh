@@ -1,6 +1,6 @@
 #!/bin/sh
-# Cowboy without hex.pm: Debian ships it, built, inside the package rabbitmq-server. Takes its three applications out of the
-# package into debian/lib; nothing of RabbitMQ is installed or started. Needs neither root nor the package's dependencies.
+# Cowboy without hex.pm: Debian ships it, built, inside the package rabbitmq-server. Takes its applications and jsx out of
+# the package into debian/lib; nothing of RabbitMQ is installed or started. Needs neither root nor the package's dependencies.
 set -eu
 cd "$(dirname "$0")"
 work=$(mktemp -d ./download.XXXXXX)
@@ -19,7 +19,7 @@ fi
 dpkg -x "$work"/rabbitmq-server_*.deb "$work/root"
 rm -rf lib
 mkdir lib
-for application in cowboy cowlib ranch; do
+for application in cowboy cowlib ranch jsx; do
   mv "$work"/root/usr/lib/rabbitmq/lib/rabbitmq_server-*/plugins/$application-[0-9]* lib/
 done
 ls lib

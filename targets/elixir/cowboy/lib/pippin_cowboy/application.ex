@@ -1,21 +1,36 @@
 defmodule PippinCowboy.Application do
-  @moduledoc "Starts Cowboy on HOST and PORT."
+  @moduledoc "Starts the pool of database connections, if there is a database, and Cowboy on HOST and PORT."
 
   use Application
 
-  alias PippinCowboy.{DeviceHandler, HelloHandler, HolaHandler, ProxyHandler, Upstream}
+  alias PippinCowboy.{DatabaseUrl, DeviceHandler, HelloHandler, HolaHandler, ProxyHandler}
+  alias PippinCowboy.{Upstream, Users, UsersHandler}
 
   @listener :http
 
   @impl true
   def start(_type, _args) do
     :ok = Upstream.configure()
-    {:ok, _pid} = :cowboy.start_clear(@listener, transport_options(), protocol_options())
-    Supervisor.start_link([], strategy: :one_for_one, name: PippinCowboy.Supervisor)
+
+    with {:ok, pid} <- Supervisor.start_link(database(), strategy: :one_for_one),
+         {:ok, _} <- :cowboy.start_clear(@listener, transport_options(), protocol_options()) do
+      {:ok, pid}
+    end
   end
 
   @impl true
-  def stop(_state), do: :cowboy.stop_listener(@listener)
+  def prep_stop(state) do
+    :ok = :cowboy.stop_listener(@listener)
+    state
+  end
+
+  # Without DATABASE_URL there is no database to connect to.
+  defp database do
+    case DatabaseUrl.options() do
+      nil -> []
+      options -> [Users.child_spec(options)]
+    end
+  end
 
   defp transport_options do
     %{
@@ -36,6 +51,7 @@ defmodule PippinCowboy.Application do
        [
          {"/", HelloHandler, []},
          {"/hola/:name", HolaHandler, []},
+         {"/api/users/", UsersHandler, []},
          {"/api/proxy/", ProxyHandler, []},
          {"/device", DeviceHandler, []}
        ]}
