@@ -13,6 +13,7 @@
 mod account;
 mod clock;
 
+pub mod device;
 mod error;
 mod handle;
 pub mod null;
