@@ -21,6 +21,7 @@ mod poller;
 mod prepared;
 mod request;
 
+pub mod scripted;
 mod server;
 pub mod socket;
 pub mod upstream;

@@ -188,9 +188,7 @@ impl<'a, S: Service> Server<'a, S> {
 
     fn on_event(&mut self, event: Event, now_ns: u64, account: &mut Account) {
         let Some(mut connection) = self.take(event.token) else { return };
-        let fate = if event.gone() {
-            Fate::Close
-        } else if event.output() && connection.unsent.is_some() && self.flush_unsent(&mut connection, account) == Fate::Close {
+        let fate = if event.gone() || (event.output() && self.flush_unsent(&mut connection, account) == Fate::Close) {
             Fate::Close
         } else if connection.waiting.is_some() {
             // Whatever came is read when its turn has come; edge-triggered epoll won't repeat itself.
