@@ -330,7 +330,7 @@ impl<'a> Execution<'a> {
     }
 
     fn judge(&self, record: &mut TrialRecord, unclean: Vec<String>) {
-        record.caveats = judge::judge_trial(record, &judge::Context::of(&self.header));
+        record.caveats = judge::judge_trial(record, &judge::Context::of_run(&self.header, &self.trials, &record.spec));
         record.caveats.extend(unclean.into_iter().map(|evidence| Caveat {
             id: "unclean_stop".into(),
             severity: Severity::Suspect,
@@ -383,7 +383,9 @@ impl Steps {
     }
 }
 
-fn split(plan: &Plan) -> CpuSplit {
+/// Who runs where on this machine.
+#[must_use]
+pub fn split(plan: &Plan) -> CpuSplit {
     let available = affinity::available();
     if plan.cpus.share {
         return CpuSplit { target: available.clone(), generator: available.clone(), services: available };

@@ -1,9 +1,10 @@
 //! `pippin load`
-use pippin_engine::http1::request::Request;
 use pippin_engine::Control;
-use pippin_lab::load::{self, Connecting};
+use pippin_engine::http1::request::Request;
 use pippin_lab::lifecycle::affinity;
+use pippin_lab::load::{self, Connecting};
 use pippin_lab::trial::empty_record;
+use pippin_model::caveat::Verdict;
 use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::load_result::Window;
 use pippin_model::load_spec::{BodyCheck, Check, Connections, IoChoice, LoadSpec, RequestTemplate};
@@ -11,7 +12,6 @@ use pippin_model::profile::Profile;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
 use pippin_model::units::parse_duration_ns;
-use pippin_model::caveat::Verdict;
 use pippin_probe::{RoleRoot, Roots, Sampler, usage_between};
 use pippin_report::load_report::LoadReport;
 use pippin_stats::{capacity, judge};
@@ -20,7 +20,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::{Shared, here, load_profile, print};
+use super::{Shared, load_profile, print, root};
 use crate::arguments::LoadArguments;
 use crate::exit::{self, CliError};
 use crate::progress;
@@ -92,15 +92,13 @@ impl Session<'_> {
         record.usage = usage_between(&samples, load.measured_from_ns, load.measured_to_ns);
         record.samples = samples;
         record.load = Some(load);
-        record.caveats = judge::judge_trial(&record, &judge::Context { calibration: self.calibration(), ..judge::Context::default() });
+        record.caveats = judge::judge_trial(&record, &judge::Context { calibration: self.calibration().as_ref(), ..judge::Context::default() });
         record.verdict = Verdict::of(&record.caveats);
         Ok(record)
     }
 
     fn calibration(&self) -> Option<pippin_model::run::Calibration> {
-        let root = here().ok()?;
-        let root = pippin_lab::catalog::Catalog::find(&root).map_or(root, |catalog| catalog.root().to_path_buf());
-        let path = self.shared.store.clone().unwrap_or_else(|| root.join(".pippin/pippin.db"));
+        let path = self.shared.store.clone().or_else(|| Some(root().ok()?.join(".pippin/pippin.db")))?;
         // Loading a URL makes no database.
         path.is_file().then(|| pippin_store::Store::open(&path).ok()?.calibration().ok()?).flatten()
     }
@@ -191,7 +189,11 @@ impl Session<'_> {
         let text: Vec<String> = reports.iter().map(LoadReport::text).collect();
         print(text.join("\n").as_bytes())?;
         if let Profile::Capacity { objective, .. } = &self.profile {
-            let best = reports.iter().filter(|report| matches!(report.step, Some(Step::Rate { .. }))).filter_map(|report| held_rate(report, objective)).fold(None, |a: Option<f64>, b| Some(a.map_or(b, |a| a.max(b))));
+            let best = reports
+                .iter()
+                .filter(|report| matches!(report.step, Some(Step::Rate { .. })))
+                .filter_map(|report| held_rate(report, objective))
+                .fold(None, |a: Option<f64>, b| Some(a.map_or(b, |a| a.max(b))));
             let line = match best {
                 Some(rate) => format!("\nCapacity: {} requests/s keep {objective}\n", pippin_model::units::format_count(rate)),
                 None => format!("\nCapacity: no rate that was tried keeps {objective}\n"),
@@ -259,7 +261,9 @@ impl Url {
             return Err(error(if authority.is_empty() { "it has no host" } else { "a user in the URL is not sent; use -H 'Authorization: ...'" }));
         }
         let (host, port) = match authority.rsplit_once(':') {
-            Some((host, port)) if !port.contains(']') => (host, port.parse().ok().filter(|port| *port > 0).ok_or_else(|| error("its port is not a number from 1 to 65535"))?),
+            Some((host, port)) if !port.contains(']') => {
+                (host, port.parse().ok().filter(|port| *port > 0).ok_or_else(|| error("its port is not a number from 1 to 65535"))?)
+            }
             _ => (authority, 80),
         };
         let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -283,13 +287,11 @@ impl Url {
             return Err(CliError::User(format!("the host `{}` has no address", self.host)));
         }
         if addresses.iter().any(|address| !address.ip().is_loopback()) && !allowed.contains(&self.host) {
-            return Err(CliError::User(format!(
-                "`{}` is not this machine; if you may load it, say so: --allow-host {}",
-                self.host, self.host
-            )));
+            return Err(CliError::User(format!("`{}` is not this machine; if you may load it, say so: --allow-host {}", self.host, self.host)));
         }
         // `localhost` often has an IPv4 and an IPv6 address, of which a server listens on one only.
-        let answering: Vec<SocketAddr> = addresses.iter().copied().filter(|address| std::net::TcpStream::connect_timeout(address, Duration::from_secs(3)).is_ok()).collect();
+        let answering: Vec<SocketAddr> =
+            addresses.iter().copied().filter(|address| std::net::TcpStream::connect_timeout(address, Duration::from_secs(3)).is_ok()).collect();
         if answering.is_empty() {
             return Err(CliError::User(format!("nobody answers at {}:{} ({}); is the server running?", self.host, self.port, addresses[0])));
         }
