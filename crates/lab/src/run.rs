@@ -8,7 +8,7 @@ use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo}
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Stage, Step, TrialRecord, TrialSpec};
 use pippin_model::workload::{Sample, Workload};
-use pippin_stats::{capacity, judge, sequential, summary::summarise};
+use pippin_stats::{capacity, judge, objective, sequential, summary::summarise};
 use pippin_store::Store;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -382,7 +382,7 @@ impl Steps {
 
     fn observe(&mut self, record: &TrialRecord) {
         if let (Self::Search { search, objective }, Some(Step::Rate { per_s }), Some(load)) = (self, record.spec.step, &record.load) {
-            search.observe(per_s, capacity::holds(objective, load, per_s));
+            search.observe(per_s, objective::holds(objective, load, per_s));
         }
     }
 }

@@ -23,6 +23,7 @@ pub mod knee;
 mod least_squares;
 pub mod littles_law;
 pub mod modes;
+pub mod objective;
 pub mod order;
 pub mod predict;
 pub mod quantile;

@@ -8,13 +8,14 @@ use pippin_model::caveat::Verdict;
 use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::load_result::Window;
 use pippin_model::load_spec::{BodyCheck, Check, Connections, IoChoice, LoadSpec, RequestTemplate};
+use pippin_model::objective::Objective;
 use pippin_model::profile::Profile;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
-use pippin_model::units::parse_duration_ns;
+use pippin_model::units::{format_count, parse_duration_ns};
 use pippin_probe::{RoleRoot, Roots, Sampler, usage_between};
 use pippin_report::load_report::LoadReport;
-use pippin_stats::{capacity, judge};
+use pippin_stats::{capacity, judge, objective};
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::atomic::Ordering;
@@ -51,9 +52,9 @@ impl Session<'_> {
             let mut search = capacity::Search::new(*start_rate_per_s, *precision);
             while let Some(per_s) = search.next() {
                 let record = self.one(Some(Step::Rate { per_s }))?;
-                let held = record.load.as_ref().is_some_and(|load| capacity::holds(objective, load, per_s));
+                let held = holds(&record, objective);
                 search.observe(per_s, held);
-                self.say(&format!("{} requests/s: {}", pippin_model::units::format_count(per_s), if held { "held" } else { "not held" }));
+                self.say(&format!("{} requests/s: {}", format_count(per_s), if held { "held" } else { "not held" }));
                 records.push(record);
                 if stop.load(Ordering::Relaxed) {
                     break;
@@ -182,59 +183,48 @@ impl Session<'_> {
             }
             None => self.print_text(&reports)?,
         }
+        if let Profile::Capacity { objective, .. } = &self.profile {
+            let line = match self.capacity(records) {
+                Some(rate) => format!("capacity: {} requests/s keep {objective}", format_count(rate)),
+                None => format!("capacity: no rate that was tried keeps {objective}"),
+            };
+            eprintln!("{line}");
+        }
         Ok(self.exit_code(records))
     }
 
     fn print_text(&self, reports: &[LoadReport]) -> Result<(), CliError> {
         let text: Vec<String> = reports.iter().map(LoadReport::text).collect();
         print(text.join("\n").as_bytes())?;
-        if let Profile::Capacity { objective, .. } = &self.profile {
-            let best = reports
-                .iter()
-                .filter(|report| matches!(report.step, Some(Step::Rate { .. })))
-                .filter_map(|report| held_rate(report, objective))
-                .fold(None, |a: Option<f64>, b| Some(a.map_or(b, |a| a.max(b))));
-            let line = match best {
-                Some(rate) => format!("\nCapacity: {} requests/s keep {objective}\n", pippin_model::units::format_count(rate)),
-                None => format!("\nCapacity: no rate that was tried keeps {objective}\n"),
-            };
-            print(line.as_bytes())?;
-        }
         Ok(())
+    }
+
+    /// The highest rate that held in a capacity search.
+    fn capacity(&self, records: &[TrialRecord]) -> Option<f64> {
+        let Profile::Capacity { objective, .. } = &self.profile else { return None };
+        let rates = records.iter().filter(|record| holds(record, objective)).filter_map(|record| match record.spec.step {
+            Some(Step::Rate { per_s }) => Some(per_s),
+            _ => None,
+        });
+        rates.max_by(f64::total_cmp)
     }
 
     fn exit_code(&self, records: &[TrialRecord]) -> u8 {
         if signals::catch().load(Ordering::Relaxed) {
             return exit::INTERRUPTED;
         }
-        if let Profile::Capacity { objective, .. } = &self.profile {
-            let holds = |record: &TrialRecord| match (record.spec.step, &record.load) {
-                (Some(Step::Rate { per_s }), Some(load)) => capacity::holds(objective, load, per_s),
-                _ => false,
-            };
-            return if records.iter().any(holds) { exit::OK } else { exit::FAILED };
+        if matches!(self.profile, Profile::Capacity { .. }) {
+            return if self.capacity(records).is_some() { exit::OK } else { exit::FAILED };
         }
         if records.iter().any(|record| record.verdict == Verdict::Invalid) { exit::INVALID } else { exit::OK }
     }
 }
 
-fn held_rate(report: &LoadReport, objective: &pippin_model::objective::Objective) -> Option<f64> {
-    let Some(Step::Rate { per_s }) = report.step else { return None };
-    let errors: u64 = report.errors.values().sum();
-    let tried = (report.requests.completed + report.requests.failed).max(1);
-    let quantile = |q: f64| match q {
-        q if q >= 1.0 => report.response_time.max_ns,
-        q if q >= 0.999 => report.response_time.p999_ns,
-        q if q >= 0.99 => report.response_time.p99_ns,
-        q if q >= 0.95 => report.response_time.p95_ns,
-        q if q >= 0.9 => report.response_time.p90_ns,
-        _ => report.response_time.p50_ns,
-    };
-    let holds = objective.0.iter().all(|bound| match bound {
-        pippin_model::objective::Bound::Errors { below } => (errors as f64 / tried as f64) < *below,
-        pippin_model::objective::Bound::ResponseTime { quantile: q, below_ns } => quantile(*q).is_some_and(|ns| ns < *below_ns),
-    });
-    holds.then_some(per_s)
+fn holds(record: &TrialRecord, bounds: &Objective) -> bool {
+    match (record.spec.step, &record.load) {
+        (Some(Step::Rate { per_s }), Some(load)) => objective::holds(bounds, load, per_s),
+        _ => false,
+    }
 }
 
 /// The parts of an http URL (RFC 9110 section 4.2).
