@@ -7,9 +7,18 @@
 //! | [`quantile`], [`trend`], [`steady`] | medians; whether a series trends; when the warm-up ends |
 //! | [`bootstrap`], [`interval`], [`ratio`], [`rank`], [`sequential`] | how sure a median is, who is ahead, when to stop |
 //! | [`order`] | the interleaved order of repetitions |
+//! | [`modes`], [`littles_law`], [`concurrency`], [`bound`], [`cost`] | what one trial's figures say of generator and target |
+//! | [`judge`] | the caveats |
+//! | [`summary`] | all trials of a target in the figures that tables show |
 pub mod bootstrap;
+pub mod bound;
+pub mod concurrency;
+pub mod cost;
 mod draw;
 pub mod interval;
+pub mod judge;
+pub mod littles_law;
+pub mod modes;
 pub mod order;
 pub mod quantile;
 pub mod rank;
@@ -17,6 +26,9 @@ pub mod ratio;
 pub mod sequential;
 pub mod steady;
 mod student_t;
+pub mod summary;
 #[cfg(test)]
 mod test_noise;
+#[cfg(test)]
+mod test_record;
 pub mod trend;
