@@ -5,7 +5,6 @@
 //! |---|---|
 //! | [`run`] | title, time, load in words, host, the record of how figures were taken |
 //! | [`row`] | one target: rank, figures, spans, use, cost, caveats, failure |
-//! | [`figure`] | a median over repetitions with its interval |
 //! | [`curve`] | quantiles and distributions for charts |
 //! | [`series`] | figures over time |
 //! | [`sweep`] | the points of a sweep or of a capacity search |
@@ -14,7 +13,6 @@
 //! | [`printed`] | published figures beside one's own |
 pub mod curve;
 pub mod doubts;
-pub mod figure;
 pub mod phases;
 pub mod printed;
 pub mod row;

@@ -1,5 +1,6 @@
 //! Caveats by name over all targets, so that one advice stands once above the evidence of each target.
 use pippin_model::caveat::Severity;
+use pippin_stats::summary::CountedCaveat;
 use serde::{Deserialize, Serialize};
 
 use super::row::Row;
@@ -31,7 +32,8 @@ pub struct Seen {
 pub fn of(rows: &[Row]) -> Vec<Doubt> {
     let mut doubts: Vec<Doubt> = Vec::new();
     for row in rows {
-        for caveat in &row.caveats {
+        for counted in &row.caveats {
+            let caveat = &counted.caveat;
             let found = doubts.iter_mut().find(|doubt| doubt.id == caveat.id && doubt.advice == caveat.advice);
             let doubt = match found {
                 Some(doubt) => doubt,
@@ -42,11 +44,20 @@ pub fn of(rows: &[Row]) -> Vec<Doubt> {
                 }
             };
             doubt.severity = doubt.severity.max(caveat.severity);
-            note(doubt, &row.target.to_string(), &caveat.evidence);
+            note(doubt, &row.target.to_string(), &evidence(counted, row.repetitions));
         }
     }
     doubts.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.id.cmp(&b.id)));
     doubts
+}
+
+/// The evidence, and in how many of the repetitions it was found where that is not all of them.
+fn evidence(counted: &CountedCaveat, repetitions: u32) -> String {
+    match counted.trials {
+        0 => counted.caveat.evidence.clone(),
+        n if n == repetitions => counted.caveat.evidence.clone(),
+        n => format!("{} (in {n} of {repetitions} repetitions)", counted.caveat.evidence),
+    }
 }
 
 fn note(doubt: &mut Doubt, target: &str, evidence: &str) {

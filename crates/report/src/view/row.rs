@@ -1,22 +1,24 @@
 //! One target of a run.
-use pippin_model::caveat::{Caveat, Verdict};
+use pippin_model::caveat::Verdict;
 use pippin_model::histogram::Summary;
-use pippin_model::load_result::{ByteCounts, ConnectionCounts, ErrorKind, Measured, RequestCounts, StatusCounts};
+use pippin_model::load_result::{ByteCounts, ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StatusCounts};
 use pippin_model::plan::Price;
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Step, TrialRecord};
-use pippin_model::usage::Role;
+use pippin_model::usage::{Role, Usage};
 use pippin_stats::bootstrap::Sample;
 use pippin_stats::cost;
+use pippin_stats::judge::judge_run;
 use pippin_stats::quantile::median;
 use pippin_stats::rank::{Contender, ranks};
+use pippin_stats::steady::measured_rates;
+use pippin_stats::summary::{CountedCaveat, Figure, TargetSummary, summarise};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::curve::{Bin, QuantilePoint, bins, quantiles};
-use super::figure::Figure;
 use super::phases::{self, PhaseRow};
 use super::series::Series;
 use super::sweep::{self, Sweep};
@@ -36,6 +38,8 @@ pub struct Row {
     pub at: Option<Step>,
     /// Complete and right answers per second.
     pub goodput_per_s: Option<Figure>,
+    /// The same of every repetition, in the order in which they were made.
+    pub goodput_of_repetitions: Vec<f64>,
     /// Complete answers per second.
     pub throughput_per_s: Option<Figure>,
     /// Time spans, all repetitions together.
@@ -62,8 +66,8 @@ pub struct Row {
     pub cost: CostFigures,
     /// Time from start to first answer, median, nanoseconds.
     pub start_up_ns: Option<f64>,
-    /// Its caveats, each once.
-    pub caveats: Vec<Caveat>,
+    /// Its caveats, the gravest first.
+    pub caveats: Vec<CountedCaveat>,
     /// Why it has no result, or why a repetition has none.
     pub failure: Option<Failure>,
     /// Whether the failure is that it cannot be had on this machine.
@@ -132,18 +136,17 @@ pub struct CostFigures {
 
 /// All targets of a run in the order of the table.
 pub fn rows<R: Rng + ?Sized>(record: &RunRecord, rng: &mut R) -> Vec<Row> {
+    let summaries = summarise(&record.trials, &judge_run(&record.trials), rng);
     let mut targets = record.header.plan.targets.clone();
     for trial in &record.trials {
         if !targets.contains(&trial.spec.target) {
             targets.push(trial.spec.target.clone());
         }
     }
-    let entries: Vec<Entry> = targets.iter().map(|target| Entry::of(record, target)).collect();
-    let contenders: Vec<Contender> =
-        entries.iter().map(|entry| Contender { samples: &entry.samples, verdict: entry.verdict.unwrap_or(Verdict::Invalid) }).collect();
-    let ranks = ranks(&contenders, rng);
-    let mut rows: Vec<Row> = entries.iter().zip(ranks).map(|(entry, rank)| entry.row(record, rank, rng)).collect();
-    let median = |row: &Row| row.goodput_per_s.as_ref().map_or(f64::MIN, |figure| figure.median);
+    let entries: Vec<Entry> = targets.iter().map(|target| Entry::of(record, target, &summaries)).collect();
+    let ranks = ranks_of(&entries, rng);
+    let mut rows: Vec<Row> = entries.iter().zip(ranks).map(|(entry, rank)| entry.row(record, rank)).collect();
+    let median = |row: &Row| row.goodput_per_s.map_or(f64::MIN, |figure| figure.median);
     rows.sort_by(|a, b| {
         let place = |row: &Row| (row.goodput_per_s.is_none(), row.rank.is_none());
         place(a).cmp(&place(b)).then_with(|| median(b).total_cmp(&median(a)))
@@ -151,103 +154,120 @@ pub fn rows<R: Rng + ?Sized>(record: &RunRecord, rng: &mut R) -> Vec<Row> {
     rows
 }
 
-/// The trials of one target, and those of them that make its headline.
+/// Ranks by the headline. Where targets have their headline at different steps, the summaries' own ranks (within a step) do not serve.
+fn ranks_of<R: Rng + ?Sized>(entries: &[Entry], rng: &mut R) -> Vec<Option<u32>> {
+    if entries.iter().all(|entry| entry.summary.is_none_or(|summary| summary.step.is_none())) {
+        return entries.iter().map(|entry| entry.summary.and_then(|summary| summary.rank)).collect();
+    }
+    let samples: Vec<Vec<Sample>> = entries.iter().map(|entry| entry.headline.iter().filter_map(|trial| goodput_sample(trial)).collect()).collect();
+    let verdict = |entry: &Entry| entry.summary.map_or(Verdict::Invalid, |summary| summary.verdict);
+    let contenders: Vec<Contender> = entries.iter().zip(&samples).map(|(entry, samples)| Contender { samples, verdict: verdict(entry) }).collect();
+    ranks(&contenders, rng)
+}
+
+/// The trials of one target, those of them that make its headline, and what these came to.
 struct Entry<'a> {
     target: TargetId,
     trials: Vec<&'a TrialRecord>,
-    at: Option<Step>,
     headline: Vec<&'a TrialRecord>,
-    samples: Vec<Sample>,
-    verdict: Option<Verdict>,
+    /// `None` without a trial.
+    summary: Option<&'a TargetSummary>,
+    sweep: Option<Sweep>,
 }
 
 impl<'a> Entry<'a> {
-    fn of(record: &'a RunRecord, target: &TargetId) -> Self {
+    fn of(record: &'a RunRecord, target: &TargetId, summaries: &'a [TargetSummary]) -> Self {
+        let profile = &record.header.plan.profile;
         let trials: Vec<&TrialRecord> = record.trials.iter().filter(|trial| trial.spec.target == *target).collect();
-        let (at, headline) = sweep::headline(&record.header.plan.profile, &trials);
-        let samples = headline.iter().filter_map(|trial| goodput_sample(trial)).collect();
-        let verdict = headline.iter().map(|trial| trial.verdict).max();
-        Self { target: target.clone(), trials, at, headline, samples, verdict }
+        let own: Vec<&TargetSummary> = summaries.iter().filter(|summary| summary.target == *target).collect();
+        let sweep = sweep::of(profile, &own);
+        let summary = sweep::headline(profile, &own, sweep.as_ref());
+        let headline = trials.iter().copied().filter(|trial| summary.is_some_and(|summary| trial.spec.step == summary.step)).collect();
+        Self { target: target.clone(), trials, headline, summary, sweep }
     }
 
-    fn row<R: Rng + ?Sized>(&self, record: &RunRecord, rank: Option<u32>, rng: &mut R) -> Row {
+    fn row(&self, record: &RunRecord, rank: Option<u32>) -> Row {
         let info = record.header.targets.get(&self.target);
         let unavailable = info.and_then(|info| info.unavailable.clone());
         let failed = self.trials.iter().find_map(|trial| trial.failure.clone());
-        let mut all = Measured::default();
-        for trial in &self.headline {
-            if let Some(load) = &trial.load {
-                phases::add(&mut all, &load.measured);
-            }
-        }
-        let throughput: Vec<Sample> =
-            self.headline.iter().filter_map(|trial| trial.load.as_ref()?.measured.throughput_per_s()).map(Sample::alone).collect();
+        let all = together(&self.headline);
+        let spans = self.summary.map(|summary| &summary.spans).unwrap_or(&all.spans);
         Row {
             target: self.target.clone(),
             framework: info.and_then(|info| info.manifest.as_ref()).map(|manifest| manifest.framework.clone()),
             rank,
-            verdict: self.verdict,
-            at: self.at,
-            goodput_per_s: Figure::of(&self.samples, rng),
-            throughput_per_s: Figure::of(&throughput, rng),
-            spans: SpanSummaries {
-                connect: all.spans.connect.summary(),
-                tls: all.spans.tls.summary(),
-                headers: all.spans.headers.summary(),
-                body: all.spans.body.summary(),
-                service_time: all.spans.service_time.summary(),
-                response_time: all.spans.response_time.summary(),
-                send_lag: all.spans.send_lag.summary(),
-                own_lag: all.spans.own_lag.summary(),
-            },
-            response_quantiles: quantiles(&all.spans.response_time),
-            response_bins: bins(&all.spans.response_time),
+            verdict: self.summary.map(|summary| summary.verdict),
+            at: self.summary.and_then(|summary| summary.step),
+            goodput_per_s: self.summary.and_then(|summary| summary.goodput_per_s),
+            goodput_of_repetitions: self.headline.iter().filter_map(|trial| trial.load.as_ref()?.measured.goodput_per_s()).collect(),
+            throughput_per_s: self.summary.and_then(|summary| summary.throughput_per_s),
+            spans: SpanSummaries::of(spans),
+            response_quantiles: quantiles(&spans.response_time),
+            response_bins: bins(&spans.response_time),
             requests: all.requests,
             status: all.status,
-            error_fraction: all.error_fraction(),
+            error_fraction: self.summary.and_then(|summary| summary.error_fraction),
             errors: all.errors,
             connections: all.connections,
             bytes: all.bytes,
-            usage: usage_figures(&self.headline),
-            cost: cost_figures(&self.headline, record.header.plan.price.as_ref()),
-            start_up_ns: median_of(&self.trials, |trial| trial.start_up_ns.map(|ns| ns as f64)),
-            caveats: caveats_once(&self.trials),
+            usage: usage_figures(&self.headline, self.summary),
+            cost: cost_figures(self.summary, record.header.plan.price.as_ref()),
+            start_up_ns: self.summary.and_then(|summary| summary.start_up_ns),
+            caveats: self.summary.map(|summary| summary.caveats.clone()).unwrap_or_default(),
             unavailable: unavailable.is_some(),
             failure: unavailable.or(failed),
             explanation: Vec::new(),
-            repetitions: self.samples.len() as u32,
+            repetitions: self.summary.map_or(0, |summary| summary.measured),
             series: self.headline.iter().filter_map(|trial| Series::of(trial)).collect(),
             phases: phases::of(&self.headline),
-            sweep: sweep::of(&record.header.plan.profile, &self.trials),
+            sweep: self.sweep.clone(),
         }
     }
 }
 
+impl SpanSummaries {
+    fn of(spans: &Spans) -> Self {
+        Self {
+            connect: spans.connect.summary(),
+            tls: spans.tls.summary(),
+            headers: spans.headers.summary(),
+            body: spans.body.summary(),
+            service_time: spans.service_time.summary(),
+            response_time: spans.response_time.summary(),
+            send_lag: spans.send_lag.summary(),
+            own_lag: spans.own_lag.summary(),
+        }
+    }
+}
+
+/// Counters of all trials, summed.
+fn together(trials: &[&TrialRecord]) -> Measured {
+    let mut all = Measured::default();
+    for load in trials.iter().filter_map(|trial| trial.load.as_ref()) {
+        phases::add(&mut all, &load.measured);
+    }
+    all
+}
+
 /// Right answers per second of a trial, with its windows; `None` if it has no load.
-pub(super) fn goodput_sample(trial: &TrialRecord) -> Option<Sample> {
+fn goodput_sample(trial: &TrialRecord) -> Option<Sample> {
     let load = trial.load.as_ref()?;
-    let value = load.measured.goodput_per_s()?;
-    // Devices: only the windows of the headline phase.
-    let end = load.measured.duration_ns as i64;
-    let whole = load.windows.iter().filter(|w| w.from_ns >= 0 && w.from_ns + w.duration_ns as i64 <= end && w.duration_ns >= 900_000_000);
-    Some(Sample { value, windows: whole.map(|w| w.good as f64 * 1e9 / w.duration_ns as f64).collect() })
+    Some(Sample { value: load.measured.goodput_per_s()?, windows: measured_rates(load, |window| window.good) })
 }
 
 fn median_of(trials: &[&TrialRecord], figure: impl Fn(&TrialRecord) -> Option<f64>) -> Option<f64> {
     median(&trials.iter().filter_map(|trial| figure(trial)).collect::<Vec<_>>())
 }
 
-fn usage_figures(trials: &[&TrialRecord]) -> UsageFigures {
-    let role = |role: Role, figure: fn(&pippin_model::usage::RoleUse) -> Option<f64>| {
-        median_of(trials, |trial| trial.usage.as_ref()?.roles.get(&role).and_then(figure))
-    };
-    let cores = |which: Role| median_of(trials, |trial| cost::cores_of(trial.usage.as_ref()?, which));
-    let per_answer = |figure: fn(&pippin_model::usage::Usage) -> Option<u64>| {
+fn usage_figures(trials: &[&TrialRecord], summary: Option<&TargetSummary>) -> UsageFigures {
+    let usage = |figure: fn(&Usage) -> Option<f64>| median_of(trials, |trial| figure(trial.usage.as_ref()?));
+    let per_answer = |figure: fn(&Usage) -> Option<u64>| {
         median_of(trials, |trial| {
             let completed = trial.load.as_ref()?.measured.requests.completed;
             (completed > 0).then_some(figure(trial.usage.as_ref()?)? as f64 / completed as f64)
         })
     };
+    let cores = |role: Role| summary.and_then(|summary| summary.cores.get(&role).copied());
     UsageFigures {
         target_cores: cores(Role::Target),
         services_cores: cores(Role::Services),
@@ -256,13 +276,13 @@ fn usage_figures(trials: &[&TrialRecord]) -> UsageFigures {
             let load = trial.load.as_ref()?;
             load.generator.busiest_share(load.measured.duration_ns)
         }),
-        foreign_cores: median_of(trials, |trial| trial.usage.as_ref()?.foreign_cores),
-        steal_cores: median_of(trials, |trial| trial.usage.as_ref()?.steal_cores),
-        target_rss_bytes: role(Role::Target, |used| used.rss_max_bytes.map(|b| b as f64)),
-        target_pss_bytes: role(Role::Target, |used| used.pss_max_bytes.map(|b| b as f64)),
-        services_rss_bytes: role(Role::Services, |used| used.rss_max_bytes.map(|b| b as f64)),
-        target_processes: role(Role::Target, |used| used.processes.map(f64::from)),
-        target_threads: role(Role::Target, |used| used.threads.map(f64::from)),
+        foreign_cores: usage(|usage| usage.foreign_cores),
+        steal_cores: usage(|usage| usage.steal_cores),
+        target_rss_bytes: summary.and_then(|summary| summary.rss_max_bytes),
+        target_pss_bytes: summary.and_then(|summary| summary.pss_max_bytes),
+        services_rss_bytes: usage(|usage| usage.roles.get(&Role::Services)?.rss_max_bytes.map(|bytes| bytes as f64)),
+        target_processes: usage(|usage| usage.roles.get(&Role::Target)?.processes.map(f64::from)),
+        target_threads: summary.and_then(|summary| summary.threads),
         log_bytes_per_request: per_answer(|usage| usage.log_bytes),
         switches_per_request: per_answer(|usage| {
             let target = usage.roles.get(&Role::Target)?;
@@ -271,8 +291,8 @@ fn usage_figures(trials: &[&TrialRecord]) -> UsageFigures {
     }
 }
 
-fn cost_figures(trials: &[&TrialRecord], price: Option<&Price>) -> CostFigures {
-    let cpu = |role: Role| median_of(trials, |trial| cost::cpu_seconds_per_million(&trial.load.as_ref()?.measured, trial.usage.as_ref()?, role));
+fn cost_figures(summary: Option<&TargetSummary>, price: Option<&Price>) -> CostFigures {
+    let cpu = |role: Role| summary.and_then(|summary| summary.cpu_seconds_per_million.get(&role).copied());
     let (target, services) = (cpu(Role::Target), cpu(Role::Services));
     let served = target.map(|target| target + services.unwrap_or(0.0));
     CostFigures {
@@ -282,15 +302,4 @@ fn cost_figures(trials: &[&TrialRecord], price: Option<&Price>) -> CostFigures {
         money_per_million: price.and_then(|price| cost::money_per_million(served?, price)),
         currency: price.map(|price| price.currency.clone()),
     }
-}
-
-fn caveats_once(trials: &[&TrialRecord]) -> Vec<Caveat> {
-    let mut once: Vec<Caveat> = Vec::new();
-    for caveat in trials.iter().flat_map(|trial| &trial.caveats) {
-        if !once.contains(caveat) {
-            once.push(caveat.clone());
-        }
-    }
-    once.sort_by_key(|caveat| std::cmp::Reverse(caveat.severity));
-    once
 }

@@ -1,14 +1,15 @@
 //! The points of a sweep or of a capacity search.
 use pippin_model::caveat::Verdict;
-use pippin_model::histogram::{Histogram, Summary};
+use pippin_model::histogram::Summary;
+use pippin_model::objective::{Bound, Objective};
 use pippin_model::profile::Profile;
-use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::trial::Step;
 use pippin_model::usage::Role;
-use pippin_stats::cost;
-use pippin_stats::quantile::median;
+use pippin_stats::knee::knee;
+use pippin_stats::predict::{Law, foretell};
+use pippin_stats::summary::TargetSummary;
+use pippin_stats::usl::{self, Usl};
 use serde::{Deserialize, Serialize};
-
-use super::row::goodput_sample;
 
 /// The points of one target, ascending.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,100 +40,125 @@ pub struct Point {
     /// Cores that the target kept busy, median.
     pub target_cores: Option<f64>,
     /// What was predicted from the points before it.
-    pub prediction: Option<Prediction>,
+    pub prediction: Option<PredictionView>,
     /// Capacity search only: whether the objective was kept.
     pub held: Option<bool>,
 }
 
 /// What was predicted for a point before it was measured, and how far off it was.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Prediction {
-    /// Requests per second.
+pub struct PredictionView {
+    /// Answers per second.
     pub throughput_per_s: f64,
     /// Mean response time in nanoseconds.
     pub response_ns: f64,
-    /// Measured over predicted, less 1.
-    pub throughput_error: f64,
-    /// The same of the response time.
-    pub response_error: f64,
+    /// Predicted over measured, less 1.
+    pub throughput_error: Option<f64>,
+    /// The same of the mean response time.
+    pub response_error: Option<f64>,
+    /// The law behind it.
+    pub law: Law,
 }
 
-/// Parameters of the Universal Scalability Law, X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)), with standard errors.
+/// A fit of the Universal Scalability Law.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fit {
-    /// Requests per second of one connection.
-    pub lambda: f64,
-    /// Contention.
-    pub sigma: f64,
-    /// Coherence.
-    pub kappa: f64,
-    /// Their standard errors; `None` where they cannot be known.
-    pub standard_errors: Option<[f64; 3]>,
+    /// Its parameters.
+    #[serde(flatten)]
+    pub law: Usl,
     /// The curve for the chart: connections and requests per second.
     pub curve: Vec<(f64, f64)>,
-    /// The number of connections at which the curve peaks; `None` if it never bends down.
-    pub peak_connections: Option<f64>,
 }
 
-/// The trials whose figures make the headline of a target, and the step they were made at.
+/// The summary that makes the headline of a target; `None` without one.
 ///
-/// A sweep's headline is its best point: the one with the highest median. A capacity search's is the highest offered rate that kept the
-/// objective. All trials for the other kinds.
-pub(super) fn headline<'a>(profile: &Profile, trials: &[&'a TrialRecord]) -> (Option<Step>, Vec<&'a TrialRecord>) {
-    let (Profile::Sweep { .. } | Profile::Capacity { .. }) = profile else { return (None, trials.to_vec()) };
-    let valid_first = |verdict: Verdict| verdict != Verdict::Invalid;
-    let best = steps(trials)
-        .into_iter()
-        .filter_map(|(step, trials)| {
-            let figure = median(&trials.iter().filter_map(|trial| goodput_sample(trial)).map(|sample| sample.value).collect::<Vec<_>>())?;
-            let verdict = trials.iter().map(|trial| trial.verdict).max()?;
-            Some((step, trials, (valid_first(verdict), figure)))
-        })
-        .max_by(|a, b| a.2.0.cmp(&b.2.0).then(a.2.1.total_cmp(&b.2.1)));
-    match best {
-        Some((step, trials, _)) => (Some(step), trials),
-        None => (None, Vec::new()),
-    }
+/// A sweep's headline is its best point, a capacity search's the highest offered rate that kept the objective; points that are INVALID only
+/// where there is no other.
+pub(super) fn headline<'a>(profile: &Profile, summaries: &[&'a TargetSummary], sweep: Option<&Sweep>) -> Option<&'a TargetSummary> {
+    let (Profile::Sweep { .. } | Profile::Capacity { .. }) = profile else { return summaries.first().copied() };
+    let held = |summary: &TargetSummary| sweep.and_then(|sweep| sweep.points.iter().find(|point| Some(point.at) == summary.step)?.held) != Some(false);
+    let key = |summary: &TargetSummary| (summary.verdict != Verdict::Invalid, held(summary), summary.goodput_per_s.map_or(f64::MIN, |figure| figure.median));
+    summaries.iter().copied().max_by(|a, b| {
+        let (a, b) = (key(a), key(b));
+        (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2))
+    })
 }
 
 /// The points of one target; `None` if the profile has none.
-pub(super) fn of(profile: &Profile, trials: &[&TrialRecord]) -> Option<Sweep> {
-    let (Profile::Sweep { .. } | Profile::Capacity { .. }) = profile else { return None };
-    let points: Vec<Point> = steps(trials).into_iter().map(|(step, trials)| point(step, &trials)).collect();
-    (!points.is_empty()).then_some(Sweep { points, fit: None, knee: None, capacity_per_s: None })
+pub(super) fn of(profile: &Profile, summaries: &[&TargetSummary]) -> Option<Sweep> {
+    let objective = match profile {
+        Profile::Sweep { .. } => None,
+        Profile::Capacity { objective, .. } => Some(objective),
+        _ => return None,
+    };
+    let mut points: Vec<Point> = summaries.iter().filter_map(|summary| point(summary, objective)).collect();
+    points.sort_by(|a, b| size(a.at).total_cmp(&size(b.at)));
+    if points.is_empty() {
+        return None;
+    }
+    let sweep = Sweep { points, fit: None, knee: None, capacity_per_s: None };
+    Some(if objective.is_some() { with_capacity(sweep) } else { with_law(sweep) })
 }
 
-fn point(at: Step, trials: &[&TrialRecord]) -> Point {
-    let mut response = Histogram::new();
-    for load in trials.iter().filter_map(|trial| trial.load.as_ref()) {
-        response.merge(&load.measured.spans.response_time);
-    }
-    let values: Vec<f64> = trials.iter().filter_map(|trial| goodput_sample(trial)).map(|sample| sample.value).collect();
-    let cores: Vec<f64> = trials.iter().filter_map(|trial| cost::cores_of(trial.usage.as_ref()?, Role::Target)).collect();
-    Point {
-        at,
-        verdict: trials.iter().map(|trial| trial.verdict).max().unwrap_or(Verdict::Invalid),
-        goodput_per_s: median(&values),
-        response_time: response.summary(),
-        errors: trials.iter().filter_map(|trial| trial.load.as_ref()).map(|load| load.measured.errors_total()).sum(),
-        target_cores: median(&cores),
+fn point(summary: &TargetSummary, objective: Option<&Objective>) -> Option<Point> {
+    Some(Point {
+        at: summary.step?,
+        verdict: summary.verdict,
+        goodput_per_s: summary.goodput_per_s.map(|figure| figure.median),
+        response_time: summary.spans.response_time.summary(),
+        errors: summary.errors.values().sum(),
+        target_cores: summary.cores.get(&Role::Target).copied(),
         prediction: None,
-        held: None,
-    }
+        held: objective.map(|objective| holds(objective, summary)),
+    })
 }
 
-/// Trials by step, ascending.
-fn steps<'a>(trials: &[&'a TrialRecord]) -> Vec<(Step, Vec<&'a TrialRecord>)> {
-    let mut steps: Vec<(Step, Vec<&TrialRecord>)> = Vec::new();
-    for trial in trials {
-        let Some(step) = trial.spec.step else { continue };
-        match steps.iter_mut().find(|(known, _)| *known == step) {
-            Some((_, group)) => group.push(trial),
-            None => steps.push((step, vec![trial])),
+/// Whether all bounds hold of what was measured, and there is a result that can be believed.
+fn holds(objective: &Objective, summary: &TargetSummary) -> bool {
+    let kept = |bound: &Bound| match bound {
+        Bound::ResponseTime { quantile, below_ns } => summary.spans.response_time.quantile_ns(*quantile).is_some_and(|ns| ns < *below_ns),
+        Bound::Errors { below } => summary.error_fraction.is_some_and(|fraction| fraction < *below),
+    };
+    summary.verdict != Verdict::Invalid && objective.0.iter().all(kept)
+}
+
+fn with_capacity(mut sweep: Sweep) -> Sweep {
+    let first_failed = sweep.points.iter().position(|point| point.held == Some(false)).unwrap_or(sweep.points.len());
+    sweep.capacity_per_s = sweep.points[..first_failed].last().map(|point| size(point.at));
+    sweep
+}
+
+/// Adds predictions, the law's parameters and the knee, from the points that can be believed.
+fn with_law(mut sweep: Sweep) -> Sweep {
+    let measured = |point: &Point| {
+        let usable = point.verdict != Verdict::Invalid;
+        point.goodput_per_s.filter(|x| usable && *x > 0.0).map(|x| usl::Point { n: size(point.at), x })
+    };
+    let points: Vec<usl::Point> = sweep.points.iter().filter_map(measured).collect();
+    for foretold in foretell(&points) {
+        if let Some(point) = sweep.points.iter_mut().find(|point| size(point.at) == foretold.measured.n) {
+            point.prediction = foretold.prediction.map(|prediction| PredictionView {
+                throughput_per_s: prediction.throughput_per_s,
+                response_ns: prediction.response_time_ns,
+                throughput_error: foretold.throughput_error,
+                response_error: foretold.response_time_error,
+                law: prediction.law,
+            });
         }
     }
-    steps.sort_by(|a, b| size(a.0).total_cmp(&size(b.0)));
-    steps
+    sweep.fit = usl::fit(&points).map(|law| Fit { law, curve: curve(&law, &points) });
+    sweep.knee = knee(&points).map(|point| point.n);
+    sweep
+}
+
+/// The law at equal steps of the logarithm of the number of connections, over the range that was measured.
+fn curve(law: &Usl, points: &[usl::Point]) -> Vec<(f64, f64)> {
+    let (Some(first), Some(last)) = (points.first(), points.last()) else { return Vec::new() };
+    let steps = 60;
+    (0..=steps)
+        .map(|step| first.n * (last.n / first.n).powf(f64::from(step) / f64::from(steps)))
+        .map(|n| (n, law.throughput_at(n)))
+        .collect()
 }
 
 /// The number that a step is about.
