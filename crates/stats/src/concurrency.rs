@@ -30,7 +30,8 @@ pub fn inferred(load: &Load) -> Option<f64> {
 }
 
 /// The same from the points of a sweep, ascending: the throughput of the last points is flat within 10 % while their number of
-/// connections at least doubles. The shortest time over all points counts as unqueued.
+/// connections at least doubles. Unqueued is the mean service time of the first point if it has at most two connections, else the shortest
+/// time over all points.
 #[must_use]
 pub fn inferred_from_sweep(points: &[Load]) -> Option<f64> {
     let last = points.last()?;
@@ -38,7 +39,8 @@ pub fn inferred_from_sweep(points: &[Load]) -> Option<f64> {
     if last.connections < 2.0 * flat.connections {
         return None;
     }
-    let unqueued_s = points.iter().map(|point| point.unqueued_s).fold(f64::INFINITY, f64::min);
+    let shortest = points.iter().map(|point| point.unqueued_s).fold(f64::INFINITY, f64::min);
+    let unqueued_s = points.first().filter(|first| first.connections <= 2.0).map_or(shortest, |first| first.mean_service_s);
     inferred(&Load { unqueued_s, ..*last })
 }
 

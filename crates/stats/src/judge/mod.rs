@@ -12,6 +12,7 @@ pub mod errors;
 mod evidence;
 pub mod generator_busy;
 pub mod inferred_concurrency;
+pub mod knee;
 pub mod listen_overflows;
 pub mod littles_law;
 pub mod logs_requests;
@@ -83,6 +84,7 @@ pub const RUN_JUDGES: &[(&[&str], RunJudge)] = &[
     (&["spread"], spread::judge_run),
     (&["answer_size", "answer_overhead"], answer_size::judge_run),
     (&["frequency_change", "clock_change"], clocks::judge_run),
+    (&["knee", "inferred_concurrency"], knee::judge_run),
 ];
 
 /// All caveats of one trial, the gravest first.
