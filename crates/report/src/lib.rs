@@ -7,6 +7,7 @@
 //! | [`words`] | figures as people read them |
 //! | [`load_report`] | the result of `pippin load` |
 pub mod load_report;
+pub mod terminal;
 
 pub mod view;
 pub mod words;

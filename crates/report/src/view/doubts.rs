@@ -34,6 +34,10 @@ pub fn of(rows: &[Row]) -> Vec<Doubt> {
     for row in rows {
         for counted in &row.caveats {
             let caveat = &counted.caveat;
+            // Said by the failure itself, with its log.
+            if caveat.id == "no_result" && row.failure.is_some() {
+                continue;
+            }
             let found = doubts.iter_mut().find(|doubt| doubt.id == caveat.id && doubt.advice == caveat.advice);
             let doubt = match found {
                 Some(doubt) => doubt,
@@ -44,19 +48,19 @@ pub fn of(rows: &[Row]) -> Vec<Doubt> {
                 }
             };
             doubt.severity = doubt.severity.max(caveat.severity);
-            note(doubt, &row.target.to_string(), &evidence(counted, row.repetitions));
+            note(doubt, &row.target.to_string(), &evidence(counted, row.trials));
         }
     }
     doubts.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.id.cmp(&b.id)));
     doubts
 }
 
-/// The evidence, and in how many of the repetitions it was found where that is not all of them.
-fn evidence(counted: &CountedCaveat, repetitions: u32) -> String {
+/// The evidence, and in how many of the trials it was found where that is not all of them.
+fn evidence(counted: &CountedCaveat, trials: u32) -> String {
     match counted.trials {
         0 => counted.caveat.evidence.clone(),
-        n if n == repetitions => counted.caveat.evidence.clone(),
-        n => format!("{} (in {n} of {repetitions} repetitions)", counted.caveat.evidence),
+        n if n == trials => counted.caveat.evidence.clone(),
+        n => format!("{} (in {n} of {trials} trials)", counted.caveat.evidence),
     }
 }
 

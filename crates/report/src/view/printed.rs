@@ -40,8 +40,10 @@ pub struct PrintedRow {
     pub print_ratio: Option<f64>,
     /// One's own figure over the reference's own.
     pub own_ratio: Option<f64>,
-    /// What print says in words.
-    pub words: Vec<String>,
+    /// What print says in the place of the figure: `failed`.
+    pub print_word: Option<String>,
+    /// What it says in words beside it.
+    pub remarks: Vec<String>,
 }
 
 /// The columns that may hold the headline, in order.
@@ -66,7 +68,8 @@ pub fn of(plan: &Plan, rows: &[Row]) -> Option<PrintedTable> {
             own,
             print_ratio: over(print, print_reference),
             own_ratio: over(own, own_reference),
-            words: row.words.iter().map(|(column, word)| format!("{}: {word}", column.replace('_', " "))).collect(),
+            print_word: row.words.get(*column).cloned(),
+            remarks: row.words.iter().filter(|(name, _)| *name != column).map(|(_, word)| word.clone()).collect(),
         }
     });
     Some(PrintedTable {

@@ -13,6 +13,7 @@ use pippin_stats::judge::judge_run;
 use pippin_stats::quantile::median;
 use pippin_stats::rank::{Contender, ranks};
 use pippin_stats::steady::measured_rates;
+use pippin_stats::sweep::{Sweep as FoundSweep, sweeps};
 use pippin_stats::summary::{CountedCaveat, Figure, TargetSummary, summarise};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -74,7 +75,9 @@ pub struct Row {
     pub unavailable: bool,
     /// What the figures say, in words.
     pub explanation: Vec<String>,
-    /// Repetitions with a result.
+    /// Trials that were made for the headline.
+    pub trials: u32,
+    /// Those of them that have a result.
     pub repetitions: u32,
     /// Figures over time.
     pub series: Vec<Series>,
@@ -137,13 +140,14 @@ pub struct CostFigures {
 /// All targets of a run in the order of the table.
 pub fn rows<R: Rng + ?Sized>(record: &RunRecord, rng: &mut R) -> Vec<Row> {
     let summaries = summarise(&record.trials, &judge_run(&record.trials), rng);
+    let found = sweeps(&record.trials);
     let mut targets = record.header.plan.targets.clone();
     for trial in &record.trials {
         if !targets.contains(&trial.spec.target) {
             targets.push(trial.spec.target.clone());
         }
     }
-    let entries: Vec<Entry> = targets.iter().map(|target| Entry::of(record, target, &summaries)).collect();
+    let entries: Vec<Entry> = targets.iter().map(|target| Entry::of(record, target, &summaries, &found)).collect();
     let ranks = ranks_of(&entries, rng);
     let mut rows: Vec<Row> = entries.iter().zip(ranks).map(|(entry, rank)| entry.row(record, rank)).collect();
     let median = |row: &Row| row.goodput_per_s.map_or(f64::MIN, |figure| figure.median);
@@ -176,11 +180,11 @@ struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    fn of(record: &'a RunRecord, target: &TargetId, summaries: &'a [TargetSummary]) -> Self {
+    fn of(record: &'a RunRecord, target: &TargetId, summaries: &'a [TargetSummary], found: &[FoundSweep]) -> Self {
         let profile = &record.header.plan.profile;
         let trials: Vec<&TrialRecord> = record.trials.iter().filter(|trial| trial.spec.target == *target).collect();
         let own: Vec<&TargetSummary> = summaries.iter().filter(|summary| summary.target == *target).collect();
-        let sweep = sweep::of(profile, &own);
+        let sweep = sweep::of(profile, &own, found.iter().find(|found| found.target == *target));
         let summary = sweep::headline(profile, &own, sweep.as_ref());
         let headline = trials.iter().copied().filter(|trial| summary.is_some_and(|summary| trial.spec.step == summary.step)).collect();
         Self { target: target.clone(), trials, headline, summary, sweep }
@@ -217,6 +221,7 @@ impl<'a> Entry<'a> {
             unavailable: unavailable.is_some(),
             failure: unavailable.or(failed),
             explanation: Vec::new(),
+            trials: self.summary.map_or(0, |summary| summary.trials),
             repetitions: self.summary.map_or(0, |summary| summary.measured),
             series: self.headline.iter().filter_map(|trial| Series::of(trial)).collect(),
             phases: phases::of(&self.headline),

@@ -1,4 +1,5 @@
 //! What was done, when and how.
+use pippin_model::fingerprint::Fingerprint;
 use pippin_model::load_spec::Arrivals;
 use pippin_model::profile::{KeepAlive, Profile, Stop, WarmUpChoice};
 use pippin_model::run::{RunRecord, RunState};
@@ -135,4 +136,19 @@ fn seconds(ns: u64) -> String {
         ns if ns.is_multiple_of(1_000_000_000) => format!("{} s", ns / 1_000_000_000),
         ns => format_ns(ns),
     }
+}
+
+/// The host in one line.
+#[must_use]
+pub fn host_line(host: &Fingerprint) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(host.cpu_model.clone());
+    let smt = if host.smt == Some(true) { " (SMT)" } else { "" };
+    parts.push(format!("{} CPU{}{smt}", host.cpus, if host.cpus == 1 { "" } else { "s" }));
+    parts.extend(host.memory_bytes.map(pippin_model::units::format_bytes));
+    parts.extend(host.kernel.as_ref().map(|kernel| format!("Linux {kernel}")));
+    parts.extend(host.distribution.clone());
+    parts.extend(host.virtualisation.clone());
+    parts.extend(host.governor.as_ref().map(|governor| format!("governor {governor}")));
+    parts.join(", ")
 }

@@ -5,8 +5,8 @@ use pippin_model::objective::{Bound, Objective};
 use pippin_model::profile::Profile;
 use pippin_model::trial::Step;
 use pippin_model::usage::Role;
-use pippin_stats::knee::knee;
-use pippin_stats::predict::{Law, foretell};
+use pippin_stats::predict::Law;
+use pippin_stats::sweep::Sweep as FoundSweep;
 use pippin_stats::summary::TargetSummary;
 use pippin_stats::usl::{self, Usl};
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,8 @@ pub struct Sweep {
     pub fit: Option<Fit>,
     /// The number of connections at which more of them stop paying; `None` where it was not reached.
     pub knee: Option<f64>,
+    /// How many requests are served at a time, where throughput is flat while the queue grows.
+    pub served_at_a_time: Option<f64>,
     /// Capacity search only: the highest rate that kept the objective, requests per second.
     pub capacity_per_s: Option<f64>,
 }
@@ -85,7 +87,7 @@ pub(super) fn headline<'a>(profile: &Profile, summaries: &[&'a TargetSummary], s
 }
 
 /// The points of one target; `None` if the profile has none.
-pub(super) fn of(profile: &Profile, summaries: &[&TargetSummary]) -> Option<Sweep> {
+pub(super) fn of(profile: &Profile, summaries: &[&TargetSummary], found: Option<&FoundSweep>) -> Option<Sweep> {
     let objective = match profile {
         Profile::Sweep { .. } => None,
         Profile::Capacity { objective, .. } => Some(objective),
@@ -96,8 +98,12 @@ pub(super) fn of(profile: &Profile, summaries: &[&TargetSummary]) -> Option<Swee
     if points.is_empty() {
         return None;
     }
-    let sweep = Sweep { points, fit: None, knee: None, capacity_per_s: None };
-    Some(if objective.is_some() { with_capacity(sweep) } else { with_law(sweep) })
+    let sweep = Sweep { points, fit: None, knee: None, served_at_a_time: None, capacity_per_s: None };
+    Some(match (objective, found) {
+        (Some(_), _) => with_capacity(sweep),
+        (None, Some(found)) => with_law(sweep, found),
+        (None, None) => sweep,
+    })
 }
 
 fn point(summary: &TargetSummary, objective: Option<&Objective>) -> Option<Point> {
@@ -128,14 +134,9 @@ fn with_capacity(mut sweep: Sweep) -> Sweep {
     sweep
 }
 
-/// Adds predictions, the law's parameters and the knee, from the points that can be believed.
-fn with_law(mut sweep: Sweep) -> Sweep {
-    let measured = |point: &Point| {
-        let usable = point.verdict != Verdict::Invalid;
-        point.goodput_per_s.filter(|x| usable && *x > 0.0).map(|x| usl::Point { n: size(point.at), x })
-    };
-    let points: Vec<usl::Point> = sweep.points.iter().filter_map(measured).collect();
-    for foretold in foretell(&points) {
+/// Adds what the statistics found: predictions, the law, the knee, the number served at a time.
+fn with_law(mut sweep: Sweep, found: &FoundSweep) -> Sweep {
+    for foretold in &found.foretold {
         if let Some(point) = sweep.points.iter_mut().find(|point| size(point.at) == foretold.measured.n) {
             point.prediction = foretold.prediction.map(|prediction| PredictionView {
                 throughput_per_s: prediction.throughput_per_s,
@@ -146,8 +147,9 @@ fn with_law(mut sweep: Sweep) -> Sweep {
             });
         }
     }
-    sweep.fit = usl::fit(&points).map(|law| Fit { law, curve: curve(&law, &points) });
-    sweep.knee = knee(&points).map(|point| point.n);
+    sweep.fit = found.usl.map(|law| Fit { law, curve: curve(&law, &found.points) });
+    sweep.knee = found.knee.map(|point| point.n);
+    sweep.served_at_a_time = found.served_at_a_time;
     sweep
 }
 
