@@ -24,7 +24,7 @@ mod tests {
     use crate::test_record::TestRecord;
 
     fn load(requests: u64, service_ns: u64) -> LoadResult {
-        let mut load = TestRecord::default().build().load.unwrap();
+        let mut load = TestRecord::hello().build().load.unwrap();
         let measured = &mut load.measured;
         measured.duration_ns = 1_000_000_000;
         measured.requests.completed = requests;
