@@ -3,8 +3,10 @@ use pippin_model::histogram::Histogram;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{BodyCheck, StopRule};
 use pippin_model::units::{Spread, format_ns};
+use std::time::Instant;
 
-use super::{Subject, Verdict};
+use super::http::{Client, Request};
+use super::{Subject, Verdict, answer};
 use crate::load::{self, Connecting};
 
 /// No answer comes before the least wait; the middle of the waits lies where the mean of the distribution is; and they are not all alike.
@@ -29,13 +31,15 @@ pub fn distribution(subject: &mut Subject<'_>, wait: Spread, samples: u32) -> Ve
     spread(spans, wait)
 }
 
-/// The middle half of a uniform distribution is as wide as the jitter; waits that are all alike are no distribution.
+/// The lower half of a uniform distribution is as wide as the jitter, less what lies below the 5th percentile. A busy machine widens the
+/// upper half of waits that are all alike, never the lower one.
 fn spread(spans: &Histogram, wait: Spread) -> Verdict {
-    let width = spans.quantile_ns(0.75).unwrap_or(0).saturating_sub(spans.quantile_ns(0.25).unwrap_or(0));
-    let wanted = (wait.max_ns() - wait.min_ns()) / 2;
+    let q = |q: f64| spans.quantile_ns(q).unwrap_or(0);
+    let width = q(0.5).saturating_sub(q(0.05));
+    let wanted = (wait.max_ns() - wait.min_ns()) * 45 / 100;
     if width < wanted / 2 {
         return Err(format!(
-            "the middle half of the waits spans {} instead of about {}: they are not drawn anew for each request",
+            "the lower half of the waits spans {} instead of about {}: they are not drawn anew for each request",
             format_ns(width),
             format_ns(wanted)
         ));
@@ -45,22 +49,41 @@ fn spread(spans: &Histogram, wait: Spread) -> Verdict {
 
 /// Many at once are answered in little more than one wait. A server that blocks a thread or process for each takes many waits.
 ///
+/// All connections are open before the first request is sent, and each sends one: a load that shares its requests among those
+/// connections that came first would be served at once by fewer.
+///
 /// # Errors
 /// How long they took, and how many it serves at a time.
 pub fn simultaneous(subject: &mut Subject<'_>, connections: u32, wait: Spread) -> Verdict {
-    let result = ask_many(subject, connections, connections)?;
-    let last = result.measured.spans.service_time.quantile_ns(0.9).unwrap_or(0);
-    // Slow machines need time to open and answer so many; blocking ones need hundreds of waits.
-    let limit = wait.max_ns() * 12;
-    if last > limit {
-        let waits = last as f64 / wait.mean_ns as f64;
-        let at_a_time = f64::from(connections) * 0.9 / waits;
-        return Err(format!(
-            "of {connections} at once, 90 % were answered within {} ({waits:.0} waits): it serves about {at_a_time:.0} at a time, so that waiting blocks others",
-            format_ns(last)
-        ));
+    let sample = subject.first()?;
+    let request = Request::get(&sample.path);
+    let mut clients = Vec::new();
+    for number in 1..=connections {
+        clients.push(Client::connect(subject.address, subject.limit).map_err(|error| format!("connection {number} of {connections} at once: {error}"))?);
     }
-    Ok(())
+    let begin = Instant::now();
+    clients.iter_mut().try_for_each(|client| client.send(&request))?;
+    for (answered, client) in clients.iter_mut().enumerate() {
+        let left = subject.limit.saturating_sub(begin.elapsed());
+        let answer = if left.is_zero() { Err("no answer in time".into()) } else { client.set_limit(left).and_then(|()| client.answer(&request)) };
+        let answer = answer
+            .map_err(|error| format!("of {connections} at once {answered} were answered within {}: {error}", format_ns(begin.elapsed().as_nanos() as u64)))?;
+        if let Some(difference) = answer::differs(&subject.workload.answer, sample, &answer) {
+            return Err(format!("of {connections} at once: {difference}"));
+        }
+    }
+    // The answers were read in the order of the requests, so that this is when the last one was there.
+    let took_ns = begin.elapsed().as_nanos() as u64;
+    // Slow machines need time to answer so many; blocking servers need hundreds of waits.
+    if took_ns <= wait.max_ns() * 12 {
+        return Ok(());
+    }
+    let waits = took_ns as f64 / wait.mean_ns as f64;
+    Err(format!(
+        "{connections} at once were answered within {} ({waits:.0} waits): it serves about {:.0} at a time, so that waiting blocks others",
+        format_ns(took_ns),
+        f64::from(connections) / waits
+    ))
 }
 
 fn ask_many(subject: &Subject<'_>, connections: u32, requests: u32) -> Result<LoadResult, String> {
