@@ -110,7 +110,7 @@ impl<'a> Supervisor<'a> {
             End::ByItself => false,
             End::Told => self.stop_main(),
         };
-        let left: Vec<String> = descendants(own_pid()).into_iter().filter_map(command_line).map(|line| percent_encode(&line)).collect();
+        let left: Vec<String> = lasting_descendants().into_iter().map(|line| percent_encode(&line)).collect();
         kill_everything();
         say(&format!("gone {} {}", i32::from(forced), left.join(" ")));
     }
@@ -203,6 +203,23 @@ impl<'a> Supervisor<'a> {
 
 fn own_pid() -> i32 {
     std::process::id() as i32
+}
+
+/// How long descendants may outlive the main process: helpers and workers notice its end a little later.
+const SETTLING: Duration = Duration::from_millis(2_500);
+
+/// The command lines of descendants that are still there after the settling time; those that have ended are waited for meanwhile.
+fn lasting_descendants() -> Vec<String> {
+    let deadline = Instant::now() + SETTLING;
+    loop {
+        // SAFETY: waits for any child that has ended; no status wanted.
+        while unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) } > 0 {}
+        let left = descendants(own_pid());
+        if left.is_empty() || Instant::now() >= deadline {
+            return left.into_iter().filter_map(command_line).collect();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// Kills descendants until none is left; each round also catches what was forked during the one before.
