@@ -1,4 +1,5 @@
 //! A closed loop against one address, for profiling: `closed ADDRESS CONNECTIONS SECONDS [CORE] [close|pipelineN]`.
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a tool for profiling
 use std::sync::atomic::AtomicBool;
 
 use pippin_engine::{Control, run};

@@ -7,11 +7,11 @@ use std::time::Duration;
 use pippin_model::load_result::{WarmUpResult, Window};
 use pippin_model::load_spec::{LoadSpec, WarmUp};
 
+use crate::Control;
 use crate::clock;
 use crate::recorder::Message;
 use crate::tally::WindowTally;
 use crate::timeline::{Progress, Timeline, UNKNOWN};
-use crate::Control;
 
 /// How long before it comes an instant is announced: longer than any thread sleeps.
 const LEAD_NS: u64 = 30_000_000;
@@ -57,13 +57,7 @@ pub(crate) struct Course {
 }
 
 impl<'a> Coordinator<'a> {
-    pub fn new(
-        spec: &'a LoadSpec,
-        control: &'a Control<'a>,
-        timeline: &'a Timeline,
-        progress: &'a [Progress],
-        inbox: Receiver<Message>,
-    ) -> Self {
+    pub fn new(spec: &'a LoadSpec, control: &'a Control<'a>, timeline: &'a Timeline, progress: &'a [Progress], inbox: Receiver<Message>) -> Self {
         Self {
             spec,
             control,
@@ -184,7 +178,7 @@ impl<'a> Coordinator<'a> {
                 return;
             }
         }
-        if now + LEAD_NS >= self.start + at_most_ns {
+        if now + LEAD_NS + 2 * POLL.as_nanos() as u64 >= self.start + at_most_ns {
             self.steady = Some(false);
             self.measure((self.start + at_most_ns).max(now + LEAD_NS));
         }

@@ -97,7 +97,9 @@ pub enum EngineError {
         error: io::Error,
     },
     /// Too few ports for the connections.
-    #[error("{connections} connections from {sources} source address(es) to {targets} address(es) need more than the {ports} ports of ip_local_port_range each: give at least {needed} source addresses")]
+    #[error(
+        "{connections} connections from {sources} source address(es) to {targets} address(es) need more than the {ports} ports of ip_local_port_range each: give at least {needed} source addresses"
+    )]
     TooFewPorts {
         /// Connections asked for.
         connections: u32,
@@ -122,6 +124,9 @@ pub enum EngineError {
         /// Threads that would be enough.
         threads: u64,
     },
+    /// A schedule that is not built yet.
+    #[error("this build of the engine runs closed loops only, not {0}")]
+    ScheduleUnsupported(&'static str),
     /// HTTPS is not built yet.
     #[error("HTTPS is not supported yet: use an http:// address")]
     TlsUnsupported,

@@ -97,6 +97,7 @@ impl Recorder {
     }
 
     /// Sets the phases' starts (devices).
+    #[allow(dead_code)] // for what joins next
     pub fn set_boundaries(&mut self, boundaries: Vec<u64>) {
         self.boundaries = boundaries;
         self.refresh();

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use pippin_model::load_result::{GeneratorUse, LoadResult, Measured};
-use pippin_model::load_spec::{LoadSpec, WarmUp};
+use pippin_model::load_spec::{IoChoice, LoadSpec, Schedule, WarmUp};
 
 use crate::coordinator::{Coordinator, Course};
 use crate::io::Io;
@@ -19,6 +19,14 @@ use crate::{Control, EngineError, clock, cpu};
 
 pub(crate) fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
     validate(spec)?;
+    match spec.schedule {
+        Schedule::Closed { .. } => {}
+        Schedule::Open { .. } => return Err(EngineError::ScheduleUnsupported("open loops")),
+        Schedule::Devices { .. } => return Err(EngineError::ScheduleUnsupported("devices")),
+    }
+    if spec.io == IoChoice::IoUring {
+        return Err(EngineError::IoUringUnavailable("this build has no such event loop".into()));
+    }
     run_on::<Epoll>(spec, control)
 }
 

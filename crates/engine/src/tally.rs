@@ -1,7 +1,7 @@
 //! What one thread counts in one stretch of the load.
-use pippin_model::load_result::{ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StatusCounts, Window};
-use pippin_model::load_result::ByteCounts;
 use pippin_model::histogram::Histogram;
+use pippin_model::load_result::ByteCounts;
+use pippin_model::load_result::{ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StatusCounts, Window};
 
 /// The kinds of errors, in the order of their discriminants.
 const KINDS: [ErrorKind; 12] = [
@@ -133,16 +133,6 @@ impl WindowTally {
         self.bytes_out += other.bytes_out;
         self.response.merge(&other.response);
         self.send_lag.merge(&other.send_lag);
-    }
-
-    /// Forgets everything and keeps the memory.
-    pub fn clear(&mut self) {
-        let Self { sent, completed, good, errors, live_connections, bytes_in, bytes_out, response, send_lag } = self;
-        for counter in [sent, completed, good, errors, live_connections, bytes_in, bytes_out] {
-            *counter = 0;
-        }
-        response.clear();
-        send_lag.clear();
     }
 
     pub fn to_window(&self, from_ns: i64, duration_ns: u64) -> Window {

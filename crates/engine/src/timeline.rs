@@ -54,11 +54,7 @@ impl Timeline {
 
     #[inline]
     pub fn instants(&self) -> Instants {
-        Instants {
-            start: self.start.load(Ordering::Acquire),
-            measure_from: self.measure_from.load(Ordering::Acquire),
-            end: self.end.load(Ordering::Acquire),
-        }
+        Instants { start: self.start.load(Ordering::Acquire), measure_from: self.measure_from.load(Ordering::Acquire), end: self.end.load(Ordering::Acquire) }
     }
 }
 

@@ -88,6 +88,5 @@ const fn hex(byte: u8) -> u8 {
 
 /// RFC 9110 section 5.6.2.
 pub(super) const fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(byte, b'!' | b'#' | b'$' | b'%' | b'&' | b'\'' | b'*' | b'+' | b'-' | b'.' | b'^' | b'_' | b'`' | b'|' | b'~')
+    byte.is_ascii_alphanumeric() || matches!(byte, b'!' | b'#' | b'$' | b'%' | b'&' | b'\'' | b'*' | b'+' | b'-' | b'.' | b'^' | b'_' | b'`' | b'|' | b'~')
 }

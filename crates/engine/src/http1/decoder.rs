@@ -1,7 +1,7 @@
 //! The incremental decoder of one answer after another.
+use super::DecodeError;
 use super::body::{Chunk, Turn, turn};
 use super::head::{self, Framing, HeadCache, HeadInfo};
-use super::DecodeError;
 
 /// What holds for an answer besides its own bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Decoder {
         self.phase != Phase::Head || !self.partial.is_empty() || self.interim > 0
     }
 
-    /// Bytes of the body read so far.
+    /// Bytes of the body read so far; after the end of an answer, of its whole body until the next head is complete.
     #[must_use]
     pub const fn body_bytes(&self) -> u64 {
         self.body_bytes
@@ -154,7 +154,9 @@ impl Decoder {
             Phase::UntilClose => Eof::Complete,
             Phase::Length | Phase::Chunked(_) => Eof::InBody,
         };
+        let body_bytes = self.body_bytes;
         self.reset();
+        self.body_bytes = body_bytes;
         meaning
     }
 
@@ -202,13 +204,7 @@ impl Decoder {
 
     /// Reads one head, interim or not: `Some((Some(has_body), used))` for the real one, `Some((None, used))` for an interim one.
     #[allow(clippy::type_complexity)]
-    fn next_head<S: Sink>(
-        &mut self,
-        input: &[u8],
-        rules: &Rules,
-        cache: &mut HeadCache,
-        sink: &mut S,
-    ) -> Result<Option<(Option<bool>, usize)>, DecodeError> {
+    fn next_head<S: Sink>(&mut self, input: &[u8], rules: &Rules, cache: &mut HeadCache, sink: &mut S) -> Result<Option<(Option<bool>, usize)>, DecodeError> {
         let before = self.partial.len();
         let limit = rules.head_bytes as usize;
         let end = if before == 0 {

@@ -229,7 +229,8 @@ fn a_blocking_client_reads_whole_answers() {
     assert_eq!(read(ANSWERS[7].0, false).unwrap().interim, [100, 103]);
     assert_eq!(read("HTTP/1.1 200 OK\r\n\r\nto the end", false).unwrap().body, b"to the end");
     assert!(read("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n", true).unwrap().body.is_empty());
-    for (text, message) in [("", "before an answer"), ("HTTP/1.1 200", "inside the head"), ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nx", "inside the body")] {
+    for (text, message) in [("", "before an answer"), ("HTTP/1.1 200", "inside the head"), ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nx", "inside the body")]
+    {
         assert!(read(text, false).unwrap_err().to_string().contains(message));
     }
     assert!(matches!(read("HTTP/1.1 204 OK\r\n\r\nxx", false), Err(client::ReadError::Surplus(2))));

@@ -41,6 +41,7 @@ pub(crate) enum Sending {
     /// The kernel has all of it.
     Done,
     /// The kernel gets all of it with the next [`Io::submit`]; an [`Event::Closed`] tells if that fails.
+    #[allow(dead_code)] // for what joins next
     Queued,
     /// The kernel took this many bytes; [`Event::Writable`] tells when to send the rest.
     Blocked(u32),

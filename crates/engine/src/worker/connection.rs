@@ -28,6 +28,7 @@ pub(super) struct Connection {
     pub served: u32,
     pub used: u32,
     /// Devices: requests that the device has not begun yet.
+    #[allow(dead_code)] // for what joins next
     pub device_left: u32,
     /// When the pending requests were due.
     pub pending_since: u64,
