@@ -2,6 +2,8 @@
 //!
 //! Each test runs on each event loop. Loads run one after the other, so that one does not disturb the times of another; bounds on times are
 //! wide enough for a busy machine and narrow enough that a wrong definition breaks them.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod support;
 
 mod closing;
