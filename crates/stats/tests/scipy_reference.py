@@ -9,6 +9,7 @@ With --factors it prints instead, in a minute, the widening factors of bootstrap
 """
 import json
 import sys
+from importlib.metadata import version
 
 import kneed
 import numpy as np
@@ -127,7 +128,7 @@ def main():
     rng = np.random.default_rng(20261121)
     degrees = [1, 1.25, 1.5, 2, 2.5, 3, 5, 9, 12, 30, 100]
     json.dump({
-        "made_with": {"numpy": np.__version__, "scipy": scipy.__version__, "kneed": "0.8 or later", "pymannkendall": "1.4 or later"},
+        "made_with": {"numpy": np.__version__, "scipy": scipy.__version__, "kneed": version("kneed"), "pymannkendall": version("pymannkendall")},
         "quantiles": quantiles(rng),
         "trends": trends(rng),
         "usl": usl_fits(rng),
