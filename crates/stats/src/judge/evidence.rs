@@ -26,12 +26,14 @@ pub struct Context<'a> {
     pub expected_delay: Option<Spread>,
     /// The services that the workload needs.
     pub services: &'a [Service],
+    /// Requests under way at a time on each connection; 1 unless the load was pipelined.
+    pub pipeline: u32,
 }
 
 impl Default for Context<'_> {
     /// Knows nothing, and allows 0.1 % of errors.
     fn default() -> Self {
-        Self { errors_allowed: 0.001, calibration: None, first: None, other_answers: Vec::new(), expected_delay: None, services: &[] }
+        Self { errors_allowed: 0.001, calibration: None, first: None, other_answers: Vec::new(), expected_delay: None, services: &[], pipeline: 1 }
     }
 }
 
@@ -47,6 +49,7 @@ impl<'a> Context<'a> {
             other_answers: others.map(|(_, size)| size).collect(),
             expected_delay: expected_delay(&header.workload, header.plan.upstream_delay_ns),
             services: &header.workload.services,
+            pipeline: 1,
         }
     }
 }
