@@ -221,10 +221,7 @@ impl Session<'_> {
 }
 
 fn holds(record: &TrialRecord, bounds: &Objective) -> bool {
-    match (record.spec.step, &record.load) {
-        (Some(Step::Rate { per_s }), Some(load)) => objective::holds(bounds, load, per_s),
-        _ => false,
-    }
+    record.load.as_ref().is_some_and(|load| objective::misses(bounds, &load.measured).is_empty())
 }
 
 /// The parts of an http URL (RFC 9110 section 4.2).
