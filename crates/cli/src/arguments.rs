@@ -3,7 +3,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueHint};
 use std::path::PathBuf;
 
-const STYLES: Styles = Styles::styled().header(AnsiColor::Green.on_default().bold()).usage(AnsiColor::Green.on_default().bold()).literal(AnsiColor::Cyan.on_default().bold());
+const STYLES: Styles =
+    Styles::styled().header(AnsiColor::Green.on_default().bold()).usage(AnsiColor::Green.on_default().bold()).literal(AnsiColor::Cyan.on_default().bold());
 
 /// An honest benchmark lab for HTTP servers: apples to apples.
 ///
@@ -11,7 +12,9 @@ const STYLES: Styles = Styles::styled().header(AnsiColor::Green.on_default().bol
 /// generator, and says whether the figures can be believed. The same engine load-tests any URL.
 #[derive(Debug, Parser)]
 #[command(name = "pippin", version, styles = STYLES, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 ok, 1 objective or comparison failed, 2 wrong input (the message names the fix), 3 result INVALID,\n4 the lab failed, 130 interrupted (what was measured is kept).")]
+#[command(
+    after_help = "Exit codes: 0 ok, 1 objective or comparison failed, 2 wrong input (the message names the fix), 3 result INVALID,\n4 the lab failed, 130 interrupted (what was measured is kept)."
+)]
 pub struct Arguments {
     /// The database of runs.
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -36,6 +39,8 @@ pub enum Command {
     Targets(TargetsCommand),
     /// Show a run again: on the terminal, or as a page.
     Report(ReportArguments),
+    /// Measure what the generator itself can do on this machine, and keep it: every later trial states its headroom.
+    Calibrate(CalibrateArguments),
     /// List earlier runs.
     History(HistoryArguments),
     /// Print shell completions, for example: pippin completions bash > /etc/bash_completion.d/pippin
@@ -81,7 +86,9 @@ pub struct RunArguments {
 
 /// `pippin load`
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  pippin load http://127.0.0.1:8080/ -c 64 -d 10s          closed loop, as wrk\n  pippin load http://127.0.0.1:8080/ -c 10 -n 1000 --no-keep-alive   as ab\n  pippin load http://127.0.0.1:8080/ -R 5000 -d 30s        constant rate; response time from the intended instant\n  pippin load http://127.0.0.1:8080/ --devices 1000 --ramp 10s,30s,10s\n  pippin load http://127.0.0.1:8080/ --sweep 1..512 -d 5s\n  pippin load http://127.0.0.1:8080/ --objective \"p99<50ms\" -c 64 -d 5s")]
+#[command(
+    after_help = "Examples:\n  pippin load http://127.0.0.1:8080/ -c 64 -d 10s          closed loop, as wrk\n  pippin load http://127.0.0.1:8080/ -c 10 -n 1000 --no-keep-alive   as ab\n  pippin load http://127.0.0.1:8080/ -R 5000 -d 30s        constant rate; response time from the intended instant\n  pippin load http://127.0.0.1:8080/ --devices 1000 --ramp 10s,30s,10s\n  pippin load http://127.0.0.1:8080/ --sweep 1..512 -d 5s\n  pippin load http://127.0.0.1:8080/ --objective \"p99<50ms\" -c 64 -d 5s"
+)]
 pub struct LoadArguments {
     /// http://HOST[:PORT]/PATH
     #[arg(value_name = "URL", value_hint = ValueHint::Url)]
@@ -241,4 +248,24 @@ pub struct HistoryArguments {
     /// At most this many.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub number: usize,
+}
+
+/// `pippin calibrate`
+#[derive(Debug, Args)]
+pub struct CalibrateArguments {
+    /// Length of each part.
+    #[arg(short = 'd', long, value_name = "TIME", default_value = "3s")]
+    pub duration: String,
+    /// Instead: this many devices against a bare device server, with --think and --ramp. Nothing is kept.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub devices: Option<u32>,
+    /// Time between an answer and a device's next request.
+    #[arg(long, value_name = "TIME", requires = "devices", default_value = "900ms +-5%")]
+    pub think: String,
+    /// Ramp up, sustained part, ramp down.
+    #[arg(long, value_name = "UP,SUSTAIN,DOWN", requires = "devices", default_value = "10s,10s,10s")]
+    pub ramp: String,
+    /// Also write the result as JSON.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub json: Option<PathBuf>,
 }

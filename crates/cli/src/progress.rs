@@ -31,9 +31,7 @@ impl Lines {
     pub fn lines(&self, event: &Event<'_>) -> Vec<String> {
         match event {
             Event::Note(text) => vec![(*text).to_string()],
-            Event::Unavailable(target, failure) => {
-                with_tail(format!("{target} is unavailable: {}", failure.message), "    ", &failure.log_tail)
-            }
+            Event::Unavailable(target, failure) => with_tail(format!("{target} is unavailable: {}", failure.message), "    ", &failure.log_tail),
             Event::RunStarted(header) => {
                 vec![format!("{}: {} ({} targets, seed {})", header.id, header.plan.title, header.plan.targets.len(), header.seed)]
             }

@@ -72,7 +72,9 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
 pub fn find_program_in(name: &str, path: &str) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt;
     let executable = |file: &Path| file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0);
-    std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| executable(file))
+    // Debian keeps servers such as nginx where an ordinary user's PATH does not look.
+    let system = ["/usr/local/sbin", "/usr/sbin"].map(PathBuf::from);
+    std::env::split_paths(path).chain(system).map(|folder| folder.join(name)).find(|file| executable(file))
 }
 
 #[cfg(test)]

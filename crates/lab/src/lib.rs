@@ -10,8 +10,9 @@
 //! | [`verify`] | proves that a target does a workload's work |
 //! | [`load`] | from a profile and a workload to what the engine runs |
 //! | [`trial`], [`run`] | one trial; all trials of a plan |
-//! | [`check`] | `pippin targets check` |
+//! | [`check`], [`calibrate`] | `pippin targets check`; what the generator itself can do |
 //! | [`observer`] | who is told |
+pub mod calibrate;
 pub mod catalog;
 pub mod check;
 pub mod environment;

@@ -8,8 +8,7 @@ use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo}
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Stage, Step, TrialRecord, TrialSpec};
 use pippin_model::workload::{Sample, Workload};
-use pippin_stats::capacity;
-use pippin_stats::judge;
+use pippin_stats::{capacity, judge, objective, sequential, summary::summarise};
 use pippin_store::Store;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -330,7 +329,7 @@ impl<'a> Execution<'a> {
     }
 
     fn judge(&self, record: &mut TrialRecord, unclean: Vec<String>) {
-        record.caveats = judge::judge_trial(record, &judge::Context::of(&self.header));
+        record.caveats = judge::judge_trial(record, &judge::Context::of_run(&self.header, &self.trials, &record.spec));
         record.caveats.extend(unclean.into_iter().map(|evidence| Caveat {
             id: "unclean_stop".into(),
             severity: Severity::Suspect,
@@ -347,9 +346,14 @@ impl<'a> Execution<'a> {
         Ok(())
     }
 
+    /// Whether every target's interval is narrow enough to end before the last repetition.
     fn is_precise_enough(&self, repetitions: u32) -> bool {
         let Some(precision) = self.header.plan.precision else { return false };
-        repetitions >= 2 && pippin_stats::sequential::is_precise_enough(&self.trials, precision, self.header.seed)
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.header.seed);
+        let summaries = summarise(&self.trials, &judge::judge_run(&self.trials), &mut rng);
+        summaries.iter().filter(|summary| summary.measured > 0).all(|summary| {
+            summary.goodput_per_s.as_ref().is_some_and(|figure| sequential::is_precise_enough(figure.median, figure.interval.as_ref(), repetitions, precision))
+        })
     }
 }
 
@@ -378,12 +382,14 @@ impl Steps {
 
     fn observe(&mut self, record: &TrialRecord) {
         if let (Self::Search { search, objective }, Some(Step::Rate { per_s }), Some(load)) = (self, record.spec.step, &record.load) {
-            search.observe(per_s, capacity::holds(objective, load, per_s));
+            search.observe(per_s, objective::holds(objective, load, per_s));
         }
     }
 }
 
-fn split(plan: &Plan) -> CpuSplit {
+/// Who runs where on this machine.
+#[must_use]
+pub fn split(plan: &Plan) -> CpuSplit {
     let available = affinity::available();
     if plan.cpus.share {
         return CpuSplit { target: available.clone(), generator: available.clone(), services: available };

@@ -1,15 +1,12 @@
 //! `pippin history`
-use pippin_lab::catalog::Catalog;
 use pippin_model::units::{format_count, format_ns};
 
-use super::{Shared, here, print};
+use super::{Shared, print, root};
 use crate::arguments::HistoryArguments;
 use crate::exit::CliError;
 
 pub fn run(shared: &Shared, arguments: &HistoryArguments) -> Result<u8, CliError> {
-    let here = here()?;
-    let root = Catalog::find(&here).map_or(here, |catalog| catalog.root().to_path_buf());
-    let store = shared.store(&root)?;
+    let store = shared.store(&root()?)?;
     let mut out = String::new();
     match &arguments.target {
         Some(target) => {
@@ -25,7 +22,15 @@ pub fn run(shared: &Shared, arguments: &HistoryArguments) -> Result<u8, CliError
             out.push_str(&format!("{:<40} {:<12} {:>8} {:>8} {:>8}  {}\n", "run", "state", "targets", "trials", "invalid", "title"));
             for run in store.list()?.iter().take(arguments.number) {
                 let quick = if run.quick { " (quick)" } else { "" };
-                out.push_str(&format!("{:<40} {:<12} {:>8} {:>8} {:>8}  {}{quick}\n", run.id, run.state.name(), run.targets, run.trials, run.invalid, run.title));
+                out.push_str(&format!(
+                    "{:<40} {:<12} {:>8} {:>8} {:>8}  {}{quick}\n",
+                    run.id,
+                    run.state.name(),
+                    run.targets,
+                    run.trials,
+                    run.invalid,
+                    run.title
+                ));
             }
         }
     }

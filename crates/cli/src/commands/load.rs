@@ -1,27 +1,28 @@
 //! `pippin load`
-use pippin_engine::http1::request::Request;
 use pippin_engine::Control;
-use pippin_lab::load::{self, Connecting};
+use pippin_engine::http1::request::Request;
 use pippin_lab::lifecycle::affinity;
+use pippin_lab::load::{self, Connecting};
 use pippin_lab::observer::{Event, Observer};
 use pippin_lab::trial::empty_record;
+use pippin_model::caveat::Verdict;
 use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::load_result::Window;
 use pippin_model::load_spec::{BodyCheck, Check, Connections, IoChoice, LoadSpec, RequestTemplate};
+use pippin_model::objective::Objective;
 use pippin_model::profile::Profile;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
-use pippin_model::units::parse_duration_ns;
-use pippin_model::caveat::Verdict;
+use pippin_model::units::{format_count, parse_duration_ns};
 use pippin_probe::{RoleRoot, Roots, Sampler, usage_between};
 use pippin_report::load_report::LoadReport;
-use pippin_stats::{capacity, judge};
+use pippin_stats::{capacity, judge, objective};
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::{Shared, here, load_profile, print};
+use super::{Shared, load_profile, print, root};
 use crate::arguments::LoadArguments;
 use crate::exit::{self, CliError};
 use crate::live::Subject;
@@ -54,9 +55,9 @@ impl Session<'_> {
             let mut search = capacity::Search::new(*start_rate_per_s, *precision);
             while let Some(per_s) = search.next() {
                 let record = self.one(Some(Step::Rate { per_s }), (records.len() + 1, records.len() + 1), observer.as_ref())?;
-                let held = record.load.as_ref().is_some_and(|load| capacity::holds(objective, load, per_s));
+                let held = holds(&record, objective);
                 search.observe(per_s, held);
-                observer.event(&Event::Note(&format!("{} requests/s: {}", pippin_model::units::format_count(per_s), if held { "held" } else { "not held" })));
+                observer.event(&Event::Note(&format!("{} requests/s: {}", format_count(per_s), if held { "held" } else { "not held" })));
                 records.push(record);
                 if stop.load(Ordering::Relaxed) {
                     break;
@@ -91,16 +92,14 @@ impl Session<'_> {
         record.usage = usage_between(&samples, load.measured_from_ns, load.measured_to_ns);
         record.samples = samples;
         record.load = Some(load);
-        record.caveats = judge::judge_trial(&record, &judge::Context { calibration: self.calibration(), ..judge::Context::default() });
+        record.caveats = judge::judge_trial(&record, &judge::Context { calibration: self.calibration().as_ref(), ..judge::Context::default() });
         record.verdict = Verdict::of(&record.caveats);
         observer.event(&Event::TrialFinished(&record));
         Ok(record)
     }
 
     fn calibration(&self) -> Option<pippin_model::run::Calibration> {
-        let root = here().ok()?;
-        let root = pippin_lab::catalog::Catalog::find(&root).map_or(root, |catalog| catalog.root().to_path_buf());
-        let path = self.shared.store.clone().unwrap_or_else(|| root.join(".pippin/pippin.db"));
+        let path = self.shared.store.clone().or_else(|| Some(root().ok()?.join(".pippin/pippin.db")))?;
         // Loading a URL makes no database.
         path.is_file().then(|| pippin_store::Store::open(&path).ok()?.calibration().ok()?).flatten()
     }
@@ -184,55 +183,48 @@ impl Session<'_> {
             }
             None => self.print_text(&reports)?,
         }
+        if let Profile::Capacity { objective, .. } = &self.profile {
+            let line = match self.capacity(records) {
+                Some(rate) => format!("capacity: {} requests/s keep {objective}", format_count(rate)),
+                None => format!("capacity: no rate that was tried keeps {objective}"),
+            };
+            eprintln!("{line}");
+        }
         Ok(self.exit_code(records))
     }
 
     fn print_text(&self, reports: &[LoadReport]) -> Result<(), CliError> {
         let text: Vec<String> = reports.iter().map(LoadReport::text).collect();
         print(text.join("\n").as_bytes())?;
-        if let Profile::Capacity { objective, .. } = &self.profile {
-            let best = reports.iter().filter(|report| matches!(report.step, Some(Step::Rate { .. }))).filter_map(|report| held_rate(report, objective)).fold(None, |a: Option<f64>, b| Some(a.map_or(b, |a| a.max(b))));
-            let line = match best {
-                Some(rate) => format!("\nCapacity: {} requests/s keep {objective}\n", pippin_model::units::format_count(rate)),
-                None => format!("\nCapacity: no rate that was tried keeps {objective}\n"),
-            };
-            print(line.as_bytes())?;
-        }
         Ok(())
+    }
+
+    /// The highest rate that held in a capacity search.
+    fn capacity(&self, records: &[TrialRecord]) -> Option<f64> {
+        let Profile::Capacity { objective, .. } = &self.profile else { return None };
+        let rates = records.iter().filter(|record| holds(record, objective)).filter_map(|record| match record.spec.step {
+            Some(Step::Rate { per_s }) => Some(per_s),
+            _ => None,
+        });
+        rates.max_by(f64::total_cmp)
     }
 
     fn exit_code(&self, records: &[TrialRecord]) -> u8 {
         if signals::catch().load(Ordering::Relaxed) {
             return exit::INTERRUPTED;
         }
-        if let Profile::Capacity { objective, .. } = &self.profile {
-            let holds = |record: &TrialRecord| match (record.spec.step, &record.load) {
-                (Some(Step::Rate { per_s }), Some(load)) => capacity::holds(objective, load, per_s),
-                _ => false,
-            };
-            return if records.iter().any(holds) { exit::OK } else { exit::FAILED };
+        if matches!(self.profile, Profile::Capacity { .. }) {
+            return if self.capacity(records).is_some() { exit::OK } else { exit::FAILED };
         }
         if records.iter().any(|record| record.verdict == Verdict::Invalid) { exit::INVALID } else { exit::OK }
     }
 }
 
-fn held_rate(report: &LoadReport, objective: &pippin_model::objective::Objective) -> Option<f64> {
-    let Some(Step::Rate { per_s }) = report.step else { return None };
-    let errors: u64 = report.errors.values().sum();
-    let tried = (report.requests.completed + report.requests.failed).max(1);
-    let quantile = |q: f64| match q {
-        q if q >= 1.0 => report.response_time.max_ns,
-        q if q >= 0.999 => report.response_time.p999_ns,
-        q if q >= 0.99 => report.response_time.p99_ns,
-        q if q >= 0.95 => report.response_time.p95_ns,
-        q if q >= 0.9 => report.response_time.p90_ns,
-        _ => report.response_time.p50_ns,
-    };
-    let holds = objective.0.iter().all(|bound| match bound {
-        pippin_model::objective::Bound::Errors { below } => (errors as f64 / tried as f64) < *below,
-        pippin_model::objective::Bound::ResponseTime { quantile: q, below_ns } => quantile(*q).is_some_and(|ns| ns < *below_ns),
-    });
-    holds.then_some(per_s)
+fn holds(record: &TrialRecord, bounds: &Objective) -> bool {
+    match (record.spec.step, &record.load) {
+        (Some(Step::Rate { per_s }), Some(load)) => objective::holds(bounds, load, per_s),
+        _ => false,
+    }
 }
 
 /// The parts of an http URL (RFC 9110 section 4.2).
@@ -259,7 +251,9 @@ impl Url {
             return Err(error(if authority.is_empty() { "it has no host" } else { "a user in the URL is not sent; use -H 'Authorization: ...'" }));
         }
         let (host, port) = match authority.rsplit_once(':') {
-            Some((host, port)) if !port.contains(']') => (host, port.parse().ok().filter(|port| *port > 0).ok_or_else(|| error("its port is not a number from 1 to 65535"))?),
+            Some((host, port)) if !port.contains(']') => {
+                (host, port.parse().ok().filter(|port| *port > 0).ok_or_else(|| error("its port is not a number from 1 to 65535"))?)
+            }
             _ => (authority, 80),
         };
         let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -283,13 +277,11 @@ impl Url {
             return Err(CliError::User(format!("the host `{}` has no address", self.host)));
         }
         if addresses.iter().any(|address| !address.ip().is_loopback()) && !allowed.contains(&self.host) {
-            return Err(CliError::User(format!(
-                "`{}` is not this machine; if you may load it, say so: --allow-host {}",
-                self.host, self.host
-            )));
+            return Err(CliError::User(format!("`{}` is not this machine; if you may load it, say so: --allow-host {}", self.host, self.host)));
         }
         // `localhost` often has an IPv4 and an IPv6 address, of which a server listens on one only.
-        let answering: Vec<SocketAddr> = addresses.iter().copied().filter(|address| std::net::TcpStream::connect_timeout(address, Duration::from_secs(3)).is_ok()).collect();
+        let answering: Vec<SocketAddr> =
+            addresses.iter().copied().filter(|address| std::net::TcpStream::connect_timeout(address, Duration::from_secs(3)).is_ok()).collect();
         if answering.is_empty() {
             return Err(CliError::User(format!("nobody answers at {}:{} ({}); is the server running?", self.host, self.port, addresses[0])));
         }

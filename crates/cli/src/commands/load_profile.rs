@@ -30,7 +30,13 @@ fn raw(arguments: &LoadArguments) -> Result<RawProfile, CliError> {
     if let Some(objective) = &arguments.objective {
         refuse_ramp(arguments, "--objective")?;
         refuse_warm_up(arguments, "--objective")?;
-        return Ok(RawProfile { kind: Some("capacity".into()), connections, objective: Some(objective.clone()), start_rate: Some(arguments.rate.unwrap_or(100.0)), ..base });
+        return Ok(RawProfile {
+            kind: Some("capacity".into()),
+            connections,
+            objective: Some(objective.clone()),
+            start_rate: Some(arguments.rate.unwrap_or(100.0)),
+            ..base
+        });
     }
     if let Some(rate) = arguments.rate {
         refuse_warm_up(arguments, "-R")?;

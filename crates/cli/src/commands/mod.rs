@@ -1,4 +1,5 @@
 //! One file a command.
+mod calibrate;
 mod consent;
 mod history;
 mod load;
@@ -37,6 +38,7 @@ pub fn run(arguments: Arguments) -> Result<u8, CliError> {
         Command::Load(arguments) => load::run(&shared, &arguments),
         Command::Targets(command) => targets::run(&shared, command),
         Command::Report(arguments) => report::run(&shared, &arguments),
+        Command::Calibrate(arguments) => calibrate::run(&shared, &arguments),
         Command::History(arguments) => history::run(&shared, &arguments),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Arguments::command(), "pippin", &mut std::io::stdout());
@@ -64,6 +66,12 @@ fn print(bytes: &[u8]) -> Result<u8, CliError> {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(CliError::Io("write the result".into(), error)),
         _ => Ok(exit::OK),
     }
+}
+
+/// The checkout that the current folder lies in, or the current folder.
+fn root() -> Result<PathBuf, CliError> {
+    let here = here()?;
+    Ok(pippin_lab::catalog::Catalog::find(&here).map_or(here, |catalog| catalog.root().to_path_buf()))
 }
 
 fn here() -> Result<PathBuf, CliError> {

@@ -1,15 +1,12 @@
 //! `pippin report`
-use pippin_lab::catalog::Catalog;
 use pippin_report::{html, terminal, view::View};
 
-use super::{Shared, here, print};
+use super::{Shared, print, root};
 use crate::arguments::ReportArguments;
 use crate::exit::{self, CliError};
 
 pub fn run(shared: &Shared, arguments: &ReportArguments) -> Result<u8, CliError> {
-    let here = here()?;
-    let root = Catalog::find(&here).map_or(here, |catalog| catalog.root().to_path_buf());
-    let view = View::of(&shared.store(&root)?.load(&arguments.run)?);
+    let view = View::of(&shared.store(&root()?)?.load(&arguments.run)?);
     if let Some(file) = &arguments.html {
         std::fs::write(file, html::page(&view)).map_err(CliError::io(format!("write {}", file.display())))?;
         return Ok(exit::OK);

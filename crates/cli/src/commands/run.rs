@@ -72,5 +72,7 @@ fn fraction(text: &str) -> Result<f64, CliError> {
         Some((above, below)) => number(above).zip(number(below)).map(|(above, below)| above / below),
         None => number(text),
     };
-    value.filter(|value| *value > 0.0 && *value <= 1_000.0).ok_or_else(|| CliError::User(format!("--scale `{text}` is not a fraction; write it like 1/10 or 0.1")))
+    value
+        .filter(|value| *value > 0.0 && *value <= 1_000.0)
+        .ok_or_else(|| CliError::User(format!("--scale `{text}` is not a fraction; write it like 1/10 or 0.1")))
 }

@@ -1,9 +1,9 @@
 //! `pippin targets`
+use pippin_lab::LabError;
 use pippin_lab::catalog::Catalog;
 use pippin_lab::check::{Checked, Checker};
 use pippin_lab::install::Installer;
 use pippin_lab::scaffold;
-use pippin_lab::LabError;
 use pippin_model::target::TargetId;
 use std::sync::atomic::Ordering;
 
@@ -32,7 +32,8 @@ fn list(catalog: &Catalog, json: bool) -> Result<u8, CliError> {
     for id in catalog.select(&["all".to_string()])? {
         let target = catalog.target(&id)?;
         let workloads = target.manifest.workloads_of(id.variant.as_deref()).to_vec();
-        let about = target.manifest.variant(id.variant.as_deref()).and_then(|variant| variant.about.clone()).unwrap_or_else(|| target.manifest.framework.clone());
+        let about =
+            target.manifest.variant(id.variant.as_deref()).and_then(|variant| variant.about.clone()).unwrap_or_else(|| target.manifest.framework.clone());
         if json {
             rows.push(serde_json::json!({"target": id, "about": about, "workloads": workloads}));
         } else {

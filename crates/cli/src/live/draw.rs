@@ -207,9 +207,10 @@ fn draw_chart(frame: &mut Frame<'_>, chart: &Chart<'_>, current: &Current, look:
     frame.render_widget(Paragraph::new(lines), label);
     // Bars are whole numbers: eighths of a row are enough, and small values must not become 0.
     let scale = if most > 0.0 { 10_000.0 / most } else { 0.0 };
-    let bars = shown.iter().zip(&values).map(|(window, value)| {
-        SparklineBar::from(value.map(|value| (value * scale).round() as u64)).style(Some(bar_style(window, look)))
-    });
+    let bars = shown
+        .iter()
+        .zip(&values)
+        .map(|(window, value)| SparklineBar::from(value.map(|value| (value * scale).round() as u64)).style(Some(bar_style(window, look))));
     let signs = Sparkline::default().bar_set(look.bars()).absent_value_symbol(" ").max(10_000);
     frame.render_widget(signs.data(bars.collect::<Vec<_>>()), plot);
 }
@@ -266,7 +267,8 @@ fn cpu_line(current: &Current, look: Look) -> Line<'static> {
             spans.push(Span::raw(look.separator()));
         }
         spans.extend([Span::raw(format!("{name} ")), Span::styled(cores.map_or("-".into(), |cores| format!("{cores:.2}")), style)]);
-        let words = if given.is_empty() { if cores.is_some() { " cores".into() } else { String::new() } } else { format!(" of {}", plural(given.len(), "core")) };
+        let words =
+            if given.is_empty() { if cores.is_some() { " cores".into() } else { String::new() } } else { format!(" of {}", plural(given.len(), "core")) };
         spans.push(Span::raw(words));
     }
     if let Some(rss) = current.usage.target_rss_bytes {
@@ -354,7 +356,11 @@ fn whole_seconds(time: Duration) -> String {
 
 fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
-    if seconds < 3_600 { format!("{:02}:{:02}", seconds / 60, seconds % 60) } else { format!("{}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60) }
+    if seconds < 3_600 {
+        format!("{:02}:{:02}", seconds / 60, seconds % 60)
+    } else {
+        format!("{}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60)
+    }
 }
 
 #[cfg(test)]

@@ -43,10 +43,13 @@ fn running() -> State {
     state.run_started(&header(plan));
     let finished = [
         ("go/net-http", 0, 1_117_740, 0, Vec::new()),
-        ("javascript/express:cluster", 0, 402_000, 0, vec![
-            caveat("generator_busy", Severity::Suspect, "generator core 84 % busy over 30 s (limit 80 %)"),
-            caveat("knee", Severity::Note, "flat"),
-        ]),
+        (
+            "javascript/express:cluster",
+            0,
+            402_000,
+            0,
+            vec![caveat("generator_busy", Severity::Suspect, "generator core 84 % busy over 30 s (limit 80 %)"), caveat("knee", Severity::Note, "flat")],
+        ),
         ("javascript/express:cluster", 1, 380_100, 1_902, vec![caveat("errors", Severity::Invalid, "1,902 of 380,100 requests failed: 0.5 % (allowed 0.1 %)")]),
     ];
     for (index, (target, repetition, completed, errors, caveats)) in finished.into_iter().enumerate() {

@@ -15,8 +15,7 @@ const OF_A_RUN: &[&str] = &[
     "?          close this page",
 ];
 
-const OF_A_LOAD: &[&str] =
-    &["q, Ctrl-C  stop; what was measured is shown", "           (three times: leave at once)", "?          close this page"];
+const OF_A_LOAD: &[&str] = &["q, Ctrl-C  stop; what was measured is shown", "           (three times: leave at once)", "?          close this page"];
 
 const FIGURES: &[&str] = &[
     "",

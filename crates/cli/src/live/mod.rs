@@ -16,11 +16,11 @@ mod help;
 mod length;
 mod look;
 mod observer;
+#[cfg(test)]
+mod samples;
 mod screen;
 mod state;
 pub mod terminal;
-#[cfg(test)]
-mod samples;
 mod trials;
 
 pub use observer::Live;

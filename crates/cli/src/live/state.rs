@@ -148,11 +148,8 @@ impl State {
         self.repetitions = plan.repetitions;
         let steps = if let Profile::Sweep { connections, .. } = &plan.profile { connections.len().max(1) as u32 } else { 1 };
         let unavailable = |id: &TargetId| header.targets.get(id).is_some_and(|info| info.unavailable.is_some());
-        self.planned = plan
-            .targets
-            .iter()
-            .map(|id| (id.clone(), Planned { repetitions: plan.repetitions, steps, started: 0, given_up: unavailable(id) }))
-            .collect();
+        self.planned =
+            plan.targets.iter().map(|id| (id.clone(), Planned { repetitions: plan.repetitions, steps, started: 0, given_up: unavailable(id) })).collect();
     }
 
     /// A trial begins.
@@ -305,8 +302,7 @@ impl Finished {
     fn of(record: &TrialRecord, took: Duration) -> Self {
         let measured = record.load.as_ref().map(|load| &load.measured);
         let quantile = |q: f64| measured.and_then(|measured| measured.spans.response_time.quantile_ns(q));
-        let mut caveats: Vec<_> =
-            record.caveats.iter().map(|caveat| (Verdict::of([caveat]), caveat.id.clone(), caveat.evidence.clone())).collect();
+        let mut caveats: Vec<_> = record.caveats.iter().map(|caveat| (Verdict::of([caveat]), caveat.id.clone(), caveat.evidence.clone())).collect();
         caveats.sort_by_key(|(weight, ..)| std::cmp::Reverse(*weight));
         let first_line = |text: &str| text.lines().next().unwrap_or_default().to_string();
         Self {

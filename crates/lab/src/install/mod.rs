@@ -89,16 +89,30 @@ impl Installer<'_> {
     fn try_route(&self, target: &Target, route: &Route) -> Result<Installed, LabError> {
         let env = self.route_env(target, route);
         self.provide_tools(target, route, &env)?;
-        steps::run(self, target, route, &env)?;
+        self.run_steps(target, route, &env)?;
         let digest = digest::of_source(&target.folder).map_err(LabError::io(format!("read {}", target.folder.display())))?;
         let installed = Installed { route: route.name.clone(), digest, env };
         let path = record_path(target);
-        let written = path
-            .parent()
-            .map_or(Ok(()), std::fs::create_dir_all)
-            .and_then(|()| std::fs::write(&path, serde_json::to_vec_pretty(&installed).unwrap_or_default()));
+        let json = serde_json::to_vec_pretty(&installed).unwrap_or_default();
+        let written = path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&path, json));
         written.map_err(LabError::io(format!("write {}", path.display())))?;
         Ok(installed)
+    }
+
+    /// Packages bring tools and libraries. Where the tools are there already the steps are tried first, so that nothing is installed that
+    /// the machine has from elsewhere; if they fail, the packages may bring what is missing.
+    fn run_steps(&self, target: &Target, route: &Route, env: &BTreeMap<String, String>) -> Result<(), LabError> {
+        match steps::run(self, target, route, env) {
+            Err(LabError::Target(failure)) => {
+                let missing = apt::missing(&route.apt);
+                if missing.is_empty() || !self.apt_allowed {
+                    return Err(LabError::Target(failure));
+                }
+                apt::install(&missing, self)?;
+                steps::run(self, target, route, env)
+            }
+            other => other,
+        }
     }
 
     fn route_env(&self, target: &Target, route: &Route) -> BTreeMap<String, String> {
@@ -108,26 +122,18 @@ impl Installer<'_> {
 
     fn provide_tools(&self, target: &Target, route: &Route, env: &BTreeMap<String, String>) -> Result<(), LabError> {
         let path = env.get("PATH").cloned().unwrap_or_else(|| std::env::var("PATH").unwrap_or_default());
-        let missing_packages = apt::missing(&route.apt);
-        let missing_tools = tools::missing(&route.tools, &path);
-        // A tool that is there in the right version needs no package; packages that bring libraries are told apart by the manifest naming
-        // more packages than tools, so that what is missing is installed wherever that is allowed.
-        if missing_packages.is_empty() && missing_tools.is_empty() {
+        if tools::missing(&route.tools, &path).is_empty() {
             return Ok(());
         }
-        if !missing_packages.is_empty() && self.apt_allowed && apt::is_available() && !tools_suffice(route, &missing_tools) {
-            apt::install(&missing_packages, self)?;
+        let packages = apt::missing(&route.apt);
+        if !packages.is_empty() && self.apt_allowed {
+            apt::install(&packages, self)?;
         }
         match tools::missing(&route.tools, &path) {
             missing if missing.is_empty() => Ok(()),
             missing => Err(LabError::target(Stage::Install, tools_message(&missing, route, target))),
         }
     }
-}
-
-/// Whether every tool is there and all packages of the route only bring tools.
-fn tools_suffice(route: &Route, missing_tools: &[String]) -> bool {
-    missing_tools.is_empty() && !route.tools.is_empty() && route.apt.len() <= route.tools.len()
 }
 
 fn tools_message(missing: &[String], route: &Route, target: &Target) -> String {

@@ -23,20 +23,25 @@ fn lacks(need: &str, path: &str) -> Option<String> {
     }
 }
 
-/// The first dotted number that `PROGRAM --version`, `-version` or `version` prints.
+/// What `PROGRAM --version`, `version` or `-version` says.
 fn version_of(program: &std::path::Path) -> Option<String> {
+    let name = program.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     ["--version", "version", "-version"].iter().find_map(|argument| {
         let output = Command::new(program).arg(argument).stdin(Stdio::null()).output().ok()?;
-        first_version(&String::from_utf8_lossy(&output.stdout)).or_else(|| first_version(&String::from_utf8_lossy(&output.stderr)))
+        version_in(&String::from_utf8_lossy(&output.stdout), &name).or_else(|| version_in(&String::from_utf8_lossy(&output.stderr), &name))
     })
 }
 
-fn first_version(text: &str) -> Option<String> {
-    text.split(|c: char| !(c.is_ascii_digit() || c == '.'))
-        .map(|word| word.trim_matches('.'))
-        .find(|word| word.contains('.') && word.split('.').all(|part| !part.is_empty()))
-        .or_else(|| text.split(|c: char| !c.is_ascii_digit()).find(|word| !word.is_empty()))
-        .map(str::to_string)
+/// The first dotted number behind the program's own name; else the first dotted number; else the first number. (`elixir --version` names
+/// Erlang and its version first.)
+fn version_in(text: &str, program: &str) -> Option<String> {
+    let own = text.to_ascii_lowercase().find(program).map(|at| &text[at + program.len()..]);
+    own.and_then(dotted).or_else(|| dotted(text)).or_else(|| text.split(|c: char| !c.is_ascii_digit()).find(|word| !word.is_empty()).map(str::to_string))
+}
+
+fn dotted(text: &str) -> Option<String> {
+    let words = text.split(|c: char| !(c.is_ascii_digit() || c == '.')).map(|word| word.trim_matches('.'));
+    words.into_iter().find(|word| word.contains('.') && word.split('.').all(|part| !part.is_empty())).map(str::to_string)
 }
 
 fn parts(version: &str) -> Vec<u64> {
@@ -49,15 +54,16 @@ mod tests {
 
     #[test]
     fn versions_are_read_as_programs_print_them() {
-        for (text, version) in [
-            ("v20.20.2", "20.20.2"),
-            ("go version go1.26.8 linux/amd64", "1.26.8"),
-            ("openjdk 17.0.15 2025-04-15", "17.0.15"),
-            ("Erlang/OTP 25 [erts-13.1.5]\n\nElixir 1.14.0 (compiled with Erlang/OTP 24)", "13.1.5"),
-            ("ruby 3.1.2p20 (2022-04-12)", "3.1.2"),
-            ("tool 7", "7"),
+        for (program, text, version) in [
+            ("node", "v20.20.2", "20.20.2"),
+            ("go", "go version go1.26.8 linux/amd64", "1.26.8"),
+            ("java", "openjdk 17.0.15 2025-04-15", "17.0.15"),
+            ("elixir", "Erlang/OTP 25 [erts-13.1.5] [source]\n\nElixir 1.14.0 (compiled with Erlang/OTP 24)", "1.14.0"),
+            ("perl", "\nThis is perl 5, version 36, subversion 0 (v5.36.0) built for x86_64", "5.36.0"),
+            ("ruby", "ruby 3.1.2p20 (2022-04-12)", "3.1.2"),
+            ("tool", "tool 7", "7"),
         ] {
-            assert_eq!(first_version(text).as_deref(), Some(version), "{text}");
+            assert_eq!(version_in(text, program).as_deref(), Some(version), "{text}");
         }
     }
 

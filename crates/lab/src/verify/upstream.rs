@@ -9,11 +9,11 @@ use super::{Subject, Verdict};
 pub fn counted(subject: &mut Subject<'_>, requests: u32) -> Verdict {
     let path = subject.first()?.path.clone();
     let before = subject.services.upstream()?.calls()?;
+    let (address, limit) = (subject.address, subject.limit);
     let answers: Vec<Result<(), String>> = std::thread::scope(|scope| {
-        let subject = &*subject;
         let path = &path;
         // Five at a time: more would only measure how many the target serves at once.
-        let asker = |share: u32| scope.spawn(move || (0..share).try_for_each(|_| subject_ask(subject.address, subject.limit, path)));
+        let asker = |share: u32| scope.spawn(move || (0..share).try_for_each(|_| ask(address, limit, path)));
         let askers: Vec<_> = (0..5).map(|i| asker(requests / 5 + u32::from(i < requests % 5))).collect();
         askers.into_iter().map(|asker| asker.join().unwrap_or_else(|_| Err("a proof's thread panicked".into()))).collect()
     });
@@ -22,7 +22,7 @@ pub fn counted(subject: &mut Subject<'_>, requests: u32) -> Verdict {
     if calls == u64::from(requests) { Ok(()) } else { Err(format!("{requests} requests made {calls} calls at the upstream")) }
 }
 
-fn subject_ask(address: std::net::SocketAddr, limit: std::time::Duration, path: &str) -> Result<(), String> {
+fn ask(address: std::net::SocketAddr, limit: std::time::Duration, path: &str) -> Result<(), String> {
     let mut client = super::http::Client::connect(address, limit)?;
     let answer = client.exchange(&super::http::Request::get(path).closing())?;
     if answer.status == 200 { Ok(()) } else { Err(format!("GET {path}: status {}", answer.status)) }
