@@ -5,13 +5,14 @@
 //! | [`arguments`] | every command and flag, defined once: help, completions and man page are made from it |
 //! | [`commands`] | one file a command: checked arguments in, one call, the result on standard output |
 //! | [`exit`] | exit codes |
-//! | [`progress`] | what is told meanwhile, on standard error |
+//! | [`progress`], [`live`] | what is told meanwhile, on standard error: plain lines or a live view |
 //! | [`signals`] | Ctrl-C |
 //! | [`hidden`] | what Pippin starts itself as: supervisor, services |
 mod arguments;
 mod commands;
 mod exit;
 mod hidden;
+mod live;
 mod progress;
 mod signals;
 
