@@ -17,6 +17,16 @@ pub struct Scenario {
     pub stall_ms: Option<u32>,
     pub seconds: u32,
     pub quick_seconds: u32,
+    /// Simulated devices in place of users; `connections` is their number.
+    pub devices: Option<Devices>,
+}
+
+/// Devices with 100 requests each against a server that waits 100 ms +-5 % and answers 1,024 bytes. A third of the time is ramp-up, a third is
+/// measured, a third is ramp-down.
+#[derive(Debug, Clone, Serialize)]
+pub struct Devices {
+    /// Between an answer and the next request, +-5 %.
+    pub think_ms: u32,
 }
 
 impl Scenario {
@@ -33,8 +43,18 @@ impl Scenario {
     }
 }
 
-const CLOSED: Scenario =
-    Scenario { name: "", about: "", connections: 64, keep_alive: true, pipeline: 1, rate_per_s: None, stall_ms: None, seconds: 4, quick_seconds: 1 };
+const CLOSED: Scenario = Scenario {
+    name: "",
+    about: "",
+    connections: 64,
+    keep_alive: true,
+    pipeline: 1,
+    rate_per_s: None,
+    stall_ms: None,
+    seconds: 4,
+    quick_seconds: 1,
+    devices: None,
+};
 
 /// All scenarios, in the order of the table.
 pub const ALL: &[Scenario] = &[
@@ -52,6 +72,24 @@ pub const ALL: &[Scenario] = &[
         stall_ms: Some(1_000),
         seconds: 9,
         quick_seconds: 9,
+        ..CLOSED
+    },
+    Scenario {
+        name: "devices-10000",
+        about: "10,000 devices as in print: 900 ms +-5 % between answer and next request",
+        connections: 10_000,
+        devices: Some(Devices { think_ms: 900 }),
+        seconds: 30,
+        quick_seconds: 9,
+        ..CLOSED
+    },
+    Scenario {
+        name: "devices-100000",
+        about: "100,000 devices, think time stretched tenfold to 9.9 s, so that one core carries the server and one the devices",
+        connections: 100_000,
+        devices: Some(Devices { think_ms: 9_900 }),
+        seconds: 90,
+        quick_seconds: 60,
         ..CLOSED
     },
 ];
@@ -82,6 +120,7 @@ mod tests {
     #[test]
     fn unknown_names_are_refused() {
         assert_eq!(chosen(&["closed".to_owned()]).unwrap().len(), 4);
+        assert_eq!(chosen(&["devices".to_owned(), "stall".to_owned()]).unwrap().len(), 3);
         assert!(chosen(&["closd".to_owned()]).unwrap_err().contains("closed-64"));
     }
 }
