@@ -30,6 +30,8 @@ pub struct EngineArguments {
     /// One connection a request.
     #[arg(long)]
     close: bool,
+    #[arg(long)]
+    path: String,
     /// Devices with this think time in place of users.
     #[arg(long)]
     think_ms: Option<u64>,
@@ -86,9 +88,11 @@ fn spec(arguments: &EngineArguments) -> LoadSpec {
 
 fn request(arguments: &EngineArguments) -> RequestTemplate {
     let close = if arguments.close { "Connection: close\r\n" } else { "" };
-    let (path, body) = match arguments.think_ms {
-        Some(_) => ("/device", BodyCheck::Length { min: 1_024, max: 1_024 }),
-        None => ("/", BodyCheck::Exact(b"Hello World!".to_vec())),
+    let path = arguments.path.as_str();
+    let body = match path {
+        "/device" => BodyCheck::Length { min: 1_024, max: 1_024 },
+        "/slow" => BodyCheck::Exact(b"12345678901234567890".to_vec()),
+        _ => BodyCheck::Exact(b"Hello World!".to_vec()),
     };
     RequestTemplate {
         bytes: format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{close}\r\n", arguments.address).into_bytes(),

@@ -19,8 +19,7 @@ pub struct Request<'a> {
 
 impl Request<'_> {
     pub fn url(&self) -> String {
-        let path = if self.scenario.devices.is_some() { "device" } else { "" };
-        format!("http://{}/{path}", self.address)
+        format!("http://{}{}", self.address, self.scenario.server.path())
     }
 
     /// How many source addresses so many connections need: each has some 28,000 ports.

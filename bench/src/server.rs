@@ -1,7 +1,7 @@
 //! The server of one measurement: a process of its own with its own account.
 use clap::{Args, ValueEnum};
 use pippin_reference::scripted::{Answer, Script};
-use pippin_reference::{device, null, scripted, socket};
+use pippin_reference::{device, null, scripted, socket, upstream};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::process;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Serving};
 
 /// How a child of this program is told what to serve.
 #[derive(Debug, Args)]
@@ -30,6 +30,7 @@ pub struct ServeArguments {
 enum Kind {
     Null,
     Stall,
+    Upstream,
     Device,
 }
 
@@ -72,6 +73,7 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), String> {
         });
         match arguments.kind {
             Kind::Null => null::serve(listener, null::Config::default(), &stop).map(|account| Account::from(&account)),
+            Kind::Upstream => upstream::serve(listener, &upstream::Config::default(), &stop).map(|account| Account::from(&account)),
             Kind::Device => device::serve(listener, &device::Config { threads, ..device::Config::default() }, &stop).map(|account| Account::from(&account)),
             Kind::Stall => {
                 let script = Script::always(Answer::ok(b"Hello World!")).stall_at_request(arguments.stall_at, Duration::from_millis(arguments.stall_ms));
@@ -104,13 +106,14 @@ impl Server {
         let this = std::env::current_exe().map_err(|error| format!("finding this program: {error}"))?;
         let mut command = Command::new(this);
         command.arg("serve");
-        match (scenario.stall_ms, scenario.rate_per_s) {
-            _ if scenario.devices.is_some() => command.args(["device", "--connections", &scenario.connections.to_string()]),
-            (Some(stall_ms), Some(rate)) => {
-                let middle = u64::from(rate) * u64::from(seconds) / 2;
+        match scenario.server {
+            Serving::Null => command.arg("null"),
+            Serving::Upstream => command.arg("upstream"),
+            Serving::Device => command.args(["device", "--connections", &scenario.connections.to_string()]),
+            Serving::Stall { stall_ms } => {
+                let middle = u64::from(scenario.rate_per_s.unwrap_or(0)) * u64::from(seconds) / 2;
                 command.args(["stall", "--stall-at", &middle.to_string(), "--stall-ms", &stall_ms.to_string()])
             }
-            _ => command.arg("null"),
         };
         process::bind(&mut command, core);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(|error| format!("starting the server: {error}"))?;

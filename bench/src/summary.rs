@@ -3,7 +3,7 @@ use serde::Serialize;
 
 use crate::figures::Figures;
 use crate::measure::{Measurement, Outcome};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Serving};
 
 /// The tool that others are compared with.
 const REFERENCE: &str = "wrk";
@@ -105,7 +105,7 @@ fn throughput_per_s(scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
         // Most of the run is ramp; the tool knows what was measured at full number.
         return outcome.said.measured_per_s;
     }
-    scenario.stall_ms.is_none().then(|| outcome.server.answers as f64 * 1e9 / outcome.wall_ns as f64)
+    matches!(scenario.server, Serving::Null | Serving::Upstream).then(|| outcome.server.answers as f64 * 1e9 / outcome.wall_ns as f64)
 }
 
 fn ratio(value: Option<f64>, reference: Option<f64>) -> Option<f64> {

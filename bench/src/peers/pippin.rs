@@ -24,7 +24,7 @@ impl Peer for Engine {
         let scenario = request.scenario;
         let mut command = Command::new(program);
         command.args(["engine", "--io", self.io, "--address", &request.address.to_string(), "--connections", &scenario.connections.to_string()]);
-        command.args(["--seconds", &request.seconds.to_string(), "--pipeline", &scenario.pipeline.to_string()]);
+        command.args(["--path", scenario.server.path(), "--seconds", &request.seconds.to_string(), "--pipeline", &scenario.pipeline.to_string()]);
         if let Some(rate) = scenario.rate_per_s {
             command.args(["--rate", &rate.to_string()]);
         }
