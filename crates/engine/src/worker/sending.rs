@@ -8,7 +8,7 @@ impl<I: Io> Worker<'_, I> {
     /// Begins to open a connection in `slot`.
     pub(super) fn open(&mut self, slot: u32) {
         let nth = self.core.nth;
-        self.core.nth += self.core.threads;
+        self.core.nth += 1;
         let connection = &mut self.core.connections[slot as usize];
         connection.link = Link::Connecting;
         connection.mark = clock::now_ns();
@@ -33,6 +33,8 @@ impl<I: Io> Worker<'_, I> {
         core.recorder.opened(core.now - connection.mark, is_first);
         if connection.pending > 0 {
             self.send_pending(slot);
+        } else {
+            self.opened_idle(slot);
         }
     }
 

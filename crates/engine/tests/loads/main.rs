@@ -1,6 +1,8 @@
 //! Whole loads against tiny servers in the test's own process, on every event loop that this kernel has.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // tests
 mod closed;
+mod devices;
+mod open;
 mod refusals;
 mod server;
 
