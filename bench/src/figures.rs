@@ -18,6 +18,8 @@ pub struct Figures {
     pub syscalls: Option<u64>,
     /// What kind of event loop, where the tool has a choice and says so.
     pub io: Option<String>,
+    /// Answers a second in the part that it measured, where that is not all of its run.
+    pub measured_per_s: Option<f64>,
 }
 
 /// Nanoseconds from a number and a unit as tools print them: `1.5ms`, `12us`, `3s`, `0.2 secs`.

@@ -5,7 +5,8 @@ use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{
     Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, RequestTemplate, Schedule, Stage, StopRule, Timeouts, WarmUp,
 };
-use std::net::SocketAddr;
+use pippin_model::units::Spread;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::AtomicBool;
 
 use crate::figures::Figures;
@@ -29,6 +30,14 @@ pub struct EngineArguments {
     /// One connection a request.
     #[arg(long)]
     close: bool,
+    #[arg(long)]
+    path: String,
+    /// Devices with this think time in place of users.
+    #[arg(long)]
+    think_ms: Option<u64>,
+    /// Source addresses from 127.0.0.1 on.
+    #[arg(long, default_value_t = 1)]
+    sources: u8,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -53,26 +62,20 @@ pub fn run(arguments: &EngineArguments) -> Result<(), String> {
 
 fn spec(arguments: &EngineArguments) -> LoadSpec {
     let duration_ns = arguments.seconds * 1_000_000_000;
-    let close = if arguments.close { "Connection: close\r\n" } else { "" };
+    let is_devices = arguments.think_ms.is_some();
     LoadSpec {
         addresses: vec![arguments.address],
         tls_server_name: None,
-        source_addresses: Vec::new(),
-        requests: vec![RequestTemplate {
-            bytes: format!("GET / HTTP/1.1\r\nHost: {}\r\n{close}\r\n", arguments.address).into_bytes(),
-            head_only: false,
-            check: Check { status: vec![200], body: BodyCheck::Exact(b"Hello World!".to_vec()) },
-        }],
-        schedule: match arguments.rate {
-            None => Schedule::Closed { think: None },
-            Some(rate) => Schedule::Open { arrivals: Arrivals::Constant, stages: vec![Stage { duration_ns, from_per_s: rate, to_per_s: rate }] },
-        },
+        source_addresses: if arguments.sources > 1 { (1..=arguments.sources).map(|last| IpAddr::from([127, 0, 0, last])).collect() } else { Vec::new() },
+        requests: vec![request(arguments)],
+        schedule: schedule(arguments, duration_ns),
         connections: Connections { count: arguments.connections, requests_per_connection: arguments.close.then_some(1), pipeline: arguments.pipeline },
-        stop: StopRule { duration_ns: Some(duration_ns), requests: None },
+        stop: StopRule { duration_ns: (!is_devices).then_some(duration_ns), requests: None },
         warm_up: WarmUp::None,
         timeouts: Timeouts::default(),
         limits: Limits::default(),
-        threads: 1,
+        // A descriptor table has room for 20,000 connections at the least; each thread has its own.
+        threads: u32::from(arguments.sources),
         cores: Vec::new(),
         io: match arguments.io {
             Io::Epoll => IoChoice::Epoll,
@@ -80,6 +83,36 @@ fn spec(arguments: &EngineArguments) -> LoadSpec {
         },
         spin_ns: None,
         seed: 1,
+    }
+}
+
+fn request(arguments: &EngineArguments) -> RequestTemplate {
+    let close = if arguments.close { "Connection: close\r\n" } else { "" };
+    let path = arguments.path.as_str();
+    let body = match path {
+        "/device" => BodyCheck::Length { min: 1_024, max: 1_024 },
+        "/slow" => BodyCheck::Exact(b"12345678901234567890".to_vec()),
+        _ => BodyCheck::Exact(b"Hello World!".to_vec()),
+    };
+    RequestTemplate {
+        bytes: format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{close}\r\n", arguments.address).into_bytes(),
+        head_only: false,
+        check: Check { status: vec![200], body },
+    }
+}
+
+fn schedule(arguments: &EngineArguments, duration_ns: u64) -> Schedule {
+    match (arguments.think_ms, arguments.rate) {
+        (Some(think_ms), _) => Schedule::Devices {
+            devices: arguments.connections,
+            requests_per_device: 100,
+            think: Spread { mean_ns: think_ms * 1_000_000, jitter: 0.05 },
+            ramp_up_ns: duration_ns / 3,
+            sustain_ns: duration_ns / 3,
+            ramp_down_ns: duration_ns / 3,
+        },
+        (None, Some(rate)) => Schedule::Open { arrivals: Arrivals::Constant, stages: vec![Stage { duration_ns, from_per_s: rate, to_per_s: rate }] },
+        (None, None) => Schedule::Closed { think: None },
     }
 }
 
@@ -97,5 +130,6 @@ fn figures(result: &LoadResult) -> Figures {
         spin_ns: Some(result.generator.spin_ns),
         syscalls: result.generator.syscalls,
         io: Some(result.io.clone()),
+        measured_per_s: result.measured.throughput_per_s(),
     }
 }

@@ -66,13 +66,15 @@ impl Bench {
         };
         let scratch: PathBuf = self.scratch.path().to_owned();
         let request = Request { scenario, seconds, address: server.address, scratch: &scratch };
-        let Some(mut command) = tool.peer.command(&tool.program, &request) else {
+        // Of the tools here only Pippin knows devices.
+        let command = if scenario.devices.is_some() && !tool.peer.knows_devices() { None } else { tool.peer.command(&tool.program, &request) };
+        let Some(mut command) = command else {
             _ = server.stop();
             return None;
         };
         let ended = command.as_mut().map_err(|message| message.clone()).and_then(|command| {
-            // Ten seconds more than asked for: to connect and to print.
-            process::run(command, self.core, Duration::from_secs(u64::from(seconds) + 10))
+            // Half a minute more than asked for: to connect, to end and to print.
+            process::run(command, self.core, Duration::from_secs(u64::from(seconds) + 30))
         });
         let account = server.stop();
         let outcome = ended.and_then(|ended| {

@@ -19,7 +19,12 @@ pub struct Request<'a> {
 
 impl Request<'_> {
     pub fn url(&self) -> String {
-        format!("http://{}/", self.address)
+        format!("http://{}{}", self.address, self.scenario.server.path())
+    }
+
+    /// How many source addresses so many connections need: each has some 28,000 ports.
+    pub fn sources(&self) -> u32 {
+        self.scenario.connections.div_ceil(20_000)
     }
 }
 
@@ -34,6 +39,11 @@ pub trait Peer {
 
     /// The command for a load; `None` if the tool can't make it.
     fn command(&self, program: &Path, request: &Request<'_>) -> Option<Result<Command, String>>;
+
+    /// Whether it can make the load of simulated devices.
+    fn knows_devices(&self) -> bool {
+        false
+    }
 
     /// Its own figures, out of what it printed or wrote.
     fn read(&self, ended: &Ended, request: &Request<'_>) -> Result<Figures, String>;

@@ -13,10 +13,43 @@ pub struct Scenario {
     pub pipeline: u32,
     /// Open loop at this rate; else as fast as answers come.
     pub rate_per_s: Option<u32>,
-    /// The server stands still for so long in the middle.
-    pub stall_ms: Option<u32>,
+    pub server: Serving,
     pub seconds: u32,
     pub quick_seconds: u32,
+    /// Simulated devices in place of users; `connections` is their number.
+    pub devices: Option<Devices>,
+}
+
+/// What the server does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Serving {
+    /// `Hello World!` at once.
+    Null,
+    /// The same, but the server stands still for so long in the middle.
+    Stall { stall_ms: u32 },
+    /// 20 bytes after 500 ms.
+    Upstream,
+    /// 1,024 bytes after 100 ms +-5 %.
+    Device,
+}
+
+impl Serving {
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::Null | Self::Stall { .. } => "/",
+            Self::Upstream => "/slow",
+            Self::Device => "/device",
+        }
+    }
+}
+
+/// Devices with 100 requests each against a server that waits 100 ms +-5 % and answers 1,024 bytes. A third of the time is ramp-up, a third is
+/// measured, a third is ramp-down.
+#[derive(Debug, Clone, Serialize)]
+pub struct Devices {
+    /// Between an answer and the next request, +-5 %.
+    pub think_ms: u32,
 }
 
 impl Scenario {
@@ -28,13 +61,24 @@ impl Scenario {
     /// of length `s` wait for its end, `s * rate` response times lie evenly between 0 and `s` and all others are near 0. So the quantile
     /// `q` is `s - (1 - q) * n / rate`, as long as that is positive.
     pub fn stall_quantile_ms(&self, q: f64, seconds: u32) -> Option<f64> {
-        let stall_ms = f64::from(self.stall_ms?);
+        let Serving::Stall { stall_ms } = self.server else { return None };
+        let stall_ms = f64::from(stall_ms);
         Some((stall_ms - (1.0 - q) * f64::from(seconds) * 1e3).max(0.0))
     }
 }
 
-const CLOSED: Scenario =
-    Scenario { name: "", about: "", connections: 64, keep_alive: true, pipeline: 1, rate_per_s: None, stall_ms: None, seconds: 4, quick_seconds: 1 };
+const CLOSED: Scenario = Scenario {
+    name: "",
+    about: "",
+    connections: 64,
+    keep_alive: true,
+    pipeline: 1,
+    rate_per_s: None,
+    server: Serving::Null,
+    seconds: 4,
+    quick_seconds: 1,
+    devices: None,
+};
 
 /// All scenarios, in the order of the table.
 pub const ALL: &[Scenario] = &[
@@ -49,9 +93,38 @@ pub const ALL: &[Scenario] = &[
         name: "stall",
         about: "open loop at 1,000 requests/s for 9 s, the server stands still for 1 s in the middle",
         rate_per_s: Some(1_000),
-        stall_ms: Some(1_000),
+        server: Serving::Stall { stall_ms: 1_000 },
         seconds: 9,
         quick_seconds: 9,
+        ..CLOSED
+    },
+    Scenario {
+        name: "waiting-10000",
+        about: "closed loop, 10,000 connections, each waiting for an answer that takes 500 ms: 20,000 requests/s is what that comes to",
+        connections: 10_000,
+        server: Serving::Upstream,
+        seconds: 6,
+        quick_seconds: 3,
+        ..CLOSED
+    },
+    Scenario {
+        name: "devices-10000",
+        about: "10,000 devices as in print: 900 ms +-5 % between answer and next request",
+        connections: 10_000,
+        server: Serving::Device,
+        devices: Some(Devices { think_ms: 900 }),
+        seconds: 30,
+        quick_seconds: 9,
+        ..CLOSED
+    },
+    Scenario {
+        name: "devices-100000",
+        about: "100,000 devices, think time stretched tenfold to 9.9 s, so that one core carries the server and one the devices",
+        connections: 100_000,
+        server: Serving::Device,
+        devices: Some(Devices { think_ms: 9_900 }),
+        seconds: 90,
+        quick_seconds: 60,
         ..CLOSED
     },
 ];
@@ -82,6 +155,7 @@ mod tests {
     #[test]
     fn unknown_names_are_refused() {
         assert_eq!(chosen(&["closed".to_owned()]).unwrap().len(), 4);
+        assert_eq!(chosen(&["devices".to_owned(), "stall".to_owned()]).unwrap().len(), 3);
         assert!(chosen(&["closd".to_owned()]).unwrap_err().contains("closed-64"));
     }
 }

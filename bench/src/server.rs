@@ -1,7 +1,7 @@
 //! The server of one measurement: a process of its own with its own account.
 use clap::{Args, ValueEnum};
 use pippin_reference::scripted::{Answer, Script};
-use pippin_reference::{null, scripted, socket};
+use pippin_reference::{device, null, scripted, socket, upstream};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::process;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Serving};
 
 /// How a child of this program is told what to serve.
 #[derive(Debug, Args)]
@@ -21,12 +21,17 @@ pub struct ServeArguments {
     stall_at: u64,
     #[arg(long, default_value_t = 0)]
     stall_ms: u64,
+    /// The device server holds so many connections.
+    #[arg(long, default_value_t = 0)]
+    connections: usize,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Kind {
     Null,
     Stall,
+    Upstream,
+    Device,
 }
 
 /// What the server counted.
@@ -36,13 +41,29 @@ pub struct Account {
     pub peak_connections: u64,
     pub requests: u64,
     pub answers: u64,
-    pub bytes_in: u64,
+    /// How late the server itself was with answers that had to wait.
+    pub late_p99_ns: Option<u64>,
+    pub descriptors_exhausted: u64,
+}
+
+impl From<&pippin_reference::Account> for Account {
+    fn from(account: &pippin_reference::Account) -> Self {
+        Self {
+            connections: account.connections,
+            peak_connections: account.peak_connections,
+            requests: account.requests,
+            answers: account.answers,
+            late_p99_ns: account.late.p99_ns(),
+            descriptors_exhausted: account.descriptors_exhausted,
+        }
+    }
 }
 
 /// Serves until standard input ends; says its address first and its account last.
 pub fn serve(arguments: &ServeArguments) -> Result<(), String> {
     let text = |error: pippin_reference::Error| error.to_string();
-    let listener = socket::listen(SocketAddr::from(([127, 0, 0, 1], 0)), false).map_err(text)?;
+    let threads = device::threads_for(arguments.connections).map_err(text)?;
+    let listener = socket::listen(SocketAddr::from(([127, 0, 0, 1], 0)), threads > 1).map_err(text)?;
     println!("{}", listener.local_addr().map_err(|error| error.to_string())?);
     let stop = AtomicBool::new(false);
     let account = std::thread::scope(|scope| {
@@ -51,13 +72,9 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), String> {
             stop.store(true, Ordering::Relaxed);
         });
         match arguments.kind {
-            Kind::Null => null::serve(listener, null::Config::default(), &stop).map(|account| Account {
-                connections: account.connections,
-                peak_connections: account.peak_connections,
-                requests: account.requests,
-                answers: account.answers,
-                bytes_in: account.bytes_in,
-            }),
+            Kind::Null => null::serve(listener, null::Config::default(), &stop).map(|account| Account::from(&account)),
+            Kind::Upstream => upstream::serve(listener, &upstream::Config::default(), &stop).map(|account| Account::from(&account)),
+            Kind::Device => device::serve(listener, &device::Config { threads, ..device::Config::default() }, &stop).map(|account| Account::from(&account)),
             Kind::Stall => {
                 let script = Script::always(Answer::ok(b"Hello World!")).stall_at_request(arguments.stall_at, Duration::from_millis(arguments.stall_ms));
                 scripted::serve(listener, script, &stop).map(|account| Account {
@@ -65,7 +82,8 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), String> {
                     peak_connections: account.peak_connections,
                     requests: account.requests,
                     answers: account.answers,
-                    bytes_in: account.bytes_in,
+                    late_p99_ns: None,
+                    descriptors_exhausted: 0,
                 })
             }
         }
@@ -88,12 +106,14 @@ impl Server {
         let this = std::env::current_exe().map_err(|error| format!("finding this program: {error}"))?;
         let mut command = Command::new(this);
         command.arg("serve");
-        match (scenario.stall_ms, scenario.rate_per_s) {
-            (Some(stall_ms), Some(rate)) => {
-                let middle = u64::from(rate) * u64::from(seconds) / 2;
+        match scenario.server {
+            Serving::Null => command.arg("null"),
+            Serving::Upstream => command.arg("upstream"),
+            Serving::Device => command.args(["device", "--connections", &scenario.connections.to_string()]),
+            Serving::Stall { stall_ms } => {
+                let middle = u64::from(scenario.rate_per_s.unwrap_or(0)) * u64::from(seconds) / 2;
                 command.args(["stall", "--stall-at", &middle.to_string(), "--stall-ms", &stall_ms.to_string()])
             }
-            _ => command.arg("null"),
         };
         process::bind(&mut command, core);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(|error| format!("starting the server: {error}"))?;

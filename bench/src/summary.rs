@@ -3,7 +3,7 @@ use serde::Serialize;
 
 use crate::figures::Figures;
 use crate::measure::{Measurement, Outcome};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Serving};
 
 /// The tool that others are compared with.
 const REFERENCE: &str = "wrk";
@@ -38,6 +38,10 @@ pub struct Summary {
     /// How busy the server's core was.
     pub server_share: Option<f64>,
     pub peak_connections: Option<u64>,
+    /// Peak resident memory divided by the connections that the server saw at once.
+    pub rss_bytes_per_connection: Option<f64>,
+    /// How late the server itself was with answers that had to wait.
+    pub server_late_p99_us: Option<f64>,
 }
 
 /// One summary a tool, in the order in which the tools ran first.
@@ -77,7 +81,7 @@ fn summarise_tool(tool: &'static str, scenario: &Scenario, measurements: &[Measu
             let answers = Some(outcome.server.answers).filter(|answers| *answers > 0)?;
             Some(outcome.cpu_ns.saturating_sub(outcome.said.spin_ns?) as f64 / 1e3 / answers as f64)
         }),
-        throughput_per_s: over(&|outcome| (scenario.stall_ms.is_none()).then(|| outcome.server.answers as f64 * 1e9 / outcome.wall_ns as f64)),
+        throughput_per_s: over(&|outcome| throughput_per_s(scenario, outcome)),
         throughput_to_wrk: None,
         max_rss_kib: over(&|outcome| Some(outcome.max_rss_bytes as f64 / 1_024.0)),
         p50_us: said(|said| said.p50_ns),
@@ -91,7 +95,17 @@ fn summarise_tool(tool: &'static str, scenario: &Scenario, measurements: &[Measu
         errors: outcomes.iter().map(|outcome| outcome.said.errors).sum(),
         server_share: over(&|outcome| Some(outcome.server_cpu_ns as f64 / outcome.wall_ns as f64)),
         peak_connections: outcomes.iter().map(|outcome| outcome.server.peak_connections).max(),
+        rss_bytes_per_connection: over(&|outcome| ratio(Some(outcome.max_rss_bytes as f64), Some(outcome.server.peak_connections as f64))),
+        server_late_p99_us: over(&|outcome| outcome.server.late_p99_ns.map(|ns| ns as f64 / 1e3)),
     }
+}
+
+fn throughput_per_s(scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
+    if scenario.devices.is_some() {
+        // Most of the run is ramp; the tool knows what was measured at full number.
+        return outcome.said.measured_per_s;
+    }
+    matches!(scenario.server, Serving::Null | Serving::Upstream).then(|| outcome.server.answers as f64 * 1e9 / outcome.wall_ns as f64)
 }
 
 fn ratio(value: Option<f64>, reference: Option<f64>) -> Option<f64> {

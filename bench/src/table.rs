@@ -1,6 +1,6 @@
 //! The table on the terminal.
 use crate::peer::Tool;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Serving};
 use crate::summary::Summary;
 
 /// What `--list` shows.
@@ -46,7 +46,7 @@ pub fn print_scenario(scenario: &Scenario, summaries: &[Summary]) {
     if let Some(row) = truth_of_stall(scenario) {
         println!("{row}");
     }
-    for summary in summaries.iter().filter(|summary| scenario.stall_ms.is_some() && summary.p95_us.is_some()) {
+    for summary in summaries.iter().filter(|summary| matches!(scenario.server, Serving::Stall { .. }) && summary.p95_us.is_some()) {
         println!(
             "  {:<16} p50 {} ms, p90 {} ms, p95 {} ms, p99 {} ms, max {} ms",
             summary.tool,
@@ -55,6 +55,15 @@ pub fn print_scenario(scenario: &Scenario, summaries: &[Summary]) {
             ms(summary.p95_us),
             ms(summary.p99_us),
             ms(summary.max_us)
+        );
+    }
+    for summary in summaries.iter().filter(|summary| summary.server_late_p99_us.is_some()) {
+        println!(
+            "  {:<16} {} connections at once, {} bytes of memory each; answers were late by the server's own account by p99 {} us",
+            summary.tool,
+            summary.peak_connections.map_or_else(|| "-".to_owned(), |count| count.to_string()),
+            number(summary.rss_bytes_per_connection, 0),
+            number(summary.server_late_p99_us, 0),
         );
     }
     for summary in summaries {

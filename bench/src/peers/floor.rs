@@ -5,6 +5,7 @@ use std::process::Command;
 use crate::figures::Figures;
 use crate::peer::{Peer, Request, successful};
 use crate::process::Ended;
+use crate::scenario::Serving;
 
 /// What a closed loop costs at least with epoll; `timed` takes the time of every request too.
 pub struct Floor {
@@ -22,7 +23,7 @@ impl Peer for Floor {
 
     fn command(&self, program: &Path, request: &Request<'_>) -> Option<Result<Command, String>> {
         let scenario = request.scenario;
-        if scenario.rate_per_s.is_some() {
+        if scenario.rate_per_s.is_some() || scenario.server != Serving::Null {
             return None;
         }
         let mut command = Command::new(program);

@@ -24,14 +24,21 @@ impl Peer for Engine {
         let scenario = request.scenario;
         let mut command = Command::new(program);
         command.args(["engine", "--io", self.io, "--address", &request.address.to_string(), "--connections", &scenario.connections.to_string()]);
-        command.args(["--seconds", &request.seconds.to_string(), "--pipeline", &scenario.pipeline.to_string()]);
+        command.args(["--path", scenario.server.path(), "--seconds", &request.seconds.to_string(), "--pipeline", &scenario.pipeline.to_string()]);
         if let Some(rate) = scenario.rate_per_s {
             command.args(["--rate", &rate.to_string()]);
         }
         if !scenario.keep_alive {
             command.arg("--close");
         }
+        if let Some(devices) = &scenario.devices {
+            command.args(["--think-ms", &devices.think_ms.to_string(), "--sources", &request.sources().to_string()]);
+        }
         Some(Ok(command))
+    }
+
+    fn knows_devices(&self) -> bool {
+        true
     }
 
     fn read(&self, ended: &Ended, _: &Request<'_>) -> Result<Figures, String> {
@@ -55,7 +62,17 @@ impl Peer for Pippin {
     fn command(&self, program: &Path, request: &Request<'_>) -> Option<Result<Command, String>> {
         let scenario = request.scenario;
         let mut command = Command::new(program);
-        command.args(["load", &request.url(), "-t", "1", "-c", &scenario.connections.to_string(), "-d", &format!("{}s", request.seconds)]);
+        command.args(["load", &request.url()]);
+        match &scenario.devices {
+            None => _ = command.args(["-t", "1", "-c", &scenario.connections.to_string(), "-d", &format!("{}s", request.seconds)]),
+            Some(devices) => {
+                let third = format!("{}s", request.seconds / 3);
+                let sources: Vec<String> = (1..=request.sources()).map(|last| format!("127.0.0.{last}")).collect();
+                command.args(["--devices", &scenario.connections.to_string(), "--think", &format!("{}ms +-5%", devices.think_ms)]);
+                command.args(["--ramp-up", &third, "-d", &third, "--ramp-down", &third, "--source-ips", &sources.join(",")]);
+                command.args(["-t", &request.sources().to_string()]);
+            }
+        }
         if let Some(rate) = scenario.rate_per_s {
             command.args(["-R", &rate.to_string()]);
         }
@@ -67,6 +84,10 @@ impl Peer for Pippin {
         }
         command.arg("--json").arg(request.scratch.join("pippin.json"));
         Some(Ok(command))
+    }
+
+    fn knows_devices(&self) -> bool {
+        true
     }
 
     fn read(&self, ended: &Ended, request: &Request<'_>) -> Result<Figures, String> {
@@ -94,6 +115,7 @@ fn read(text: &str) -> Result<Figures, String> {
         spin_ns: json["generator"]["spin_ns"].as_u64(),
         syscalls: json["generator"]["syscalls"].as_u64(),
         io: json["io"].as_str().map(str::to_owned),
+        measured_per_s: json["throughput_per_s"].as_f64(),
     })
 }
 
