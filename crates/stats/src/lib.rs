@@ -31,6 +31,7 @@ pub mod littles_law;
 pub mod modes;
 pub mod objective;
 pub mod order;
+pub mod planner;
 pub mod predict;
 pub mod quantile;
 pub mod rank;
