@@ -42,6 +42,8 @@ mod student_t;
 pub mod summary;
 pub mod sweep;
 #[cfg(test)]
+mod test_degenerate;
+#[cfg(test)]
 mod test_noise;
 #[cfg(test)]
 mod test_record;
