@@ -115,7 +115,8 @@ pub fn plan(measured: &[Measured], machine: &Machine) -> Option<DevicePlan> {
 /// How many processors' worth of work the machine's processors do for this target.
 fn usable_cores(measured: &[Measured], best: &Measured, cores: f64, assumptions: &mut Vec<String>) -> f64 {
     // Devices that one number of processors would hold if all were busy.
-    let mut points: Vec<Point> = measured.iter().filter(|m| m.cores_busy > 0.01).map(|m| Point { n: m.cores_given, x: m.devices * m.cores_given / m.cores_busy }).collect();
+    let mut points: Vec<Point> =
+        measured.iter().filter(|m| m.cores_busy > 0.01).map(|m| Point { n: m.cores_given, x: m.devices * m.cores_given / m.cores_busy }).collect();
     points.sort_by(|a, b| a.n.total_cmp(&b.n));
     points.dedup_by(|a, b| a.n == b.n);
     if cores <= best.cores_given {
@@ -149,7 +150,14 @@ mod tests {
     const GIB: u64 = 1 << 30;
 
     fn measured(cores_given: f64, cores_busy: f64, devices: f64) -> Measured {
-        Measured { target: "go/net-http".parse().unwrap(), devices, cores_given, cores_busy, base_bytes: 20 << 20, peak_bytes: (20 << 20) + (devices as u64) * 10_240 }
+        Measured {
+            target: "go/net-http".parse().unwrap(),
+            devices,
+            cores_given,
+            cores_busy,
+            base_bytes: 20 << 20,
+            peak_bytes: (20 << 20) + (devices as u64) * 10_240,
+        }
     }
 
     #[test]
