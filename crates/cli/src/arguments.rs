@@ -39,6 +39,12 @@ pub enum Command {
     Targets(TargetsCommand),
     /// Show a run again: on the terminal, or as a page.
     Report(ReportArguments),
+    /// Plan: how many devices a machine holds, from measured device runs.
+    Capacity(CapacityArguments),
+    /// Compare two runs, target by target, with intervals; fit for continuous integration.
+    Compare(CompareArguments),
+    /// Look for what on this machine would spoil which plan, and say how to mend it.
+    Doctor(DoctorArguments),
     /// Measure what the generator itself can do on this machine, and keep it: every later trial states its headroom.
     Calibrate(CalibrateArguments),
     /// List earlier runs.
@@ -268,4 +274,53 @@ pub struct CalibrateArguments {
     /// Also write the result as JSON.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
+}
+
+/// `pippin compare`
+#[derive(Debug, Args)]
+pub struct CompareArguments {
+    /// A run's name, its beginning, `latest`, or a file; RUN#TARGET takes one target of it.
+    pub a: String,
+    /// What is compared with it.
+    pub b: String,
+    /// Exit 1 past this: "goodput < -5%", "p99 > 10%"; may be given several times. Names: goodput, p50, p99, cpu, memory.
+    #[arg(long, value_name = "BOUND")]
+    pub fail_if: Vec<String>,
+    /// Compare although profile, workload or machine differ.
+    #[arg(long)]
+    pub force: bool,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `pippin doctor`
+#[derive(Debug, Args)]
+pub struct DoctorArguments {
+    /// Only for these plans; all shipped ones by default.
+    #[arg(value_name = "PLAN")]
+    pub plans: Vec<String>,
+    /// For the plans' quick forms.
+    #[arg(long)]
+    pub quick: bool,
+    /// Apply what is safe for this boot, and say how to undo it.
+    #[arg(long)]
+    pub fix: bool,
+}
+
+/// `pippin capacity`
+#[derive(Debug, Args)]
+pub struct CapacityArguments {
+    /// Device runs; several on different numbers of processors tell how a target scales.
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<String>,
+    /// Processors for the target.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub cores: u32,
+    /// Memory for the target: 16GiB.
+    #[arg(long, value_name = "SIZE")]
+    pub memory: String,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
 }

@@ -6,7 +6,7 @@
 //! | [`commands`] | one file a command: checked arguments in, one call, the result on standard output |
 //! | [`exit`] | exit codes |
 //! | [`descriptors`] | the limit of open files |
-//! | [`progress`] | what is told meanwhile, on standard error |
+//! | [`progress`], [`live`] | what is told meanwhile, on standard error: plain lines or a live view |
 //! | [`signals`] | Ctrl-C |
 //! | [`hidden`] | what Pippin starts itself as: supervisor, services |
 mod arguments;
@@ -14,6 +14,7 @@ mod commands;
 mod descriptors;
 mod exit;
 mod hidden;
+mod live;
 mod progress;
 mod signals;
 

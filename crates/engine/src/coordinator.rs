@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use pippin_model::load_result::{WarmUpResult, Window};
-use pippin_model::load_spec::{LoadSpec, WarmUp};
+use pippin_model::load_spec::{LoadSpec, Schedule, WarmUp};
 
 use crate::Control;
 use crate::clock;
@@ -49,6 +49,9 @@ struct Counts {
 /// What the coordinator has seen when all threads have ended.
 pub(crate) struct Course {
     pub started_ns: u64,
+    /// The start of the schedule and the end of the load.
+    pub start_ns: u64,
+    pub end_ns: u64,
     pub measured_from_ns: u64,
     pub measured_to_ns: u64,
     pub warm_up: WarmUpResult,
@@ -205,6 +208,9 @@ impl<'a> Coordinator<'a> {
 
     /// The start of the measured part, or the latest it can have while that is not decided.
     fn zero(&self) -> u64 {
+        if let Schedule::Devices { ramp_up_ns, .. } = self.spec.schedule {
+            return self.start + ramp_up_ns;
+        }
         match self.spec.warm_up {
             _ if self.measure_from != UNKNOWN => self.measure_from,
             WarmUp::Auto { at_most_ns } => self.start + at_most_ns,
@@ -218,12 +224,22 @@ impl<'a> Coordinator<'a> {
         let start = if self.start == UNKNOWN { end } else { self.start };
         // Interrupted within the warm-up: nothing was measured.
         let from = self.measure_from.min(end).max(start.min(end));
+        let (from, to) = match self.spec.schedule {
+            Schedule::Devices { ramp_up_ns, sustain_ns, .. } => ((start + ramp_up_ns).min(end), (start + ramp_up_ns + sustain_ns).min(end)),
+            _ => (from, end),
+        };
         let windows = self.windows.into_iter().map(|(at, window)| Window { from_ns: at as i64 - from as i64, ..window }).collect();
         Course {
             started_ns: if self.started == UNKNOWN { end } else { self.started },
+            start_ns: start,
+            end_ns: end,
             measured_from_ns: from,
-            measured_to_ns: end,
-            warm_up: WarmUpResult { duration_ns: from.saturating_sub(start), steady: self.steady, completed: 0 },
+            measured_to_ns: to,
+            warm_up: WarmUpResult {
+                duration_ns: if matches!(self.spec.warm_up, WarmUp::None) { 0 } else { from.saturating_sub(start) },
+                steady: self.steady,
+                completed: 0,
+            },
             windows,
             interrupted: self.interrupted,
         }

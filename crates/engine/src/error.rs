@@ -124,9 +124,6 @@ pub enum EngineError {
         /// Threads that would be enough.
         threads: u64,
     },
-    /// A schedule that is not built yet.
-    #[error("this build of the engine runs closed loops only, not {0}")]
-    ScheduleUnsupported(&'static str),
     /// HTTPS is not built yet.
     #[error("HTTPS is not supported yet: use an http:// address")]
     TlsUnsupported,

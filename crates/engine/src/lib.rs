@@ -5,13 +5,16 @@
 //! The way of a load: `validate` -> `coordinator` starts one `worker` a thread, each with an `io` event loop, `users` that say when a
 //! request is due, the `http1` decoder, and a `recorder`; the coordinator tells all of them when measuring starts and ends
 //! (`timeline`) and merges what they have counted.
+mod arrivals;
 mod check;
 mod clock;
 mod coordinator;
 mod cpu;
+mod descriptors;
 mod error;
 pub mod http1;
 mod io;
+mod random;
 mod recorder;
 mod run;
 mod stop;

@@ -3,7 +3,6 @@ use std::sync::mpsc::Sender;
 
 use pippin_model::load_result::ErrorKind;
 
-use crate::clock;
 use crate::tally::{Tally, WindowTally};
 use crate::timeline::{Instants, UNKNOWN};
 
@@ -45,9 +44,7 @@ pub(crate) struct Recorder {
     pub next_boundary: u64,
     pub live: u64,
     pub completed: u64,
-    /// CPU time of the thread at the start of each stretch, and at the end.
-    pub cpu_marks: Vec<u64>,
-    /// The same for system calls, filled by the worker.
+    /// When the load was over for this thread.
     pub finished_at: Option<u64>,
 }
 
@@ -75,7 +72,6 @@ impl Recorder {
             next_boundary: UNKNOWN,
             live: 0,
             completed: 0,
-            cpu_marks: vec![],
             finished_at: None,
         }
     }
@@ -83,7 +79,6 @@ impl Recorder {
     /// The schedule starts: the first window begins.
     pub fn start(&mut self, start: u64) {
         self.window_from = start;
-        self.cpu_marks.push(clock::thread_cpu_ns());
         self.refresh();
     }
 
@@ -97,7 +92,6 @@ impl Recorder {
     }
 
     /// Sets the phases' starts (devices).
-    #[allow(dead_code)] // for what joins next
     pub fn set_boundaries(&mut self, boundaries: Vec<u64>) {
         self.boundaries = boundaries;
         self.refresh();
@@ -108,27 +102,24 @@ impl Recorder {
             return;
         }
         let stretch_end = self.boundaries.get(self.current).copied().unwrap_or(UNKNOWN);
-        self.window_to = (self.window_from + WINDOW_NS).min(self.end);
-        if self.has_warm_up {
-            self.window_to = self.window_to.min(stretch_end);
-        }
-        self.next_boundary = self.window_to.min(stretch_end).min(self.end);
+        // A window does not reach over a boundary; it may be that that lies in the past.
+        self.window_to = (self.window_from + WINDOW_NS).min(self.end).min(stretch_end);
+        self.next_boundary = self.window_to;
     }
 
     /// Passes one boundary; call again while `now >= next_boundary`.
     pub fn cross(&mut self) -> Crossing {
         let at = self.next_boundary;
         let stretch_ends = self.boundaries.get(self.current) == Some(&at);
-        if at == self.window_to {
-            self.send_window(at);
-        }
         if at >= self.end {
             self.finish(at);
             return Crossing::End;
         }
+        if at > self.window_from {
+            self.send_window(at);
+        }
         if stretch_ends {
             self.current += 1;
-            self.cpu_marks.push(clock::thread_cpu_ns());
             let live = self.live;
             self.now_tally().connections.peak = live;
         }
@@ -152,7 +143,6 @@ impl Recorder {
         if self.window_from != UNKNOWN && at > self.window_from {
             self.send_window(at);
         }
-        self.cpu_marks.push(clock::thread_cpu_ns());
         self.finished_at = Some(at);
         self.next_boundary = UNKNOWN;
         let _ = self.outbox.send(Message::Finished { at });
@@ -211,13 +201,18 @@ impl Recorder {
     pub fn opened(&mut self, connect_ns: u64, is_first: bool) {
         self.live += 1;
         let live = self.live;
-        let stretch = if is_first && self.has_warm_up { MEASURED } else { self.current };
+        let stretch = if is_first { self.stretch_of_first() } else { self.current };
         let tally = &mut self.stretches[stretch];
         tally.connections.opened += 1;
         tally.connections.reconnects += u64::from(!is_first);
         tally.spans.connect.record(connect_ns);
         let now = self.now_tally();
         now.connections.peak = now.connections.peak.max(live);
+    }
+
+    /// Where the first connections of an open loop are counted.
+    pub fn stretch_of_first(&self) -> usize {
+        if self.has_warm_up { MEASURED } else { self.current }
     }
 
     pub fn into_stretches(self) -> Vec<Tally> {

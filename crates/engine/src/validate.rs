@@ -198,8 +198,10 @@ fn open(spec: &LoadSpec, stages: &[Stage]) -> Result<(), EngineError> {
     if stages.iter().any(|stage| stage.duration_ns == 0) {
         return Err(EngineError::Zero { what: "the duration of a stage" });
     }
+    if spec.connections.pipeline > 1 {
+        return Err(contradicts(PIPELINING, "an open loop", "leave it out: each request needs a connection that is free"));
+    }
     counted(spec)?;
-    pipelining(spec)?;
     let stages_ns = stages.iter().map(|stage| stage.duration_ns).fold(0, u64::saturating_add);
     let warm_up = match spec.warm_up {
         WarmUp::None => 0,

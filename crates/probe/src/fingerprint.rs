@@ -1,11 +1,10 @@
 //! The host a run is made on.
 use pippin_model::fingerprint::Fingerprint;
-use std::time::Duration;
 
 use crate::cgroup;
-use crate::clock::{ProcUnits, monotonic_ns};
 use crate::cpuinfo::parse_model;
 use crate::frequency::{governor, turbo};
+use crate::host_load::{WATCHED, watch};
 use crate::kernel_files::KernelFiles;
 use crate::limits::own_limits;
 use crate::memory::parse_meminfo;
@@ -13,9 +12,6 @@ use crate::stat::parse_stat;
 use crate::sysctl::read_sysctls;
 use crate::topology::{allowed_cpus, topology};
 use crate::virtualisation::{hypervisor_of_this_host, virtualisation};
-
-/// How long the host is watched to tell how busy it is: 50 clock ticks, so that the share is good to some 2 %.
-pub const WATCHED: Duration = Duration::from_millis(500);
 
 /// Takes the fingerprint of this host. Watches it for half a second, asleep itself, to tell how busy it is beforehand.
 #[must_use]
@@ -28,7 +24,7 @@ pub fn fingerprint() -> Fingerprint {
         print.cores = topology(&files).cores(allowed);
     }
     print.limits = own_limits().into_iter().map(|(name, limit)| (name.to_string(), limit.soft)).collect();
-    print.busy_before = busy_share(&files, WATCHED);
+    print.busy_before = watch(&files, WATCHED).map(|load| load.busy);
     print
 }
 
@@ -54,22 +50,6 @@ fn of_files(files: &KernelFiles, hypervisor: Option<&str>) -> Fingerprint {
         load_average: files.text("proc/loadavg").and_then(|text| parse_load_average(&text)),
         ..Fingerprint::default()
     }
-}
-
-/// The share of all processors (0 to 1) that is busy while this thread sleeps for a while.
-#[must_use]
-pub fn busy_share(files: &KernelFiles, watched: Duration) -> Option<f64> {
-    let units = ProcUnits::of_this_host();
-    let look = || {
-        let processors = parse_stat(&files.text("proc/stat")?)?;
-        let now_ns = monotonic_ns();
-        Some((now_ns, processors.len(), processors.values().map(|times| times.busy_ns(now_ns, units)).sum::<u64>()))
-    };
-    let (from_ns, _, before_ns) = look()?;
-    std::thread::sleep(watched);
-    let (to_ns, count, after_ns) = look()?;
-    let available_ns = (to_ns - from_ns) as f64 * count as f64;
-    Some((after_ns.checked_sub(before_ns)? as f64 / available_ns).min(1.0))
 }
 
 /// PRETTY_NAME of os-release(5), whose values may be quoted as in a shell.

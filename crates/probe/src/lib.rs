@@ -12,17 +12,21 @@
 //! | [`process_table`] | which processes live below which root, found at little cost |
 //! | [`tree`] | CPU time of a whole tree, each process counted exactly once, also after its death |
 //! | [`switches`] | context switches of a whole tree |
-//! | [`sample`] | one instant: [`sample()`] |
+//! | [`mod@sample`] | one instant: [`sample()`] |
 //! | [`sampler`] | many instants: a thread |
 //! | [`usage`] | what lies between two instants: [`usage_between`] |
 //! | [`cgroup`], [`cpuinfo`], [`topology`], [`limits`], [`sysctl`], [`virtualisation`] | parts of the fingerprint |
-//! | [`fingerprint`] | the host a run is made on: [`fingerprint()`] |
+//! | [`host_load`] | how busy the host is while nobody measures |
+//! | [`mod@fingerprint`] | the host a run is made on: [`fingerprint()`] |
+//! | [`doctor`] | what on this host would spoil which plan, and how to mend it |
 pub mod cgroup;
 pub mod clock;
 pub mod cpuinfo;
+pub mod doctor;
 pub mod error;
 pub mod fingerprint;
 pub mod frequency;
+pub mod host_load;
 pub mod kernel_files;
 pub mod limits;
 pub mod memory;

@@ -23,6 +23,16 @@ pub fn received_bytes(text: &str, interface: &str) -> Option<u64> {
     })
 }
 
+/// Packets dropped since boot because a processor's input queue was full (`net.core.netdev_max_backlog`): the second column, hexadecimal, of
+/// `/proc/net/softnet_stat`, over all processors. Loopback traffic passes through these queues.
+#[must_use]
+pub fn backlog_drops(softnet_stat: &str) -> Option<u64> {
+    let drops = |line: &str| u64::from_str_radix(line.split_ascii_whitespace().nth(1)?, 16).ok();
+    let mut lines = softnet_stat.lines().map(drops).peekable();
+    lines.peek().is_some().then_some(())?;
+    lines.sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,5 +62,12 @@ mod tests {
         assert_eq!(received_bytes(DEV, "lo"), Some(123_456_789));
         assert_eq!(received_bytes(DEV, "eth0"), Some(99));
         assert_eq!(received_bytes(DEV, "eth"), None);
+    }
+
+    #[test]
+    fn drops_are_hexadecimal_and_summed_over_processors() {
+        assert_eq!(backlog_drops("0004ff21 00000010 00000000\n000023aa 0000000a 00000001\n"), Some(26));
+        assert_eq!(backlog_drops(""), None);
+        assert_eq!(backlog_drops("0004ff21\n"), None);
     }
 }

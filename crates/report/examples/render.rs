@@ -13,6 +13,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, record) in [("hello", fixture::hello()), ("sweep", fixture::sweep()), ("devices", fixture::devices()), ("capacity", fixture::capacity())] {
         let view = View::of(&record);
         std::fs::write(folder.join(format!("{name}.80.txt")), table(&view, &Style::plain(80)))?;
+        std::fs::write(folder.join(format!("{name}.html")), pippin_report::html::page(&view))?;
         std::fs::write(folder.join(format!("{name}.120.txt")), table(&view, &Style::plain(120)))?;
     }
     Ok(())

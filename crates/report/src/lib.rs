@@ -6,6 +6,7 @@
 //! | [`terminal`] | the table at the end of a run |
 //! | [`words`] | figures as people read them |
 //! | [`load_report`] | the result of `pippin load` |
+pub mod chart;
 pub mod html;
 pub mod load_report;
 pub mod terminal;

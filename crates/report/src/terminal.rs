@@ -13,6 +13,9 @@ mod paint;
 mod remarks;
 mod steps;
 
+pub(crate) use headline::{is_open, span_of};
+pub(crate) use steps::{parameter, signed};
+
 use std::io::IsTerminal;
 
 use crate::view::View;

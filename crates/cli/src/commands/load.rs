@@ -3,6 +3,7 @@ use pippin_engine::Control;
 use pippin_engine::http1::request::Request;
 use pippin_lab::lifecycle::affinity;
 use pippin_lab::load::{self, Connecting};
+use pippin_lab::observer::{Event, Observer};
 use pippin_lab::trial::empty_record;
 use pippin_model::caveat::Verdict;
 use pippin_model::cpus::{CpuSet, CpuSplit};
@@ -25,6 +26,7 @@ use std::time::Duration;
 use super::{Shared, load_profile, print, root};
 use crate::arguments::LoadArguments;
 use crate::exit::{self, CliError};
+use crate::live::Subject;
 use crate::progress;
 use crate::signals;
 
@@ -51,14 +53,15 @@ struct Session<'a> {
 impl Session<'_> {
     fn all_steps(&self) -> Result<Vec<TrialRecord>, CliError> {
         let stop = signals::catch();
+        let observer = progress::observer(self.shared.quiet, Subject::Url(self.arguments.url.clone()));
         let mut records = Vec::new();
         if let Profile::Capacity { objective, start_rate_per_s, precision, .. } = &self.profile {
             let mut search = capacity::Search::new(*start_rate_per_s, *precision);
             while let Some(per_s) = search.next() {
-                let record = self.one(Some(Step::Rate { per_s }))?;
+                let record = self.one(Some(Step::Rate { per_s }), (records.len() + 1, records.len() + 1), observer.as_ref())?;
                 let held = holds(&record, objective);
                 search.observe(per_s, held);
-                self.say(&format!("{} requests/s: {}", format_count(per_s), if held { "held" } else { "not held" }));
+                observer.event(&Event::Note(&format!("{} requests/s: {}", format_count(per_s), if held { "held" } else { "not held" })));
                 records.push(record);
                 if stop.load(Ordering::Relaxed) {
                     break;
@@ -66,8 +69,9 @@ impl Session<'_> {
             }
             return Ok(records);
         }
-        for step in load::steps(&self.profile) {
-            records.push(self.one(step)?);
+        let steps = load::steps(&self.profile);
+        for (index, step) in steps.iter().enumerate() {
+            records.push(self.one(*step, (index + 1, steps.len()), observer.as_ref())?);
             if stop.load(Ordering::Relaxed) {
                 break;
             }
@@ -75,30 +79,26 @@ impl Session<'_> {
         Ok(records)
     }
 
-    fn say(&self, text: &str) {
-        if !self.shared.quiet {
-            eprintln!("{text}");
-        }
-    }
-
-    fn one(&self, step: Option<Step>) -> Result<TrialRecord, CliError> {
+    /// One load; `place` is its number and how many there are.
+    fn one(&self, step: Option<Step>, place: (usize, usize), observer: &dyn Observer) -> Result<TrialRecord, CliError> {
         let spec = self.load_spec(step)?;
         let trial = self.trial_spec(step, &spec);
         let mut record = empty_record(&trial);
-        let observer = progress::for_load(self.shared.quiet);
-        let on_window = |window: &Window| observer.window(window);
+        observer.event(&Event::TrialStarted(&trial, place.0, place.1));
         let roots = Roots { roles: BTreeMap::from([(pippin_model::usage::Role::Generator, vec![RoleRoot::Process(std::process::id() as i32)])]), log: None };
         let sampler = Sampler::start(roots, Duration::from_millis(200), None).map_err(|error| CliError::User(error.to_string()))?;
+        let on_window = |window: &Window| observer.event(&Event::Window(window, sampler.latest().as_ref()));
         let stop = signals::catch();
+        observer.event(&Event::Stage("measuring"));
         let result = pippin_engine::run(&spec, &Control { stop, on_window: Some(&on_window), steady: pippin_stats::steady::has_settled });
         let samples = sampler.stop();
-        drop(observer);
         let load = result?;
         record.usage = usage_between(&samples, load.measured_from_ns, load.measured_to_ns);
         record.samples = samples;
         record.load = Some(load);
         record.caveats = judge::judge_trial(&record, &judge::Context { calibration: self.calibration().as_ref(), ..judge::Context::default() });
         record.verdict = Verdict::of(&record.caveats);
+        observer.event(&Event::TrialFinished(&record));
         Ok(record)
     }
 
@@ -225,10 +225,7 @@ impl Session<'_> {
 }
 
 fn holds(record: &TrialRecord, bounds: &Objective) -> bool {
-    match (record.spec.step, &record.load) {
-        (Some(Step::Rate { per_s }), Some(load)) => objective::holds(bounds, load, per_s),
-        _ => false,
-    }
+    record.load.as_ref().is_some_and(|load| objective::misses(bounds, &load.measured).is_empty())
 }
 
 /// The parts of an http URL (RFC 9110 section 4.2).

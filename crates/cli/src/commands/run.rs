@@ -11,6 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::{Shared, consent, here, print};
 use crate::arguments::RunArguments;
 use crate::exit::{self, CliError};
+use crate::live::Subject;
 use crate::progress;
 use crate::signals;
 
@@ -28,7 +29,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let stop = signals::catch();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
     let folder = arguments.out.clone().unwrap_or_else(|| catalog.root().join("runs").join(format!("{}-{}", plan.id, now / 1_000_000)));
-    let observer = progress::for_run(shared.quiet);
+    let observer = progress::observer(shared.quiet, Subject::Plan);
     let settings = RunSettings {
         catalog: &catalog,
         store: &store,

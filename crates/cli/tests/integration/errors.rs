@@ -22,7 +22,10 @@ fn unknown_names_come_with_the_nearest_known_one() {
         (&["run", "hello", "--targets", "tset"], &["`tset` is not the name of a target", "did you mean test?"]),
         (&["targets", "check", "test/ti"], &["there is no target `test/ti`; did you mean `test/it`?"]),
         (&["targets", "install", "../etc"], &["`../etc` is not the name of a target; write it like go/net-http"]),
-        (&["targets", "check", "test/it", "--workloads", "helo"], &["there is no workload `helo`; did you mean `hello`? (there are: device, hello, hola, page, proxy, users)"]),
+        (
+            &["targets", "check", "test/it", "--workloads", "helo"],
+            &["there is no workload `helo`; did you mean `hello`? (there are: device, hello, hola, page, proxy, users)"],
+        ),
         (&["targets", "new", "chi"], &["`chi` is not the name of a target; write it like go/net-http"]),
         (&["targets", "new", "test/it"], &["targets/test/it exists already"]),
         (&["report", "20200101"], &["there is no run `20200101`; `pippin history` lists them"]),
@@ -39,7 +42,10 @@ fn unknown_names_come_with_the_nearest_known_one() {
 fn options_that_do_not_go_with_the_plan_are_refused() {
     let checkout = Checkout::with_cheat("right", &["hello"]);
     checkout.add_plan("hello", "hello", &["test/it"]);
-    checkout.write("plans/devices.toml", &plan("hello", &["test/it"], "kind = \"devices\"\ndevices = 10\nramp_up = \"1s\"\nsustain = \"1s\"\nramp_down = \"1s\"\n"));
+    checkout.write(
+        "plans/devices.toml",
+        &plan("hello", &["test/it"], "kind = \"devices\"\ndevices = 10\nramp_up = \"1s\"\nsustain = \"1s\"\nramp_down = \"1s\"\n"),
+    );
     for (arguments, texts) in [
         (&["run", "hello", "--scale", "1/10"][..], &["plans/hello.toml: --scale goes with device plans only; this one is `closed`"][..]),
         (&["run", "devices", "--scale", "0"], &["--scale `0` is not a fraction; write it like 1/10 or 0.1"]),
@@ -173,7 +179,8 @@ fn a_folder_that_is_no_checkout_says_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let outcome = super::support::pippin(folder.path(), &["targets", "list"]);
     outcome.is_a_user_error(&["PIPPIN_HOME is", "set it to a checkout of Pippin"]);
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_pippin")).args(["run", "hello"]).current_dir(folder.path()).env_remove("PIPPIN_HOME").output().unwrap();
+    let output =
+        std::process::Command::new(env!("CARGO_BIN_EXE_pippin")).args(["run", "hello"]).current_dir(folder.path()).env_remove("PIPPIN_HOME").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("go to a checkout of Pippin, or set PIPPIN_HOME to one"), "{output:?}");
 }

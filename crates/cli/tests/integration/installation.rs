@@ -141,7 +141,9 @@ fn stand_in_for_apt(checkout: &Checkout) -> String {
     script("sudo", "exec \"$@\"");
     script(
         "apt-get",
-        &format!("echo apt-get \"$@\" >> {folder}/calls\ncase \"$*\" in *frobnicator*) printf '#!/bin/sh\\necho 1.0\\n' > {folder}/frobnicate; chmod +x {folder}/frobnicate;; esac"),
+        &format!(
+            "echo apt-get \"$@\" >> {folder}/calls\ncase \"$*\" in *frobnicator*) printf '#!/bin/sh\\necho 1.0\\n' > {folder}/frobnicate; chmod +x {folder}/frobnicate;; esac"
+        ),
     );
     format!("{folder}:{}", std::env::var("PATH").unwrap())
 }

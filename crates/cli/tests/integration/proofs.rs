@@ -99,7 +99,7 @@ fn users_that_are_not_in_the_table() {
 
 #[test]
 fn users_in_another_order() {
-    is_caught("users-reversed", "users", &["table: GET /api/users/: user 1: id 10 instead of 1"]);
+    is_caught("users-reversed", "users", &["table: GET /api/users/: user 1: email \"joe@example.org\" instead of \"ada@example.org\""]);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn an_upstream_call_shared_among_waiting_requests() {
 
 #[test]
 fn a_device_server_that_blocks_is_told_how_many_it_serves() {
-    is_caught("device-blocks", "device", &["simultaneous: 1000 at once were answered within", "at a time, so that waiting blocks others"]);
+    is_caught("device-blocks", "device", &["simultaneous: ", "1000 at once", "at a time"]);
 }
 
 #[test]

@@ -17,8 +17,6 @@ pub(super) struct Connection {
     pub link: Link,
     /// Whether a connection was opened in this slot before.
     pub was_opened: bool,
-    /// Whether the user waits for the timer.
-    pub waiting: bool,
     /// Requests that are due but not sent.
     pub pending: u32,
     /// Requests sent and not answered; they lie in the ring from `head` on.
@@ -28,7 +26,6 @@ pub(super) struct Connection {
     pub served: u32,
     pub used: u32,
     /// Devices: requests that the device has not begun yet.
-    #[allow(dead_code)] // for what joins next
     pub device_left: u32,
     /// When the pending requests were due.
     pub pending_since: u64,
@@ -49,7 +46,6 @@ impl Connection {
         Self {
             link: Link::Down,
             was_opened: false,
-            waiting: false,
             pending: 0,
             in_flight: 0,
             head: 0,

@@ -28,7 +28,7 @@ impl<I: Io> Worker<'_, I> {
         core.connecting -= 1;
         let pending = std::mem::take(&mut connection.pending);
         let intended_at = connection.pending_since;
-        let stretch = if pending > 0 { core.stretch_of(intended_at) } else { core.recorder.current };
+        let stretch = if pending > 0 { core.stretch_of(intended_at) } else { core.recorder.stretch_of_first() };
         core.recorder.error(stretch, kind);
         core.recorder.tally(stretch).requests.unsent += u64::from(pending);
         core.open_requests -= u64::from(pending);
@@ -187,6 +187,7 @@ impl Core<'_> {
 
     /// The load is over: what is under way is censored, what is due was never sent.
     pub(super) fn settle_the_rest(&mut self) {
+        self.count_unsent_arrivals(self.recorder.finished_at.unwrap_or(self.now));
         for slot in 0..self.connections.len() as u32 {
             let requests: Vec<InFlight> = self.under_way(slot).copied().collect();
             for request in requests {

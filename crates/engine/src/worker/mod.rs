@@ -51,7 +51,14 @@ pub(crate) struct Assignment<'a> {
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub stretches: Vec<Tally>,
-    pub cpu_marks: Vec<u64>,
+    /// At the start of each stretch, and at the end of the last one that began.
+    pub marks: Vec<Mark>,
+}
+
+/// What the thread had cost up to an instant.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark {
+    pub cpu_ns: u64,
     pub spin_ns: u64,
     pub syscalls: u64,
 }
@@ -77,13 +84,12 @@ struct Core<'a> {
     template: u32,
     cache: HeadCache,
     timers: Wheel,
-    /// Slots whose first connection is still to be opened, and how many are being opened.
-    to_open: VecDeque<u32>,
+    /// Slots whose user is still to begin, and since when (now, if that is not said); and how many connections are being opened.
+    to_open: VecDeque<(u32, Option<u64>)>,
     connecting: u32,
     opening_at_once: u32,
-    /// The number, in the whole load, of the next connection that is opened; grows by the number of threads.
+    /// The number of the next connection that is opened, which decides its addresses; threads begin at different numbers.
     nth: u64,
-    threads: u64,
     /// Slots whose last send (of so many requests) is queued in the event loop and not stamped yet.
     queued: Vec<(u32, u32)>,
     /// Requests due or sent, and not settled.
@@ -93,8 +99,9 @@ struct Core<'a> {
     next_timeout_scan: u64,
     /// The instant of the present event or turn of the loop.
     now: u64,
+    /// Time spent polling for a deadline.
     spin_ns: u64,
-    syscalls_mark: u64,
+    marks: Vec<Mark>,
 }
 
 impl<'a, I: Io> Worker<'a, I> {
@@ -109,7 +116,7 @@ impl<'a, I: Io> Worker<'a, I> {
             timeline,
             progress,
             recorder,
-            users: Users::new(spec, thread, slots),
+            users: Users::new(spec, thread),
             connections: (0..slots).map(|_| Connection::new()).collect(),
             in_flight: vec![InFlight::default(); slots as usize * pipeline as usize],
             pipeline,
@@ -120,14 +127,13 @@ impl<'a, I: Io> Worker<'a, I> {
             connecting: 0,
             opening_at_once: (OPENING_AT_ONCE / spec.threads).max(1),
             nth: u64::from(first_slot),
-            threads: 1,
             queued: Vec::new(),
             open_requests: 0,
             quota,
             next_timeout_scan: UNKNOWN,
             now,
             spin_ns: 0,
-            syscalls_mark: 0,
+            marks: Vec::new(),
         };
         Ok(Self { io, core })
     }
@@ -137,9 +143,10 @@ impl<'a, I: Io> Worker<'a, I> {
         self.core.recorder.tell(Message::Ready);
         sleep_until(|| self.core.timeline.begin());
         self.set_up()?;
-        let start = self.wait_for_start()?;
+        let start = sleep_until(|| self.core.timeline.instants().start);
         self.core.recorder.start(start);
         self.begin_users(start);
+        self.mark();
         while self.core.recorder.finished_at.is_none() {
             self.turn()?;
         }
@@ -153,19 +160,29 @@ impl<'a, I: Io> Worker<'a, I> {
         self.cross_boundaries();
         self.fire();
         self.look_for_timeouts();
-        if self.core.is_done() {
+        if self.core.is_done() && self.core.recorder.finished_at.is_none() {
             self.core.recorder.finish(self.core.now);
+            self.mark();
         }
-        self.submit()?;
-        let wait = self.wait_ns();
-        self.io.wait(wait)?;
-        self.events()?;
+        if self.core.recorder.finished_at.is_some() {
+            return Ok(());
+        }
+        self.stamp_queued();
+        let (wait_ns, is_spin) = self.core.wait_ns();
+        self.io.wait(wait_ns)?;
+        let found = self.events()?;
+        if is_spin && !found {
+            self.core.spin_ns += clock::now_ns() - self.core.now;
+        }
         self.core.progress.set(self.core.recorder.completed);
         Ok(())
     }
 
-    fn events(&mut self) -> std::io::Result<()> {
+    /// Takes what the last wait found; whether there was anything.
+    fn events(&mut self) -> std::io::Result<bool> {
+        let mut found = false;
         while let Some(event) = self.io.next_event() {
+            found = true;
             match event {
                 Event::Received { slot } => self.received(slot),
                 Event::Connected { slot } => self.connected(slot),
@@ -174,17 +191,19 @@ impl<'a, I: Io> Worker<'a, I> {
                 Event::ConnectFailed { slot, errno } => self.connect_failed(slot, losses::connect_error(errno)),
             }
             if self.core.recorder.finished_at.is_some() {
-                return Ok(());
+                return Ok(true);
             }
             if self.core.queued.len() >= SUBMIT_AT {
-                self.submit()?;
+                self.stamp_queued();
+                self.io.submit()?;
             }
         }
-        Ok(())
+        Ok(found)
     }
 
-    /// Hands queued sends to the kernel; that is the instant at which they are sent.
-    fn submit(&mut self) -> std::io::Result<()> {
+    /// Queued sends are about to be handed to the kernel: that is the instant at which they are sent.
+    #[inline]
+    fn stamp_queued(&mut self) {
         if !self.core.queued.is_empty() {
             let now = clock::now_ns();
             let queued = std::mem::take(&mut self.core.queued);
@@ -194,7 +213,6 @@ impl<'a, I: Io> Worker<'a, I> {
             self.core.queued = queued;
             self.core.queued.clear();
         }
-        self.io.submit()
     }
 
     /// Reads the clock for the present event and passes the boundaries that lie before it.
@@ -215,36 +233,23 @@ impl<'a, I: Io> Worker<'a, I> {
                     if self.core.recorder.current == crate::recorder::MEASURED && self.core.users.carries_over() {
                         self.core.carry_over();
                     }
-                    self.core.syscalls_mark = self.io.syscalls();
+                    self.mark();
                 }
-                Crossing::End => return,
+                Crossing::End => return self.mark(),
             }
         }
     }
 
-    fn wait_ns(&mut self) -> u64 {
-        if self.core.recorder.finished_at.is_some() {
-            return 0;
-        }
-        let core = &self.core;
-        let mut until = core.now + MAX_WAIT_NS;
-        until = until.min(core.recorder.next_boundary).min(core.next_timeout_scan);
-        if let Some(due) = core.timers.next_due() {
-            until = until.min(due);
-        }
-        until.saturating_sub(core.now)
+    fn mark(&mut self) {
+        let mark = Mark { cpu_ns: clock::thread_cpu_ns(), spin_ns: self.core.spin_ns, syscalls: self.io.syscalls() };
+        self.core.marks.push(mark);
     }
 
     /// Ends: what is not settled is censored, what was not sent is unsent.
     fn into_outcome(mut self) -> Outcome {
         self.core.settle_the_rest();
-        let core = self.core;
-        Outcome {
-            cpu_marks: core.recorder.cpu_marks.clone(),
-            spin_ns: core.spin_ns,
-            syscalls: self.io.syscalls() - core.syscalls_mark,
-            stretches: core.recorder.into_stretches(),
-        }
+        let marks = std::mem::take(&mut self.core.marks);
+        Outcome { marks, stretches: self.core.recorder.into_stretches() }
     }
 }
 
@@ -253,7 +258,23 @@ const SUBMIT_AT: usize = 16;
 
 impl Core<'_> {
     fn is_done(&self) -> bool {
-        self.quota == 0 && self.open_requests == 0
+        let ends_by_count = self.spec.stop.requests.is_some();
+        ends_by_count && self.open_requests == 0 && (self.quota == 0 || self.users.are_exhausted())
+    }
+
+    /// How long to wait for events, and whether that is polling for a deadline.
+    fn wait_ns(&self) -> (u64, bool) {
+        let mut until = self.now + MAX_WAIT_NS;
+        until = until.min(self.recorder.next_boundary).min(self.next_timeout_scan);
+        if let Some(due) = self.timers.next_due() {
+            until = until.min(due);
+        }
+        let mut is_spin = false;
+        if let Some((due, poll_from)) = self.next_arrival() {
+            is_spin = poll_from <= self.now && self.now < due;
+            until = until.min(poll_from);
+        }
+        (until.saturating_sub(self.now), is_spin)
     }
 }
 

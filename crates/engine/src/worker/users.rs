@@ -1,88 +1,182 @@
-//! Who sends the next request, and when: the schedule.
-use pippin_model::load_spec::{LoadSpec, Schedule};
-use pippin_model::units::Spread;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+//! Who sends the next request, and when: the schedule. Three kinds of users over the same connections.
+use std::collections::VecDeque;
 
-use super::Worker;
+use pippin_model::load_spec::{LoadSpec, Schedule};
+
 use super::connection::Link;
+use super::{Core, Worker};
+use crate::arrivals::Arrivals;
 use crate::io::Io;
+use crate::random::ThinkTimes;
+use crate::recorder::{MEASURED, Message, WARM_UP};
+use crate::timeline::UNKNOWN;
 
 /// The users of a thread.
 pub(super) enum Users {
-    /// One for each connection.
-    Closed { think: Option<Thinking> },
+    /// One for each connection; the next request follows the last answer, after the think time.
+    Closed { think: Option<ThinkTimes> },
+    /// Arrivals that wait for nothing; connections that are free wait for them, in turn.
+    Open { arrivals: Arrivals, start: u64, free: VecDeque<u32>, spin_ns: u64 },
+    /// Each opens a connection, sends its requests with think time between, and is replaced.
+    Devices(Devices),
 }
 
-/// Draws think times.
-pub(super) struct Thinking {
-    spread: Spread,
-    random: Xoshiro256PlusPlus,
+/// The devices of a thread: its slots, numbered through the whole load by every `threads`-th.
+pub(super) struct Devices {
+    think: ThinkTimes,
+    requests_each: u32,
+    all: u64,
+    thread: u64,
+    threads: u64,
+    ramp_up_ns: u64,
+    /// From then on devices that end are not replaced.
+    until: u64,
+    start: u64,
+    born: u64,
 }
 
-impl Thinking {
-    fn new(spread: Spread, seed: u64, thread: u32) -> Self {
-        Self { spread, random: Xoshiro256PlusPlus::seed_from_u64(seed ^ u64::from(thread).wrapping_mul(0x9E37_79B9_7F4A_7C15)) }
-    }
-
-    fn draw(&mut self) -> u64 {
-        self.spread.at(unit(self.random.next_u64()))
-    }
-}
-
-/// 53 random bits as a number from 0 to 1, 1 excluded.
-pub(crate) fn unit(bits: u64) -> f64 {
-    (bits >> 11) as f64 / (1_u64 << 53) as f64
-}
-
-impl Users {
-    pub fn new(spec: &LoadSpec, thread: u32, _slots: u32) -> Self {
-        match &spec.schedule {
-            Schedule::Closed { think } => Self::Closed { think: think.map(|spread| Thinking::new(spread, spec.seed, thread)) },
-            Schedule::Open { .. } | Schedule::Devices { .. } => Self::Closed { think: None },
-        }
-    }
-
-    /// Whether requests that are under way when measuring starts are measured: in a closed loop one follows the other without end, and
-    /// leaving those out would count N requests too few in every load.
-    pub const fn carries_over(&self) -> bool {
-        matches!(self, Self::Closed { .. })
-    }
-}
+/// How long before a deadline polling replaces sleeping, unless the load says otherwise.
+pub(crate) const DEFAULT_SPIN_NS: u64 = 50_000;
 
 /// How long a user waits after a connection could not be opened, before it tries again.
 const RETRY_AFTER_NS: u64 = 10_000_000;
 
+impl Users {
+    pub fn new(spec: &LoadSpec, thread: u32) -> Self {
+        let think_times = |spread| ThinkTimes::new(spread, spec.seed, thread);
+        match &spec.schedule {
+            Schedule::Closed { think } => Self::Closed { think: think.map(think_times) },
+            Schedule::Open { arrivals, stages } => Self::Open {
+                arrivals: Arrivals::new(*arrivals, stages, thread, spec.threads, spec.seed),
+                start: UNKNOWN,
+                free: VecDeque::new(),
+                spin_ns: spec.spin_ns.unwrap_or(DEFAULT_SPIN_NS),
+            },
+            Schedule::Devices { devices, requests_per_device, think, ramp_up_ns, sustain_ns, .. } => Self::Devices(Devices {
+                think: think_times(*think),
+                requests_each: *requests_per_device,
+                all: u64::from(*devices),
+                thread: u64::from(thread),
+                threads: u64::from(spec.threads),
+                ramp_up_ns: *ramp_up_ns,
+                until: ramp_up_ns + sustain_ns,
+                start: UNKNOWN,
+                born: 0,
+            }),
+        }
+    }
+
+    /// Whether requests that are under way when measuring starts are measured: in a closed loop one follows the other without end, and
+    /// leaving those out would count a request for each user too few in every load. Elsewhere a request belongs to the stretch in which
+    /// it was intended.
+    pub const fn carries_over(&self) -> bool {
+        matches!(self, Self::Closed { .. })
+    }
+
+    /// Whether the schedule holds no further requests.
+    pub const fn are_exhausted(&self) -> bool {
+        matches!(self, Self::Open { arrivals, .. } if arrivals.next_ns().is_none())
+    }
+}
+
+impl Devices {
+    /// When the next device of the ramp is due; `None` when all have been.
+    fn next_birth(&self) -> Option<u64> {
+        let number = self.thread + self.born * self.threads;
+        (number < self.all).then(|| self.start + (u128::from(number) * u128::from(self.ramp_up_ns) / u128::from(self.all)) as u64)
+    }
+}
+
 impl<I: Io> Worker<'_, I> {
-    /// Opens what must be open before the schedule starts.
+    /// Opens what must be open before the schedule starts: the connections of an open loop.
     pub(super) fn set_up(&mut self) -> std::io::Result<()> {
-        self.core.recorder.tell(crate::recorder::Message::SetUp);
+        self.core.next_timeout_scan = crate::clock::now_ns() + self.core.spec.timeouts.connect_ns;
+        if let Users::Open { .. } = self.core.users {
+            let mut to_open: VecDeque<u32> = (0..self.core.connections.len() as u32).collect();
+            while (!to_open.is_empty() || self.core.connecting > 0) && self.core.timeline.instants().end == UNKNOWN {
+                self.core.now = crate::clock::now_ns();
+                while self.core.connecting < self.core.opening_at_once
+                    && let Some(slot) = to_open.pop_front()
+                {
+                    self.open(slot);
+                }
+                self.look_for_timeouts();
+                self.io.wait(super::MAX_WAIT_NS)?;
+                self.events()?;
+            }
+        }
+        self.core.recorder.tell(Message::SetUp);
         Ok(())
     }
 
-    pub(super) fn wait_for_start(&mut self) -> std::io::Result<u64> {
-        Ok(super::sleep_until(|| self.core.timeline.instants().start))
-    }
-
     /// The schedule starts.
-    pub(super) fn begin_users(&mut self, start: u64) {
-        self.core.now = start;
+    pub(super) fn begin_users(&mut self, at: u64) {
+        self.core.now = at;
         let timeouts = self.core.spec.timeouts;
-        self.core.next_timeout_scan = start + timeouts.connect_ns.min(timeouts.request_ns);
-        self.core.to_open = (0..self.core.connections.len() as u32).collect();
+        self.core.next_timeout_scan = at + timeouts.connect_ns.min(timeouts.request_ns);
+        match &mut self.core.users {
+            Users::Closed { .. } => self.core.to_open = (0..self.core.connections.len() as u32).map(|slot| (slot, None)).collect(),
+            Users::Open { start, .. } => *start = at,
+            Users::Devices(devices) => {
+                devices.start = at;
+                devices.until += at;
+                let boundaries = vec![at + devices.ramp_up_ns, devices.until];
+                self.core.recorder.set_boundaries(boundaries);
+            }
+        }
     }
 
-    /// Everything that is due by now: first connections, users that have thought.
+    /// Everything that is due by now.
     pub(super) fn fire(&mut self) {
-        while self.core.connecting < self.core.opening_at_once
-            && let Some(slot) = self.core.to_open.pop_front()
-        {
-            let now = self.core.now;
-            self.ready(slot, now, self.core.pipeline);
+        let now = self.core.now;
+        if let Users::Devices(devices) = &mut self.core.users {
+            while let Some(due) = devices.next_birth().filter(|due| *due <= now) {
+                self.core.to_open.push_back((devices.born as u32, Some(due)));
+                devices.born += 1;
+            }
         }
-        while let Some((slot, due)) = self.core.timers.pop(self.core.now) {
-            self.core.connections[slot as usize].waiting = false;
-            self.ready(slot, due, self.core.pipeline);
+        while self.core.connecting < self.core.opening_at_once
+            && let Some((slot, since)) = self.core.to_open.pop_front()
+        {
+            self.enter_user(slot, since.unwrap_or(now));
+        }
+        while let Some((slot, due)) = self.core.timers.pop(now) {
+            self.wake_up(slot, due);
+        }
+        self.dispatch();
+    }
+
+    /// A user begins: its connection is opened for its first request.
+    fn enter_user(&mut self, slot: u32, since: u64) {
+        if let Users::Devices(devices) = &self.core.users {
+            if since >= devices.until {
+                return;
+            }
+            self.core.connections[slot as usize].device_left = devices.requests_each;
+        }
+        self.ready(slot, since, self.core.pipeline);
+    }
+
+    /// A timer has run out: a user has thought, or waited to try again.
+    fn wake_up(&mut self, slot: u32, due: u64) {
+        match &mut self.core.users {
+            // A device whose last request found no connection is replaced.
+            Users::Devices(_) if self.core.connections[slot as usize].device_left == 0 => self.enter_user(slot, due),
+            Users::Closed { .. } | Users::Devices(_) => self.ready(slot, due, self.core.pipeline),
+            Users::Open { free, .. } => free.push_back(slot),
+        }
+    }
+
+    /// Open loop: sends what is due, as long as a connection is free for it.
+    fn dispatch(&mut self) {
+        while let Users::Open { arrivals, start, free, .. } = &mut self.core.users {
+            let Some(due) = arrivals.next_ns().map(|after| *start + after).filter(|due| *due <= self.core.now) else { return };
+            if self.core.quota == 0 {
+                return;
+            }
+            let Some(slot) = free.pop_front() else { return };
+            arrivals.advance();
+            self.ready(slot, due, 1);
         }
     }
 
@@ -100,66 +194,121 @@ impl<I: Io> Worker<'_, I> {
         }
     }
 
-    /// `count` requests of `slot` are settled, well or not, since `at`: what the user does next.
+    /// `count` requests of `slot` are settled, well or not, since `at`: what comes next.
+    #[inline]
     pub(super) fn after_requests(&mut self, slot: u32, at: u64, count: u32) {
-        let Users::Closed { think } = &mut self.core.users;
-        match think {
-            None => self.ready(slot, at, count),
-            Some(think) => {
-                let due = at + think.draw();
-                self.core.wake(slot, due);
+        match &mut self.core.users {
+            Users::Closed { think: None } => self.ready(slot, at, count),
+            Users::Closed { think: Some(think) } => {
+                let due = at + think.draw_ns();
+                self.core.timers.set(slot, due);
             }
+            Users::Open { free, .. } => {
+                free.push_back(slot);
+                self.dispatch();
+            }
+            Users::Devices(_) => self.after_device_request(slot, at),
+        }
+    }
+
+    fn after_device_request(&mut self, slot: u32, at: u64) {
+        let Users::Devices(devices) = &mut self.core.users else { return };
+        if self.core.connections[slot as usize].device_left > 0 {
+            let due = at + devices.think.draw_ns();
+            self.core.timers.set(slot, due);
+            return;
+        }
+        let is_replaced = at < devices.until;
+        if self.core.connections[slot as usize].link == Link::Up {
+            self.drop_connection(slot);
+        }
+        if is_replaced {
+            self.core.to_open.push_back((slot, Some(at)));
+        }
+    }
+
+    /// A connection opened without a request for it: the open loop's before its schedule starts.
+    pub(super) fn opened_idle(&mut self, slot: u32) {
+        if let Users::Open { free, .. } = &mut self.core.users {
+            free.push_back(slot);
         }
     }
 
     /// The connection of `slot` could not be opened, and its requests were given up.
     pub(super) fn after_connect_failure(&mut self, slot: u32) {
         let due = self.core.now + RETRY_AFTER_NS;
-        self.core.wake(slot, due);
+        self.core.timers.set(slot, due);
     }
 }
 
-impl super::Core<'_> {
+impl Core<'_> {
     /// The stretch that a request belongs to.
     #[inline]
     pub(super) fn stretch_of(&self, intended_at: u64) -> usize {
         if self.users.carries_over() { self.recorder.current } else { self.recorder.stretch_at(intended_at) }
     }
 
-    fn wake(&mut self, slot: u32, due: u64) {
-        self.connections[slot as usize].waiting = true;
-        self.timers.set(slot, due);
+    /// Until when the loop may sleep for the schedule's sake, and from when on it should poll instead.
+    pub(super) fn next_arrival(&self) -> Option<(u64, u64)> {
+        match &self.users {
+            Users::Closed { .. } => None,
+            Users::Open { arrivals, start, free, spin_ns } if !free.is_empty() && self.quota > 0 => {
+                arrivals.next_ns().map(|after| (start + after, (start + after).saturating_sub(*spin_ns)))
+            }
+            Users::Open { .. } => None,
+            Users::Devices(devices) => devices.next_birth().map(|due| (due, due)),
+        }
     }
 
     /// Counts requests as due.
     fn schedule(&mut self, slot: u32, intended_at: u64, count: u32) {
         let stretch = self.stretch_of(intended_at);
         self.recorder.tally(stretch).requests.scheduled += u64::from(count);
-        self.quota = if self.quota == u64::MAX { u64::MAX } else { self.quota - u64::from(count) };
+        if self.quota != u64::MAX {
+            self.quota -= u64::from(count);
+        }
         self.open_requests += u64::from(count);
         let connection = &mut self.connections[slot as usize];
         if connection.pending == 0 {
             connection.pending_since = intended_at;
         }
         connection.pending += count;
+        connection.device_left = connection.device_left.saturating_sub(count);
     }
 
     /// Measuring starts in a closed loop: what is due or under way now belongs to it.
     pub(super) fn carry_over(&mut self) {
-        let (measured, warm_up) = (crate::recorder::MEASURED as u32, crate::recorder::WARM_UP as u32);
         let (mut sent, mut due) = (0, 0);
         for (slot, connection) in self.connections.iter_mut().enumerate() {
             due += u64::from(connection.pending);
             for i in 0..connection.in_flight {
                 let request = &mut self.in_flight[slot * self.pipeline as usize + ((connection.head + i) % self.pipeline) as usize];
-                if request.stretch == warm_up {
-                    request.stretch = measured;
+                if request.stretch == WARM_UP as u32 {
+                    request.stretch = MEASURED as u32;
                     sent += 1;
                 }
             }
         }
-        let tally = self.recorder.tally(crate::recorder::MEASURED);
+        let tally = self.recorder.tally(MEASURED);
         tally.requests.scheduled += sent + due;
         tally.requests.sent += sent;
+    }
+
+    /// The load is over: what was due in the schedule and never left it.
+    pub(super) fn count_unsent_arrivals(&mut self, end: u64) {
+        let Users::Open { arrivals, start, .. } = &mut self.users else { return };
+        if *start == UNKNOWN {
+            return;
+        }
+        while let Some(due) = arrivals.next_ns().map(|after| *start + after).filter(|due| *due < end && self.quota > 0) {
+            arrivals.advance();
+            if self.quota != u64::MAX {
+                self.quota -= 1;
+            }
+            let stretch = self.recorder.stretch_at(due);
+            let requests = &mut self.recorder.tally(stretch).requests;
+            requests.scheduled += 1;
+            requests.unsent += 1;
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Running the program.
+use super::checkout::Checkout;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use super::checkout::Checkout;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// How a call came out.
