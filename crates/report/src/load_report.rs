@@ -189,7 +189,10 @@ impl LoadReport {
         line(out, &format!("Generator    {cpu} of CPU a request, {}", self.generator.max_rss_bytes.map_or("-".into(), format_bytes)));
         let c = &self.connections;
         if c.reconnects + c.closed_by_server > 0 {
-            line(out, &format!("Connections  {} opened, {} closed by the server after a complete answer, {} reconnects", c.opened, c.closed_by_server, c.reconnects));
+            line(
+                out,
+                &format!("Connections  {} opened, {} closed by the server after a complete answer, {} reconnects", c.opened, c.closed_by_server, c.reconnects),
+            );
         }
     }
 

@@ -34,7 +34,11 @@ pub fn write(page: &mut Page, view: &View) {
         page.line("No target has a result.");
         return;
     }
-    if page.style.width >= ONE_TABLE { one_table(page, view) } else { two_tables(page, view) }
+    if page.style.width >= ONE_TABLE {
+        one_table(page, view)
+    } else {
+        two_tables(page, view)
+    }
     legend(page, view);
 }
 
@@ -161,7 +165,8 @@ fn bar(page: &Page, view: &View, row: &Row, room: usize) -> String {
 
 fn legend(page: &mut Page, view: &View) {
     let span = if is_open(view) { "response time" } else { "service time" };
-    let mut text = format!("requests/s: complete and right answers, median of the repetitions. p50, p99, max: {span}. CPU: 100 % is one core, whole process tree.");
+    let mut text =
+        format!("requests/s: complete and right answers, median of the repetitions. p50, p99, max: {span}. CPU: 100 % is one core, whole process tree.");
     if view.measured().any(|row| row.at.is_some_and(|at| matches!(at, Step::Connections { .. }))) {
         text.push_str(" \"at\": the number of connections with the highest throughput, which the figures are of.");
     }

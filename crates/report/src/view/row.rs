@@ -13,13 +13,13 @@ use pippin_stats::judge::judge_run;
 use pippin_stats::quantile::median;
 use pippin_stats::rank::{Contender, ranks};
 use pippin_stats::steady::measured_rates;
-use pippin_stats::sweep::{Sweep as FoundSweep, sweeps};
 use pippin_stats::summary::{CountedCaveat, Figure, TargetSummary, summarise};
+use pippin_stats::sweep::{Sweep as FoundSweep, sweeps};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use super::curve::{Bin, QuantilePoint, bins, quantiles};
+use super::curve::{Bin, QuantilePoint, bins, bins_per_decade, quantiles};
 use super::phases::{self, PhaseRow};
 use super::series::Series;
 use super::sweep::{self, Sweep};
@@ -149,7 +149,8 @@ pub fn rows<R: Rng + ?Sized>(record: &RunRecord, rng: &mut R) -> Vec<Row> {
     }
     let entries: Vec<Entry> = targets.iter().map(|target| Entry::of(record, target, &summaries, &found)).collect();
     let ranks = ranks_of(&entries, rng);
-    let mut rows: Vec<Row> = entries.iter().zip(ranks).map(|(entry, rank)| entry.row(record, rank)).collect();
+    let per_decade = bins_per_decade(entries.iter().filter_map(|entry| entry.summary).map(|summary| &summary.spans.response_time));
+    let mut rows: Vec<Row> = entries.iter().zip(ranks).map(|(entry, rank)| entry.row(record, rank, per_decade)).collect();
     let median = |row: &Row| row.goodput_per_s.map_or(f64::MIN, |figure| figure.median);
     rows.sort_by(|a, b| {
         let place = |row: &Row| (row.goodput_per_s.is_none(), row.rank.is_none());
@@ -190,7 +191,7 @@ impl<'a> Entry<'a> {
         Self { target: target.clone(), trials, headline, summary, sweep }
     }
 
-    fn row(&self, record: &RunRecord, rank: Option<u32>) -> Row {
+    fn row(&self, record: &RunRecord, rank: Option<u32>, per_decade: f64) -> Row {
         let info = record.header.targets.get(&self.target);
         let unavailable = info.and_then(|info| info.unavailable.clone());
         let failed = self.trials.iter().find_map(|trial| trial.failure.clone());
@@ -207,7 +208,7 @@ impl<'a> Entry<'a> {
             throughput_per_s: self.summary.and_then(|summary| summary.throughput_per_s),
             spans: SpanSummaries::of(spans),
             response_quantiles: quantiles(&spans.response_time),
-            response_bins: bins(&spans.response_time),
+            response_bins: bins(&spans.response_time, per_decade),
             requests: all.requests,
             status: all.status,
             error_fraction: self.summary.and_then(|summary| summary.error_fraction),

@@ -6,8 +6,8 @@ use pippin_model::profile::Profile;
 use pippin_model::trial::Step;
 use pippin_model::usage::Role;
 use pippin_stats::predict::Law;
-use pippin_stats::sweep::Sweep as FoundSweep;
 use pippin_stats::summary::TargetSummary;
+use pippin_stats::sweep::Sweep as FoundSweep;
 use pippin_stats::usl::{self, Usl};
 use serde::{Deserialize, Serialize};
 
@@ -157,10 +157,7 @@ fn with_law(mut sweep: Sweep, found: &FoundSweep) -> Sweep {
 fn curve(law: &Usl, points: &[usl::Point]) -> Vec<(f64, f64)> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Vec::new() };
     let steps = 60;
-    (0..=steps)
-        .map(|step| first.n * (last.n / first.n).powf(f64::from(step) / f64::from(steps)))
-        .map(|n| (n, law.throughput_at(n)))
-        .collect()
+    (0..=steps).map(|step| first.n * (last.n / first.n).powf(f64::from(step) / f64::from(steps))).map(|n| (n, law.throughput_at(n))).collect()
 }
 
 /// The number that a step is about.
