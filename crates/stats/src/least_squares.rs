@@ -33,6 +33,26 @@ pub(crate) fn solve(mut a: Matrix, mut b: [f64; MOST], n: usize) -> Option<[f64;
     Some(x)
 }
 
+/// Solves the normal equations, a positive definite system, with every parameter scaled to the same weight: a throughput of 37,000 and a
+/// coherency of 0.00002 are 20 decades apart in `J^T J`. `None` if the system is singular.
+pub(crate) fn solve_normal(normal: &Matrix, mut right: [f64; MOST], n: usize) -> Option<[f64; MOST]> {
+    let mut weights = [1.0; MOST];
+    for (i, weight) in weights.iter_mut().enumerate().take(n) {
+        *weight = normal[i][i].sqrt();
+        if weight.is_nan() || *weight <= 0.0 {
+            return None;
+        }
+    }
+    let mut scaled = *normal;
+    for i in 0..n {
+        right[i] /= weights[i];
+        (0..n).for_each(|j| scaled[i][j] /= weights[i] * weights[j]);
+    }
+    let mut x = solve(scaled, right, n)?;
+    x.iter_mut().zip(weights).for_each(|(x, weight)| *x /= weight);
+    Some(x)
+}
+
 /// A residual of one observation, and its derivative by each parameter.
 pub(crate) type Residual = (f64, [f64; MOST]);
 
@@ -69,7 +89,7 @@ pub(crate) fn minimise(residuals: impl Fn(&[f64; MOST]) -> Vec<Residual>, start:
         for (i, row) in damped.iter_mut().enumerate().take(n) {
             row[i] *= 1.0 + damping;
         }
-        let step = solve(damped, gradient, n)?;
+        let step = solve_normal(&damped, gradient, n)?;
         let mut tried = parameters;
         tried.iter_mut().zip(step).take(n).for_each(|(x, by)| *x += by);
         let (tried_normal, tried_gradient, tried_squares) = normal_equations(&residuals(&tried), n);
@@ -102,6 +122,13 @@ mod tests {
             assert!((got - want).abs() < 1e-12, "{x:?}");
         }
         assert!(solve([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0; 3]], [1.0, 2.0, 0.0], 2).is_none());
+    }
+
+    #[test]
+    fn decades_between_the_parameters_do_not_matter() {
+        let normal = [[4e-18, 0.0, 0.0], [0.0, 4e6, 0.0], [0.0; MOST]];
+        let x = solve_normal(&normal, [8e-18, 4e6, 0.0], 2).unwrap();
+        assert!((x[0] - 2.0).abs() < 1e-9 && (x[1] - 1.0).abs() < 1e-9, "{x:?}");
     }
 
     #[test]

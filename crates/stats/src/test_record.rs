@@ -1,17 +1,20 @@
 //! Records for tests: a clean trial of one target, changed in one respect at a time.
 use pippin_model::caveat::{Caveat, Verdict};
 use pippin_model::cpus::{CpuSet, CpuSplit};
+use pippin_model::fingerprint::Fingerprint;
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::{
     ByteCounts, ConnectionCounts, ErrorKind, GeneratorUse, LoadResult, Measured, RequestCounts, Spans, StatusCounts, WarmUpResult, Window,
 };
 use pippin_model::load_spec::Arrivals;
 use pippin_model::objective::Objective;
+use pippin_model::plan::{Plan, PlanCpus};
 use pippin_model::profile::{KeepAlive, Profile, Stop, WarmUpChoice};
-use pippin_model::run::Calibration;
+use pippin_model::run::{Calibration, RunHeader};
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
 use pippin_model::units::Spread;
 use pippin_model::usage::{HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
+use pippin_model::workload::{Answer, Request, Workload};
 use std::collections::BTreeMap;
 
 use crate::judge::{Context, Evidence, TrialJudge};
@@ -40,6 +43,48 @@ pub(crate) fn calibration(ceiling_per_s: f64) -> Calibration {
         min_round_trip_ns: Some(20_000),
         send_lag_p99_ns: Some(50_000),
         cpu_per_request_ns: BTreeMap::new(),
+    }
+}
+
+/// The header of a run of the builder's first target.
+pub(crate) fn header() -> RunHeader {
+    let record = TestRecord::hello().build();
+    RunHeader {
+        id: "20261121-203539-hello".into(),
+        started_unix_ns: 1,
+        pippin_version: "0.1.0".into(),
+        plan: Plan {
+            id: "hello".into(),
+            title: "Hello".into(),
+            summary: None,
+            workload: "hello".into(),
+            targets: vec![record.spec.target],
+            repetitions: 3,
+            precision: None,
+            profile: record.spec.profile,
+            workers: None,
+            database_pool: 20,
+            upstream_delay_ns: 500_000_000,
+            errors_allowed: 0.001,
+            cpus: PlanCpus::default(),
+            price: None,
+            published: None,
+            quick: false,
+        },
+        workload: Workload {
+            schema: 1,
+            id: "hello".into(),
+            title: "Hello".into(),
+            summary: String::new(),
+            services: vec![],
+            request: Request { method: "GET".into(), path: "/".into(), vary: BTreeMap::new() },
+            answer: Answer { status: 200, content_type: None, body: None, body_bytes: None, contains: vec![], as_proved: false },
+            proofs: vec![],
+        },
+        seed: 1,
+        host: Fingerprint { cpus: 2, kernel: Some("6.1".into()), ..Fingerprint::default() },
+        targets: BTreeMap::new(),
+        calibration: None,
     }
 }
 

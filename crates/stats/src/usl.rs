@@ -5,7 +5,7 @@
 //! (what each must tell all others); both are at least 0.
 use serde::{Deserialize, Serialize};
 
-use crate::least_squares::{MOST, Residual, minimise, solve};
+use crate::least_squares::{MOST, Residual, minimise, solve_normal};
 use crate::quantile::mean;
 
 /// A measured point.
@@ -173,7 +173,7 @@ fn start(points: &[Point], columns: &[usize]) -> Option<[f64; MOST]> {
             }
         }
     }
-    let inverse = solve(normal, right, n)?;
+    let inverse = solve_normal(&normal, right, n)?;
     if inverse[0] <= 0.0 {
         return Some([points.iter().map(|point| point.x / point.n).fold(0.0, f64::max), 0.0, 0.0]);
     }
@@ -189,7 +189,7 @@ fn standard_errors(normal: &[[f64; MOST]; MOST], squares: f64, points: usize, n:
     for (i, error) in errors.iter_mut().enumerate().take(n) {
         let mut unit = [0.0; MOST];
         unit[i] = 1.0;
-        *error = (solve(*normal, unit, n)?[i] * variance).max(0.0).sqrt();
+        *error = (solve_normal(normal, unit, n)?[i] * variance).max(0.0).sqrt();
     }
     Some(errors)
 }

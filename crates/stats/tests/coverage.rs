@@ -1,6 +1,6 @@
 //! Whether the 95 % intervals hold the truth in about 95 % of 1,000 simulated runs.
 //!
-//! 300 resamples instead of 1,000 keep this fast without optimisation; they scatter the ends a little more, which costs coverage, not grants it.
+//! 200 resamples instead of 1,000 keep this fast without optimisation; they scatter the ends a little more, which costs coverage, not grants it.
 //! Each range below allows for the chance of 1,000 runs (a standard deviation of 0.7 % at 95 %) and for what the method gives away with few
 //! trials, where no method knows better. `cargo test -p pippin-stats --test coverage -- --nocapture` prints the figures.
 use pippin_stats::bootstrap::Sample;
@@ -10,7 +10,7 @@ use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 const RUNS: usize = 1_000;
-const RESAMPLES: usize = 300;
+const RESAMPLES: usize = 200;
 const TRUTH: f64 = 1_000.0;
 
 struct Noise(Xoshiro256PlusPlus);
@@ -61,7 +61,7 @@ fn coverage(name: &str, scatter: Scatter) -> f64 {
     let held = (0..RUNS)
         .filter(|_| {
             let samples = run(scatter, TRUTH, &mut noise);
-            median_interval_of(&samples, RESAMPLES, &mut noise.0).unwrap().covers(TRUTH)
+            median_interval_of(&samples, RESAMPLES, &mut noise.0).is_some_and(|found| found.covers(TRUTH))
         })
         .count();
     let share = held as f64 / RUNS as f64;
@@ -98,7 +98,7 @@ fn one_trial_by_its_windows() {
         ("1 trial of 5 windows", Scatter { trials: 1, between: 0.0, windows: 5, ..BASE }),
     ] {
         let share = coverage(name, scatter);
-        assert!((0.90..=0.985).contains(&share), "{name}: {share}");
+        assert!((0.91..=0.985).contains(&share), "{name}: {share}");
     }
 }
 
@@ -115,7 +115,7 @@ fn ratios_of_two_equal_targets() {
         let held = (0..RUNS)
             .filter(|_| {
                 let (first, second) = (run(a, 1.1 * TRUTH, &mut noise), run(b, TRUTH, &mut noise));
-                ratio_of(&first, &second, RESAMPLES, &mut noise.0).unwrap().interval.covers(1.1)
+                ratio_of(&first, &second, RESAMPLES, &mut noise.0).is_some_and(|found| found.interval.covers(1.1))
             })
             .count();
         let share = held as f64 / RUNS as f64;

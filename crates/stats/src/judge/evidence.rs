@@ -4,7 +4,7 @@ use pippin_model::load_result::{LoadResult, Measured};
 use pippin_model::profile::{KeepAlive, Profile, Stop};
 use pippin_model::run::{Calibration, RunHeader};
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
-use pippin_model::units::Spread;
+use pippin_model::units::{Spread, format_count};
 use pippin_model::usage::{Role, Usage};
 use pippin_model::workload::{Proof, Service, Workload};
 
@@ -26,12 +26,14 @@ pub struct Context<'a> {
     pub expected_delay: Option<Spread>,
     /// The services that the workload needs.
     pub services: &'a [Service],
+    /// Requests under way at a time on each connection; 1 unless the load was pipelined.
+    pub pipeline: u32,
 }
 
 impl Default for Context<'_> {
     /// Knows nothing, and allows 0.1 % of errors.
     fn default() -> Self {
-        Self { errors_allowed: 0.001, calibration: None, first: None, other_answers: Vec::new(), expected_delay: None, services: &[] }
+        Self { errors_allowed: 0.001, calibration: None, first: None, other_answers: Vec::new(), expected_delay: None, services: &[], pipeline: 1 }
     }
 }
 
@@ -47,6 +49,7 @@ impl<'a> Context<'a> {
             other_answers: others.map(|(_, size)| size).collect(),
             expected_delay: expected_delay(&header.workload, header.plan.upstream_delay_ns),
             services: &header.workload.services,
+            pipeline: 1,
         }
     }
 }
@@ -181,6 +184,11 @@ impl<'a> Evidence<'a> {
 
 pub(crate) fn caveat(id: &str, severity: Severity, evidence: String, advice: &str) -> Caveat {
     Caveat { id: id.into(), severity, evidence, advice: advice.into() }
+}
+
+/// A number of things, without decimals: `9`, `37,258`.
+pub(crate) fn whole(count: f64) -> String {
+    if count.abs() < 999.5 { format!("{count:.0}") } else { format_count(count) }
 }
 
 /// `0.973` as `97.3 %`.
