@@ -9,7 +9,8 @@ use pippin_model::trial::{Failure, Step, TrialRecord};
 use pippin_model::usage::{Role, Usage};
 use pippin_stats::bootstrap::Sample;
 use pippin_stats::cost;
-use pippin_stats::judge::judge_run;
+use pippin_stats::explain::{Explanation, explain};
+use pippin_stats::judge::{Context, judge_run};
 use pippin_stats::quantile::median;
 use pippin_stats::rank::{Contender, ranks};
 use pippin_stats::steady::measured_rates;
@@ -73,8 +74,8 @@ pub struct Row {
     pub failure: Option<Failure>,
     /// Whether the failure is that it cannot be had on this machine.
     pub unavailable: bool,
-    /// What the figures say, in words.
-    pub explanation: Vec<String>,
+    /// Why it is as fast as it is; `None` without a result.
+    pub explanation: Option<Explanation>,
     /// Trials that were made for the headline.
     pub trials: u32,
     /// Those of them that have a result.
@@ -185,7 +186,7 @@ impl<'a> Entry<'a> {
         let profile = &record.header.plan.profile;
         let trials: Vec<&TrialRecord> = record.trials.iter().filter(|trial| trial.spec.target == *target).collect();
         let own: Vec<&TargetSummary> = summaries.iter().filter(|summary| summary.target == *target).collect();
-        let sweep = sweep::of(profile, &own, found.iter().find(|found| found.target == *target));
+        let sweep = sweep::of(profile, &own, &trials, found.iter().find(|found| found.target == *target));
         let summary = sweep::headline(profile, &own, sweep.as_ref());
         let headline = trials.iter().copied().filter(|trial| summary.is_some_and(|summary| trial.spec.step == summary.step)).collect();
         Self { target: target.clone(), trials, headline, summary, sweep }
@@ -221,13 +222,21 @@ impl<'a> Entry<'a> {
             caveats: self.summary.map(|summary| summary.caveats.clone()).unwrap_or_default(),
             unavailable: unavailable.is_some(),
             failure: unavailable.or(failed),
-            explanation: Vec::new(),
+            explanation: self.explanation(record),
             trials: self.summary.map_or(0, |summary| summary.trials),
             repetitions: self.summary.map_or(0, |summary| summary.measured),
             series: self.headline.iter().filter_map(|trial| Series::of(trial)).collect(),
             phases: phases::of(&self.headline),
             sweep: self.sweep.clone(),
         }
+    }
+}
+
+impl Entry<'_> {
+    fn explanation(&self, record: &RunRecord) -> Option<Explanation> {
+        let first = self.headline.iter().find(|trial| trial.load.is_some())?;
+        let context = Context::of_run(&record.header, &record.trials, &first.spec);
+        Some(explain(&self.headline, &context, record.header.plan.price.as_ref()))
     }
 }
 
