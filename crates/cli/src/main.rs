@@ -5,11 +5,13 @@
 //! | [`arguments`] | every command and flag, defined once: help, completions and man page are made from it |
 //! | [`commands`] | one file a command: checked arguments in, one call, the result on standard output |
 //! | [`exit`] | exit codes |
+//! | [`descriptors`] | the limit of open files |
 //! | [`progress`], [`live`] | what is told meanwhile, on standard error: plain lines or a live view |
 //! | [`signals`] | Ctrl-C |
 //! | [`hidden`] | what Pippin starts itself as: supervisor, services |
 mod arguments;
 mod commands;
+mod descriptors;
 mod exit;
 mod hidden;
 mod live;
@@ -20,9 +22,12 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    if let Some(code) = hidden::run(&std::env::args().collect::<Vec<_>>()) {
+    // Arguments that are no UTF-8 are clap's to refuse.
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(code) = hidden::run(&words) {
         return ExitCode::from(code as u8);
     }
+    descriptors::raise_limit();
     let arguments = match arguments::Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {

@@ -97,7 +97,7 @@ fn main() {
         requests: AtomicU64::new(0),
         users: users::Users::default(),
         upstream: upstream::Upstream::default(),
-        permits: device::Permits::new(40),
+        permits: device::Permits::new(16),
     };
     http::serve(lifecycle::listen(mode), mode, Box::leak(Box::new(server)));
 }

@@ -19,6 +19,7 @@ use pippin_report::load_report::LoadReport;
 use pippin_stats::{capacity, judge, objective};
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -33,6 +34,9 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let url = Url::parse(&arguments.url)?;
     let addresses = url.resolve(&arguments.allow_host)?;
     let profile = load_profile::of(arguments)?;
+    if let Some(folder) = arguments.json.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        return Err(CliError::User(format!("--json: there is no folder {}; make it first", folder.display())));
+    }
     let session = Session { shared, arguments, url, addresses, profile };
     let records = session.all_steps()?;
     session.show(&records)
@@ -178,8 +182,8 @@ impl Session<'_> {
         match self.arguments.json.as_deref() {
             Some(path) if path.as_os_str() == "-" => drop(print(format!("{json}\n").as_bytes())?),
             Some(path) => {
-                std::fs::write(path, json + "\n").map_err(CliError::io(format!("write {}", path.display())))?;
                 self.print_text(&reports)?;
+                std::fs::write(path, json + "\n").map_err(CliError::io(format!("write {}", path.display())))?;
             }
             None => self.print_text(&reports)?,
         }

@@ -33,14 +33,14 @@ fn ctrl_c_keeps_finished_trials_and_marks_the_run() {
     wait_for_the_middle(&checkout, "right");
     run.press_ctrl_c();
     let outcome = run.finish();
-    outcome.exits(130).says(&["interrupted"]);
+    outcome.exits(130).says(&["Interrupted: what follows is what was finished", "test/it: not measured"]);
     checkout.left_nothing();
     let record = checkout.store().load("latest").unwrap();
     assert_eq!(record.state, RunState::Interrupted);
     assert!(record.ended_unix_ns.is_some());
     assert_eq!(record.trials.iter().map(|trial| trial.spec.target.name.as_str()).collect::<Vec<_>>(), ["quick"]);
     checkout.pippin(&["history"]).exits(0).says(&["interrupted", "A test"]);
-    checkout.pippin(&["report"]).exits(0).says(&["interrupted", "test/quick"]);
+    checkout.pippin(&["report"]).exits(0).says(&["Interrupted", "test/quick"]);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn after_kill_9_everything_is_gone_and_finished_trials_are_there() {
     assert_eq!((record.state, record.ended_unix_ns, record.trials.len()), (RunState::Running, None, 1));
     checkout.pippin(&["report"]).exits(0).says(&["test/quick"]);
     // The same store and folder serve the next run.
-    checkout.add_plan("plan", "hello", &["test/quick"]);
+    checkout.add_plan("plan", "users", &["test/quick"]);
     checkout.pippin(&["run", "plan"]).exits(4);
     assert_eq!(checkout.store().list().unwrap().len(), 2);
 }

@@ -90,11 +90,35 @@ impl Client {
     /// # Errors
     /// A message that says what came instead.
     pub fn exchange(&mut self, request: &Request) -> Result<Answer, String> {
+        self.send(request)?;
+        self.answer(request)
+    }
+
+    /// Sends a request.
+    ///
+    /// # Errors
+    /// A message that says what went wrong.
+    pub fn send(&mut self, request: &Request) -> Result<(), String> {
         let headers: &[(&str, &str)] = if request.close { &[("Connection", "close")] } else { &[] };
         let host = self.address.to_string();
         let bytes = request::Request { method: &request.method, target: &request.path, host: &host, headers, body: b"" }.to_bytes();
         let bytes = bytes.map_err(|error| error.to_string())?;
-        self.stream.write_all(&bytes).map_err(|error| format!("send the request: {error}"))?;
+        self.stream.write_all(&bytes).map_err(|error| format!("send the request: {error}"))
+    }
+
+    /// Bounds each read and write from now on.
+    ///
+    /// # Errors
+    /// If the limit is 0.
+    pub fn set_limit(&self, limit: Duration) -> Result<(), String> {
+        self.stream.set_read_timeout(Some(limit)).and_then(|()| self.stream.set_write_timeout(Some(limit))).map_err(|error| error.to_string())
+    }
+
+    /// Reads the whole answer to a request that was sent; interim answers (1xx) are passed over.
+    ///
+    /// # Errors
+    /// A message that says what came instead.
+    pub fn answer(&mut self, request: &Request) -> Result<Answer, String> {
         let rules = Rules { head_only: request.method == "HEAD", head_bytes: HEAD_LIMIT, body_bytes: BODY_LIMIT };
         let Response { status, headers, body, keep_alive, .. } = read_response(&mut self.stream, &rules).map_err(|error| in_words(&error))?;
         Ok(Answer { status, body, closes: !keep_alive, headers })

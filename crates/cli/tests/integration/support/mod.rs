@@ -4,5 +4,5 @@ mod pippin;
 mod processes;
 
 pub use checkout::{Checkout, cheat, plan};
-pub use pippin::{Outcome, Started, pippin};
-pub use processes::{alive_with, until};
+pub use pippin::{Outcome, pippin, pippin_with};
+pub use processes::until;

@@ -1,4 +1,5 @@
 //! Running the program.
+use super::checkout::Checkout;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -67,6 +68,12 @@ pub fn command(home: &Path, arguments: &[&str]) -> Command {
 /// Runs the program to its end in this folder.
 pub fn pippin(home: &Path, arguments: &[&str]) -> Outcome {
     Started::new(home, arguments).finish()
+}
+
+/// The same in a checkout and with these variables.
+pub fn pippin_with(checkout: &Checkout, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
+    let child = command(checkout.path(), arguments).envs(variables.iter().copied()).process_group(0).spawn().unwrap();
+    Started { child }.finish()
 }
 
 /// A call under way; killed when dropped.

@@ -17,9 +17,9 @@ fn command_line_with(pid: &str, marker: &str) -> Option<String> {
     (line.contains(marker) || folder.contains(marker)).then(|| format!("{pid} {line}"))
 }
 
-/// Waits until this holds, at most 20 s; whether it did.
+/// Waits until this holds, at most a minute; whether it did.
 pub fn until(holds: impl Fn() -> bool) -> bool {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while Instant::now() < deadline {
         if holds() {
             return true;
