@@ -35,7 +35,7 @@ pub struct EngineArguments {
     /// Devices with this think time in place of users.
     #[arg(long)]
     think_ms: Option<u64>,
-    /// Source addresses from 127.0.0.1 on.
+    /// Source addresses from 127.0.0.1 on, and threads.
     #[arg(long, default_value_t = 1)]
     sources: u8,
 }
@@ -74,7 +74,6 @@ fn spec(arguments: &EngineArguments) -> LoadSpec {
         warm_up: WarmUp::None,
         timeouts: Timeouts::default(),
         limits: Limits::default(),
-        // A descriptor table has room for 20,000 connections at the least; each thread has its own.
         threads: u32::from(arguments.sources),
         cores: Vec::new(),
         io: match arguments.io {

@@ -22,9 +22,10 @@ impl Request<'_> {
         format!("http://{}{}", self.address, self.scenario.server.path())
     }
 
-    /// How many source addresses so many connections need: each has some 28,000 ports.
+    /// How many source addresses (each has some 28,000 ports) and threads (each has a descriptor table, often of 20,000) so many
+    /// connections need.
     pub fn sources(&self) -> u32 {
-        self.scenario.connections.div_ceil(20_000)
+        self.scenario.connections.div_ceil(18_000)
     }
 }
 

@@ -91,7 +91,10 @@ fn summarise_tool(tool: &'static str, scenario: &Scenario, measurements: &[Measu
         max_us: said(|said| said.max_ns),
         send_lag_p99_us: said(|said| said.send_lag_p99_ns),
         syscalls_per_request: over(&|outcome| Some(outcome.said.syscalls? as f64 / outcome.said.completed.filter(|count| *count > 0)? as f64)),
-        counted_ratio: over(&|outcome| ratio(outcome.said.completed.map(|count| count as f64), Some(outcome.server.answers as f64))),
+        // Of devices the tool counts those at full number, and the server all.
+        counted_ratio: over(&|outcome| {
+            if scenario.devices.is_some() { None } else { ratio(outcome.said.completed.map(|count| count as f64), Some(outcome.server.answers as f64)) }
+        }),
         errors: outcomes.iter().map(|outcome| outcome.said.errors).sum(),
         server_share: over(&|outcome| Some(outcome.server_cpu_ns as f64 / outcome.wall_ns as f64)),
         peak_connections: outcomes.iter().map(|outcome| outcome.server.peak_connections).max(),

@@ -39,6 +39,8 @@ pub enum Command {
     Targets(TargetsCommand),
     /// Show a run again: on the terminal, or as a page.
     Report(ReportArguments),
+    /// Plan: how many devices a machine holds, from measured device runs.
+    Capacity(CapacityArguments),
     /// Compare two runs, target by target, with intervals; fit for continuous integration.
     Compare(CompareArguments),
     /// Look for what on this machine would spoil which plan, and say how to mend it.
@@ -304,4 +306,21 @@ pub struct DoctorArguments {
     /// Apply what is safe for this boot, and say how to undo it.
     #[arg(long)]
     pub fix: bool,
+}
+
+/// `pippin capacity`
+#[derive(Debug, Args)]
+pub struct CapacityArguments {
+    /// Device runs; several on different numbers of processors tell how a target scales.
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<String>,
+    /// Processors for the target.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub cores: u32,
+    /// Memory for the target: 16GiB.
+    #[arg(long, value_name = "SIZE")]
+    pub memory: String,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
 }

@@ -10,6 +10,7 @@ use crate::descriptors::Tables;
 use crate::io::Io;
 use crate::io::epoll::Epoll;
 use crate::io::socket::Endpoints;
+use crate::io::uring::{self, Uring};
 use crate::recorder::{MEASURED, Message, Recorder, WARM_UP};
 use crate::tally::Tally;
 use crate::timeline::{Progress, Timeline};
@@ -20,10 +21,11 @@ use crate::{Control, EngineError, clock, cpu, descriptors};
 
 pub(crate) fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
     validate(spec)?;
-    if spec.io == IoChoice::IoUring {
-        return Err(EngineError::IoUringUnavailable("this build has no such event loop".into()));
+    match (spec.io, uring::probe()) {
+        (IoChoice::Epoll, _) | (IoChoice::Auto, Err(_)) => run_on::<Epoll>(spec, control),
+        (IoChoice::IoUring | IoChoice::Auto, Ok(())) => run_on::<Uring>(spec, control),
+        (IoChoice::IoUring, Err(error)) => Err(EngineError::IoUringUnavailable(error.to_string())),
     }
-    run_on::<Epoll>(spec, control)
 }
 
 /// The share of `total` that falls to thread `nth` of `threads`; the shares differ by one at the most and add up.

@@ -58,15 +58,19 @@ impl Wheel {
 
     /// When to ask again: never later than the next timer is due; `None` if none is set.
     pub fn next_due(&self) -> Option<u64> {
-        if let Some(Reverse((due, _))) = self.soon.peek() {
-            return Some(*due);
+        match self.soon.peek() {
+            Some(Reverse((due, _))) => Some(*due),
+            None => self.next_list().map(|tick| self.origin + (tick << TICK_BITS)),
         }
+    }
+
+    /// The tick at which the next list that is not empty begins. Lists of a lower level are always earlier than those of a higher one.
+    fn next_list(&self) -> Option<u64> {
         (0..LEVELS).find_map(|level| {
             let shift = SLOT_BITS * level as u32;
             let here = (self.tick >> shift) as usize & (SLOTS - 1);
             let index = self.next_occupied(level, here + 1)?;
-            let tick = (self.tick >> shift >> SLOT_BITS << SLOT_BITS | index as u64) << shift;
-            Some(self.origin + (tick << TICK_BITS))
+            Some((self.tick >> shift >> SLOT_BITS << SLOT_BITS | index as u64) << shift)
         })
     }
 
@@ -100,31 +104,24 @@ impl Wheel {
 
     fn advance(&mut self, target: u64) {
         while self.tick < target {
-            let here = self.tick as usize & (SLOTS - 1);
-            let block_end = (self.tick | (SLOTS as u64 - 1)) + 1;
-            match self.next_occupied(0, here + 1) {
-                Some(index) if (block_end - SLOTS as u64) + index as u64 <= target => {
-                    self.tick = block_end - SLOTS as u64 + index as u64;
-                    self.empty(0, index);
+            match self.next_list() {
+                Some(tick) if tick <= target => {
+                    self.tick = tick;
+                    self.bring_down();
                 }
-                _ if block_end > target => self.tick = target,
-                _ => {
-                    self.tick = block_end;
-                    self.cascade();
-                }
+                _ => self.tick = target,
             }
         }
     }
 
-    /// A block of level 0 begins: brings down the lists that are due in it.
-    fn cascade(&mut self) {
-        for level in (1..LEVELS).rev() {
+    /// Takes apart the lists that begin at the present tick.
+    fn bring_down(&mut self) {
+        for level in (0..LEVELS).rev() {
             let shift = SLOT_BITS * level as u32;
             if self.tick & ((1 << shift) - 1) == 0 {
                 self.empty(level, (self.tick >> shift) as usize & (SLOTS - 1));
             }
         }
-        self.empty(0, 0);
     }
 
     /// Places the timers of one list anew, nearer to their time.

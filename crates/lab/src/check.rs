@@ -1,9 +1,9 @@
 //! `pippin targets check`: installed, started, ready, every workload proved before and after a short load, stopped cleanly, port free, no
 //! process left.
-use pippin_model::load_spec::{BodyCheck, StopRule};
+use pippin_model::load_spec::StopRule;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, ProofOutcome, ProofTime, Stage};
-use pippin_model::workload::Workload;
+use pippin_model::workload::{Proof, Service, Workload};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -56,8 +56,6 @@ pub struct Checker<'a> {
     pub only: &'a [String],
 }
 
-/// Connections and requests of the short load.
-const LOAD: (u32, u64) = (8, 200);
 /// `WORKERS` during a check: enough that a target of several processes shows what goes wrong between them.
 const WORKERS: u32 = 2;
 const DATABASE_POOL: u32 = 10;
@@ -83,7 +81,10 @@ impl Checker<'_> {
             if !self.only.is_empty() && !self.only.contains(workload) {
                 continue;
             }
-            let workload = self.catalog.workload(workload)?;
+            let workload = self.catalog.workload(workload).map_err(|error| match error {
+                LabError::User(message) => LabError::User(format!("{}: workloads: {message}", target.folder.join("target.toml").display())),
+                other => other,
+            })?;
             let wrong = match self.check_workload(id, &target, &installed, &workload) {
                 Ok(wrong) => wrong,
                 Err(LabError::Target(failure)) => {
@@ -103,17 +104,21 @@ impl Checker<'_> {
             ServiceSettings { folder: self.folder, cpus: cpus.clone(), database_connections: 2 * DATABASE_POOL + 20, upstream_delay_ns: 500_000_000 };
         let mut services = Services::start(&workload.services, &settings, self.installer.interrupted)?;
         let start = StartSettings { cpus, workers: WORKERS, database_pool: DATABASE_POOL, services: services.environment(), folder: self.folder };
-        let running = RunningTarget::start(target, id, installed, &start, self.installer.interrupted)?;
+        let mut running = RunningTarget::start(target, id, installed, &start, self.installer.interrupted)?;
         let samples = workload.samples();
         let mut wrong = Vec::new();
-        let mut prove = |when| {
-            let mut subject = Subject { address: running.address(), workload, samples: &samples, services: &mut services, limit: Duration::from_secs(10) };
-            failures(verify::prove(&mut subject, when))
-        };
-        wrong.extend(prove(ProofTime::Before));
+        let mut subject = Subject { address: running.address(), workload, samples: &samples, services: &mut services, limit: Duration::from_secs(10) };
+        wrong.extend(failures(verify::prove(&mut subject, ProofTime::Before)));
         if wrong.is_empty() {
-            wrong.extend(short_load(&running, workload));
-            wrong.extend(prove(ProofTime::After));
+            wrong.extend(short_load(&subject));
+            // Of a dead server the proofs would only say that nobody answers.
+            if running.crashed().is_none() {
+                wrong.extend(failures(verify::prove(&mut subject, ProofTime::After)));
+            }
+        }
+        if let Some(crash) = running.crashed() {
+            let tail = crash.log_tail.last().map(|line| format!(" (log: {line})")).unwrap_or_default();
+            wrong.push(format!("{}{tail}", crash.message));
         }
         wrong.extend(running.stop());
         Ok(wrong)
@@ -125,15 +130,30 @@ fn failures(outcomes: Vec<ProofOutcome>) -> Vec<String> {
     outcomes.iter().filter_map(|outcome| outcome.failure.as_ref().map(|failure| format!("{}{}: {failure}", outcome.proof, when(outcome)))).collect()
 }
 
-fn short_load(running: &RunningTarget, workload: &Workload) -> Option<String> {
-    let connecting = Connecting { address: running.address(), cores: Vec::new(), threads: 1, seed: 7 };
-    let requests = load::templates(workload, &workload.samples(), &BodyCheck::Any, true, running.address());
-    // Each request of a slow upstream takes half a second.
-    let count = if workload.services.contains(&pippin_model::workload::Service::Upstream) { 32 } else { LOAD.1 };
-    match load::run_closed(&connecting, requests, LOAD.0, StopRule { duration_ns: None, requests: Some(count) }) {
+/// Connections and requests of the short load: a few seconds even where each answer waits.
+fn short_load_of(workload: &Workload) -> (u32, u64) {
+    if workload.services.contains(&Service::Upstream) {
+        (8, 32)
+    } else if workload.proofs.iter().any(|proof| matches!(proof, Proof::Delay { .. })) {
+        (32, 320)
+    } else {
+        (8, 500)
+    }
+}
+
+fn short_load(subject: &Subject<'_>) -> Option<String> {
+    let connecting = Connecting { address: subject.address, cores: Vec::new(), threads: 1, seed: 7 };
+    let as_proved = match subject.proved_body() {
+        Ok(check) => check,
+        Err(message) => return Some(message),
+    };
+    let requests = load::templates(subject.workload, subject.samples, &as_proved, true, subject.address);
+    let (connections, count) = short_load_of(subject.workload);
+    match load::run_closed(&connecting, requests, connections, StopRule { duration_ns: None, requests: Some(count) }) {
         Ok(result) if result.measured.requests.good == count => None,
         Ok(result) => {
-            Some(format!("under a short load of {count} requests {} were answered rightly: {:?}", result.measured.requests.good, result.measured.errors))
+            let kinds: Vec<String> = result.measured.errors.iter().map(|(kind, n)| format!("{n} {}", kind.name())).collect();
+            Some(format!("under a short load of {count} requests {} were answered rightly; errors: {}", result.measured.requests.good, kinds.join(", ")))
         }
         Err(error) => Some(format!("short load: {error}")),
     }

@@ -3,7 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`catalog`] | finds targets, workloads and plans |
-//! | [`environment`], [`install`], [`versions`] | gets targets ready |
+//! | [`environment`], [`install`], [`versions`], [`short_command`] | gets targets ready |
 //! | [`lifecycle`] | supervises processes: start, readiness, stop, what they leave |
 //! | [`services`] | PostgreSQL and the slow upstream |
 //! | [`running`] | a target that runs |
@@ -27,6 +27,7 @@ pub mod run;
 pub mod running;
 pub mod scaffold;
 pub mod services;
+pub mod short_command;
 pub mod trial;
 pub mod verify;
 pub mod versions;

@@ -54,8 +54,12 @@ pub struct RunSettings<'a> {
 /// # Errors
 /// If the plan names what is not there, or the lab itself fails. Interruption is no error: the record says so.
 pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError> {
-    let workload = settings.catalog.workload(&plan.workload)?;
-    let targets = resolve(&plan, &workload, settings.catalog)?;
+    let in_plan = |error| match error {
+        LabError::User(message) => LabError::User(format!("plan {}: {message}", plan.id)),
+        other => other,
+    };
+    let workload = settings.catalog.workload(&plan.workload).map_err(in_plan)?;
+    let targets = resolve(&plan, &workload, settings.catalog).map_err(in_plan)?;
     std::fs::create_dir_all(&settings.folder).map_err(LabError::io(format!("create {}", settings.folder.display())))?;
     let prepared = match prepare(&targets, settings) {
         Ok(prepared) => prepared,

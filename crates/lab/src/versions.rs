@@ -1,10 +1,11 @@
 //! What a target's version commands print.
 use std::collections::BTreeMap;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::catalog::Target;
 use crate::environment;
 use crate::install::{Installed, base_values};
+use crate::short_command;
 
 /// Label to the first line printed; a command that fails is left out, since unknown is not a version.
 #[must_use]
@@ -15,9 +16,9 @@ pub fn of(target: &Target, installed: &Installed) -> BTreeMap<String, String> {
         let words: Vec<String> = words.iter().map(|word| environment::fill(word, &values)).collect();
         let (program, arguments) = words.split_first()?;
         let mut command = Command::new(program);
-        command.args(arguments).current_dir(&target.folder).env_clear().envs(environment::inherited()).envs(&installed.env).stdin(Stdio::null());
-        let output = command.output().ok().filter(|output| output.status.success())?;
-        let text = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        command.args(arguments).current_dir(&target.folder).env_clear().envs(environment::inherited()).envs(&installed.env);
+        let output = short_command::output(&mut command).filter(|output| output.success)?;
+        let text = format!("{}\n{}", output.stdout, output.stderr);
         text.lines().map(str::trim).find(|line| !line.is_empty()).map(|line| line.chars().take(120).collect())
     };
     target.manifest.versions.iter().filter_map(|(label, words)| Some((label.clone(), version(words)?))).collect()

@@ -60,7 +60,7 @@ impl Metric {
             Self::Goodput => goodput(load),
             Self::P50 => response(0.5),
             Self::P99 => response(0.99),
-            Self::Cpu => cpu_seconds_per_million(&load.measured, record.usage.as_ref()?, Role::Target).map(Sample::alone),
+            Self::Cpu => cpu_seconds_per_million(load, record.usage.as_ref()?, Role::Target).map(Sample::alone),
             Self::Memory => record.usage.as_ref()?.roles.get(&Role::Target)?.rss_max_bytes.map(|bytes| Sample::alone(bytes as f64)),
         }
     }

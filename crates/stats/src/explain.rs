@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::bound::{Bound, cpu_bound, given_cores, services_bound};
 use crate::cost::{cpu_seconds_per_million, money_per_million};
 use crate::judge::inferred_concurrency::limit as concurrency_limit;
-use crate::judge::{Context, Evidence, generator_busy, near_ceiling, rate_not_achieved, time_goes};
+use crate::judge::{Context, Evidence, generator_busy, near_ceiling, rate_not_achieved, time_goes, whole};
 use crate::quantile::median;
 
 /// What keeps a target from answering more.
@@ -129,7 +129,7 @@ fn by_concurrency(evidence: &Evidence) -> Option<(Limit, String)> {
     let (load, requests) = concurrency_limit(evidence)?;
     let text = format!(
         "Serves about {requests:.0} requests at a time while {} ask: each takes {} to serve and {} to get, and the processors are not busy.",
-        format_count(load.connections),
+        whole(load.connections),
         format_ns((load.unqueued_s * 1e9) as u64),
         format_ns((load.mean_service_s * 1e9) as u64)
     );
@@ -153,7 +153,7 @@ fn by_connections(evidence: &Evidence) -> (Limit, String) {
     let Some(cores) = evidence.cores(Role::Target) else {
         return (Limit::Unknown, "The use of processors is not known for this trial, so that its limit cannot be told.".into());
     };
-    let connections = format_count(evidence.connections().unwrap_or(0.0));
+    let connections = whole(evidence.connections().unwrap_or(0.0));
     let mean = evidence.measured().and_then(|measured| measured.spans.service_time.mean_ns()).map_or(0, |ns| ns as u64);
     let wait = match evidence.context.expected_delay {
         Some(delay) => format!(", of which the workload itself waits {}", format_ns(delay.mean_ns)),
@@ -180,7 +180,7 @@ fn where_time_goes(evidence: &Evidence) -> Option<String> {
 
 fn costs(trials: &[&TrialRecord], price: Option<&Price>) -> Option<String> {
     let over = |role: Role| {
-        let one = |record: &&TrialRecord| cpu_seconds_per_million(&record.load.as_ref()?.measured, record.usage.as_ref()?, role);
+        let one = |record: &&TrialRecord| cpu_seconds_per_million(record.load.as_ref()?, record.usage.as_ref()?, role);
         median(&trials.iter().filter_map(one).collect::<Vec<_>>())
     };
     let roles = [(Role::Target, "target"), (Role::Services, "services"), (Role::Generator, "generator")];

@@ -1,5 +1,6 @@
 //! One file a command.
 mod calibrate;
+mod capacity;
 mod compare;
 mod consent;
 mod doctor;
@@ -40,6 +41,7 @@ pub fn run(arguments: Arguments) -> Result<u8, CliError> {
         Command::Load(arguments) => load::run(&shared, &arguments),
         Command::Targets(command) => targets::run(&shared, command),
         Command::Report(arguments) => report::run(&shared, &arguments),
+        Command::Capacity(arguments) => capacity::run(&shared, &arguments),
         Command::Compare(arguments) => compare::run(&shared, &arguments),
         Command::Doctor(arguments) => doctor::run(&shared, &arguments),
         Command::Calibrate(arguments) => calibrate::run(&shared, &arguments),

@@ -38,8 +38,7 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration) {
 fn draw_full(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration) {
     let area = frame.area();
     let overall = has_overall(state);
-    // The list of finished trials gets what one row a chart leaves, charts grow with the height.
-    let chart = (area.height.saturating_sub(18) / if state.finished.is_empty() { 4 } else { 7 }).clamp(1, 6);
+    let chart = chart_height(state, area.height);
     let rows = [1, 1, 1, u16::from(overall), 1, chart, chart, chart, 1, 1, 1];
     let constraints = rows.iter().map(|rows| Constraint::Length(*rows)).chain([Constraint::Min(0), Constraint::Length(1)]);
     let areas: [Rect; 13] = Layout::vertical(constraints).areas(area);
@@ -60,6 +59,12 @@ fn draw_full(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration) {
     }
     trials::draw(frame, state, look, list);
     frame.render_widget(fit(foot_line(state, look), foot.width, look), foot);
+}
+
+/// Charts grow with the height, once the list of finished trials has a few rows; a single load has no list.
+fn chart_height(state: &State, height: u16) -> u16 {
+    let (list, most) = if has_overall(state) { (8, 4) } else { (0, 6) };
+    (height.saturating_sub(11 + list) / 3).clamp(1, most)
 }
 
 /// One row a fact, for a terminal that has little room.
@@ -284,7 +289,7 @@ fn foot_line<'a>(state: &'a State, look: Look) -> Line<'a> {
     if state.stops > 0 {
         let words = match 3_u32.saturating_sub(state.stops) {
             0 | 1 => "stopping; once more leaves at once".to_string(),
-            more => format!("stopping, finished trials are kept; {more} times more leaves at once"),
+            more => format!("stopping; what is finished is kept; {more} times more leaves at once"),
         };
         return Line::from(Span::styled(words, look.doubtful()));
     }

@@ -113,7 +113,7 @@ fn help_and_the_wish_to_stop() {
     state.help = false;
     state.stops = 1;
     let drawn = text(&frame(&state, PLAIN, (80, 24), 138.4));
-    assert_eq!(drawn.lines().last(), Some("stopping, finished trials are kept; 2 times more leaves at once"));
+    assert_eq!(drawn.lines().last(), Some("stopping; what is finished is kept; 2 times more leaves at once"));
 }
 
 #[test]

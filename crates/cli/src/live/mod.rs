@@ -8,11 +8,13 @@
 //! | [`look`] | colours and signs that the terminal can show |
 //! | [`terminal`] | raw mode and alternate screen, and the way back on every exit |
 //! | [`screen`] | the thread that draws and reads keys |
+//! | [`keys`] | keys as the terminal sends them |
 //! | [`observer`] | from the lab's events to the state |
 //! | [`choice`] | whether a live view can be shown at all |
 pub mod choice;
 mod draw;
 mod help;
+mod keys;
 mod length;
 mod look;
 mod observer;

@@ -1,5 +1,4 @@
 //! The thread that draws and reads keys.
-use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use pippin_lab::lifecycle::affinity;
 use pippin_model::cpus::{CpuSet, CpuSplit};
 use ratatui::Terminal;
@@ -11,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::draw::draw;
+use super::keys::{Key, Keyboard};
 use super::look::Look;
 use super::state::State;
 use super::terminal::{self, Entered};
@@ -46,12 +46,13 @@ impl Screen {
     /// # Errors
     /// If the terminal cannot be used; it is as it was then.
     pub fn open(state: State, look: Look) -> io::Result<Self> {
+        let keyboard = Keyboard::new(terminal::keyboard()?);
         let entered = terminal::enter()?;
         let backend = CrosstermBackend::new(BufWriter::with_capacity(16 * 1024, io::stderr()));
         let terminal = Terminal::new(backend)?;
         let shared = Arc::new(Shared { state: Mutex::new(state), began: Instant::now(), news: AtomicBool::new(true), over: AtomicBool::new(false) });
         let of_thread = Arc::clone(&shared);
-        let thread = std::thread::Builder::new().name("live view".into()).spawn(move || show(&of_thread, terminal, look, entered))?;
+        let thread = std::thread::Builder::new().name("live view".into()).spawn(move || show(&of_thread, terminal, keyboard, look, entered))?;
         Ok(Self { shared, thread: Some(thread) })
     }
 
@@ -72,20 +73,22 @@ impl Drop for Screen {
     }
 }
 
+type Drawn = Terminal<CrosstermBackend<BufWriter<Stderr>>>;
+
 /// `_entered` is dropped last, after all drawing.
-fn show(shared: &Shared, mut terminal: Terminal<CrosstermBackend<BufWriter<Stderr>>>, look: Look, _entered: Entered) {
+fn show(shared: &Shared, mut terminal: Drawn, mut keyboard: Keyboard, look: Look, _entered: Entered) {
     yield_to_the_generator();
-    let mut keys = Keys { readable: true };
     let mut drawn: Option<Instant> = None;
-    let mut stops = 0;
+    let mut seen = (0, None);
     let mut processors = CpuSet::default();
     while !shared.over.load(Ordering::Acquire) && terminal::is_entered() {
-        let stopped = signals::stops();
-        let news = shared.news.swap(false, Ordering::AcqRel) || stopped != stops;
+        // Signals and the size of the terminal change without a word.
+        let now = (signals::stops(), terminal::size());
+        let news = shared.news.swap(false, Ordering::AcqRel) || now != seen;
         if news || drawn.is_none_or(|drawn| drawn.elapsed() >= TICK) {
-            stops = stopped;
+            seen = now;
             let mut state = shared.lock();
-            state.stops = stopped;
+            state.stops = seen.0;
             if let Some(current) = &state.current {
                 stay_off_the_target(&current.spec.cpus, &mut processors);
             }
@@ -95,57 +98,28 @@ fn show(shared: &Shared, mut terminal: Terminal<CrosstermBackend<BufWriter<Stder
             }
             drawn = Some(Instant::now());
         }
-        if let Some(event) = keys.next() {
+        for key in keyboard.wait(WAIT) {
             shared.news.store(true, Ordering::Release);
-            if let Event::Key(key) = event {
-                on_key(key, &mut shared.lock());
-            }
+            on_key(key, &mut shared.lock());
         }
     }
 }
 
-fn on_key(key: KeyEvent, state: &mut State) {
-    if key.kind != KeyEventKind::Press {
-        return;
-    }
+fn on_key(key: Key, state: &mut State) {
     state.notice = None;
-    let control = key.modifiers.contains(KeyModifiers::CONTROL);
-    match key.code {
-        KeyCode::Char('c') if control => signals::request_stop(),
-        KeyCode::Char('z') if control => state.notice = Some("not suspended: a measurement cannot sleep; q stops it".into()),
-        KeyCode::Esc => state.help = false,
-        KeyCode::Char('?' | 'h') => state.help = !state.help,
-        KeyCode::Char('q') if state.help => state.help = false,
-        KeyCode::Char('q') => signals::request_stop(),
-        KeyCode::Char('s') => {
+    match key {
+        Key::Stop if state.help => state.help = false,
+        Key::Stop => signals::request_stop(),
+        Key::Help => state.help = !state.help,
+        Key::Close => state.help = false,
+        Key::Suspend => state.notice = Some("not suspended: a measurement cannot sleep; q stops it".into()),
+        Key::Skip => {
             state.notice = Some(match state.skip() {
                 Some(target) => format!("{target}: no further repetitions after this one"),
                 None => "there is nothing to skip".into(),
             });
         }
-        _ => {}
-    }
-}
-
-/// The keyboard; once it cannot be read, the thread only waits.
-struct Keys {
-    readable: bool,
-}
-
-impl Keys {
-    /// The next event, if one comes soon.
-    fn next(&mut self) -> Option<Event> {
-        if !self.readable {
-            std::thread::sleep(WAIT);
-            return None;
-        }
-        match event::poll(WAIT).and_then(|ready| if ready { event::read().map(Some) } else { Ok(None) }) {
-            Ok(event) => event,
-            Err(error) => {
-                self.readable = error.kind() == io::ErrorKind::Interrupted;
-                None
-            }
-        }
+        Key::Other => {}
     }
 }
 

@@ -38,14 +38,17 @@ impl Drop for Entered {
 
 /// Whether the terminal has a size and this process may change its mode, which one in the background may not.
 pub fn is_usable() -> bool {
-    let Ok(keyboard) = keyboard() else { return false };
-    // SAFETY: plain queries on a descriptor that stays open; the struct is plain data.
+    // SAFETY: plain queries on a descriptor that stays open.
+    let is_in_front = |keyboard| unsafe { libc::tcgetpgrp(keyboard) == libc::getpgrp() };
+    keyboard().is_ok_and(is_in_front) && size().is_some_and(|(columns, rows)| columns > 0 && rows > 0)
+}
+
+/// Columns and rows of the terminal at standard error; `None` if it is gone.
+pub fn size() -> Option<(u16, u16)> {
+    // SAFETY: TIOCGWINSZ fills the struct, which is plain data.
     unsafe {
         let mut size: libc::winsize = std::mem::zeroed();
-        libc::tcgetpgrp(keyboard) == libc::getpgrp()
-            && libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &raw mut size) == 0
-            && size.ws_col > 0
-            && size.ws_row > 0
+        (libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &raw mut size) == 0).then_some((size.ws_col, size.ws_row))
     }
 }
 
@@ -104,8 +107,11 @@ fn write(bytes: &[u8]) {
     }
 }
 
-/// Where keys come from: standard input, or the controlling terminal where that is something else. The same choice as crossterm's.
-fn keyboard() -> io::Result<libc::c_int> {
+/// Where keys come from: standard input, or the controlling terminal where that is something else.
+///
+/// # Errors
+/// If there is no such terminal.
+pub fn keyboard() -> io::Result<libc::c_int> {
     let known = KEYBOARD.load(Ordering::Acquire);
     if known >= 0 {
         return Ok(known);

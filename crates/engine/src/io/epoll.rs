@@ -64,7 +64,7 @@ impl Io for Epoll {
     }
 
     fn open(&mut self, slot: u32, nth: u64) -> Opening {
-        let (fd, calls) = match self.endpoints.socket(nth) {
+        let (fd, calls) = match self.endpoints.socket(nth, true) {
             Ok(opened) => opened,
             Err(error) => return Opening::Failed(error),
         };

@@ -2,8 +2,10 @@
 //!
 //! The trait speaks of completions ("these bytes arrived", "the connection is open"), which epoll can imitate by reading when a socket
 //! is ready, while readiness could not be imitated cheaply by io_uring. A loop owns its sockets; the worker names them by slot.
+mod buffers;
 pub(crate) mod epoll;
 pub(crate) mod socket;
+pub(crate) mod uring;
 
 use std::io;
 use std::sync::Arc;
@@ -41,7 +43,6 @@ pub(crate) enum Sending {
     /// The kernel has all of it.
     Done,
     /// The kernel gets all of it with the next [`Io::submit`]; an [`Event::Closed`] tells if that fails.
-    #[allow(dead_code)] // for what joins next
     Queued,
     /// The kernel took this many bytes; [`Event::Writable`] tells when to send the rest.
     Blocked(u32),

@@ -62,13 +62,14 @@ pub(crate) struct Endpoints {
     targets: Vec<KernelAddress>,
     /// Empty: the kernel chooses.
     sources: Vec<KernelAddress>,
-    no_delay: bool,
+    /// Requests are pipelined: several writes may be under way, which Nagle's algorithm would hold back.
+    pipelines: bool,
 }
 
 impl Endpoints {
-    pub fn new(targets: &[SocketAddr], sources: &[IpAddr], no_delay: bool) -> Self {
+    pub fn new(targets: &[SocketAddr], sources: &[IpAddr], pipelines: bool) -> Self {
         let sources = sources.iter().map(|ip| SocketAddr::new(*ip, 0).into()).collect();
-        Self { targets: targets.iter().map(|target| (*target).into()).collect(), sources, no_delay }
+        Self { targets: targets.iter().map(|target| (*target).into()).collect(), sources, pipelines }
     }
 
     /// Where the `nth` connection of the load goes. Targets and sources both go in turn, and every pair of them occurs.
@@ -82,16 +83,21 @@ impl Endpoints {
         (count > 0).then(|| &self.sources[((nth + nth / least_common_multiple(count, self.targets.len() as u64)) % count) as usize])
     }
 
+    pub const fn carries_pipelines(&self) -> bool {
+        self.pipelines
+    }
+
     /// A socket for the `nth` connection, bound to its source address; and the number of system calls that took.
-    pub fn socket(&self, nth: u64) -> Result<(i32, u64), i32> {
+    pub fn socket(&self, nth: u64, nonblocking: bool) -> Result<(i32, u64), i32> {
         let target = self.target(nth);
+        let mode = if nonblocking { libc::SOCK_NONBLOCK } else { 0 };
         // SAFETY: no pointers.
-        let fd = unsafe { libc::socket(target.family(), libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC, 0) };
+        let fd = unsafe { libc::socket(target.family(), libc::SOCK_STREAM | libc::SOCK_CLOEXEC | mode, 0) };
         if fd < 0 {
             return Err(errno());
         }
         let mut calls = 1;
-        if self.no_delay {
+        if self.pipelines {
             set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY);
             calls += 1;
         }
@@ -143,6 +149,12 @@ pub(crate) fn try_source(address: IpAddr) -> io::Result<()> {
 pub(crate) fn close(fd: i32) {
     // SAFETY: the caller owns `fd`.
     unsafe { libc::close(fd) };
+}
+
+/// Ends a connection in both directions, whoever else holds the socket.
+pub(crate) fn shut_down(fd: i32) {
+    // SAFETY: the caller owns `fd`.
+    unsafe { libc::shutdown(fd, libc::SHUT_RDWR) };
 }
 
 #[inline]

@@ -167,7 +167,7 @@ impl<'a, I: Io> Worker<'a, I> {
         if self.core.recorder.finished_at.is_some() {
             return Ok(());
         }
-        self.submit()?;
+        self.stamp_queued();
         let (wait_ns, is_spin) = self.core.wait_ns();
         self.io.wait(wait_ns)?;
         let found = self.events()?;
@@ -194,14 +194,16 @@ impl<'a, I: Io> Worker<'a, I> {
                 return Ok(true);
             }
             if self.core.queued.len() >= SUBMIT_AT {
-                self.submit()?;
+                self.stamp_queued();
+                self.io.submit()?;
             }
         }
         Ok(found)
     }
 
-    /// Hands queued sends to the kernel; that is the instant at which they are sent.
-    fn submit(&mut self) -> std::io::Result<()> {
+    /// Queued sends are about to be handed to the kernel: that is the instant at which they are sent.
+    #[inline]
+    fn stamp_queued(&mut self) {
         if !self.core.queued.is_empty() {
             let now = clock::now_ns();
             let queued = std::mem::take(&mut self.core.queued);
@@ -211,7 +213,6 @@ impl<'a, I: Io> Worker<'a, I> {
             self.core.queued = queued;
             self.core.queued.clear();
         }
-        self.io.submit()
     }
 
     /// Reads the clock for the present event and passes the boundaries that lie before it.

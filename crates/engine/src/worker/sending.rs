@@ -43,6 +43,10 @@ impl<I: Io> Worker<'_, I> {
     pub(super) fn send_pending(&mut self, slot: u32) {
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
+        if connection.unsent.start != connection.unsent.end {
+            // The last write is not through yet (pipelining): these follow it.
+            return;
+        }
         let count = connection.pending;
         let slice = core.wire.slice(core.template, count);
         let sent_at = clock::now_ns();
@@ -68,18 +72,22 @@ impl<I: Io> Worker<'_, I> {
         }
     }
 
+    /// The kernel takes more: what is left of the last write, then what has become due meanwhile.
     pub(super) fn writable(&mut self, slot: u32) {
         let slice = self.core.connections[slot as usize].unsent;
-        if slice.start == slice.end {
-            return;
+        if slice.start != slice.end {
+            let written = match self.io.send(slot, slice) {
+                Sending::Done | Sending::Queued => slice.end - slice.start,
+                Sending::Blocked(written) => written,
+                Sending::Failed(errno) => return self.closed(slot, Some(errno)),
+            };
+            self.core.recorder.bytes_out(written);
+            self.core.connections[slot as usize].unsent.start += written;
         }
-        let written = match self.io.send(slot, slice) {
-            Sending::Done | Sending::Queued => slice.end - slice.start,
-            Sending::Blocked(written) => written,
-            Sending::Failed(errno) => return self.closed(slot, Some(errno)),
-        };
-        self.core.recorder.bytes_out(written);
-        self.core.connections[slot as usize].unsent.start += written;
+        let connection = &self.core.connections[slot as usize];
+        if connection.pending > 0 && connection.link == super::connection::Link::Up {
+            self.send_pending(slot);
+        }
     }
 }
 

@@ -101,7 +101,6 @@ impl<I: Io> Worker<'_, I> {
                     self.open(slot);
                 }
                 self.look_for_timeouts();
-                self.io.submit()?;
                 self.io.wait(super::MAX_WAIT_NS)?;
                 self.events()?;
             }

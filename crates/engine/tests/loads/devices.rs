@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use pippin_model::load_spec::*;
 use pippin_model::units::Spread;
 
+use crate::common::{conserved, counted};
 use crate::server::{HELLO, hello, serve};
-use crate::{conserved, counted};
 
 fn devices(address: SocketAddr, devices: u32, requests_per_device: u32, think_ms: u64) -> LoadSpec {
     let think = Spread { mean_ns: think_ms * 1_000_000, jitter: 0.05 };

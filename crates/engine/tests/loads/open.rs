@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::*;
 
+use crate::common::{conserved, counted, timed};
 use crate::server::{HELLO, hello, serve};
-use crate::{conserved, counted, timed};
 
 fn at_rate(address: SocketAddr, connections: u32, rate: f64, milliseconds: u64) -> LoadSpec {
     let stages = vec![Stage { duration_ns: milliseconds * 1_000_000, from_per_s: rate, to_per_s: rate }];

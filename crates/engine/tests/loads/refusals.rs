@@ -2,7 +2,7 @@
 use pippin_model::load_spec::*;
 use pippin_model::units::Spread;
 
-use crate::{counted, load, timed};
+use crate::common::{counted, load, timed};
 
 fn refusal(change: impl FnOnce(&mut LoadSpec)) -> String {
     let mut spec = counted("127.0.0.1:9".parse().unwrap(), 4, 100);

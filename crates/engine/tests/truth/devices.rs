@@ -10,7 +10,8 @@ on_each_loop!(devices_come_think_and_go);
 
 /// 20 devices of 5 requests with 20 ms +-5 % between answer and next request; ramp-up 300 ms, sustained for 600 ms, ramp-down 300 ms.
 ///
-/// - A device lives about 5 * 20 ms, so 20 devices make 1,000 requests/s at full number.
+/// - A device thinks between its requests, and not after the last one: it lives 4 * 20 ms and what its answers take, so 20 devices make at most
+///   20 * 5 / 80 ms = 1,250 requests/s at full number, 750 in the sustained phase; how many fewer is the machine's doing.
 /// - No connection carries more than 5 requests, and nearly all exactly 5 (those cut off by the end carry fewer).
 /// - On each connection, the next request is read not earlier than 19 ms after the answer before it was handed over.
 /// - The server never has more than 20 connections, and has them while it is sustained.
@@ -29,7 +30,7 @@ fn devices_come_think_and_go(io: IoChoice) {
     let completed: u64 = result.phases.iter().map(|phase| phase.measured.requests.completed).sum();
     let censored: u64 = result.phases.iter().map(|phase| phase.measured.requests.censored).sum();
     assert_eq!(account.requests, completed + censored);
-    assert_within("requests sustained", result.measured.requests.completed as f64, 420.0, 640.0);
+    assert_within("requests sustained", result.measured.requests.completed as f64, 400.0, 760.0);
     assert_within("the most connections at once", account.peak_connections as f64, 18.0, 21.0);
 
     let mut by_connection: BTreeMap<u64, Vec<Exchange>> = BTreeMap::new();

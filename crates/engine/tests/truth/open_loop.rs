@@ -1,10 +1,21 @@
 //! Arrivals that wait for nothing: when they are sent, and what becomes of those that can't be.
+use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{Arrivals, IoChoice, LoadSpec, Schedule, Stage};
 use pippin_reference::scripted::{Account, Answer, Script, spawn};
 
 use crate::support::{MS, assert_within, ms, on_each_loop, open, quantile_ms, run};
 
-on_each_loop!(a_constant_rate, poisson_arrivals, a_ramp, no_free_connection, no_answers_at_all, a_request_cap);
+on_each_loop!(
+    a_constant_rate,
+    poisson_arrivals,
+    a_ramp,
+    no_free_connection,
+    no_answers_at_all,
+    a_request_cap,
+    two_threads_make_one_schedule,
+    timeouts_count_from_the_intended_instant,
+    a_warm_up_shifts_nothing
+);
 
 /// When the server read each request, in seconds after the first.
 fn arrivals_s(account: &Account) -> Vec<f64> {
@@ -14,26 +25,16 @@ fn arrivals_s(account: &Account) -> Vec<f64> {
     times
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
-/// 500/s for 2 s: 1,000 requests, the n-th of which is due n * 2 ms after the first. The server saw them then: half of all within 1 ms of their
-/// instant, and the last one 1.998 s after the first; a tick or a drift would add up to more.
+/// 500/s for 2 s: 1,000 requests, the n-th of which is due n * 2 ms after the start.
 fn a_constant_rate(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
     let result = run(&open(server.address(), io, 20, 500.0, 2_000));
     let requests = result.measured.requests;
     assert_eq!(requests.scheduled, 1_000);
     assert!(requests.good >= 999, "{requests:?}");
-    let account = server.stop().unwrap();
-    let arrivals = arrivals_s(&account);
-    let errors: Vec<f64> = arrivals.iter().enumerate().map(|(number, at)| (at - number as f64 / 500.0).abs()).collect();
-    assert_within("the median error of an instant in s", median(errors), 0.0, 0.001);
-    assert_within("the last arrival in s", *arrivals.last().unwrap(), 1.990, 2.030);
-    assert_within("the median response time in ms", quantile_ms(&result.measured.spans.response_time, 0.5), 0.0, 2.0);
-    assert_within("the median send lag in ms", quantile_ms(&result.measured.spans.send_lag, 0.5), 0.0, 1.0);
+    assert_on_time(&result, &server.stop().unwrap(), 500.0);
+    assert_within("the lower quartile of response times in ms", quantile_ms(&result.measured.spans.response_time, 0.25), 0.0, 2.0);
+    assert_within("the lower quartile of send lags in ms", quantile_ms(&result.measured.spans.send_lag, 0.25), 0.0, 0.5);
 }
 
 /// Poisson at 1,000/s for 2 s: 2,000 +- sqrt(2,000) = 45 are due; within 5 deviations. Gaps are exponential: mean 1 ms, and a fraction
@@ -100,4 +101,60 @@ fn a_request_cap(io: IoChoice) {
     let result = run(&spec);
     assert_eq!((result.measured.requests.scheduled, result.measured.requests.good, server.stop().unwrap().requests), (300, 300, 300));
     assert_within("the length of the load in ms", result.measured.duration_ns as f64 / 1e6, 299.0, 400.0);
+}
+
+/// Two threads at 400/s together for 1.5 s: 600 requests, and the server sees them 2.5 ms apart, as from one. Had each thread a schedule of its
+/// own that starts at the same instant, they would come in pairs 5 ms apart, the second of each 2.5 ms before its instant.
+fn two_threads_make_one_schedule(io: IoChoice) {
+    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    let result = run(&LoadSpec { threads: 2, ..open(server.address(), io, 20, 400.0, 1_500) });
+    assert_eq!(result.measured.requests.scheduled, 600);
+    assert_on_time(&result, &server.stop().unwrap(), 400.0);
+}
+
+/// The n-th request is due n / rate after the start. The server has it never before, and a quarter of all within 1 ms: what comes later than
+/// that is a busy machine's doing, but a tick, a drift or a burst would spare none.
+fn assert_on_time(result: &LoadResult, account: &Account, rate_per_s: f64) {
+    let start_ns = result.measured_from_ns as f64;
+    let mut late_ms: Vec<f64> = account.exchanges.iter().map(|exchange| exchange.received_ns as f64).collect();
+    late_ms.sort_by(f64::total_cmp);
+    for (number, at) in late_ms.iter_mut().enumerate() {
+        *at = (*at - start_ns - number as f64 * 1e9 / rate_per_s) / 1e6;
+    }
+    let early = late_ms.iter().position(|late| *late < 0.0);
+    assert_eq!(early, None, "came before it was due");
+    late_ms.sort_by(f64::total_cmp);
+    assert_within("the lower quartile of lateness in ms", late_ms[late_ms.len() / 4], 0.0, 1.0);
+}
+
+/// Nothing is answered, 1 connection, 20/s for 1 s, a timeout of 120 ms: requests are due at 0, 50, 100, 150 ... ms, and the k-th is sent when the
+/// timeout of the one before it frees the connection, at k * 120 ms. Its service time is 120 ms; its response time counts from when it was due:
+/// k * 120 - k * 50 + 120 = 120 + 70 k ms. In 1 s 8 time out (k = 0 to 7, at 120 to 960 ms), the 9th is under way, 11 are unsent.
+fn timeouts_count_from_the_intended_instant(io: IoChoice) {
+    let server = spawn(Script::always(Answer::silence())).unwrap();
+    let mut spec = open(server.address(), io, 1, 20.0, 1_000);
+    spec.timeouts.request_ns = 120 * MS;
+    let result = run(&spec);
+    let requests = result.measured.requests;
+    assert_eq!(requests.scheduled, 20);
+    assert_within("timeouts", requests.failed as f64, 7.0, 8.0);
+    let spans = &result.measured.spans;
+    assert_within("the greatest service time in ms", quantile_ms(&spans.service_time, 1.0), 119.8, 121.0);
+    let last = requests.failed - 1;
+    let right = 120.0 + 70.0 * last as f64;
+    assert_within("the greatest response time in ms", quantile_ms(&spans.response_time, 1.0), right - 2.0, right + 120.0);
+    assert_within("the least response time in ms", quantile_ms(&spans.response_time, 0.0), 119.8, 140.0);
+}
+
+/// 200/s, 500 ms of warm-up and 1,000 ms measured: 100 requests are not counted and 200 are, wherever answers fall.
+fn a_warm_up_shifts_nothing(io: IoChoice) {
+    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    let mut spec = open(server.address(), io, 10, 200.0, 1_500);
+    spec.warm_up = pippin_model::load_spec::WarmUp::Fixed { duration_ns: 500 * MS };
+    spec.stop.duration_ns = Some(1_000 * MS);
+    let result = run(&spec);
+    assert_eq!(result.measured.requests.scheduled, 200, "{:?}", result.measured.requests);
+    assert_within("completed while warming up", result.warm_up.completed as f64, 99.0, 100.0);
+    let requests = server.stop().unwrap().requests;
+    assert_within("requests at the server", requests as f64, 299.0, 300.0);
 }

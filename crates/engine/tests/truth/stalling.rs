@@ -57,7 +57,7 @@ fn a_constant_rate_shows_the_ramp(io: IoChoice) {
     let spans = &result.measured.spans;
     assert_within("service time p99: what coordinated omission would report", quantile_ms(&spans.service_time, 0.99), 0.0, 100.0);
     assert_within("send lag p90", quantile_ms(&spans.send_lag, 0.9), 690.0, 810.0);
-    assert_within("own lag p99", quantile_ms(&spans.own_lag, 0.99), 0.0, 100.0);
+    assert_within("own lag p99", quantile_ms(&spans.own_lag, 0.99), 0.0, 300.0);
 }
 
 /// With 500 connections everything is sent when it is due: the send lag is small, and the service time shows the ramp as well.
@@ -66,7 +66,7 @@ fn the_ramp_with_a_connection_for_everyone(io: IoChoice) {
     assert_shows_the_ramp(&result, &account);
     let spans = &result.measured.spans;
     assert_within("service time p90", quantile_ms(&spans.service_time, 0.9), 680.0, 810.0);
-    assert_within("send lag p99", quantile_ms(&spans.send_lag, 0.99), 0.0, 100.0);
+    assert_within("send lag p99", quantile_ms(&spans.send_lag, 0.99), 0.0, 300.0);
 }
 
 /// A closed loop of 4 users has 4 requests in the stall and no schedule that could tell what else should have been: 4 slow ones of thousands.

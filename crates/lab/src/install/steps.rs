@@ -54,9 +54,33 @@ fn run_one(launch: &Launch, installer: &Installer<'_>) -> Result<(), LabError> {
         Some(Exit::Code(0)) => Ok(()),
         Some(exit) => {
             let tail = process.log_tail(12);
-            let last = tail.last().map(|line| format!(": {line}")).unwrap_or_default();
-            Err(fail(format!("`{words}` {exit}{last}"), tail))
+            let reason = telling_line(&tail).map(|line| format!(": {line}")).unwrap_or_default();
+            Err(fail(format!("`{words}` {exit}{reason}"), tail))
         }
         None => Err(fail(format!("`{words}` did not end within {} minutes", STEP_LIMIT.as_secs() / 60), process.log_tail(12))),
+    }
+}
+
+/// The line of a log that says why: the first that speaks of a failure, else the last.
+fn telling_line(tail: &[String]) -> Option<&str> {
+    const WORDS: [&str; 7] = ["error", "failed", "cannot", "can't", "could not", "not found", "no such"];
+    let speaks = |line: &&String| {
+        let line = line.to_ascii_lowercase();
+        WORDS.iter().any(|word| line.contains(word))
+    };
+    tail.iter().find(speaks).or(tail.last()).map(|line| line.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::telling_line;
+
+    #[test]
+    fn the_line_that_says_why_is_found() {
+        let log = |lines: &[&str]| lines.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let lines = log(&["fetching", "** (Mix) httpc request failed with: nxdomain", "Alternatively, compile it"]);
+        assert_eq!(telling_line(&lines), Some("** (Mix) httpc request failed with: nxdomain"));
+        assert_eq!(telling_line(&log(&["one", "  two"])), Some("two"));
+        assert_eq!(telling_line(&[]), None);
     }
 }

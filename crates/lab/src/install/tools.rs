@@ -1,7 +1,8 @@
 //! Programs that must be on PATH, with an optional least version: `"node >= 18"`.
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::environment::find_program_in;
+use crate::short_command;
 
 /// Those of the needs that are not met, each with what was found.
 #[must_use]
@@ -27,8 +28,8 @@ fn lacks(need: &str, path: &str) -> Option<String> {
 fn version_of(program: &std::path::Path) -> Option<String> {
     let name = program.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     ["--version", "version", "-version"].iter().find_map(|argument| {
-        let output = Command::new(program).arg(argument).stdin(Stdio::null()).output().ok()?;
-        version_in(&String::from_utf8_lossy(&output.stdout), &name).or_else(|| version_in(&String::from_utf8_lossy(&output.stderr), &name))
+        let output = short_command::output(Command::new(program).arg(argument))?;
+        version_in(&output.stdout, &name).or_else(|| version_in(&output.stderr, &name))
     })
 }
 

@@ -1,7 +1,7 @@
 //! Readiness, found out by asking.
 use std::time::{Duration, Instant};
 
-use super::supervised::Supervised;
+use super::supervised::{Exit, Supervised};
 use crate::error::LabError;
 use crate::verify::http::{Client, Request};
 use pippin_model::trial::{Failure, Stage};
@@ -25,7 +25,8 @@ pub fn wait_until_ready(
             return Err(LabError::Interrupted);
         }
         if let Some(exit) = process.ended() {
-            return Err(failure(process, Stage::Start, format!("it {exit} before it listened on {address}")));
+            let hint = if exit == Exit::Code(0) { "; a server must stay in the foreground and not daemonise (start.command in its target.toml)" } else { "" };
+            return Err(failure(process, Stage::Start, format!("it {exit} before it listened on {address}{hint}")));
         }
         match ask(address, path) {
             Ok(status) if status < 500 => return Ok(begin.elapsed()),

@@ -62,8 +62,15 @@ fn one_line(text: &str) -> String {
     text.replace('\n', " ")
 }
 
+/// Workers may need a moment after their master to end too; what is there after that was left behind.
+const LINGER: Duration = Duration::from_millis(500);
+/// The grace time where Pippin itself is gone: nobody waits for a clean stop any more.
+const ORPHANS_GRACE: Duration = Duration::from_secs(2);
+
 struct Supervisor<'a> {
     orders: &'a Orders,
+    /// Pippin.
+    parent: i32,
     main: i32,
     signals: libc::c_int,
 }
@@ -85,6 +92,8 @@ impl<'a> Supervisor<'a> {
                 return Err(io::Error::last_os_error());
             }
         }
+        // SAFETY: getppid(2) cannot fail.
+        let parent = unsafe { libc::getppid() };
         let signals = signal_fd()?;
         let log = OpenOptions::new().create(true).append(true).open(&orders.log)?;
         let cpus = (!orders.cpus.is_empty()).then(|| affinity::kernel_set(&orders.cpus));
@@ -102,7 +111,7 @@ impl<'a> Supervisor<'a> {
         let child = command.spawn().map_err(|error| explain_spawn(&orders.command[0], &error))?;
         let main = child.id() as i32;
         say(&format!("started {main}"));
-        Ok(Self { orders, main, signals })
+        Ok(Self { orders, parent, main, signals })
     }
 
     fn watch(&mut self) {
@@ -110,9 +119,29 @@ impl<'a> Supervisor<'a> {
             End::ByItself => false,
             End::Told => self.stop_main(),
         };
-        let left: Vec<String> = lasting_descendants().into_iter().map(|line| percent_encode(&line)).collect();
+        let left: Vec<String> = self.left_behind().into_iter().filter_map(command_line).map(|line| percent_encode(&line)).collect();
         kill_everything();
         say(&format!("gone {} {}", i32::from(forced), left.join(" ")));
+    }
+
+    /// What is still there a moment after the main process.
+    fn left_behind(&mut self) -> Vec<i32> {
+        let deadline = Instant::now() + LINGER;
+        loop {
+            // Dead workers that nobody has waited for are not left behind.
+            self.reap();
+            let alive = descendants(own_pid());
+            if alive.is_empty() || Instant::now() >= deadline {
+                return alive;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn grace(&self) -> Duration {
+        // SAFETY: getppid(2) cannot fail.
+        let orphaned = unsafe { libc::getppid() } != self.parent;
+        if orphaned { self.orders.grace.min(ORPHANS_GRACE) } else { self.orders.grace }
     }
 
     /// Waits until the main process ends or Pippin speaks or is gone.
@@ -135,12 +164,12 @@ impl<'a> Supervisor<'a> {
     fn stop_main(&mut self) -> bool {
         // SAFETY: kill(2) on our own child, which has not been waited for.
         unsafe { libc::kill(self.main, self.orders.stop) };
-        let deadline = Instant::now() + self.orders.grace;
-        while Instant::now() < deadline {
+        let begin = Instant::now();
+        while begin.elapsed() < self.grace() {
             if self.reap() {
                 return false;
             }
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = self.grace().saturating_sub(begin.elapsed());
             // Signals only: the lifeline has spoken already and stays readable.
             let mut poll = [libc::pollfd { fd: self.signals, events: libc::POLLIN, revents: 0 }];
             // SAFETY: one live pollfd.
@@ -203,23 +232,6 @@ impl<'a> Supervisor<'a> {
 
 fn own_pid() -> i32 {
     std::process::id() as i32
-}
-
-/// How long descendants may outlive the main process: helpers and workers notice its end a little later.
-const SETTLING: Duration = Duration::from_millis(2_500);
-
-/// The command lines of descendants that are still there after the settling time; those that have ended are waited for meanwhile.
-fn lasting_descendants() -> Vec<String> {
-    let deadline = Instant::now() + SETTLING;
-    loop {
-        // SAFETY: waits for any child that has ended; no status wanted.
-        while unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) } > 0 {}
-        let left = descendants(own_pid());
-        if left.is_empty() || Instant::now() >= deadline {
-            return left.into_iter().filter_map(command_line).collect();
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 /// Kills descendants until none is left; each round also catches what was forked during the one before.

@@ -7,6 +7,7 @@ pub mod protocol;
 pub mod upstream;
 pub mod users;
 
+use pippin_model::load_spec::BodyCheck;
 use pippin_model::trial::{ProofOutcome, ProofTime};
 use pippin_model::units::Spread;
 use pippin_model::workload::{Proof, Sample, Workload};
@@ -70,6 +71,17 @@ impl Subject<'_> {
     pub fn ask(&self, method: &str, path: &str) -> Result<http::Answer, String> {
         let mut client = http::Client::connect(self.address, self.limit)?;
         client.exchange(&http::Request::of(method, path)).map_err(|error| format!("{method} {path}: {error}"))
+    }
+
+    /// Where the workload expects under load what was proved: that body.
+    ///
+    /// # Errors
+    /// If it cannot be had.
+    pub fn proved_body(&self) -> Result<BodyCheck, String> {
+        if !self.workload.answer.as_proved {
+            return Ok(BodyCheck::Any);
+        }
+        Ok(BodyCheck::Exact(self.ask(&self.workload.request.method, &self.first()?.path)?.body))
     }
 
     /// The first sample, which every workload has.

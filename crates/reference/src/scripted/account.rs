@@ -41,12 +41,13 @@ pub struct Exchange {
     pub received_ns: u64,
     /// The waits within the answer, together.
     pub scripted_wait_ns: u64,
-    /// When the kernel had taken the last byte of the answer; `None` if that did not happen.
+    /// When the last bytes of the answer were handed to the kernel; `None` if it did not take them. Taken before the call, so that no client
+    /// can have them earlier, however late this server goes on afterwards.
     pub answered_ns: Option<u64>,
 }
 
 impl Exchange {
-    /// From the request's reading to the answer's last byte.
+    /// From the request's reading to the answer's last byte: what a client measures is never less.
     #[must_use]
     pub fn duration_ns(&self) -> Option<u64> {
         self.answered_ns.map(|answered_ns| answered_ns - self.received_ns)

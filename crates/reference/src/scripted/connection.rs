@@ -22,6 +22,8 @@ pub(super) struct Connection {
     pub silent: bool,
     /// The exchange under way, and what becomes of the connection after it.
     pub current: Option<(usize, End)>,
+    /// When bytes were last handed to the kernel (the instant before the call).
+    pub last_send_ns: u64,
     /// Requests begun on this connection.
     pub requests: u64,
 }
@@ -38,6 +40,7 @@ impl Connection {
             waiting: false,
             silent: false,
             current: None,
+            last_send_ns: 0,
             requests: 0,
         }
     }

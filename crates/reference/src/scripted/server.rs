@@ -24,6 +24,8 @@ use crate::wheel::Wheel;
 
 /// How long the loop sleeps at most before it looks whether it should stop.
 const STOP_CHECK_NS: u64 = 20_000_000;
+/// Turns after the stop at the most.
+const LAST_TURNS: usize = 100;
 const LISTENER: u64 = u64::MAX;
 /// The timer of the stall.
 const STALL: u64 = u64::MAX - 1;
@@ -45,17 +47,14 @@ pub(super) fn run(listener: &TcpListener, script: Script, account: &Mutex<Accoun
     socket::prepare_listener(listener.as_fd())?;
     let mut server = Server::new(listener, script)?;
     while !stop.load(Ordering::Relaxed) {
-        server.poller.wait(server.sleep_ns())?;
-        let account = &mut lock(account);
-        for index in 0..server.poller.count() {
-            let event = server.poller.event(index);
-            if event.token == LISTENER {
-                server.accept_all(account)?;
-            } else {
-                server.on_event(event, account);
-            }
+        let sleep_ns = server.sleep_ns();
+        server.turn(sleep_ns, account)?;
+    }
+    // What had come before the stop belongs into the account; a client that goes on regardless can't hold up the end.
+    for _ in 0..LAST_TURNS {
+        if server.turn(0, account)? == 0 {
+            break;
         }
-        server.on_timers(account);
     }
     lock(account).live_connections = 0;
     Ok(())
@@ -87,6 +86,22 @@ impl<'a> Server<'a> {
             due: Vec::new(),
             input: vec![0; 64 * 1024].into_boxed_slice(),
         })
+    }
+
+    /// One turn of the loop; returns how many events there were.
+    fn turn(&mut self, sleep_ns: u64, account: &Mutex<Account>) -> Result<usize, Error> {
+        self.poller.wait(sleep_ns)?;
+        let account = &mut lock(account);
+        for index in 0..self.poller.count() {
+            let event = self.poller.event(index);
+            if event.token == LISTENER {
+                self.accept_all(account)?;
+            } else {
+                self.on_event(event, account);
+            }
+        }
+        self.on_timers(account);
+        Ok(self.poller.count())
     }
 
     fn sleep_ns(&self) -> u64 {
@@ -126,11 +141,10 @@ impl<'a> Server<'a> {
 
     fn on_event(&mut self, event: Event, account: &mut Account) {
         let Some(mut connection) = self.connections.remove(&event.token) else { return };
-        let fate = if event.gone() || (event.input() && self.read(&mut connection, account) == Fate::Gone) {
-            Fate::Gone
-        } else {
-            self.advance(&mut connection, account)
-        };
+        let read = if event.input() || event.gone() { self.read(&mut connection, account) } else { Fate::Keep };
+        // Also for who has left: what it had sent before was received and counts.
+        let advanced = self.advance(&mut connection, account);
+        let fate = if event.gone() || read == Fate::Gone { Fate::Gone } else { advanced };
         self.settle(connection, fate, account);
     }
 
@@ -171,6 +185,7 @@ impl<'a> Server<'a> {
                 return Fate::Keep;
             }
             if !connection.output.is_empty() {
+                connection.last_send_ns = monotonic_ns();
                 match socket::send(connection.socket.as_fd(), &connection.output) {
                     Ok(count) => {
                         account.bytes_out += count as u64;
@@ -296,7 +311,7 @@ fn finish(connection: &mut Connection, account: &mut Account) -> Fate {
         connection.silent = true;
         return Fate::Keep;
     }
-    account.exchanges[exchange].answered_ns = Some(monotonic_ns());
+    account.exchanges[exchange].answered_ns = Some(connection.last_send_ns.max(account.exchanges[exchange].received_ns));
     account.answers += 1;
     if end != End::Keep {
         return Fate::End(end);

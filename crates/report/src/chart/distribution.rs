@@ -35,8 +35,9 @@ pub fn charts(view: &View) -> Vec<Chart> {
         name: "distribution".into(),
         title: "Distribution of response times".into(),
         alternative: format!("Share of requests by response time for {} targets, in bins of equal width on a logarithmic axis.", rows.len()),
-        caption: "Each step is a bin 12 % wide. Two peaks are two kinds of answers: look for a cache, a garbage collector, or a delayed acknowledgement at 40 ms."
-            .into(),
+        caption:
+            "Each step is a bin 12 % wide. Two peaks are two kinds of answers: look for a cache, a garbage collector, or a delayed acknowledgement at 40 ms."
+                .into(),
         lines_by_target: true,
         wide: draw(Form::Wide),
         narrow: draw(Form::Narrow),

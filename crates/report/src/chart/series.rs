@@ -19,9 +19,30 @@ struct Quantity {
 
 const QUANTITIES: [Quantity; 4] = [
     Quantity { name: "throughput-over-time", title: "Throughput over time", unit: "requests/s", points: throughput, label: axis::short, logarithmic: false },
-    Quantity { name: "response-over-time", title: "Response time over time", unit: "p99 of each second", points: response, label: axis::time, logarithmic: true },
-    Quantity { name: "cpu-over-time", title: "CPU of the target over time", unit: "100 % is one core", points: cpu, label: axis::core_percent, logarithmic: false },
-    Quantity { name: "memory-over-time", title: "Memory of the target over time", unit: "resident set of the tree", points: memory, label: axis::size, logarithmic: true },
+    Quantity {
+        name: "response-over-time",
+        title: "Response time over time",
+        unit: "p99 of each second",
+        points: response,
+        label: axis::time,
+        logarithmic: true,
+    },
+    Quantity {
+        name: "cpu-over-time",
+        title: "CPU of the target over time",
+        unit: "100 % is one core",
+        points: cpu,
+        label: axis::core_percent,
+        logarithmic: false,
+    },
+    Quantity {
+        name: "memory-over-time",
+        title: "Memory of the target over time",
+        unit: "resident set of the tree",
+        points: memory,
+        label: axis::size,
+        logarithmic: true,
+    },
 ];
 
 pub fn charts(view: &View) -> Vec<Chart> {

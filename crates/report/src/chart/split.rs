@@ -32,7 +32,15 @@ pub fn charts(view: &View) -> Vec<Chart> {
     let cells = rows.iter().map(|(row, parts)| {
         let s = &row.spans;
         let shared = words::ns_f(Some(parts[0]));
-        vec![row.target.to_string(), words::ns(s.connect.p50_ns), shared, words::ns(s.headers.p50_ns), words::ns(s.headers.p99_ns), words::ns(s.body.p50_ns), words::ns(s.body.p99_ns)]
+        vec![
+            row.target.to_string(),
+            words::ns(s.connect.p50_ns),
+            shared,
+            words::ns(s.headers.p50_ns),
+            words::ns(s.headers.p99_ns),
+            words::ns(s.body.p50_ns),
+            words::ns(s.body.p99_ns),
+        ]
     });
     let columns = ["target", "connect p50", "connect a request", "headers p50", "headers p99", "body p50", "body p99"].map(Into::into).into();
     vec![Chart {

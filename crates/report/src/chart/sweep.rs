@@ -43,7 +43,14 @@ fn throughput(rows: &[(usize, &Row, &Sweep)]) -> Chart {
         let colour = series(*place);
         let plain = Line { name: None, colour, dash: None, points: Vec::new(), marks: false, joined: true };
         let measured = points(sweep, |point| point.goodput_per_s);
-        drawn.push(Line { name: Some(row.target.to_string()), points: measured, marks: true, joined: sweep.fit.is_none(), dash: dash(*place), ..plain.clone() });
+        drawn.push(Line {
+            name: Some(row.target.to_string()),
+            points: measured,
+            marks: true,
+            joined: sweep.fit.is_none(),
+            dash: dash(*place),
+            ..plain.clone()
+        });
         if let Some(fit) = &sweep.fit {
             drawn.push(Line { points: fit.curve.clone(), ..plain.clone() });
         }
@@ -129,7 +136,14 @@ fn response(rows: &[(usize, &Row, &Sweep)]) -> Option<Chart> {
     let cells = rows.iter().flat_map(|(_, row, sweep)| {
         sweep.points.iter().map(|point| {
             let s = &point.response_time;
-            vec![row.target.to_string(), words::whole(size(point.at) as u64), words::ns(s.p50_ns), words::ns(s.p90_ns), words::ns(s.p99_ns), words::ns(s.max_ns)]
+            vec![
+                row.target.to_string(),
+                words::whole(size(point.at) as u64),
+                words::ns(s.p50_ns),
+                words::ns(s.p90_ns),
+                words::ns(s.p99_ns),
+                words::ns(s.max_ns),
+            ]
         })
     });
     Some(Chart {
@@ -157,7 +171,14 @@ fn search(rows: &[(usize, &Row, &Sweep)]) -> Chart {
         sweep.points.iter().map(|point| {
             let held = point.held.map_or(words::UNKNOWN, |held| if held { "held" } else { "missed" });
             let s = &point.response_time;
-            vec![row.target.to_string(), words::count(Some(size(point.at))), words::count(point.goodput_per_s), words::ns(s.p50_ns), words::ns(s.p99_ns), held.into()]
+            vec![
+                row.target.to_string(),
+                words::count(Some(size(point.at))),
+                words::count(point.goodput_per_s),
+                words::ns(s.p50_ns),
+                words::ns(s.p99_ns),
+                held.into(),
+            ]
         })
     });
     Chart {

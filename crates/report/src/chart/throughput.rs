@@ -44,12 +44,8 @@ pub fn charts(view: &View) -> Vec<Chart> {
             })
             .collect(),
     };
-    let alternative = format!(
-        "Horizontal bars of requests per second for {} targets; the first is {} with {}.",
-        rows.len(),
-        best.target,
-        words::count(Some(most.median))
-    );
+    let alternative =
+        format!("Horizontal bars of requests per second for {} targets; the first is {} with {}.", rows.len(), best.target, words::count(Some(most.median)));
     vec![Chart {
         name: "throughput".into(),
         title: "Requests per second".into(),

@@ -85,9 +85,15 @@ fn document<T: Serialize>(title: &str, value: &T) -> Markup {
 /// How each figure was taken: the words of `docs/methodology.md`, in short.
 const METHOD: [(&str, &str); 12] = [
     ("Requests/s", "Complete answers with the right status and body per second, over the measured part; warm-up left out. Median over repetitions."),
-    ("95 % interval", "Hierarchical bootstrap of the median: trials, then blocks of one-second windows within them. With one repetition it knows only the windows."),
+    (
+        "95 % interval",
+        "Hierarchical bootstrap of the median: trials, then blocks of one-second windows within them. With one repetition it knows only the windows.",
+    ),
     ("Rank", "Targets share a rank if the 95 % interval of the ratio of their medians covers 1."),
-    ("Service time", "From handing the first byte of a request to the kernel to parsing the last byte of its answer. A request that times out is recorded at its timeout."),
+    (
+        "Service time",
+        "From handing the first byte of a request to the kernel to parsing the last byte of its answer. A request that times out is recorded at its timeout.",
+    ),
     ("Response time", "From the instant at which the request was due to the last byte of its answer; in a closed loop it was due when the user became ready."),
     ("Connect, headers, body", "connect() to writable socket; first byte sent to header block parsed; from there to the last byte of the body."),
     ("Histograms", "HdrHistogram, 3 significant digits, 100 ns to 1 h. No sample is invented; requests still open at the end are counted as censored."),

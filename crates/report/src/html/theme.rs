@@ -27,7 +27,9 @@ pub fn rules(targets: usize) -> String {
         swap(&mut out, &colour, &format!("var(--s{place})"));
         let _ = write!(out, "body:has(#show{place}:not(:checked)) .by-target svg :is([stroke=\"{colour}\"],[fill=\"{colour}\"]){{display:none}}");
     }
-    format!(":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}@media screen{{:root[data-theme=dark]{{{dark}}}}}{out}")
+    format!(
+        ":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}@media screen{{:root[data-theme=dark]{{{dark}}}}}{out}"
+    )
 }
 
 fn swap(out: &mut String, colour: &str, variable: &str) {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use crate::judge::evidence::{Evidence, caveat, percent};
 use crate::judge::run::{RunCaveats, note};
 use crate::quantile::median;
+use crate::steady::arrived;
 
 /// By how much bodies may differ.
 const BODY_LIMIT: f64 = 0.10;
@@ -26,9 +27,9 @@ impl AnswerSize {
     /// The mean over a trial; `None` if nothing was answered.
     #[must_use]
     pub fn of(record: &TrialRecord) -> Option<Self> {
-        let measured = &record.load.as_ref()?.measured;
-        let answers = measured.requests.completed as f64;
-        (answers > 0.0).then(|| Self { body: measured.bytes.body as f64 / answers, wire: measured.bytes.received as f64 / answers })
+        let load = record.load.as_ref()?;
+        let (answers, bytes) = (arrived(load) as f64, load.measured.bytes);
+        (answers > 0.0).then(|| Self { body: bytes.body as f64 / answers, wire: bytes.received as f64 / answers })
     }
 }
 
@@ -96,6 +97,14 @@ mod tests {
     fn nearly_equal_bodies_and_usual_heads_are_silent() {
         assert_eq!(against(11.0, 149.0), None);
         assert_eq!(against(12.0, 110.0), None);
+    }
+
+    #[test]
+    fn answers_to_requests_from_before_do_not_enlarge_the_others() {
+        // 587 answers came, of which 100 belong to requests of the warm-up.
+        let mut slow = TestRecord::hello().connections(100).seconds(60).completed(487).windows(|s| if s % 5 == 0 { 9.0 } else { 10.0 }).build();
+        slow.load.as_mut().unwrap().measured.bytes.body = 588 * 12;
+        assert!((AnswerSize::of(&slow).unwrap().body - 12.0).abs() < 0.1);
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! INVALID: fewer connections lived than were asked for.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::profile::{KeepAlive, Profile};
-use pippin_model::units::format_count;
 
-use crate::judge::evidence::{Evidence, caveat};
+use crate::judge::evidence::{Evidence, caveat, whole};
 use crate::quantile::median;
 use crate::steady::measured_windows;
 
@@ -20,13 +19,13 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         return None;
     }
     let seen = if counts.peak < asked {
-        format!("{} connections asked for, {} open at the most", format_count(asked as f64), format_count(counts.peak as f64))
+        format!("{} connections asked for, {} open at the most", whole(asked as f64), whole(counts.peak as f64))
     } else {
         let live = median(&measured_windows(load).map(|window| window.live_connections as f64).collect::<Vec<_>>())?;
         if evidence.keep_alive() == KeepAlive::Off || live >= LIVE * asked as f64 {
             return None;
         }
-        format!("{} connections asked for, {} open in the typical second", format_count(asked as f64), format_count(live))
+        format!("{} connections asked for, {} open in the typical second", whole(asked as f64), whole(live))
     };
     Some(caveat(
         "connections_missing",
@@ -45,7 +44,7 @@ mod tests {
     fn one_missing_connection_is_seen() {
         let mut record = TestRecord::hello().build();
         record.load.as_mut().unwrap().measured.connections.peak = 9;
-        assert!(judged(judge, &record).unwrap().evidence.contains("10.0 connections asked for, 9.00 open at the most"));
+        assert!(judged(judge, &record).unwrap().evidence.contains("10 connections asked for, 9 open at the most"));
         let mut dying = TestRecord::hello().build();
         dying.load.as_mut().unwrap().windows.iter_mut().for_each(|window| window.live_connections = 9);
         assert!(judged(judge, &dying).unwrap().evidence.contains("typical second"));

@@ -1,8 +1,7 @@
 //! INVALID: more errors than the plan allows. In a capacity search they are the finding and no doubt: NOTE.
 use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::units::format_count;
 
-use crate::judge::evidence::{Evidence, caveat, percent};
+use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
 /// Whether the fraction of errors is above what the plan allows (0.1 % unless it says otherwise).
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
@@ -11,7 +10,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     if fraction <= evidence.context.errors_allowed {
         return None;
     }
-    let kinds: Vec<String> = measured.errors.iter().filter(|(_, n)| **n > 0).map(|(kind, n)| format!("{} {}", format_count(*n as f64), kind.name())).collect();
+    let kinds: Vec<String> = measured.errors.iter().filter(|(_, n)| **n > 0).map(|(kind, n)| format!("{} {}", whole(*n as f64), kind.name())).collect();
     let seen = format!("{} of the requests failed (limit {}): {}", percent(fraction), percent(evidence.context.errors_allowed), kinds.join(", "));
     let severity = if evidence.is_search_step() { Severity::Note } else { Severity::Invalid };
     Some(caveat("errors", severity, seen, "lower the load or mend what fails; `errors_allowed` in the plan says how many are acceptable"))

@@ -4,7 +4,7 @@ use pippin_model::units::{format_count, format_ns};
 
 use crate::bound::{cpu_bound, services_bound};
 use crate::concurrency::{Load, inferred};
-use crate::judge::evidence::{Evidence, caveat};
+use crate::judge::evidence::{Evidence, caveat, whole};
 use crate::steady::arriving_per_s;
 
 /// What the upstream says of the most requests that waited in it at one time.
@@ -17,7 +17,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         "serves about {limit:.0} requests at a time: {} requests/s x {} are {limit:.1} in service, while {} ask and wait {}",
         format_count(load.throughput_per_s),
         format_ns((load.unqueued_s * 1e9) as u64),
-        format_count(load.connections),
+        whole(load.connections),
         format_ns((load.mean_service_s * 1e9) as u64)
     );
     if let Some(peak) = evidence.record.services.get(UPSTREAM_PEAK) {

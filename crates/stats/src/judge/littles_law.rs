@@ -3,7 +3,7 @@ use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_result::{ErrorKind, Measured};
 use pippin_model::units::{format_count, format_ns};
 
-use crate::judge::evidence::{Evidence, caveat, percent};
+use crate::judge::evidence::{Evidence, caveat, percent, whole};
 use crate::littles_law::LittlesLaw;
 
 /// Whether `N = X * (R + Z)` is missed by more than 5 % and what the stretch's edges explain, in closed loops and device loads. In an open
@@ -18,7 +18,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let deviation = law.violation()?;
     let seen = format!(
         "{} users, but {} answers/s x {} account for {} ({}; limit 5 %)",
-        format_count(law.users),
+        whole(law.users),
         format_count(law.recorded / law.duration_s),
         format_ns(((law.response_time_s + law.think_s) * 1e9) as u64),
         format_count(law.accounted_for()),

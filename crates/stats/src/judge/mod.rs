@@ -35,6 +35,7 @@ use pippin_model::caveat::Caveat;
 use pippin_model::trial::TrialRecord;
 
 pub use answer_size::AnswerSize;
+pub(crate) use evidence::whole;
 pub use evidence::{Context, Evidence, expected_delay};
 pub use run::RunCaveats;
 pub(crate) use run::repetitions;

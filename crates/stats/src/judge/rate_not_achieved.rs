@@ -4,7 +4,7 @@ use pippin_model::load_spec::Arrivals;
 use pippin_model::profile::Profile;
 use pippin_model::units::format_count;
 
-use crate::judge::evidence::{Evidence, caveat, percent};
+use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
 /// The fraction of due requests that may stay unsent, and by which the schedule may miss the rate.
 const UNSENT_LIMIT: f64 = 0.01;
@@ -32,14 +32,8 @@ fn schedule_missed(evidence: &Evidence, offered: f64) -> Option<String> {
         Profile::Open { arrivals: Arrivals::Poisson, .. } => 5.0 * due.sqrt(),
         _ => 2.0,
     };
-    (scheduled < due * (1.0 - UNSENT_LIMIT) - chance).then(|| {
-        format!(
-            "only {} requests were due in the measured part, where {} requests/s make {}",
-            format_count(scheduled),
-            format_count(offered),
-            format_count(due)
-        )
-    })
+    (scheduled < due * (1.0 - UNSENT_LIMIT) - chance)
+        .then(|| format!("only {} requests were due in the measured part, where {} requests/s make {}", whole(scheduled), format_count(offered), whole(due)))
 }
 
 fn unsent(evidence: &Evidence, offered: f64) -> Option<String> {
@@ -66,7 +60,7 @@ fn backlog(evidence: &Evidence, offered: f64) -> Option<String> {
             "answered {} of {} requests/s offered; {} requests were still unanswered at the end",
             format_count(measured.throughput_per_s().unwrap_or(0.0)),
             format_count(offered),
-            format_count(piled_up)
+            whole(piled_up)
         )
     })
 }

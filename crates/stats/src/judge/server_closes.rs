@@ -1,9 +1,8 @@
 //! SUSPECT: the server closes connections that were to be kept, so that opening them is measured along.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::profile::KeepAlive;
-use pippin_model::units::format_count;
 
-use crate::judge::evidence::{Evidence, caveat};
+use crate::judge::evidence::{Evidence, caveat, whole};
 
 /// Closes per answer below which they cost nothing that can be seen.
 const NEGLIGIBLE: f64 = 0.0001;
@@ -25,11 +24,11 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         return None;
     }
     let limit = match limits {
-        Some((least, most)) if least == most => format!("keep-alive limit found: {} requests", format_count(least as f64)),
-        Some((least, most)) => format!("after {} to {} requests", format_count(least as f64), format_count(most as f64)),
+        Some((least, most)) if least == most => format!("keep-alive limit found: {} requests", whole(least as f64)),
+        Some((least, most)) => format!("after {} to {} requests", whole(least as f64), whole(most as f64)),
         None => "after an unknown number of requests".into(),
     };
-    let seen = format!("the server closed {} connections after complete answers; {limit}", format_count(closed as f64));
+    let seen = format!("the server closed {} connections after complete answers; {limit}", whole(closed as f64));
     let advice = "raise the server's limit of requests per connection, or name the limit as a deviation in target.toml";
     Some(caveat("server_closes", Severity::Suspect, seen, advice))
 }

@@ -2,16 +2,15 @@
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_result::ErrorKind;
 use pippin_model::trial::ProofTime;
-use pippin_model::units::format_count;
 
-use crate::judge::evidence::{Evidence, caveat};
+use crate::judge::evidence::{Evidence, caveat, whole};
 
 /// Whether any body was wrong under load or any proof failed. Wrong statuses are refusals, which the share of errors judges.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let bodies = evidence.measured().and_then(|measured| measured.errors.get(&ErrorKind::WrongBody)).copied().unwrap_or(0);
     let mut seen = Vec::new();
     if bodies > 0 {
-        seen.push(format!("{} answers under load had a wrong body", format_count(bodies as f64)));
+        seen.push(format!("{} answers under load had a wrong body", whole(bodies as f64)));
     }
     seen.extend(evidence.record.proofs.iter().filter_map(|proof| {
         let when = if proof.when == ProofTime::Before { "before" } else { "after" };
