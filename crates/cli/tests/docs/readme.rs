@@ -55,3 +55,15 @@ fn the_exit_codes_are_those_of_the_program() {
     let page = text(PAGE);
     assert_same(PAGE, "## Exit codes", &named_in(&section(&page, "## Exit codes")), &codes.map(str::to_string).collect());
 }
+
+#[test]
+fn every_command_is_named() {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_pippin")).arg("--help").output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let commands: Vec<&str> = listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).filter(|name| !["", "help"].contains(name)).collect();
+    assert!(commands.contains(&"run"), "no commands in: {help}");
+    let page = text(PAGE);
+    let missing: Vec<&&str> = commands.iter().filter(|name| !page.contains(&format!("pippin {name}"))).collect();
+    assert!(missing.is_empty(), "{PAGE} does not name the commands {missing:?}");
+}
