@@ -92,7 +92,13 @@ impl Mode {
 fn main() {
     let mode = Mode::from_arguments();
     lifecycle::before_listening(mode);
-    let server = Server { mode, requests: AtomicU64::new(0), users: users::Users::default(), upstream: upstream::Upstream::default(), permits: device::Permits::new(40) };
+    let server = Server {
+        mode,
+        requests: AtomicU64::new(0),
+        users: users::Users::default(),
+        upstream: upstream::Upstream::default(),
+        permits: device::Permits::new(40),
+    };
     http::serve(lifecycle::listen(mode), mode, Box::leak(Box::new(server)));
 }
 

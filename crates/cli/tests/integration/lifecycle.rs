@@ -49,7 +49,11 @@ fn a_target_that_exits_at_start_shows_the_end_of_its_log() {
 #[test]
 fn a_target_that_hangs_at_start_is_given_up_after_its_time() {
     let (check, trials, _) = beside_a_good_one("hangs", 1);
-    check.says(&["ready: not ready after 2 s at http://127.0.0.1:", "nobody listens; see start.ready in its target.toml", "(log: waiting for a licence server)"]);
+    check.says(&[
+        "ready: not ready after 2 s at http://127.0.0.1:",
+        "nobody listens; see start.ready in its target.toml",
+        "(log: waiting for a licence server)",
+    ]);
     fails_at(&trials, Stage::Ready, "not ready after 2 s");
     assert!(TcpStream::connect(("127.0.0.1", port_in(&trials[0].failure.as_ref().unwrap().message))).is_err());
 }

@@ -63,7 +63,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// Workers may need a moment after their master to end too; what is there after that was left behind.
-const LINGER: Duration = Duration::from_millis(500);
+const LINGER: Duration = Duration::from_millis(2_500);
 /// The grace time where Pippin itself is gone: nobody waits for a clean stop any more.
 const ORPHANS_GRACE: Duration = Duration::from_secs(2);
 
