@@ -13,6 +13,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, record) in [("hello", fixture::hello()), ("sweep", fixture::sweep()), ("devices", fixture::devices()), ("capacity", fixture::capacity())] {
         let view = View::of(&record);
         std::fs::write(folder.join(format!("{name}.80.txt")), table(&view, &Style::plain(80)))?;
+        std::fs::write(folder.join(format!("{name}.md")), pippin_report::markdown::of(&view))?;
+        std::fs::write(folder.join(format!("{name}.csv")), pippin_report::csv::of(&view))?;
+        std::fs::write(folder.join(format!("{name}.json")), pippin_report::json::of(&view)?)?;
+        std::fs::write(folder.join(format!("{name}.prom")), pippin_report::prometheus::of(&view))?;
+        std::fs::write(folder.join(format!("{name}.hlog")), pippin_report::hlog::of(&record)?)?;
+        for chart in pippin_report::svg::names(&view) {
+            std::fs::write(folder.join(format!("{name}.{chart}.svg")), pippin_report::svg::of(&view, &chart)?)?;
+        }
         std::fs::write(folder.join(format!("{name}.html")), pippin_report::html::page(&view))?;
         std::fs::write(folder.join(format!("{name}.120.txt")), table(&view, &Style::plain(120)))?;
     }

@@ -57,16 +57,6 @@ pub struct DataTable {
     pub rows: Vec<Vec<String>>,
 }
 
-/// A chart's failure to be drawn.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("chart `{chart}`: {reason}")]
-pub struct ChartError {
-    /// The chart.
-    pub chart: String,
-    /// Why.
-    pub reason: String,
-}
-
 type Draw = fn(&View) -> Vec<Chart>;
 
 /// Every chart in the order of the page; a new one is one more line here.

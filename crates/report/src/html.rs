@@ -110,6 +110,7 @@ fn contents(view: &View, charts: &[Chart]) -> Markup {
                 li { a href="#results" { "Results" } }
                 @if !view.doubts.is_empty() { li { a href="#verdicts" { "Verdicts" } } }
                 @if view.without_result().next().is_some() { li { a href="#missing" { "Without a result" } } }
+                li { a href="#explanations" { "Explanations" } }
                 li { a href="#charts" { "Charts" } }
                 @if has("published") { li { a href="#published" { "Published figures" } } }
                 @if has("cost") { li { a href="#cost" { "Cost" } } }

@@ -39,7 +39,7 @@ pub fn whole(value: u64) -> String {
 pub fn percent(fraction: f64) -> String {
     let value = fraction * 100.0;
     match value.abs() {
-        v if v == 0.0 => "0 %".into(),
+        0.0 => "0 %".into(),
         v if v < 0.095 => format!("{value:.3} %"),
         v if v < 0.995 => format!("{value:.2} %"),
         v if v < 9.95 => format!("{value:.1} %"),

@@ -276,11 +276,11 @@ fn cpu_line(current: &Current, look: Look) -> Line<'static> {
             if given.is_empty() { if cores.is_some() { " cores".into() } else { String::new() } } else { format!(" of {}", plural(given.len(), "core")) };
         spans.push(Span::raw(words));
     }
-    if let Some(rss) = current.usage.target_rss_bytes {
-        spans.push(Span::raw(format!("{}memory {}", look.separator(), format_bytes(rss))));
-    }
     if let Some(steal) = current.usage.steal_cores.filter(|steal| *steal > 0.02) {
         spans.push(Span::styled(format!("{}stolen {steal:.2}", look.separator()), look.doubtful()));
+    }
+    if let Some(rss) = current.usage.target_rss_bytes {
+        spans.push(Span::raw(format!("{}memory {}", look.separator(), format_bytes(rss))));
     }
     Line::from(spans)
 }

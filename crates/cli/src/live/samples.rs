@@ -2,7 +2,7 @@
 use pippin_model::caveat::{Caveat, Severity, Verdict};
 use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::fingerprint::Fingerprint;
-use pippin_model::load_result::{ErrorKind, GeneratorUse, LoadResult, Measured, RequestCounts, WarmUpResult, Window};
+use pippin_model::load_result::{Answered, ErrorKind, GeneratorUse, LoadResult, Measured, RequestCounts, WarmUpResult, Window};
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::profile::Profile;
 use pippin_model::run::{RunHeader, TargetInfo};
@@ -88,6 +88,7 @@ pub fn sample(second: u64, target_percent: u64, generator_percent: u64) -> Usage
 pub fn record(spec: &TrialSpec, completed: u64, errors: u64, caveats: Vec<Caveat>) -> TrialRecord {
     let mut measured = Measured { duration_ns: 30_000_000_000, ..Measured::default() };
     measured.requests = RequestCounts { scheduled: completed, sent: completed, completed, good: completed - errors, ..RequestCounts::default() };
+    measured.answered = Answered { completed, good: completed - errors };
     if errors > 0 {
         measured.errors.insert(ErrorKind::WrongStatus, errors);
     }

@@ -96,21 +96,17 @@ impl Io for Epoll {
         let socket = &mut self.sockets[slot as usize];
         let bytes = self.wire.bytes(slice);
         self.syscalls += 1;
-        // SAFETY: the pointer and its length belong together. MSG_NOSIGNAL: a broken connection is an error and no signal.
-        let sent = unsafe { libc::send(socket.fd, bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) };
-        match sent {
-            _ if sent == bytes.len() as isize => Sending::Done,
-            0.. => {
+        match socket::send(socket.fd, bytes) {
+            Ok(sent) if sent == bytes.len() => Sending::Done,
+            Ok(sent) => {
                 socket.blocked = true;
                 Sending::Blocked(sent as u32)
             }
-            _ => match errno() {
-                libc::EAGAIN => {
-                    socket.blocked = true;
-                    Sending::Blocked(0)
-                }
-                error => Sending::Failed(error),
-            },
+            Err(libc::EAGAIN) => {
+                socket.blocked = true;
+                Sending::Blocked(0)
+            }
+            Err(error) => Sending::Failed(error),
         }
     }
 
@@ -132,8 +128,9 @@ impl Io for Epoll {
     fn wait(&mut self, timeout_ns: u64) -> io::Result<()> {
         let timeout = libc::timespec { tv_sec: (timeout_ns / 1_000_000_000) as i64, tv_nsec: (timeout_ns % 1_000_000_000) as i64 };
         self.syscalls += 1;
+        let (no_mask, size) = (std::ptr::null::<u8>(), 8);
         // SAFETY: all pointers are valid for the call; the kernel writes at most BATCH events.
-        let ready = unsafe { libc::epoll_pwait2(self.epoll, self.events.as_mut_ptr(), BATCH as i32, &raw const timeout, std::ptr::null()) };
+        let ready = unsafe { libc::syscall(libc::SYS_epoll_pwait2, self.epoll, self.events.as_mut_ptr(), BATCH as i32, &raw const timeout, no_mask, size) };
         (self.next, self.flags) = (0, 0);
         if ready < 0 {
             self.ready = 0;
@@ -233,31 +230,27 @@ impl Epoll {
     fn read(&mut self, slot: u32) -> Option<Event> {
         let fd = self.sockets[slot as usize].fd;
         self.syscalls += 1;
-        // SAFETY: the kernel writes at most as many bytes as the buffer has.
-        let length = unsafe { libc::recv(fd, self.buffer.as_mut_ptr().cast(), self.buffer.len(), 0) };
-        match length {
-            1.. => {
-                self.filled = length as usize;
+        match socket::receive(fd, &mut self.buffer) {
+            Ok(0) => {
+                self.flags = TAKEN;
+                Some(Event::Closed { slot, errno: None })
+            }
+            Ok(length) => {
+                self.filled = length;
                 if self.filled < self.buffer.len() {
                     // A short read has emptied the socket; what comes later is a new edge (epoll(7), questions and answers, 9).
                     self.flags &= !IN;
                 }
                 Some(Event::Received { slot })
             }
-            0 => {
+            Err(libc::EAGAIN | libc::EINTR) => {
                 self.flags = TAKEN;
-                Some(Event::Closed { slot, errno: None })
+                None
             }
-            _ => match errno() {
-                libc::EAGAIN | libc::EINTR => {
-                    self.flags = TAKEN;
-                    None
-                }
-                error => {
-                    self.flags = TAKEN;
-                    Some(Event::Closed { slot, errno: Some(error) })
-                }
-            },
+            Err(error) => {
+                self.flags = TAKEN;
+                Some(Event::Closed { slot, errno: Some(error) })
+            }
         }
     }
 }

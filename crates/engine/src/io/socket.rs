@@ -146,6 +146,24 @@ pub(crate) fn try_source(address: IpAddr) -> io::Result<()> {
     if bound < 0 { Err(error) } else { Ok(()) }
 }
 
+/// send(2) with MSG_NOSIGNAL: a broken connection is an error and no signal. The raw call: the C library's is a cancellation point, which
+/// costs 2 % of a request (docs/decisions/engine-event-loops.md).
+#[inline]
+pub(crate) fn send(fd: i32, bytes: &[u8]) -> Result<usize, i32> {
+    // SAFETY: the pointer and its length belong together.
+    let sent = unsafe { libc::syscall(libc::SYS_sendto, fd, bytes.as_ptr(), bytes.len(), libc::MSG_NOSIGNAL, std::ptr::null::<u8>(), 0) };
+    if sent < 0 { Err(errno()) } else { Ok(sent as usize) }
+}
+
+/// recv(2), raw for the same reason.
+#[inline]
+pub(crate) fn receive(fd: i32, buffer: &mut [u8]) -> Result<usize, i32> {
+    let null = std::ptr::null_mut::<u8>();
+    // SAFETY: the kernel writes at most as many bytes as the buffer has.
+    let received = unsafe { libc::syscall(libc::SYS_recvfrom, fd, buffer.as_mut_ptr(), buffer.len(), 0, null, null) };
+    if received < 0 { Err(errno()) } else { Ok(received as usize) }
+}
+
 pub(crate) fn close(fd: i32) {
     // SAFETY: the caller owns `fd`.
     unsafe { libc::close(fd) };
@@ -159,7 +177,8 @@ pub(crate) fn shut_down(fd: i32) {
 
 #[inline]
 pub(crate) fn errno() -> i32 {
-    io::Error::last_os_error().raw_os_error().unwrap_or(0)
+    // SAFETY: the C library's pointer to this thread's errno is always valid.
+    unsafe { *libc::__errno_location() }
 }
 
 /// The pending error of a socket (SO_ERROR), 0 if there is none.

@@ -124,10 +124,8 @@ impl Io for Uring {
     fn send(&mut self, slot: u32, slice: Slice) -> Sending {
         let socket = &mut self.sockets[slot as usize];
         let fd = socket.fd;
-        if self.pipelines {
-            if std::mem::replace(&mut socket.is_sending, true) {
-                return Sending::Blocked(0);
-            }
+        if self.pipelines && std::mem::replace(&mut socket.is_sending, true) {
+            return Sending::Blocked(0);
         }
         let data = self.data(slot, SEND);
         let bytes = self.wire.bytes(slice);

@@ -62,22 +62,21 @@ impl<I: Io> Worker<'_, I> {
             return self.broken(slot, kind, settled);
         }
         if settled > 0 {
-            self.settled(slot, settled);
+            self.settled(slot);
         }
     }
 
     /// Answers are complete and the connection is sound: whether it stays open, and what comes next.
     #[inline]
-    fn settled(&mut self, slot: u32, count: u32) {
+    fn settled(&mut self, slot: u32) {
         let connection = &self.core.connections[slot as usize];
-        let mut free = count;
         if connection.in_flight == 0 && self.core.is_used_up(connection) {
             self.drop_connection(slot);
         } else if connection.server_closes || (connection.in_flight == 0 && self.io.is_closing(slot)) {
-            free += self.server_closed(slot);
+            self.server_closed(slot);
         }
         let now = self.core.now;
-        self.after_requests(slot, now, free);
+        self.after_requests(slot, now);
     }
 }
 
@@ -185,7 +184,10 @@ impl Core<'_> {
         if let Some(kind) = error {
             self.recorder.error(request.stretch as usize, kind);
         }
-        self.recorder.now_tally().bytes.body += body_bytes;
+        let now_tally = self.recorder.now_tally();
+        now_tally.bytes.body += body_bytes;
+        now_tally.answered.completed += 1;
+        now_tally.answered.good += u64::from(error.is_none());
         let window = self.recorder.window();
         window.completed += 1;
         window.good += u64::from(error.is_none());

@@ -50,14 +50,13 @@ impl<I: Io> Worker<'_, I> {
             Eof::Complete if errno.is_none() => {
                 self.core.complete(slot, false);
                 let connection = &self.core.connections[slot as usize];
-                let failed = if self.core.is_used_up(connection) && connection.in_flight == 0 {
+                if self.core.is_used_up(connection) && connection.in_flight == 0 {
                     self.drop_connection(slot);
-                    0
                 } else {
-                    self.server_closed(slot)
-                };
+                    self.server_closed(slot);
+                }
                 let now = self.core.now;
-                self.after_requests(slot, now, 1 + failed);
+                self.after_requests(slot, now);
             }
             Eof::BeforeAnswer if self.may_send_again(slot) => self.send_again(slot),
             Eof::BeforeAnswer | Eof::InHead => self.broken(slot, ErrorKind::CloseBeforeAnswer, 0),
@@ -72,17 +71,16 @@ impl<I: Io> Worker<'_, I> {
         self.drop_connection(slot);
         let now = self.core.now;
         if settled + failed > 0 {
-            self.after_requests(slot, now, settled + failed);
+            self.after_requests(slot, now);
         }
     }
 
-    /// The server closes after a complete answer, or has said so. Requests that were sent behind that answer fail; how many.
-    pub(super) fn server_closed(&mut self, slot: u32) -> u32 {
-        let failed = self.core.fail_all(slot, ErrorKind::CloseBeforeAnswer);
+    /// The server closes after a complete answer, or has said so. Requests that were sent behind that answer fail.
+    pub(super) fn server_closed(&mut self, slot: u32) {
+        self.core.fail_all(slot, ErrorKind::CloseBeforeAnswer);
         let served = u64::from(self.core.connections[slot as usize].served);
         self.core.recorder.now_tally().closed_by_server(served);
         self.drop_connection(slot);
-        failed
     }
 
     pub(super) fn drop_connection(&mut self, slot: u32) {

@@ -194,11 +194,16 @@ impl<I: Io> Worker<'_, I> {
         }
     }
 
-    /// `count` requests of `slot` are settled, well or not, since `at`: what comes next.
+    /// Requests of `slot` are settled, well or not, since `at`: what comes next.
     #[inline]
-    pub(super) fn after_requests(&mut self, slot: u32, at: u64, count: u32) {
+    pub(super) fn after_requests(&mut self, slot: u32, at: u64) {
         match &mut self.core.users {
-            Users::Closed { think: None } => self.ready(slot, at, count),
+            // With pipelining a user sends a row of requests and, when the last of it is answered, the next row.
+            Users::Closed { think: None } => {
+                if self.core.connections[slot as usize].in_flight == 0 {
+                    self.ready(slot, at, self.core.pipeline);
+                }
+            }
             Users::Closed { think: Some(think) } => {
                 let due = at + think.draw_ns();
                 self.core.timers.set(slot, due);

@@ -29,7 +29,7 @@ fn medians(io: IoChoice, answer: Answer) -> (f64, f64, f64) {
 
 /// A pause of 30 ms shows as 30 ms and what the machine adds, or not at all (the other parts take microseconds).
 fn assert_pauses(seen: (f64, f64, f64), headers: u32, body: u32) {
-    let bounds = |pauses: u32| (f64::from(pauses) * 30.0, f64::from(pauses) * 30.0 + 20.0);
+    let bounds = |pauses: u32| (f64::from(pauses) * 30.0, f64::from(pauses) * 30.0 + 28.0);
     for (what, value, pauses) in [("headers", seen.0, headers), ("body", seen.1, body), ("service time", seen.2, headers + body)] {
         let (least, most) = bounds(pauses);
         assert_within(what, value, least, most);

@@ -40,14 +40,43 @@ impl Axis {
         Self { title: title.into(), scale: Scale::Linear, from: least, to, ticks }
     }
 
-    /// From `least` to `most` (both above 0), with ticks at 1, 2, 5 times powers of ten, or at powers alone over many decades.
+    /// From `least` to `most` (both above 0), with ticks at 1, 2, 5 times powers of ten; at powers alone over many decades, closer ones
+    /// within a part of a decade.
     pub fn log(title: &str, least: f64, most: f64, label: impl Fn(f64) -> String) -> Self {
-        let (from, to) = (least.max(1e-9).log10() - 0.04, most.max(least).max(1e-9).log10() + 0.06);
-        let steps: &[f64] = if to - from > 3.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
-        let decades = (from.floor() as i32)..=(to.ceil() as i32);
-        let values = decades.flat_map(|decade| steps.iter().map(move |step| step * 10f64.powi(decade)));
-        let ticks = values.map(|v| (v.log10(), label(v))).filter(|(place, _)| (from..=to).contains(place)).collect();
+        let least = least.max(1e-9);
+        let most = most.max(least);
+        let room = (most / least).log10().max(0.02);
+        let (from, to) = (least.log10() - 0.02 * room, most.log10() + 0.04 * room);
+        let values = log_ticks(from, to);
+        let ticks = values.into_iter().map(|v| (v.log10(), label(v))).collect();
         Self { title: title.into(), scale: Scale::Log, from, to, ticks }
+    }
+
+    /// Bytes on a logarithmic axis with ticks at powers of two.
+    pub fn log_bytes(title: &str, least: f64, most: f64) -> Self {
+        let mut axis = Self::log(title, least / 1.2, most * 1.2, size);
+        let powers = (0..50).map(|power| 2f64.powi(power)).map(|bytes| (bytes.log10(), size(bytes)));
+        let all: Vec<(f64, String)> = powers.filter(|(place, _)| (axis.from..=axis.to).contains(place)).collect();
+        let every = all.len().div_ceil(8).max(1);
+        axis.ticks = all.into_iter().step_by(every).collect();
+        axis
+    }
+
+    /// A logarithmic axis whose ticks are the values that were measured; where they would stand too close, some are left out.
+    pub fn log_at(title: &str, values: &[f64], most_ticks: u32, label: impl Fn(f64) -> String) -> Self {
+        let (least, most) = values.iter().fold((f64::MAX, 0.0_f64), |(l, m), v| (l.min(*v), m.max(*v)));
+        let mut axis = Self::log(title, least, most, &label);
+        let gap = (axis.to - axis.from) / f64::from(most_ticks.max(1)) * 0.8;
+        let mut places: Vec<f64> = values.iter().map(|value| axis.place(*value)).collect();
+        places.sort_by(f64::total_cmp);
+        let mut ticks: Vec<(f64, String)> = Vec::new();
+        for place in places {
+            if ticks.last().is_none_or(|(last, _)| place - last >= gap) {
+                ticks.push((place, label(10f64.powf(place).round())));
+            }
+        }
+        axis.ticks = ticks;
+        axis
     }
 
     /// Quantiles from 0 to at least `most`.
@@ -76,6 +105,22 @@ impl Axis {
         let near = (self.to - self.from) / 1_000.0;
         self.ticks.iter().find(|(tick, _)| (tick - place).abs() < near).map(|(_, label)| label.clone()).unwrap_or_default()
     }
+}
+
+/// Round values between two powers of ten, given as their exponents: at least three, where there are as many.
+fn log_ticks(from: f64, to: f64) -> Vec<f64> {
+    let within = |steps: &[f64]| -> Vec<f64> {
+        let decades = (from.floor() as i32)..=(to.ceil() as i32);
+        let values = decades.flat_map(|decade| steps.iter().map(move |step| step * 10f64.powi(decade)));
+        values.filter(|v| (from..=to).contains(&v.log10())).collect()
+    };
+    let choices: [&[f64]; 2] = if to - from > 3.5 { [&[1.0], &[1.0]] } else { [&[1.0, 2.0, 5.0], &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0]] };
+    if let Some(found) = choices.iter().map(|steps| within(steps)).find(|found| found.len() >= 3) {
+        return found;
+    }
+    let (least, most) = (10f64.powf(from), 10f64.powf(to));
+    let step = round_step((most - least) / 5.0);
+    ((least / step).ceil() as i64..=(most / step).floor() as i64).map(|i| i as f64 * step).collect()
 }
 
 fn hdr_place(q: f64) -> f64 {
@@ -116,6 +161,12 @@ pub fn core_percent(cores: f64) -> String {
     format!("{} %", plain((cores * 100.0).round()))
 }
 
+/// A share on an axis.
+#[must_use]
+pub fn share(fraction: f64) -> String {
+    format!("{} %", plain(fraction * 100.0))
+}
+
 /// Bytes on an axis.
 #[must_use]
 pub fn size(bytes: f64) -> String {
@@ -137,6 +188,8 @@ mod tests {
         assert_eq!(axis.ticks.iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>(), ["0", "20k", "40k", "60k", "80k"]);
         let axis = Axis::log("x", 90e3, 6e6, time);
         assert_eq!(axis.ticks.iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>(), ["100 µs", "200 µs", "500 µs", "1 ms", "2 ms", "5 ms"]);
+        let axis = Axis::log("x", 96e6, 119e6, time);
+        assert_eq!(axis.ticks.iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>(), ["100 ms", "105 ms", "110 ms", "115 ms"]);
     }
 
     #[test]

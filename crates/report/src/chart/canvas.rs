@@ -12,7 +12,7 @@ const FINE: u32 = 4;
 const FONT: &str = "system-ui, sans-serif";
 const FONT_SIZE: u32 = 13;
 /// About how wide a character is, in parts of the font's size.
-const CHARACTER: f64 = 0.56;
+const CHARACTER: f64 = 0.54;
 
 /// An axis as `plotters` wants it: places are places already, and only our ticks are key points.
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ impl Form {
     #[must_use]
     pub const fn width(self) -> u32 {
         match self {
-            Self::Wide => 860,
+            Self::Wide => 940,
             Self::Narrow => 400,
         }
     }
@@ -115,13 +115,14 @@ type Drawn = Result<(), Box<dyn std::error::Error>>;
 #[must_use]
 pub fn lines(form: Form, x: &Axis, y: &Axis, lines: &[Line]) -> String {
     let legend: Vec<(String, RGBColor)> = lines.iter().filter_map(|line| Some((line.name.clone()?, line.colour))).collect();
-    let (legend_height, plot) = (legend_height(form, &legend), if form == Form::Wide { 330 } else { 280 });
+    let (legend_height, plot) = (legend_height(form, &legend), if form == Form::Wide { 350 } else { 300 });
     svg(form.width(), plot + legend_height, |root| {
         let (top, body) = root.split_vertically((legend_height * FINE) as i32);
         draw_legend(&top, form, &legend)?;
         let widest = y.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(4);
         let mut chart = ChartBuilder::on(&body)
             .margin(px(6))
+            .margin_top(px(26))
             .margin_right(px(18))
             .x_label_area_size(px(40))
             .y_label_area_size(px(text_width(widest) + 14))

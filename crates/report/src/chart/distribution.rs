@@ -1,5 +1,5 @@
 //! The distribution of response times.
-use super::axis::{Axis, time};
+use super::axis::{Axis, share, time};
 use super::canvas::{Form, Line, lines};
 use super::palette::{dash, series};
 use super::{Chart, DataTable, coloured, label};
@@ -25,7 +25,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
             Line { name: Some(label(row)), colour: series(*place), dash: dash(*place), points, marks: false, joined: true }
         })
         .collect();
-    let y = Axis::linear("share of requests", 0.0, highest, 5, words::percent);
+    let y = Axis::linear("share of requests", 0.0, highest, 5, share);
     let draw = |form: Form| lines(form, &Axis::log("response time", least, most, time), &y, &drawn);
     let rows_of_table = rows.iter().map(|(_, row)| {
         let s = &row.spans.response_time;
@@ -35,9 +35,10 @@ pub fn charts(view: &View) -> Vec<Chart> {
         name: "distribution".into(),
         title: "Distribution of response times".into(),
         alternative: format!("Share of requests by response time for {} targets, in bins of equal width on a logarithmic axis.", rows.len()),
-        caption:
-            "Each step is a bin 12 % wide. Two peaks are two kinds of answers: look for a cache, a garbage collector, or a delayed acknowledgement at 40 ms."
-                .into(),
+        caption: format!(
+            "Each step is a bin {} wide. Two peaks are two kinds of answers: look for a cache, a garbage collector, or a delayed acknowledgement at 40 ms.",
+            bins().next().map_or_else(|| words::UNKNOWN.into(), |bin| words::percent(bin.to_ns / bin.from_ns - 1.0))
+        ),
         lines_by_target: true,
         wide: draw(Form::Wide),
         narrow: draw(Form::Narrow),

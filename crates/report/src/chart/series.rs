@@ -14,18 +14,26 @@ struct Quantity {
     unit: &'static str,
     points: fn(&Series) -> Vec<(f64, f64)>,
     label: fn(f64) -> String,
-    logarithmic: bool,
+    scale: Scale,
+}
+
+/// The vertical axis.
+#[derive(PartialEq, Eq)]
+enum Scale {
+    Linear,
+    Log,
+    Bytes,
 }
 
 const QUANTITIES: [Quantity; 4] = [
-    Quantity { name: "throughput-over-time", title: "Throughput over time", unit: "requests/s", points: throughput, label: axis::short, logarithmic: false },
+    Quantity { name: "throughput-over-time", title: "Throughput over time", unit: "requests/s", points: throughput, label: axis::short, scale: Scale::Linear },
     Quantity {
         name: "response-over-time",
         title: "Response time over time",
         unit: "p99 of each second",
         points: response,
         label: axis::time,
-        logarithmic: true,
+        scale: Scale::Log,
     },
     Quantity {
         name: "cpu-over-time",
@@ -33,7 +41,7 @@ const QUANTITIES: [Quantity; 4] = [
         unit: "100 % is one core",
         points: cpu,
         label: axis::core_percent,
-        logarithmic: false,
+        scale: Scale::Linear,
     },
     Quantity {
         name: "memory-over-time",
@@ -41,7 +49,7 @@ const QUANTITIES: [Quantity; 4] = [
         unit: "resident set of the tree",
         points: memory,
         label: axis::size,
-        logarithmic: true,
+        scale: Scale::Bytes,
     },
 ];
 
@@ -69,17 +77,18 @@ fn chart(view: &View, quantity: &Quantity) -> Option<Chart> {
     if drawn.is_empty() || most <= 0.0 {
         return None;
     }
-    let y = if quantity.logarithmic && least > 0.0 {
-        Axis::log(quantity.unit, least, most, quantity.label)
-    } else {
-        Axis::linear(quantity.unit, 0.0, most, 5, quantity.label)
+    let y = match quantity.scale {
+        Scale::Log if least > 0.0 => Axis::log(quantity.unit, least, most, quantity.label),
+        Scale::Bytes if least > 0.0 => Axis::log_bytes(quantity.unit, least, most),
+        _ => Axis::linear(quantity.unit, 0.0, most, 5, quantity.label),
     };
-    let x = |form: Form| Axis::linear("seconds after the warm-up", first, last, form.ticks() + 2, axis::short);
+    let before = if view.run.profile == "devices" { "the ramp up" } else { "the warm-up" };
+    let x = |form: Form| Axis::linear(&format!("seconds after {before}"), first, last, form.ticks() + 2, axis::short);
     Some(Chart {
         name: quantity.name.into(),
         title: quantity.title.into(),
         alternative: format!("{} of {} trials, a point a second, from {first:.0} s to {last:.0} s.", quantity.title, drawn.len()),
-        caption: "A line for each repetition; left of 0 is the warm-up, which no figure counts.".into(),
+        caption: format!("A line for each repetition; left of 0 is {before}, which the headline does not count."),
         lines_by_target: true,
         wide: lines(Form::Wide, &x(Form::Wide), &y, &drawn),
         narrow: lines(Form::Narrow, &x(Form::Narrow), &y, &drawn),

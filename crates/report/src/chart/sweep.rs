@@ -27,9 +27,9 @@ fn range(rows: &[(usize, &Row, &Sweep)], figure: fn(&Point) -> Option<f64>) -> (
     figures.fold((f64::MAX, 0.0), |(least, most), v| (least.min(v), most.max(v)))
 }
 
-fn by_step(rows: &[(usize, &Row, &Sweep)], title: &str) -> Axis {
-    let (least, most) = range(rows, |point| Some(size(point.at)));
-    Axis::log(title, least, most, short)
+fn by_step(rows: &[(usize, &Row, &Sweep)], title: &str, form: Form) -> Axis {
+    let values: Vec<f64> = rows.iter().flat_map(|(_, _, sweep)| &sweep.points).map(|point| size(point.at)).collect();
+    Axis::log_at(title, &values, 2 * form.ticks() + 2, short)
 }
 
 fn points(sweep: &Sweep, figure: fn(&Point) -> Option<f64>) -> Vec<(f64, f64)> {
@@ -60,7 +60,7 @@ fn throughput(rows: &[(usize, &Row, &Sweep)]) -> Chart {
         let foretold = points(sweep, |point| point.prediction.map(|prediction| prediction.throughput_per_s));
         drawn.push(Line { name: None, colour: AXIS, points: foretold, marks: true, joined: false, ..plain });
     }
-    let draw = |form: Form| lines(form, &by_step(rows, "connections"), &Axis::linear("requests/s", 0.0, most, 5, short), &drawn);
+    let draw = |form: Form| lines(form, &by_step(rows, "connections", form), &Axis::linear("requests/s", 0.0, most, 5, short), &drawn);
     let columns = ["target", "connections", "requests/s", "predicted", "error", "mean response", "predicted", "error", "p99", "CPU"];
     let mut cells = Vec::new();
     for (_, row, sweep) in rows {
@@ -115,7 +115,7 @@ fn p50(point: &Point) -> Option<f64> {
     point.response_time.p50_ns.map(|ns| ns as f64)
 }
 
-fn times(rows: &[(usize, &Row, &Sweep)], x: &Axis) -> Option<(String, String)> {
+fn times(rows: &[(usize, &Row, &Sweep)], title: &str) -> Option<(String, String)> {
     let (least, _) = range(rows, p50);
     let (_, most) = range(rows, p99);
     if most <= 0.0 {
@@ -128,11 +128,12 @@ fn times(rows: &[(usize, &Row, &Sweep)], x: &Axis) -> Option<(String, String)> {
         drawn.push(Line { name: None, dash: Some((6, 4)), points: points(sweep, p99), ..line });
     }
     let y = Axis::log("response time", least, most, time);
-    Some((lines(Form::Wide, x, &y, &drawn), lines(Form::Narrow, x, &y, &drawn)))
+    let draw = |form: Form| lines(form, &by_step(rows, title, form), &y, &drawn);
+    Some((draw(Form::Wide), draw(Form::Narrow)))
 }
 
 fn response(rows: &[(usize, &Row, &Sweep)]) -> Option<Chart> {
-    let (wide, narrow) = times(rows, &by_step(rows, "connections"))?;
+    let (wide, narrow) = times(rows, "connections")?;
     let cells = rows.iter().flat_map(|(_, row, sweep)| {
         sweep.points.iter().map(|point| {
             let s = &point.response_time;
@@ -159,7 +160,7 @@ fn response(rows: &[(usize, &Row, &Sweep)]) -> Option<Chart> {
 }
 
 fn search(rows: &[(usize, &Row, &Sweep)]) -> Chart {
-    let (wide, narrow) = times(rows, &by_step(rows, "offered requests/s")).unwrap_or_default();
+    let (wide, narrow) = times(rows, "offered requests/s").unwrap_or_default();
     let capacities: Vec<String> = rows
         .iter()
         .map(|(_, row, sweep)| {

@@ -17,9 +17,11 @@ pub fn section(view: &View) -> Markup {
     html! {
         section id="results" {
             h2 { "Results" }
+            p.hint id="results-note" {
+                "Complete and right answers per second, median of the repetitions with its 95 % interval. " (span) " over all repetitions. CPU: 100 % is one core, of the whole process tree."
+            }
             div.scroll tabindex="0" role="region" aria-label="Results, scrolls sideways" {
-                table.sortable.headline {
-                    caption { "Complete and right answers per second, median of the repetitions with its 95 % interval. " (span) " over all repetitions. CPU: 100 % is one core, of the whole process tree." }
+                table.sortable.headline aria-describedby="results-note" {
                     thead {
                         tr {
                             (th("#", true)) (th("Target", false)) (th("Requests/s", true)) (th("95 % interval", true))

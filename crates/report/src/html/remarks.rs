@@ -62,13 +62,10 @@ pub fn without_result(view: &View) -> Markup {
 
 pub fn explanations(view: &View) -> Markup {
     html! {
-        @if view.rows.iter().any(|row| !row.explanation.is_empty()) {
+        @if view.rows.iter().any(|row| row.explanation.is_some()) {
             section id="explanations" {
                 h2 { "What the figures say" }
-                @for row in view.rows.iter().filter(|row| !row.explanation.is_empty()) {
-                    h3 { (row.target) }
-                    @for paragraph in &row.explanation { p { (paragraph) } }
-                }
+                dl.facts { @for row in &view.rows { @if let Some(explanation) = &row.explanation { dt { (row.target) } dd { (explanation.text) } } } }
             }
         }
     }

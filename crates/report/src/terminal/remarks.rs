@@ -82,12 +82,14 @@ fn without_result(page: &mut Page, view: &View) {
 }
 
 fn explanations(page: &mut Page, view: &View) {
-    if view.rows.iter().all(|row| row.explanation.is_empty()) {
+    if view.rows.iter().all(|row| row.explanation.is_none()) {
         return;
     }
     page.heading("What the figures say");
-    for row in view.rows.iter().filter(|row| !row.explanation.is_empty()) {
-        page.paragraph("  ", &format!("{}: {}", row.target, row.explanation.join(" ")));
+    for row in &view.rows {
+        if let Some(explanation) = &row.explanation {
+            page.paragraph("  ", &format!("{}: {}", row.target, explanation.text));
+        }
     }
 }
 

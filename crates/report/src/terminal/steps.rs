@@ -23,21 +23,27 @@ pub fn write(page: &mut Page, view: &View) {
 
 fn by_connections(page: &mut Page, row: &Row, sweep: &Sweep) {
     page.heading(&format!("{} by connections", row.target));
-    let mut grid = Grid::default().right("connections").right("requests/s").right("predicted").right("error");
-    grid = grid.right("mean resp.").right("predicted").right("error").right("p99").right("CPU");
+    // Below 90 columns the prediction of the response time, which follows from that of the throughput, is left to the other forms.
+    let wide = page.style.width >= 90;
+    let mut grid = Grid::default().right("connections").right("requests/s").right("predicted").right("error").right("mean resp.");
+    if wide {
+        grid = grid.right("predicted").right("error");
+    }
+    grid = grid.right("p99").right("CPU");
     for point in &sweep.points {
         let prediction = point.prediction;
-        grid.row(vec![
-            words::count(Some(size(point.at))),
+        let mut cells = vec![
+            words::whole(size(point.at) as u64),
             mark(point, &words::count(point.goodput_per_s)),
             words::count(prediction.map(|p| p.throughput_per_s)),
             signed(prediction.and_then(|p| p.throughput_error)),
             words::ns_f(point.response_time.mean_ns),
-            words::ns_f(prediction.map(|p| p.response_ns)),
-            signed(prediction.and_then(|p| p.response_error)),
-            words::ns(point.response_time.p99_ns),
-            words::cores(point.target_cores),
-        ]);
+        ];
+        if wide {
+            cells.extend([words::ns_f(prediction.map(|p| p.response_ns)), signed(prediction.and_then(|p| p.response_error))]);
+        }
+        cells.extend([words::ns(point.response_time.p99_ns), words::cores(point.target_cores)]);
+        grid.row(cells);
     }
     grid.write(page, 2);
     if let Some(fit) = &sweep.fit {
@@ -53,7 +59,7 @@ fn by_connections(page: &mut Page, row: &Row, sweep: &Sweep) {
         page.paragraph("  ", &text);
     }
     if let Some(knee) = sweep.knee {
-        page.paragraph("  ", &format!("Knee at {} connections: more of them bring little.", words::count(Some(knee))));
+        page.paragraph("  ", &format!("Knee at {knee:.0} connections: more of them bring little."));
     }
     if let Some(served) = sweep.served_at_a_time {
         page.paragraph("  ", &format!("Serves about {served:.0} requests at a time."));
@@ -103,12 +109,12 @@ pub fn signed(error: Option<f64>) -> String {
 
 fn phases(page: &mut Page, row: &Row) {
     page.heading(&format!("{} by phase", row.target));
-    let mut grid = Grid::default().left("phase").right("length").right("peak").right("requests/s").right("connect p99");
+    let mut grid = Grid::default().left("phase").right("s").right("peak").right("requests/s").right("connect p99");
     grid = grid.right("headers p50").right("headers p99").right("errors");
     for phase in &row.phases {
         grid.row(vec![
             phase.name.replace('_', " "),
-            format!("{:.0} s", phase.length_s),
+            format!("{:.0}", phase.length_s),
             words::whole(phase.connections.peak),
             words::count(phase.goodput_per_s),
             words::ns(phase.connect.p99_ns),

@@ -9,7 +9,8 @@ use pippin_model::trial::{Failure, Step, TrialRecord};
 use pippin_model::usage::{Role, Usage};
 use pippin_stats::bootstrap::Sample;
 use pippin_stats::cost;
-use pippin_stats::judge::judge_run;
+use pippin_stats::explain::{Explanation, explain};
+use pippin_stats::judge::{Context, judge_run};
 use pippin_stats::quantile::median;
 use pippin_stats::rank::{Contender, ranks};
 use pippin_stats::steady::measured_rates;
@@ -19,7 +20,7 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use super::curve::{Bin, QuantilePoint, bins, quantiles};
+use super::curve::{Bin, QuantilePoint, bins, bins_per_decade, quantiles};
 use super::phases::{self, PhaseRow};
 use super::series::Series;
 use super::sweep::{self, Sweep};
@@ -73,8 +74,8 @@ pub struct Row {
     pub failure: Option<Failure>,
     /// Whether the failure is that it cannot be had on this machine.
     pub unavailable: bool,
-    /// What the figures say, in words.
-    pub explanation: Vec<String>,
+    /// Why it is as fast as it is; `None` without a result.
+    pub explanation: Option<Explanation>,
     /// Trials that were made for the headline.
     pub trials: u32,
     /// Those of them that have a result.
@@ -149,7 +150,8 @@ pub fn rows<R: Rng + ?Sized>(record: &RunRecord, rng: &mut R) -> Vec<Row> {
     }
     let entries: Vec<Entry> = targets.iter().map(|target| Entry::of(record, target, &summaries, &found)).collect();
     let ranks = ranks_of(&entries, rng);
-    let mut rows: Vec<Row> = entries.iter().zip(ranks).map(|(entry, rank)| entry.row(record, rank)).collect();
+    let per_decade = bins_per_decade(entries.iter().filter_map(|entry| entry.summary).map(|summary| &summary.spans.response_time));
+    let mut rows: Vec<Row> = entries.iter().zip(ranks).map(|(entry, rank)| entry.row(record, rank, per_decade)).collect();
     let median = |row: &Row| row.goodput_per_s.map_or(f64::MIN, |figure| figure.median);
     rows.sort_by(|a, b| {
         let place = |row: &Row| (row.goodput_per_s.is_none(), row.rank.is_none());
@@ -184,13 +186,13 @@ impl<'a> Entry<'a> {
         let profile = &record.header.plan.profile;
         let trials: Vec<&TrialRecord> = record.trials.iter().filter(|trial| trial.spec.target == *target).collect();
         let own: Vec<&TargetSummary> = summaries.iter().filter(|summary| summary.target == *target).collect();
-        let sweep = sweep::of(profile, &own, found.iter().find(|found| found.target == *target));
+        let sweep = sweep::of(profile, &own, &trials, found.iter().find(|found| found.target == *target));
         let summary = sweep::headline(profile, &own, sweep.as_ref());
         let headline = trials.iter().copied().filter(|trial| summary.is_some_and(|summary| trial.spec.step == summary.step)).collect();
         Self { target: target.clone(), trials, headline, summary, sweep }
     }
 
-    fn row(&self, record: &RunRecord, rank: Option<u32>) -> Row {
+    fn row(&self, record: &RunRecord, rank: Option<u32>, per_decade: f64) -> Row {
         let info = record.header.targets.get(&self.target);
         let unavailable = info.and_then(|info| info.unavailable.clone());
         let failed = self.trials.iter().find_map(|trial| trial.failure.clone());
@@ -207,7 +209,7 @@ impl<'a> Entry<'a> {
             throughput_per_s: self.summary.and_then(|summary| summary.throughput_per_s),
             spans: SpanSummaries::of(spans),
             response_quantiles: quantiles(&spans.response_time),
-            response_bins: bins(&spans.response_time),
+            response_bins: bins(&spans.response_time, per_decade),
             requests: all.requests,
             status: all.status,
             error_fraction: self.summary.and_then(|summary| summary.error_fraction),
@@ -220,13 +222,21 @@ impl<'a> Entry<'a> {
             caveats: self.summary.map(|summary| summary.caveats.clone()).unwrap_or_default(),
             unavailable: unavailable.is_some(),
             failure: unavailable.or(failed),
-            explanation: Vec::new(),
+            explanation: self.explanation(record),
             trials: self.summary.map_or(0, |summary| summary.trials),
             repetitions: self.summary.map_or(0, |summary| summary.measured),
             series: self.headline.iter().filter_map(|trial| Series::of(trial)).collect(),
             phases: phases::of(&self.headline),
             sweep: self.sweep.clone(),
         }
+    }
+}
+
+impl Entry<'_> {
+    fn explanation(&self, record: &RunRecord) -> Option<Explanation> {
+        let first = self.headline.iter().find(|trial| trial.load.is_some())?;
+        let context = Context::of_run(&record.header, &record.trials, &first.spec);
+        Some(explain(&self.headline, &context, record.header.plan.price.as_ref()))
     }
 }
 

@@ -1,10 +1,11 @@
 //! The points of a sweep or of a capacity search.
 use pippin_model::caveat::Verdict;
 use pippin_model::histogram::Summary;
-use pippin_model::objective::{Bound, Objective};
+use pippin_model::objective::Objective;
 use pippin_model::profile::Profile;
-use pippin_model::trial::Step;
+use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::usage::Role;
+use pippin_stats::objective::misses;
 use pippin_stats::predict::Law;
 use pippin_stats::summary::TargetSummary;
 use pippin_stats::sweep::Sweep as FoundSweep;
@@ -45,6 +46,8 @@ pub struct Point {
     pub prediction: Option<PredictionView>,
     /// Capacity search only: whether the objective was kept.
     pub held: Option<bool>,
+    /// Capacity search only: what was missed, over all trials.
+    pub missed: Vec<String>,
 }
 
 /// What was predicted for a point before it was measured, and how far off it was.
@@ -87,13 +90,13 @@ pub(super) fn headline<'a>(profile: &Profile, summaries: &[&'a TargetSummary], s
 }
 
 /// The points of one target; `None` if the profile has none.
-pub(super) fn of(profile: &Profile, summaries: &[&TargetSummary], found: Option<&FoundSweep>) -> Option<Sweep> {
+pub(super) fn of(profile: &Profile, summaries: &[&TargetSummary], trials: &[&TrialRecord], found: Option<&FoundSweep>) -> Option<Sweep> {
     let objective = match profile {
         Profile::Sweep { .. } => None,
         Profile::Capacity { objective, .. } => Some(objective),
         _ => return None,
     };
-    let mut points: Vec<Point> = summaries.iter().filter_map(|summary| point(summary, objective)).collect();
+    let mut points: Vec<Point> = summaries.iter().filter_map(|summary| point(summary, objective, trials)).collect();
     points.sort_by(|a, b| size(a.at).total_cmp(&size(b.at)));
     if points.is_empty() {
         return None;
@@ -106,7 +109,8 @@ pub(super) fn of(profile: &Profile, summaries: &[&TargetSummary], found: Option<
     })
 }
 
-fn point(summary: &TargetSummary, objective: Option<&Objective>) -> Option<Point> {
+fn point(summary: &TargetSummary, objective: Option<&Objective>, trials: &[&TrialRecord]) -> Option<Point> {
+    let missed = objective.map(|objective| missed(objective, summary, trials));
     Some(Point {
         at: summary.step?,
         verdict: summary.verdict,
@@ -115,17 +119,15 @@ fn point(summary: &TargetSummary, objective: Option<&Objective>) -> Option<Point
         errors: summary.errors.values().sum(),
         target_cores: summary.cores.get(&Role::Target).copied(),
         prediction: None,
-        held: objective.map(|objective| holds(objective, summary)),
+        held: missed.as_ref().map(|missed| missed.is_empty() && summary.goodput_per_s.is_some()),
+        missed: missed.unwrap_or_default(),
     })
 }
 
-/// Whether all bounds hold of what was measured, and there is a result that can be believed.
-fn holds(objective: &Objective, summary: &TargetSummary) -> bool {
-    let kept = |bound: &Bound| match bound {
-        Bound::ResponseTime { quantile, below_ns } => summary.spans.response_time.quantile_ns(*quantile).is_some_and(|ns| ns < *below_ns),
-        Bound::Errors { below } => summary.error_fraction.is_some_and(|fraction| fraction < *below),
-    };
-    summary.verdict != Verdict::Invalid && objective.0.iter().all(kept)
+/// What the trials at this step missed.
+fn missed(objective: &Objective, summary: &TargetSummary, trials: &[&TrialRecord]) -> Vec<String> {
+    let here = trials.iter().filter(|trial| trial.spec.step == summary.step).filter_map(|trial| trial.load.as_ref());
+    here.flat_map(|load| misses(objective, &load.measured)).collect()
 }
 
 fn with_capacity(mut sweep: Sweep) -> Sweep {
