@@ -153,7 +153,7 @@ fn threads_share_the_connections() {
 fn wrong_statuses_and_bodies_are_invalid() {
     let busy = spawn(Script::always(Answer::new(503, b"busy").delay(Duration::from_millis(5)))).unwrap();
     let result = json(&busy, &["-c", "1", "-n", "20"], &[3]);
-    assert_eq!((&result["errors"]["wrong_status"], &result["status"]["5xx"], &result["verdict"]), (&20.into(), &20.into(), &"INVALID".into()));
+    assert_eq!((&result["errors"]["wrong_status"], &result["status"]["s5xx"], &result["verdict"]), (&20.into(), &20.into(), &"INVALID".into()));
     assert_eq!(result["goodput_per_s"], 0.0);
     let expected = json(&busy, &["-c", "1", "-n", "20", "--expect-status", "503"], &BELIEVED_OR_NOT);
     assert_eq!(expected["errors"], serde_json::json!({}));
@@ -243,4 +243,15 @@ fn an_objective_that_no_rate_keeps_is_a_failure() {
     let server = spawn(Script::always(Answer::ok(b"hello").delay(Duration::from_millis(30)))).unwrap();
     let outcome = load(&server, &["--objective", "p99<5ms", "-R", "20", "-c", "4", "-d", "300ms"]);
     outcome.exits(1).says(&["no rate that was tried keeps"]);
+}
+
+#[test]
+fn an_objective_that_every_rate_keeps_up_to_a_limit_names_that_rate() {
+    // Two at a time, 20 ms each: 100 a second.
+    let server = spawn(Script::always(Answer::ok(b"hello").delay(Duration::from_millis(20)))).unwrap();
+    let outcome = load(&server, &["--objective", "p99<1s, errors<1%", "-R", "10", "-c", "2", "-d", "500ms"]);
+    outcome.exits(0).says(&["capacity: ", "requests/s keep p99"]);
+    let (_, text) = outcome.stderr.rsplit_once("capacity: ").unwrap();
+    let rate: f64 = text.split_whitespace().next().unwrap().replace(',', "").parse().unwrap();
+    assert!((10.0..=250.0).contains(&rate), "{rate}");
 }

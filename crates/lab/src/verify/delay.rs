@@ -143,6 +143,6 @@ mod tests {
             assert!(judged(|i| wait + i % 3 * 100).is_err(), "{wait}");
         }
         let verdict = judged(|i| 100_000 + i % 10 * 4_000).unwrap_err();
-        assert!(verdict.contains("no answer came before 100 ms"), "{verdict}");
+        assert!(verdict.contains("no answer came before 99.9 ms"), "{verdict}");
     }
 }
