@@ -1,7 +1,7 @@
 //! One execution of a plan: everything installed, then every repetition of every target, in a seeded interleaved order, each with a
 //! fresh start.
 use pippin_model::caveat::{Caveat, Severity, Verdict};
-use pippin_model::cpus::CpuSplit;
+use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::plan::Plan;
 use pippin_model::profile::Profile;
 use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
@@ -60,6 +60,7 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     };
     let workload = settings.catalog.workload(&plan.workload).map_err(in_plan)?;
     let targets = resolve(&plan, &workload, settings.catalog).map_err(in_plan)?;
+    let cpus = split(&plan)?;
     std::fs::create_dir_all(&settings.folder).map_err(LabError::io(format!("create {}", settings.folder.display())))?;
     let prepared = match prepare(&targets, settings) {
         Ok(prepared) => prepared,
@@ -68,7 +69,7 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     };
     let header = header(plan, workload, &prepared, settings);
     settings.store.begin(&header)?;
-    let mut execution = Execution::new(header, prepared, settings);
+    let mut execution = Execution::new(header, prepared, cpus, settings);
     let outcome = execution.all_repetitions();
     let state = match &outcome {
         Ok(()) if settings.stop.load(Ordering::Relaxed) => RunState::Interrupted,
@@ -189,8 +190,7 @@ struct Execution<'a> {
 }
 
 impl<'a> Execution<'a> {
-    fn new(header: RunHeader, prepared: Prepared, settings: &'a RunSettings<'a>) -> Self {
-        let cpus = split(&header.plan);
+    fn new(header: RunHeader, prepared: Prepared, cpus: CpuSplit, settings: &'a RunSettings<'a>) -> Self {
         let samples = header.workload.samples();
         Self { header, prepared, settings, cpus, samples, trials: Vec::new(), given_up: BTreeSet::new(), number: 0 }
     }
@@ -271,7 +271,8 @@ impl<'a> Execution<'a> {
             spec.step = current;
             let mut record = self.make(&spec, &mut running, services);
             steps.observe(&record);
-            step = if record.failure.is_some() || self.interrupted() { None } else { steps.next() };
+            let over = record.failure.is_some() || self.interrupted() || self.settings.observer.skips(id);
+            step = if over { None } else { steps.next() };
             if step.is_none() {
                 if record.failure.as_ref().is_some_and(|failure| failure.stage == Stage::Proof) {
                     self.given_up.insert(id.clone());
@@ -392,19 +393,22 @@ impl Steps {
 }
 
 /// Who runs where on this machine.
-#[must_use]
-pub fn split(plan: &Plan) -> CpuSplit {
+///
+/// # Errors
+/// If the plan names a processor that this process may not use.
+pub fn split(plan: &Plan) -> Result<CpuSplit, LabError> {
     let available = affinity::available();
     if plan.cpus.share {
-        return CpuSplit { target: available.clone(), generator: available.clone(), services: available };
+        return Ok(CpuSplit { target: available.clone(), generator: available.clone(), services: available });
     }
     let default = CpuSplit::default_for(&available);
-    let existing = |wish: &Option<pippin_model::cpus::CpuSet>, other: pippin_model::cpus::CpuSet| {
-        // A plan that names processors which this machine lacks takes the default, and the record shows what was taken.
-        wish.as_ref().filter(|wish| wish.0.is_subset(&available.0)).cloned().unwrap_or(other)
+    let named = |key: &str, wish: &Option<CpuSet>, other: &CpuSet| match wish {
+        None => Ok(other.clone()),
+        Some(wish) if wish.0.is_subset(&available.0) => Ok(wish.clone()),
+        Some(wish) => Err(LabError::User(format!("plan {}: cpus.{key} is {wish}, but this process may use {available}; change it or take it out", plan.id))),
     };
-    let generator = existing(&plan.cpus.generator, default.generator);
-    CpuSplit { target: existing(&plan.cpus.target, default.target), services: existing(&plan.cpus.services, generator.clone()), generator }
+    let generator = named("generator", &plan.cpus.generator, &default.generator)?;
+    Ok(CpuSplit { target: named("target", &plan.cpus.target, &default.target)?, services: named("services", &plan.cpus.services, &generator)?, generator })
 }
 
 #[cfg(test)]

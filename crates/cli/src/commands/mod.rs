@@ -4,6 +4,7 @@ mod capacity;
 mod compare;
 mod consent;
 mod doctor;
+mod export;
 mod history;
 mod load;
 mod load_profile;
@@ -45,6 +46,7 @@ pub fn run(arguments: Arguments) -> Result<u8, CliError> {
         Command::Compare(arguments) => compare::run(&shared, &arguments),
         Command::Doctor(arguments) => doctor::run(&shared, &arguments),
         Command::Calibrate(arguments) => calibrate::run(&shared, &arguments),
+        Command::Export(arguments) => export::run(&shared, &arguments),
         Command::History(arguments) => history::run(&shared, &arguments),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Arguments::command(), "pippin", &mut std::io::stdout());
