@@ -10,6 +10,8 @@
 //! | `installation` | tools, steps, routes, consent |
 //! | `load` | `pippin load` against servers whose truth is known |
 //! | `help` | help, completions, man page |
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
+
 mod errors;
 mod files;
 mod help;
