@@ -26,7 +26,16 @@ pub fn of(view: &View) -> String {
     }
     explanations(&mut out, view);
     printed(&mut out, view);
-    line(&mut out, &format!("<sub>{} · {} · run {} · Pippin {}</sub>", text(&host_line(&view.host)), words::time(view.run.started_unix_ns), view.run.id, view.run.pippin_version));
+    line(
+        &mut out,
+        &format!(
+            "<sub>{} · {} · run {} · Pippin {}</sub>",
+            text(&host_line(&view.host)),
+            words::time(view.run.started_unix_ns),
+            view.run.id,
+            view.run.pippin_version
+        ),
+    );
     out
 }
 
@@ -85,7 +94,12 @@ fn headline(out: &mut String, view: &View) {
     let titles = ["#", "target", "requests/s", "95 % interval", "p50", "p99", "max", "errors", "CPU", "memory", "generator", "verdict"];
     table(out, 2, &titles, &rows);
     let span = if is_open(view) { "response time" } else { "service time" };
-    line(out, &format!("Requests/s: complete and right answers, median of the repetitions. p50, p99, max: {span}. CPU: 100 % is one core. Struck through: INVALID, not ranked.\n"));
+    line(
+        out,
+        &format!(
+            "Requests/s: complete and right answers, median of the repetitions. p50, p99, max: {span}. CPU: 100 % is one core. Struck through: INVALID, not ranked.\n"
+        ),
+    );
 }
 
 fn cells(view: &View, row: &Row) -> Vec<String> {

@@ -36,18 +36,50 @@ struct Metric {
 }
 
 const METRICS: [Metric; 13] = [
-    Metric { name: "pippin_goodput_per_second", help: "Complete and right answers per second, median over repetitions.", samples: |row| one(row.goodput_per_s.map(|f| f.median)) },
-    Metric { name: "pippin_goodput_low_per_second", help: "Lower end of its 95 % interval.", samples: |row| one(row.goodput_per_s.and_then(|f| f.interval).map(|i| i.low)) },
-    Metric { name: "pippin_goodput_high_per_second", help: "Upper end of its 95 % interval.", samples: |row| one(row.goodput_per_s.and_then(|f| f.interval).map(|i| i.high)) },
-    Metric { name: "pippin_rank", help: "Rank among the targets of the run; absent if INVALID or without a result.", samples: |row| one(row.rank.map(f64::from)) },
+    Metric {
+        name: "pippin_goodput_per_second",
+        help: "Complete and right answers per second, median over repetitions.",
+        samples: |row| one(row.goodput_per_s.map(|f| f.median)),
+    },
+    Metric {
+        name: "pippin_goodput_low_per_second",
+        help: "Lower end of its 95 % interval.",
+        samples: |row| one(row.goodput_per_s.and_then(|f| f.interval).map(|i| i.low)),
+    },
+    Metric {
+        name: "pippin_goodput_high_per_second",
+        help: "Upper end of its 95 % interval.",
+        samples: |row| one(row.goodput_per_s.and_then(|f| f.interval).map(|i| i.high)),
+    },
+    Metric {
+        name: "pippin_rank",
+        help: "Rank among the targets of the run; absent if INVALID or without a result.",
+        samples: |row| one(row.rank.map(f64::from)),
+    },
     Metric { name: "pippin_verdict", help: "1 for the verdict that the target has.", samples: verdict },
-    Metric { name: "pippin_service_time_seconds", help: "From sending a request to its last byte, by quantile.", samples: |row| quantiles(&row.spans.service_time) },
-    Metric { name: "pippin_response_time_seconds", help: "From the instant a request was due to its last byte, by quantile.", samples: |row| quantiles(&row.spans.response_time) },
+    Metric {
+        name: "pippin_service_time_seconds",
+        help: "From sending a request to its last byte, by quantile.",
+        samples: |row| quantiles(&row.spans.service_time),
+    },
+    Metric {
+        name: "pippin_response_time_seconds",
+        help: "From the instant a request was due to its last byte, by quantile.",
+        samples: |row| quantiles(&row.spans.response_time),
+    },
     Metric { name: "pippin_requests", help: "Requests by fate, over all repetitions.", samples: requests },
     Metric { name: "pippin_errors", help: "Errors by kind, over all repetitions.", samples: errors },
     Metric { name: "pippin_cpu_cores", help: "Cores kept busy by role.", samples: cores },
-    Metric { name: "pippin_target_resident_bytes", help: "Resident memory of the target's process tree at its highest.", samples: |row| one(row.usage.target_rss_bytes) },
-    Metric { name: "pippin_target_cpu_seconds_per_million", help: "CPU-seconds of the target for a million requests.", samples: |row| one(row.cost.target_cpu_s_per_million) },
+    Metric {
+        name: "pippin_target_resident_bytes",
+        help: "Resident memory of the target's process tree at its highest.",
+        samples: |row| one(row.usage.target_rss_bytes),
+    },
+    Metric {
+        name: "pippin_target_cpu_seconds_per_million",
+        help: "CPU-seconds of the target for a million requests.",
+        samples: |row| one(row.cost.target_cpu_s_per_million),
+    },
     Metric { name: "pippin_caveats", help: "1 for each caveat that the target has.", samples: caveats },
 ];
 
@@ -56,7 +88,13 @@ fn one(value: Option<f64>) -> Samples {
 }
 
 fn common(view: &View, row: &Row) -> String {
-    format!("plan=\"{}\",workload=\"{}\",run=\"{}\",target=\"{}\"", escape(&view.plan.id), escape(&view.workload.id), escape(&view.run.id), escape(&row.target.to_string()))
+    format!(
+        "plan=\"{}\",workload=\"{}\",run=\"{}\",target=\"{}\"",
+        escape(&view.plan.id),
+        escape(&view.workload.id),
+        escape(&view.run.id),
+        escape(&row.target.to_string())
+    )
 }
 
 fn escape(text: &str) -> String {

@@ -163,7 +163,12 @@ fn prometheus_text_keeps_to_its_grammar() {
 fn a_chart_is_a_file_of_its_own() {
     let view = View::of(&fixture::sweep());
     let names = svg::names(&view);
-    assert!(["throughput", "percentiles", "distribution", "split", "sweep", "sweep-response", "cpu-over-time", "cost"].iter().all(|name| names.iter().any(|n| n == name)), "{names:?}");
+    assert!(
+        ["throughput", "percentiles", "distribution", "split", "sweep", "sweep-response", "cpu-over-time", "cost"]
+            .iter()
+            .all(|name| names.iter().any(|n| n == name)),
+        "{names:?}"
+    );
     let text = svg::of(&view, "sweep").unwrap();
     assert!(text.starts_with("<svg ") && text.contains("<title>Throughput by connections</title>") && text.contains("xmlns=\"http://www.w3.org/2000/svg\""));
     assert!(text.contains("256") && text.contains("go/net-http"));

@@ -26,10 +26,31 @@ fn nothing_is_fetched() {
 #[test]
 fn every_part_is_there() {
     let hello = page(&fixture::hello());
-    for part in ["id=\"results\"", "id=\"verdicts\"", "id=\"missing\"", "id=\"explanations\"", "id=\"published\"", "id=\"cost\"", "id=\"host\"", "id=\"plan\"", "id=\"method\""] {
+    for part in [
+        "id=\"results\"",
+        "id=\"verdicts\"",
+        "id=\"missing\"",
+        "id=\"explanations\"",
+        "id=\"published\"",
+        "id=\"cost\"",
+        "id=\"host\"",
+        "id=\"plan\"",
+        "id=\"method\"",
+    ] {
         assert!(hello.contains(part), "{part}");
     }
-    for chart in ["throughput", "percentiles", "distribution", "split", "throughput-over-time", "response-over-time", "cpu-over-time", "memory-over-time", "published", "cost"] {
+    for chart in [
+        "throughput",
+        "percentiles",
+        "distribution",
+        "split",
+        "throughput-over-time",
+        "response-over-time",
+        "cpu-over-time",
+        "memory-over-time",
+        "published",
+        "cost",
+    ] {
         assert!(hello.contains(&format!("id=\"chart-{chart}\"")), "{chart}");
     }
     assert!(page(&fixture::sweep()).contains("id=\"chart-sweep\""));
