@@ -1,1 +1,52 @@
 //! The load generator: schedule x protocol x stop rule over an event loop a core.
+//!
+//! [`run`] takes a [`LoadSpec`] and returns what was measured. It knows nothing of targets, plans or files.
+//!
+//! The way of a load: `validate` -> `coordinator` starts one `worker` a thread, each with an `io` event loop, `users` that say when a
+//! request is due, the `http1` decoder, and a `recorder`; the coordinator tells all of them when measuring starts and ends
+//! (`timeline`) and merges what they have counted.
+mod arrivals;
+mod check;
+mod clock;
+mod coordinator;
+mod cpu;
+mod descriptors;
+mod error;
+pub mod http1;
+mod io;
+mod random;
+mod recorder;
+mod run;
+mod stop;
+mod tally;
+mod timeline;
+mod timer;
+mod validate;
+mod wire;
+mod worker;
+
+use std::sync::atomic::AtomicBool;
+
+use pippin_model::load_result::{LoadResult, Window};
+use pippin_model::load_spec::LoadSpec;
+
+pub use error::EngineError;
+
+/// How the caller takes part in a load while it runs.
+pub struct Control<'a> {
+    /// Ends the load early; what was measured is returned with `interrupted` set. Noticed within some 20 ms.
+    pub stop: &'a AtomicBool,
+    /// Gets each window of a second as soon as all threads have delivered it. In a warm-up of unknown length its `from_ns` counts
+    /// from the latest possible start of measuring; in the result it is exact.
+    pub on_window: Option<&'a (dyn Fn(&Window) + Send + Sync)>,
+    /// Whether throughput has stopped trending, given the completed requests per second of each short window (200 ms) so far.
+    pub steady: fn(&[f64]) -> bool,
+}
+
+/// Applies one load and blocks until it is over.
+///
+/// # Errors
+/// If the load cannot run as it was asked for, with the fix; what goes wrong with single requests is counted and no error.
+pub fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
+    run::run(spec, control)
+}

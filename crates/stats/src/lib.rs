@@ -31,6 +31,7 @@ pub mod littles_law;
 pub mod modes;
 pub mod objective;
 pub mod order;
+pub mod planner;
 pub mod predict;
 pub mod quantile;
 pub mod rank;
@@ -40,6 +41,8 @@ pub mod steady;
 mod student_t;
 pub mod summary;
 pub mod sweep;
+#[cfg(test)]
+mod test_degenerate;
 #[cfg(test)]
 mod test_noise;
 #[cfg(test)]

@@ -25,15 +25,25 @@ const HIGHLY_SIGNIFICANT: f64 = 2.576;
 ///
 /// Looks at the newer half of the windows, at least 5 and at most 30. They are settled if the change along Theil and Sen's line is below
 /// 3 %, or if it is below 10 % and Mann and Kendall's test finds no trend at 5 %. Both are built on ranks and medians, so that one
-/// stalled window decides nothing. Below 5 windows, and while nothing is answered, the answer is no.
+/// stalled window decides nothing. Below 5 windows, and while nothing is answered, the answer is no. Where most windows are empty, because
+/// answers come in bursts as behind a slow upstream, windows are joined in pairs until they are not.
 #[must_use]
 pub fn has_settled(per_window: &[f64]) -> bool {
+    if is_mostly_empty(per_window) && per_window.len() >= 2 * FEWEST_TO_SETTLE {
+        // From the newest backwards, so that an odd one out is the oldest.
+        let pairs: Vec<f64> = per_window.rchunks_exact(2).rev().map(|pair| (pair[0] + pair[1]) / 2.0).collect();
+        return has_settled(&pairs);
+    }
     let looked_at = (per_window.len() / 2).clamp(FEWEST_TO_SETTLE, MOST_TO_SETTLE);
     let Some(newest) = per_window.len().checked_sub(looked_at).map(|from| &per_window[from..]) else { return false };
     trend(newest).is_some_and(|found| {
         let change = found.relative_change.abs();
         change < NEGLIGIBLE || (change < NEVER_SETTLED && found.z.abs() < SIGNIFICANT)
     })
+}
+
+fn is_mostly_empty(per_window: &[f64]) -> bool {
+    2 * per_window.iter().filter(|rate| **rate <= 0.0).count() >= per_window.len()
 }
 
 /// The trend that makes a trial unsteady: at least 8 windows, a change of more than 5 % from start to end, significant at 1 % after
@@ -117,6 +127,16 @@ mod tests {
             settled += usize::from(has_settled(&flat));
         }
         assert!(settled > 170, "{settled} of 200");
+    }
+
+    #[test]
+    fn bursts_settle_and_a_late_first_answer_does_not() {
+        // 100 users in step behind an upstream of 500 ms, seen in windows of 200 ms.
+        let bursts: Vec<f64> = (0..40).map(|window| if (window * 2) % 5 < 2 { 500.0 } else { 0.0 }).collect();
+        let first = (1..40).find(|n| has_settled(&bursts[..*n])).unwrap();
+        assert!(first <= 25, "settled after {first}");
+        let late = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 500.0, 500.0, 500.0];
+        assert!((0..=12).all(|n| !has_settled(&late[..n])));
     }
 
     #[test]

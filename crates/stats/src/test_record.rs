@@ -4,7 +4,7 @@ use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::fingerprint::Fingerprint;
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::{
-    ByteCounts, ConnectionCounts, ErrorKind, GeneratorUse, LoadResult, Measured, RequestCounts, Spans, StatusCounts, WarmUpResult, Window,
+    Answered, ByteCounts, ConnectionCounts, ErrorKind, GeneratorUse, LoadResult, Measured, RequestCounts, Spans, StatusCounts, WarmUpResult, Window,
 };
 use pippin_model::load_spec::Arrivals;
 use pippin_model::objective::Objective;
@@ -365,6 +365,7 @@ impl TestRecord {
             measured: Measured {
                 duration_ns,
                 requests,
+                answered: Answered { completed: requests.completed, good: requests.good },
                 status: StatusCounts { s2xx: requests.good, ..StatusCounts::default() },
                 errors: self.errors.clone(),
                 connections: ConnectionCounts { asked: self.connections, peak: self.connections, opened: self.connections, ..ConnectionCounts::default() },

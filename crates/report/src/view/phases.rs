@@ -72,6 +72,8 @@ pub(super) fn add(all: &mut Measured, one: &Measured) {
     a.good += b.good;
     a.failed += b.failed;
     a.censored += b.censored;
+    all.answered.completed += one.answered.completed;
+    all.answered.good += one.answered.good;
     for (kind, count) in &one.errors {
         *all.errors.entry(*kind).or_default() += count;
     }

@@ -1,0 +1,247 @@
+//! Starts the threads, decides when measuring begins and ends, merges windows and results.
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use pippin_model::load_result::{WarmUpResult, Window};
+use pippin_model::load_spec::{LoadSpec, Schedule, WarmUp};
+
+use crate::Control;
+use crate::clock;
+use crate::recorder::Message;
+use crate::tally::WindowTally;
+use crate::timeline::{Progress, Timeline, UNKNOWN};
+
+/// How long before it comes an instant is announced: longer than any thread sleeps.
+const LEAD_NS: u64 = 30_000_000;
+/// The short windows in which the warm-up's throughput is looked at.
+const SHORT_WINDOW_NS: u64 = 200_000_000;
+const POLL: Duration = Duration::from_millis(5);
+
+/// The part of the load that runs on the caller's thread.
+pub(crate) struct Coordinator<'a> {
+    pub spec: &'a LoadSpec,
+    pub control: &'a Control<'a>,
+    pub timeline: &'a Timeline,
+    pub progress: &'a [Progress],
+    pub inbox: Receiver<Message>,
+    counts: Counts,
+    started: u64,
+    start: u64,
+    measure_from: u64,
+    steady: Option<bool>,
+    short: Vec<f64>,
+    short_from: u64,
+    short_completed: u64,
+    interrupted: bool,
+    pending: BTreeMap<u64, (u64, u32, Box<WindowTally>)>,
+    windows: Vec<(u64, Window)>,
+}
+
+#[derive(Default)]
+struct Counts {
+    ready: usize,
+    set_up: usize,
+    finished: Vec<u64>,
+}
+
+/// What the coordinator has seen when all threads have ended.
+pub(crate) struct Course {
+    pub started_ns: u64,
+    /// The start of the schedule and the end of the load.
+    pub start_ns: u64,
+    pub end_ns: u64,
+    pub measured_from_ns: u64,
+    pub measured_to_ns: u64,
+    pub warm_up: WarmUpResult,
+    pub windows: Vec<Window>,
+    pub interrupted: bool,
+}
+
+impl<'a> Coordinator<'a> {
+    pub fn new(spec: &'a LoadSpec, control: &'a Control<'a>, timeline: &'a Timeline, progress: &'a [Progress], inbox: Receiver<Message>) -> Self {
+        Self {
+            spec,
+            control,
+            timeline,
+            progress,
+            inbox,
+            counts: Counts::default(),
+            started: UNKNOWN,
+            start: UNKNOWN,
+            measure_from: UNKNOWN,
+            steady: None,
+            short: vec![],
+            short_from: 0,
+            short_completed: 0,
+            interrupted: false,
+            pending: BTreeMap::new(),
+            windows: vec![],
+        }
+    }
+
+    /// Leads the load to its end. Returns early if the threads are gone, which their own results explain.
+    pub fn run(mut self) -> Course {
+        while self.counts.finished.len() < self.progress.len() {
+            match self.inbox.recv_timeout(POLL) {
+                Ok(message) => self.hear(message),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.look();
+        }
+        self.emit(true);
+        self.into_course()
+    }
+
+    fn hear(&mut self, message: Message) {
+        let threads = self.progress.len();
+        match message {
+            Message::Ready => {
+                self.counts.ready += 1;
+                if self.counts.ready == threads {
+                    self.started = clock::now_ns();
+                    self.timeline.begin_at(self.started);
+                }
+            }
+            Message::SetUp => {
+                self.counts.set_up += 1;
+                if self.counts.set_up == threads {
+                    self.begin(clock::now_ns() + 1_000_000);
+                }
+            }
+            Message::Window { from, to, tally } => {
+                match self.pending.get_mut(&from) {
+                    Some((latest, count, merged)) => {
+                        *latest = (*latest).max(to);
+                        *count += 1;
+                        merged.merge(&tally);
+                    }
+                    None => {
+                        self.pending.insert(from, (to, 1, tally));
+                    }
+                }
+                self.emit(false);
+            }
+            Message::Finished { at } => {
+                self.counts.finished.push(at);
+                self.emit(false);
+            }
+        }
+    }
+
+    /// All is set up: the schedule starts at `start`.
+    fn begin(&mut self, start: u64) {
+        self.start = start;
+        self.short_from = start;
+        match self.spec.warm_up {
+            WarmUp::None => self.measure(start),
+            WarmUp::Fixed { duration_ns } => self.measure(start + duration_ns),
+            WarmUp::Auto { .. } => {}
+        }
+        self.timeline.start_at(start);
+    }
+
+    fn measure(&mut self, from: u64) {
+        self.measure_from = from;
+        self.timeline.measure_from(from);
+        if let Some(end) = crate::stop::end(self.spec, self.start, from) {
+            self.timeline.end_at(end);
+        }
+    }
+
+    /// Looks at the clock and at the caller's wish.
+    fn look(&mut self) {
+        let now = clock::now_ns();
+        if self.control.stop.load(Ordering::Relaxed) && !self.interrupted {
+            self.interrupted = true;
+            self.timeline.start_at(self.start.min(now));
+            self.timeline.end_at(now);
+            self.timeline.begin_at(self.started.min(now));
+        }
+        if let WarmUp::Auto { at_most_ns } = self.spec.warm_up
+            && self.measure_from == UNKNOWN
+            && self.start != UNKNOWN
+            && now > self.start
+        {
+            self.watch_warm_up(now, at_most_ns);
+        }
+    }
+
+    fn watch_warm_up(&mut self, now: u64, at_most_ns: u64) {
+        if now - self.short_from >= SHORT_WINDOW_NS {
+            let completed: u64 = self.progress.iter().map(Progress::get).sum();
+            let seconds = (now - self.short_from) as f64 / 1e9;
+            self.short.push((completed - self.short_completed) as f64 / seconds);
+            (self.short_from, self.short_completed) = (now, completed);
+            if (self.control.steady)(&self.short) {
+                self.steady = Some(true);
+                self.measure(now + LEAD_NS);
+                return;
+            }
+        }
+        if now + LEAD_NS + 2 * POLL.as_nanos() as u64 >= self.start + at_most_ns {
+            self.steady = Some(false);
+            self.measure((self.start + at_most_ns).max(now + LEAD_NS));
+        }
+    }
+
+    /// Passes on the windows to which every thread that still runs has contributed.
+    fn emit(&mut self, all: bool) {
+        let threads = self.progress.len();
+        while let Some(entry) = self.pending.first_entry() {
+            let from = *entry.key();
+            let (to, count, _) = *entry.get();
+            let gone = self.counts.finished.iter().filter(|at| **at <= from).count();
+            if !all && (count as usize) + gone < threads {
+                return;
+            }
+            let (_, _, tally) = entry.remove();
+            let window = tally.to_window(from as i64 - self.zero() as i64, to - from);
+            if let Some(listen) = self.control.on_window {
+                listen(&window);
+            }
+            self.windows.push((from, window));
+        }
+    }
+
+    /// The start of the measured part, or the latest it can have while that is not decided.
+    fn zero(&self) -> u64 {
+        if let Schedule::Devices { ramp_up_ns, .. } = self.spec.schedule {
+            return self.start + ramp_up_ns;
+        }
+        match self.spec.warm_up {
+            _ if self.measure_from != UNKNOWN => self.measure_from,
+            WarmUp::Auto { at_most_ns } => self.start + at_most_ns,
+            _ => self.start,
+        }
+    }
+
+    fn into_course(self) -> Course {
+        let now = clock::now_ns();
+        let end = self.counts.finished.iter().copied().max().unwrap_or(now);
+        let start = if self.start == UNKNOWN { end } else { self.start };
+        // Interrupted within the warm-up: nothing was measured.
+        let from = self.measure_from.min(end).max(start.min(end));
+        let (from, to) = match self.spec.schedule {
+            Schedule::Devices { ramp_up_ns, sustain_ns, .. } => ((start + ramp_up_ns).min(end), (start + ramp_up_ns + sustain_ns).min(end)),
+            _ => (from, end),
+        };
+        let windows = self.windows.into_iter().map(|(at, window)| Window { from_ns: at as i64 - from as i64, ..window }).collect();
+        Course {
+            started_ns: if self.started == UNKNOWN { end } else { self.started },
+            start_ns: start,
+            end_ns: end,
+            measured_from_ns: from,
+            measured_to_ns: to,
+            warm_up: WarmUpResult {
+                duration_ns: if matches!(self.spec.warm_up, WarmUp::None) { 0 } else { from.saturating_sub(start) },
+                steady: self.steady,
+                completed: 0,
+            },
+            windows,
+            interrupted: self.interrupted,
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Why a load cannot run: each message says what to change.
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+/// A load that cannot run as it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// Nowhere to connect.
+    #[error("no address to connect to: give at least one, for example 127.0.0.1:8080")]
+    NoAddresses,
+    /// Nothing to send.
+    #[error("no request to send: give at least one request template")]
+    NoRequests,
+    /// A template without bytes.
+    #[error("request template {0} is empty: build it with http1::request")]
+    EmptyRequest(usize),
+    /// A check that no answer can pass.
+    #[error("the check of request template {template} cannot pass: {why}")]
+    ImpossibleCheck {
+        /// Its place in the list, from 0.
+        template: usize,
+        /// What contradicts what.
+        why: String,
+    },
+    /// A count of zero.
+    #[error("{what} is 0: it must be at least 1")]
+    Zero {
+        /// What is zero.
+        what: &'static str,
+    },
+    /// A thread would have nothing to do.
+    #[error("{threads} threads for {connections} {users}: a thread needs at least one, so use at most {connections} threads")]
+    MoreThreadsThanConnections {
+        /// Threads asked for.
+        threads: u32,
+        /// Connections or devices asked for.
+        connections: u32,
+        /// Which of them.
+        users: &'static str,
+    },
+    /// A value that is not within bounds.
+    #[error("{what} is {value}: it must be {bounds}")]
+    OutOfBounds {
+        /// What it is.
+        what: &'static str,
+        /// The value given.
+        value: String,
+        /// What is accepted.
+        bounds: &'static str,
+    },
+    /// Two settings exclude each other.
+    #[error("{first} does not go with {second}: {fix}")]
+    Contradiction {
+        /// One of them.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+        /// What to leave out.
+        fix: &'static str,
+    },
+    /// Nothing ends the load.
+    #[error("nothing ends the load: give a duration or a number of requests")]
+    Endless,
+    /// Fewer requests than users.
+    #[error("{requests} requests for {connections} connections: some would never be used; ask for at most {requests} connections")]
+    FewerRequestsThanConnections {
+        /// Requests asked for.
+        requests: u64,
+        /// Connections asked for.
+        connections: u32,
+    },
+    /// The open loop's stages end too early.
+    #[error(
+        "the stages last {stages_ns} ns, but warm-up and duration together {needed_ns} ns: make the last stage {missing_ns} ns longer",
+        missing_ns = needed_ns - stages_ns
+    )]
+    StagesTooShort {
+        /// Sum of the stages.
+        stages_ns: u64,
+        /// Warm-up (at the most) and measured part.
+        needed_ns: u64,
+    },
+    /// A source address of the other family.
+    #[error("source address {from_address} cannot connect to {to}: one is IPv4 and the other IPv6; give source addresses of the target's family")]
+    SourceFamily {
+        /// The local address.
+        from_address: IpAddr,
+        /// The target's.
+        to: SocketAddr,
+    },
+    /// A source address that this host does not have.
+    #[error("source address {address} cannot be used: {error}; add it to an interface (127.0.0.0/8 needs no adding)")]
+    SourceAddress {
+        /// The local address.
+        address: IpAddr,
+        /// What bind(2) said.
+        error: io::Error,
+    },
+    /// Too few ports for the connections.
+    #[error(
+        "{connections} connections from {sources} source address(es) to {targets} address(es) need more than the {ports} ports of ip_local_port_range each: give at least {needed} source addresses"
+    )]
+    TooFewPorts {
+        /// Connections asked for.
+        connections: u32,
+        /// Source addresses given (1 if the kernel chooses).
+        sources: u64,
+        /// Target addresses.
+        targets: u64,
+        /// Ports of one source address.
+        ports: u64,
+        /// Source addresses that suffice.
+        needed: u64,
+    },
+    /// Too few descriptors.
+    #[error(
+        "{needed} descriptors are needed and {limit} are allowed: run `ulimit -n {needed}` first (as root, or raise `nofile` in /etc/security/limits.conf), or use {threads} threads, each of which then has a descriptor table of its own"
+    )]
+    TooFewDescriptors {
+        /// Descriptors that the load needs in one table.
+        needed: u64,
+        /// RLIMIT_NOFILE, hard.
+        limit: u64,
+        /// Threads that would be enough.
+        threads: u64,
+    },
+    /// HTTPS is not built yet.
+    #[error("HTTPS is not supported yet: use an http:// address")]
+    TlsUnsupported,
+    /// io_uring was asked for and cannot be had.
+    #[error("io_uring cannot be used here: {0}; choose `auto` or `epoll`")]
+    IoUringUnavailable(String),
+    /// The kernel refused something that a worker needs.
+    #[error("{what} failed: {error}")]
+    System {
+        /// The call.
+        what: &'static str,
+        /// Its error.
+        error: io::Error,
+    },
+    /// A processor that cannot be used.
+    #[error("a thread cannot be bound to processor {core}: {error}; give processors that this machine has and this process may use")]
+    Core {
+        /// Its number.
+        core: u32,
+        /// What sched_setaffinity(2) said.
+        error: io::Error,
+    },
+    /// A worker died: a defect of the engine.
+    #[error("a worker of the engine died (a defect; please report it): {0}")]
+    WorkerDied(String),
+}

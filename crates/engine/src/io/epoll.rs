@@ -1,0 +1,267 @@
+//! epoll(7), edge-triggered: a connection is registered once; a request costs one write and one read, and a share of one wait.
+use std::io;
+use std::sync::Arc;
+
+use super::socket::{self, Endpoints, errno};
+use super::{Event, Io, Opening, Sending};
+use crate::wire::{Slice, Wire};
+
+/// Large enough that a page of 50 KiB takes one read, small enough to stay in the second-level cache.
+const BUFFER_BYTES: usize = 64 * 1024;
+/// Events taken in one wait.
+const BATCH: usize = 256;
+
+const NO_FD: i32 = -1;
+
+/// A slot's socket and the generation of the connection in it: events of a closed predecessor must not reach its successor.
+#[derive(Debug, Clone, Copy)]
+struct Socket {
+    fd: i32,
+    generation: u32,
+    connecting: bool,
+    blocked: bool,
+}
+
+/// The loop.
+pub(crate) struct Epoll {
+    epoll: i32,
+    sockets: Vec<Socket>,
+    wire: Arc<Wire>,
+    endpoints: Arc<Endpoints>,
+    events: Box<[libc::epoll_event; BATCH]>,
+    ready: usize,
+    next: usize,
+    /// What is still to be taken from the present event.
+    flags: u32,
+    buffer: Box<[u8]>,
+    filled: usize,
+    syscalls: u64,
+}
+
+impl Io for Epoll {
+    const NAME: &'static str = "epoll";
+
+    fn new(slots: u32, wire: &Arc<Wire>, endpoints: &Arc<Endpoints>) -> io::Result<Self> {
+        // SAFETY: no pointers.
+        let epoll = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
+        if epoll < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let empty = Socket { fd: NO_FD, generation: 0, connecting: false, blocked: false };
+        Ok(Self {
+            epoll,
+            sockets: vec![empty; slots as usize],
+            wire: Arc::clone(wire),
+            endpoints: Arc::clone(endpoints),
+            events: Box::new([libc::epoll_event { events: 0, u64: 0 }; BATCH]),
+            ready: 0,
+            next: 0,
+            flags: 0,
+            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
+            filled: 0,
+            syscalls: 1,
+        })
+    }
+
+    fn open(&mut self, slot: u32, nth: u64) -> Opening {
+        let (fd, calls) = match self.endpoints.socket(nth, true) {
+            Ok(opened) => opened,
+            Err(error) => return Opening::Failed(error),
+        };
+        let target = self.endpoints.target(nth);
+        self.syscalls += calls + 2;
+        // SAFETY: the pointer and its length belong together.
+        let result = unsafe { libc::connect(fd, target.as_ptr(), target.length()) };
+        if result < 0 && errno() != libc::EINPROGRESS {
+            let error = errno();
+            socket::close(fd);
+            return Opening::Failed(error);
+        }
+        let socket = &mut self.sockets[slot as usize];
+        socket.generation = socket.generation.wrapping_add(1);
+        (socket.fd, socket.connecting, socket.blocked) = (fd, true, false);
+        let flags = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
+        let mut event = libc::epoll_event { events: flags as u32, u64: u64::from(slot) | u64::from(socket.generation) << 32 };
+        // SAFETY: `event` is valid for the call.
+        if unsafe { libc::epoll_ctl(self.epoll, libc::EPOLL_CTL_ADD, fd, &raw mut event) } < 0 {
+            let error = errno();
+            self.close(slot);
+            return Opening::Failed(error);
+        }
+        Opening::Pending
+    }
+
+    #[inline]
+    fn send(&mut self, slot: u32, slice: Slice) -> Sending {
+        let socket = &mut self.sockets[slot as usize];
+        let bytes = self.wire.bytes(slice);
+        self.syscalls += 1;
+        match socket::send(socket.fd, bytes) {
+            Ok(sent) if sent == bytes.len() => Sending::Done,
+            Ok(sent) => {
+                socket.blocked = true;
+                Sending::Blocked(sent as u32)
+            }
+            Err(libc::EAGAIN) => {
+                socket.blocked = true;
+                Sending::Blocked(0)
+            }
+            Err(error) => Sending::Failed(error),
+        }
+    }
+
+    fn close(&mut self, slot: u32) {
+        let socket = &mut self.sockets[slot as usize];
+        if socket.fd != NO_FD {
+            // Closing the only descriptor of a socket also takes it out of the epoll set.
+            socket::close(socket.fd);
+            self.syscalls += 1;
+            socket.fd = NO_FD;
+            socket.generation = socket.generation.wrapping_add(1);
+        }
+    }
+
+    fn submit(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn wait(&mut self, timeout_ns: u64) -> io::Result<()> {
+        let timeout = libc::timespec { tv_sec: (timeout_ns / 1_000_000_000) as i64, tv_nsec: (timeout_ns % 1_000_000_000) as i64 };
+        self.syscalls += 1;
+        let (no_mask, size) = (std::ptr::null::<u8>(), 8);
+        // SAFETY: all pointers are valid for the call; the kernel writes at most BATCH events.
+        let ready = unsafe { libc::syscall(libc::SYS_epoll_pwait2, self.epoll, self.events.as_mut_ptr(), BATCH as i32, &raw const timeout, no_mask, size) };
+        (self.next, self.flags) = (0, 0);
+        if ready < 0 {
+            self.ready = 0;
+            return match errno() {
+                libc::EINTR => Ok(()),
+                error => Err(io::Error::from_raw_os_error(error)),
+            };
+        }
+        self.ready = ready as usize;
+        Ok(())
+    }
+
+    #[inline]
+    fn next_event(&mut self) -> Option<Event> {
+        while self.next < self.ready {
+            if let Some(event) = self.take() {
+                return Some(event);
+            }
+            self.next += 1;
+            self.flags = 0;
+        }
+        None
+    }
+
+    #[inline]
+    fn received(&self) -> &[u8] {
+        &self.buffer[..self.filled]
+    }
+
+    #[inline]
+    fn is_closing(&self, slot: u32) -> bool {
+        self.flags & CLOSING != 0 && self.next < self.ready && self.events[self.next].u64 as u32 == slot
+    }
+
+    fn is_undelivered(&self, slot: u32) -> Option<bool> {
+        socket::is_undelivered(self.sockets[slot as usize].fd)
+    }
+
+    fn syscalls(&self) -> u64 {
+        self.syscalls
+    }
+}
+
+const IN: u32 = libc::EPOLLIN as u32;
+const OUT: u32 = libc::EPOLLOUT as u32;
+const BROKEN: u32 = (libc::EPOLLERR | libc::EPOLLHUP) as u32;
+const CLOSING: u32 = libc::EPOLLRDHUP as u32 | BROKEN;
+/// Set in `flags` while an event is being taken apart.
+const TAKEN: u32 = 1 << 29;
+
+impl Epoll {
+    /// Takes the next thing out of the present kernel event, which may hold several: open, writable, bytes, closed.
+    #[inline]
+    fn take(&mut self) -> Option<Event> {
+        let event = self.events[self.next];
+        let (slot, generation) = (event.u64 as u32, (event.u64 >> 32) as u32);
+        let socket = &mut self.sockets[slot as usize];
+        if socket.generation != generation {
+            return None;
+        }
+        if self.flags & TAKEN == 0 {
+            self.flags = event.events | TAKEN;
+        }
+        if socket.connecting {
+            return self.connected(slot);
+        }
+        if socket.blocked && self.flags & OUT != 0 {
+            self.flags &= !OUT;
+            socket.blocked = false;
+            return Some(Event::Writable { slot });
+        }
+        if self.flags & (IN | CLOSING) == 0 {
+            return None;
+        }
+        self.read(slot)
+    }
+
+    fn connected(&mut self, slot: u32) -> Option<Event> {
+        let socket = &mut self.sockets[slot as usize];
+        if self.flags & BROKEN != 0 {
+            self.syscalls += 1;
+            let errno = socket::pending_error(socket.fd);
+            if errno != 0 {
+                self.close(slot);
+                return Some(Event::ConnectFailed { slot, errno });
+            }
+        }
+        if self.flags & (OUT | BROKEN) == 0 {
+            return None;
+        }
+        socket.connecting = false;
+        self.flags &= !OUT;
+        Some(Event::Connected { slot })
+    }
+
+    #[inline]
+    fn read(&mut self, slot: u32) -> Option<Event> {
+        let fd = self.sockets[slot as usize].fd;
+        self.syscalls += 1;
+        match socket::receive(fd, &mut self.buffer) {
+            Ok(0) => {
+                self.flags = TAKEN;
+                Some(Event::Closed { slot, errno: None })
+            }
+            Ok(length) => {
+                self.filled = length;
+                if self.filled < self.buffer.len() {
+                    // A short read has emptied the socket; what comes later is a new edge (epoll(7), questions and answers, 9).
+                    self.flags &= !IN;
+                }
+                Some(Event::Received { slot })
+            }
+            Err(libc::EAGAIN | libc::EINTR) => {
+                self.flags = TAKEN;
+                None
+            }
+            Err(error) => {
+                self.flags = TAKEN;
+                Some(Event::Closed { slot, errno: Some(error) })
+            }
+        }
+    }
+}
+
+impl Drop for Epoll {
+    fn drop(&mut self) {
+        for socket in &self.sockets {
+            if socket.fd != NO_FD {
+                socket::close(socket.fd);
+            }
+        }
+        socket::close(self.epoll);
+    }
+}

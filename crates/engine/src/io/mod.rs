@@ -1,0 +1,90 @@
+//! Event loops: what a worker needs of the kernel, as one small trait that epoll(7) and io_uring(7) both fulfil.
+//!
+//! The trait speaks of completions ("these bytes arrived", "the connection is open"), which epoll can imitate by reading when a socket
+//! is ready, while readiness could not be imitated cheaply by io_uring. A loop owns its sockets; the worker names them by slot.
+mod buffers;
+pub(crate) mod epoll;
+pub(crate) mod socket;
+pub(crate) mod uring;
+
+use std::io;
+use std::sync::Arc;
+
+use crate::wire::{Slice, Wire};
+use socket::Endpoints;
+
+/// Something that happened to the connection in a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// `open` succeeded.
+    Connected { slot: u32 },
+    /// `open` failed, with this errno.
+    ConnectFailed { slot: u32, errno: i32 },
+    /// Bytes arrived: [`Io::received`] has them until the next call of [`Io::next_event`].
+    Received { slot: u32 },
+    /// A send that was [`Sending::Blocked`] may go on.
+    Writable { slot: u32 },
+    /// The server closed its side, or the connection broke with this errno.
+    Closed { slot: u32, errno: Option<i32> },
+}
+
+/// How an `open` began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// An event will tell.
+    Pending,
+    /// It failed at once, with this errno.
+    Failed(i32),
+}
+
+/// How a `send` went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sending {
+    /// The kernel has all of it.
+    Done,
+    /// The kernel gets all of it with the next [`Io::submit`]; an [`Event::Closed`] tells if that fails.
+    Queued,
+    /// The kernel took this many bytes; [`Event::Writable`] tells when to send the rest.
+    Blocked(u32),
+    /// The connection is broken, with this errno.
+    Failed(i32),
+}
+
+/// An event loop.
+pub(crate) trait Io: Sized {
+    /// `"epoll"` or `"io_uring"`.
+    const NAME: &'static str;
+
+    /// A loop for `slots` connections, which send parts of `wire` to `endpoints`.
+    fn new(slots: u32, wire: &Arc<Wire>, endpoints: &Arc<Endpoints>) -> io::Result<Self>;
+
+    /// Begins to connect: the `nth` connection of the load decides which addresses are used.
+    fn open(&mut self, slot: u32, nth: u64) -> Opening;
+
+    /// Sends a part of the wire.
+    fn send(&mut self, slot: u32, slice: Slice) -> Sending;
+
+    /// Closes; nothing more is heard of this connection.
+    fn close(&mut self, slot: u32);
+
+    /// Hands everything that is queued to the kernel.
+    fn submit(&mut self) -> io::Result<()>;
+
+    /// Waits for events, `timeout_ns` at the most.
+    fn wait(&mut self, timeout_ns: u64) -> io::Result<()>;
+
+    /// The next event of those that the last wait found.
+    fn next_event(&mut self) -> Option<Event>;
+
+    /// The bytes of the last [`Event::Received`].
+    fn received(&self) -> &[u8];
+
+    /// Whether the server's close is already known although its event has not been taken yet.
+    fn is_closing(&self, slot: u32) -> bool;
+
+    /// Whether the bytes sent last on this connection never reached the server's kernel; `None` if it cannot be told.
+    fn is_undelivered(&self, slot: u32) -> Option<bool>;
+
+    /// System calls made so far.
+    fn syscalls(&self) -> u64;
+}

@@ -1,0 +1,257 @@
+//! Sockets by hand: nonblocking from birth, bound to a source address where one is given, as few calls as can be.
+use std::io;
+use std::mem::{MaybeUninit, size_of};
+use std::net::{IpAddr, SocketAddr};
+
+/// An address as the kernel reads it.
+#[derive(Clone, Copy)]
+pub(crate) struct KernelAddress {
+    storage: libc::sockaddr_storage,
+    length: libc::socklen_t,
+}
+
+impl From<SocketAddr> for KernelAddress {
+    fn from(address: SocketAddr) -> Self {
+        // SAFETY: sockaddr_storage is plain bytes, for which zero is valid.
+        let mut storage: libc::sockaddr_storage = unsafe { MaybeUninit::zeroed().assume_init() };
+        let length = match address {
+            SocketAddr::V4(v4) => {
+                let address = libc::sockaddr_in {
+                    sin_family: libc::AF_INET as libc::sa_family_t,
+                    sin_port: v4.port().to_be(),
+                    sin_addr: libc::in_addr { s_addr: u32::from(*v4.ip()).to_be() },
+                    sin_zero: [0; 8],
+                };
+                // SAFETY: sockaddr_storage is large enough and aligned for every address type.
+                unsafe { (&raw mut storage).cast::<libc::sockaddr_in>().write(address) };
+                size_of::<libc::sockaddr_in>()
+            }
+            SocketAddr::V6(v6) => {
+                let address = libc::sockaddr_in6 {
+                    sin6_family: libc::AF_INET6 as libc::sa_family_t,
+                    sin6_port: v6.port().to_be(),
+                    sin6_flowinfo: v6.flowinfo(),
+                    sin6_addr: libc::in6_addr { s6_addr: v6.ip().octets() },
+                    sin6_scope_id: v6.scope_id(),
+                };
+                // SAFETY: as above.
+                unsafe { (&raw mut storage).cast::<libc::sockaddr_in6>().write(address) };
+                size_of::<libc::sockaddr_in6>()
+            }
+        };
+        Self { storage, length: length as libc::socklen_t }
+    }
+}
+
+impl KernelAddress {
+    pub fn as_ptr(&self) -> *const libc::sockaddr {
+        (&raw const self.storage).cast()
+    }
+
+    pub const fn length(&self) -> libc::socklen_t {
+        self.length
+    }
+
+    fn family(&self) -> libc::c_int {
+        libc::c_int::from(self.storage.ss_family)
+    }
+}
+
+/// Where connections go to and come from.
+pub(crate) struct Endpoints {
+    targets: Vec<KernelAddress>,
+    /// Empty: the kernel chooses.
+    sources: Vec<KernelAddress>,
+    /// Requests are pipelined: several writes may be under way, which Nagle's algorithm would hold back.
+    pipelines: bool,
+}
+
+impl Endpoints {
+    pub fn new(targets: &[SocketAddr], sources: &[IpAddr], pipelines: bool) -> Self {
+        let sources = sources.iter().map(|ip| SocketAddr::new(*ip, 0).into()).collect();
+        Self { targets: targets.iter().map(|target| (*target).into()).collect(), sources, pipelines }
+    }
+
+    /// Where the `nth` connection of the load goes. Targets and sources both go in turn, and every pair of them occurs.
+    #[inline]
+    pub fn target(&self, nth: u64) -> &KernelAddress {
+        &self.targets[(nth % self.targets.len() as u64) as usize]
+    }
+
+    fn source(&self, nth: u64) -> Option<&KernelAddress> {
+        let count = self.sources.len() as u64;
+        (count > 0).then(|| &self.sources[((nth + nth / least_common_multiple(count, self.targets.len() as u64)) % count) as usize])
+    }
+
+    pub const fn carries_pipelines(&self) -> bool {
+        self.pipelines
+    }
+
+    /// A socket for the `nth` connection, bound to its source address; and the number of system calls that took.
+    pub fn socket(&self, nth: u64, nonblocking: bool) -> Result<(i32, u64), i32> {
+        let target = self.target(nth);
+        let mode = if nonblocking { libc::SOCK_NONBLOCK } else { 0 };
+        // SAFETY: no pointers.
+        let fd = unsafe { libc::socket(target.family(), libc::SOCK_STREAM | libc::SOCK_CLOEXEC | mode, 0) };
+        if fd < 0 {
+            return Err(errno());
+        }
+        let mut calls = 1;
+        if self.pipelines {
+            set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY);
+            calls += 1;
+        }
+        if let Some(source) = self.source(nth) {
+            // The port is then chosen at connect(), unique for the pair of addresses and not for the source alone.
+            set_option(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT);
+            calls += 2;
+            // SAFETY: the pointer and its length belong together.
+            if unsafe { libc::bind(fd, source.as_ptr(), source.length()) } < 0 {
+                let error = errno();
+                close(fd);
+                return Err(error);
+            }
+        }
+        Ok((fd, calls))
+    }
+}
+
+fn least_common_multiple(a: u64, b: u64) -> u64 {
+    let (mut x, mut y) = (a, b);
+    while y > 0 {
+        (x, y) = (y, x % y);
+    }
+    a / x * b
+}
+
+fn set_option(fd: i32, level: libc::c_int, name: libc::c_int) {
+    let on: libc::c_int = 1;
+    // Options are improvements: where the kernel refuses one, the connection works all the same.
+    // SAFETY: `on` outlives the call, and its length is given.
+    unsafe { libc::setsockopt(fd, level, name, (&raw const on).cast(), size_of::<libc::c_int>() as libc::socklen_t) };
+}
+
+/// Tries whether connections can come from this address.
+pub(crate) fn try_source(address: IpAddr) -> io::Result<()> {
+    let kernel: KernelAddress = SocketAddr::new(address, 0).into();
+    // SAFETY: no pointers.
+    let fd = unsafe { libc::socket(kernel.family(), libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the pointer and its length belong together.
+    let bound = unsafe { libc::bind(fd, kernel.as_ptr(), kernel.length()) };
+    let error = io::Error::last_os_error();
+    close(fd);
+    if bound < 0 { Err(error) } else { Ok(()) }
+}
+
+/// send(2) with MSG_NOSIGNAL: a broken connection is an error and no signal. The raw call: the C library's is a cancellation point, which
+/// costs 2 % of a request (docs/decisions/engine-event-loops.md).
+#[inline]
+pub(crate) fn send(fd: i32, bytes: &[u8]) -> Result<usize, i32> {
+    // SAFETY: the pointer and its length belong together.
+    let sent = unsafe { libc::syscall(libc::SYS_sendto, fd, bytes.as_ptr(), bytes.len(), libc::MSG_NOSIGNAL, std::ptr::null::<u8>(), 0) };
+    if sent < 0 { Err(errno()) } else { Ok(sent as usize) }
+}
+
+/// recv(2), raw for the same reason.
+#[inline]
+pub(crate) fn receive(fd: i32, buffer: &mut [u8]) -> Result<usize, i32> {
+    let null = std::ptr::null_mut::<u8>();
+    // SAFETY: the kernel writes at most as many bytes as the buffer has.
+    let received = unsafe { libc::syscall(libc::SYS_recvfrom, fd, buffer.as_mut_ptr(), buffer.len(), 0, null, null) };
+    if received < 0 { Err(errno()) } else { Ok(received as usize) }
+}
+
+pub(crate) fn close(fd: i32) {
+    // SAFETY: the caller owns `fd`.
+    unsafe { libc::close(fd) };
+}
+
+/// Ends a connection in both directions, whoever else holds the socket.
+pub(crate) fn shut_down(fd: i32) {
+    // SAFETY: the caller owns `fd`.
+    unsafe { libc::shutdown(fd, libc::SHUT_RDWR) };
+}
+
+#[inline]
+pub(crate) fn errno() -> i32 {
+    // SAFETY: the C library's pointer to this thread's errno is always valid.
+    unsafe { *libc::__errno_location() }
+}
+
+/// The pending error of a socket (SO_ERROR), 0 if there is none.
+pub(crate) fn pending_error(fd: i32) -> i32 {
+    let mut error: libc::c_int = 0;
+    let mut length = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: both pointers are valid for the call.
+    let result = unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_ERROR, (&raw mut error).cast(), &raw mut length) };
+    if result < 0 { errno() } else { error }
+}
+
+/// The start of the kernel's `struct tcp_info` (include/uapi/linux/tcp.h) up to `tcpi_bytes_retrans` (Linux 4.19).
+#[repr(C)]
+#[derive(Default)]
+struct TcpInfo {
+    bytes_of_state: [u8; 8],
+    words: [u32; 24],
+    /// `tcpi_pacing_rate`, `tcpi_max_pacing_rate`, `tcpi_bytes_acked`, `tcpi_bytes_received`.
+    first: [u64; 4],
+    /// `tcpi_segs_out` ... `tcpi_data_segs_out`.
+    segments: [u32; 6],
+    /// `tcpi_delivery_rate`, `tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited`.
+    rates: [u64; 4],
+    /// `tcpi_delivered`, `tcpi_delivered_ce`.
+    delivered: [u32; 2],
+    /// `tcpi_bytes_sent`, `tcpi_bytes_retrans`.
+    sent: [u64; 2],
+}
+
+/// Whether the peer's kernel never acknowledged the last bytes sent: they cannot have been read. `None` if the kernel does not say.
+pub(crate) fn is_undelivered(fd: i32) -> Option<bool> {
+    let mut info = TcpInfo::default();
+    let mut length = size_of::<TcpInfo>() as libc::socklen_t;
+    // SAFETY: both pointers are valid for the call, and the kernel writes no more than `length` bytes.
+    let result = unsafe { libc::getsockopt(fd, libc::IPPROTO_TCP, libc::TCP_INFO, (&raw mut info).cast(), &raw mut length) };
+    if result < 0 || (length as usize) < size_of::<TcpInfo>() {
+        return None;
+    }
+    let [sent, repeated] = info.sent;
+    // The acknowledged bytes include the SYN.
+    let acknowledged = info.first[2].saturating_sub(1);
+    Some(acknowledged < sent.saturating_sub(repeated))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+    use std::io::{Read, Write};
+    use std::os::fd::AsRawFd;
+
+    #[test]
+    fn every_pair_of_target_and_source_is_used() {
+        for (targets, sources) in [(1, 3), (2, 2), (2, 4), (3, 2), (4, 6)] {
+            let all: Vec<SocketAddr> = (0..targets).map(|i| SocketAddr::from(([127, 0, 0, 1], 1000 + i))).collect();
+            let from: Vec<IpAddr> = (0..sources).map(|i| IpAddr::from([127, 0, 0, 1 + i])).collect();
+            let endpoints = Endpoints::new(&all, &from, false);
+            let pairs: HashSet<(*const KernelAddress, *const KernelAddress)> =
+                (0..u64::from(targets) * u64::from(sources)).map(|n| (&raw const *endpoints.target(n), &raw const *endpoints.source(n).unwrap())).collect();
+            assert_eq!(pairs.len(), usize::from(targets) * usize::from(sources));
+        }
+    }
+
+    #[test]
+    fn the_kernel_tells_delivered_bytes_from_refused_ones() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut server, _) = listener.accept().unwrap();
+        client.write_all(b"first").unwrap();
+        server.read_exact(&mut [0; 5]).unwrap();
+        assert_eq!(is_undelivered(client.as_raw_fd()), Some(false));
+        drop(server);
+        client.write_all(b"second").unwrap();
+        assert_eq!(is_undelivered(client.as_raw_fd()), Some(true));
+    }
+}

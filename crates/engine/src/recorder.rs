@@ -1,0 +1,221 @@
+//! What a thread has measured so far: one tally for each stretch of the load, one for the present window.
+use std::sync::mpsc::Sender;
+
+use pippin_model::load_result::ErrorKind;
+
+use crate::tally::{Tally, WindowTally};
+use crate::timeline::{Instants, UNKNOWN};
+
+/// What a worker tells the coordinator.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// Its event loop exists.
+    Ready,
+    /// Its first connections are open, or have failed.
+    SetUp,
+    /// A window, from one instant to another.
+    Window { from: u64, to: u64, tally: Box<WindowTally> },
+    /// It has ended, at this instant.
+    Finished { at: u64 },
+}
+
+/// The length of a window.
+pub(crate) const WINDOW_NS: u64 = 1_000_000_000;
+
+/// Warm-up and measured part; the phases of devices are stretches too.
+pub(crate) const WARM_UP: usize = 0;
+pub(crate) const MEASURED: usize = 1;
+
+/// A thread's measurements.
+pub(crate) struct Recorder {
+    stretches: Vec<Tally>,
+    /// Start of each stretch but the first; ascending, [`UNKNOWN`] while not decided.
+    boundaries: Vec<u64>,
+    /// The stretch of the present instant.
+    pub current: usize,
+    end: u64,
+    /// Whether stretch 0 is a warm-up, which only counts.
+    has_warm_up: bool,
+    window_from: u64,
+    window_to: u64,
+    window: Box<WindowTally>,
+    outbox: Sender<Message>,
+    /// The next instant at which [`Recorder::cross`] has something to do.
+    pub next_boundary: u64,
+    pub live: u64,
+    pub completed: u64,
+    /// When the load was over for this thread.
+    pub finished_at: Option<u64>,
+}
+
+/// What happened at a boundary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Crossing {
+    Window,
+    Stretch,
+    End,
+}
+
+impl Recorder {
+    /// `stretches`: how many; with a warm-up, the first of them is that.
+    pub fn new(stretches: usize, has_warm_up: bool, outbox: Sender<Message>) -> Self {
+        Self {
+            stretches: (0..stretches).map(|_| Tally::default()).collect(),
+            boundaries: vec![UNKNOWN; stretches - 1],
+            current: 0,
+            end: UNKNOWN,
+            has_warm_up,
+            window_from: UNKNOWN,
+            window_to: UNKNOWN,
+            window: Box::default(),
+            outbox,
+            next_boundary: UNKNOWN,
+            live: 0,
+            completed: 0,
+            finished_at: None,
+        }
+    }
+
+    /// The schedule starts: the first window begins.
+    pub fn start(&mut self, start: u64) {
+        self.window_from = start;
+        self.refresh();
+    }
+
+    /// Takes over what the coordinator has decided meanwhile.
+    pub fn learn(&mut self, instants: Instants) {
+        self.end = instants.end;
+        if self.has_warm_up && self.current == WARM_UP {
+            self.boundaries[0] = instants.measure_from;
+        }
+        self.refresh();
+    }
+
+    /// Sets the phases' starts (devices).
+    pub fn set_boundaries(&mut self, boundaries: Vec<u64>) {
+        self.boundaries = boundaries;
+        self.refresh();
+    }
+
+    fn refresh(&mut self) {
+        if self.window_from == UNKNOWN {
+            return;
+        }
+        let stretch_end = self.boundaries.get(self.current).copied().unwrap_or(UNKNOWN);
+        // A window does not reach over a boundary; it may be that that lies in the past.
+        self.window_to = (self.window_from + WINDOW_NS).min(self.end).min(stretch_end);
+        self.next_boundary = self.window_to;
+    }
+
+    /// Passes one boundary; call again while `now >= next_boundary`.
+    pub fn cross(&mut self) -> Crossing {
+        let at = self.next_boundary;
+        let stretch_ends = self.boundaries.get(self.current) == Some(&at);
+        if at >= self.end {
+            self.finish(at);
+            return Crossing::End;
+        }
+        if at > self.window_from {
+            self.send_window(at);
+        }
+        if stretch_ends {
+            self.current += 1;
+            let live = self.live;
+            self.now_tally().connections.peak = live;
+        }
+        self.refresh();
+        if stretch_ends { Crossing::Stretch } else { Crossing::Window }
+    }
+
+    fn send_window(&mut self, to: u64) {
+        self.window.live_connections = self.live;
+        let tally = std::mem::take(&mut self.window);
+        // Only a coordinator that has given up does not listen.
+        let _ = self.outbox.send(Message::Window { from: self.window_from, to, tally });
+        self.window_from = to;
+    }
+
+    /// The load is over for this thread.
+    pub fn finish(&mut self, at: u64) {
+        if self.finished_at.is_some() {
+            return;
+        }
+        if self.window_from != UNKNOWN && at > self.window_from {
+            self.send_window(at);
+        }
+        self.finished_at = Some(at);
+        self.next_boundary = UNKNOWN;
+        let _ = self.outbox.send(Message::Finished { at });
+    }
+
+    pub fn tell(&self, message: Message) {
+        let _ = self.outbox.send(message);
+    }
+
+    /// The stretch in which an instant lies.
+    #[inline]
+    pub fn stretch_at(&self, instant: u64) -> usize {
+        if self.boundaries.get(self.current).is_some_and(|next| instant >= *next) {
+            return self.boundaries.iter().filter(|start| instant >= **start).count();
+        }
+        match self.current {
+            0 => 0,
+            current if instant >= self.boundaries[current - 1] => current,
+            _ => self.boundaries.iter().filter(|start| instant >= **start).count(),
+        }
+    }
+
+    #[inline]
+    pub fn tally(&mut self, stretch: usize) -> &mut Tally {
+        &mut self.stretches[stretch]
+    }
+
+    #[inline]
+    pub fn now_tally(&mut self) -> &mut Tally {
+        &mut self.stretches[self.current]
+    }
+
+    #[inline]
+    pub fn window(&mut self) -> &mut WindowTally {
+        &mut self.window
+    }
+
+    pub fn error(&mut self, stretch: usize, kind: ErrorKind) {
+        self.stretches[stretch].error(kind);
+        self.window.errors += 1;
+    }
+
+    #[inline]
+    pub fn bytes_in(&mut self, count: usize) {
+        self.now_tally().bytes.received += count as u64;
+        self.window.bytes_in += count as u64;
+    }
+
+    #[inline]
+    pub fn bytes_out(&mut self, count: u32) {
+        self.now_tally().bytes.sent += u64::from(count);
+        self.window.bytes_out += u64::from(count);
+    }
+
+    /// A connection opened. The first ones belong to the measured part although a warm-up may be under way: they happen once.
+    pub fn opened(&mut self, connect_ns: u64, is_first: bool) {
+        self.live += 1;
+        let live = self.live;
+        let stretch = if is_first { self.stretch_of_first() } else { self.current };
+        let tally = &mut self.stretches[stretch];
+        tally.connections.opened += 1;
+        tally.connections.reconnects += u64::from(!is_first);
+        tally.spans.connect.record(connect_ns);
+        let now = self.now_tally();
+        now.connections.peak = now.connections.peak.max(live);
+    }
+
+    /// Where the first connections of an open loop are counted.
+    pub fn stretch_of_first(&self) -> usize {
+        if self.has_warm_up { MEASURED } else { self.current }
+    }
+
+    pub fn into_stretches(self) -> Vec<Tally> {
+        self.stretches
+    }
+}

@@ -1,0 +1,188 @@
+//! What one thread counts in one stretch of the load.
+use pippin_model::histogram::Histogram;
+use pippin_model::load_result::ByteCounts;
+use pippin_model::load_result::{Answered, ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StatusCounts, Window};
+
+/// The kinds of errors, in the order of their discriminants.
+const KINDS: [ErrorKind; 12] = [
+    ErrorKind::ConnectRefused,
+    ErrorKind::ConnectReset,
+    ErrorKind::ConnectTimeout,
+    ErrorKind::ConnectLocal,
+    ErrorKind::Tls,
+    ErrorKind::CloseBeforeAnswer,
+    ErrorKind::CloseInBody,
+    ErrorKind::Malformed,
+    ErrorKind::WrongStatus,
+    ErrorKind::WrongBody,
+    ErrorKind::Timeout,
+    ErrorKind::TooLarge,
+];
+
+/// Counters and time spans of a stretch.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    pub requests: RequestCounts,
+    pub answered: Answered,
+    pub status: StatusCounts,
+    pub errors: [u64; KINDS.len()],
+    pub connections: ConnectionCounts,
+    pub bytes: ByteCounts,
+    pub spans: Spans,
+}
+
+impl Tally {
+    #[inline]
+    pub fn error(&mut self, kind: ErrorKind) {
+        self.errors[kind as usize] += 1;
+    }
+
+    #[inline]
+    pub fn status(&mut self, status: u16) {
+        let class = match status / 100 {
+            2 => &mut self.status.s2xx,
+            3 => &mut self.status.s3xx,
+            4 => &mut self.status.s4xx,
+            5 => &mut self.status.s5xx,
+            _ => &mut self.status.other,
+        };
+        *class += 1;
+    }
+
+    /// The server closed a connection on which it had completed `served` answers.
+    pub fn closed_by_server(&mut self, served: u64) {
+        self.connections.closed_by_server += 1;
+        let (least, most) = self.connections.requests_before_close.unwrap_or((served, served));
+        self.connections.requests_before_close = Some((least.min(served), most.max(served)));
+    }
+
+    /// Adds what another thread counted in the same stretch. Peaks add up: an upper bound where there is more than one thread.
+    pub fn merge(&mut self, other: &Self) {
+        let r = &other.requests;
+        let own = &mut self.requests;
+        own.scheduled += r.scheduled;
+        own.sent += r.sent;
+        own.unsent += r.unsent;
+        own.completed += r.completed;
+        own.good += r.good;
+        own.failed += r.failed;
+        own.censored += r.censored;
+        self.answered.completed += other.answered.completed;
+        self.answered.good += other.answered.good;
+        let s = &other.status;
+        let own = &mut self.status;
+        own.interim += s.interim;
+        own.s2xx += s.s2xx;
+        own.s3xx += s.s3xx;
+        own.s4xx += s.s4xx;
+        own.s5xx += s.s5xx;
+        own.other += s.other;
+        for (own, others) in self.errors.iter_mut().zip(other.errors) {
+            *own += others;
+        }
+        let c = &other.connections;
+        let own = &mut self.connections;
+        own.peak += c.peak;
+        own.opened += c.opened;
+        own.reconnects += c.reconnects;
+        own.closed_by_server += c.closed_by_server;
+        own.requests_before_close = match (own.requests_before_close, c.requests_before_close) {
+            (Some((a, b)), Some((x, y))) => Some((a.min(x), b.max(y))),
+            (one, other) => one.or(other),
+        };
+        self.bytes.received += other.bytes.received;
+        self.bytes.sent += other.bytes.sent;
+        self.bytes.body += other.bytes.body;
+        self.spans.merge(&other.spans);
+    }
+
+    /// The plain data of it.
+    pub fn into_measured(self, duration_ns: u64, asked: u64) -> Measured {
+        let errors = KINDS.into_iter().zip(self.errors).filter(|(_, count)| *count > 0).collect();
+        Measured {
+            duration_ns,
+            requests: self.requests,
+            answered: self.answered,
+            status: self.status,
+            errors,
+            connections: ConnectionCounts { asked, ..self.connections },
+            bytes: self.bytes,
+            spans: self.spans,
+        }
+    }
+}
+
+/// What one thread counts in one window of about a second.
+#[derive(Debug, Default)]
+pub(crate) struct WindowTally {
+    pub sent: u64,
+    pub completed: u64,
+    pub good: u64,
+    pub errors: u64,
+    pub live_connections: u64,
+    pub bytes_in: u64,
+    pub bytes_out: u64,
+    pub response: Histogram,
+    pub send_lag: Histogram,
+}
+
+impl WindowTally {
+    pub fn merge(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.completed += other.completed;
+        self.good += other.good;
+        self.errors += other.errors;
+        self.live_connections += other.live_connections;
+        self.bytes_in += other.bytes_in;
+        self.bytes_out += other.bytes_out;
+        self.response.merge(&other.response);
+        self.send_lag.merge(&other.send_lag);
+    }
+
+    pub fn to_window(&self, from_ns: i64, duration_ns: u64) -> Window {
+        Window {
+            from_ns,
+            duration_ns,
+            sent: self.sent,
+            completed: self.completed,
+            good: self.good,
+            errors: self.errors,
+            live_connections: self.live_connections,
+            bytes_in: self.bytes_in,
+            bytes_out: self.bytes_out,
+            response_p50_ns: self.response.quantile_ns(0.5),
+            response_p90_ns: self.response.quantile_ns(0.9),
+            response_p99_ns: self.response.quantile_ns(0.99),
+            response_max_ns: self.response.max_ns(),
+            response_mean_ns: self.response.mean_ns(),
+            send_lag_p99_ns: self.send_lag.quantile_ns(0.99),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_counted_under_its_own_name() {
+        for kind in KINDS {
+            let mut tally = Tally::default();
+            tally.error(kind);
+            let measured = tally.into_measured(1, 1);
+            assert_eq!(measured.errors.into_iter().collect::<Vec<_>>(), [(kind, 1)]);
+        }
+    }
+
+    #[test]
+    fn a_keep_alive_limit_is_seen_through_the_merge() {
+        let mut one = Tally::default();
+        one.closed_by_server(100);
+        one.closed_by_server(7);
+        let mut all = Tally::default();
+        all.merge(&one);
+        all.merge(&Tally::default());
+        assert_eq!(all.connections.requests_before_close, Some((7, 100)));
+        assert_eq!(all.connections.closed_by_server, 2);
+    }
+}

@@ -1,0 +1,192 @@
+//! A hierarchical timing wheel (Varghese and Lauck, 1987): a hundred thousand sleepers cost a few nanoseconds each.
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Nanoseconds of a tick as a power of two: 65.536 us. Only coarse sorting happens by ticks; timers fire by the nanosecond.
+const TICK_BITS: u32 = 16;
+const SLOT_BITS: u32 = 8;
+const SLOTS: usize = 1 << SLOT_BITS;
+/// 2^(16 + 5 * 8) ns are 834 days, more than any duration that Pippin accepts.
+const LEVELS: usize = 5;
+const NONE: u32 = u32::MAX;
+
+/// One timer for each slot of a worker. A timer that was set cannot be taken back.
+#[derive(Debug)]
+pub(crate) struct Wheel {
+    origin: u64,
+    /// The tick up to which all timers are in `soon`.
+    tick: u64,
+    heads: Box<[[u32; SLOTS]; LEVELS]>,
+    occupied: [[u64; SLOTS / 64]; LEVELS],
+    /// Timers whose tick has begun, by the nanosecond.
+    soon: BinaryHeap<Reverse<(u64, u32)>>,
+    /// For each slot: the next one in its list, and when it is due.
+    next: Vec<u32>,
+    due: Vec<u64>,
+}
+
+impl Wheel {
+    pub fn new(slots: u32, now: u64) -> Self {
+        Self {
+            origin: now,
+            tick: 0,
+            heads: Box::new([[NONE; SLOTS]; LEVELS]),
+            occupied: [[0; SLOTS / 64]; LEVELS],
+            soon: BinaryHeap::with_capacity(64),
+            next: vec![NONE; slots as usize],
+            due: vec![0; slots as usize],
+        }
+    }
+
+    /// Sets the timer of `slot`, which must not be set.
+    pub fn set(&mut self, slot: u32, due: u64) {
+        self.due[slot as usize] = due;
+        self.place(slot, due);
+    }
+
+    /// A timer that is due at `now`, earliest first.
+    #[inline]
+    pub fn pop(&mut self, now: u64) -> Option<(u32, u64)> {
+        self.advance(self.tick_of(now));
+        let Reverse((due, slot)) = *self.soon.peek()?;
+        if due > now {
+            return None;
+        }
+        self.soon.pop();
+        Some((slot, due))
+    }
+
+    /// When to ask again: never later than the next timer is due; `None` if none is set.
+    pub fn next_due(&self) -> Option<u64> {
+        match self.soon.peek() {
+            Some(Reverse((due, _))) => Some(*due),
+            None => self.next_list().map(|tick| self.origin + (tick << TICK_BITS)),
+        }
+    }
+
+    /// The tick at which the next list that is not empty begins. Lists of a lower level are always earlier than those of a higher one.
+    fn next_list(&self) -> Option<u64> {
+        (0..LEVELS).find_map(|level| {
+            let shift = SLOT_BITS * level as u32;
+            let here = (self.tick >> shift) as usize & (SLOTS - 1);
+            let index = self.next_occupied(level, here + 1)?;
+            Some((self.tick >> shift >> SLOT_BITS << SLOT_BITS | index as u64) << shift)
+        })
+    }
+
+    fn tick_of(&self, time: u64) -> u64 {
+        time.saturating_sub(self.origin) >> TICK_BITS
+    }
+
+    fn place(&mut self, slot: u32, due: u64) {
+        let tick = self.tick_of(due);
+        if tick <= self.tick {
+            self.soon.push(Reverse((due, slot)));
+            return;
+        }
+        // The level is that of the highest digit (of SLOT_BITS bits) in which the two ticks differ.
+        let digit = (63 - (tick ^ self.tick).leading_zeros()) / SLOT_BITS;
+        let level = (digit as usize).min(LEVELS - 1);
+        let index = (tick >> (SLOT_BITS * level as u32)) as usize & (SLOTS - 1);
+        self.next[slot as usize] = self.heads[level][index];
+        self.heads[level][index] = slot;
+        self.occupied[level][index / 64] |= 1 << (index % 64);
+    }
+
+    fn next_occupied(&self, level: usize, from: usize) -> Option<usize> {
+        let words = &self.occupied[level];
+        (from / 64..SLOTS / 64).find_map(|word| {
+            let mask = if word == from / 64 { u64::MAX << (from % 64) } else { u64::MAX };
+            let bits = words[word] & mask;
+            (bits != 0).then(|| word * 64 + bits.trailing_zeros() as usize)
+        })
+    }
+
+    fn advance(&mut self, target: u64) {
+        while self.tick < target {
+            match self.next_list() {
+                Some(tick) if tick <= target => {
+                    self.tick = tick;
+                    self.bring_down();
+                }
+                _ => self.tick = target,
+            }
+        }
+    }
+
+    /// Takes apart the lists that begin at the present tick.
+    fn bring_down(&mut self) {
+        for level in (0..LEVELS).rev() {
+            let shift = SLOT_BITS * level as u32;
+            if self.tick & ((1 << shift) - 1) == 0 {
+                self.empty(level, (self.tick >> shift) as usize & (SLOTS - 1));
+            }
+        }
+    }
+
+    /// Places the timers of one list anew, nearer to their time.
+    fn empty(&mut self, level: usize, index: usize) {
+        let mut slot = std::mem::replace(&mut self.heads[level][index], NONE);
+        self.occupied[level][index / 64] &= !(1 << (index % 64));
+        while slot != NONE {
+            let next = self.next[slot as usize];
+            self.place(slot, self.due[slot as usize]);
+            slot = next;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_timer_fires_once_in_order_and_never_early(
+            delays in prop::collection::vec(prop_oneof![0_u64..1_000_000, 0_u64..100_000_000, 0_u64..10_000_000_000, 0_u64..10_000_000_000_000], 1..200),
+            steps in prop::collection::vec(prop_oneof![1_u64..1_000, 1_u64..10_000_000, 1_u64..1_000_000_000_000], 1..50),
+        ) {
+            let origin = 5_000_000_007;
+            let mut wheel = Wheel::new(delays.len() as u32, origin);
+            for (slot, delay) in delays.iter().enumerate() {
+                wheel.set(slot as u32, origin + delay);
+            }
+            let mut fired = vec![];
+            let mut now = origin;
+            let all = steps.into_iter().map(Some).chain(std::iter::repeat(None));
+            for step in all {
+                let next = wheel.next_due();
+                let unfired = delays.len() - fired.len();
+                prop_assert_eq!(next.is_none(), unfired == 0);
+                let Some(next) = next else { break };
+                now = match step {
+                    Some(step) => now + step,
+                    None => now.max(next),
+                };
+                let earliest = (0..delays.len()).filter(|slot| !fired.contains(&(*slot as u32))).map(|slot| origin + delays[slot]).min().unwrap();
+                prop_assert!(next <= earliest);
+                let mut last = 0;
+                while let Some((slot, due)) = wheel.pop(now) {
+                    prop_assert_eq!(due, origin + delays[slot as usize]);
+                    prop_assert!(due <= now && due >= last);
+                    last = due;
+                    fired.push(slot);
+                }
+                prop_assert!((0..delays.len()).all(|slot| origin + delays[slot] > now || fired.contains(&(slot as u32))));
+            }
+            prop_assert_eq!(fired.len(), delays.len());
+        }
+    }
+
+    #[test]
+    fn a_fired_timer_can_be_set_again() {
+        let mut wheel = Wheel::new(1, 0);
+        for round in 1..1000_u64 {
+            let due = round * 1_234_567;
+            wheel.set(0, due);
+            assert_eq!(wheel.pop(due - 1), None);
+            assert_eq!(wheel.pop(due), Some((0, due)));
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Whether a load can run as it is asked for, decided before anything is opened.
+use pippin_model::load_spec::{BodyCheck, Check, LoadSpec, Schedule, Stage, WarmUp};
+
+use crate::error::EngineError;
+use crate::io::socket::try_source;
+
+/// Checks everything that can be known beforehand, except descriptors.
+pub(crate) fn validate(spec: &LoadSpec) -> Result<(), EngineError> {
+    if spec.tls_server_name.is_some() {
+        return Err(EngineError::TlsUnsupported);
+    }
+    addresses(spec)?;
+    requests(spec)?;
+    numbers(spec)?;
+    match &spec.schedule {
+        Schedule::Closed { think } => closed(spec, think.is_some()),
+        Schedule::Open { stages, .. } => open(spec, stages),
+        Schedule::Devices { .. } => devices(spec),
+    }
+}
+
+/// How many connections can be open at the same time.
+pub(crate) const fn users(spec: &LoadSpec) -> u32 {
+    match spec.schedule {
+        Schedule::Devices { devices, .. } => devices,
+        _ => spec.connections.count,
+    }
+}
+
+fn addresses(spec: &LoadSpec) -> Result<(), EngineError> {
+    let Some(first) = spec.addresses.first() else {
+        return Err(EngineError::NoAddresses);
+    };
+    for source in &spec.source_addresses {
+        if let Some(to) = spec.addresses.iter().find(|to| to.is_ipv4() != source.is_ipv4()) {
+            return Err(EngineError::SourceFamily { from_address: *source, to: *to });
+        }
+        try_source(*source).map_err(|error| EngineError::SourceAddress { address: *source, error })?;
+    }
+    if let Some(address) = spec.addresses.iter().find(|address| address.port() == 0) {
+        return Err(EngineError::OutOfBounds { what: "the port to connect to", value: address.to_string(), bounds: "from 1 to 65535" });
+    }
+    ports(spec, first.is_ipv4())
+}
+
+/// One source address has a limited range of ports towards one target.
+fn ports(spec: &LoadSpec, is_ipv4: bool) -> Result<(), EngineError> {
+    let Some(ports) = local_ports() else { return Ok(()) };
+    let (sources, targets) = (spec.source_addresses.len().max(1) as u64, spec.addresses.len() as u64);
+    let connections = users(spec);
+    if !is_ipv4 || u64::from(connections) <= ports * sources * targets {
+        return Ok(());
+    }
+    Err(EngineError::TooFewPorts { connections, sources, targets, ports, needed: u64::from(connections).div_ceil(ports * targets) })
+}
+
+/// The size of net.ipv4.ip_local_port_range.
+fn local_ports() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
+    let mut bounds = text.split_whitespace().map(str::parse::<u64>);
+    match (bounds.next(), bounds.next()) {
+        (Some(Ok(first)), Some(Ok(last))) => (last + 1).checked_sub(first),
+        _ => None,
+    }
+}
+
+fn requests(spec: &LoadSpec) -> Result<(), EngineError> {
+    if spec.requests.is_empty() {
+        return Err(EngineError::NoRequests);
+    }
+    for (template, request) in spec.requests.iter().enumerate() {
+        if request.bytes.is_empty() {
+            return Err(EngineError::EmptyRequest(template));
+        }
+        if let Some(why) = contradiction(&request.check, request.head_only) {
+            return Err(EngineError::ImpossibleCheck { template, why });
+        }
+    }
+    let bytes: u64 = spec.requests.iter().map(|request| request.bytes.len() as u64).sum();
+    let longest = spec.requests.iter().map(|request| request.bytes.len() as u64).max().unwrap_or(0);
+    // The wire counts its bytes in 32 bits.
+    if bytes + longest * u64::from(spec.connections.pipeline) > u64::from(u32::MAX) {
+        return Err(EngineError::OutOfBounds { what: "the size of all requests together", value: bytes.to_string(), bounds: "below 4 GiB" });
+    }
+    Ok(())
+}
+
+fn contradiction(check: &Check, head_only: bool) -> Option<String> {
+    if let Some(status) = check.status.iter().find(|status| !(200..=999).contains(*status)) {
+        return Some(format!("no final answer has the status {status}"));
+    }
+    let (min, max) = match &check.body {
+        BodyCheck::Any => return None,
+        BodyCheck::Exact(body) => (body.len() as u64, body.len() as u64),
+        BodyCheck::Length { min, max } | BodyCheck::Contains { min, max, .. } => (*min, *max),
+    };
+    if min > max {
+        return Some(format!("the least length {min} is above the greatest {max}"));
+    }
+    if head_only && min > 0 {
+        return Some("an answer to HEAD has no body".into());
+    }
+    if let BodyCheck::Contains { all, .. } = &check.body
+        && let Some(needle) = all.iter().find(|needle| needle.len() as u64 > max)
+    {
+        return Some(format!("`{needle}` is longer than the greatest length {max}"));
+    }
+    None
+}
+
+fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
+    let counts = [
+        ("the number of threads", u64::from(spec.threads)),
+        ("the number of connections", u64::from(users(spec))),
+        ("the pipeline depth", u64::from(spec.connections.pipeline)),
+        ("requests per connection", spec.connections.requests_per_connection.map_or(1, u64::from)),
+        ("the number of requests", spec.stop.requests.unwrap_or(1)),
+        ("the duration", spec.stop.duration_ns.unwrap_or(1)),
+        ("the timeout of connects", spec.timeouts.connect_ns),
+        ("the timeout of requests", spec.timeouts.request_ns),
+        ("the limit of heads", u64::from(spec.limits.head_bytes)),
+    ];
+    if let Some((what, _)) = counts.into_iter().find(|(_, value)| *value == 0) {
+        return Err(EngineError::Zero { what });
+    }
+    if spec.threads > users(spec) {
+        let users_are = if matches!(spec.schedule, Schedule::Devices { .. }) { "devices" } else { "connections" };
+        return Err(EngineError::MoreThreadsThanConnections { threads: spec.threads, connections: users(spec), users: users_are });
+    }
+    let bounds = [
+        ("the number of threads", u64::from(spec.threads), 1024, "at most 1,024"),
+        ("the pipeline depth", u64::from(spec.connections.pipeline), 1024, "at most 1,024"),
+        ("the timeout of connects", spec.timeouts.connect_ns, 3_600_000_000_000, "at most 1 hour"),
+        ("the timeout of requests", spec.timeouts.request_ns, 3_600_000_000_000, "at most 1 hour"),
+        ("the limit of heads", u64::from(spec.limits.head_bytes), 16 << 20, "at most 16 MiB"),
+        ("the spin before a deadline", spec.spin_ns.unwrap_or(0), 10_000_000, "at most 10 ms"),
+    ];
+    match bounds.into_iter().find(|(_, value, most, _)| value > most) {
+        Some((what, value, _, bounds)) => Err(EngineError::OutOfBounds { what, value: value.to_string(), bounds }),
+        None => Ok(()),
+    }
+}
+
+const PIPELINING: &str = "HTTP pipelining";
+
+fn closed(spec: &LoadSpec, thinks: bool) -> Result<(), EngineError> {
+    if spec.stop.duration_ns.is_none() && spec.stop.requests.is_none() {
+        return Err(EngineError::Endless);
+    }
+    if thinks && spec.connections.pipeline > 1 {
+        return Err(contradicts(PIPELINING, "think time", "leave one of them out"));
+    }
+    no_spin(spec)?;
+    counted(spec)?;
+    pipelining(spec)
+}
+
+fn counted(spec: &LoadSpec) -> Result<(), EngineError> {
+    let Some(requests) = spec.stop.requests else { return Ok(()) };
+    if !matches!(spec.warm_up, WarmUp::None) {
+        return Err(contradicts("a warm-up", "a number of requests", "choose warm-up none, or a duration instead of the number"));
+    }
+    if requests < u64::from(spec.connections.count) {
+        return Err(EngineError::FewerRequestsThanConnections { requests, connections: spec.connections.count });
+    }
+    Ok(())
+}
+
+fn pipelining(spec: &LoadSpec) -> Result<(), EngineError> {
+    if spec.connections.pipeline > 1 && spec.connections.requests_per_connection.is_some() {
+        return Err(contradicts(PIPELINING, "a number of requests per connection", "leave one of them out"));
+    }
+    Ok(())
+}
+
+fn no_spin(spec: &LoadSpec) -> Result<(), EngineError> {
+    match spec.spin_ns {
+        Some(_) => Err(contradicts("a spin time", "this schedule", "only an open loop has deadlines to spin for: leave it out")),
+        None => Ok(()),
+    }
+}
+
+const fn contradicts(first: &'static str, second: &'static str, fix: &'static str) -> EngineError {
+    EngineError::Contradiction { first, second, fix }
+}
+
+fn open(spec: &LoadSpec, stages: &[Stage]) -> Result<(), EngineError> {
+    let rates = || stages.iter().flat_map(|stage| [stage.from_per_s, stage.to_per_s]);
+    if stages.is_empty() {
+        return Err(EngineError::Zero { what: "the number of stages" });
+    }
+    if let Some(rate) = rates().find(|rate| !(rate.is_finite() && (0.0..=1e8).contains(rate))) {
+        return Err(EngineError::OutOfBounds { what: "a rate", value: rate.to_string(), bounds: "from 0 to 100 million requests per second" });
+    }
+    if rates().all(|rate| rate == 0.0) {
+        return Err(EngineError::Zero { what: "the rate of every stage" });
+    }
+    if stages.iter().any(|stage| stage.duration_ns == 0) {
+        return Err(EngineError::Zero { what: "the duration of a stage" });
+    }
+    if spec.connections.pipeline > 1 {
+        return Err(contradicts(PIPELINING, "an open loop", "leave it out: each request needs a connection that is free"));
+    }
+    counted(spec)?;
+    let stages_ns = stages.iter().map(|stage| stage.duration_ns).fold(0, u64::saturating_add);
+    let warm_up = match spec.warm_up {
+        WarmUp::None => 0,
+        WarmUp::Fixed { duration_ns } => duration_ns,
+        WarmUp::Auto { at_most_ns } => at_most_ns,
+    };
+    let needed_ns = warm_up.saturating_add(spec.stop.duration_ns.unwrap_or(1));
+    if stages_ns < needed_ns {
+        return Err(EngineError::StagesTooShort { stages_ns, needed_ns });
+    }
+    Ok(())
+}
+
+fn devices(spec: &LoadSpec) -> Result<(), EngineError> {
+    if spec.stop.duration_ns.is_some() || spec.stop.requests.is_some() {
+        return Err(contradicts("a stop rule", "devices", "they end with their ramp: leave the rule out"));
+    }
+    if !matches!(spec.warm_up, WarmUp::None) {
+        return Err(contradicts("a warm-up", "devices", "their ramp-up is one: choose warm-up none"));
+    }
+    if spec.connections.pipeline > 1 {
+        return Err(contradicts(PIPELINING, "devices", "leave it out: a device waits for each answer"));
+    }
+    no_spin(spec)?;
+    match spec.schedule {
+        Schedule::Devices { requests_per_device: 0, .. } => Err(EngineError::Zero { what: "requests per device" }),
+        Schedule::Devices { sustain_ns: 0, .. } => Err(EngineError::Zero { what: "the time for which the devices are sustained" }),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,212 @@
+//! Everything that can go wrong: connections that do not open, break or close, answers that do not come.
+use pippin_model::load_result::ErrorKind;
+
+use super::connection::{InFlight, Link};
+use super::{Core, Worker};
+use crate::http1::Eof;
+use crate::io::Io;
+use crate::tally::Tally;
+use crate::timeline::UNKNOWN;
+use crate::wire::Slice;
+
+/// The kind of a failed connect().
+pub(super) const fn connect_error(errno: i32) -> ErrorKind {
+    match errno {
+        libc::ECONNREFUSED => ErrorKind::ConnectRefused,
+        libc::ECONNRESET | libc::ECONNABORTED | libc::EPIPE => ErrorKind::ConnectReset,
+        libc::ETIMEDOUT => ErrorKind::ConnectTimeout,
+        _ => ErrorKind::ConnectLocal,
+    }
+}
+
+impl<I: Io> Worker<'_, I> {
+    /// The connection could not be opened: what was due on it stays unsent.
+    pub(super) fn connect_failed(&mut self, slot: u32, kind: ErrorKind) {
+        let core = &mut self.core;
+        let connection = &mut core.connections[slot as usize];
+        connection.link = Link::Down;
+        core.connecting -= 1;
+        let pending = std::mem::take(&mut connection.pending);
+        let intended_at = connection.pending_since;
+        let stretch = if pending > 0 { core.stretch_of(intended_at) } else { core.recorder.stretch_of_first() };
+        core.recorder.error(stretch, kind);
+        core.recorder.tally(stretch).requests.unsent += u64::from(pending);
+        core.open_requests -= u64::from(pending);
+        self.after_connect_failure(slot);
+    }
+
+    /// The server closed the connection, or it broke.
+    pub(super) fn closed(&mut self, slot: u32, errno: Option<i32>) {
+        self.tick();
+        let connection = &mut self.core.connections[slot as usize];
+        if connection.link != Link::Up || self.core.recorder.finished_at.is_some() {
+            return;
+        }
+        if connection.in_flight == 0 {
+            self.server_closed(slot);
+            return;
+        }
+        match connection.decoder.eof() {
+            Eof::Complete if errno.is_none() => {
+                self.core.complete(slot, false);
+                let connection = &self.core.connections[slot as usize];
+                if self.core.is_used_up(connection) && connection.in_flight == 0 {
+                    self.drop_connection(slot);
+                } else {
+                    self.server_closed(slot);
+                }
+                let now = self.core.now;
+                self.after_requests(slot, now);
+            }
+            Eof::BeforeAnswer if self.may_send_again(slot) => self.send_again(slot),
+            Eof::BeforeAnswer | Eof::InHead => self.broken(slot, ErrorKind::CloseBeforeAnswer, 0),
+            Eof::InBody | Eof::Complete => self.broken(slot, ErrorKind::CloseInBody, 0),
+        }
+    }
+
+    /// The connection is of no further use, for this reason; `settled` answers were complete before that.
+    #[cold]
+    pub(super) fn broken(&mut self, slot: u32, kind: ErrorKind, settled: u32) {
+        let failed = self.core.fail_all(slot, kind);
+        self.drop_connection(slot);
+        let now = self.core.now;
+        if settled + failed > 0 {
+            self.after_requests(slot, now);
+        }
+    }
+
+    /// The server closes after a complete answer, or has said so. Requests that were sent behind that answer fail.
+    pub(super) fn server_closed(&mut self, slot: u32) {
+        self.core.fail_all(slot, ErrorKind::CloseBeforeAnswer);
+        let served = u64::from(self.core.connections[slot as usize].served);
+        self.core.recorder.now_tally().closed_by_server(served);
+        self.drop_connection(slot);
+    }
+
+    pub(super) fn drop_connection(&mut self, slot: u32) {
+        self.io.close(slot);
+        let core = &mut self.core;
+        let connection = &mut core.connections[slot as usize];
+        connection.link = Link::Down;
+        connection.server_closes = false;
+        connection.unsent = Slice::default();
+        connection.decoder.reset();
+        connection.judge = crate::check::BodyJudge::new();
+        core.recorder.live -= 1;
+    }
+
+    /// Whether the requests under way can be sent again on a new connection, as every browser does: the server closed a connection that
+    /// had served before, and its kernel never acknowledged them, so that nobody can have read them (RFC 9112 section 9.3.1).
+    fn may_send_again(&self, slot: u32) -> bool {
+        let connection = &self.core.connections[slot as usize];
+        connection.served > 0
+            && self.core.under_way(slot).all(|request| self.core.wire.template(request.template).idempotent)
+            && self.io.is_undelivered(slot) == Some(true)
+    }
+
+    fn send_again(&mut self, slot: u32) {
+        let core = &mut self.core;
+        let first = core.in_flight[slot as usize * core.pipeline as usize + core.connections[slot as usize].head as usize];
+        let connection = &mut core.connections[slot as usize];
+        let count = std::mem::take(&mut connection.in_flight);
+        connection.pending = count;
+        connection.pending_since = first.intended_at;
+        core.recorder.tally(first.stretch as usize).requests.sent -= u64::from(count);
+        let served = u64::from(connection.served);
+        core.recorder.now_tally().closed_by_server(served);
+        self.drop_connection(slot);
+        self.open(slot);
+    }
+
+    /// Looks through all connections for requests and connects that have taken too long. Costs nothing while nothing is late: it runs
+    /// when the oldest of those that were open at the last look would be too old.
+    pub(super) fn look_for_timeouts(&mut self) {
+        let now = self.core.now;
+        if now < self.core.next_timeout_scan {
+            return;
+        }
+        let timeouts = self.core.spec.timeouts;
+        let mut next = now + timeouts.connect_ns.min(timeouts.request_ns);
+        for slot in 0..self.core.connections.len() as u32 {
+            let connection = &self.core.connections[slot as usize];
+            let deadline = match connection.link {
+                Link::Connecting => connection.mark + timeouts.connect_ns,
+                Link::Up if connection.in_flight > 0 => {
+                    self.core.under_way(slot).next().map_or(UNKNOWN, |request| request.sent_at.saturating_add(timeouts.request_ns))
+                }
+                _ => continue,
+            };
+            if deadline > now {
+                next = next.min(deadline);
+            } else if connection.link == Link::Connecting {
+                self.io.close(slot);
+                self.connect_failed(slot, ErrorKind::ConnectTimeout);
+            } else {
+                self.broken(slot, ErrorKind::Timeout, 0);
+            }
+        }
+        // Many timeouts in a row must not mean a look at all connections each time.
+        let least = (self.core.connections.len() as u64 * 100).max(1_000_000);
+        self.core.next_timeout_scan = next.max(now + least);
+    }
+}
+
+impl Core<'_> {
+    /// The requests of `slot` that were sent and not answered, oldest first.
+    pub(super) fn under_way(&self, slot: u32) -> impl Iterator<Item = &InFlight> {
+        let connection = &self.connections[slot as usize];
+        let base = slot as usize * self.pipeline as usize;
+        (0..connection.in_flight).map(move |i| &self.in_flight[base + ((connection.head + i) % self.pipeline) as usize])
+    }
+
+    /// All requests under way on a connection fail: the oldest for this reason, those behind it because their answers never came.
+    fn fail_all(&mut self, slot: u32, kind: ErrorKind) -> u32 {
+        let requests: Vec<InFlight> = self.under_way(slot).copied().collect();
+        self.connections[slot as usize].in_flight = 0;
+        for (place, request) in requests.iter().enumerate() {
+            let behind = if kind == ErrorKind::Timeout { ErrorKind::Timeout } else { ErrorKind::CloseBeforeAnswer };
+            let kind = if place == 0 { kind } else { behind };
+            let stretch = request.stretch as usize;
+            self.recorder.error(stretch, kind);
+            let timeout = self.spec.timeouts.request_ns;
+            let tally = self.recorder.tally(stretch);
+            tally.requests.failed += 1;
+            tally.lags(request);
+            if kind == ErrorKind::Timeout {
+                let response = request.sent_at + timeout - request.intended_at;
+                tally.spans.service_time.record(timeout);
+                tally.spans.response_time.record(response);
+                self.recorder.window().response.record(response);
+            }
+        }
+        self.open_requests -= requests.len() as u64;
+        requests.len() as u32
+    }
+
+    /// The load is over: what is under way is censored, what is due was never sent.
+    pub(super) fn settle_the_rest(&mut self) {
+        self.count_unsent_arrivals(self.recorder.finished_at.unwrap_or(self.now));
+        for slot in 0..self.connections.len() as u32 {
+            let requests: Vec<InFlight> = self.under_way(slot).copied().collect();
+            for request in requests {
+                let tally = self.recorder.tally(request.stretch as usize);
+                tally.requests.censored += 1;
+                tally.lags(&request);
+            }
+            let connection = &self.connections[slot as usize];
+            if connection.pending > 0 {
+                let (stretch, pending) = (self.stretch_of(connection.pending_since), connection.pending);
+                self.recorder.tally(stretch).requests.unsent += u64::from(pending);
+            }
+        }
+    }
+}
+
+impl Tally {
+    /// Records how late a request was sent; once for each, when its fate is known.
+    #[inline]
+    pub(super) fn lags(&mut self, request: &InFlight) {
+        self.spans.send_lag.record(request.sent_at.saturating_sub(request.intended_at));
+        self.spans.own_lag.record(request.sent_at.saturating_sub(request.sendable_at));
+    }
+}

@@ -1,0 +1,61 @@
+//! What the tests of whole loads share.
+use std::sync::atomic::AtomicBool;
+
+use pippin_engine::{Control, EngineError, run};
+use pippin_model::load_result::{LoadResult, Measured};
+use pippin_model::load_spec::*;
+
+/// A closed loop of `connections` until `requests` are answered.
+pub fn counted(address: std::net::SocketAddr, connections: u32, requests: u64) -> LoadSpec {
+    LoadSpec {
+        addresses: vec![address],
+        tls_server_name: None,
+        source_addresses: vec![],
+        requests: vec![get("/", BodyCheck::Exact(b"Hello World!".to_vec()))],
+        schedule: Schedule::Closed { think: None },
+        connections: Connections { count: connections, requests_per_connection: None, pipeline: 1 },
+        stop: StopRule { duration_ns: None, requests: Some(requests) },
+        warm_up: WarmUp::None,
+        timeouts: Timeouts { connect_ns: 2_000_000_000, request_ns: 2_000_000_000 },
+        limits: Limits::default(),
+        threads: 1,
+        cores: vec![],
+        io: crate::IO,
+        spin_ns: None,
+        seed: 7,
+    }
+}
+
+pub fn get(path: &str, body: BodyCheck) -> RequestTemplate {
+    let bytes = format!("GET {path} HTTP/1.1\r\nHost: test\r\n\r\n").into_bytes();
+    RequestTemplate { bytes, head_only: false, check: Check { status: vec![200], body } }
+}
+
+pub fn timed(spec: LoadSpec, milliseconds: u64) -> LoadSpec {
+    LoadSpec { stop: StopRule { duration_ns: Some(milliseconds * 1_000_000), requests: None }, ..spec }
+}
+
+pub fn load(spec: &LoadSpec) -> Result<LoadResult, EngineError> {
+    let stop = AtomicBool::new(false);
+    run(spec, &Control { stop: &stop, on_window: None, steady: |_| false })
+}
+
+/// Runs a load and checks what must hold in every one.
+pub fn conserved(spec: &LoadSpec) -> LoadResult {
+    let result = load(spec).unwrap();
+    for measured in std::iter::once(&result.measured).chain(result.phases.iter().map(|phase| &phase.measured)) {
+        assert_conserved(measured);
+    }
+    result
+}
+
+pub fn assert_conserved(measured: &Measured) {
+    let requests = measured.requests;
+    assert!(requests.are_conserved(), "{requests:?}");
+    assert_eq!(measured.spans.headers.count(), requests.completed);
+    assert_eq!(measured.spans.body.count(), requests.completed);
+    assert_eq!(measured.spans.send_lag.count(), requests.sent);
+    assert_eq!(measured.spans.own_lag.count(), requests.sent);
+    assert!(measured.spans.service_time.count() >= requests.completed);
+    assert_eq!(measured.spans.service_time.count(), measured.spans.response_time.count());
+}
