@@ -175,10 +175,11 @@ fn a_keep_alive_limit_is_found_and_is_no_error() {
         spec.schedule = Schedule::Closed { think: Some(Spread::exactly(2_000_000)) };
         let measured = conserved(&spec).measured;
         assert_eq!((measured.requests.good, measured.errors.len()), (100, 0), "{:?}", measured.errors);
-        assert_eq!(account.connections(), 20);
+        // 100 requests of two users, five to a connection; one user may have sent more of them than the other.
+        assert!((20..=21).contains(&account.connections()), "{}", account.connections());
         assert_eq!(measured.connections.requests_before_close, Some((5, 5)));
         assert!((18..=20).contains(&measured.connections.closed_by_server), "{:?}", measured.connections);
-        assert_eq!(measured.connections.reconnects, 18);
+        assert_eq!(measured.connections.reconnects, account.connections() - 2);
     }
 }
 
