@@ -119,7 +119,14 @@ impl<I: Io> Worker<'_, I> {
         let timeouts = self.core.spec.timeouts;
         self.core.next_timeout_scan = at + timeouts.connect_ns.min(timeouts.request_ns);
         match &mut self.core.users {
-            Users::Closed { .. } => self.core.to_open = (0..self.core.connections.len() as u32).map(|slot| (slot, None)).collect(),
+            Users::Closed { think: None } => self.core.to_open = (0..self.core.connections.len() as u32).map(|slot| (slot, None)).collect(),
+            // Users that think begin anywhere in their thoughts: all at once would be a beat that no crowd has.
+            Users::Closed { think: Some(think) } => {
+                for slot in 0..self.core.connections.len() as u32 {
+                    let due = at + think.draw_remainder_ns();
+                    self.core.timers.set(slot, due);
+                }
+            }
             Users::Open { start, .. } => *start = at,
             Users::Devices(devices) => {
                 devices.start = at;
