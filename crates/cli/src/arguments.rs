@@ -113,11 +113,11 @@ pub struct LoadArguments {
     /// How many requests to send.
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
-    /// Open loop: requests per second, whatever the server does.
-    #[arg(short = 'R', long, value_name = "RATE", conflicts_with_all = ["requests", "think", "devices", "sweep", "objective"])]
+    /// Open loop: requests per second, whatever the server does. With --objective: where the search begins.
+    #[arg(short = 'R', long, value_name = "RATE", conflicts_with_all = ["requests", "think", "devices", "sweep"])]
     pub rate: Option<f64>,
     /// Open loop: exponentially distributed gaps instead of equal ones.
-    #[arg(long, requires = "rate")]
+    #[arg(long, requires = "rate", conflicts_with = "objective")]
     pub poisson: bool,
     /// Simulated devices instead of connections; with --ramp UP,SUSTAIN,DOWN.
     #[arg(long, value_name = "N", conflicts_with_all = ["requests", "sweep", "objective", "duration", "no_keep_alive", "connections"], requires = "ramp", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]

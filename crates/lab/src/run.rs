@@ -161,8 +161,9 @@ fn run_id(started_unix_ns: u64, plan: &str) -> String {
     let seconds = started_unix_ns / 1_000_000_000;
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     let (year, month, day) = civil_from_days(days as i64);
-    let millis = started_unix_ns / 1_000_000 % 1_000;
-    format!("{year:04}{month:02}{day:02}-{:02}{:02}{:02}.{millis:03}-{plan}", rest / 3_600, rest / 60 % 60, rest % 60)
+    // Milliseconds would not do: runs that a script starts together do share one.
+    let micros = started_unix_ns / 1_000 % 1_000_000;
+    format!("{year:04}{month:02}{day:02}-{:02}{:02}{:02}.{micros:06}-{plan}", rest / 3_600, rest / 60 % 60, rest % 60)
 }
 
 /// Days since 1970 to year, month, day (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
@@ -417,7 +418,7 @@ mod tests {
 
     #[test]
     fn run_ids_sort_by_time() {
-        assert_eq!(run_id(1_795_293_339_123_000_000, "hello"), "20261121-203539.123-hello");
+        assert_eq!(run_id(1_795_293_339_123_456_000, "hello"), "20261121-203539.123456-hello");
         assert!(run_id(0, "a").starts_with("19700101-000000"));
     }
 }
