@@ -189,7 +189,7 @@ mod tests {
         let axis = Axis::log("x", 90e3, 6e6, time);
         assert_eq!(axis.ticks.iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>(), ["100 µs", "200 µs", "500 µs", "1 ms", "2 ms", "5 ms"]);
         let axis = Axis::log("x", 96e6, 119e6, time);
-        assert_eq!(axis.ticks.iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>(), ["100 ms", "105 ms", "110 ms", "115 ms"]);
+        assert_eq!(axis.ticks.iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>(), ["100 ms", "105 ms", "110 ms", "115 ms", "120 ms"]);
     }
 
     #[test]

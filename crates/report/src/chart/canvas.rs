@@ -5,7 +5,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::axis::Axis;
-use super::palette::{AXIS, FAINT, GRID, INK, PAPER, hex};
+use super::palette::{AXIS, FAINT, GRID, INK, PAPER, Stroke, hex};
 
 /// `plotters` rounds to whole units, so that it draws at four times the size: a quarter of a pixel is not seen.
 const FINE: u32 = 4;
@@ -81,8 +81,8 @@ pub struct Line {
     pub name: Option<String>,
     /// Its colour.
     pub colour: RGBColor,
-    /// Lengths of dash and gap; `None` is solid.
-    pub dash: Option<(u32, u32)>,
+    /// How it is drawn.
+    pub stroke: Stroke,
     /// Its points.
     pub points: Vec<(f64, f64)>,
     /// Whether each point has a mark.
@@ -143,11 +143,8 @@ pub fn lines(form: Form, x: &Axis, y: &Axis, lines: &[Line]) -> String {
         titles(&body, x, y, width as i32, height as i32)?;
         for line in lines {
             let points: Vec<(f64, f64)> = line.points.iter().map(|(a, b)| (x.place(*a), y.place(*b).clamp(y.from, y.to))).collect();
-            let style = line.colour.stroke_width(2 * FINE);
-            match line.dash {
-                _ if !line.joined => {}
-                Some((dash, gap)) => drop(chart.draw_series(DashedLineSeries::new(points.clone(), dash * FINE, gap * FINE, style))?),
-                None => drop(chart.draw_series(LineSeries::new(points.clone(), style))?),
+            if line.joined {
+                chart.draw_series(LineSeries::new(points.clone(), line.colour.stroke_width(width_code(line.stroke))))?;
             }
             if line.marks {
                 chart.draw_series(points.iter().map(|point| Circle::new(*point, px(3), line.colour.filled())))?;
@@ -296,6 +293,22 @@ const fn ipx(pixels: i32) -> i32 {
     pixels * FINE as i32
 }
 
+/// `plotters` draws a dashed line as one line for each dash, which makes pages of megabytes. So the kind of stroke goes through it as a width
+/// that nothing else has, which [`dashed`] turns into SVG's own dashes.
+const fn width_code(stroke: Stroke) -> u32 {
+    match stroke {
+        Stroke::Solid => 2 * FINE,
+        Stroke::Dashed => 2 * FINE + 1,
+        Stroke::Dotted => 2 * FINE + 2,
+    }
+}
+
+fn dashed(svg: &str) -> String {
+    let attribute = |stroke: Stroke| format!("stroke-width=\"{}\"", width_code(stroke));
+    let with = |dash: u32, gap: u32| format!("{} stroke-dasharray=\"{} {}\"", attribute(Stroke::Solid), px(dash), px(gap));
+    svg.replace(&attribute(Stroke::Dashed), &with(7, 4)).replace(&attribute(Stroke::Dotted), &with(2, 3))
+}
+
 fn svg(width: u32, height: u32, draw: impl FnOnce(&Area<'_>) -> Drawn) -> String {
     let mut text = String::new();
     {
@@ -304,7 +317,7 @@ fn svg(width: u32, height: u32, draw: impl FnOnce(&Area<'_>) -> Drawn) -> String
         let _ = draw(&root);
         let _ = root.present();
     }
-    text.replacen(&format!("width=\"{}\" height=\"{}\"", width * FINE, height * FINE), &format!("width=\"{width}\" height=\"{height}\""), 1)
+    dashed(&text).replacen(&format!("width=\"{}\" height=\"{}\"", width * FINE, height * FINE), &format!("width=\"{width}\" height=\"{height}\""), 1)
 }
 
 /// The chart as a file of its own: on white paper, with title and alternative text.

@@ -1,7 +1,7 @@
 //! The distribution of response times.
 use super::axis::{Axis, share, time};
 use super::canvas::{Form, Line, lines};
-use super::palette::{dash, series};
+use super::palette::{series, stroke};
 use super::{Chart, DataTable, coloured, label};
 use crate::view::View;
 use crate::words;
@@ -22,7 +22,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
             let first = ends(row.response_bins.first().map(|bin| bin.from_ns));
             let last = ends(row.response_bins.last().map(|bin| bin.to_ns));
             let points = first.into_iter().chain(steps).chain(last).collect();
-            Line { name: Some(label(row)), colour: series(*place), dash: dash(*place), points, marks: false, joined: true }
+            Line { name: Some(label(row)), colour: series(*place), stroke: stroke(*place), points, marks: false, joined: true }
         })
         .collect();
     let y = Axis::linear("share of requests", 0.0, highest, 5, share);

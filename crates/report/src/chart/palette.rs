@@ -46,13 +46,24 @@ pub fn series_on_dark(place: usize) -> RGBColor {
     SERIES[place % SERIES.len()].1
 }
 
-/// How lines of this place are drawn: `None` is solid, else lengths of dash and gap.
+/// How a line is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stroke {
+    /// Without gaps.
+    Solid,
+    /// In dashes.
+    Dashed,
+    /// In dots.
+    Dotted,
+}
+
+/// How lines of this place are drawn.
 #[must_use]
-pub const fn dash(place: usize) -> Option<(u32, u32)> {
+pub const fn stroke(place: usize) -> Stroke {
     match place / SERIES.len() {
-        0 => None,
-        1 => Some((7, 4)),
-        _ => Some((2, 3)),
+        0 => Stroke::Solid,
+        1 => Stroke::Dashed,
+        _ => Stroke::Dotted,
     }
 }
 

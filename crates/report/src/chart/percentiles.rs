@@ -1,7 +1,7 @@
 //! Response time by percentile on an HDR axis.
 use super::axis::{Axis, time};
 use super::canvas::{Form, Line, lines};
-use super::palette::{dash, series};
+use super::palette::{series, stroke};
 use super::{Chart, DataTable, coloured, label};
 use crate::view::View;
 use crate::words;
@@ -19,7 +19,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
         .map(|(place, row)| Line {
             name: Some(label(row)),
             colour: series(*place),
-            dash: dash(*place),
+            stroke: stroke(*place),
             points: row.response_quantiles.iter().map(|point| (point.q, point.ns as f64)).collect(),
             marks: false,
             joined: true,

@@ -1,7 +1,7 @@
 //! Devices: live connections over the ramps, with the phases as a table.
 use super::axis::{Axis, short};
 use super::canvas::{Form, Line, lines};
-use super::palette::{AXIS, dash, series};
+use super::palette::{AXIS, Stroke, series, stroke};
 use super::{Chart, DataTable, coloured, label};
 use crate::view::View;
 use crate::words;
@@ -13,7 +13,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
         let live = |point: &crate::view::series::LoadPoint| (point.at_s, point.live_connections as f64);
         for (index, one) in row.series.iter().enumerate() {
             let points = one.load.iter().map(live).collect();
-            drawn.push(Line { name: (index == 0).then(|| label(row)), colour: series(*place), dash: dash(*place), points, marks: false, joined: true });
+            drawn.push(Line { name: (index == 0).then(|| label(row)), colour: series(*place), stroke: stroke(*place), points, marks: false, joined: true });
         }
     }
     let all = || drawn.iter().flat_map(|line| &line.points);
@@ -23,7 +23,14 @@ pub fn charts(view: &View) -> Vec<Chart> {
         return Vec::new();
     }
     for phase in rows.iter().take(1).flat_map(|(_, row)| &row.phases).skip(1) {
-        drawn.push(Line { name: None, colour: AXIS, dash: Some((3, 4)), points: vec![(phase.from_s, 0.0), (phase.from_s, most)], marks: false, joined: true });
+        drawn.push(Line {
+            name: None,
+            colour: AXIS,
+            stroke: Stroke::Dotted,
+            points: vec![(phase.from_s, 0.0), (phase.from_s, most)],
+            marks: false,
+            joined: true,
+        });
     }
     let y = Axis::linear("devices alive", 0.0, most, 5, short);
     let draw = |form: Form| lines(form, &Axis::linear("seconds, 0 where all are alive", first, last, form.ticks() + 2, short), &y, &drawn);

@@ -1,7 +1,7 @@
 //! Figures over time: throughput, response time, CPU, memory.
 use super::axis::{self, Axis};
 use super::canvas::{Form, Line, lines};
-use super::palette::{dash, series};
+use super::palette::{series, stroke};
 use super::{Chart, DataTable, coloured, label};
 use crate::view::View;
 use crate::view::series::Series;
@@ -68,7 +68,7 @@ fn chart(view: &View, quantity: &Quantity) -> Option<Chart> {
             }
             rows.push(summary(&row.target.to_string(), one, &points, quantity));
             let name = (index == 0).then(|| label(row));
-            drawn.push(Line { name, colour: series(place), dash: dash(place), points, marks: false, joined: true });
+            drawn.push(Line { name, colour: series(place), stroke: stroke(place), points, marks: false, joined: true });
         }
     }
     let all = || drawn.iter().flat_map(|line| &line.points);

@@ -3,7 +3,7 @@ use pippin_model::trial::Step;
 
 use super::axis::{Axis, short, time};
 use super::canvas::{Form, Line, lines};
-use super::palette::{AXIS, dash, series};
+use super::palette::{AXIS, Stroke, series, stroke};
 use super::{Chart, DataTable, coloured};
 use crate::terminal::{parameter, signed};
 use crate::view::View;
@@ -41,21 +41,21 @@ fn throughput(rows: &[(usize, &Row, &Sweep)]) -> Chart {
     let mut drawn = Vec::new();
     for (place, row, sweep) in rows {
         let colour = series(*place);
-        let plain = Line { name: None, colour, dash: None, points: Vec::new(), marks: false, joined: true };
+        let plain = Line { name: None, colour, stroke: Stroke::Solid, points: Vec::new(), marks: false, joined: true };
         let measured = points(sweep, |point| point.goodput_per_s);
         drawn.push(Line {
             name: Some(row.target.to_string()),
             points: measured,
             marks: true,
             joined: sweep.fit.is_none(),
-            dash: dash(*place),
+            stroke: stroke(*place),
             ..plain.clone()
         });
         if let Some(fit) = &sweep.fit {
             drawn.push(Line { points: fit.curve.clone(), ..plain.clone() });
         }
         if let Some(knee) = sweep.knee {
-            drawn.push(Line { dash: Some((3, 4)), points: vec![(knee, 0.0), (knee, most)], ..plain.clone() });
+            drawn.push(Line { stroke: Stroke::Dotted, points: vec![(knee, 0.0), (knee, most)], ..plain.clone() });
         }
         let foretold = points(sweep, |point| point.prediction.map(|prediction| prediction.throughput_per_s));
         drawn.push(Line { name: None, colour: AXIS, points: foretold, marks: true, joined: false, ..plain });
@@ -123,9 +123,10 @@ fn times(rows: &[(usize, &Row, &Sweep)], title: &str) -> Option<(String, String)
     }
     let mut drawn = Vec::new();
     for (place, row, sweep) in rows {
-        let line = Line { name: Some(row.target.to_string()), colour: series(*place), dash: None, points: points(sweep, p50), marks: true, joined: true };
+        let line =
+            Line { name: Some(row.target.to_string()), colour: series(*place), stroke: Stroke::Solid, points: points(sweep, p50), marks: true, joined: true };
         drawn.push(line.clone());
-        drawn.push(Line { name: None, dash: Some((6, 4)), points: points(sweep, p99), ..line });
+        drawn.push(Line { name: None, stroke: Stroke::Dashed, points: points(sweep, p99), ..line });
     }
     let y = Axis::log("response time", least, most, time);
     let draw = |form: Form| lines(form, &by_step(rows, title, form), &y, &drawn);

@@ -1,6 +1,6 @@
 //! Aligned columns.
 use super::Page;
-use super::paint::visible;
+use super::paint::{cut, visible};
 
 /// Which end of a column its cells stand at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +36,18 @@ impl Grid {
 
     /// Columns between the texts of neighbours.
     const GAP: usize = 2;
+
+    /// Cuts the names in a column of plain text until the table fits into `room` columns, as far as 12 columns are left of it; the part
+    /// behind " at ", which tells one step from another, stays.
+    pub fn fit(&mut self, column: usize, room: usize) {
+        let widths = self.widths();
+        let width = widths.iter().sum::<usize>() + Self::GAP * widths.len().saturating_sub(1);
+        let left = widths[column].saturating_sub(width.saturating_sub(room)).max(12);
+        for cell in self.rows.iter_mut().filter_map(|row| row.get_mut(column)) {
+            let (name, at) = cell.split_at(cell.find(" at ").unwrap_or(cell.len()));
+            *cell = format!("{}{at}", cut(name, left.saturating_sub(at.len())));
+        }
+    }
 
     fn widths(&self) -> Vec<usize> {
         let widest = |index: usize| self.rows.iter().filter_map(|row| row.get(index)).map(|cell| visible(cell)).max().unwrap_or(0);

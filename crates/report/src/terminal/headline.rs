@@ -6,15 +6,12 @@ use pippin_model::trial::Step;
 
 use super::Page;
 use super::grid::Grid;
-use super::paint::cut;
 use crate::view::View;
 use crate::view::row::Row;
 use crate::words;
 
 /// From this width on everything stands in one table; below it in two.
 const ONE_TABLE: usize = 112;
-/// Longer names of targets are cut.
-const LONGEST_NAME: usize = 30;
 
 pub fn write(page: &mut Page, view: &View) {
     let run = &view.run;
@@ -62,6 +59,7 @@ fn one_table(page: &mut Page, view: &View) {
         cells.push(verdict(page, row));
         grid.row(cells);
     }
+    grid.fit(1, page.style.width);
     grid.write(page, 0);
     bars(page, view);
 }
@@ -76,6 +74,7 @@ fn two_tables(page: &mut Page, view: &View) {
         cells.push(verdict(page, row));
         grid.row(cells);
     }
+    grid.fit(1, page.style.width);
     grid.write(page, 0);
     page.line("");
     let mut grid = Grid::default().left("target").right("p50").right("p99").right("max").right("errors").right("CPU").right("memory").right("gen CPU");
@@ -84,6 +83,7 @@ fn two_tables(page: &mut Page, view: &View) {
         cells.extend(use_cells(page, view, row));
         grid.row(cells);
     }
+    grid.fit(0, page.style.width);
     grid.write(page, 0);
 }
 
@@ -119,7 +119,7 @@ fn name(row: &Row) -> String {
         Some(Step::Connections { count }) => format!(" at {count}"),
         Some(Step::Rate { .. }) | None => String::new(),
     };
-    format!("{}{at}", cut(&row.target.to_string(), LONGEST_NAME))
+    format!("{}{at}", row.target)
 }
 
 /// A figure, struck through if the row is INVALID.

@@ -110,7 +110,7 @@ pub fn signed(error: Option<f64>) -> String {
 fn phases(page: &mut Page, row: &Row) {
     page.heading(&format!("{} by phase", row.target));
     let mut grid = Grid::default().left("phase").right("s").right("peak").right("requests/s").right("connect p99");
-    grid = grid.right("headers p50").right("headers p99").right("errors");
+    grid = grid.right("headers p50").right("p99").right("errors");
     for phase in &row.phases {
         grid.row(vec![
             phase.name.replace('_', " "),
