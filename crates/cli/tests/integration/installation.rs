@@ -24,7 +24,10 @@ fn a_missing_tool_makes_a_target_unavailable_and_the_others_go_on() {
     let checkout = with_tables(MISSING_TOOL);
     checkout.add_cheat("good", "right", &["hello"]);
     let check = checkout.pippin(&["targets", "check", "--all", "--install"]);
-    check.exits(0).says(&["unavailable  missing: no-such-tool >= 3 (not on PATH); install no-such-tool >= 3", "targets: 1 passed, 0 failed, 1 unavailable"]);
+    check.exits(0).says(&[
+        "unavailable  install: missing: no-such-tool >= 3 (not on PATH); install no-such-tool >= 3 (see its website)",
+        "targets: 1 passed, 0 failed, 1 unavailable",
+    ]);
     let required = checkout.pippin(&["targets", "check", "test/it", "--install", "--require", "test/it"]);
     required.exits(1).says(&["unavailable, but required: test/it"]);
     checkout.add_plan("plan", "hello", &["test/it", "test/good"]);
@@ -54,7 +57,7 @@ fn a_run_without_any_available_target_is_no_success() {
 fn what_is_not_installed_is_named_with_the_command_that_does_it() {
     let checkout = Checkout::with_cheat("right", &["hello"]);
     let check = checkout.pippin(&["targets", "check", "test/it"]);
-    check.exits(0).says(&["unavailable  not installed; run `pippin targets install test/it` or add --install"]);
+    check.exits(0).says(&["unavailable  install: not installed; run `pippin targets install test/it` or add --install"]);
     checkout.pippin(&["targets", "install", "test/it"]).exits(0).says(&["test/it: installed by route default"]);
     checkout.pippin(&["targets", "check", "test/it"]).exits(0).says(&["pass"]);
 }
@@ -175,5 +178,5 @@ fn a_package_that_does_not_bring_the_tool_leaves_the_target_unavailable() {
     let checkout = with_tables(&PACKAGE.replace("frobnicator", "something-else"));
     let path = stand_in_for_apt(&checkout);
     let outcome = pippin_with(&checkout, &["targets", "check", "test/it", "--install", "--yes"], &[("PATH", &path)]);
-    outcome.exits(0).says(&["unavailable  missing: frobnicate (not on PATH); apt-get install something-else"]);
+    outcome.exits(0).says(&["unavailable  install: missing: frobnicate (not on PATH); apt-get install something-else"]);
 }

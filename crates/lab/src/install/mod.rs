@@ -138,7 +138,9 @@ impl Installer<'_> {
 
 fn tools_message(missing: &[String], route: &Route, target: &Target) -> String {
     let fix = if route.apt.is_empty() {
-        format!("install {} (see {})", missing.join(", "), target.manifest.website.as_deref().unwrap_or("its website"))
+        // Without what was found in their place.
+        let names: Vec<&str> = missing.iter().map(|tool| tool.split(" (").next().unwrap_or(tool)).collect();
+        format!("install {} (see {})", names.join(", "), target.manifest.website.as_deref().unwrap_or("its website"))
     } else {
         format!("apt-get install {}", route.apt.join(" "))
     };
