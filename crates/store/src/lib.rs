@@ -9,7 +9,7 @@ pub mod schema;
 
 use rusqlite::{Connection, OpenFlags};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What can go wrong with the store.
 #[derive(Debug, thiserror::Error)]
@@ -85,7 +85,7 @@ impl Store {
         let sqlite = |source| StoreError::Sqlite { path: path.into(), source };
         let mut connection = Connection::open(path).map_err(sqlite)?;
         connection.busy_timeout(Duration::from_secs(20)).map_err(sqlite)?;
-        connection.pragma_update(None, "journal_mode", "WAL").map_err(sqlite)?;
+        enter_wal(&connection).map_err(sqlite)?;
         // A finished trial must survive power loss, not only a crash (sqlite.org/pragma.html, synchronous).
         connection.pragma_update(None, "synchronous", "FULL").map_err(sqlite)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(sqlite)?;
@@ -103,6 +103,20 @@ impl Store {
         // A panic while the lock was held cannot leave a half-made transaction: it was rolled back when it was dropped.
         let mut connection = self.connection.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         work(&mut connection).map_err(|source| StoreError::Sqlite { path: self.path.clone(), source })
+    }
+}
+
+/// The change to WAL does not wait for others as statements do (sqlite.org/wal.html): while another Pippin makes the same database it is
+/// tried again.
+fn enter_wal(connection: &Connection) -> rusqlite::Result<()> {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) && Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            outcome => return outcome,
+        }
     }
 }
 

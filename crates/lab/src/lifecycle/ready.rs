@@ -25,11 +25,17 @@ pub fn wait_until_ready(
             return Err(LabError::Interrupted);
         }
         if let Some(exit) = process.ended() {
-            let hint = if exit == Exit::Code(0) { "; a server must stay in the foreground and not daemonise (start.command in its target.toml)" } else { "" };
-            return Err(failure(process, Stage::Start, format!("it {exit} before it listened on {address}{hint}")));
+            return Err(ended(process, exit, address));
         }
         match ask(address, path) {
-            Ok(status) if status < 500 => return Ok(begin.elapsed()),
+            Ok(status) if status < 500 => {
+                let start_up = begin.elapsed();
+                // One that has left a daemon behind may be answered for before its own end is known.
+                return match process.wait(Duration::from_millis(100), interrupted)? {
+                    Some(exit) => Err(ended(process, exit, address)),
+                    None => Ok(start_up),
+                };
+            }
             Ok(status) => last = format!("GET {path} answered {status}"),
             Err(message) => last = if message.contains("refused") { last } else { message },
         }
@@ -43,6 +49,11 @@ pub fn wait_until_ready(
         }
         std::thread::sleep(Duration::from_millis(25));
     }
+}
+
+fn ended(process: &Supervised, exit: Exit, address: SocketAddr) -> LabError {
+    let hint = if exit == Exit::Code(0) { "; a server must stay in the foreground and not daemonise (start.command in its target.toml)" } else { "" };
+    failure(process, Stage::Start, format!("it {exit} before it listened on {address}{hint}"))
 }
 
 fn ask(address: SocketAddr, path: &str) -> Result<u16, String> {
