@@ -39,6 +39,10 @@ fn each_refusal_says_what_to_change() {
         let refused = refusal(change);
         assert!(refused.contains(message), "{refused}");
     }
+    let refused = refusal(|spec| *spec = timed(spec.clone(), u64::MAX / 1_000_000));
+    assert!(refused.contains("the duration is") && refused.contains("at most 30 days"), "{refused}");
+    let refused = refusal(|spec| (spec.connections.count, spec.stop) = (u32::MAX, StopRule { duration_ns: Some(1), requests: None }));
+    assert!(refused.contains("ports"), "{refused}");
     let refused = refusal(|spec| {
         spec.schedule = Schedule::Closed { think: Some(Spread::exactly(1)) };
         spec.connections.pipeline = 2;
