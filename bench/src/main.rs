@@ -1,2 +1,131 @@
-//! Compares Pippin with its peers side by side in one run.
-fn main() {}
+//! `make bench`: Pippin and its peers against the same server, side by side in one run.
+//!
+//! Each scenario runs every tool that is installed in turn, A B A B, with a fresh server on one core and the tool on another, so that
+//! whatever else the machine does falls on all alike. The judge is not the tool's own word: requests are counted by the server, and CPU time
+//! is the kernel's account of the tool's process (wait4), user and system; the kernel's work for loopback traffic is in it for all alike.
+mod figures;
+mod floor;
+mod generator;
+mod measure;
+mod peer;
+mod peers;
+mod process;
+mod results;
+mod scenario;
+mod server;
+mod summary;
+mod table;
+
+use clap::{Parser, Subcommand};
+use std::io::IsTerminal as _;
+use std::process::ExitCode;
+
+use scenario::Scenario;
+
+/// Compares Pippin with its peers side by side in one run.
+#[derive(Debug, Parser)]
+#[command(name = "pippin-bench")]
+struct Arguments {
+    #[command(subcommand)]
+    child: Option<Child>,
+    /// Short runs, two rounds: to see that everything works, not to quote.
+    #[arg(long)]
+    quick: bool,
+    /// Only scenarios whose name contains one of these (comma-separated).
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    only: Vec<String>,
+    /// Only these tools (comma-separated).
+    #[arg(long, value_delimiter = ',', value_name = "TOOLS")]
+    tools: Vec<String>,
+    /// Rounds; each runs every tool once. The default is 3, with --quick 2.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100))]
+    rounds: Option<u32>,
+    /// The server's core.
+    #[arg(long, default_value_t = 0)]
+    server_core: u32,
+    /// The tools' core.
+    #[arg(long, default_value_t = 1)]
+    core: u32,
+    /// Folder for the results as JSON.
+    #[arg(long, default_value = "bench/results")]
+    results: std::path::PathBuf,
+    /// List scenarios and tools, and run nothing.
+    #[arg(long)]
+    list: bool,
+}
+
+/// What this program runs as a process of its own, so that the kernel accounts for it separately.
+#[derive(Debug, Subcommand)]
+enum Child {
+    /// A server for one measurement.
+    #[command(hide = true)]
+    Serve(server::ServeArguments),
+    /// The bare epoll client.
+    #[command(hide = true)]
+    Floor(floor::FloorArguments),
+    /// Pippin's engine without the command line around it.
+    #[command(hide = true)]
+    Engine(generator::EngineArguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match &arguments.child {
+        Some(Child::Serve(child)) => server::serve(child),
+        Some(Child::Floor(child)) => floor::run(child),
+        Some(Child::Engine(child)) => generator::run(child),
+        None => compare(&arguments),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("pippin-bench: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn compare(arguments: &Arguments) -> Result<(), String> {
+    let scenarios = scenario::chosen(&arguments.only)?;
+    let (tools, missing) = peer::installed(&arguments.tools)?;
+    if arguments.list {
+        table::print_lists(&scenarios, &tools, &missing);
+        return Ok(());
+    }
+    if !missing.is_empty() {
+        eprintln!("not installed: {}", missing.join(", "));
+    }
+    let rounds = arguments.rounds.unwrap_or(if arguments.quick { 2 } else { 3 });
+    let bench = measure::Bench::new(arguments.server_core, arguments.core)?;
+    let mut all = Vec::new();
+    for scenario in &scenarios {
+        let measurements = run_scenario(&bench, scenario, &tools, rounds, arguments.quick);
+        let summaries = summary::summarise(scenario, &measurements);
+        table::print_scenario(scenario, &summaries);
+        all.push(results::ScenarioResult { scenario: scenario.clone(), summaries, measurements });
+    }
+    let path = results::keep(&arguments.results, arguments.quick, rounds, &tools, &missing, &all)?;
+    eprintln!("kept in {}", path.display());
+    Ok(())
+}
+
+fn run_scenario(bench: &measure::Bench, scenario: &Scenario, tools: &[peer::Tool], rounds: u32, quick: bool) -> Vec<measure::Measurement> {
+    let mut measurements = Vec::new();
+    for round in 1..=rounds {
+        for tool in tools {
+            show_progress(&format!("{} {round}/{rounds} {}", scenario.name, tool.peer.name()));
+            if let Some(measurement) = bench.measure(scenario, tool, round, quick) {
+                measurements.push(measurement);
+            }
+        }
+    }
+    show_progress("");
+    measurements
+}
+
+/// Replaces the line on a terminal; elsewhere the tables are progress enough.
+fn show_progress(text: &str) {
+    if std::io::stderr().is_terminal() {
+        eprint!("\r\x1b[K{text}");
+    }
+}

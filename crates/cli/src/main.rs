@@ -1,2 +1,48 @@
-//! The binary `pippin`.
-fn main() {}
+//! The binary `pippin`: arguments in, one call out.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`arguments`] | every command and flag, defined once: help, completions and man page are made from it |
+//! | [`commands`] | one file a command: checked arguments in, one call, the result on standard output |
+//! | [`exit`] | exit codes |
+//! | [`descriptors`] | the limit of open files |
+//! | [`progress`], [`live`] | what is told meanwhile, on standard error: plain lines or a live view |
+//! | [`signals`] | Ctrl-C |
+//! | [`hidden`] | what Pippin starts itself as: supervisor, services |
+mod arguments;
+mod commands;
+mod descriptors;
+mod exit;
+mod hidden;
+mod live;
+mod progress;
+mod signals;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Arguments that are no UTF-8 are clap's to refuse.
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(code) = hidden::run(&words) {
+        return ExitCode::from(code as u8);
+    }
+    descriptors::raise_limit();
+    let arguments = match arguments::Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // clap prints help and version to standard output and counts them as success.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { exit::USER_ERROR } else { exit::OK });
+        }
+    };
+    match commands::run(arguments) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            if !matches!(error, exit::CliError::Lab(pippin_lab::LabError::Interrupted)) {
+                eprintln!("pippin: {error}");
+            }
+            ExitCode::from(error.code())
+        }
+    }
+}

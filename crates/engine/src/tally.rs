@@ -1,7 +1,7 @@
 //! What one thread counts in one stretch of the load.
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::ByteCounts;
-use pippin_model::load_result::{ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StatusCounts, Window};
+use pippin_model::load_result::{Answered, ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StatusCounts, Window};
 
 /// The kinds of errors, in the order of their discriminants.
 const KINDS: [ErrorKind; 12] = [
@@ -23,6 +23,7 @@ const KINDS: [ErrorKind; 12] = [
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub requests: RequestCounts,
+    pub answered: Answered,
     pub status: StatusCounts,
     pub errors: [u64; KINDS.len()],
     pub connections: ConnectionCounts,
@@ -66,6 +67,8 @@ impl Tally {
         own.good += r.good;
         own.failed += r.failed;
         own.censored += r.censored;
+        self.answered.completed += other.answered.completed;
+        self.answered.good += other.answered.good;
         let s = &other.status;
         let own = &mut self.status;
         own.interim += s.interim;
@@ -99,6 +102,7 @@ impl Tally {
         Measured {
             duration_ns,
             requests: self.requests,
+            answered: self.answered,
             status: self.status,
             errors,
             connections: ConnectionCounts { asked, ..self.connections },

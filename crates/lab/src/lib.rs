@@ -1,1 +1,35 @@
-//! Everything that starts or stops a process: catalogue, installation, services, lifecycle, proofs, trials, runs.
+//! Everything that starts or stops a process.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`catalog`] | finds targets, workloads and plans |
+//! | [`environment`], [`install`], [`versions`], [`short_command`] | gets targets ready |
+//! | [`lifecycle`] | supervises processes: start, readiness, stop, what they leave |
+//! | [`services`] | PostgreSQL and the slow upstream |
+//! | [`running`] | a target that runs |
+//! | [`verify`] | proves that a target does a workload's work |
+//! | [`load`] | from a profile and a workload to what the engine runs |
+//! | [`trial`], [`run`] | one trial; all trials of a plan |
+//! | [`check`], [`calibrate`] | `pippin targets check`; what the generator itself can do |
+//! | [`demand`] | what a plan asks of this host |
+//! | [`observer`] | who is told |
+pub mod calibrate;
+pub mod catalog;
+pub mod check;
+pub mod demand;
+pub mod environment;
+pub mod error;
+pub mod install;
+pub mod lifecycle;
+pub mod load;
+pub mod observer;
+pub mod run;
+pub mod running;
+pub mod scaffold;
+pub mod services;
+pub mod short_command;
+pub mod trial;
+pub mod verify;
+pub mod versions;
+
+pub use error::LabError;

@@ -21,6 +21,9 @@ pub struct Fingerprint {
     pub turbo: Option<bool>,
     /// MemTotal in bytes.
     pub memory_bytes: Option<u64>,
+    /// Where the kernel's clocks come from: `tsc`, `kvm-clock`, `hpet`, ...
+    #[serde(default)]
+    pub clock_source: Option<String>,
     /// Kernel release, as `uname -r`.
     pub kernel: Option<String>,
     /// Distribution, PRETTY_NAME of /etc/os-release.

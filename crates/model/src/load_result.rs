@@ -62,6 +62,9 @@ pub struct Measured {
     pub duration_ns: u64,
     /// Requests by fate.
     pub requests: RequestCounts,
+    /// Answers that ended within the stretch, whenever their requests were due: what throughput and goodput are made of. `requests` follows
+    /// the requests that were due within it; the two differ by what was under way at either end.
+    pub answered: Answered,
     /// Complete answers by status class.
     pub status: StatusCounts,
     /// Errors by kind; kinds that did not occur are absent.
@@ -78,13 +81,13 @@ impl Measured {
     /// Complete answers per second.
     #[must_use]
     pub fn throughput_per_s(&self) -> Option<f64> {
-        self.per_second(self.requests.completed)
+        self.per_second(self.answered.completed)
     }
 
     /// Complete and right answers per second.
     #[must_use]
     pub fn goodput_per_s(&self) -> Option<f64> {
-        self.per_second(self.requests.good)
+        self.per_second(self.answered.good)
     }
 
     /// Everything that went wrong: failed requests, wrong answers, connections that could not be opened.
@@ -104,6 +107,15 @@ impl Measured {
     fn per_second(&self, count: u64) -> Option<f64> {
         (self.duration_ns > 0).then(|| count as f64 * 1e9 / self.duration_ns as f64)
     }
+}
+
+/// Answers that ended within a stretch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answered {
+    /// Complete ones, whatever the status.
+    pub completed: u64,
+    /// Complete ones with the right status and body.
+    pub good: u64,
 }
 
 /// Requests by fate. Always: `scheduled = sent + unsent` and `sent = completed + failed + censored`; `good <= completed`.

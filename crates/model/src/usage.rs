@@ -53,6 +53,10 @@ pub struct HostSample {
     pub busy_ns: BTreeMap<u32, u64>,
     /// Time stolen by the hypervisor since boot over all processors, nanoseconds.
     pub steal_ns: Option<u64>,
+    /// Time in hard and soft interrupts since boot over all processors, nanoseconds, part of `busy_ns`; `None` where the kernel bills it to the
+    /// processes that were interrupted (without CONFIG_IRQ_TIME_ACCOUNTING), so that it is already in the roles' CPU time.
+    #[serde(default)]
+    pub interrupt_ns: Option<u64>,
     /// Connections dropped because a listen queue was full (TcpExt ListenOverflows).
     pub listen_overflows: Option<u64>,
     /// Segments sent again (Tcp RetransSegs).
@@ -97,8 +101,11 @@ pub struct Usage {
     pub duration_ns: u64,
     /// By role; a role that did not take part is absent.
     pub roles: BTreeMap<Role, RoleUse>,
-    /// Cores kept busy by everything that is none of the roles.
+    /// Cores kept busy by everything that is none of the roles, without interrupts.
     pub foreign_cores: Option<f64>,
+    /// Cores kept busy by interrupts, where the kernel does not bill them to processes.
+    #[serde(default)]
+    pub interrupt_cores: Option<f64>,
     /// Cores' worth of time stolen by the hypervisor.
     pub steal_cores: Option<f64>,
     /// Busy share (0 to 1) of every processor.
@@ -111,6 +118,6 @@ pub struct Usage {
     pub loopback_bytes: Option<u64>,
     /// Bytes that the target wrote to its log.
     pub log_bytes: Option<u64>,
-    /// Lowest and highest frequency seen on the trial's processors, kHz.
+    /// Lowest and highest frequency seen on processors that were at least half busy, kHz.
     pub frequency_khz: Option<(u64, u64)>,
 }

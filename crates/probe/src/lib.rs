@@ -1,1 +1,52 @@
 //! What the kernel knows: CPU, memory, network, sockets, host fingerprint.
+//!
+//! Reading and parsing are apart: every parser is a pure function over the text of one kernel file and names its source (proc(5), the kernel's
+//! `Documentation/`); a thin layer reads the files. Unknown is `None`, never 0.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`clock`] | CLOCK_MONOTONIC, CPU clocks of threads and processes, clock ticks |
+//! | [`kernel_files`] | reading below a root, so that a captured tree of files can stand in for a host |
+//! | [`stat`], [`memory`], [`netstat`], [`sockets`], [`frequency`] | the host: processors, memory, TCP counters, sockets, clock frequency |
+//! | [`process`] | one process: `/proc/PID/stat`, `status`, `smaps_rollup` |
+//! | [`process_table`] | which processes live below which root, found at little cost |
+//! | [`tree`] | CPU time of a whole tree, each process counted exactly once, also after its death |
+//! | [`switches`] | context switches of a whole tree |
+//! | [`mod@sample`] | one instant: [`sample()`] |
+//! | [`sampler`] | many instants: a thread |
+//! | [`usage`] | what lies between two instants: [`usage_between`] |
+//! | [`cgroup`], [`cpuinfo`], [`topology`], [`limits`], [`sysctl`], [`virtualisation`] | parts of the fingerprint |
+//! | [`host_load`] | how busy the host is while nobody measures |
+//! | [`mod@fingerprint`] | the host a run is made on: [`fingerprint()`] |
+//! | [`doctor`] | what on this host would spoil which plan, and how to mend it |
+pub mod cgroup;
+pub mod clock;
+pub mod cpuinfo;
+pub mod doctor;
+pub mod error;
+pub mod fingerprint;
+pub mod frequency;
+pub mod host_load;
+pub mod kernel_files;
+pub mod limits;
+pub mod memory;
+pub mod netstat;
+pub mod process;
+pub mod process_table;
+pub mod sample;
+pub mod sampler;
+pub mod sockets;
+pub mod stat;
+pub mod switches;
+pub mod sysctl;
+pub mod topology;
+pub mod tree;
+pub mod usage;
+pub mod virtualisation;
+
+pub use clock::monotonic_ns;
+pub use error::ProbeError;
+pub use fingerprint::fingerprint;
+pub use sample::{RoleRoot, Roots, TreeMemory, sample};
+pub use sampler::Sampler;
+pub use usage::usage_between;

@@ -1,1 +1,33 @@
-//! Servers with known truth: scripted, null, slow upstream, device.
+//! Servers whose truth is known, to calibrate the generator, to stand behind targets, and to test against.
+//!
+//! | module | what it serves | used by |
+//! |---|---|---|
+//! | [`null`] | an answer at once | `pippin calibrate`: the generator's ceiling; `bench` |
+//! | [`upstream`] | a short body after 500 ms, counted | the workload `proxy` |
+//! | [`device`] | 1,024 bytes after 100 ms +-5 %, on 100,000 connections | the device profile's calibration |
+//! | [`scripted`] | whatever a test asks for: pauses, stalls, resets, lies | tests of the engine |
+//!
+//! Each has `serve(listener, config, stop)`, which runs on the calling thread until `stop` is set and returns the server's own
+//! account, and `spawn(config)`, which does so on a thread of its own on a free loopback port. The first three share one lean event
+//! loop (`server`): edge-triggered epoll, two system calls a request, and a timing wheel (`wheel`) for what must wait.
+mod account;
+mod clock;
+
+pub mod device;
+mod error;
+mod handle;
+pub mod null;
+mod poller;
+mod prepared;
+mod request;
+
+pub mod scripted;
+mod server;
+pub mod socket;
+pub mod upstream;
+mod wheel;
+
+pub use account::{Account, Lateness};
+pub use clock::monotonic_ns;
+pub use error::Error;
+pub use handle::Running;

@@ -1,1 +1,23 @@
-//! A serialisable view of a run, rendered for the terminal, as Markdown, CSV and HTML with charts.
+//! A serialisable view of a run, rendered for the terminal, as Markdown, CSV, JSON, Prometheus text, interval log and HTML with charts.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`view`] | everything that is rendered of a run |
+//! | [`terminal`] | the table at the end of a run |
+//! | [`html`] | the page of a run |
+//! | [`chart`], [`svg`] | charts, in the page and as files |
+//! | [`markdown`], [`csv`], [`json`], [`prometheus`], [`hlog`] | other forms (docs/formats.md) |
+//! | [`words`] | figures as people read them |
+//! | [`load_report`] | the result of `pippin load` |
+pub mod chart;
+pub mod csv;
+pub mod hlog;
+pub mod html;
+pub mod json;
+pub mod load_report;
+pub mod markdown;
+pub mod prometheus;
+pub mod svg;
+pub mod terminal;
+pub mod view;
+pub mod words;

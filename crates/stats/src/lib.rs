@@ -1,1 +1,51 @@
 //! Quantiles, intervals, ranking, steady state, scalability fits, judges: pure functions, no clock, no I/O.
+//!
+//! Random numbers come from the caller, so that a seed fixes every result.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`quantile`], [`trend`], [`steady`] | medians; whether a series trends; when the warm-up ends |
+//! | [`bootstrap`], [`interval`], [`ratio`], [`rank`], [`sequential`] | how sure a median is, who is ahead, when to stop |
+//! | [`order`] | the interleaved order of repetitions |
+//! | [`modes`], [`littles_law`], [`concurrency`], [`bound`], [`cost`] | what one trial's figures say of generator and target |
+//! | [`usl`], [`knee`], [`predict`], [`sweep`], [`capacity`], [`objective`] | scalability: fit, knee, prediction before each point, all of a sweep together, the search for the highest rate that keeps an objective |
+//! | [`judge`] | the caveats |
+//! | [`explain`] | why a target is as fast as it is |
+//! | [`compare`], [`fail_if`], [`changepoint`] | two sets of trials against each other; a history |
+//! | [`summary`] | all trials of a target in the figures that tables show |
+pub mod bootstrap;
+pub mod bound;
+pub mod capacity;
+pub mod changepoint;
+pub mod compare;
+pub mod concurrency;
+pub mod cost;
+mod draw;
+pub mod explain;
+pub mod fail_if;
+pub mod interval;
+pub mod judge;
+pub mod knee;
+mod least_squares;
+pub mod littles_law;
+pub mod modes;
+pub mod objective;
+pub mod order;
+pub mod planner;
+pub mod predict;
+pub mod quantile;
+pub mod rank;
+pub mod ratio;
+pub mod sequential;
+pub mod steady;
+mod student_t;
+pub mod summary;
+pub mod sweep;
+#[cfg(test)]
+mod test_degenerate;
+#[cfg(test)]
+mod test_noise;
+#[cfg(test)]
+mod test_record;
+pub mod trend;
+pub mod usl;

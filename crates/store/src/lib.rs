@@ -1,1 +1,128 @@
-//! Runs, trials, windows and histograms in SQLite; schema versions; export.
+//! Runs and trials in SQLite (WAL): every finished trial is on disk before the next one begins.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`schema`] | the tables, and how older databases are brought up to date |
+//! | [`runs`] | writing and reading runs |
+pub mod runs;
+pub mod schema;
+
+use rusqlite::{Connection, OpenFlags};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What can go wrong with the store.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The file is there, but is no database of Pippin's; it is left as it is.
+    #[error("{} is not a database of Pippin's ({reason}); it was not touched: move it away, or name another one with --store", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The database was written by a newer Pippin.
+    #[error("{} has schema {found}, but this Pippin knows {known} at the most; update Pippin, or name another one with --store", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// The newest known one.
+        known: i64,
+    },
+    /// SQLite failed.
+    #[error("{}: {source}", path.display())]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: rusqlite::Error,
+    },
+    /// The folder cannot be made.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// There is no such run.
+    #[error("there is no run `{0}`{1}")]
+    UnknownRun(String, String),
+    /// A row does not hold what it should.
+    #[error("run {run}: {what} cannot be read: {source}")]
+    Content {
+        /// The run.
+        run: String,
+        /// Which part.
+        what: String,
+        /// Why.
+        source: serde_json::Error,
+    },
+}
+
+/// An open database.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    connection: std::sync::Mutex<Connection>,
+}
+
+impl Store {
+    /// Opens the database, or makes it; an older schema is brought up to date.
+    ///
+    /// # Errors
+    /// If the file is something else, is damaged, or was written by a newer Pippin: it is then left as it is.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(|source| StoreError::Io { path: folder.into(), source })?;
+        }
+        if path.metadata().is_ok_and(|metadata| metadata.len() > 0) {
+            examine(path)?;
+        }
+        let sqlite = |source| StoreError::Sqlite { path: path.into(), source };
+        let mut connection = Connection::open(path).map_err(sqlite)?;
+        connection.busy_timeout(Duration::from_secs(20)).map_err(sqlite)?;
+        connection.pragma_update(None, "journal_mode", "WAL").map_err(sqlite)?;
+        // A finished trial must survive power loss, not only a crash (sqlite.org/pragma.html, synchronous).
+        connection.pragma_update(None, "synchronous", "FULL").map_err(sqlite)?;
+        connection.pragma_update(None, "foreign_keys", true).map_err(sqlite)?;
+        schema::migrate(&mut connection).map_err(sqlite)?;
+        Ok(Self { path: path.into(), connection: std::sync::Mutex::new(connection) })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        // A panic while the lock was held cannot leave a half-made transaction: it was rolled back when it was dropped.
+        let mut connection = self.connection.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        work(&mut connection).map_err(|source| StoreError::Sqlite { path: self.path.clone(), source })
+    }
+}
+
+/// Looks at a file without changing it.
+fn examine(path: &Path) -> Result<(), StoreError> {
+    let foreign = |reason: String| StoreError::Foreign { path: path.into(), reason };
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| foreign(error.to_string()))?;
+    let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(|error| foreign(error.to_string()));
+    let (application, version) = (pragma("application_id")?, pragma("user_version")?);
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).map_err(|error| foreign(error.to_string()))?;
+    if (application, version, tables) == (0, 0, 0) {
+        // Another Pippin is making it this very moment.
+        return Ok(());
+    }
+    if application != schema::APPLICATION_ID {
+        return Err(foreign("another program made it".into()));
+    }
+    if version > schema::VERSION {
+        return Err(StoreError::Newer { path: path.into(), found: version, known: schema::VERSION });
+    }
+    let check: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0)).map_err(|error| foreign(error.to_string()))?;
+    if check == "ok" { Ok(()) } else { Err(foreign(format!("damaged: {check}"))) }
+}

@@ -184,7 +184,10 @@ impl Core<'_> {
         if let Some(kind) = error {
             self.recorder.error(request.stretch as usize, kind);
         }
-        self.recorder.now_tally().bytes.body += body_bytes;
+        let now_tally = self.recorder.now_tally();
+        now_tally.bytes.body += body_bytes;
+        now_tally.answered.completed += 1;
+        now_tally.answered.good += u64::from(error.is_none());
         let window = self.recorder.window();
         window.completed += 1;
         window.good += u64::from(error.is_none());

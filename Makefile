@@ -1,0 +1,20 @@
+# Verbs for people; the logic lives in the program and in tests/all.
+.PHONY: run test check bench
+
+# Away from a terminal nobody can be asked, and `make run` itself says that targets are to be installed.
+YES := $(shell test -t 0 || echo --yes)
+
+run:
+	cargo run --release -- run hello --quick --install $(YES)
+
+test:
+	tests/all
+
+check:
+	cargo fmt --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	cargo test --workspace --lib --bins
+
+bench:
+	cargo build --release
+	cargo run --release -p pippin-bench

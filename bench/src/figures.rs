@@ -1,0 +1,75 @@
+//! What a tool says about its own run.
+use serde::{Deserialize, Serialize};
+
+/// A tool's own figures; what it does not say is `None`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Figures {
+    pub completed: Option<u64>,
+    pub errors: Option<u64>,
+    pub p50_ns: Option<u64>,
+    pub p90_ns: Option<u64>,
+    pub p95_ns: Option<u64>,
+    pub p99_ns: Option<u64>,
+    pub max_ns: Option<u64>,
+    /// The tool's own lateness in sending.
+    pub send_lag_p99_ns: Option<u64>,
+    /// CPU time that it spent waiting for deadlines by polling.
+    pub spin_ns: Option<u64>,
+    pub syscalls: Option<u64>,
+    /// What kind of event loop, where the tool has a choice and says so.
+    pub io: Option<String>,
+    /// Answers a second in the part that it measured, where that is not all of its run.
+    pub measured_per_s: Option<f64>,
+}
+
+/// Nanoseconds from a number and a unit as tools print them: `1.5ms`, `12us`, `3s`, `0.2 secs`.
+pub fn nanoseconds(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let split = text.find(|character: char| character != '.' && !character.is_ascii_digit())?;
+    let number: f64 = text[..split].parse().ok()?;
+    let factor = match text[split..].trim() {
+        "ns" => 1.0,
+        "us" | "µs" => 1e3,
+        "ms" => 1e6,
+        "s" | "secs" => 1e9,
+        "m" => 60e9,
+        _ => return None,
+    };
+    Some((number * factor).round() as u64)
+}
+
+/// The text after `label` on the first line that has it.
+pub fn after<'a>(text: &'a str, label: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| line.split_once(label).map(|(_, rest)| rest.trim()))
+}
+
+/// The number at the start of a text.
+pub fn leading_number(text: &str) -> Option<u64> {
+    let digits: String = text.trim_start().chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
+}
+
+/// Seconds as a float to nanoseconds.
+pub fn from_seconds(seconds: f64) -> u64 {
+    (seconds * 1e9).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{after, leading_number, nanoseconds};
+
+    #[test]
+    fn units_of_tools() {
+        assert_eq!(nanoseconds("1.50ms"), Some(1_500_000));
+        assert_eq!(nanoseconds("12.00us"), Some(12_000));
+        assert_eq!(nanoseconds("0.0012 secs"), Some(1_200_000));
+        assert_eq!(nanoseconds("1.5"), None);
+        assert_eq!(nanoseconds("-nan%"), None);
+    }
+
+    #[test]
+    fn labels() {
+        assert_eq!(after("a\n  Complete requests:   1234\n", "Complete requests:").and_then(leading_number), Some(1_234));
+        assert_eq!(after("a", "b"), None);
+    }
+}

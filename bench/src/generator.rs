@@ -1,0 +1,134 @@
+//! Pippin's engine as a process of its own.
+use clap::{Args, ValueEnum};
+use pippin_engine::Control;
+use pippin_model::load_result::LoadResult;
+use pippin_model::load_spec::{
+    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, RequestTemplate, Schedule, Stage, StopRule, Timeouts, WarmUp,
+};
+use pippin_model::units::Spread;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::AtomicBool;
+
+use crate::figures::Figures;
+
+/// How the child is told what to do.
+#[derive(Debug, Args)]
+pub struct EngineArguments {
+    #[arg(long)]
+    address: SocketAddr,
+    #[arg(long)]
+    io: Io,
+    #[arg(long)]
+    connections: u32,
+    #[arg(long)]
+    seconds: u64,
+    #[arg(long, default_value_t = 1)]
+    pipeline: u32,
+    /// Open loop at this rate.
+    #[arg(long)]
+    rate: Option<f64>,
+    /// One connection a request.
+    #[arg(long)]
+    close: bool,
+    #[arg(long)]
+    path: String,
+    /// Devices with this think time in place of users.
+    #[arg(long)]
+    think_ms: Option<u64>,
+    /// Source addresses from 127.0.0.1 on, and threads.
+    #[arg(long, default_value_t = 1)]
+    sources: u8,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Io {
+    Epoll,
+    #[value(name = "io_uring")]
+    IoUring,
+}
+
+/// Drives the server and prints the engine's figures.
+pub fn run(arguments: &EngineArguments) -> Result<(), String> {
+    let stop = AtomicBool::new(false);
+    let control = Control { stop: &stop, on_window: None, steady: |_| false };
+    let result = pippin_engine::run(&spec(arguments), &control).map_err(|error| error.to_string())?;
+    let requests = result.measured.requests;
+    if !requests.are_conserved() {
+        return Err(format!("requests went missing: {requests:?}"));
+    }
+    println!("{}", serde_json::to_string(&figures(&result)).map_err(|error| error.to_string())?);
+    Ok(())
+}
+
+fn spec(arguments: &EngineArguments) -> LoadSpec {
+    let duration_ns = arguments.seconds * 1_000_000_000;
+    let is_devices = arguments.think_ms.is_some();
+    LoadSpec {
+        addresses: vec![arguments.address],
+        tls_server_name: None,
+        source_addresses: if arguments.sources > 1 { (1..=arguments.sources).map(|last| IpAddr::from([127, 0, 0, last])).collect() } else { Vec::new() },
+        requests: vec![request(arguments)],
+        schedule: schedule(arguments, duration_ns),
+        connections: Connections { count: arguments.connections, requests_per_connection: arguments.close.then_some(1), pipeline: arguments.pipeline },
+        stop: StopRule { duration_ns: (!is_devices).then_some(duration_ns), requests: None },
+        warm_up: WarmUp::None,
+        timeouts: Timeouts::default(),
+        limits: Limits::default(),
+        threads: u32::from(arguments.sources),
+        cores: Vec::new(),
+        io: match arguments.io {
+            Io::Epoll => IoChoice::Epoll,
+            Io::IoUring => IoChoice::IoUring,
+        },
+        spin_ns: None,
+        seed: 1,
+    }
+}
+
+fn request(arguments: &EngineArguments) -> RequestTemplate {
+    let close = if arguments.close { "Connection: close\r\n" } else { "" };
+    let path = arguments.path.as_str();
+    let body = match path {
+        "/device" => BodyCheck::Length { min: 1_024, max: 1_024 },
+        "/slow" => BodyCheck::Exact(b"12345678901234567890".to_vec()),
+        _ => BodyCheck::Exact(b"Hello World!".to_vec()),
+    };
+    RequestTemplate {
+        bytes: format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{close}\r\n", arguments.address).into_bytes(),
+        head_only: false,
+        check: Check { status: vec![200], body },
+    }
+}
+
+fn schedule(arguments: &EngineArguments, duration_ns: u64) -> Schedule {
+    match (arguments.think_ms, arguments.rate) {
+        (Some(think_ms), _) => Schedule::Devices {
+            devices: arguments.connections,
+            requests_per_device: 100,
+            think: Spread { mean_ns: think_ms * 1_000_000, jitter: 0.05 },
+            ramp_up_ns: duration_ns / 3,
+            sustain_ns: duration_ns / 3,
+            ramp_down_ns: duration_ns / 3,
+        },
+        (None, Some(rate)) => Schedule::Open { arrivals: Arrivals::Constant, stages: vec![Stage { duration_ns, from_per_s: rate, to_per_s: rate }] },
+        (None, None) => Schedule::Closed { think: None },
+    }
+}
+
+fn figures(result: &LoadResult) -> Figures {
+    let response = |q| result.measured.spans.response_time.quantile_ns(q);
+    Figures {
+        completed: Some(result.measured.requests.completed),
+        errors: Some(result.measured.errors_total()),
+        p50_ns: response(0.5),
+        p90_ns: response(0.9),
+        p95_ns: response(0.95),
+        p99_ns: response(0.99),
+        max_ns: response(1.0),
+        send_lag_p99_ns: result.measured.spans.send_lag.quantile_ns(0.99),
+        spin_ns: Some(result.generator.spin_ns),
+        syscalls: result.generator.syscalls,
+        io: Some(result.io.clone()),
+        measured_per_s: result.measured.throughput_per_s(),
+    }
+}

@@ -1,0 +1,88 @@
+//! One measurement: a fresh server, one tool, and what kernel and server say about it.
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::figures::Figures;
+use crate::peer::{Request, Tool};
+use crate::process;
+use crate::scenario::Scenario;
+use crate::server::{Account, Server};
+
+/// What one run of one tool came to.
+#[derive(Debug, Clone, Serialize)]
+pub struct Measurement {
+    pub tool: &'static str,
+    pub round: u32,
+    pub outcome: Result<Outcome, String>,
+}
+
+/// A run that ended well.
+#[derive(Debug, Clone, Serialize)]
+pub struct Outcome {
+    pub wall_ns: u64,
+    /// The tool's, user and system.
+    pub cpu_ns: u64,
+    pub max_rss_bytes: u64,
+    pub server_cpu_ns: u64,
+    pub server: Account,
+    /// What the tool itself says.
+    pub said: Figures,
+}
+
+impl Outcome {
+    /// CPU time a request that the server answered; `None` if there was none.
+    pub fn cpu_per_request_ns(&self) -> Option<f64> {
+        (self.server.answers > 0).then(|| self.cpu_ns as f64 / self.server.answers as f64)
+    }
+}
+
+/// What all measurements share.
+pub struct Bench {
+    server_core: u32,
+    core: u32,
+    scratch: tempfile::TempDir,
+}
+
+impl Bench {
+    pub fn new(server_core: u32, core: u32) -> Result<Self, String> {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        if let Some(core) = [server_core, core].into_iter().find(|core| *core as usize >= cores) {
+            return Err(format!("core {core}: this machine has {cores}, counted from 0; name others with --core and --server-core"));
+        }
+        if server_core == core {
+            eprintln!("server and tools share core {core}: rates mean little, CPU time a request still does");
+        }
+        let scratch = tempfile::tempdir().map_err(|error| format!("making a scratch folder: {error}"))?;
+        Ok(Self { server_core, core, scratch })
+    }
+
+    /// Runs the tool once; `None` if it can't make this load.
+    pub fn measure(&self, scenario: &Scenario, tool: &Tool, round: u32, quick: bool) -> Option<Measurement> {
+        let seconds = scenario.seconds(quick);
+        let server = match Server::start(scenario, seconds, self.server_core) {
+            Ok(server) => server,
+            Err(message) => return Some(Measurement { tool: tool.peer.name(), round, outcome: Err(message) }),
+        };
+        let scratch: PathBuf = self.scratch.path().to_owned();
+        let request = Request { scenario, seconds, address: server.address, scratch: &scratch };
+        // Of the tools here only Pippin knows devices.
+        let command = if scenario.devices.is_some() && !tool.peer.knows_devices() { None } else { tool.peer.command(&tool.program, &request) };
+        let Some(mut command) = command else {
+            _ = server.stop();
+            return None;
+        };
+        let ended = command.as_mut().map_err(|message| message.clone()).and_then(|command| {
+            // Half a minute more than asked for: to connect, to end and to print.
+            process::run(command, self.core, Duration::from_secs(u64::from(seconds) + 30))
+        });
+        let account = server.stop();
+        let outcome = ended.and_then(|ended| {
+            let (server, server_cpu_ns) = account?;
+            let said = tool.peer.read(&ended, &request)?;
+            let wall_ns = u64::try_from(ended.wall.as_nanos()).unwrap_or(u64::MAX);
+            Ok(Outcome { wall_ns, cpu_ns: ended.cpu_ns, max_rss_bytes: ended.max_rss_bytes, server_cpu_ns, server, said })
+        });
+        Some(Measurement { tool: tool.peer.name(), round, outcome })
+    }
+}

@@ -1,0 +1,89 @@
+//! Tools that make load.
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::figures::Figures;
+use crate::peers;
+use crate::process::Ended;
+use crate::scenario::Scenario;
+
+/// What a tool is asked to do.
+pub struct Request<'a> {
+    pub scenario: &'a Scenario,
+    pub seconds: u32,
+    pub address: SocketAddr,
+    /// A folder for scripts and outputs.
+    pub scratch: &'a Path,
+}
+
+impl Request<'_> {
+    pub fn url(&self) -> String {
+        format!("http://{}{}", self.address, self.scenario.server.path())
+    }
+
+    /// How many source addresses (each has some 28,000 ports) and threads (each has a descriptor table, often of 20,000) so many
+    /// connections need.
+    pub fn sources(&self) -> u32 {
+        self.scenario.connections.div_ceil(18_000)
+    }
+}
+
+/// A tool that makes load.
+pub trait Peer {
+    fn name(&self) -> &'static str;
+
+    /// Where its program is; `None` if it is not installed.
+    fn find(&self) -> Option<PathBuf> {
+        on_path(self.name())
+    }
+
+    /// The command for a load; `None` if the tool can't make it.
+    fn command(&self, program: &Path, request: &Request<'_>) -> Option<Result<Command, String>>;
+
+    /// Whether it can make the load of simulated devices.
+    fn knows_devices(&self) -> bool {
+        false
+    }
+
+    /// Its own figures, out of what it printed or wrote.
+    fn read(&self, ended: &Ended, request: &Request<'_>) -> Result<Figures, String>;
+}
+
+/// A tool that is installed.
+pub struct Tool {
+    pub peer: Box<dyn Peer>,
+    pub program: PathBuf,
+}
+
+/// The tools asked for (all if `only` is empty) that are installed, and the names of those that are not.
+pub fn installed(only: &[String]) -> Result<(Vec<Tool>, Vec<&'static str>), String> {
+    let all = peers::all();
+    if let Some(name) = only.iter().find(|name| !all.iter().any(|peer| peer.name() == name.as_str())) {
+        let names: Vec<&str> = all.iter().map(|peer| peer.name()).collect();
+        return Err(format!("--tools {name}: not known; there are {}", names.join(", ")));
+    }
+    let (mut tools, mut missing) = (Vec::new(), Vec::new());
+    for peer in all.into_iter().filter(|peer| only.is_empty() || only.iter().any(|name| name == peer.name())) {
+        match peer.find() {
+            Some(program) => tools.push(Tool { peer, program }),
+            None => missing.push(peer.name()),
+        }
+    }
+    Ok((tools, missing))
+}
+
+/// The program of this name on PATH.
+pub fn on_path(name: &str) -> Option<PathBuf> {
+    std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// The figures or, if the tool failed, what it said.
+pub fn successful(ended: &Ended) -> Result<&str, String> {
+    if ended.status.success() {
+        return Ok(&ended.stdout);
+    }
+    let said = if ended.stderr.trim().is_empty() { &ended.stdout } else { &ended.stderr };
+    let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
+    Err(format!("{}; it said: {last}", ended.status))
+}

@@ -1,0 +1,69 @@
+//! Results as JSON, to compare runs over time.
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::measure::Measurement;
+use crate::peer::Tool;
+use crate::scenario::Scenario;
+use crate::summary::Summary;
+
+/// A scenario with all that was measured in it.
+#[derive(Debug, Serialize)]
+pub struct ScenarioResult {
+    pub scenario: Scenario,
+    pub summaries: Vec<Summary>,
+    pub measurements: Vec<Measurement>,
+}
+
+#[derive(Debug, Serialize)]
+struct Results<'a> {
+    schema: u32,
+    unix_seconds: u64,
+    quick: bool,
+    rounds: u32,
+    machine: Machine,
+    tools: Vec<&'a str>,
+    not_installed: &'a [&'static str],
+    scenarios: &'a [ScenarioResult],
+}
+
+/// What the figures depend on most.
+#[derive(Debug, Serialize)]
+struct Machine {
+    cpu_model: Option<String>,
+    cores: Option<usize>,
+    kernel: Option<String>,
+    /// /proc/loadavg at the end: what else was going on.
+    load_average: Option<String>,
+}
+
+/// Writes all results to a file named for the time; returns its path.
+pub fn keep(folder: &Path, quick: bool, rounds: u32, tools: &[Tool], missing: &[&'static str], scenarios: &[ScenarioResult]) -> Result<PathBuf, String> {
+    let unix_seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let results = Results {
+        schema: 1,
+        unix_seconds,
+        quick,
+        rounds,
+        machine: machine(),
+        tools: tools.iter().map(|tool| tool.peer.name()).collect(),
+        not_installed: missing,
+        scenarios,
+    };
+    let path = folder.join(format!("{unix_seconds}.json"));
+    let text = serde_json::to_string_pretty(&results).map_err(|error| error.to_string())?;
+    std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, text)).map_err(|error| format!("writing {}: {error}", path.display()))?;
+    Ok(path)
+}
+
+fn machine() -> Machine {
+    let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+    let model = read("/proc/cpuinfo").and_then(|text| crate::figures::after(&text, "model name\t:").map(str::to_owned));
+    Machine {
+        cpu_model: model,
+        cores: std::thread::available_parallelism().ok().map(std::num::NonZero::get),
+        kernel: read("/proc/sys/kernel/osrelease"),
+        load_average: read("/proc/loadavg"),
+    }
+}

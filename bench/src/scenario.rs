@@ -1,0 +1,161 @@
+//! What is compared.
+use serde::Serialize;
+
+/// One load that every tool is asked to make.
+#[derive(Debug, Clone, Serialize)]
+pub struct Scenario {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub connections: u32,
+    /// Otherwise one connection a request, with `Connection: close`.
+    pub keep_alive: bool,
+    /// Requests under way on one connection.
+    pub pipeline: u32,
+    /// Open loop at this rate; else as fast as answers come.
+    pub rate_per_s: Option<u32>,
+    pub server: Serving,
+    pub seconds: u32,
+    pub quick_seconds: u32,
+    /// Simulated devices in place of users; `connections` is their number.
+    pub devices: Option<Devices>,
+}
+
+/// What the server does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Serving {
+    /// `Hello World!` at once.
+    Null,
+    /// The same, but the server stands still for so long in the middle.
+    Stall { stall_ms: u32 },
+    /// 20 bytes after 500 ms.
+    Upstream,
+    /// 1,024 bytes after 100 ms +-5 %.
+    Device,
+}
+
+impl Serving {
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::Null | Self::Stall { .. } => "/",
+            Self::Upstream => "/slow",
+            Self::Device => "/device",
+        }
+    }
+}
+
+/// Devices with 100 requests each against a server that waits 100 ms +-5 % and answers 1,024 bytes. A third of the time is ramp-up, a third is
+/// measured, a third is ramp-down.
+#[derive(Debug, Clone, Serialize)]
+pub struct Devices {
+    /// Between an answer and the next request, +-5 %.
+    pub think_ms: u32,
+}
+
+impl Scenario {
+    pub fn seconds(&self, quick: bool) -> u32 {
+        if quick { self.quick_seconds } else { self.seconds }
+    }
+
+    /// The right quantiles of the response time of a stall, worked out: with `n` requests at a constant rate, of which those due in a stall
+    /// of length `s` wait for its end, `s * rate` response times lie evenly between 0 and `s` and all others are near 0. So the quantile
+    /// `q` is `s - (1 - q) * n / rate`, as long as that is positive.
+    pub fn stall_quantile_ms(&self, q: f64, seconds: u32) -> Option<f64> {
+        let Serving::Stall { stall_ms } = self.server else { return None };
+        let stall_ms = f64::from(stall_ms);
+        Some((stall_ms - (1.0 - q) * f64::from(seconds) * 1e3).max(0.0))
+    }
+}
+
+const CLOSED: Scenario = Scenario {
+    name: "",
+    about: "",
+    connections: 64,
+    keep_alive: true,
+    pipeline: 1,
+    rate_per_s: None,
+    server: Serving::Null,
+    seconds: 4,
+    quick_seconds: 1,
+    devices: None,
+};
+
+/// All scenarios, in the order of the table.
+pub const ALL: &[Scenario] = &[
+    Scenario { name: "closed-1", about: "closed loop, 1 connection", connections: 1, ..CLOSED },
+    Scenario { name: "closed-64", about: "closed loop, 64 connections", ..CLOSED },
+    Scenario { name: "closed-1000", about: "closed loop, 1,000 connections", connections: 1_000, ..CLOSED },
+    Scenario { name: "closed-10000", about: "closed loop, 10,000 connections", connections: 10_000, seconds: 6, quick_seconds: 3, ..CLOSED },
+    Scenario { name: "connection-per-request", about: "closed loop, 64 users, a connection per request", keep_alive: false, ..CLOSED },
+    Scenario { name: "pipeline-16", about: "closed loop, 64 connections, 16 requests under way on each", pipeline: 16, ..CLOSED },
+    Scenario { name: "open-5000", about: "open loop at 5,000 requests/s, 64 connections", rate_per_s: Some(5_000), ..CLOSED },
+    Scenario {
+        name: "stall",
+        about: "open loop at 1,000 requests/s for 9 s, the server stands still for 1 s in the middle",
+        rate_per_s: Some(1_000),
+        server: Serving::Stall { stall_ms: 1_000 },
+        seconds: 9,
+        quick_seconds: 9,
+        ..CLOSED
+    },
+    Scenario {
+        name: "waiting-10000",
+        about: "closed loop, 10,000 connections, each waiting for an answer that takes 500 ms: 20,000 requests/s is what that comes to",
+        connections: 10_000,
+        server: Serving::Upstream,
+        seconds: 6,
+        quick_seconds: 3,
+        ..CLOSED
+    },
+    Scenario {
+        name: "devices-10000",
+        about: "10,000 devices as in print: 900 ms +-5 % between answer and next request",
+        connections: 10_000,
+        server: Serving::Device,
+        devices: Some(Devices { think_ms: 900 }),
+        seconds: 30,
+        quick_seconds: 9,
+        ..CLOSED
+    },
+    Scenario {
+        name: "devices-100000",
+        about: "100,000 devices, think time stretched tenfold to 9.9 s, so that one core carries the server and one the devices",
+        connections: 100_000,
+        server: Serving::Device,
+        devices: Some(Devices { think_ms: 9_900 }),
+        seconds: 90,
+        quick_seconds: 60,
+        ..CLOSED
+    },
+];
+
+/// The scenarios whose name contains one of `only`; all if it is empty.
+pub fn chosen(only: &[String]) -> Result<Vec<Scenario>, String> {
+    let unknown = only.iter().find(|part| !ALL.iter().any(|scenario| scenario.name.contains(part.as_str())));
+    if let Some(part) = unknown {
+        let names: Vec<&str> = ALL.iter().map(|scenario| scenario.name).collect();
+        return Err(format!("--only {part}: no scenario has that in its name; there are {}", names.join(", ")));
+    }
+    let is_chosen = |scenario: &&Scenario| only.is_empty() || only.iter().any(|part| scenario.name.contains(part.as_str()));
+    Ok(ALL.iter().filter(is_chosen).cloned().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ALL, chosen};
+
+    #[test]
+    fn the_stall_ramp_has_the_published_quantiles() {
+        // 9 s at 1,000/s: 9,000 requests, 1,000 of them in the stall. p90: 900 are slower, the 900 latest of the ramp: 1,000 - 900 = 100 ms.
+        let stall = ALL.iter().find(|scenario| scenario.name == "stall").unwrap();
+        let quantile = |q| stall.stall_quantile_ms(q, 9).unwrap().round();
+        assert_eq!((quantile(0.5), quantile(0.9), quantile(0.95), quantile(0.99)), (0.0, 100.0, 550.0, 910.0));
+    }
+
+    #[test]
+    fn unknown_names_are_refused() {
+        assert_eq!(chosen(&["closed".to_owned()]).unwrap().len(), 4);
+        assert_eq!(chosen(&["devices".to_owned(), "stall".to_owned()]).unwrap().len(), 3);
+        assert!(chosen(&["closd".to_owned()]).unwrap_err().contains("closed-64"));
+    }
+}

@@ -1,0 +1,170 @@
+//! Medians over the rounds, and ratios to wrk.
+use serde::Serialize;
+
+use crate::figures::Figures;
+use crate::measure::{Measurement, Outcome};
+use crate::scenario::{Scenario, Serving};
+
+/// The tool that others are compared with.
+const REFERENCE: &str = "wrk";
+
+/// One row of the table: medians over the rounds that ended well.
+#[derive(Debug, Clone, Serialize)]
+pub struct Summary {
+    pub tool: &'static str,
+    pub rounds: usize,
+    /// What the rounds that did not end well said.
+    pub failures: Vec<String>,
+    pub cpu_per_request_us: Option<f64>,
+    pub cpu_to_wrk: Option<f64>,
+    /// Least and greatest over the rounds.
+    pub cpu_range_us: Option<(f64, f64)>,
+    /// CPU time a request without what was spent polling for deadlines.
+    pub cpu_without_spin_us: Option<f64>,
+    /// Answers that the server counted, by the tool's run time.
+    pub throughput_per_s: Option<f64>,
+    pub throughput_to_wrk: Option<f64>,
+    pub max_rss_kib: Option<f64>,
+    pub p50_us: Option<f64>,
+    pub p90_us: Option<f64>,
+    pub p95_us: Option<f64>,
+    pub p99_us: Option<f64>,
+    pub max_us: Option<f64>,
+    pub send_lag_p99_us: Option<f64>,
+    pub syscalls_per_request: Option<f64>,
+    /// The tool's count of answers divided by the server's.
+    pub counted_ratio: Option<f64>,
+    pub errors: Option<u64>,
+    /// How busy the server's core was.
+    pub server_share: Option<f64>,
+    pub peak_connections: Option<u64>,
+    /// Peak resident memory divided by the connections that the server saw at once.
+    pub rss_bytes_per_connection: Option<f64>,
+    /// How late the server itself was with answers that had to wait.
+    pub server_late_p99_us: Option<f64>,
+}
+
+/// One summary a tool, in the order in which the tools ran first.
+pub fn summarise(scenario: &Scenario, measurements: &[Measurement]) -> Vec<Summary> {
+    let mut tools: Vec<&'static str> = Vec::new();
+    for measurement in measurements {
+        if !tools.contains(&measurement.tool) {
+            tools.push(measurement.tool);
+        }
+    }
+    let mut summaries: Vec<Summary> = tools.into_iter().map(|tool| summarise_tool(tool, scenario, measurements)).collect();
+    let reference = summaries.iter().find(|summary| summary.tool == REFERENCE).map(|summary| (summary.cpu_per_request_us, summary.throughput_per_s));
+    if let Some((cpu, throughput)) = reference {
+        for summary in &mut summaries {
+            summary.cpu_to_wrk = ratio(summary.cpu_per_request_us, cpu);
+            summary.throughput_to_wrk = ratio(summary.throughput_per_s, throughput);
+        }
+    }
+    summaries
+}
+
+fn summarise_tool(tool: &'static str, scenario: &Scenario, measurements: &[Measurement]) -> Summary {
+    let mine = || measurements.iter().filter(|measurement| measurement.tool == tool);
+    let outcomes: Vec<&Outcome> = mine().filter_map(|measurement| measurement.outcome.as_ref().ok()).collect();
+    let over = |value: &dyn Fn(&Outcome) -> Option<f64>| median(outcomes.iter().filter_map(|outcome| value(outcome)).collect());
+    let said = |value: fn(&Figures) -> Option<u64>| over(&|outcome| value(&outcome.said).map(|ns| ns as f64 / 1e3));
+    let cpu = |outcome: &Outcome| outcome.cpu_per_request_ns().map(|ns| ns / 1e3);
+    let all_cpu: Vec<f64> = outcomes.iter().filter_map(|outcome| cpu(outcome)).collect();
+    Summary {
+        tool,
+        rounds: outcomes.len(),
+        failures: mine().filter_map(|measurement| measurement.outcome.as_ref().err().cloned()).collect(),
+        cpu_per_request_us: over(&cpu),
+        cpu_to_wrk: None,
+        cpu_range_us: all_cpu.iter().copied().reduce(f64::min).zip(all_cpu.iter().copied().reduce(f64::max)),
+        cpu_without_spin_us: over(&|outcome| {
+            let answers = Some(outcome.server.answers).filter(|answers| *answers > 0)?;
+            Some(outcome.cpu_ns.saturating_sub(outcome.said.spin_ns?) as f64 / 1e3 / answers as f64)
+        }),
+        throughput_per_s: over(&|outcome| throughput_per_s(scenario, outcome)),
+        throughput_to_wrk: None,
+        max_rss_kib: over(&|outcome| Some(outcome.max_rss_bytes as f64 / 1_024.0)),
+        p50_us: said(|said| said.p50_ns),
+        p90_us: said(|said| said.p90_ns),
+        p95_us: said(|said| said.p95_ns),
+        p99_us: said(|said| said.p99_ns),
+        max_us: said(|said| said.max_ns),
+        send_lag_p99_us: said(|said| said.send_lag_p99_ns),
+        syscalls_per_request: over(&|outcome| Some(outcome.said.syscalls? as f64 / outcome.said.completed.filter(|count| *count > 0)? as f64)),
+        // Of devices the tool counts those at full number, and the server all.
+        counted_ratio: over(&|outcome| {
+            if scenario.devices.is_some() { None } else { ratio(outcome.said.completed.map(|count| count as f64), Some(outcome.server.answers as f64)) }
+        }),
+        errors: outcomes.iter().map(|outcome| outcome.said.errors).sum(),
+        server_share: over(&|outcome| Some(outcome.server_cpu_ns as f64 / outcome.wall_ns as f64)),
+        peak_connections: outcomes.iter().map(|outcome| outcome.server.peak_connections).max(),
+        rss_bytes_per_connection: over(&|outcome| ratio(Some(outcome.max_rss_bytes as f64), Some(outcome.server.peak_connections as f64))),
+        server_late_p99_us: over(&|outcome| outcome.server.late_p99_ns.map(|ns| ns as f64 / 1e3)),
+    }
+}
+
+fn throughput_per_s(scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
+    if scenario.devices.is_some() {
+        // Most of the run is ramp; the tool knows what was measured at full number.
+        return outcome.said.measured_per_s;
+    }
+    matches!(scenario.server, Serving::Null | Serving::Upstream).then(|| outcome.server.answers as f64 * 1e9 / outcome.wall_ns as f64)
+}
+
+fn ratio(value: Option<f64>, reference: Option<f64>) -> Option<f64> {
+    reference.filter(|reference| *reference > 0.0).and_then(|reference| value.map(|value| value / reference))
+}
+
+/// The middle value, or the mean of the two in the middle.
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => None,
+        count if count % 2 == 1 => Some(values[middle]),
+        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{median, summarise};
+    use crate::figures::Figures;
+    use crate::measure::{Measurement, Outcome};
+    use crate::scenario::ALL;
+    use crate::server::Account;
+
+    fn measurement(tool: &'static str, round: u32, cpu_ms: u64, answers: u64) -> Measurement {
+        let outcome = Outcome {
+            wall_ns: 1_000_000_000,
+            cpu_ns: cpu_ms * 1_000_000,
+            max_rss_bytes: 1 << 20,
+            server_cpu_ns: 500_000_000,
+            server: Account { answers, ..Account::default() },
+            said: Figures { completed: Some(answers - 1), ..Figures::default() },
+        };
+        Measurement { tool, round, outcome: Ok(outcome) }
+    }
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(vec![]), None);
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(vec![4.0, 1.0]), Some(2.5));
+    }
+
+    #[test]
+    fn ratios_are_of_medians() {
+        // wrk: 8, 10 and 30 us a request; Pippin: 5 and 7.
+        let mut all = vec![measurement("wrk", 1, 800, 100_000), measurement("pippin", 1, 500, 100_000), measurement("wrk", 2, 1_000, 100_000)];
+        all.extend([measurement("pippin", 2, 700, 100_000), measurement("wrk", 3, 3_000, 100_000)]);
+        all.push(Measurement { tool: "pippin", round: 3, outcome: Err("broke".into()) });
+        let summaries = summarise(&ALL[0], &all);
+        assert_eq!(summaries.iter().map(|summary| summary.tool).collect::<Vec<_>>(), ["wrk", "pippin"]);
+        assert_eq!((summaries[0].cpu_per_request_us, summaries[0].cpu_range_us), (Some(10.0), Some((8.0, 30.0))));
+        assert_eq!((summaries[1].cpu_per_request_us, summaries[1].cpu_to_wrk, summaries[1].rounds), (Some(6.0), Some(0.6), 2));
+        assert_eq!(summaries[1].failures, ["broke"]);
+        assert_eq!((summaries[1].p99_us, summaries[1].errors), (None, None));
+        assert_eq!(summaries[1].counted_ratio, Some(99_999.0 / 100_000.0));
+    }
+}

@@ -1,0 +1,48 @@
+//! The workload `device`.
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::Mode;
+use crate::http::Answer;
+
+/// The threads of a server that blocks: so many may wait at a time.
+pub struct Permits {
+    free: Mutex<u32>,
+    returned: Condvar,
+}
+
+impl Permits {
+    /// So many.
+    pub fn new(count: u32) -> Self {
+        Self { free: Mutex::new(count), returned: Condvar::new() }
+    }
+
+    fn with(&self, work: impl FnOnce()) {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        while *free == 0 {
+            free = self.returned.wait(free).unwrap_or_else(PoisonError::into_inner);
+        }
+        *free -= 1;
+        drop(free);
+        work();
+        *self.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.returned.notify_one();
+    }
+}
+
+/// 1,024 bytes after 100 ms +-5 %.
+pub fn answer(mode: Mode, permits: &Permits) -> Answer {
+    match mode {
+        mode if mode.is("device-at-once") => {}
+        mode if mode.is("device-constant") => std::thread::sleep(Duration::from_millis(100)),
+        mode if mode.is("device-blocks") => permits.with(|| std::thread::sleep(drawn())),
+        _ => std::thread::sleep(drawn()),
+    }
+    Answer::text(&"x".repeat(1024))
+}
+
+/// Uniform from 95 to 105 ms. Each `RandomState` has keys of its own.
+fn drawn() -> Duration {
+    Duration::from_micros(95_000 + RandomState::new().build_hasher().finish() % 10_000)
+}

@@ -1,0 +1,153 @@
+//! A server that serves every workload rightly, or cheats or misbehaves in the one way that its first argument names: what the tests of
+//! proofs and lifecycle start as a target.
+//!
+//! `cheat MODE[:NUMBER] MARKER...` reads `HOST`, `PORT`, `DATABASE_URL` and `UPSTREAM_URL` as every target does. The marker serves the
+//! tests only: they look for processes that have it in their command line.
+mod device;
+mod http;
+mod lifecycle;
+mod page;
+mod upstream;
+mod users;
+
+use http::{Answer, Request};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Every mode; a slip in a test must not look like a server that behaves.
+const MODES: [&str; 33] = [
+    "right",
+    // answers
+    "fixed-body",
+    "no-decoding",
+    "wrong-type",
+    "unknown-path-200",
+    "head-body",
+    "silent-close",
+    "wrong-after",
+    "logs-requests",
+    // page
+    "page-unescaped",
+    "page-row-missing",
+    "page-too-long",
+    // users
+    "users-cached",
+    "users-invented",
+    "users-reversed",
+    // proxy
+    "upstream-cached",
+    "upstream-shared",
+    // device
+    "device-blocks",
+    "device-at-once",
+    "device-constant",
+    // lifecycle
+    "exits",
+    "hangs",
+    "answers-500",
+    "ignores-sigterm",
+    "leaves-child",
+    "leave-and-exit",
+    "lingers",
+    "daemonises",
+    "crashes-after",
+    "closes-at-once",
+    "fixed-port",
+    "workers-stop-later",
+    "stops-later",
+];
+
+/// How this server behaves.
+#[derive(Debug, Clone, Copy)]
+pub struct Mode {
+    name: &'static str,
+    number: u64,
+}
+
+impl Mode {
+    fn from_arguments() -> Self {
+        let text = std::env::args().nth(1).unwrap_or_default();
+        let (name, number) = text.split_once(':').unwrap_or((&text, "0"));
+        let known = MODES.into_iter().find(|mode| *mode == name);
+        match (known, number.parse()) {
+            (Some(name), Ok(number)) => Self { name, number },
+            _ => {
+                eprintln!("cheat: `{text}` is no mode");
+                std::process::exit(64);
+            }
+        }
+    }
+
+    /// Whether it behaves in this way.
+    pub fn is(self, name: &str) -> bool {
+        debug_assert!(MODES.contains(&name), "{name}");
+        self.name == name
+    }
+
+    /// The number behind the colon.
+    pub fn number(self) -> u64 {
+        self.number
+    }
+}
+
+fn main() {
+    let mode = Mode::from_arguments();
+    lifecycle::before_listening(mode);
+    let server = Server {
+        mode,
+        requests: AtomicU64::new(0),
+        users: users::Users::default(),
+        upstream: upstream::Upstream::default(),
+        permits: device::Permits::new(16),
+    };
+    http::serve(lifecycle::listen(mode), mode, Box::leak(Box::new(server)));
+}
+
+/// What the answers are made from.
+pub struct Server {
+    mode: Mode,
+    requests: AtomicU64,
+    users: users::Users,
+    upstream: upstream::Upstream,
+    permits: device::Permits,
+}
+
+impl Server {
+    fn answer(&self, request: &Request) -> Answer {
+        let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        lifecycle::on_request(self.mode, number);
+        if self.mode.is("answers-500") {
+            return Answer { status: 500, ..Answer::text("cannot reach the cache") };
+        }
+        let mut answer = self.right(request);
+        if self.mode.is("wrong-after") && number > self.mode.number() {
+            answer.body.reverse();
+        }
+        answer
+    }
+
+    fn right(&self, request: &Request) -> Answer {
+        let mode = self.mode;
+        match request.path.as_str() {
+            "/" => Answer::text("Hello World!"),
+            "/api/users/" => self.users.answer(mode),
+            "/api/proxy/" => self.upstream.answer(mode),
+            "/device" => device::answer(mode, &self.permits),
+            path => match (path.strip_prefix("/hola/"), path.strip_prefix("/page/").and_then(|n| n.parse().ok())) {
+                (Some(name), _) => hola(mode, name),
+                (None, Some(n)) => page::answer(mode, n),
+                _ if mode.is("unknown-path-200") => Answer::text("welcome"),
+                _ => Answer { status: 404, ..Answer::text("not found") },
+            },
+        }
+    }
+}
+
+fn hola(mode: Mode, name: &str) -> Answer {
+    let name = match mode.name {
+        "fixed-body" => "Ana".to_string(),
+        "no-decoding" => name.to_string(),
+        _ => http::percent_decode(name),
+    };
+    let answer = Answer::text(&format!("Hola {name}"));
+    if mode.is("wrong-type") { Answer { content_type: "text/html", ..answer } } else { answer }
+}

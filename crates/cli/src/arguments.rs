@@ -1,0 +1,366 @@
+//! Every command and flag, defined once: parsing, help, shell completions and the man page all come from here.
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, Parser, Subcommand, ValueHint};
+use std::path::PathBuf;
+
+const STYLES: Styles =
+    Styles::styled().header(AnsiColor::Green.on_default().bold()).usage(AnsiColor::Green.on_default().bold()).literal(AnsiColor::Cyan.on_default().bold());
+
+/// An honest benchmark lab for HTTP servers: apples to apples.
+///
+/// Pippin installs and starts real servers, proves that each answers correctly, drives all of them with the same load, measures server and
+/// generator, and says whether the figures can be believed. The same engine load-tests any URL.
+#[derive(Debug, Parser)]
+#[command(name = "pippin", version, styles = STYLES, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+#[command(
+    after_help = "Exit codes: 0 ok, 1 objective or comparison failed, 2 wrong input (the message names the fix), 3 result INVALID,\n4 the lab failed, 130 interrupted (what was measured is kept)."
+)]
+pub struct Arguments {
+    /// The database of runs.
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub store: Option<PathBuf>,
+    /// Say less: only the result and errors.
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run an experiment: install, start, prove, measure and compare its targets.
+    Run(RunArguments),
+    /// Load any URL.
+    Load(Box<LoadArguments>),
+    /// List, install, check or add targets.
+    #[command(subcommand)]
+    Targets(TargetsCommand),
+    /// Show a run again: on the terminal, or as a page.
+    Report(ReportArguments),
+    /// Plan: how many devices a machine holds, from measured device runs.
+    Capacity(CapacityArguments),
+    /// Compare two runs, target by target, with intervals; fit for continuous integration.
+    Compare(CompareArguments),
+    /// Look for what on this machine would spoil which plan, and say how to mend it.
+    Doctor(DoctorArguments),
+    /// Measure what the generator itself can do on this machine, and keep it: every later trial states its headroom.
+    Calibrate(CalibrateArguments),
+    /// Write a run in another form: Markdown, CSV, JSON, interval log, Prometheus text, SVG (docs/formats.md).
+    Export(ExportArguments),
+    /// List earlier runs.
+    History(HistoryArguments),
+    /// Print shell completions, for example: pippin completions bash > /etc/bash_completion.d/pippin
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, for example: pippin man > /usr/local/share/man/man1/pippin.1
+    Man,
+}
+
+/// `pippin run`
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// A shipped plan (hello, users, ...) or a file.
+    #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    pub plan: String,
+    /// Install what is missing: system packages through apt, the rest inside targets/. Asks once on a terminal.
+    #[arg(long)]
+    pub install: bool,
+    /// With --install: do not ask.
+    #[arg(long, requires = "install")]
+    pub yes: bool,
+    /// Only these targets, separated by commas: go/net-http,javascript/express:cluster
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub targets: Vec<String>,
+    /// Repetitions of each target.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeat: Option<u32>,
+    /// The same shape in seconds.
+    #[arg(long)]
+    pub quick: bool,
+    /// Device plans: this fraction of the devices, as 1/10 or 0.1.
+    #[arg(long, value_name = "FRACTION")]
+    pub scale: Option<String>,
+    /// Where the page and the logs go; runs/RUN by default.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// Seeds the order of targets and every load.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+/// `pippin load`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  pippin load http://127.0.0.1:8080/ -c 64 -d 10s          closed loop, as wrk\n  pippin load http://127.0.0.1:8080/ -c 10 -n 1000 --no-keep-alive   as ab\n  pippin load http://127.0.0.1:8080/ -R 5000 -d 30s        constant rate; response time from the intended instant\n  pippin load http://127.0.0.1:8080/ --devices 1000 --ramp 10s,30s,10s\n  pippin load http://127.0.0.1:8080/ --sweep 1..512 -d 5s\n  pippin load http://127.0.0.1:8080/ --objective \"p99<50ms\" -c 64 -d 5s"
+)]
+pub struct LoadArguments {
+    /// http://HOST[:PORT]/PATH
+    #[arg(value_name = "URL", value_hint = ValueHint::Url)]
+    pub url: String,
+    /// Connections.
+    #[arg(short = 'c', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub connections: u32,
+    /// Threads; one a core, and no more than connections.
+    #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// How long to measure: 30s, 2m. 10 s unless -n is given.
+    #[arg(short = 'd', long, value_name = "TIME", conflicts_with = "requests")]
+    pub duration: Option<String>,
+    /// How many requests to send.
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub requests: Option<u64>,
+    /// Open loop: requests per second, whatever the server does. With --objective: where the search begins.
+    #[arg(short = 'R', long, value_name = "RATE", conflicts_with_all = ["requests", "think", "devices", "sweep"])]
+    pub rate: Option<f64>,
+    /// Open loop: exponentially distributed gaps instead of equal ones.
+    #[arg(long, requires = "rate", conflicts_with = "objective")]
+    pub poisson: bool,
+    /// Simulated devices instead of connections; with --ramp UP,SUSTAIN,DOWN.
+    #[arg(long, value_name = "N", conflicts_with_all = ["requests", "sweep", "objective", "duration", "no_keep_alive", "connections"], requires = "ramp", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub devices: Option<u32>,
+    /// Requests before a device is replaced.
+    #[arg(long, value_name = "N", requires = "devices", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub requests_per_device: u32,
+    /// Time between an answer and the next request: 900ms, "900ms +-5%".
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["sweep", "objective"])]
+    pub think: Option<String>,
+    /// Open loop: time over which the rate climbs before it is measured. Devices: UP,SUSTAIN,DOWN.
+    #[arg(long, value_name = "TIME")]
+    pub ramp: Option<String>,
+    /// A closed loop at each number of connections: 1,2,4,8 or 1..512 (doubling).
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["requests", "objective", "connections"])]
+    pub sweep: Option<String>,
+    /// Search for the highest rate that keeps this: "p99<50ms, errors<0.1%".
+    #[arg(long, value_name = "BOUNDS", conflicts_with = "requests")]
+    pub objective: Option<String>,
+    /// One request a connection, announced by Connection: close.
+    #[arg(long, conflicts_with_all = ["requests_per_connection", "objective"])]
+    pub no_keep_alive: bool,
+    /// Close and replace a connection after this many requests.
+    #[arg(long, value_name = "N", conflicts_with_all = ["devices", "objective"], value_parser = clap::value_parser!(u32).range(1..))]
+    pub requests_per_connection: Option<u32>,
+    /// Requests under way on one connection at a time.
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection", "rate", "devices", "think", "objective"], value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub pipeline: u32,
+    /// A header field, NAME: VALUE; may be given several times.
+    #[arg(short = 'H', long = "header", value_name = "FIELD")]
+    pub headers: Vec<String>,
+    /// The method.
+    #[arg(short = 'm', long, value_name = "METHOD", default_value = "GET")]
+    pub method: String,
+    /// The request's body.
+    #[arg(short = 'b', long, value_name = "TEXT")]
+    pub body: Option<String>,
+    /// Statuses that are right; 200 to 399 by default.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(100..=599))]
+    pub expect_status: Vec<u16>,
+    /// The body that is right, byte by byte.
+    #[arg(long, value_name = "TEXT")]
+    pub expect_body: Option<String>,
+    /// Also write the whole result as JSON; - for standard output instead of the text.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub json: Option<PathBuf>,
+    /// Local addresses to connect from, separated by commas.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub source_ips: Vec<std::net::IpAddr>,
+    /// What is left out at the start: auto, none, or a time. Nothing where requests are counted.
+    #[arg(long, value_name = "TIME")]
+    pub warm_up: Option<String>,
+    /// How long one answer may take.
+    #[arg(long, value_name = "TIME", default_value = "30s")]
+    pub timeout: String,
+    /// The event loop: auto, epoll, io_uring.
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = ["auto", "epoll", "io_uring"])]
+    pub io: String,
+    /// Open loop: how long before an instant to stop sleeping and poll, for example 50us; 0us never polls.
+    #[arg(long, value_name = "TIME")]
+    pub spin: Option<String>,
+    /// Processors of the generator: 1 or 2-3.
+    #[arg(long, value_name = "LIST")]
+    pub cpus: Option<String>,
+    /// Consent to load a host that is not this machine; must be the URL's host.
+    #[arg(long, value_name = "NAME")]
+    pub allow_host: Vec<String>,
+    /// Seeds arrivals and think times.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// `pippin targets`
+#[derive(Debug, Subcommand)]
+pub enum TargetsCommand {
+    /// List all targets with their variants and workloads.
+    List {
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Install targets.
+    Install {
+        /// Names, languages, or all.
+        #[arg(value_name = "TARGET", required = true)]
+        targets: Vec<String>,
+        /// Do not ask before system packages are installed.
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Prove targets: installed, started, every workload's answers before and after a short load, clean stop.
+    Check {
+        /// Names, languages, or all.
+        #[arg(value_name = "TARGET", required_unless_present = "all")]
+        targets: Vec<String>,
+        /// Every target and every variant.
+        #[arg(long, conflicts_with = "targets")]
+        all: bool,
+        /// Only these workloads.
+        #[arg(long, value_name = "LIST", value_delimiter = ',')]
+        workloads: Vec<String>,
+        /// Install what is missing.
+        #[arg(long)]
+        install: bool,
+        /// With --install: do not ask.
+        #[arg(long, requires = "install")]
+        yes: bool,
+        /// Fail if one of these is unavailable, instead of only naming it.
+        #[arg(long, value_name = "LIST", value_delimiter = ',')]
+        require: Vec<String>,
+    },
+    /// Write the skeleton of a target.
+    New {
+        /// LANGUAGE/NAME
+        target: String,
+    },
+}
+
+/// `pippin report`
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// A run's name, its beginning, or latest.
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
+    /// Write the page here.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
+}
+
+/// `pippin history`
+#[derive(Debug, Args)]
+pub struct HistoryArguments {
+    /// Only runs of this target: its results over time.
+    #[arg(value_name = "TARGET")]
+    pub target: Option<String>,
+    /// At most this many.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    pub number: usize,
+}
+
+/// `pippin calibrate`
+#[derive(Debug, Args)]
+pub struct CalibrateArguments {
+    /// Length of each part.
+    #[arg(short = 'd', long, value_name = "TIME", default_value = "3s")]
+    pub duration: String,
+    /// Instead: this many devices against a bare device server, with --think and --ramp. Nothing is kept.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub devices: Option<u32>,
+    /// Time between an answer and a device's next request.
+    #[arg(long, value_name = "TIME", requires = "devices", default_value = "900ms +-5%")]
+    pub think: String,
+    /// Ramp up, sustained part, ramp down.
+    #[arg(long, value_name = "UP,SUSTAIN,DOWN", requires = "devices", default_value = "10s,10s,10s")]
+    pub ramp: String,
+    /// Also write the result as JSON.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub json: Option<PathBuf>,
+}
+
+/// `pippin compare`
+#[derive(Debug, Args)]
+pub struct CompareArguments {
+    /// A run's name, its beginning, `latest`, or a file; RUN#TARGET takes one target of it.
+    pub a: String,
+    /// What is compared with it.
+    pub b: String,
+    /// Exit 1 past this: "goodput < -5%", "p99 > 10%"; may be given several times. Names: goodput, p50, p99, cpu, memory.
+    #[arg(long, value_name = "BOUND")]
+    pub fail_if: Vec<String>,
+    /// Compare although profile, workload or machine differ.
+    #[arg(long)]
+    pub force: bool,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `pippin doctor`
+#[derive(Debug, Args)]
+pub struct DoctorArguments {
+    /// Only for these plans; all shipped ones by default.
+    #[arg(value_name = "PLAN")]
+    pub plans: Vec<String>,
+    /// For the plans' quick forms.
+    #[arg(long)]
+    pub quick: bool,
+    /// Apply what is safe for this boot, and say how to undo it.
+    #[arg(long)]
+    pub fix: bool,
+}
+
+/// `pippin capacity`
+#[derive(Debug, Args)]
+pub struct CapacityArguments {
+    /// Device runs; several on different numbers of processors tell how a target scales.
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<String>,
+    /// Processors for the target.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub cores: u32,
+    /// Memory for the target: 16GiB.
+    #[arg(long, value_name = "SIZE")]
+    pub memory: String,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `pippin export`
+#[derive(Debug, Args)]
+pub struct ExportArguments {
+    /// A run's name, its beginning, or latest.
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
+    /// The form.
+    #[arg(short, long, value_enum)]
+    pub format: Form,
+    /// With svg: which chart.
+    #[arg(long, value_name = "NAME")]
+    pub chart: Option<String>,
+    /// Write here instead of to standard output.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+}
+
+/// A form of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Form {
+    /// A table for a pull request.
+    Markdown,
+    /// One row a target and step.
+    Csv,
+    /// Everything that the report shows (docs/schema/report.schema.json).
+    Json,
+    /// The whole run as it is stored; `pippin compare` reads it.
+    Record,
+    /// HdrHistogram interval log.
+    Hlog,
+    /// Prometheus text.
+    Prometheus,
+    /// The page.
+    Html,
+    /// One chart.
+    Svg,
+}

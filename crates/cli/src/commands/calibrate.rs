@@ -1,0 +1,94 @@
+//! `pippin calibrate`
+use pippin_lab::calibrate::Calibrator;
+use pippin_lab::lifecycle::affinity;
+use pippin_model::cpus::CpuSplit;
+use pippin_model::load_result::LoadResult;
+use pippin_model::run::Calibration;
+use pippin_model::units::{Spread, format_bytes, format_count, format_ns, parse_duration_ns};
+use std::time::Duration;
+
+use super::{Shared, print, root};
+use crate::arguments::CalibrateArguments;
+use crate::exit::CliError;
+use crate::signals;
+
+pub fn run(shared: &Shared, arguments: &CalibrateArguments) -> Result<u8, CliError> {
+    let folder = root()?.join(".pippin");
+    std::fs::create_dir_all(&folder).map_err(CliError::io(format!("create {}", folder.display())))?;
+    let say = |text: &str| {
+        if !shared.quiet {
+            eprintln!("{text}");
+        }
+    };
+    let part = Duration::from_nanos(duration("-d", &arguments.duration)?);
+    let calibrator = Calibrator { folder: &folder, cpus: CpuSplit::default_for(&affinity::available()), part, say: &say, stop: signals::catch() };
+    let (json, text) = match arguments.devices {
+        Some(devices) => {
+            let think = Spread::parse(&arguments.think).map_err(|error| CliError::User(format!("--think: {error}")))?;
+            let result = calibrator.devices(devices, think, phases(&arguments.ramp)?)?;
+            (serde_json::to_string_pretty(&result), device_text(devices, &result))
+        }
+        None => {
+            let calibration = calibrator.calibrate()?;
+            shared.store(&root()?)?.keep_calibration(&calibration)?;
+            (serde_json::to_string_pretty(&calibration), text(&calibration))
+        }
+    };
+    if let Some(path) = &arguments.json {
+        let json = json.map_err(|error| CliError::Io("write JSON".into(), error.into()))?;
+        std::fs::write(path, json + "\n").map_err(CliError::io(format!("write {}", path.display())))?;
+    }
+    print(text.as_bytes())
+}
+
+fn duration(name: &str, text: &str) -> Result<u64, CliError> {
+    match parse_duration_ns(text) {
+        Ok(0) => Err(CliError::User(format!("{name} must be longer than 0"))),
+        Ok(ns) => Ok(ns),
+        Err(error) => Err(CliError::User(format!("{name}: {error}"))),
+    }
+}
+
+fn phases(ramp: &str) -> Result<[u64; 3], CliError> {
+    let times: Vec<u64> = ramp.split(',').map(|time| duration("--ramp", time)).collect::<Result<_, _>>()?;
+    times.try_into().map_err(|_| CliError::User(format!("--ramp `{ramp}` needs three times, UP,SUSTAIN,DOWN, as 10s,10s,10s")))
+}
+
+fn text(calibration: &Calibration) -> String {
+    let mut out = format!("{} thread(s), {}\n\n{:>12} {:>14} {:>16}\n", calibration.threads, calibration.io, "connections", "requests/s", "CPU a request");
+    for (connections, rate) in &calibration.ceiling_per_s {
+        let cpu = calibration.cpu_per_request_ns.get(connections).map_or("-".into(), |ns| format_ns(*ns as u64));
+        out.push_str(&format!("{connections:>12} {:>14} {cpu:>16}\n", format_count(*rate)));
+    }
+    let ns = |value: Option<u64>| value.map_or("-".into(), format_ns);
+    out.push_str(&format!("\na connection for each request: {} requests/s\n", calibration.ceiling_connect_per_s.map_or("-".into(), format_count)));
+    out.push_str(&format!("shortest round trip: {}\n", ns(calibration.min_round_trip_ns)));
+    out.push_str(&format!("send lag at 5,000 requests/s: p99 {}\n", ns(calibration.send_lag_p99_ns)));
+    out
+}
+
+fn device_text(devices: u32, result: &LoadResult) -> String {
+    let ns = |value: Option<u64>| value.map_or("-".into(), format_ns);
+    let mut out = format!(
+        "{:<10}{:>10}{:>14}{:>12}{:>14}{:>14}{:>12}{:>10}\n",
+        "phase", "live", "requests/s", "connect p99", "headers p50", "headers p99", "lag p99", "errors"
+    );
+    for phase in &result.phases {
+        let m = &phase.measured;
+        out.push_str(&format!(
+            "{:<10}{:>10}{:>14}{:>12}{:>14}{:>14}{:>12}{:>10}\n",
+            phase.name,
+            m.connections.peak,
+            m.throughput_per_s().map_or("-".into(), format_count),
+            ns(m.spans.connect.quantile_ns(0.99)),
+            ns(m.spans.headers.quantile_ns(0.5)),
+            ns(m.spans.headers.quantile_ns(0.99)),
+            ns(m.spans.own_lag.quantile_ns(0.99)),
+            m.errors_total()
+        ));
+    }
+    if let Some(rss) = result.generator.max_rss_bytes {
+        out.push_str(&format!("generator: {} at its peak, {:.0} B a device\n", format_bytes(rss), rss as f64 / f64::from(devices)));
+    }
+    out
+}

@@ -1,0 +1,39 @@
+//! Asking before system packages are installed.
+use pippin_lab::catalog::Catalog;
+use pippin_lab::install::{self, apt};
+use pippin_model::target::TargetId;
+use std::collections::BTreeSet;
+use std::io::{BufRead, IsTerminal, Write};
+
+use crate::exit::CliError;
+
+/// Shows what `--install` would do and asks once on a terminal; elsewhere `--yes` must have been given. Whether apt may be used.
+pub fn for_packages(catalog: &Catalog, targets: &[TargetId], extra: &[String], yes: bool) -> Result<bool, CliError> {
+    let mut packages: BTreeSet<String> = apt::missing(extra).into_iter().collect();
+    for id in targets {
+        let target = catalog.target(id)?;
+        if install::present(&target).is_none() {
+            packages.extend(target.manifest.ways().iter().flat_map(|route| apt::missing(&route.apt)));
+        }
+    }
+    if packages.is_empty() {
+        return Ok(true);
+    }
+    let packages: Vec<String> = packages.into_iter().collect();
+    eprintln!("System packages that the targets may need (each only where no other way to install works):\n  {}", apt::command(&packages).join(" "));
+    eprintln!("Everything else is installed inside targets/.");
+    if yes {
+        return Ok(true);
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err(CliError::User("installing system packages needs consent: add --yes, or run it on a terminal".into()));
+    }
+    eprint!("Go on? [y/N] ");
+    let _ = std::io::stderr().flush();
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer).map_err(CliError::io("read the answer"))?;
+    match answer.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" => Ok(true),
+        _ => Err(CliError::User("nothing was installed; without --install the targets that are there already are measured".into())),
+    }
+}

@@ -1,0 +1,90 @@
+//! `pippin doctor`
+use pippin_lab::LabError;
+use pippin_lab::catalog::Catalog;
+use pippin_lab::demand;
+use pippin_model::plan::{Plan, PlanOptions};
+use pippin_probe::doctor::{self, Finding, Severity, fix};
+
+use super::{Shared, here, print};
+use crate::arguments::DoctorArguments;
+use crate::exit::{self, CliError};
+
+pub fn run(_shared: &Shared, arguments: &DoctorArguments) -> Result<u8, CliError> {
+    let catalog = Catalog::find(&here()?)?;
+    let names = if arguments.plans.is_empty() { catalog.plan_ids()? } else { arguments.plans.clone() };
+    let options = PlanOptions { quick: arguments.quick, ..PlanOptions::default() };
+    let plans: Vec<Plan> = names.iter().map(|name| catalog.plan(name, &options)).collect::<Result<_, LabError>>()?;
+    let demands: Vec<_> = plans.iter().map(demand::of).collect::<Result<_, LabError>>()?;
+    let findings = doctor::examine(&doctor::observe(), &demands);
+    let mut out = String::new();
+    for finding in &findings {
+        write_finding(&mut out, finding);
+    }
+    let lacking = write_tools(&mut out, &catalog, &plans)?;
+    if arguments.fix {
+        write_fixes(&mut out, &findings);
+    }
+    print(out.as_bytes())?;
+    let problem = findings.iter().any(|finding| finding.severity == Severity::Problem);
+    Ok(if problem || lacking { exit::FAILED } else { exit::OK })
+}
+
+fn write_finding(out: &mut String, finding: &Finding) {
+    let mark = match finding.severity {
+        Severity::Ok => "ok",
+        Severity::Note => "note",
+        Severity::Warning => "WARNING",
+        Severity::Problem => "PROBLEM",
+    };
+    out.push_str(&format!("{mark:<8} {}: {}\n", finding.id, finding.what));
+    if finding.severity == Severity::Ok {
+        return;
+    }
+    out.push_str(&format!("         {}\n", finding.effect));
+    for command in &finding.commands {
+        out.push_str(&format!("         $ {command}\n"));
+    }
+    for command in &finding.undo {
+        out.push_str(&format!("         undo: {command}\n"));
+    }
+}
+
+/// What the targets' installations lack; whether any does.
+fn write_tools(out: &mut String, catalog: &Catalog, plans: &[Plan]) -> Result<bool, CliError> {
+    let mut any = false;
+    for plan in plans {
+        for lacking in demand::lacking_tools(catalog, plan)? {
+            any = true;
+            out.push_str(&format!("PROBLEM  tools: plan {}: {} cannot be installed\n", plan.id, lacking.target));
+            for (route, tools, packages) in &lacking.routes {
+                out.push_str(&format!("         route {route} lacks {}\n", tools.join("; ")));
+                if !packages.is_empty() {
+                    out.push_str(&format!("         $ {}\n", pippin_lab::install::apt::command(packages).join(" ")));
+                }
+            }
+        }
+        if !any {
+            out.push_str(&format!("ok       tools: plan {}: every target is installed or can be\n", plan.id));
+        }
+    }
+    Ok(any)
+}
+
+/// Applies what is safe for this boot, and says how to undo it.
+fn write_fixes(out: &mut String, findings: &[Finding]) {
+    let fixable: Vec<&Finding> = findings.iter().filter(|finding| finding.severity >= Severity::Warning && finding.fixable.is_some()).collect();
+    if fixable.is_empty() {
+        out.push_str("\nnothing that --fix could apply\n");
+    }
+    for finding in fixable {
+        match fix::apply(finding) {
+            Ok(undo) => {
+                out.push_str(&format!("\nfixed {} until the next boot; to undo it:\n", finding.id));
+                for command in undo.commands() {
+                    out.push_str(&format!("         $ {command}\n"));
+                }
+            }
+            Err(error) => out.push_str(&format!("\nnot fixed: {}: {error}\n", finding.id)),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! One file a command.
+mod calibrate;
+mod capacity;
+mod compare;
+mod consent;
+mod doctor;
+mod export;
+mod history;
+mod load;
+mod load_profile;
+mod report;
+mod run;
+mod targets;
+
+use clap::CommandFactory;
+use pippin_store::Store;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::arguments::{Arguments, Command};
+use crate::exit::{self, CliError};
+
+/// What every command may need.
+pub struct Shared {
+    store: Option<PathBuf>,
+    quiet: bool,
+}
+
+impl Shared {
+    /// The database: the given one, or `.pippin/pippin.db` of the checkout (of the current folder where there is none).
+    fn store(&self, root: &Path) -> Result<Store, CliError> {
+        let path = self.store.clone().unwrap_or_else(|| root.join(".pippin/pippin.db"));
+        Ok(Store::open(&path)?)
+    }
+}
+
+/// Carries out a command; the exit code.
+pub fn run(arguments: Arguments) -> Result<u8, CliError> {
+    let shared = Shared { store: arguments.store, quiet: arguments.quiet };
+    match arguments.command {
+        Command::Run(arguments) => run::run(&shared, &arguments),
+        Command::Load(arguments) => load::run(&shared, &arguments),
+        Command::Targets(command) => targets::run(&shared, command),
+        Command::Report(arguments) => report::run(&shared, &arguments),
+        Command::Capacity(arguments) => capacity::run(&shared, &arguments),
+        Command::Compare(arguments) => compare::run(&shared, &arguments),
+        Command::Doctor(arguments) => doctor::run(&shared, &arguments),
+        Command::Calibrate(arguments) => calibrate::run(&shared, &arguments),
+        Command::Export(arguments) => export::run(&shared, &arguments),
+        Command::History(arguments) => history::run(&shared, &arguments),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Arguments::command(), "pippin", &mut std::io::stdout());
+            Ok(exit::OK)
+        }
+        Command::Man => man(),
+    }
+}
+
+fn man() -> Result<u8, CliError> {
+    let mut page = Vec::new();
+    let command = Arguments::command();
+    render(&command, &mut page).map_err(CliError::io("write the manual page"))?;
+    print(&page)
+}
+
+/// The pages of a command and of everything below it, each under its whole name: `pippin-targets-check`.
+fn render(command: &clap::Command, page: &mut Vec<u8>) -> std::io::Result<()> {
+    clap_mangen::Man::new(command.clone()).render(page)?;
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        render(&sub.clone().name(format!("{}-{}", command.get_name(), sub.get_name())), page)?;
+    }
+    Ok(())
+}
+
+/// Writes to standard output; a reader that has seen enough (`| head`) is no error.
+fn print(bytes: &[u8]) -> Result<u8, CliError> {
+    match std::io::stdout().lock().write_all(bytes) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(CliError::Io("write the result".into(), error)),
+        _ => Ok(exit::OK),
+    }
+}
+
+/// The checkout that the current folder lies in, or the current folder.
+fn root() -> Result<PathBuf, CliError> {
+    let here = here()?;
+    Ok(pippin_lab::catalog::Catalog::find(&here).map_or(here, |catalog| catalog.root().to_path_buf()))
+}
+
+fn here() -> Result<PathBuf, CliError> {
+    std::env::current_dir().map_err(CliError::io("find the current folder"))
+}

@@ -1,0 +1,61 @@
+//! Exit codes (DESIGN section 9) and the error at the edge.
+use pippin_lab::LabError;
+use pippin_store::StoreError;
+
+/// All went well.
+pub const OK: u8 = 0;
+/// An objective was missed, or a comparison failed.
+pub const FAILED: u8 = 1;
+/// The user must change something; the message says what.
+pub const USER_ERROR: u8 = 2;
+/// The result is not what it claims to be.
+pub const INVALID: u8 = 3;
+/// The lab itself failed.
+pub const LAB_FAILURE: u8 = 4;
+/// The user stopped it; what was measured is kept.
+pub const INTERRUPTED: u8 = 130;
+
+/// An error at the edge.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// The user must change something.
+    #[error("{0}")]
+    User(String),
+    /// From the lab.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+    /// From the store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// From the engine.
+    #[error(transparent)]
+    Engine(#[from] pippin_engine::EngineError),
+    /// A file cannot be written.
+    #[error("{0}: {1}")]
+    Io(String, std::io::Error),
+}
+
+impl CliError {
+    /// The exit code that says who has to act.
+    pub const fn code(&self) -> u8 {
+        match self {
+            Self::Lab(LabError::Interrupted) => INTERRUPTED,
+            Self::Lab(LabError::Io { .. } | LabError::Target(_)) | Self::Io(..) => LAB_FAILURE,
+            Self::Lab(LabError::Store(store)) | Self::Store(store) => store_code(store),
+            Self::User(_) | Self::Lab(_) | Self::Engine(_) => USER_ERROR,
+        }
+    }
+
+    /// For `map_err` on I/O results.
+    pub fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let what = what.into();
+        move |source| Self::Io(what, source)
+    }
+}
+
+const fn store_code(error: &StoreError) -> u8 {
+    match error {
+        StoreError::Foreign { .. } | StoreError::Newer { .. } | StoreError::UnknownRun(..) => USER_ERROR,
+        StoreError::Sqlite { .. } | StoreError::Io { .. } | StoreError::Content { .. } => LAB_FAILURE,
+    }
+}

@@ -1,0 +1,76 @@
+//! What Pippin starts itself as. These are no commands for people, and their arguments are written by Pippin alone.
+use pippin_lab::lifecycle::supervisor::{Orders, supervise};
+use pippin_model::cpus::CpuSet;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::time::Duration;
+
+use crate::signals;
+
+/// Runs the hidden command that the arguments name, if they name one; its exit code.
+pub fn run(arguments: &[String]) -> Option<i32> {
+    match arguments.get(1).map(String::as_str) {
+        Some("__supervise") => Some(orders(&arguments[2..]).map_or(2, |orders| supervise(&orders))),
+        Some("__upstream") => Some(serve(&arguments[2..], upstream)),
+        Some("__null") => Some(serve(&arguments[2..], null)),
+        Some("__device") => Some(serve(&arguments[2..], device)),
+        _ => None,
+    }
+}
+
+fn value<'a>(arguments: &'a [String], name: &str) -> Option<&'a str> {
+    let options = arguments.split(|argument| argument == "--").next()?;
+    options.iter().position(|argument| argument == name).and_then(|index| options.get(index + 1)).map(String::as_str)
+}
+
+fn orders(arguments: &[String]) -> Option<Orders> {
+    let separator = arguments.iter().position(|argument| argument == "--")?;
+    let stop = match value(arguments, "--stop")? {
+        "SIGINT" => libc::SIGINT,
+        "SIGQUIT" => libc::SIGQUIT,
+        "SIGHUP" => libc::SIGHUP,
+        _ => libc::SIGTERM,
+    };
+    Some(Orders {
+        command: arguments[separator + 1..].to_vec(),
+        log: value(arguments, "--log")?.into(),
+        folder: value(arguments, "--folder")?.into(),
+        cpus: value(arguments, "--cpus").and_then(|text| CpuSet::parse(text).ok()).unwrap_or_default(),
+        stop,
+        grace: Duration::from_millis(value(arguments, "--grace-ms")?.parse().ok()?),
+    })
+}
+
+/// Serves on the loopback port that `--port` names until SIGTERM.
+fn serve(arguments: &[String], server: fn(TcpListener, &[String]) -> Result<(), pippin_reference::Error>) -> i32 {
+    let Some(port) = number(arguments, "--port").and_then(|port| u16::try_from(port).ok()) else { return 2 };
+    signals::catch();
+    // Shared, because each thread of the device server listens on the same address.
+    let outcome = pippin_reference::socket::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), true).and_then(|listener| server(listener, arguments));
+    match outcome {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("port {port}: {error}");
+            4
+        }
+    }
+}
+
+fn number(arguments: &[String], name: &str) -> Option<u64> {
+    value(arguments, name).and_then(|text| text.parse().ok())
+}
+
+fn upstream(listener: TcpListener, arguments: &[String]) -> Result<(), pippin_reference::Error> {
+    let delay = number(arguments, "--delay-ns").map_or(Duration::from_millis(500), Duration::from_nanos);
+    let config = pippin_reference::upstream::Config { delay, ..Default::default() };
+    pippin_reference::upstream::serve(listener, &config, signals::catch()).map(drop)
+}
+
+fn null(listener: TcpListener, _arguments: &[String]) -> Result<(), pippin_reference::Error> {
+    pippin_reference::null::serve(listener, Default::default(), signals::catch()).map(drop)
+}
+
+fn device(listener: TcpListener, arguments: &[String]) -> Result<(), pippin_reference::Error> {
+    let threads = number(arguments, "--threads").unwrap_or(1) as usize;
+    let config = pippin_reference::device::Config { threads, ..Default::default() };
+    pippin_reference::device::serve(listener, &config, signals::catch()).map(drop)
+}

@@ -1,0 +1,166 @@
+//! Golden frames: `golden/*.txt` hold what the terminal shows. `PIPPIN_BLESS=1 cargo test` writes them anew; look at the difference.
+use super::super::samples::{at, caveat, failed, header, plan, record, sample, trial, window};
+use super::*;
+use pippin_model::caveat::Severity;
+use pippin_model::trial::Stage;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::style::Color;
+use std::path::Path;
+
+const PLAIN: Look = Look { colour: false, unicode: true };
+const COLOURED: Look = Look { colour: true, unicode: true };
+const ASCII: Look = Look { colour: false, unicode: false };
+
+fn frame(state: &State, look: Look, (width, height): (u16, u16), now: f64) -> Terminal<TestBackend> {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal.draw(|frame| draw(frame, state, look, at(now))).unwrap();
+    terminal
+}
+
+fn text(terminal: &Terminal<TestBackend>) -> String {
+    let buffer = terminal.backend().buffer();
+    let row = |y: u16| (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+    (0..buffer.area.height).map(|y| row(y).trim_end().to_string() + "\n").collect()
+}
+
+fn assert_golden(name: &str, state: &State, look: Look, size: (u16, u16), now: f64) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/live/golden").join(format!("{name}.txt"));
+    let drawn = text(&frame(state, look, size, now));
+    if std::env::var_os("PIPPIN_BLESS").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, &drawn).unwrap();
+    }
+    let golden = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}; PIPPIN_BLESS=1 writes it", path.display()));
+    assert!(drawn == golden, "{name} differs. Drawn:\n{drawn}\nGolden:\n{golden}");
+}
+
+/// The fifth of six trials, 12 s into its load: one finished well, one doubtful, one wrong, one failed.
+fn running() -> State {
+    let plan = plan(3, "closed");
+    let profile = plan.profile.clone();
+    let mut state = State::new(Subject::Plan);
+    state.run_started(&header(plan));
+    let finished = [
+        ("go/net-http", 0, 1_117_740, 0, Vec::new()),
+        (
+            "javascript/express:cluster",
+            0,
+            402_000,
+            0,
+            vec![caveat("generator_busy", Severity::Suspect, "generator core 84 % busy over 30 s (limit 80 %)"), caveat("knee", Severity::Note, "flat")],
+        ),
+        ("javascript/express:cluster", 1, 380_100, 1_902, vec![caveat("errors", Severity::Invalid, "1,902 of 380,100 requests failed: 0.5 % (allowed 0.1 %)")]),
+    ];
+    for (index, (target, repetition, completed, errors, caveats)) in finished.into_iter().enumerate() {
+        let spec = trial(target, repetition, &profile, None);
+        state.trial_started(&spec, index + 1, 6, at(index as f64 * 40.0));
+        state.trial_finished(&record(&spec, completed, errors, caveats), at(index as f64 * 40.0 + 38.0));
+    }
+    let spec = trial("go/net-http", 1, &profile, None);
+    state.trial_started(&spec, 4, 6, at(120.0));
+    state.trial_finished(&failed(&spec, Some((Stage::Load, "connection refused: is another server at its port?"))), at(121.0));
+    state.trial_started(&trial("go/net-http", 2, &profile, None), 5, 6, at(122.0));
+    state.stage("measuring", at(124.0));
+    for second in -2..12_i64 {
+        let completed = (30_000 + second * 600) as u64;
+        let errors = if second == 7 { 3 } else { 0 };
+        state.window(&window(second, completed, errors), Some(&sample((second + 3) as u64, 98, 45)), at(126.0 + second as f64 + 1.0));
+    }
+    state
+}
+
+fn load() -> State {
+    let profile = plan(1, "sweep").profile;
+    let mut state = State::new(Subject::Url("http://127.0.0.1:8080/".into()));
+    let mut spec = trial("url/load", 0, &profile, Some(Step::Connections { count: 1 }));
+    spec.cpus = pippin_model::cpus::CpuSplit::default();
+    state.trial_started(&spec, 1, 3, at(0.0));
+    state.trial_finished(&record(&spec, 300_000, 0, Vec::new()), at(5.0));
+    spec.step = Some(Step::Connections { count: 8 });
+    state.trial_started(&spec, 2, 3, at(5.0));
+    state.stage("measuring", at(5.0));
+    let mut usage = sample(1, 0, 60);
+    usage.roles.remove(&Role::Target);
+    state.window(&window(0, 52_000, 0), Some(&usage), at(6.0));
+    usage.at_ns += 1_000_000_000;
+    usage.roles.entry(Role::Generator).and_modify(|role| role.cpu_ns += 910_000_000);
+    state.window(&window(1, 58_000, 0), Some(&usage), at(7.0));
+    state
+}
+
+#[test]
+fn a_run_on_terminals_of_three_sizes() {
+    let state = running();
+    assert_golden("run-80x24", &state, PLAIN, (80, 24), 138.4);
+    assert_golden("run-120x40", &state, PLAIN, (120, 40), 138.4);
+    assert_golden("run-20x5", &state, PLAIN, (20, 5), 138.4);
+    assert_golden("run-80x24-ascii", &state, ASCII, (80, 24), 138.4);
+}
+
+#[test]
+fn a_sweep_of_a_url() {
+    assert_golden("load-80x24", &load(), PLAIN, (80, 24), 7.2);
+    assert_golden("load-40x10", &load(), PLAIN, (40, 10), 7.2);
+}
+
+#[test]
+fn help_and_the_wish_to_stop() {
+    let mut state = running();
+    state.help = true;
+    assert_golden("help-80x24", &state, PLAIN, (80, 24), 138.4);
+    assert_golden("help-20x5", &state, PLAIN, (20, 5), 138.4);
+    state.help = false;
+    state.stops = 1;
+    let drawn = text(&frame(&state, PLAIN, (80, 24), 138.4));
+    assert_eq!(drawn.lines().last(), Some("stopping; what is finished is kept; 2 times more leaves at once"));
+}
+
+#[test]
+fn before_the_first_trial() {
+    let mut state = State::new(Subject::Plan);
+    state.run_started(&header(plan(3, "closed")));
+    let drawn = text(&frame(&state, PLAIN, (80, 24), 0.2));
+    assert!(drawn.contains("Hello World") && drawn.contains("starting services"), "{drawn}");
+}
+
+#[test]
+fn no_size_is_too_small_or_too_large() {
+    let mut with_help = running();
+    with_help.help = true;
+    for state in [State::new(Subject::Plan), running(), with_help, load()] {
+        for width in [0, 1, 2, 5, 20, 24, 49, 50, 80, 130] {
+            for height in (0..16).chain([24, 60]) {
+                frame(&state, PLAIN, (width, height), 138.4);
+            }
+        }
+    }
+}
+
+#[test]
+fn without_colour_there_is_none_and_with_it_verdicts_differ() {
+    let colours = |look: Look| {
+        let terminal = frame(&running(), look, (80, 24), 138.4);
+        let cells: Vec<(Color, Color)> = terminal.backend().buffer().content.iter().map(|cell| (cell.fg, cell.bg)).collect();
+        cells
+    };
+    assert!(colours(PLAIN).iter().all(|cell| *cell == (Color::Reset, Color::Reset)));
+    for colour in [Color::Green, Color::Yellow, Color::Red, Color::Cyan] {
+        assert!(colours(COLOURED).iter().any(|(foreground, _)| *foreground == colour), "{colour}");
+    }
+}
+
+#[test]
+fn ascii_is_ascii() {
+    let drawn = text(&frame(&running(), ASCII, (80, 24), 138.4));
+    assert!(drawn.is_ascii(), "{drawn}");
+}
+
+#[test]
+fn a_line_is_cut_where_the_terminal_ends() {
+    let cut = |text: &'static str, width| fit(Line::from(vec![Span::raw("ab "), Span::raw(text)]), width, PLAIN).to_string();
+    assert_eq!(cut("cdef", 7), "ab cdef");
+    assert_eq!(cut("cdef", 6), "ab cd…");
+    assert_eq!(cut("日本語", 6), "ab 日…");
+    assert_eq!((cut("cdef", 1), cut("cdef", 0)), ("…".into(), String::new()));
+}

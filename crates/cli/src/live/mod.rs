@@ -1,0 +1,29 @@
+//! The live view of `pippin run` and `pippin load`, drawn on standard error.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`state`] | what is shown: applies events, knows no terminal and no clock |
+//! | [`length`] | how long a trial is meant to last and how far it is |
+//! | [`draw`], [`trials`], [`help`] | from the state to a frame |
+//! | [`look`] | colours and signs that the terminal can show |
+//! | [`terminal`] | raw mode and alternate screen, and the way back on every exit |
+//! | [`screen`] | the thread that draws and reads keys |
+//! | [`keys`] | keys as the terminal sends them |
+//! | [`observer`] | from the lab's events to the state |
+//! | [`choice`] | whether a live view can be shown at all |
+pub mod choice;
+mod draw;
+mod help;
+mod keys;
+mod length;
+mod look;
+mod observer;
+#[cfg(test)]
+mod samples;
+mod screen;
+mod state;
+pub mod terminal;
+mod trials;
+
+pub use observer::Live;
+pub use state::Subject;

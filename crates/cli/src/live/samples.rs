@@ -1,0 +1,132 @@
+//! Plans, trials, windows and records for the tests of the view.
+use pippin_model::caveat::{Caveat, Severity, Verdict};
+use pippin_model::cpus::{CpuSet, CpuSplit};
+use pippin_model::fingerprint::Fingerprint;
+use pippin_model::load_result::{Answered, ErrorKind, GeneratorUse, LoadResult, Measured, RequestCounts, WarmUpResult, Window};
+use pippin_model::plan::{Plan, PlanOptions};
+use pippin_model::profile::Profile;
+use pippin_model::run::{RunHeader, TargetInfo};
+use pippin_model::trial::{Failure, Stage, Step, TrialRecord, TrialSpec};
+use pippin_model::usage::{HostSample, Role, RoleSample, UsageSample};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+pub const fn at(seconds: f64) -> Duration {
+    Duration::from_nanos((seconds * 1e9) as u64)
+}
+
+const TARGETS: &str = "title = \"Hello World\"\nworkload = \"hello\"\ntargets = [\"go/net-http\", \"javascript/express:cluster\"]\n";
+const CLOSED: &str = "[profile]\nkind = \"closed\"\nconnections = 10\nduration = \"30s\"\nwarm_up = \"auto\"\n";
+const SWEEP: &str = "[profile]\nkind = \"sweep\"\nconnections = [1, 8, 64]\nduration = \"5s\"\nwarm_up = \"none\"\n";
+
+pub fn plan(repetitions: u32, profile: &str) -> Plan {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hello.toml");
+    let profile = if profile == "sweep" { SWEEP } else { CLOSED };
+    std::fs::write(&path, format!("{TARGETS}repetitions = {repetitions}\n{profile}")).unwrap();
+    Plan::read(&path, &PlanOptions::default()).unwrap()
+}
+
+pub fn header(plan: Plan) -> RunHeader {
+    let workload = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads/hello.toml");
+    let info = || TargetInfo { manifest: None, route: None, versions: BTreeMap::new(), digest: None, unavailable: None };
+    RunHeader {
+        id: "20261121-203539.123-hello".into(),
+        started_unix_ns: 0,
+        pippin_version: "0".into(),
+        workload: pippin_model::workload::Workload::read(&workload).unwrap(),
+        seed: 1,
+        host: Fingerprint::default(),
+        targets: plan.targets.iter().map(|id| (id.clone(), info())).collect(),
+        calibration: None,
+        plan,
+    }
+}
+
+pub fn trial(target: &str, repetition: u32, profile: &Profile, step: Option<Step>) -> TrialSpec {
+    TrialSpec {
+        target: target.parse().unwrap(),
+        workload: "hello".into(),
+        profile: profile.clone(),
+        repetition,
+        step,
+        cpus: CpuSplit { target: CpuSet([0].into()), generator: CpuSet([1].into()), services: CpuSet([1].into()) },
+        workers: 1,
+        seed: 1,
+    }
+}
+
+/// A second that completed so many requests, with response times that follow from it.
+pub fn window(from_s: i64, completed: u64, errors: u64) -> Window {
+    let ms = |ms: u64| Some(ms * 1_000_000 * 30_000 / completed.max(1));
+    Window {
+        from_ns: from_s * 1_000_000_000,
+        duration_ns: 1_000_000_000,
+        sent: completed,
+        completed,
+        good: completed - errors.min(completed),
+        errors,
+        live_connections: 10,
+        response_p50_ns: ms(1),
+        response_p99_ns: ms(4),
+        ..Window::default()
+    }
+}
+
+/// Counters at an instant, where both roles have kept so many hundredths of a core busy since second 0.
+pub fn sample(second: u64, target_percent: u64, generator_percent: u64) -> UsageSample {
+    let role = |percent: u64| RoleSample { cpu_ns: second * percent * 10_000_000, rss_bytes: Some(34 << 20), ..RoleSample::default() };
+    UsageSample {
+        at_ns: second * 1_000_000_000,
+        roles: BTreeMap::from([(Role::Target, role(target_percent)), (Role::Generator, role(generator_percent))]),
+        host: HostSample { steal_ns: Some(0), ..HostSample::default() },
+        log_bytes: None,
+    }
+}
+
+pub fn record(spec: &TrialSpec, completed: u64, errors: u64, caveats: Vec<Caveat>) -> TrialRecord {
+    let mut measured = Measured { duration_ns: 30_000_000_000, ..Measured::default() };
+    measured.requests = RequestCounts { scheduled: completed, sent: completed, completed, good: completed - errors, ..RequestCounts::default() };
+    measured.answered = Answered { completed, good: completed - errors };
+    if errors > 0 {
+        measured.errors.insert(ErrorKind::WrongStatus, errors);
+    }
+    measured.spans.response_time.record_n(1_140_000, 98);
+    measured.spans.response_time.record_n(8_200_000, 2);
+    let load = LoadResult {
+        io: "epoll".into(),
+        threads: 1,
+        started_unix_ns: 0,
+        started_ns: 0,
+        measured_from_ns: 0,
+        measured_to_ns: 30_000_000_000,
+        warm_up: WarmUpResult { duration_ns: 0, steady: None, completed: 0 },
+        measured,
+        phases: Vec::new(),
+        windows: Vec::new(),
+        generator: GeneratorUse::default(),
+        interrupted: false,
+    };
+    TrialRecord { load: Some(load), verdict: Verdict::of(&caveats), caveats, ..failed(spec, None) }
+}
+
+pub fn failed(spec: &TrialSpec, failure: Option<(Stage, &str)>) -> TrialRecord {
+    TrialRecord {
+        spec: spec.clone(),
+        started_unix_ns: 0,
+        load: None,
+        usage: None,
+        samples: Vec::new(),
+        start_up_ns: None,
+        proofs: Vec::new(),
+        failure: failure.map(|(stage, message)| Failure { stage, message: message.into(), log_tail: vec!["its last words".into()] }),
+        services: BTreeMap::new(),
+        caveats: Vec::new(),
+        verdict: Verdict::Invalid,
+    }
+}
+
+pub fn caveat(id: &str, severity: Severity, evidence: &str) -> Caveat {
+    Caveat { id: id.into(), severity, evidence: evidence.into(), advice: "none".into() }
+}

@@ -1,0 +1,142 @@
+//! The thread that draws and reads keys.
+use pippin_lab::lifecycle::affinity;
+use pippin_model::cpus::{CpuSet, CpuSplit};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use std::io::{self, BufWriter, Stderr};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::draw::draw;
+use super::keys::{Key, Keyboard};
+use super::look::Look;
+use super::state::State;
+use super::terminal::{self, Entered};
+use crate::signals;
+
+/// How long the thread waits for a key before it looks for news.
+const WAIT: Duration = Duration::from_millis(100);
+/// How often it draws without news, for the clock.
+const TICK: Duration = Duration::from_secs(1);
+
+/// The live view on the screen; dropping it restores the terminal.
+pub struct Screen {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    began: Instant,
+    news: AtomicBool,
+    over: AtomicBool,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Screen {
+    /// Takes the terminal over and starts to draw.
+    ///
+    /// # Errors
+    /// If the terminal cannot be used; it is as it was then.
+    pub fn open(state: State, look: Look) -> io::Result<Self> {
+        let keyboard = Keyboard::new(terminal::keyboard()?);
+        let entered = terminal::enter()?;
+        let backend = CrosstermBackend::new(BufWriter::with_capacity(16 * 1024, io::stderr()));
+        let terminal = Terminal::new(backend)?;
+        let shared = Arc::new(Shared { state: Mutex::new(state), began: Instant::now(), news: AtomicBool::new(true), over: AtomicBool::new(false) });
+        let of_thread = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("live view".into()).spawn(move || show(&of_thread, terminal, keyboard, look, entered))?;
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// Changes what is shown; the change gets the time since the view began.
+    pub fn update<R>(&self, change: impl FnOnce(&mut State, Duration) -> R) -> R {
+        let answer = change(&mut self.shared.lock(), self.shared.began.elapsed());
+        self.shared.news.store(true, Ordering::Release);
+        answer
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.shared.over.store(true, Ordering::Release);
+        // A panic of the view has restored the terminal and said so already.
+        drop(self.thread.take().map(JoinHandle::join));
+        terminal::restore();
+    }
+}
+
+type Drawn = Terminal<CrosstermBackend<BufWriter<Stderr>>>;
+
+/// `_entered` is dropped last, after all drawing.
+fn show(shared: &Shared, mut terminal: Drawn, mut keyboard: Keyboard, look: Look, _entered: Entered) {
+    yield_to_the_generator();
+    let mut drawn: Option<Instant> = None;
+    let mut seen = (0, None);
+    let mut processors = CpuSet::default();
+    while !shared.over.load(Ordering::Acquire) && terminal::is_entered() {
+        // Signals and the size of the terminal change without a word.
+        let now = (signals::stops(), terminal::size());
+        let news = shared.news.swap(false, Ordering::AcqRel) || now != seen;
+        if news || drawn.is_none_or(|drawn| drawn.elapsed() >= TICK) {
+            seen = now;
+            let mut state = shared.lock();
+            state.stops = seen.0;
+            if let Some(current) = &state.current {
+                stay_off_the_target(&current.spec.cpus, &mut processors);
+            }
+            if terminal.draw(|frame| draw(frame, &state, look, shared.began.elapsed())).is_err() {
+                // The terminal is gone.
+                return;
+            }
+            drawn = Some(Instant::now());
+        }
+        for key in keyboard.wait(WAIT) {
+            shared.news.store(true, Ordering::Release);
+            on_key(key, &mut shared.lock());
+        }
+    }
+}
+
+fn on_key(key: Key, state: &mut State) {
+    state.notice = None;
+    match key {
+        Key::Stop if state.help => state.help = false,
+        Key::Stop => signals::request_stop(),
+        Key::Help => state.help = !state.help,
+        Key::Close => state.help = false,
+        Key::Suspend => state.notice = Some("not suspended: a measurement cannot sleep; q stops it".into()),
+        Key::Skip => {
+            state.notice = Some(match state.skip() {
+                Some(target) => format!("{target}: no further repetitions after this one"),
+                None => "there is nothing to skip".into(),
+            });
+        }
+        Key::Other => {}
+    }
+}
+
+/// What the view costs must not be the target's loss. `now` are the processors that the thread has.
+fn stay_off_the_target(split: &CpuSplit, now: &mut CpuSet) {
+    let wanted = if split.services.is_empty() { &split.generator } else { &split.services };
+    if !wanted.is_empty() && wanted != now {
+        // Where the kernel refuses, the thread runs where it can.
+        let _ = affinity::bind_current(&affinity::kernel_set(wanted));
+        now.clone_from(wanted);
+    }
+}
+
+/// Drawing is less urgent than sending requests in time.
+fn yield_to_the_generator() {
+    // SAFETY: setpriority(2) on Linux takes a thread's id and changes that thread alone; failure leaves the default.
+    unsafe {
+        libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as libc::id_t, 10);
+    }
+}

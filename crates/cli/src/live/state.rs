@@ -1,0 +1,347 @@
+//! What the live view shows. Events and the time since the view began come in; nothing here draws, reads a clock or waits.
+use pippin_model::caveat::Verdict;
+use pippin_model::load_result::Window;
+use pippin_model::profile::Profile;
+use pippin_model::run::RunHeader;
+use pippin_model::target::TargetId;
+use pippin_model::trial::{Stage, Step, TrialRecord, TrialSpec};
+use pippin_model::usage::{Role, UsageSample};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::length::{Length, Progress, progress};
+
+/// Windows shorter than this say little about a rate: the last one of a load is as short as chance has it.
+const SHORTEST_WINDOW_NS: u64 = 100_000_000;
+
+/// What is measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// The targets of a plan.
+    Plan,
+    /// One URL.
+    Url(String),
+}
+
+/// Everything that is shown.
+#[derive(Debug)]
+pub struct State {
+    pub subject: Subject,
+    /// The plan's title and the run's name, once the run has begun.
+    pub title: Option<(String, String)>,
+    pub repetitions: u32,
+    pub current: Option<Current>,
+    pub finished: Vec<Finished>,
+    /// Targets whose remaining trials the user does not want.
+    pub skipped: BTreeSet<TargetId>,
+    /// How often the user asked for a stop.
+    pub stops: u32,
+    pub help: bool,
+    /// The newest remark.
+    pub notice: Option<String>,
+    planned: BTreeMap<TargetId, Planned>,
+}
+
+/// A target's part in the plan.
+#[derive(Debug, Clone, Copy)]
+struct Planned {
+    repetitions: u32,
+    /// Trials of a repetition: 1, or the points of a sweep.
+    steps: u32,
+    started: u32,
+    given_up: bool,
+}
+
+impl Planned {
+    fn left_in_repetition(&self) -> u32 {
+        self.started.next_multiple_of(self.steps) - self.started
+    }
+
+    /// Trials to come after those that were started.
+    fn left(&self, skipped: bool) -> u32 {
+        match (self.given_up, skipped) {
+            (true, _) => 0,
+            (false, true) => self.left_in_repetition(),
+            (false, false) => (self.repetitions * self.steps).saturating_sub(self.started),
+        }
+    }
+}
+
+/// The trial under way.
+#[derive(Debug)]
+pub struct Current {
+    pub spec: TrialSpec,
+    /// Counted from 1.
+    pub number: usize,
+    /// How many there are at the most, as its announcement says; `None` for a search, whose end nobody knows.
+    pub announced: Option<usize>,
+    pub stage: String,
+    pub windows: Vec<Window>,
+    pub usage: LiveUse,
+    pub over: bool,
+    began: Duration,
+    load_began: Option<Duration>,
+    window_came: Duration,
+    sample: Option<UsageSample>,
+}
+
+/// What is used right now; `None` is unknown.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LiveUse {
+    /// Cores kept busy between the two newest samples, by role.
+    pub cores: BTreeMap<Role, f64>,
+    /// Resident memory of the target, bytes.
+    pub target_rss_bytes: Option<u64>,
+    /// Cores' worth of time stolen by the hypervisor.
+    pub steal_cores: Option<f64>,
+}
+
+/// A trial that is over.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finished {
+    pub target: TargetId,
+    pub repetition: u32,
+    pub step: Option<Step>,
+    pub rate_per_s: Option<f64>,
+    pub p50_ns: Option<u64>,
+    pub p99_ns: Option<u64>,
+    /// `None` if nothing was measured.
+    pub errors: Option<u64>,
+    pub verdict: Verdict,
+    /// Stage and first line of the message.
+    pub failure: Option<(Stage, String)>,
+    /// Name and evidence, the weightiest first.
+    pub caveats: Vec<(Verdict, String, String)>,
+    pub took: Duration,
+}
+
+/// How far all trials together are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Overall {
+    pub number: usize,
+    /// `None` for a search.
+    pub at_most: Option<usize>,
+    pub fraction: Option<f64>,
+    pub left: Option<Duration>,
+}
+
+impl State {
+    pub fn new(subject: Subject) -> Self {
+        Self {
+            subject,
+            title: None,
+            repetitions: 1,
+            current: None,
+            finished: Vec::new(),
+            skipped: BTreeSet::new(),
+            stops: 0,
+            help: false,
+            notice: None,
+            planned: BTreeMap::new(),
+        }
+    }
+
+    /// The installation is over.
+    pub fn run_started(&mut self, header: &RunHeader) {
+        let plan = &header.plan;
+        self.title = Some((plan.title.clone(), header.id.clone()));
+        self.repetitions = plan.repetitions;
+        let steps = if let Profile::Sweep { connections, .. } = &plan.profile { connections.len().max(1) as u32 } else { 1 };
+        let unavailable = |id: &TargetId| header.targets.get(id).is_some_and(|info| info.unavailable.is_some());
+        self.planned =
+            plan.targets.iter().map(|id| (id.clone(), Planned { repetitions: plan.repetitions, steps, started: 0, given_up: unavailable(id) })).collect();
+    }
+
+    /// A trial begins.
+    pub fn trial_started(&mut self, spec: &TrialSpec, number: usize, total: usize, now: Duration) {
+        if let Some(planned) = self.planned.get_mut(&spec.target) {
+            planned.started += 1;
+        }
+        let is_search = matches!(spec.profile, Profile::Capacity { .. });
+        self.current = Some(Current {
+            spec: spec.clone(),
+            number,
+            announced: (!is_search).then_some(total),
+            stage: "starting".into(),
+            windows: Vec::new(),
+            usage: LiveUse::default(),
+            over: false,
+            began: now,
+            load_began: None,
+            window_came: now,
+            sample: None,
+        });
+    }
+
+    /// The trial under way does something else.
+    pub fn stage(&mut self, stage: &str, now: Duration) {
+        if let Some(current) = &mut self.current {
+            current.load_began = (stage == "measuring").then_some(now);
+            current.stage = stage.into();
+        }
+    }
+
+    /// Another second of load.
+    pub fn window(&mut self, window: &Window, sample: Option<&UsageSample>, now: Duration) {
+        let Some(current) = &mut self.current else { return };
+        current.windows.push(window.clone());
+        current.window_came = now;
+        if let Some(sample) = sample {
+            current.usage = current.sample.as_ref().map_or_else(LiveUse::default, |earlier| use_between(earlier, sample));
+            current.usage.target_rss_bytes = sample.roles.get(&Role::Target).and_then(|role| role.rss_bytes);
+            current.sample = Some(sample.clone());
+        }
+    }
+
+    /// A trial is over.
+    pub fn trial_finished(&mut self, record: &TrialRecord, now: Duration) {
+        let began = self.current.as_ref().map_or(now, |current| current.began);
+        self.finished.push(Finished::of(record, now.saturating_sub(began)));
+        if let Some(current) = &mut self.current {
+            current.over = true;
+            current.stage = "finished".into();
+        }
+        let Some(failure) = &record.failure else { return };
+        if let Some(planned) = self.planned.get_mut(&record.spec.target) {
+            // The rest of a sweep is not tried with a target that failed; one that does not start or lies is not tried again.
+            planned.started += planned.left_in_repetition();
+            planned.given_up |= matches!(failure.stage, Stage::Start | Stage::Ready | Stage::Proof);
+        }
+    }
+
+    /// The user wants no more of the target under way; its name, unless there is nothing to skip.
+    pub fn skip(&mut self) -> Option<TargetId> {
+        let target = self.skippable()?.clone();
+        self.skipped.insert(target.clone());
+        Some(target)
+    }
+
+    /// The target that the user could skip.
+    pub fn skippable(&self) -> Option<&TargetId> {
+        let target = &self.current.as_ref()?.spec.target;
+        (self.subject == Subject::Plan && !self.skipped.contains(target)).then_some(target)
+    }
+
+    /// How far the load under way is; `None` outside of one.
+    pub fn progress(&self, now: Duration) -> Option<Progress> {
+        let current = self.current.as_ref()?;
+        let began = current.load_began?;
+        let length = Length::of(&current.spec.profile);
+        Some(progress(&length, &current.windows, now.saturating_sub(began), now.saturating_sub(current.window_came)))
+    }
+
+    /// How far all trials together are; `None` before the first.
+    pub fn overall(&self, now: Duration) -> Option<Overall> {
+        let current = self.current.as_ref()?;
+        let number = current.number;
+        if current.announced.is_none() {
+            return Some(Overall { number, at_most: None, fraction: None, left: None });
+        }
+        let after = self.trials_after(current);
+        let progress = self.progress(now);
+        let done = if current.over { 1.0 } else { progress.map_or(0.0, |progress| if progress.warming_up { 0.0 } else { progress.fraction }) };
+        let fraction = ((number - 1) as f64 + done) / (number + after) as f64;
+        let each = self.time_of_a_trial(&current.spec.profile);
+        let of_current = match (current.over, progress) {
+            (true, _) => Some(Duration::ZERO),
+            (false, Some(progress)) => progress.left,
+            (false, None) => each,
+        };
+        let left = of_current.zip(if after == 0 { Some(Duration::ZERO) } else { each.map(|each| each * after as u32) }).map(|(a, b)| a + b);
+        Some(Overall { number, at_most: Some(number + after), fraction: Some(fraction.clamp(0.0, 1.0)), left })
+    }
+
+    fn trials_after(&self, current: &Current) -> usize {
+        if self.planned.is_empty() {
+            return current.announced.unwrap_or_default().saturating_sub(current.number);
+        }
+        self.planned.iter().map(|(id, planned)| planned.left(self.skipped.contains(id)) as usize).sum()
+    }
+
+    /// What a trial took on average so far; before the first, what its load is meant to take.
+    fn time_of_a_trial(&self, profile: &Profile) -> Option<Duration> {
+        let took: Vec<Duration> = self.finished.iter().filter(|trial| trial.failure.is_none()).map(|trial| trial.took).collect();
+        if took.is_empty() { Length::of(profile).whole() } else { Some(took.iter().sum::<Duration>() / took.len() as u32) }
+    }
+}
+
+impl Current {
+    /// Connections, or devices, that the load asks for.
+    pub fn asked(&self) -> u32 {
+        match (&self.spec.profile, self.spec.step) {
+            (_, Some(Step::Connections { count })) => count,
+            (Profile::Devices { devices, .. }, _) => *devices,
+            (Profile::Sweep { connections, .. }, _) => connections.first().copied().unwrap_or_default(),
+            (Profile::Closed { connections, .. } | Profile::Open { connections, .. } | Profile::Capacity { connections, .. }, _) => *connections,
+        }
+    }
+
+    /// Windows long enough to be drawn.
+    pub fn seconds(&self) -> impl DoubleEndedIterator<Item = &Window> {
+        self.windows.iter().filter(|window| window.duration_ns >= SHORTEST_WINDOW_NS)
+    }
+
+    /// Errors so far, the warm-up's included.
+    pub fn errors(&self) -> u64 {
+        self.windows.iter().map(|window| window.errors).sum()
+    }
+
+    /// The phase of a device load at the newest window.
+    pub fn phase(&self) -> Option<&'static str> {
+        let Profile::Devices { ramp_up_ns, sustain_ns, .. } = &self.spec.profile else { return None };
+        let from = self.windows.last()?.from_ns.max(0) as u64;
+        Some(match from {
+            from if from < *ramp_up_ns => "ramp up",
+            from if from < ramp_up_ns + sustain_ns => "sustain",
+            _ => "ramp down",
+        })
+    }
+}
+
+impl Finished {
+    fn of(record: &TrialRecord, took: Duration) -> Self {
+        let measured = record.load.as_ref().map(|load| &load.measured);
+        let quantile = |q: f64| measured.and_then(|measured| measured.spans.response_time.quantile_ns(q));
+        let mut caveats: Vec<_> = record.caveats.iter().map(|caveat| (Verdict::of([caveat]), caveat.id.clone(), caveat.evidence.clone())).collect();
+        caveats.sort_by_key(|(weight, ..)| std::cmp::Reverse(*weight));
+        let first_line = |text: &str| text.lines().next().unwrap_or_default().to_string();
+        Self {
+            target: record.spec.target.clone(),
+            repetition: record.spec.repetition,
+            step: record.spec.step,
+            rate_per_s: measured.and_then(|measured| measured.throughput_per_s()),
+            p50_ns: quantile(0.5),
+            p99_ns: quantile(0.99),
+            errors: measured.map(|measured| measured.errors_total()),
+            verdict: record.verdict,
+            failure: record.failure.as_ref().map(|failure| (failure.stage, first_line(&failure.message))),
+            caveats,
+            took,
+        }
+    }
+}
+
+/// Complete answers per second in a window; `None` if it has no length.
+pub fn rate_per_s(window: &Window) -> Option<f64> {
+    (window.duration_ns > 0).then(|| window.completed as f64 * 1e9 / window.duration_ns as f64)
+}
+
+/// The counters of two samples are cumulative: their difference over the time between them. A counter that ran backwards, because a
+/// process ended unseen, says nothing.
+fn use_between(earlier: &UsageSample, later: &UsageSample) -> LiveUse {
+    let elapsed_ns = later.at_ns.saturating_sub(earlier.at_ns);
+    let cores = |from: u64, to: u64| to.checked_sub(from).filter(|_| elapsed_ns > 0).map(|spent_ns| spent_ns as f64 / elapsed_ns as f64);
+    let of_role = |(role, sample): (&Role, &pippin_model::usage::RoleSample)| {
+        let before = earlier.roles.get(role)?;
+        cores(before.cpu_ns, sample.cpu_ns).map(|cores| (*role, cores))
+    };
+    LiveUse {
+        cores: later.roles.iter().filter_map(of_role).collect(),
+        target_rss_bytes: None,
+        steal_cores: earlier.host.steal_ns.zip(later.host.steal_ns).and_then(|(from, to)| cores(from, to)),
+    }
+}
+
+#[cfg(test)]
+#[path = "state_tests.rs"]
+mod tests;

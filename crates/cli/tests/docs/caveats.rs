@@ -1,0 +1,57 @@
+//! The table of caveats in docs/methodology.md against the judges.
+use crate::pages::{assert_same, named_in, root, rows, section, text};
+use pippin_stats::judge::{RUN_JUDGES, TRIAL_JUDGES};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+const PAGE: &str = "docs/methodology.md";
+const HEADING: &str = "## All caveats";
+
+/// The names that judges are registered with, and those that a crate gives by itself.
+fn real() -> BTreeSet<String> {
+    let trial = TRIAL_JUDGES.iter().flat_map(|(names, _)| names.iter());
+    let run = RUN_JUDGES.iter().flat_map(|(names, _)| names.iter());
+    let mut found: BTreeSet<String> = trial.chain(run).map(|name| (*name).to_string()).collect();
+    found.extend(given_elsewhere(&root().join("crates")));
+    found
+}
+
+/// `Caveat { id: "..."` in sources outside their tests.
+fn given_elsewhere(folder: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = entry.file_name().unwrap().to_str().unwrap();
+        if entry.is_dir() && !["tests", "examples", "target"].contains(&name) {
+            found.extend(given_elsewhere(&entry));
+        } else if name.ends_with(".rs") && !name.starts_with("test") {
+            let source = fs::read_to_string(&entry).unwrap();
+            let source = source.split("#[cfg(test)]").next().unwrap();
+            let literals = source.split("Caveat {").skip(1).filter_map(|rest| rest.trim_start().strip_prefix("id: \"")?.split('"').next());
+            found.extend(literals.map(str::to_string));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_caveat_is_in_the_table_and_every_row_is_a_caveat() {
+    let page = text(PAGE);
+    assert_same(PAGE, HEADING, &named_in(&section(&page, HEADING)), &real());
+}
+
+#[test]
+fn every_row_says_severity_threshold_and_advice() {
+    let page = text(PAGE);
+    for cells in rows(&section(&page, HEADING)) {
+        assert_eq!(cells.len(), 4, "{PAGE}: {cells:?}");
+        let severity = cells[1].split([' ', ',']).next().unwrap();
+        assert!(["INVALID", "SUSPECT", "NOTE"].contains(&severity), "{PAGE}: severity of {}: {severity}", cells[0]);
+        assert!(cells.iter().all(|cell| !cell.is_empty()), "{PAGE}: an empty cell beside {}", cells[0]);
+    }
+}
+
+#[test]
+fn the_search_for_caveats_outside_the_judges_finds_the_known_one() {
+    assert!(given_elsewhere(&root().join("crates/lab")).contains("unclean_stop"));
+}

@@ -1,0 +1,66 @@
+//! docs/architecture.md against crates, modules and dependencies.
+use crate::pages::{assert_same, entries, named_in, rows, section, text, ticked};
+use std::collections::BTreeSet;
+
+const PAGE: &str = "docs/architecture.md";
+
+/// The crates with the folders that hold them.
+fn crates() -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = entries("crates").into_iter().map(|name| (name.clone(), format!("crates/{name}"))).collect();
+    found.push(("bench".into(), "bench".into()));
+    found
+}
+
+#[test]
+fn every_crate_has_a_section_and_every_section_a_crate() {
+    let page = text(PAGE);
+    let headings = page.lines().filter_map(|line| line.strip_prefix("### ")).flat_map(ticked).collect();
+    assert_same(PAGE, "headings ### of crates", &headings, &crates().into_iter().map(|(name, _)| name).collect());
+}
+
+#[test]
+fn every_module_is_named_with_its_job() {
+    let page = text(PAGE);
+    for (name, folder) in crates() {
+        let named = named_in(&section(&page, &format!("### `{name}`")));
+        assert_same(PAGE, &format!("table of `{name}`"), &named, &modules(&folder));
+    }
+}
+
+/// The modules that a crate's root declares.
+fn modules(folder: &str) -> BTreeSet<String> {
+    let source = ["src/lib.rs", "src/main.rs"].iter().map(|file| format!("{folder}/{file}")).find(|path| crate::pages::root().join(path).is_file());
+    let source = text(&source.unwrap_or_else(|| panic!("{folder} has neither src/lib.rs nor src/main.rs")));
+    let declared = source.lines().filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'));
+    let found: BTreeSet<String> = declared.map(str::to_string).collect();
+    assert!(!found.is_empty(), "{folder} declares no module");
+    found
+}
+
+#[test]
+fn the_table_of_dependencies_is_what_the_crates_say() {
+    let page = text(PAGE);
+    let table = rows(&section(&page, "## Who may depend on whom"));
+    let listed: BTreeSet<String> = table.iter().flat_map(|cells| ticked(cells[0])).collect();
+    assert_same(PAGE, "rows of the table of dependencies", &listed, &crates().into_iter().map(|(name, _)| name).collect());
+    for cells in &table {
+        let name = ticked(cells[0]).pop_first().unwrap();
+        let (_, folder) = crates().into_iter().find(|(other, _)| *other == name).unwrap();
+        assert_same(PAGE, &format!("dependencies of `{name}`"), &ticked(cells[1]), &uses(&folder));
+    }
+}
+
+/// The crates of this workspace that a crate uses outside its tests.
+fn uses(folder: &str) -> BTreeSet<String> {
+    let manifest = text(&format!("{folder}/Cargo.toml"));
+    let section = manifest.lines().skip_while(|line| *line != "[dependencies]").skip(1).take_while(|line| !line.starts_with('['));
+    section.filter_map(|line| line.strip_prefix("pippin-")?.split(['.', ' ', '=']).next()).map(str::to_string).collect()
+}
+
+#[test]
+fn every_folder_is_named() {
+    let page = text(PAGE);
+    let named = named_in(&section(&page, "## Folders"));
+    let folders = crate::pages::tracked_folders();
+    assert_same(PAGE, "table of folders", &named, &folders);
+}

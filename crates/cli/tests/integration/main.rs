@@ -1,0 +1,21 @@
+//! The program as its users meet it: real processes, real sockets, no network.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `support` | temporary checkouts, starting Pippin and looking at what it left |
+//! | `proofs` | one cheat for each proof, named by `targets check` and by `run`; the server that behaves passes |
+//! | `lifecycle` | targets that exit, hang, crash, fork, ignore signals; no process survives |
+//! | `interruption` | Ctrl-C and kill -9 in the middle of a run |
+//! | `errors`, `files` | slips on the command line and in hand-written files: exit code, place and fix |
+//! | `installation` | tools, steps, routes, consent |
+//! | `load` | `pippin load` against servers whose truth is known |
+//! | `help` | help, completions, man page |
+mod errors;
+mod files;
+mod help;
+mod installation;
+mod interruption;
+mod lifecycle;
+mod load;
+mod proofs;
+mod support;

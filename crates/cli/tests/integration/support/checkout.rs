@@ -1,0 +1,146 @@
+//! A checkout of its own for each test: the shipped workloads, and whatever targets and plans the test writes.
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+use super::pippin::{Outcome, Started, pippin};
+use super::processes::{alive_with, until};
+
+/// A temporary checkout; its folder's name is in the command line of everything that Pippin starts for it.
+pub struct Checkout {
+    folder: TempDir,
+}
+
+impl Checkout {
+    /// With the shipped workloads, without targets and plans.
+    pub fn new() -> Self {
+        let folder = tempfile::Builder::new().prefix("pippin-test-").tempdir().unwrap();
+        for name in ["targets", "workloads", "plans"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        for entry in fs::read_dir(repository().join("workloads")).unwrap().flatten() {
+            fs::copy(entry.path(), folder.path().join("workloads").join(entry.file_name())).unwrap();
+        }
+        Self { folder }
+    }
+
+    /// With one target `test/NAME`, the cheating server in this mode.
+    pub fn with_cheat(mode: &str, workloads: &[&str]) -> Self {
+        let checkout = Self::new();
+        checkout.add_cheat("it", mode, workloads);
+        checkout
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// What is in the command line of everything that belongs to this checkout.
+    pub fn marker(&self) -> String {
+        self.folder.path().file_name().unwrap().to_string_lossy().into_owned()
+    }
+
+    /// Adds the target `test/NAME`: the cheating server in this mode.
+    pub fn add_cheat(&self, name: &str, mode: &str, workloads: &[&str]) {
+        self.write(&format!("targets/test/{name}/target.toml"), &self.manifest(name, mode, workloads));
+    }
+
+    /// The manifest of the cheating server in this mode; ready within 2 s or not at all.
+    pub fn manifest(&self, name: &str, mode: &str, workloads: &[&str]) -> String {
+        let (cheat, marker) = (cheat().display().to_string(), self.marker());
+        format!(
+            "schema = 1\nname = \"{name}\"\nlanguage = \"test\"\nframework = \"none\"\nruntime = \"native\"\nworkloads = {workloads:?}\n\
+             [start]\ncommand = [\"{cheat}\", \"{mode}\", \"{marker}\"]\nready = {{ path = \"/\", timeout = \"2s\" }}\n"
+        )
+    }
+
+    /// Adds the plan `NAME`: a closed loop of 4 connections for 300 ms, once.
+    pub fn add_plan(&self, name: &str, workload: &str, targets: &[&str]) {
+        self.write(&format!("plans/{name}.toml"), &plan(workload, targets, "kind = \"closed\"\nconnections = 4\nduration = \"300ms\"\nwarm_up = \"none\"\n"));
+    }
+
+    /// Writes a file of the checkout.
+    pub fn write(&self, path: &str, text: &str) -> PathBuf {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Runs Pippin in it to the end.
+    pub fn pippin(&self, arguments: &[&str]) -> Outcome {
+        let store = self.store_path().display().to_string();
+        pippin(self.path(), &[&["--store", store.as_str()], arguments].concat())
+    }
+
+    /// Starts Pippin in it.
+    pub fn start(&self, arguments: &[&str]) -> Started {
+        let store = self.store_path().display().to_string();
+        Started::new(self.path(), &[&["--store", store.as_str()], arguments].concat())
+    }
+
+    /// The database of its runs.
+    pub fn store_path(&self) -> PathBuf {
+        self.path().join(".pippin/pippin.db")
+    }
+
+    /// The database of its runs, opened.
+    pub fn store(&self) -> pippin_store::Store {
+        pippin_store::Store::open(&self.store_path()).unwrap()
+    }
+
+    /// Demands that nothing that was started for it still runs.
+    #[track_caller]
+    pub fn left_nothing(&self) {
+        assert_eq!(alive_with(&self.marker()), Vec::<String>::new());
+    }
+
+    /// Demands that everything that was started for it ends soon.
+    #[track_caller]
+    pub fn is_soon_left_by_all(&self) {
+        assert!(until(|| alive_with(&self.marker()).is_empty()), "still there: {:?}", alive_with(&self.marker()));
+    }
+
+    /// Waits until a process of this checkout has `text` in its command line.
+    #[track_caller]
+    pub fn wait_for_process(&self, text: &str) {
+        let there = || alive_with(&self.marker()).iter().any(|line| line.contains(text) && !line.contains("__supervise"));
+        assert!(until(there), "no process {text:?}: {:?}", alive_with(&self.marker()));
+    }
+}
+
+/// A plan with this profile, one repetition, a fast upstream, everything on all processors.
+pub fn plan(workload: &str, targets: &[&str], profile: &str) -> String {
+    format!(
+        "title = \"A test\"\nworkload = \"{workload}\"\ntargets = {targets:?}\nrepetitions = 1\nupstream_delay = \"40ms\"\n[cpus]\nshare = true\n[profile]\n{profile}"
+    )
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// The program `crates/cli/examples/cheat`. `cargo test` builds it with the tests unless only this binary was asked for: then it is
+/// built here.
+pub fn cheat() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_BIN_EXE_pippin")).parent().unwrap();
+        let program = folder.join("examples/cheat");
+        let newest = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/cheat")).unwrap().flatten();
+        let newest = newest.filter_map(|entry| entry.metadata().ok()?.modified().ok()).max().unwrap();
+        if program.metadata().and_then(|metadata| metadata.modified()).is_ok_and(|built| built >= newest) {
+            return program;
+        }
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--quiet", "--package", "pippin-cli", "--example", "cheat", "--target-dir"]).arg(folder.parent().unwrap());
+        if folder.ends_with("release") {
+            build.arg("--release");
+        }
+        assert!(build.current_dir(repository()).status().unwrap().success(), "the example `cheat` does not build");
+        program
+    })
+}

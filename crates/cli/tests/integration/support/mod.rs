@@ -1,0 +1,8 @@
+//! What the tests have in common.
+mod checkout;
+mod pippin;
+mod processes;
+
+pub use checkout::{Checkout, cheat, plan};
+pub use pippin::{Outcome, pippin, pippin_with, start};
+pub use processes::until;

@@ -1,0 +1,129 @@
+//! Running the program.
+use super::checkout::Checkout;
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+/// How a call came out.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The exit code; `None` if a signal ended it.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+impl Outcome {
+    /// Demands this exit code.
+    #[track_caller]
+    pub fn exits(&self, code: i32) -> &Self {
+        assert_eq!(self.code, Some(code), "{self}");
+        self
+    }
+
+    /// Demands each of these texts, on either stream.
+    #[track_caller]
+    pub fn says(&self, texts: &[&str]) -> &Self {
+        for text in texts {
+            assert!(self.stdout.contains(text) || self.stderr.contains(text), "it does not say {text:?}\n{self}");
+        }
+        self
+    }
+
+    /// Demands that none of these texts is there.
+    #[track_caller]
+    pub fn keeps_quiet_about(&self, texts: &[&str]) -> &Self {
+        for text in texts {
+            assert!(!self.stdout.contains(text) && !self.stderr.contains(text), "it says {text:?}\n{self}");
+        }
+        self
+    }
+
+    /// Demands a message for people, no more: nothing of Rust shows through.
+    #[track_caller]
+    pub fn is_a_user_error(&self, texts: &[&str]) -> &Self {
+        self.exits(2).says(texts).keeps_quiet_about(&["panicked", "Os {", "Error {", "Some(", "Err("])
+    }
+}
+
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "exit code {:?}\n--- stdout\n{}\n--- stderr\n{}", self.code, self.stdout, self.stderr)
+    }
+}
+
+/// The program in this folder, as Pippin's checkout too; nothing of the caller's own settings reaches it.
+pub fn command(home: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pippin"));
+    command.args(arguments).current_dir(home).env("PIPPIN_HOME", home).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    for variable in ["PIPPIN_DATABASE_URL", "PIPPIN_PROGRAM", "COLUMNS", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// Runs the program to its end in this folder.
+pub fn pippin(home: &Path, arguments: &[&str]) -> Outcome {
+    Started::new(home, arguments).finish()
+}
+
+/// Starts the program in this folder.
+pub fn start(home: &Path, arguments: &[&str]) -> Started {
+    Started::new(home, arguments)
+}
+
+/// The same in a checkout and with these variables.
+pub fn pippin_with(checkout: &Checkout, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
+    let child = command(checkout.path(), arguments).envs(variables.iter().copied()).process_group(0).spawn().unwrap();
+    Started { child }.finish()
+}
+
+/// A call under way; killed when dropped.
+pub struct Started {
+    child: Child,
+}
+
+impl Started {
+    /// Starts it in a process group of its own, as a shell does.
+    pub fn new(home: &Path, arguments: &[&str]) -> Self {
+        Self { child: command(home, arguments).process_group(0).spawn().unwrap() }
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: libc::c_int) {
+        // SAFETY: kill(2) on our own child, which has not been waited for.
+        assert_eq!(unsafe { libc::kill(self.child.id() as i32, signal) }, 0);
+    }
+
+    /// SIGINT to its whole process group, as a terminal sends it.
+    pub fn press_ctrl_c(&self) {
+        // SAFETY: as above; the group is the child's own.
+        assert_eq!(unsafe { libc::kill(-(self.child.id() as i32), libc::SIGINT) }, 0);
+    }
+
+    /// Waits for its end.
+    pub fn finish(mut self) -> Outcome {
+        // Each stream on a thread of its own, so that neither fills up.
+        let mut stderr = self.child.stderr.take().unwrap();
+        let reader = std::thread::spawn(move || text(&mut stderr));
+        let stdout = text(&mut self.child.stdout.take().unwrap());
+        let status: ExitStatus = self.child.wait().unwrap();
+        Outcome { code: status.code(), stdout, stderr: reader.join().unwrap() }
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn text(stream: &mut impl Read) -> String {
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).unwrap();
+    String::from_utf8_lossy(&bytes).into_owned()
+}

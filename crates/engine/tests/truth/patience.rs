@@ -1,0 +1,58 @@
+//! Telling a wrong engine from a busy machine.
+//!
+//! A test that fails while the machine kept sleeping threads from waking is tried again, a few times and with pauses; a wrong definition fails
+//! every time. On a machine that has time, the first failure counts.
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Mutex;
+use std::sync::OnceLock;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+const ATTEMPTS: u32 = 6;
+/// The watch sleeps so long; waking later than that by more than `LATE` is the machine's doing.
+const NAP: Duration = Duration::from_millis(1);
+const LATE: Duration = Duration::from_millis(2);
+/// More late awakenings than this fraction, and times can't be trusted.
+const BUSY: f64 = 0.01;
+
+/// Naps since the start of the test process: all, and late ones.
+#[derive(Debug, Clone, Copy, Default)]
+struct Naps {
+    all: u32,
+    late: u32,
+}
+
+/// Runs a test, again if the machine was too busy for it.
+pub fn patiently(test: impl Fn()) {
+    for attempt in 1..=ATTEMPTS {
+        let before = naps();
+        let Err(failure) = catch_unwind(AssertUnwindSafe(&test)) else { return };
+        let now = naps();
+        let late = f64::from(now.late - before.late) / f64::from((now.all - before.all).max(1));
+        if late <= BUSY || attempt == ATTEMPTS {
+            eprintln!("attempt {attempt} of {ATTEMPTS}: {:.1} % of naps ended late", late * 100.0);
+            resume_unwind(failure);
+        }
+        eprintln!("attempt {attempt}: {:.1} % of naps ended late, the machine is too busy to tell: again", late * 100.0);
+        std::thread::sleep(Duration::from_secs(u64::from(attempt)));
+    }
+}
+
+fn naps() -> Naps {
+    static NAPS: OnceLock<&'static Mutex<Naps>> = OnceLock::new();
+    let naps = NAPS.get_or_init(|| {
+        let naps: &'static Mutex<Naps> = Box::leak(Box::default());
+        std::thread::spawn(move || {
+            loop {
+                let begin = Instant::now();
+                std::thread::sleep(NAP);
+                let is_late = begin.elapsed() > NAP + LATE;
+                let mut naps = naps.lock().unwrap_or_else(PoisonError::into_inner);
+                naps.all += 1;
+                naps.late += u32::from(is_late);
+            }
+        });
+        naps
+    });
+    *naps.lock().unwrap_or_else(PoisonError::into_inner)
+}

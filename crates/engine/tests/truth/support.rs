@@ -1,0 +1,160 @@
+//! Loads for the tests, and what must hold in every one of them.
+use std::net::SocketAddr;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use pippin_engine::Control;
+use pippin_model::histogram::Histogram;
+use pippin_model::load_result::{ErrorKind, LoadResult, Measured};
+use pippin_model::load_spec::{
+    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, RequestTemplate, Schedule, Stage, StopRule, Timeouts, WarmUp,
+};
+
+/// Makes a test on each event loop of functions that take it.
+macro_rules! on_each_loop {
+    ($($name:ident),+ $(,)?) => {
+        mod epoll {
+            $(#[test] fn $name() { crate::patience::patiently(|| super::$name(pippin_model::load_spec::IoChoice::Epoll)); })+
+        }
+        mod io_uring {
+            $(#[test] fn $name() { crate::patience::patiently(|| super::$name(pippin_model::load_spec::IoChoice::IoUring)); })+
+        }
+    };
+}
+pub(crate) use on_each_loop;
+
+pub const MS: u64 = 1_000_000;
+
+pub const fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+/// `GET /` whose answer must be a 200 with this body.
+pub fn get(body: BodyCheck) -> RequestTemplate {
+    RequestTemplate { bytes: b"GET / HTTP/1.1\r\nHost: truth\r\n\r\n".to_vec(), head_only: false, check: Check { status: vec![200], body } }
+}
+
+/// A closed loop of so many requests over so many connections.
+pub fn closed(address: SocketAddr, io: IoChoice, connections: u32, requests: u64) -> LoadSpec {
+    LoadSpec {
+        addresses: vec![address],
+        tls_server_name: None,
+        source_addresses: Vec::new(),
+        requests: vec![get(BodyCheck::Any)],
+        schedule: Schedule::Closed { think: None },
+        connections: Connections { count: connections, requests_per_connection: None, pipeline: 1 },
+        stop: StopRule { duration_ns: None, requests: Some(requests) },
+        warm_up: WarmUp::None,
+        timeouts: Timeouts { connect_ns: 5_000 * MS, request_ns: 5_000 * MS },
+        limits: Limits::default(),
+        threads: 1,
+        cores: Vec::new(),
+        io,
+        spin_ns: None,
+        seed: 1,
+    }
+}
+
+/// A closed loop of so many milliseconds.
+pub fn closed_for(address: SocketAddr, io: IoChoice, connections: u32, milliseconds: u64) -> LoadSpec {
+    LoadSpec { stop: StopRule { duration_ns: Some(milliseconds * MS), requests: None }, ..closed(address, io, connections, 1) }
+}
+
+/// A constant rate for so many milliseconds.
+pub fn open(address: SocketAddr, io: IoChoice, connections: u32, rate_per_s: f64, milliseconds: u64) -> LoadSpec {
+    let stage = Stage { duration_ns: milliseconds * MS, from_per_s: rate_per_s, to_per_s: rate_per_s };
+    LoadSpec { schedule: Schedule::Open { arrivals: Arrivals::Constant, stages: vec![stage] }, ..closed_for(address, io, connections, milliseconds) }
+}
+
+/// Runs the load, alone, and checks what holds for every load.
+pub fn run(spec: &LoadSpec) -> LoadResult {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let stop = AtomicBool::new(false);
+    let result = pippin_engine::run(spec, &Control { stop: &stop, on_window: None, steady: |_| true }).unwrap();
+    let loop_name = match spec.io {
+        IoChoice::Epoll => "epoll",
+        IoChoice::IoUring => "io_uring",
+        IoChoice::Auto => &result.io,
+    };
+    assert_eq!(result.io, loop_name);
+    assert!(!result.interrupted);
+    check(&result.measured);
+    result.phases.iter().for_each(|phase| check(&phase.measured));
+    check_windows(&result);
+    result
+}
+
+/// What holds for every measured stretch.
+pub fn check(measured: &Measured) {
+    let Measured { requests, status, errors, connections, bytes, spans, .. } = measured;
+    assert!(requests.are_conserved(), "{requests:?}");
+    // Every complete answer has one status and one of each span.
+    assert_eq!(status.s2xx + status.s3xx + status.s4xx + status.s5xx + status.other, requests.completed, "{status:?} {requests:?}");
+    let count = |kind| errors.get(&kind).copied().unwrap_or(0);
+    assert_eq!((spans.headers.count(), spans.body.count()), (requests.completed, requests.completed));
+    // A timeout has no answer, but it took its time: leaving it out would hide the slowest requests.
+    let timed = requests.completed + count(ErrorKind::Timeout);
+    assert_eq!((spans.service_time.count(), spans.response_time.count()), (timed, timed), "{requests:?} {errors:?}");
+    // Everything that was sent was sent with some lag.
+    assert_eq!((spans.send_lag.count(), spans.own_lag.count()), (requests.sent, requests.sent), "{requests:?}");
+    // Each failed request has its error; beside those there are wrong answers and connections that did not open.
+    let of_sent: u64 = errors.iter().filter(|(kind, _)| !kind.is_before_sending()).map(|(_, count)| count).sum();
+    let of_failed = of_sent.saturating_sub(requests.completed - requests.good);
+    assert_eq!(of_failed, requests.failed, "{requests:?} {errors:?}");
+    assert!(connections.reconnects <= connections.opened, "{connections:?}");
+    assert!(bytes.body <= bytes.received, "{bytes:?}");
+    // Nobody answers before being asked, and a request can't be done before it was due.
+    assert_ordered(&spans.service_time, &spans.response_time);
+    assert_ordered(&spans.own_lag, &spans.send_lag);
+    // A request takes from its sending to its head, and from there to its end. Failed ones have no parts, so only where all was well.
+    if timed == requests.completed && timed > 0 {
+        let parts = spans.headers.mean_ns().unwrap() + spans.body.mean_ns().unwrap();
+        let whole = spans.service_time.mean_ns().unwrap();
+        assert!((parts - whole).abs() <= whole * 0.005 + 500.0, "headers + body = {parts} ns, service time = {whole} ns");
+    }
+}
+
+/// At every quantile, `less` is not above `more` (but for the histograms' precision).
+fn assert_ordered(less: &Histogram, more: &Histogram) {
+    for percent in [0, 1, 10, 50, 90, 99, 100] {
+        let q = f64::from(percent) / 100.0;
+        if let (Some(less), Some(more)) = (less.quantile_ns(q), more.quantile_ns(q)) {
+            assert!(less <= more + more / 500 + 100, "at {q}: {less} > {more}");
+        }
+    }
+}
+
+/// The windows of the measured part add up to the whole.
+fn check_windows(result: &LoadResult) {
+    if !result.phases.is_empty() {
+        return;
+    }
+    let measured = || result.windows.iter().filter(|window| window.from_ns >= 0);
+    let completed = measured().map(|window| window.completed).sum::<u64>();
+    // A window counts what was completed in it; a request that was due in the warm-up may be completed after it, one on each connection.
+    let carried = if result.warm_up.duration_ns > 0 { result.measured.connections.peak } else { 0 };
+    let all = result.measured.requests.completed;
+    assert!((all..=all + carried).contains(&completed), "{completed} in the windows, {all} in all");
+    let length: u64 = measured().map(|window| window.duration_ns).sum();
+    assert_eq!(length, result.measured.duration_ns, "{:?}", result.windows);
+    for pair in result.windows.windows(2) {
+        assert_eq!(pair[0].from_ns + i64::try_from(pair[0].duration_ns).unwrap(), pair[1].from_ns);
+    }
+}
+
+/// The errors of a load as a list.
+pub fn errors(result: &LoadResult) -> Vec<(ErrorKind, u64)> {
+    result.measured.errors.iter().map(|(kind, count)| (*kind, *count)).collect()
+}
+
+/// A quantile in milliseconds.
+pub fn quantile_ms(histogram: &Histogram, q: f64) -> f64 {
+    histogram.quantile_ns(q).unwrap() as f64 / 1e6
+}
+
+/// Asserts that a figure is within bounds, both included.
+pub fn assert_within(what: &str, value: f64, least: f64, most: f64) {
+    assert!((least..=most).contains(&value), "{what}: {value} is not within {least} to {most}");
+}

@@ -1,0 +1,171 @@
+//! `pippin calibrate`: what the generator itself can do on this machine, measured against servers that answer at once, or after a known
+//! wait.
+use pippin_engine::Control;
+use pippin_model::cpus::CpuSplit;
+use pippin_model::load_result::LoadResult;
+use pippin_model::load_spec::{Arrivals, BodyCheck, Check, LoadSpec, RequestTemplate};
+use pippin_model::profile::{KeepAlive, Profile, Stop, WarmUpChoice};
+use pippin_model::run::Calibration;
+use pippin_model::units::Spread;
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::environment;
+use crate::error::LabError;
+use crate::lifecycle::supervised::{Launch, Supervised, own_program};
+use crate::lifecycle::{port, ready};
+use crate::load::{self, Connecting};
+use crate::trial::unix_now_ns;
+
+/// Connections at which the ceiling is taken.
+const CONNECTIONS: [u32; 4] = [1, 10, 64, 1_000];
+/// Requests per second of the open-loop part: far below every ceiling, so that lateness is the timer's alone.
+const PACED_PER_S: f64 = 5_000.0;
+
+/// What a calibration needs.
+pub struct Calibrator<'a> {
+    /// A folder for the servers' logs.
+    pub folder: &'a Path,
+    /// Who runs where: the servers take the target's processors.
+    pub cpus: CpuSplit,
+    /// Length of each part.
+    pub part: Duration,
+    /// Told what is being done.
+    pub say: &'a dyn Fn(&str),
+    /// Set when the user wants to stop.
+    pub stop: &'a AtomicBool,
+}
+
+/// A reference server of Pippin's own, in a process of its own.
+pub struct ReferenceServer {
+    address: SocketAddr,
+    _process: Supervised,
+}
+
+impl ReferenceServer {
+    /// Starts the hidden command with these arguments on a free port of the target's processors.
+    ///
+    /// # Errors
+    /// If it does not answer in time.
+    pub fn start(command: &str, arguments: &[String], calibrator: &Calibrator<'_>) -> Result<Self, LabError> {
+        let port = port::free().map_err(LabError::io("find a port"))?;
+        let mut words = vec![own_program()?.to_string_lossy().into_owned(), command.into(), "--port".into(), port.to_string()];
+        words.extend_from_slice(arguments);
+        let mut process = Supervised::start(&Launch {
+            command: words,
+            env: environment::for_targets(),
+            folder: calibrator.folder.into(),
+            log: calibrator.folder.join(format!("{}.log", command.trim_start_matches('_'))),
+            cpus: calibrator.cpus.target.clone(),
+            stop: "SIGTERM".into(),
+            grace: Duration::from_secs(3),
+        })?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let interrupted = || calibrator.stop.load(Ordering::Relaxed);
+        ready::wait_until_ready(&mut process, address, "/", Duration::from_secs(10), &interrupted)?;
+        Ok(Self { address, _process: process })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Calibrator<'_> {
+    /// Measures ceiling, cost, lateness and shortest round trip.
+    ///
+    /// # Errors
+    /// If the null server does not start, the engine refuses, or the user stops it.
+    pub fn calibrate(&self) -> Result<Calibration, LabError> {
+        let server = ReferenceServer::start("__null", &[], self)?;
+        let mut calibration = Calibration {
+            at_unix_ns: unix_now_ns(),
+            pippin_version: env!("CARGO_PKG_VERSION").into(),
+            io: String::new(),
+            threads: 0,
+            ceiling_per_s: BTreeMap::new(),
+            ceiling_connect_per_s: None,
+            min_round_trip_ns: None,
+            send_lag_p99_ns: None,
+            cpu_per_request_ns: BTreeMap::new(),
+        };
+        for connections in CONNECTIONS {
+            (self.say)(&format!("closed loop, {connections} connections"));
+            let result = self.load(&server, &self.closed(connections, KeepAlive::Unlimited))?;
+            self.note_ceiling(&mut calibration, connections, &result);
+        }
+        (self.say)("a connection for each request");
+        let result = self.load(&server, &self.closed(64, KeepAlive::Off))?;
+        calibration.ceiling_connect_per_s = result.measured.goodput_per_s();
+        (self.say)("constant rate");
+        let result = self.load(&server, &self.paced())?;
+        calibration.send_lag_p99_ns = result.measured.spans.send_lag.quantile_ns(0.99);
+        Ok(calibration)
+    }
+
+    fn note_ceiling(&self, calibration: &mut Calibration, connections: u32, result: &LoadResult) {
+        let measured = &result.measured;
+        calibration.io.clone_from(&result.io);
+        calibration.threads = calibration.threads.max(result.threads);
+        if let Some(rate) = measured.goodput_per_s() {
+            calibration.ceiling_per_s.insert(connections, rate);
+        }
+        if measured.requests.completed > 0 {
+            calibration.cpu_per_request_ns.insert(connections, result.generator.cpu_ns as f64 / measured.requests.completed as f64);
+        }
+        calibration.min_round_trip_ns = [calibration.min_round_trip_ns, measured.spans.service_time.min_ns()].into_iter().flatten().min();
+    }
+
+    fn part_ns(&self) -> u64 {
+        self.part.as_nanos() as u64
+    }
+
+    fn closed(&self, connections: u32, keep_alive: KeepAlive) -> Profile {
+        Profile::Closed { connections, stop: Stop::DurationNs(self.part_ns()), think: None, keep_alive, warm_up: WarmUpChoice::DurationNs(self.part_ns() / 4) }
+    }
+
+    fn paced(&self) -> Profile {
+        Profile::Open {
+            rate_per_s: PACED_PER_S,
+            arrivals: Arrivals::Constant,
+            connections: 64,
+            ramp_ns: self.part_ns() / 4,
+            duration_ns: self.part_ns(),
+            keep_alive: KeepAlive::Unlimited,
+        }
+    }
+
+    /// Devices against the bare device server: what the generator and the kernel can hold on this machine.
+    ///
+    /// # Errors
+    /// As [`Self::calibrate`].
+    pub fn devices(&self, devices: u32, think: Spread, phases_ns: [u64; 3]) -> Result<LoadResult, LabError> {
+        let threads = pippin_reference::device::threads_for(devices as usize).map_err(|error| LabError::User(error.to_string()))?;
+        let server = ReferenceServer::start("__device", &["--threads".into(), threads.to_string()], self)?;
+        let [ramp_up_ns, sustain_ns, ramp_down_ns] = phases_ns;
+        self.load(&server, &Profile::Devices { devices, requests_per_device: 100, think, ramp_up_ns, sustain_ns, ramp_down_ns })
+    }
+
+    fn load(&self, server: &ReferenceServer, profile: &Profile) -> Result<LoadResult, LabError> {
+        let cores: Vec<u32> = self.cpus.generator.0.iter().copied().collect();
+        let connecting = Connecting { address: server.address(), threads: cores.len().max(1) as u32, cores, seed: 1 };
+        let spec: LoadSpec = load::spec(profile, None, &connecting, vec![template(server.address(), load::keeps_alive(profile))]);
+        let control = Control { stop: self.stop, on_window: None, steady: pippin_stats::steady::has_settled };
+        let result = pippin_engine::run(&spec, &control).map_err(|error| LabError::User(error.to_string()))?;
+        if result.interrupted { Err(LabError::Interrupted) } else { Ok(result) }
+    }
+}
+
+fn template(address: SocketAddr, keep_alive: bool) -> RequestTemplate {
+    let connection = if keep_alive { "" } else { "Connection: close\r\n" };
+    RequestTemplate {
+        bytes: format!("GET /device HTTP/1.1\r\nHost: {address}\r\n{connection}\r\n").into_bytes(),
+        head_only: false,
+        check: Check { status: vec![200], body: BodyCheck::Any },
+    }
+}

@@ -1,0 +1,160 @@
+//! `pippin targets check`: installed, started, ready, every workload proved before and after a short load, stopped cleanly, port free, no
+//! process left.
+use pippin_model::load_spec::StopRule;
+use pippin_model::target::TargetId;
+use pippin_model::trial::{Failure, ProofOutcome, ProofTime, Stage};
+use pippin_model::workload::{Proof, Service, Workload};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::catalog::{Catalog, Target};
+use crate::error::LabError;
+use crate::install::{Installed, Installer};
+use crate::lifecycle::affinity;
+use crate::load::{self, Connecting};
+use crate::running::{RunningTarget, StartSettings};
+use crate::services::{ServiceSettings, Services};
+use crate::verify::{self, Subject};
+
+/// How one target came out.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// The target, with its variant.
+    pub target: TargetId,
+    /// Why it takes no part at all; the stage `install` means unavailable.
+    pub failure: Option<Failure>,
+    /// The way it was installed.
+    pub route: Option<String>,
+    /// Workload to what is wrong with it; an empty list is a pass.
+    pub workloads: BTreeMap<String, Vec<String>>,
+}
+
+impl Checked {
+    /// Whether it cannot be installed here, which is no fault of the target's.
+    #[must_use]
+    pub fn is_unavailable(&self) -> bool {
+        self.failure.as_ref().is_some_and(|failure| failure.stage == Stage::Install)
+    }
+
+    /// Whether everything it serves was proved.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.failure.is_none() && self.workloads.values().all(Vec::is_empty)
+    }
+}
+
+/// What a check works with.
+pub struct Checker<'a> {
+    /// Where targets and workloads are.
+    pub catalog: &'a Catalog,
+    /// Installs what is missing, or not.
+    pub installer: &'a Installer<'a>,
+    /// For logs and the services' files.
+    pub folder: &'a Path,
+    /// Only these workloads; empty for all that the target serves.
+    pub only: &'a [String],
+}
+
+/// `WORKERS` during a check: enough that a target of several processes shows what goes wrong between them.
+const WORKERS: u32 = 2;
+const DATABASE_POOL: u32 = 10;
+
+impl Checker<'_> {
+    /// Checks one target.
+    ///
+    /// # Errors
+    /// If the lab itself fails, or the user stops it. What is wrong with the target is in the answer.
+    pub fn check(&self, id: &TargetId) -> Result<Checked, LabError> {
+        let target = self.catalog.target(id)?;
+        let mut checked = Checked { target: id.clone(), failure: None, route: None, workloads: BTreeMap::new() };
+        let installed = match self.installer.install(&target) {
+            Ok(installed) => installed,
+            Err(LabError::Target(failure)) => {
+                checked.failure = Some(failure);
+                return Ok(checked);
+            }
+            Err(other) => return Err(other),
+        };
+        checked.route = Some(installed.route.clone());
+        for workload in target.manifest.workloads_of(id.variant.as_deref()) {
+            if !self.only.is_empty() && !self.only.contains(workload) {
+                continue;
+            }
+            let workload = self.catalog.workload(workload).map_err(|error| match error {
+                LabError::User(message) => LabError::User(format!("{}: workloads: {message}", target.folder.join("target.toml").display())),
+                other => other,
+            })?;
+            let wrong = match self.check_workload(id, &target, &installed, &workload) {
+                Ok(wrong) => wrong,
+                Err(LabError::Target(failure)) => {
+                    let tail = failure.log_tail.last().map(|line| format!(" (log: {line})")).unwrap_or_default();
+                    vec![format!("{}: {}{tail}", failure.stage.name(), failure.message)]
+                }
+                Err(other) => return Err(other),
+            };
+            checked.workloads.insert(workload.id.clone(), wrong);
+        }
+        Ok(checked)
+    }
+
+    fn check_workload(&self, id: &TargetId, target: &Target, installed: &Installed, workload: &Workload) -> Result<Vec<String>, LabError> {
+        let cpus = affinity::available();
+        let settings =
+            ServiceSettings { folder: self.folder, cpus: cpus.clone(), database_connections: 2 * DATABASE_POOL + 20, upstream_delay_ns: 500_000_000 };
+        let mut services = Services::start(&workload.services, &settings, self.installer.interrupted)?;
+        let start = StartSettings { cpus, workers: WORKERS, database_pool: DATABASE_POOL, services: services.environment(), folder: self.folder };
+        let mut running = RunningTarget::start(target, id, installed, &start, self.installer.interrupted)?;
+        let samples = workload.samples();
+        let mut wrong = Vec::new();
+        let mut subject = Subject { address: running.address(), workload, samples: &samples, services: &mut services, limit: Duration::from_secs(10) };
+        wrong.extend(failures(verify::prove(&mut subject, ProofTime::Before)));
+        if wrong.is_empty() {
+            wrong.extend(short_load(&subject));
+            // Of a dead server the proofs would only say that nobody answers.
+            if running.crashed().is_none() {
+                wrong.extend(failures(verify::prove(&mut subject, ProofTime::After)));
+            }
+        }
+        if let Some(crash) = running.crashed() {
+            let tail = crash.log_tail.last().map(|line| format!(" (log: {line})")).unwrap_or_default();
+            wrong.push(format!("{}{tail}", crash.message));
+        }
+        wrong.extend(running.stop());
+        Ok(wrong)
+    }
+}
+
+fn failures(outcomes: Vec<ProofOutcome>) -> Vec<String> {
+    let when = |outcome: &ProofOutcome| if outcome.when == ProofTime::After { " (after the load)" } else { "" };
+    outcomes.iter().filter_map(|outcome| outcome.failure.as_ref().map(|failure| format!("{}{}: {failure}", outcome.proof, when(outcome)))).collect()
+}
+
+/// Connections and requests of the short load: a few seconds even where each answer waits.
+fn short_load_of(workload: &Workload) -> (u32, u64) {
+    if workload.services.contains(&Service::Upstream) {
+        (8, 32)
+    } else if workload.proofs.iter().any(|proof| matches!(proof, Proof::Delay { .. })) {
+        (32, 320)
+    } else {
+        (8, 500)
+    }
+}
+
+fn short_load(subject: &Subject<'_>) -> Option<String> {
+    let connecting = Connecting { address: subject.address, cores: Vec::new(), threads: 1, seed: 7 };
+    let as_proved = match subject.proved_body() {
+        Ok(check) => check,
+        Err(message) => return Some(message),
+    };
+    let requests = load::templates(subject.workload, subject.samples, &as_proved, true, subject.address);
+    let (connections, count) = short_load_of(subject.workload);
+    match load::run_closed(&connecting, requests, connections, StopRule { duration_ns: None, requests: Some(count) }) {
+        Ok(result) if result.measured.requests.good == count => None,
+        Ok(result) => {
+            let kinds: Vec<String> = result.measured.errors.iter().map(|(kind, n)| format!("{n} {}", kind.name())).collect();
+            Some(format!("under a short load of {count} requests {} were answered rightly; errors: {}", result.measured.requests.good, kinds.join(", ")))
+        }
+        Err(error) => Some(format!("short load: {error}")),
+    }
+}

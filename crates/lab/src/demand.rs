@@ -1,0 +1,115 @@
+//! What a plan asks of this host: of the kernel, and of the tools that its targets need.
+use pippin_model::plan::Plan;
+use pippin_model::profile::{KeepAlive, Profile, Stop};
+use pippin_probe::doctor::{Demand, DemandCpus};
+
+use crate::catalog::Catalog;
+use crate::error::LabError;
+use crate::install::{self, apt, tools};
+use crate::load::CONNECTIONS_PER_SOURCE;
+use crate::run::split;
+
+/// What the plan asks of the kernel.
+///
+/// # Errors
+/// If the plan names a processor that this process may not use.
+pub fn of(plan: &Plan) -> Result<Demand, LabError> {
+    let cpus = split(plan)?;
+    let connections = most_connections(&plan.profile);
+    let mut demand = Demand::new(plan.id.clone(), connections);
+    demand.source_addresses = connections.div_ceil(u64::from(CONNECTIONS_PER_SOURCE)).max(1);
+    // Each thread of the generator has its own table as soon as one is not enough.
+    demand.generator_tables = cpus.generator.len().max(1) as u64;
+    demand.server_tables = u64::from(plan.workers.unwrap_or(cpus.target.len().max(1) as u32));
+    demand.opened_at_once = opened_at_once(&plan.profile, connections);
+    demand.requests_per_connection = requests_per_connection(&plan.profile);
+    demand.rate_per_s = match plan.profile {
+        Profile::Open { rate_per_s, .. } => Some(rate_per_s),
+        _ => None,
+    };
+    demand.duration_ns = duration_ns(&plan.profile);
+    demand.cpus = DemandCpus { target: Some(cpus.target), generator: Some(cpus.generator) };
+    Ok(demand)
+}
+
+fn most_connections(profile: &Profile) -> u64 {
+    match profile {
+        Profile::Closed { connections, .. } | Profile::Open { connections, .. } | Profile::Capacity { connections, .. } => u64::from(*connections),
+        Profile::Devices { devices, .. } => u64::from(*devices),
+        Profile::Sweep { connections, .. } => u64::from(connections.iter().copied().max().unwrap_or(0)),
+    }
+}
+
+/// Devices are ramped up, so that only those of one tenth of a second may arrive together.
+fn opened_at_once(profile: &Profile, connections: u64) -> u64 {
+    match profile {
+        Profile::Devices { ramp_up_ns, .. } => (connections * 100_000_000).checked_div(*ramp_up_ns).unwrap_or(connections).clamp(1, connections),
+        _ => connections,
+    }
+}
+
+fn requests_per_connection(profile: &Profile) -> Option<u64> {
+    let keep_alive = match profile {
+        Profile::Closed { keep_alive, .. } | Profile::Open { keep_alive, .. } | Profile::Sweep { keep_alive, .. } => *keep_alive,
+        Profile::Devices { requests_per_device, .. } => return Some(u64::from(*requests_per_device)),
+        Profile::Capacity { .. } => KeepAlive::Unlimited,
+    };
+    match keep_alive {
+        KeepAlive::Unlimited => None,
+        KeepAlive::Requests(requests) => Some(u64::from(requests)),
+        KeepAlive::Off => Some(1),
+    }
+}
+
+fn duration_ns(profile: &Profile) -> Option<u64> {
+    match profile {
+        Profile::Closed { stop: Stop::DurationNs(ns), .. } => Some(*ns),
+        Profile::Closed { .. } => None,
+        Profile::Open { duration_ns, .. } | Profile::Sweep { duration_ns, .. } | Profile::Capacity { duration_ns, .. } => Some(*duration_ns),
+        Profile::Devices { sustain_ns, .. } => Some(*sustain_ns),
+    }
+}
+
+/// What the installation of one target lacks on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lacking {
+    /// The target.
+    pub target: String,
+    /// Each way to install with the tools it lacks and the packages that bring them.
+    pub routes: Vec<(String, Vec<String>, Vec<String>)>,
+}
+
+/// The targets of a plan that are not installed and for which no way to install has all its tools.
+///
+/// # Errors
+/// If a manifest cannot be used.
+pub fn lacking_tools(catalog: &Catalog, plan: &Plan) -> Result<Vec<Lacking>, LabError> {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut lacking: Vec<Lacking> = Vec::new();
+    for id in &plan.targets {
+        let target = catalog.target(id)?;
+        if install::present(&target).is_some() || lacking.iter().any(|other| other.target == target.id.to_string()) {
+            continue;
+        }
+        let routes: Vec<_> =
+            target.manifest.ways().into_iter().map(|route| (route.name, tools::missing(&route.tools, &path), apt::missing(&route.apt))).collect();
+        if routes.iter().all(|(_, tools, _)| !tools.is_empty()) {
+            lacking.push(Lacking { target: target.id.to_string(), routes });
+        }
+    }
+    Ok(lacking)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_arrive_over_the_ramp() {
+        let second = 1_000_000_000;
+        let think = pippin_model::units::Spread::exactly(900_000_000);
+        let profile = Profile::Devices { devices: 10_000, requests_per_device: 100, think, ramp_up_ns: 10 * second, sustain_ns: second, ramp_down_ns: second };
+        assert_eq!(opened_at_once(&profile, most_connections(&profile)), 100);
+        assert_eq!(requests_per_connection(&profile), Some(100));
+    }
+}

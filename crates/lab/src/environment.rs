@@ -1,0 +1,95 @@
+//! The environment of what Pippin starts, and finding programs in it.
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The variables of Pippin's own environment that children see. Everything else stays out, so that a trial does not depend on the shell
+/// it was started from; what a package manager needs to reach its registry goes in.
+const INHERITED: [&str; 31] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "TERM",
+    "CI",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "GOPROXY",
+    "GOFLAGS",
+    "GOPATH",
+    "GOMODCACHE",
+    "GOCACHE",
+    "GOTOOLCHAIN",
+    "GONOSUMDB",
+    "GOSUMDB",
+    "NODE_EXTRA_CA_CERTS",
+    "PIP_INDEX_URL",
+    "JAVA_HOME",
+];
+
+/// What children inherit. A server with a proxy setting would send its upstream calls there, so that targets start without one.
+#[must_use]
+pub fn inherited() -> BTreeMap<String, String> {
+    INHERITED.iter().filter_map(|name| Some(((*name).to_string(), std::env::var(name).ok()?))).collect()
+}
+
+/// What targets inherit: as [`inherited`], without proxies and continuous-integration marks.
+#[must_use]
+pub fn for_targets() -> BTreeMap<String, String> {
+    let mut env = inherited();
+    env.retain(|name, _| !name.to_ascii_lowercase().contains("proxy") && name != "CI");
+    env
+}
+
+/// Replaces `{NAME}` by the variable's value; a placeholder without a value becomes empty.
+#[must_use]
+pub fn fill(text: &str, values: &BTreeMap<String, String>) -> String {
+    pippin_model::manifest::PLACEHOLDERS.iter().fold(text.to_string(), |text, name| {
+        let placeholder = format!("{{{name}}}");
+        if text.contains(&placeholder) { text.replace(&placeholder, values.get(*name).map_or("", String::as_str)) } else { text }
+    })
+}
+
+/// The first executable of this name on PATH.
+#[must_use]
+pub fn find_program(name: &str) -> Option<PathBuf> {
+    find_program_in(name, &std::env::var("PATH").unwrap_or_default())
+}
+
+/// The first executable of this name in a PATH.
+#[must_use]
+pub fn find_program_in(name: &str, path: &str) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let executable = |file: &Path| file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0);
+    // Debian keeps servers such as nginx where an ordinary user's PATH does not look.
+    let system = ["/usr/local/sbin", "/usr/sbin"].map(PathBuf::from);
+    std::env::split_paths(path).chain(system).map(|folder| folder.join(name)).find(|file| executable(file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_replaced_and_other_braces_stay() {
+        let values = BTreeMap::from([("PORT".to_string(), "8080".to_string())]);
+        assert_eq!(fill("-p {PORT} {DATABASE_URL}{x}", &values), "-p 8080 {x}");
+    }
+
+    #[test]
+    fn programs_are_found_on_the_path_only() {
+        assert!(find_program_in("sh", "/usr/bin:/bin").is_some());
+        assert!(find_program_in("sh", "/nonexistent").is_none());
+    }
+}

@@ -1,0 +1,72 @@
+//! Debian packages, through apt-get; with sudo where needed.
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pippin_model::trial::{Failure, Stage};
+
+use super::Installer;
+use crate::environment::find_program;
+use crate::error::LabError;
+
+/// Whether this is a Debian system.
+#[must_use]
+pub fn is_available() -> bool {
+    find_program("apt-get").is_some() && find_program("dpkg-query").is_some()
+}
+
+/// Those of the packages that are not installed; none where this is no Debian system, since then the tools alone decide.
+#[must_use]
+pub fn missing(packages: &[String]) -> Vec<String> {
+    if packages.is_empty() || !is_available() {
+        return Vec::new();
+    }
+    packages.iter().filter(|package| !is_installed(package)).cloned().collect()
+}
+
+fn is_installed(package: &str) -> bool {
+    let output = Command::new("dpkg-query").args(["-W", "-f", "${db:Status-Status}", package]).stderr(Stdio::null()).output();
+    output.is_ok_and(|output| output.status.success() && output.stdout == b"installed")
+}
+
+/// The command that installs packages, for showing and for running.
+#[must_use]
+pub fn command(packages: &[String]) -> Vec<String> {
+    let options = ["apt-get", "install", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=900"];
+    sudo().iter().map(ToString::to_string).chain(options.map(String::from)).chain(packages.iter().cloned()).collect()
+}
+
+fn sudo() -> &'static [&'static str] {
+    // SAFETY: geteuid(2) cannot fail.
+    if unsafe { libc::geteuid() } == 0 { &[] } else { &["sudo"] }
+}
+
+/// Installs packages; the package lists are brought up to date first, once a process.
+///
+/// # Errors
+/// A target failure with what apt-get printed last.
+pub fn install(packages: &[String], installer: &Installer<'_>) -> Result<(), LabError> {
+    static UPDATED: AtomicBool = AtomicBool::new(false);
+    if !UPDATED.swap(true, Ordering::Relaxed) {
+        (installer.say)("apt-get update");
+        let update: Vec<String> = sudo().iter().map(ToString::to_string).chain(["apt-get", "update"].map(String::from)).collect();
+        // An old list may still do.
+        let _ = run(&update);
+    }
+    let words = command(packages);
+    (installer.say)(&words.join(" "));
+    run(&words).map_err(|log_tail| {
+        let message = format!("apt-get could not install {}", packages.join(" "));
+        LabError::Target(Failure { stage: Stage::Install, message, log_tail })
+    })
+}
+
+fn run(words: &[String]) -> Result<(), Vec<String>> {
+    let output = Command::new(&words[0]).args(&words[1..]).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null()).output();
+    let output = output.map_err(|error| vec![format!("{}: {error}", words[0])])?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let lines: Vec<&str> = text.lines().collect();
+    Err(lines[lines.len().saturating_sub(8)..].iter().map(ToString::to_string).collect())
+}

@@ -1,0 +1,155 @@
+//! Installing targets: tools, system packages, steps; the first way that works is used.
+pub mod apt;
+pub mod digest;
+pub mod embedded_postgres;
+pub mod steps;
+pub mod tools;
+
+use pippin_model::manifest::Route;
+use pippin_model::trial::{Failure, Stage};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::catalog::Target;
+use crate::environment;
+use crate::error::LabError;
+
+/// How a target was installed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Installed {
+    /// The way that worked.
+    pub route: String,
+    /// The digest of the folder's source at that time.
+    pub digest: String,
+    /// Environment that the way adds to the start.
+    pub env: BTreeMap<String, String>,
+}
+
+/// What an installation may do, and whom it tells.
+pub struct Installer<'a> {
+    /// System packages may be installed.
+    pub apt_allowed: bool,
+    /// Steps may be run; otherwise only what is installed already counts.
+    pub steps_allowed: bool,
+    /// Told what is being done.
+    pub say: &'a dyn Fn(&str),
+    /// Whether the user wants to stop.
+    pub interrupted: &'a dyn Fn() -> bool,
+}
+
+/// The values of the placeholders that installation and start have in common.
+#[must_use]
+pub fn base_values(target: &Target) -> BTreeMap<String, String> {
+    let variable = |name: &str| (name.to_string(), std::env::var(name).unwrap_or_default());
+    BTreeMap::from([("DIR".to_string(), target.folder.to_string_lossy().into_owned()), variable("PATH"), variable("HOME")])
+}
+
+fn record_path(target: &Target) -> PathBuf {
+    target.folder.join(".pippin/installed.json")
+}
+
+/// What is installed, if it was made from the folder's present source.
+#[must_use]
+pub fn present(target: &Target) -> Option<Installed> {
+    let text = std::fs::read_to_string(record_path(target)).ok()?;
+    let installed: Installed = serde_json::from_str(&text).ok()?;
+    (digest::of_source(&target.folder).ok()? == installed.digest).then_some(installed)
+}
+
+impl Installer<'_> {
+    /// Installs a target unless it is there already.
+    ///
+    /// # Errors
+    /// A target failure with the reason of every way that did not work; interruption.
+    pub fn install(&self, target: &Target) -> Result<Installed, LabError> {
+        if let Some(installed) = present(target) {
+            return Ok(installed);
+        }
+        if !self.steps_allowed {
+            return Err(LabError::target(Stage::Install, format!("not installed; run `pippin targets install {}` or add --install", target.id)));
+        }
+        let mut reasons = Vec::new();
+        let ways = target.manifest.ways();
+        for route in &ways {
+            match self.try_route(target, route) {
+                Ok(installed) => return Ok(installed),
+                Err(LabError::Target(failure)) => {
+                    if ways.len() > 1 {
+                        (self.say)(&format!("{}: route {} does not work here: {}", target.id, route.name, failure.message));
+                    }
+                    reasons.push((route.name.clone(), failure));
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        Err(LabError::Target(summarise(reasons)))
+    }
+
+    fn try_route(&self, target: &Target, route: &Route) -> Result<Installed, LabError> {
+        let env = self.route_env(target, route);
+        self.provide_tools(target, route, &env)?;
+        self.run_steps(target, route, &env)?;
+        let digest = digest::of_source(&target.folder).map_err(LabError::io(format!("read {}", target.folder.display())))?;
+        let installed = Installed { route: route.name.clone(), digest, env };
+        let path = record_path(target);
+        let json = serde_json::to_vec_pretty(&installed).unwrap_or_default();
+        let written = path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&path, json));
+        written.map_err(LabError::io(format!("write {}", path.display())))?;
+        Ok(installed)
+    }
+
+    /// Packages bring tools and libraries. Where the tools are there already the steps are tried first, so that nothing is installed that
+    /// the machine has from elsewhere; if they fail, the packages may bring what is missing.
+    fn run_steps(&self, target: &Target, route: &Route, env: &BTreeMap<String, String>) -> Result<(), LabError> {
+        match steps::run(self, target, route, env) {
+            Err(LabError::Target(failure)) => {
+                let missing = apt::missing(&route.apt);
+                if missing.is_empty() || !self.apt_allowed {
+                    return Err(LabError::Target(failure));
+                }
+                apt::install(&missing, self)?;
+                steps::run(self, target, route, env)
+            }
+            other => other,
+        }
+    }
+
+    fn route_env(&self, target: &Target, route: &Route) -> BTreeMap<String, String> {
+        let values = base_values(target);
+        route.env.iter().map(|(name, value)| (name.clone(), environment::fill(value, &values))).collect()
+    }
+
+    fn provide_tools(&self, target: &Target, route: &Route, env: &BTreeMap<String, String>) -> Result<(), LabError> {
+        let path = env.get("PATH").cloned().unwrap_or_else(|| std::env::var("PATH").unwrap_or_default());
+        if tools::missing(&route.tools, &path).is_empty() {
+            return Ok(());
+        }
+        let packages = apt::missing(&route.apt);
+        if !packages.is_empty() && self.apt_allowed {
+            apt::install(&packages, self)?;
+        }
+        match tools::missing(&route.tools, &path) {
+            missing if missing.is_empty() => Ok(()),
+            missing => Err(LabError::target(Stage::Install, tools_message(&missing, route, target))),
+        }
+    }
+}
+
+fn tools_message(missing: &[String], route: &Route, target: &Target) -> String {
+    let fix = if route.apt.is_empty() {
+        format!("install {} (see {})", missing.join(", "), target.manifest.website.as_deref().unwrap_or("its website"))
+    } else {
+        format!("apt-get install {}", route.apt.join(" "))
+    };
+    format!("missing: {}; {fix}", missing.join("; "))
+}
+
+fn summarise(mut reasons: Vec<(String, Failure)>) -> Failure {
+    if reasons.len() == 1 {
+        return reasons.remove(0).1;
+    }
+    let message = reasons.iter().map(|(route, failure)| format!("route {route}: {}", failure.message)).collect::<Vec<_>>().join(" | ");
+    let log_tail = reasons.into_iter().flat_map(|(route, failure)| failure.log_tail.into_iter().map(move |line| format!("{route}: {line}"))).collect();
+    Failure { stage: Stage::Install, message, log_tail }
+}

@@ -1,0 +1,55 @@
+//! Readiness, found out by asking.
+use std::time::{Duration, Instant};
+
+use super::supervised::{Exit, Supervised};
+use crate::error::LabError;
+use crate::verify::http::{Client, Request};
+use pippin_model::trial::{Failure, Stage};
+use std::net::SocketAddr;
+
+/// Asks for `path` until an answer with a status below 500 comes; how long that took.
+///
+/// # Errors
+/// A target failure if the process ends first, or the limit passes; interruption.
+pub fn wait_until_ready(
+    process: &mut Supervised,
+    address: SocketAddr,
+    path: &str,
+    limit: Duration,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Duration, LabError> {
+    let begin = Instant::now();
+    let mut last = String::from("nobody listens");
+    loop {
+        if interrupted() {
+            return Err(LabError::Interrupted);
+        }
+        if let Some(exit) = process.ended() {
+            let hint = if exit == Exit::Code(0) { "; a server must stay in the foreground and not daemonise (start.command in its target.toml)" } else { "" };
+            return Err(failure(process, Stage::Start, format!("it {exit} before it listened on {address}{hint}")));
+        }
+        match ask(address, path) {
+            Ok(status) if status < 500 => return Ok(begin.elapsed()),
+            Ok(status) => last = format!("GET {path} answered {status}"),
+            Err(message) => last = if message.contains("refused") { last } else { message },
+        }
+        if begin.elapsed() > limit {
+            let seconds = limit.as_secs();
+            return Err(failure(
+                process,
+                Stage::Ready,
+                format!("not ready after {seconds} s at http://{address}{path}: {last}; see start.ready in its target.toml"),
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(25));
+    }
+}
+
+fn ask(address: SocketAddr, path: &str) -> Result<u16, String> {
+    let mut client = Client::connect(address, Duration::from_secs(2))?;
+    client.exchange(&Request::get(path).closing()).map(|answer| answer.status)
+}
+
+fn failure(process: &Supervised, stage: Stage, message: String) -> LabError {
+    LabError::Target(Failure { stage, message, log_tail: process.log_tail(15) })
+}

@@ -1,0 +1,242 @@
+//! Pippin's side of a supervised process.
+use pippin_model::cpus::CpuSet;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use super::log;
+use crate::error::LabError;
+
+/// What is to be started.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    /// Program and arguments.
+    pub command: Vec<String>,
+    /// The whole environment.
+    pub env: BTreeMap<String, String>,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Where its output goes; appended.
+    pub log: PathBuf,
+    /// The processors it may use; empty for all.
+    pub cpus: CpuSet,
+    /// The signal that stops it cleanly: `"SIGTERM"`.
+    pub stop: String,
+    /// How long it may take to stop before it is killed.
+    pub grace: Duration,
+}
+
+/// A process under its supervisor. Dropping it ends both and everything below them.
+#[derive(Debug)]
+pub struct Supervised {
+    supervisor: Child,
+    lifeline: Option<ChildStdin>,
+    events: Receiver<Event>,
+    ended: Option<Exit>,
+    gone: Option<Gone>,
+    log: PathBuf,
+}
+
+#[derive(Debug)]
+enum Event {
+    Started,
+    Ended(Exit),
+    Failed(String),
+    Gone(Gone),
+}
+
+/// How the main process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It exited with this code.
+    Code(i32),
+    /// This signal ended it.
+    Signal(i32),
+}
+
+impl std::fmt::Display for Exit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exited with code {code}"),
+            Self::Signal(signal) => write!(f, "was ended by signal {signal}"),
+        }
+    }
+}
+
+/// How everything ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Gone {
+    /// The main process did not stop when asked and was killed.
+    pub forced: bool,
+    /// Command lines of descendants that outlived the main process; they were killed.
+    pub left_behind: Vec<String>,
+}
+
+impl Supervised {
+    /// Starts the supervisor (this very program, as `pippin __supervise`) and through it the command.
+    ///
+    /// # Errors
+    /// If either cannot be started.
+    pub fn start(launch: &Launch) -> Result<Self, LabError> {
+        let mut supervisor = Command::new(own_program()?);
+        supervisor.arg("__supervise").arg("--log").arg(&launch.log).arg("--folder").arg(&launch.folder);
+        supervisor.args(["--stop", &launch.stop, "--grace-ms", &launch.grace.as_millis().to_string()]);
+        if !launch.cpus.is_empty() {
+            supervisor.args(["--cpus", &launch.cpus.to_string()]);
+        }
+        supervisor.arg("--").args(&launch.command).env_clear().envs(&launch.env);
+        supervisor.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut supervisor = supervisor.spawn().map_err(LabError::io("cannot start the supervising process"))?;
+        let lifeline = supervisor.stdin.take();
+        let (sender, events) = channel();
+        if let Some(stdout) = supervisor.stdout.take() {
+            std::thread::spawn(move || {
+                for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                    if let Some(event) = parse_event(&line)
+                        && sender.send(event).is_err()
+                    {
+                        return;
+                    }
+                }
+            });
+        }
+        let mut this = Self { supervisor, lifeline, events, ended: None, gone: None, log: launch.log.clone() };
+        match this.events.recv_timeout(Duration::from_secs(20)) {
+            Ok(Event::Started) => Ok(this),
+            Ok(Event::Failed(message)) => Err(LabError::User(message)),
+            _ => {
+                this.stop();
+                Err(LabError::User("the supervising process said nothing".into()))
+            }
+        }
+    }
+
+    /// The supervisor's process, below which everything runs.
+    #[must_use]
+    pub fn supervisor_pid(&self) -> i32 {
+        self.supervisor.id() as i32
+    }
+
+    /// How the main process ended, if it did.
+    pub fn ended(&mut self) -> Option<Exit> {
+        while let Ok(event) = self.events.try_recv() {
+            self.take(event);
+        }
+        self.ended
+    }
+
+    /// Waits until the main process ends by itself.
+    ///
+    /// # Errors
+    /// [`LabError::Interrupted`] if `interrupted` says so first. `Ok(None)` at the time limit.
+    pub fn wait(&mut self, limit: Duration, interrupted: &dyn Fn() -> bool) -> Result<Option<Exit>, LabError> {
+        let deadline = Instant::now() + limit;
+        while self.ended.is_none() {
+            if interrupted() {
+                return Err(LabError::Interrupted);
+            }
+            if Instant::now() >= deadline {
+                return Ok(None);
+            }
+            match self.events.recv_timeout(Duration::from_millis(50)) {
+                Ok(event) => self.take(event),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(self.ended),
+            }
+        }
+        Ok(self.ended)
+    }
+
+    /// Ends everything: asks the main process to stop, kills it after its grace time, kills what it left behind.
+    pub fn stop(&mut self) -> Gone {
+        drop(self.lifeline.take());
+        while self.gone.is_none() {
+            match self.events.recv() {
+                Ok(event) => self.take(event),
+                Err(_) => break,
+            }
+        }
+        let _ = self.supervisor.wait();
+        self.gone.get_or_insert_default().clone()
+    }
+
+    /// The last lines of its log.
+    #[must_use]
+    pub fn log_tail(&self, lines: usize) -> Vec<String> {
+        log::tail(&self.log, lines)
+    }
+
+    /// Its log.
+    #[must_use]
+    pub fn log(&self) -> &Path {
+        &self.log
+    }
+
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Ended(exit) => self.ended = Some(exit),
+            Event::Gone(gone) => self.gone = Some(gone),
+            Event::Started | Event::Failed(_) => {}
+        }
+    }
+}
+
+impl Drop for Supervised {
+    fn drop(&mut self) {
+        if self.gone.is_none() {
+            self.stop();
+        }
+    }
+}
+
+/// The program to run as supervisor and as service: the variable `PIPPIN_PROGRAM` (for tests, which are other programs), else this one.
+///
+/// # Errors
+/// If the kernel does not say which program this is.
+pub fn own_program() -> Result<PathBuf, LabError> {
+    match std::env::var_os("PIPPIN_PROGRAM") {
+        Some(program) => Ok(program.into()),
+        // The link and not its target: it stays valid when the file is replaced by a new build meanwhile.
+        None => std::fs::read_link("/proc/self/exe")
+            .map(|path| if path.exists() { path } else { "/proc/self/exe".into() })
+            .map_err(LabError::io("cannot find Pippin's own program")),
+    }
+}
+
+fn parse_event(line: &str) -> Option<Event> {
+    let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+    match word {
+        "started" => Some(Event::Started),
+        "exited" => rest.parse().ok().map(|code| Event::Ended(Exit::Code(code))),
+        "killed" => rest.parse().ok().map(|signal| Event::Ended(Exit::Signal(signal))),
+        "failed" => Some(Event::Failed(rest.into())),
+        "gone" => {
+            let mut words = rest.split_ascii_whitespace();
+            let forced = words.next() == Some("1");
+            Some(Event::Gone(Gone { forced, left_behind: words.map(percent_decode).collect() }))
+        }
+        _ => None,
+    }
+}
+
+fn percent_decode(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        let hex = |range: &[u8]| std::str::from_utf8(range).ok().and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        match (first, tail.get(..2).and_then(hex)) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            _ => {
+                bytes.push(first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,281 @@
+//! The small process between Pippin and what it starts. It is a child subreaper (prctl(2), PR_SET_CHILD_SUBREAPER), so that every
+//! descendant stays below it even when its parent dies, and it ends everything below it when it is told to, when the started process
+//! ends, or when Pippin is gone, in whatever way: its standard input is a pipe that only Pippin holds open.
+//!
+//! It speaks on its standard output, a line an event: `started PID`, `exited CODE`, `killed SIGNAL`, `failed MESSAGE` (the command could not be
+//! executed), then `gone FORCED LEFT...`, where FORCED is 1 if the process had to be killed and LEFT are the command lines (percent-encoded)
+//! of descendants that outlived it.
+use pippin_model::cpus::CpuSet;
+use pippin_model::workload::percent_encode;
+use std::ffi::CString;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::affinity;
+use super::descendants::{command_line, descendants};
+
+/// What the supervisor is to run.
+#[derive(Debug, Clone)]
+pub struct Orders {
+    /// Program and arguments.
+    pub command: Vec<String>,
+    /// Where its output goes; appended.
+    pub log: PathBuf,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The processors it may use; empty for all.
+    pub cpus: CpuSet,
+    /// The signal that stops it cleanly.
+    pub stop: i32,
+    /// How long it may take to stop before it is killed.
+    pub grace: Duration,
+}
+
+/// Runs the orders to their end; the exit code of the supervising process.
+#[must_use]
+pub fn supervise(orders: &Orders) -> i32 {
+    match Supervisor::start(orders) {
+        Ok(mut supervisor) => {
+            supervisor.watch();
+            0
+        }
+        Err(error) => {
+            say(&format!("failed {}", one_line(&error.to_string())));
+            1
+        }
+    }
+}
+
+fn say(line: &str) {
+    let mut out = io::stdout().lock();
+    // Nobody may be left to hear it.
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+fn one_line(text: &str) -> String {
+    text.replace('\n', " ")
+}
+
+/// Workers may need a moment after their master to end too; what is there after that was left behind.
+const LINGER: Duration = Duration::from_millis(2_500);
+/// The grace time where Pippin itself is gone: nobody waits for a clean stop any more.
+const ORPHANS_GRACE: Duration = Duration::from_secs(2);
+
+struct Supervisor<'a> {
+    orders: &'a Orders,
+    /// Pippin.
+    parent: i32,
+    main: i32,
+    signals: libc::c_int,
+}
+
+/// Why watching ended.
+enum End {
+    /// The main process ended by itself.
+    ByItself,
+    /// Pippin said so, or is gone.
+    Told,
+}
+
+impl<'a> Supervisor<'a> {
+    fn start(orders: &'a Orders) -> io::Result<Self> {
+        // SAFETY: plain system calls with constant arguments; a failure of setsid (already a leader) does no harm.
+        unsafe {
+            libc::setsid();
+            if libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) != 0 || libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        // SAFETY: getppid(2) cannot fail.
+        let parent = unsafe { libc::getppid() };
+        let signals = signal_fd()?;
+        let log = OpenOptions::new().create(true).append(true).open(&orders.log)?;
+        let cpus = (!orders.cpus.is_empty()).then(|| affinity::kernel_set(&orders.cpus));
+        let mut command = Command::new(&orders.command[0]);
+        command.args(&orders.command[1..]).current_dir(&orders.folder).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        // SAFETY: only async-signal-safe calls between fork and exec.
+        unsafe {
+            command.pre_exec(move || {
+                libc::setsid();
+                unblock_signals();
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                cpus.as_ref().map_or(Ok(()), affinity::bind_current)
+            });
+        }
+        let child = command.spawn().map_err(|error| explain_spawn(&orders.command[0], &error))?;
+        let main = child.id() as i32;
+        say(&format!("started {main}"));
+        Ok(Self { orders, parent, main, signals })
+    }
+
+    fn watch(&mut self) {
+        let forced = match self.wait_for_end() {
+            End::ByItself => false,
+            End::Told => self.stop_main(),
+        };
+        let left: Vec<String> = self.left_behind().into_iter().filter_map(command_line).map(|line| percent_encode(&line)).collect();
+        kill_everything();
+        say(&format!("gone {} {}", i32::from(forced), left.join(" ")));
+    }
+
+    /// What is still there a moment after the main process.
+    fn left_behind(&mut self) -> Vec<i32> {
+        let deadline = Instant::now() + LINGER;
+        loop {
+            // Dead workers that nobody has waited for are not left behind.
+            self.reap();
+            let alive = descendants(own_pid());
+            if alive.is_empty() || Instant::now() >= deadline {
+                return alive;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn grace(&self) -> Duration {
+        // SAFETY: getppid(2) cannot fail.
+        let orphaned = unsafe { libc::getppid() } != self.parent;
+        if orphaned { self.orders.grace.min(ORPHANS_GRACE) } else { self.orders.grace }
+    }
+
+    /// Waits until the main process ends or Pippin speaks or is gone.
+    fn wait_for_end(&mut self) -> End {
+        loop {
+            if self.reap() {
+                return End::ByItself;
+            }
+            let [lifeline, signal] = self.poll(-1);
+            if signal && self.take_signals() {
+                return End::Told;
+            }
+            if lifeline {
+                return End::Told;
+            }
+        }
+    }
+
+    /// Asks the main process to stop, waits for the grace time, kills it; whether that was needed.
+    fn stop_main(&mut self) -> bool {
+        // SAFETY: kill(2) on our own child, which has not been waited for.
+        unsafe { libc::kill(self.main, self.orders.stop) };
+        let begin = Instant::now();
+        while begin.elapsed() < self.grace() {
+            if self.reap() {
+                return false;
+            }
+            let left = self.grace().saturating_sub(begin.elapsed());
+            // Signals only: the lifeline has spoken already and stays readable.
+            let mut poll = [libc::pollfd { fd: self.signals, events: libc::POLLIN, revents: 0 }];
+            // SAFETY: one live pollfd.
+            unsafe { libc::poll(poll.as_mut_ptr(), 1, left.as_millis().min(1_000) as i32) };
+            self.take_signals();
+        }
+        // SAFETY: as above; the group is the main process's own session.
+        unsafe { libc::kill(-self.main, libc::SIGKILL) };
+        while !self.reap() {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        true
+    }
+
+    /// Waits for all children that have ended; whether the main process was among them, or there are none left.
+    fn reap(&mut self) -> bool {
+        loop {
+            let mut status = 0;
+            // SAFETY: status is a live integer.
+            let pid = unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) };
+            if pid == 0 {
+                return false;
+            }
+            if pid < 0 {
+                return true;
+            }
+            if pid == self.main {
+                if libc::WIFSIGNALED(status) {
+                    say(&format!("killed {}", libc::WTERMSIG(status)));
+                } else {
+                    say(&format!("exited {}", libc::WEXITSTATUS(status)));
+                }
+                return true;
+            }
+        }
+    }
+
+    fn poll(&self, timeout_ms: i32) -> [bool; 2] {
+        let pollfd = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        let mut fds = [pollfd(io::stdin().as_raw_fd()), pollfd(self.signals)];
+        // SAFETY: two live pollfds.
+        unsafe { libc::poll(fds.as_mut_ptr(), 2, timeout_ms) };
+        [fds[0].revents != 0, fds[1].revents != 0]
+    }
+
+    /// Empties the signal descriptor; whether one of the signals asks to end.
+    fn take_signals(&self) -> bool {
+        let mut told = false;
+        // SAFETY: the descriptor is non-blocking and the buffer has the size of one record (signalfd(2)).
+        unsafe {
+            let mut record: libc::signalfd_siginfo = std::mem::zeroed();
+            let size = std::mem::size_of_val(&record);
+            while libc::read(self.signals, (&raw mut record).cast(), size) == size as isize {
+                told |= record.ssi_signo != libc::SIGCHLD as u32;
+            }
+        }
+        told
+    }
+}
+
+fn own_pid() -> i32 {
+    std::process::id() as i32
+}
+
+/// Kills descendants until none is left; each round also catches what was forked during the one before.
+fn kill_everything() {
+    loop {
+        for pid in descendants(own_pid()) {
+            // SAFETY: kill(2) on a process below us.
+            unsafe { libc::kill(pid, libc::SIGKILL) };
+        }
+        // SAFETY: waits for any child; no status wanted.
+        let waited = unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) };
+        match waited {
+            -1 => return,
+            0 => std::thread::sleep(Duration::from_millis(2)),
+            _ => {}
+        }
+    }
+}
+
+fn signal_fd() -> io::Result<libc::c_int> {
+    // SAFETY: the set is plain data; the signals are blocked so that they arrive at the descriptor only.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        for signal in [libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
+            libc::sigaddset(&mut set, signal);
+        }
+        libc::sigprocmask(libc::SIG_BLOCK, &set, std::ptr::null_mut());
+        let fd = libc::signalfd(-1, &set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
+        if fd < 0 { Err(io::Error::last_os_error()) } else { Ok(fd) }
+    }
+}
+
+fn unblock_signals() {
+    // SAFETY: as in signal_fd; sigprocmask is async-signal-safe.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigprocmask(libc::SIG_SETMASK, &set, std::ptr::null_mut());
+    }
+}
+
+fn explain_spawn(program: &str, error: &io::Error) -> io::Error {
+    let exists = CString::new(std::ffi::OsStr::new(program).as_bytes()).is_ok() && std::path::Path::new(program).exists();
+    let hint = if error.kind() == io::ErrorKind::NotFound && !exists { " (is it installed? `pippin targets install` does that)" } else { "" };
+    io::Error::new(error.kind(), format!("cannot start `{program}`: {error}{hint}"))
+}

@@ -1,0 +1,424 @@
+//! One execution of a plan: everything installed, then every repetition of every target, in a seeded interleaved order, each with a
+//! fresh start.
+use pippin_model::caveat::{Caveat, Severity, Verdict};
+use pippin_model::cpus::{CpuSet, CpuSplit};
+use pippin_model::plan::Plan;
+use pippin_model::profile::Profile;
+use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
+use pippin_model::target::TargetId;
+use pippin_model::trial::{Failure, Stage, Step, TrialRecord, TrialSpec};
+use pippin_model::workload::{Sample, Workload};
+use pippin_stats::{capacity, judge, objective, sequential, summary::summarise};
+use pippin_store::Store;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::catalog::{Catalog, Target};
+use crate::error::LabError;
+use crate::install::{Installed, Installer, digest};
+use crate::lifecycle::affinity;
+use crate::load;
+use crate::observer::{Event, Observer};
+use crate::running::{RunningTarget, StartSettings};
+use crate::services::{ServiceSettings, Services};
+use crate::trial::{Trial, empty_record, unix_now_ns};
+use crate::versions;
+
+/// What a run needs besides its plan.
+pub struct RunSettings<'a> {
+    /// Where targets and workloads are.
+    pub catalog: &'a Catalog,
+    /// Where finished trials go.
+    pub store: &'a Store,
+    /// A folder for logs and the services' files.
+    pub folder: PathBuf,
+    /// Targets that are missing may be installed.
+    pub install: bool,
+    /// System packages may be installed.
+    pub apt: bool,
+    /// Seeds order and loads.
+    pub seed: u64,
+    /// The generator's ceiling, if known.
+    pub calibration: Option<Calibration>,
+    /// Told what happens.
+    pub observer: &'a dyn Observer,
+    /// Set when the user wants to stop.
+    pub stop: &'a AtomicBool,
+}
+
+/// Executes a plan. What a target fails at is in the record; the others go on.
+///
+/// # Errors
+/// If the plan names what is not there, or the lab itself fails. Interruption is no error: the record says so.
+pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError> {
+    let in_plan = |error| match error {
+        LabError::User(message) => LabError::User(format!("plan {}: {message}", plan.id)),
+        other => other,
+    };
+    let workload = settings.catalog.workload(&plan.workload).map_err(in_plan)?;
+    let targets = resolve(&plan, &workload, settings.catalog).map_err(in_plan)?;
+    let cpus = split(&plan)?;
+    std::fs::create_dir_all(&settings.folder).map_err(LabError::io(format!("create {}", settings.folder.display())))?;
+    let prepared = match prepare(&targets, settings) {
+        Ok(prepared) => prepared,
+        Err(LabError::Interrupted) => prepared_nothing(&targets),
+        Err(other) => return Err(other),
+    };
+    let header = header(plan, workload, &prepared, settings);
+    settings.store.begin(&header)?;
+    let mut execution = Execution::new(header, prepared, cpus, settings);
+    let outcome = execution.all_repetitions();
+    let state = match &outcome {
+        Ok(()) if settings.stop.load(Ordering::Relaxed) => RunState::Interrupted,
+        Ok(()) => RunState::Finished,
+        Err(LabError::Interrupted) => RunState::Interrupted,
+        Err(_) => RunState::Failed,
+    };
+    let ended = unix_now_ns();
+    settings.store.end(&execution.header.id, state, ended)?;
+    match outcome {
+        Ok(()) | Err(LabError::Interrupted) => Ok(RunRecord { header: execution.header, state, ended_unix_ns: Some(ended), trials: execution.trials }),
+        Err(error) => Err(error),
+    }
+}
+
+type Prepared = BTreeMap<TargetId, (Target, Result<Installed, Failure>)>;
+
+fn resolve(plan: &Plan, workload: &Workload, catalog: &Catalog) -> Result<Vec<(TargetId, Target)>, LabError> {
+    plan.targets
+        .iter()
+        .map(|id| {
+            let target = catalog.target(id)?;
+            let served = target.manifest.workloads_of(id.variant.as_deref());
+            if !served.contains(&workload.id) {
+                return Err(LabError::User(format!(
+                    "{id} does not serve the workload `{}` (it serves {}); take it out of the plan",
+                    workload.id,
+                    served.join(", ")
+                )));
+            }
+            Ok((id.clone(), target))
+        })
+        .collect()
+}
+
+fn prepare(targets: &[(TargetId, Target)], settings: &RunSettings<'_>) -> Result<Prepared, LabError> {
+    let interrupted = || settings.stop.load(Ordering::Relaxed);
+    let say = |text: &str| settings.observer.event(&Event::Note(text));
+    let installer = Installer { apt_allowed: settings.apt, steps_allowed: settings.install, say: &say, interrupted: &interrupted };
+    let mut prepared = Prepared::new();
+    let mut done: BTreeMap<TargetId, Result<Installed, Failure>> = BTreeMap::new();
+    for (id, target) in targets {
+        let outcome = match done.get(&target.id) {
+            Some(outcome) => outcome.clone(),
+            None => match installer.install(target) {
+                Ok(installed) => Ok(installed),
+                Err(LabError::Target(failure)) => Err(failure),
+                Err(other) => return Err(other),
+            },
+        };
+        if let Err(failure) = &outcome {
+            settings.observer.event(&Event::Unavailable(id, failure));
+        }
+        done.insert(target.id.clone(), outcome.clone());
+        prepared.insert(id.clone(), (target.clone(), outcome));
+    }
+    Ok(prepared)
+}
+
+fn prepared_nothing(targets: &[(TargetId, Target)]) -> Prepared {
+    let failure = || Failure { stage: Stage::Install, message: "interrupted before it was installed".into(), log_tail: Vec::new() };
+    targets.iter().map(|(id, target)| (id.clone(), (target.clone(), Err(failure())))).collect()
+}
+
+fn header(plan: Plan, workload: Workload, prepared: &Prepared, settings: &RunSettings<'_>) -> RunHeader {
+    let info = |(target, outcome): &(Target, Result<Installed, Failure>)| TargetInfo {
+        manifest: Some(target.manifest.clone()),
+        route: outcome.as_ref().ok().map(|installed| installed.route.clone()),
+        versions: outcome.as_ref().map(|installed| versions::of(target, installed)).unwrap_or_default(),
+        digest: digest::of_source(&target.folder).ok(),
+        unavailable: outcome.as_ref().err().cloned(),
+    };
+    let started = unix_now_ns();
+    RunHeader {
+        id: run_id(started, &plan.id),
+        started_unix_ns: started,
+        pippin_version: env!("CARGO_PKG_VERSION").into(),
+        workload,
+        seed: settings.seed,
+        host: pippin_probe::fingerprint(),
+        targets: prepared.iter().map(|(id, entry)| (id.clone(), info(entry))).collect(),
+        calibration: settings.calibration.clone(),
+        plan,
+    }
+}
+
+/// A name that sorts by time and that two Pippins do not share.
+fn run_id(started_unix_ns: u64, plan: &str) -> String {
+    let seconds = started_unix_ns / 1_000_000_000;
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, day) = civil_from_days(days as i64);
+    // Milliseconds would not do: runs that a script starts together do share one.
+    let micros = started_unix_ns / 1_000 % 1_000_000;
+    format!("{year:04}{month:02}{day:02}-{:02}{:02}{:02}.{micros:06}-{plan}", rest / 3_600, rest / 60 % 60, rest % 60)
+}
+
+/// Days since 1970 to year, month, day (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    let z = days + 719_468;
+    let era = z.div_euclid(146_097);
+    let day_of_era = z.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+struct Execution<'a> {
+    header: RunHeader,
+    prepared: Prepared,
+    settings: &'a RunSettings<'a>,
+    cpus: CpuSplit,
+    samples: Vec<Sample>,
+    trials: Vec<TrialRecord>,
+    given_up: BTreeSet<TargetId>,
+    number: usize,
+}
+
+impl<'a> Execution<'a> {
+    fn new(header: RunHeader, prepared: Prepared, cpus: CpuSplit, settings: &'a RunSettings<'a>) -> Self {
+        let samples = header.workload.samples();
+        Self { header, prepared, settings, cpus, samples, trials: Vec::new(), given_up: BTreeSet::new(), number: 0 }
+    }
+
+    fn interrupted(&self) -> bool {
+        self.settings.stop.load(Ordering::Relaxed)
+    }
+
+    fn all_repetitions(&mut self) -> Result<(), LabError> {
+        self.settings.observer.event(&Event::RunStarted(&self.header));
+        let available: Vec<TargetId> =
+            self.header.plan.targets.iter().filter(|id| self.prepared.get(id).is_some_and(|entry| entry.1.is_ok())).cloned().collect();
+        if available.is_empty() || self.interrupted() {
+            return Ok(());
+        }
+        let mut services = self.start_services()?;
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.header.seed);
+        let mut made = 0;
+        for (repetition, id) in pippin_stats::order::interleaved(&available, self.header.plan.repetitions, &mut rng) {
+            if self.interrupted() {
+                return Err(LabError::Interrupted);
+            }
+            if repetition > made {
+                made = repetition;
+                if self.is_precise_enough(repetition) {
+                    break;
+                }
+            }
+            if !self.given_up.contains(&id) && !self.settings.observer.skips(&id) {
+                self.session(&id, repetition, &mut services)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn start_services(&self) -> Result<Services, LabError> {
+        let plan = &self.header.plan;
+        let settings = ServiceSettings {
+            folder: &self.settings.folder,
+            cpus: self.cpus.services.clone(),
+            database_connections: plan.database_pool.max(self.workers() * 2) * 2,
+            upstream_delay_ns: plan.upstream_delay_ns,
+        };
+        Services::start(&self.header.workload.services, &settings, &|| self.interrupted())
+    }
+
+    fn workers(&self) -> u32 {
+        self.header.plan.workers.unwrap_or(self.cpus.target.len().max(1) as u32)
+    }
+
+    /// One start of a target, with all steps of the profile.
+    fn session(&mut self, id: &TargetId, repetition: u32, services: &mut Services) -> Result<(), LabError> {
+        let Some((target, Ok(installed))) = self.prepared.get(id).cloned() else { return Ok(()) };
+        let mut spec = self.spec(id, repetition, None);
+        self.announce(&spec);
+        let start = StartSettings {
+            cpus: self.cpus.target.clone(),
+            workers: self.workers(),
+            database_pool: self.header.plan.database_pool,
+            services: services.environment(),
+            folder: &self.settings.folder,
+        };
+        self.settings.observer.event(&Event::Stage("starting"));
+        let mut running = match RunningTarget::start(&target, id, &installed, &start, &|| self.interrupted()) {
+            Ok(running) => running,
+            Err(LabError::Target(failure)) => {
+                let mut record = empty_record(&spec);
+                record.failure = Some(failure);
+                // It would fail in every repetition.
+                self.given_up.insert(id.clone());
+                return self.finish(record, Vec::new());
+            }
+            Err(other) => return Err(other),
+        };
+        let mut steps = Steps::of(&self.header.plan.profile);
+        let mut step = steps.next();
+        while let Some(current) = step {
+            spec.step = current;
+            let mut record = self.make(&spec, &mut running, services);
+            steps.observe(&record);
+            let over = record.failure.is_some() || self.interrupted() || self.settings.observer.skips(id);
+            step = if over { None } else { steps.next() };
+            if step.is_none() {
+                if record.failure.as_ref().is_some_and(|failure| failure.stage == Stage::Proof) {
+                    self.given_up.insert(id.clone());
+                }
+                let unclean = running.stop();
+                return self.finish(record, unclean);
+            }
+            self.judge(&mut record, Vec::new());
+            self.keep(record)?;
+            spec = self.spec(id, repetition, step.flatten());
+            self.announce(&spec);
+        }
+        drop(running.stop());
+        Ok(())
+    }
+
+    fn announce(&mut self, spec: &TrialSpec) {
+        self.number += 1;
+        let plan = &self.header.plan;
+        let total = plan.targets.len() * plan.repetitions as usize * load::steps(&plan.profile).len();
+        self.settings.observer.event(&Event::TrialStarted(spec, self.number, total));
+    }
+
+    fn make(&self, spec: &TrialSpec, running: &mut RunningTarget, services: &mut Services) -> TrialRecord {
+        let mut trial = Trial {
+            spec,
+            workload: &self.header.workload,
+            samples: &self.samples,
+            target: running,
+            services,
+            observer: self.settings.observer,
+            stop: self.settings.stop,
+        };
+        trial.make()
+    }
+
+    fn spec(&self, id: &TargetId, repetition: u32, step: Option<Step>) -> TrialSpec {
+        TrialSpec {
+            target: id.clone(),
+            workload: self.header.workload.id.clone(),
+            profile: self.header.plan.profile.clone(),
+            repetition,
+            step,
+            cpus: self.cpus.clone(),
+            workers: self.workers(),
+            // The same load for every target of a repetition.
+            seed: self.header.seed.wrapping_add(u64::from(repetition)),
+        }
+    }
+
+    fn finish(&mut self, mut record: TrialRecord, unclean: Vec<String>) -> Result<(), LabError> {
+        self.judge(&mut record, unclean);
+        // A trial that the user cut short is not a finished one.
+        let cut_short = self.interrupted() && record.load.as_ref().is_none_or(|load| load.interrupted);
+        if cut_short {
+            return Err(LabError::Interrupted);
+        }
+        self.keep(record)
+    }
+
+    fn judge(&self, record: &mut TrialRecord, unclean: Vec<String>) {
+        record.caveats = judge::judge_trial(record, &judge::Context::of_run(&self.header, &self.trials, &record.spec));
+        record.caveats.extend(unclean.into_iter().map(|evidence| Caveat {
+            id: "unclean_stop".into(),
+            severity: Severity::Suspect,
+            evidence,
+            advice: "see start.stop in its target.toml; a server that cannot be stopped cleanly may also have lost work".into(),
+        }));
+        record.verdict = if record.failure.is_some() { Verdict::Invalid } else { Verdict::of(&record.caveats) };
+    }
+
+    fn keep(&mut self, record: TrialRecord) -> Result<(), LabError> {
+        self.settings.store.add_trial(&self.header.id, self.trials.len() as u64, &record)?;
+        self.settings.observer.event(&Event::TrialFinished(&record));
+        self.trials.push(record);
+        Ok(())
+    }
+
+    /// Whether every target's interval is narrow enough to end before the last repetition.
+    fn is_precise_enough(&self, repetitions: u32) -> bool {
+        let Some(precision) = self.header.plan.precision else { return false };
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.header.seed);
+        let summaries = summarise(&self.trials, &judge::judge_run(&self.trials), &mut rng);
+        summaries.iter().filter(|summary| summary.measured > 0).all(|summary| {
+            summary.goodput_per_s.as_ref().is_some_and(|figure| sequential::is_precise_enough(figure.median, figure.interval.as_ref(), repetitions, precision))
+        })
+    }
+}
+
+/// The steps of a profile: known beforehand, or found by a search.
+enum Steps {
+    Known(std::vec::IntoIter<Option<Step>>),
+    Search { search: capacity::Search, objective: pippin_model::objective::Objective },
+}
+
+impl Steps {
+    fn of(profile: &Profile) -> Self {
+        match profile {
+            Profile::Capacity { objective, start_rate_per_s, precision, .. } => {
+                Self::Search { search: capacity::Search::new(*start_rate_per_s, *precision), objective: objective.clone() }
+            }
+            other => Self::Known(load::steps(other).into_iter()),
+        }
+    }
+
+    fn next(&mut self) -> Option<Option<Step>> {
+        match self {
+            Self::Known(steps) => steps.next(),
+            Self::Search { search, .. } => search.next().map(|per_s| Some(Step::Rate { per_s })),
+        }
+    }
+
+    fn observe(&mut self, record: &TrialRecord) {
+        if let (Self::Search { search, objective }, Some(Step::Rate { per_s }), Some(load)) = (self, record.spec.step, &record.load) {
+            search.observe(per_s, objective::misses(objective, &load.measured).is_empty());
+        }
+    }
+}
+
+/// Who runs where on this machine.
+///
+/// # Errors
+/// If the plan names a processor that this process may not use.
+pub fn split(plan: &Plan) -> Result<CpuSplit, LabError> {
+    let available = affinity::available();
+    if plan.cpus.share {
+        return Ok(CpuSplit { target: available.clone(), generator: available.clone(), services: available });
+    }
+    let default = CpuSplit::default_for(&available);
+    let named = |key: &str, wish: &Option<CpuSet>, other: &CpuSet| match wish {
+        None => Ok(other.clone()),
+        Some(wish) if wish.0.is_subset(&available.0) => Ok(wish.clone()),
+        Some(wish) => Err(LabError::User(format!("plan {}: cpus.{key} is {wish}, but this process may use {available}; change it or take it out", plan.id))),
+    };
+    let generator = named("generator", &plan.cpus.generator, &default.generator)?;
+    Ok(CpuSplit { target: named("target", &plan.cpus.target, &default.target)?, services: named("services", &plan.cpus.services, &generator)?, generator })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn run_ids_sort_by_time() {
+        assert_eq!(run_id(1_795_293_339_123_456_000, "hello"), "20261121-203539.123456-hello");
+        assert!(run_id(0, "a").starts_with("19700101-000000"));
+    }
+}

@@ -1,0 +1,91 @@
+//! What targets depend on: started by the run, chosen by what the workload needs, stopped and removed afterwards.
+pub mod postgres;
+pub mod upstream;
+
+use pippin_model::cpus::CpuSet;
+use pippin_model::workload::Service;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::error::LabError;
+use postgres::Postgres;
+use upstream::Upstream;
+
+/// The services of a run.
+#[derive(Debug, Default)]
+pub struct Services {
+    postgres: Option<Postgres>,
+    upstream: Option<Upstream>,
+}
+
+/// What services are told.
+#[derive(Debug, Clone)]
+pub struct ServiceSettings<'a> {
+    /// A folder for their files, removed with them.
+    pub folder: &'a Path,
+    /// The processors they may use.
+    pub cpus: CpuSet,
+    /// Connections that targets may open to the database.
+    pub database_connections: u32,
+    /// What the slow upstream takes, in nanoseconds.
+    pub upstream_delay_ns: u64,
+}
+
+impl Services {
+    /// Starts what is named.
+    ///
+    /// # Errors
+    /// If a service cannot be had or does not start; the message says what to install.
+    pub fn start(needed: &[Service], settings: &ServiceSettings<'_>, interrupted: &dyn Fn() -> bool) -> Result<Self, LabError> {
+        let mut services = Self::default();
+        for service in needed {
+            match service {
+                Service::Postgres => services.postgres = Some(Postgres::start(settings, interrupted)?),
+                Service::Upstream => services.upstream = Some(Upstream::start(settings, interrupted)?),
+            }
+        }
+        Ok(services)
+    }
+
+    /// The database.
+    ///
+    /// # Errors
+    /// If the workload does not say that it needs it.
+    pub fn postgres(&mut self) -> Result<&mut Postgres, String> {
+        self.postgres.as_mut().ok_or_else(|| "the workload needs `services = [\"postgres\"]` for this proof".into())
+    }
+
+    /// The slow upstream.
+    ///
+    /// # Errors
+    /// If the workload does not say that it needs it.
+    pub fn upstream(&mut self) -> Result<&mut Upstream, String> {
+        self.upstream.as_mut().ok_or_else(|| "the workload needs `services = [\"upstream\"]` for this proof".into())
+    }
+
+    /// The variables that targets read.
+    #[must_use]
+    pub fn environment(&self) -> BTreeMap<String, String> {
+        let mut env = BTreeMap::new();
+        if let Some(postgres) = &self.postgres {
+            env.insert("DATABASE_URL".into(), postgres.url().into());
+        }
+        if let Some(upstream) = &self.upstream {
+            env.insert("UPSTREAM_URL".into(), upstream.url());
+        }
+        env
+    }
+
+    /// The supervising processes below which the services run; a database that the user gave has none.
+    #[must_use]
+    pub fn supervisors(&self) -> Vec<i32> {
+        let postgres = self.postgres.as_ref().and_then(Postgres::supervisor_pid);
+        postgres.into_iter().chain(self.upstream.as_ref().map(Upstream::supervisor_pid)).collect()
+    }
+
+    /// What the services counted, by name; for the trial's record.
+    #[must_use]
+    pub fn account(&mut self) -> BTreeMap<String, f64> {
+        self.upstream.as_mut().and_then(|upstream| upstream.account().ok()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,206 @@
+//! PostgreSQL: the one that `PIPPIN_DATABASE_URL` names, or a private cluster that lives as long as the run.
+use postgres::{Client, NoTls};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::ServiceSettings;
+use crate::environment;
+use crate::error::LabError;
+use crate::install::embedded_postgres;
+use crate::lifecycle::port;
+use crate::lifecycle::supervised::{Launch, Supervised};
+
+/// A running database with the table `users`.
+pub struct Postgres {
+    process: Option<Supervised>,
+    url: String,
+    client: Client,
+    data: Option<PathBuf>,
+}
+
+impl std::fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Postgres").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
+/// The ten users, as id, name and email.
+const NAMES: [(&str, &str); 10] = [
+    ("Ada Lovelace", "ada@example.org"),
+    ("Grace Hopper", "grace@example.org"),
+    ("Edsger Dijkstra", "edsger@example.org"),
+    ("Barbara Liskov", "barbara@example.org"),
+    ("Donald Knuth", "donald@example.org"),
+    ("Frances Allen", "frances@example.org"),
+    ("Tony Hoare", "tony@example.org"),
+    ("Radia Perlman", "radia@example.org"),
+    ("José Valim", "jose@example.org"),
+    ("Joe Armstrong", "joe@example.org"),
+];
+
+impl Postgres {
+    /// Starts a private cluster, or connects to the given database.
+    ///
+    /// # Errors
+    /// If there are no PostgreSQL programs, or the cluster does not start.
+    pub fn start(settings: &ServiceSettings<'_>, interrupted: &dyn Fn() -> bool) -> Result<Self, LabError> {
+        if let Ok(url) = std::env::var("PIPPIN_DATABASE_URL") {
+            let client = Client::connect(&url, NoTls).map_err(|error| LabError::User(format!("PIPPIN_DATABASE_URL: cannot connect: {error}")))?;
+            return Self { process: None, url, client, data: None }.with_table();
+        }
+        let programs = programs()?;
+        let data = settings.folder.join("postgres");
+        let _ = std::fs::remove_dir_all(&data);
+        init_cluster(&programs, &data)?;
+        let port = port::free().map_err(LabError::io("find a port for PostgreSQL"))?;
+        let process = launch(&programs, &data, port, settings)?;
+        let url = format!("postgres://pippin@127.0.0.1:{port}/postgres");
+        let (process, client) = connect(process, &url, interrupted)?;
+        Self { process: Some(process), url, client, data: Some(data) }.with_table()
+    }
+
+    /// The address that targets read.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The supervising process; `None` for a database that the user gave.
+    #[must_use]
+    pub fn supervisor_pid(&self) -> Option<i32> {
+        self.process.as_ref().map(Supervised::supervisor_pid)
+    }
+
+    fn with_table(mut self) -> Result<Self, LabError> {
+        let mut sql = String::from("DROP TABLE IF EXISTS users; CREATE TABLE users (id integer PRIMARY KEY, name text NOT NULL, email text NOT NULL);");
+        for (index, (name, email)) in NAMES.iter().enumerate() {
+            sql.push_str(&format!("INSERT INTO users VALUES ({}, '{name}', '{email}');", index + 1));
+        }
+        self.client.batch_execute(&sql).map_err(|error| LabError::User(format!("cannot create the table `users` in {}: {error}", self.url)))?;
+        Ok(self)
+    }
+
+    /// The table as the workload's JSON.
+    ///
+    /// # Errors
+    /// If the query fails.
+    pub fn users(&mut self) -> Result<Value, String> {
+        let rows = self.client.query("SELECT id, name, email FROM users ORDER BY id", &[]).map_err(|error| format!("read the table: {error}"))?;
+        let user = |row: postgres::Row| json!({"id": row.get::<_, i32>(0), "name": row.get::<_, String>(1), "email": row.get::<_, String>(2)});
+        Ok(rows.into_iter().map(user).collect())
+    }
+
+    /// The name of one user.
+    ///
+    /// # Errors
+    /// If the query fails.
+    pub fn user_name(&mut self, id: i32) -> Result<String, String> {
+        self.client.query_one("SELECT name FROM users WHERE id = $1", &[&id]).map(|row| row.get(0)).map_err(|error| format!("read user {id}: {error}"))
+    }
+
+    /// Changes the name of one user.
+    ///
+    /// # Errors
+    /// If the statement fails.
+    pub fn rename_user(&mut self, id: i32, name: &str) -> Result<(), String> {
+        self.client.execute("UPDATE users SET name = $2 WHERE id = $1", &[&id, &name]).map(drop).map_err(|error| format!("change user {id}: {error}"))
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        if let Some(process) = &mut self.process {
+            process.stop();
+        }
+        if let Some(data) = &self.data {
+            let _ = std::fs::remove_dir_all(data);
+        }
+    }
+}
+
+/// The folder of `initdb` and `postgres`: the newest of Debian's, else on PATH, else the embedded package's.
+fn programs() -> Result<PathBuf, LabError> {
+    let mut installed: Vec<(u32, PathBuf)> = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin"))))
+        .filter(|(_, bin)| bin.join("initdb").is_file() && bin.join("postgres").is_file())
+        .collect();
+    installed.sort();
+    if let Some((_, bin)) = installed.pop() {
+        return Ok(bin);
+    }
+    if let Some(initdb) = environment::find_program("initdb") {
+        let real = initdb.canonicalize().unwrap_or(initdb);
+        if let Some(bin) = real.parent().filter(|bin| bin.join("postgres").is_file()) {
+            return Ok(bin.into());
+        }
+    }
+    embedded_postgres::programs().ok_or_else(|| {
+        LabError::User(
+            "PostgreSQL is not installed: `apt-get install postgresql`, or `pippin run ... --install`, or set PIPPIN_DATABASE_URL to a database of your own"
+                .into(),
+        )
+    })
+}
+
+/// initdb and postgres refuse to run as root; inside a user namespace in which root is mapped to nobody the files stay ours
+/// (user_namespaces(7)), and no other user is needed.
+fn unprivileged(program: &Path) -> Vec<String> {
+    let program = program.to_string_lossy().into_owned();
+    // SAFETY: geteuid(2) cannot fail.
+    let is_root = unsafe { libc::geteuid() } == 0;
+    if is_root { vec!["unshare".into(), "-U".into(), program] } else { vec![program] }
+}
+
+fn init_cluster(programs: &Path, data: &Path) -> Result<(), LabError> {
+    let mut words = unprivileged(&programs.join("initdb"));
+    words.extend(["-A", "trust", "-U", "pippin", "-E", "UTF8", "--no-locale", "--no-sync", "-D"].map(String::from));
+    let output = Command::new(&words[0]).args(&words[1..]).arg(data).output().map_err(LabError::io("run initdb"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(LabError::User(format!("initdb failed: {}", String::from_utf8_lossy(&output.stderr).trim())))
+}
+
+fn launch(programs: &Path, data: &Path, port: u16, settings: &ServiceSettings<'_>) -> Result<Supervised, LabError> {
+    let mut command = unprivileged(&programs.join("postgres"));
+    let connections = settings.database_connections + 10;
+    let sockets = data.to_string_lossy().into_owned();
+    command.extend(["-D".into(), sockets.clone(), "-p".into(), port.to_string()]);
+    // Durable settings (fsync, synchronous_commit, full_page_writes) stay as they are.
+    for setting in ["listen_addresses=127.0.0.1".to_string(), format!("unix_socket_directories={sockets}"), format!("max_connections={connections}")] {
+        command.extend(["-c".into(), setting]);
+    }
+    Supervised::start(&Launch {
+        command,
+        env: environment::inherited(),
+        folder: settings.folder.into(),
+        log: settings.folder.join("postgres.log"),
+        cpus: settings.cpus.clone(),
+        stop: "SIGINT".into(), // "fast shutdown"
+        grace: Duration::from_secs(10),
+    })
+}
+
+fn connect(mut process: Supervised, url: &str, interrupted: &dyn Fn() -> bool) -> Result<(Supervised, Client), LabError> {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let error = match Client::connect(url, NoTls) {
+            Ok(client) => return Ok((process, client)),
+            Err(error) => error,
+        };
+        if interrupted() {
+            return Err(LabError::Interrupted);
+        }
+        let exited = process.ended();
+        if exited.is_some() || Instant::now() > deadline {
+            let how = exited.map_or_else(|| "does not answer".into(), |exit| exit.to_string());
+            return Err(LabError::User(format!("PostgreSQL {how} ({error}); its log ends: {}", process.log_tail(5).join(" | "))));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}

@@ -1,0 +1,81 @@
+//! The slow upstream: a process of Pippin itself, so that its CPU is counted apart.
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use super::ServiceSettings;
+use crate::environment;
+use crate::error::LabError;
+use crate::lifecycle::supervised::{Launch, Supervised, own_program};
+use crate::lifecycle::{port, ready};
+use crate::verify::http::{Client, Request};
+
+/// A running upstream.
+#[derive(Debug)]
+pub struct Upstream {
+    process: Supervised,
+    address: SocketAddr,
+}
+
+impl Upstream {
+    /// Starts it on a free port.
+    ///
+    /// # Errors
+    /// If it does not answer in time.
+    pub fn start(settings: &ServiceSettings<'_>, interrupted: &dyn Fn() -> bool) -> Result<Self, LabError> {
+        let port = port::free().map_err(LabError::io("find a port for the upstream"))?;
+        let program = own_program()?.to_string_lossy().into_owned();
+        let arguments = ["__upstream", "--port", &port.to_string(), "--delay-ns", &settings.upstream_delay_ns.to_string()].map(String::from);
+        let mut process = Supervised::start(&Launch {
+            command: std::iter::once(program).chain(arguments).collect(),
+            env: environment::inherited(),
+            folder: settings.folder.into(),
+            log: settings.folder.join("upstream.log"),
+            cpus: settings.cpus.clone(),
+            stop: "SIGTERM".into(),
+            grace: Duration::from_secs(5),
+        })?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        ready::wait_until_ready(&mut process, address, "/count", Duration::from_secs(10), interrupted)?;
+        Ok(Self { process, address })
+    }
+
+    /// `http://127.0.0.1:PORT`
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The supervising process.
+    #[must_use]
+    pub fn supervisor_pid(&self) -> i32 {
+        self.process.supervisor_pid()
+    }
+
+    /// Calls of `/slow` since the start.
+    ///
+    /// # Errors
+    /// If the upstream does not answer.
+    pub fn calls(&mut self) -> Result<u64, String> {
+        self.account()?.get("upstream_calls").map(|calls| *calls as u64).ok_or_else(|| "the upstream does not count its calls".into())
+    }
+
+    /// Every number of its account, by name with the prefix `upstream_`.
+    ///
+    /// # Errors
+    /// If the upstream does not answer.
+    pub fn account(&mut self) -> Result<BTreeMap<String, f64>, String> {
+        let mut client = Client::connect(self.address, Duration::from_secs(5))?;
+        let answer = client.exchange(&Request::get("/count").closing())?;
+        let numbers: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&answer.body).map_err(|error| format!("the upstream's account: {error}"))?;
+        Ok(numbers.into_iter().filter_map(|(name, value)| Some((format!("upstream_{name}"), value.as_f64()?))).collect())
+    }
+
+    /// Forgets its account, so that the next trial's stands alone.
+    ///
+    /// # Errors
+    /// If the upstream does not answer.
+    pub fn reset(&mut self) -> Result<(), String> {
+        Client::connect(self.address, Duration::from_secs(5))?.exchange(&Request::of("POST", "/reset").closing()).map(drop)
+    }
+}

@@ -1,0 +1,148 @@
+//! That a device's request waits as it should, and holds nobody else.
+use pippin_model::histogram::Histogram;
+use pippin_model::load_result::LoadResult;
+use pippin_model::load_spec::{BodyCheck, StopRule};
+use pippin_model::units::{Spread, format_ns};
+use std::time::Instant;
+
+use super::http::{Client, Request};
+use super::{Subject, Verdict, answer};
+use crate::load::{self, Connecting};
+
+/// No answer comes before the least wait; they are not all alike; and the middle of the waits lies where the mean of the distribution is.
+///
+/// # Errors
+/// What was seen instead.
+pub fn distribution(subject: &mut Subject<'_>, wait: Spread, samples: u32) -> Verdict {
+    // Ten at a time keep the proof short and the machine idle, so that the waits and not the scheduler are seen.
+    let result = ask_many(subject, 10, samples)?;
+    let spans = &result.measured.spans.service_time;
+    let slack = wait.mean_ns / 5;
+    // Measured from the first byte sent, so that nothing shorter than the wait itself can be right; HDR's precision and timers that round
+    // down to milliseconds are allowed for.
+    let least = wait.min_ns() - wait.min_ns() / 1000 - 1_500_000;
+    let q = |q: f64| spans.quantile_ns(q).unwrap_or(0);
+    if q(0.0) < least {
+        return Err(format!("an answer came after {}, before the least wait of {}", format_ns(q(0.0)), format_ns(wait.min_ns())));
+    }
+    spread(spans, wait)?;
+    if q(0.5) > wait.mean_ns + slack {
+        return Err(format!("the median answer came after {} instead of about {}", format_ns(q(0.5)), format_ns(wait.mean_ns)));
+    }
+    Ok(())
+}
+
+/// Waits that are drawn are not all alike: some lie in the lowest quarter of the range, and the lower half is as wide as the jitter, less
+/// what lies below the 5th percentile. A busy machine makes waits longer, never shorter, so that both are looked for below.
+fn spread(spans: &Histogram, wait: Spread) -> Verdict {
+    let q = |q: f64| spans.quantile_ns(q).unwrap_or(0);
+    let range = wait.max_ns() - wait.min_ns();
+    if q(0.0) > wait.min_ns() + range / 4 + 500_000 {
+        return Err(format!(
+            "no answer came before {}, though waits from {} on are asked for: they are not drawn anew for each request",
+            format_ns(q(0.0)),
+            format_ns(wait.min_ns())
+        ));
+    }
+    let (width, wanted) = (q(0.5).saturating_sub(q(0.05)), range * 45 / 100);
+    if width < wanted / 2 {
+        return Err(format!(
+            "the lower half of the waits spans {} instead of about {}: they are not drawn anew for each request",
+            format_ns(width),
+            format_ns(wanted)
+        ));
+    }
+    Ok(())
+}
+
+/// How many waits [`simultaneous`] may take. A slow framework needs up to 2 ms of processor time for each of a thousand answers; a server
+/// that blocks one of its tens of threads or processes for each needs more than this.
+const WAITS_ALLOWED: u64 = 20;
+
+/// Many at once are answered in a few waits. A server that blocks a thread or process for each takes many.
+///
+/// All connections are open before the first request is sent, and each sends one: a load that shares its requests among those
+/// connections that came first would be served at once by fewer, and rounds of requests would measure the processor.
+///
+/// # Errors
+/// How long they took, and how many it serves at a time.
+pub fn simultaneous(subject: &mut Subject<'_>, connections: u32, wait: Spread) -> Verdict {
+    let sample = subject.first()?;
+    let request = Request::get(&sample.path);
+    let mut clients = Vec::new();
+    for number in 1..=connections {
+        clients.push(Client::connect(subject.address, subject.limit).map_err(|error| format!("connection {number} of {connections} at once: {error}"))?);
+    }
+    let begin = Instant::now();
+    clients.iter_mut().try_for_each(|client| client.send(&request))?;
+    for (answered, client) in clients.iter_mut().enumerate() {
+        let left = subject.limit.saturating_sub(begin.elapsed());
+        let answer = if left.is_zero() { Err("no answer in time".into()) } else { client.set_limit(left).and_then(|()| client.answer(&request)) };
+        let answer = answer.map_err(|error| {
+            let seconds = begin.elapsed().as_secs_f64();
+            let at_a_time = answered as f64 / seconds * wait.mean_ns as f64 / 1e9;
+            format!("of {connections} at once {answered} were answered within {seconds:.1} s (about {at_a_time:.0} at a time): {error}")
+        })?;
+        if let Some(difference) = answer::differs(&subject.workload.answer, sample, &answer) {
+            return Err(format!("of {connections} at once: {difference}"));
+        }
+    }
+    // The answers were read in the order of the requests, so that this is when the last one was there.
+    let took_ns = begin.elapsed().as_nanos() as u64;
+    if took_ns <= wait.max_ns() * WAITS_ALLOWED {
+        return Ok(());
+    }
+    let waits = took_ns as f64 / wait.mean_ns as f64;
+    Err(format!(
+        "{connections} at once were answered within {} ({waits:.0} waits): it serves about {:.0} at a time, so that waiting blocks others",
+        format_ns(took_ns),
+        f64::from(connections) / waits
+    ))
+}
+
+fn ask_many(subject: &Subject<'_>, connections: u32, requests: u32) -> Result<LoadResult, String> {
+    let result = ask(subject, connections, StopRule { duration_ns: None, requests: Some(u64::from(requests)) })?;
+    let good = result.measured.requests.good;
+    if good != u64::from(requests) {
+        return Err(format!("of {requests} requests on {connections} connections {good} were answered rightly: {}", errors_in_words(&result)));
+    }
+    Ok(result)
+}
+
+fn errors_in_words(result: &LoadResult) -> String {
+    let kinds: Vec<String> = result.measured.errors.iter().map(|(kind, n)| format!("{n} {}", kind.name())).collect();
+    kinds.join(", ")
+}
+
+fn ask(subject: &Subject<'_>, connections: u32, stop: StopRule) -> Result<LoadResult, String> {
+    let connecting = Connecting { address: subject.address, cores: Vec::new(), threads: 1, seed: 1 };
+    let templates = load::templates(subject.workload, subject.samples, &BodyCheck::Any, true, subject.address);
+    load::run_closed(&connecting, templates, connections, stop).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A hundred waits, each the given time and what a busy machine adds.
+    fn judged(wait_us: impl Fn(u64) -> u64) -> Verdict {
+        let mut spans = Histogram::new();
+        (0..100).for_each(|i| spans.record(wait_us(i) * 1_000));
+        spread(&spans, Spread::parse("100ms +-5%").unwrap())
+    }
+
+    #[test]
+    fn drawn_waits_pass_also_on_a_busy_machine() {
+        assert_eq!(judged(|i| 95_000 + i * 100), Ok(()));
+        assert_eq!(judged(|i| 95_000 + i * 100 + i % 10 * 4_000), Ok(()));
+    }
+
+    #[test]
+    fn waits_that_are_all_alike_do_not_pass() {
+        for wait in [95_000, 100_000, 105_000] {
+            assert!(judged(|i| wait + i % 3 * 100).is_err(), "{wait}");
+        }
+        let verdict = judged(|i| 100_000 + i % 10 * 4_000).unwrap_err();
+        assert!(verdict.contains("no answer came before 99.9 ms"), "{verdict}");
+    }
+}

@@ -1,0 +1,94 @@
+//! Proof that a target does the work of a workload: one file a proof, all with the same signature, and one registration line each.
+pub mod answer;
+pub mod delay;
+pub mod escapes;
+pub mod http;
+pub mod protocol;
+pub mod upstream;
+pub mod users;
+
+use pippin_model::load_spec::BodyCheck;
+use pippin_model::trial::{ProofOutcome, ProofTime};
+use pippin_model::units::Spread;
+use pippin_model::workload::{Proof, Sample, Workload};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use crate::services::Services;
+
+/// What a proof works with.
+pub struct Subject<'a> {
+    /// Where the target listens.
+    pub address: SocketAddr,
+    /// What it must serve.
+    pub workload: &'a Workload,
+    /// Its requests with their right answers.
+    pub samples: &'a [Sample],
+    /// The services it uses.
+    pub services: &'a mut Services,
+    /// How long one answer may take.
+    pub limit: Duration,
+}
+
+/// What holds, or what was expected and what came.
+pub type Verdict = Result<(), String>;
+
+/// Runs every proof of the workload.
+pub fn prove(subject: &mut Subject<'_>, when: ProofTime) -> Vec<ProofOutcome> {
+    let workload = subject.workload;
+    workload
+        .proofs
+        .iter()
+        .map(|proof| ProofOutcome { workload: workload.id.clone(), proof: proof.name().into(), when, failure: prove_one(proof, subject).err() })
+        .collect()
+}
+
+fn prove_one(proof: &Proof, subject: &mut Subject<'_>) -> Verdict {
+    match proof {
+        Proof::Answer => answer::every_sample(subject),
+        Proof::NotFound { path } => protocol::not_found(subject, path),
+        Proof::Head => protocol::head(subject),
+        Proof::KeepAlive => protocol::keep_alive(subject),
+        Proof::Rows { marker, count } => escapes::rows(subject, marker, *count),
+        Proof::Escapes { text } => escapes::escapes(subject, text),
+        Proof::Table => users::table(subject),
+        Proof::Fresh => users::fresh(subject),
+        Proof::Counted { requests } => upstream::counted(subject, *requests),
+        Proof::Delay { wait, samples } => delay::distribution(subject, parse_wait(wait)?, *samples),
+        Proof::Simultaneous { connections, wait } => delay::simultaneous(subject, *connections, parse_wait(wait)?),
+    }
+}
+
+fn parse_wait(wait: &str) -> Result<Spread, String> {
+    Spread::parse(wait).map_err(|error| error.to_string())
+}
+
+impl Subject<'_> {
+    /// Asks for a path on a connection of its own.
+    ///
+    /// # Errors
+    /// A message that names the request.
+    pub fn ask(&self, method: &str, path: &str) -> Result<http::Answer, String> {
+        let mut client = http::Client::connect(self.address, self.limit)?;
+        client.exchange(&http::Request::of(method, path)).map_err(|error| format!("{method} {path}: {error}"))
+    }
+
+    /// Where the workload expects under load what was proved: that body.
+    ///
+    /// # Errors
+    /// If it cannot be had.
+    pub fn proved_body(&self) -> Result<BodyCheck, String> {
+        if !self.workload.answer.as_proved {
+            return Ok(BodyCheck::Any);
+        }
+        Ok(BodyCheck::Exact(self.ask(&self.workload.request.method, &self.first()?.path)?.body))
+    }
+
+    /// The first sample, which every workload has.
+    ///
+    /// # Errors
+    /// If the workload has none.
+    pub fn first(&self) -> Result<&Sample, String> {
+        self.samples.first().ok_or_else(|| "the workload has no request".into())
+    }
+}

@@ -1,0 +1,198 @@
+//! Control groups: what a container or a service manager lets this process use (cgroups(7); kernel `Documentation/admin-guide/cgroup-v2.rst`,
+//! `Documentation/scheduler/sched-bwc.rst` and `admin-guide/cgroup-v1/memory.rst` for version 1).
+use crate::kernel_files::KernelFiles;
+
+/// One line of `/proc/PID/cgroup`: `hierarchy:controllers:path`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Membership {
+    /// Controllers of a version 1 hierarchy; empty for version 2.
+    pub controllers: Vec<String>,
+    /// The group, below the root of the hierarchy as this process sees it.
+    pub path: String,
+}
+
+/// One mounted hierarchy, from `/proc/PID/mountinfo` (proc_pid_mountinfo(5)).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mount {
+    /// Whether it is version 2 (`cgroup2`).
+    pub unified: bool,
+    /// The group that is mounted there: not `/` in a container without a namespace of its own.
+    pub root: String,
+    /// Where.
+    pub point: String,
+    /// Options of the file system; for version 1 the controllers are among them.
+    pub options: Vec<String>,
+}
+
+/// What the groups of a process allow it. `None` is "no limit that is visible".
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct CgroupLimits {
+    /// Cores: quota per period, the least over the group and all above it.
+    pub cpus: Option<f64>,
+    /// Bytes of memory, likewise.
+    pub memory_bytes: Option<u64>,
+}
+
+/// Reads `/proc/PID/cgroup`.
+#[must_use]
+pub fn parse_memberships(text: &str) -> Vec<Membership> {
+    let line = |line: &str| {
+        let (_, rest) = line.split_once(':')?;
+        let (controllers, path) = rest.split_once(':')?;
+        let controllers = controllers.split(',').filter(|name| !name.is_empty()).map(String::from).collect();
+        Some(Membership { controllers, path: path.to_string() })
+    };
+    text.lines().filter_map(line).collect()
+}
+
+/// Reads the control group hierarchies out of `/proc/PID/mountinfo`.
+#[must_use]
+pub fn parse_mounts(text: &str) -> Vec<Mount> {
+    let line = |line: &str| {
+        // Between the fixed fields and " - " is any number of optional ones.
+        let (fixed, file_system) = line.split_once(" - ")?;
+        let mut file_system = file_system.split(' ');
+        let kind = file_system.next()?;
+        let options = file_system.nth(1)?.split(',').map(String::from).collect();
+        let mut fixed = fixed.split(' ').skip(3);
+        let (root, point) = (fixed.next()?.to_string(), fixed.next()?.to_string());
+        matches!(kind, "cgroup" | "cgroup2").then(|| Mount { unified: kind == "cgroup2", root, point, options })
+    };
+    text.lines().filter_map(line).collect()
+}
+
+/// Cores out of version 2's `cpu.max`: `"150000 100000"` is 1.5, `"max 100000"` is no limit.
+#[must_use]
+pub fn parse_cpu_max(text: &str) -> Option<f64> {
+    let mut words = text.split_ascii_whitespace();
+    let quota: f64 = words.next()?.parse().ok()?;
+    let period: f64 = words.next().map_or(Some(100_000.0), |period| period.parse().ok())?;
+    (quota > 0.0 && period > 0.0).then(|| quota / period)
+}
+
+/// Cores out of version 1's `cpu.cfs_quota_us` (-1 is no limit) and `cpu.cfs_period_us`.
+#[must_use]
+pub fn parse_cfs(quota: &str, period: &str) -> Option<f64> {
+    parse_cpu_max(&format!("{} {}", quota.trim(), period.trim()))
+}
+
+/// Bytes out of version 2's `memory.max` (`max` is no limit) or version 1's `memory.limit_in_bytes` (where no limit is the highest number of whole
+/// pages, near 2^63).
+#[must_use]
+pub fn parse_memory_limit(text: &str) -> Option<u64> {
+    text.trim().parse().ok().filter(|bytes| *bytes < 1 << 62)
+}
+
+/// The limits of this process.
+#[must_use]
+pub fn limits(files: &KernelFiles) -> CgroupLimits {
+    let text = |name| files.text(name).unwrap_or_default();
+    let (memberships, mounts) = (parse_memberships(&text("proc/self/cgroup")), parse_mounts(&text("proc/self/mountinfo")));
+    let mut limits = CgroupLimits::default();
+    for mount in &mounts {
+        for (controller, membership) in joined(mount, &memberships) {
+            for folder in folders(mount, &membership.path) {
+                let file = |name: &str| files.text(&format!("{}/{name}", folder.trim_start_matches('/')));
+                let (cpus, memory_bytes) = match (mount.unified, controller) {
+                    (true, _) => (file("cpu.max").and_then(|text| parse_cpu_max(&text)), file("memory.max").and_then(|text| parse_memory_limit(&text))),
+                    (false, "cpu") => (file("cpu.cfs_quota_us").zip(file("cpu.cfs_period_us")).and_then(|(quota, period)| parse_cfs(&quota, &period)), None),
+                    (false, "memory") => (None, file("memory.limit_in_bytes").and_then(|text| parse_memory_limit(&text))),
+                    _ => (None, None),
+                };
+                limits.cpus = limits.cpus.into_iter().chain(cpus).reduce(f64::min);
+                limits.memory_bytes = limits.memory_bytes.into_iter().chain(memory_bytes).min();
+            }
+        }
+    }
+    limits
+}
+
+/// The memberships that a mounted hierarchy shows, with the controller they are looked at for.
+fn joined<'a>(mount: &'a Mount, memberships: &'a [Membership]) -> Vec<(&'a str, &'a Membership)> {
+    if mount.unified {
+        return memberships.iter().filter(|membership| membership.controllers.is_empty()).map(|membership| ("", membership)).collect();
+    }
+    let shows = |controller: &str| mount.options.iter().any(|option| option == controller);
+    let of = |controller: &'static str| {
+        let member = memberships.iter().find(|membership| membership.controllers.iter().any(|name| name == controller));
+        member.filter(|_| shows(controller)).map(|member| (controller, member))
+    };
+    ["cpu", "memory"].into_iter().filter_map(of).collect()
+}
+
+/// The folder of a group and of all groups above it, as far as they are mounted.
+fn folders(mount: &Mount, path: &str) -> Vec<String> {
+    // A path outside the mounted part cannot be followed; the mount point itself then is the container's own group.
+    let root = mount.root.trim_end_matches('/');
+    let below = path.strip_prefix(root).filter(|rest| rest.is_empty() || rest.starts_with('/')).unwrap_or_default();
+    let mut folders = vec![mount.point.clone()];
+    let mut folder = mount.point.trim_end_matches('/').to_string();
+    for part in below.split('/').filter(|part| !part.is_empty()) {
+        folder = format!("{folder}/{part}");
+        folders.push(folder.clone());
+    }
+    folders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(files: &[(&str, &str)]) -> (tempfile::TempDir, KernelFiles) {
+        let root = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = root.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let kernel = KernelFiles::below(root.path());
+        (root, kernel)
+    }
+
+    const V2_MOUNT: &str = "29 22 0:26 / /sys/fs/cgroup rw,nosuid,nodev,noexec,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate,memory_recursiveprot\n";
+    const V1_MOUNTS: &str = "32 31 0:29 /docker/abc /sys/fs/cgroup/cpu,cpuacct ro,relatime master:9 - cgroup cgroup rw,cpu,cpuacct\n35 31 0:32 /docker/abc /sys/fs/cgroup/memory ro,relatime - cgroup cgroup rw,memory\n23 1 8:1 / / rw - ext4 /dev/root rw\n";
+
+    #[test]
+    fn limit_files_are_read() {
+        assert_eq!(parse_cpu_max("150000 100000\n"), Some(1.5));
+        assert_eq!(parse_cpu_max("max 100000\n"), None);
+        assert_eq!(parse_cfs("-1\n", "100000\n"), None);
+        assert_eq!(parse_cfs("50000\n", "100000\n"), Some(0.5));
+        assert_eq!(parse_memory_limit("max\n"), None);
+        assert_eq!(parse_memory_limit("9223372036854771712\n"), None);
+        assert_eq!(parse_memory_limit("536870912\n"), Some(536_870_912));
+    }
+
+    #[test]
+    fn version_2_takes_the_least_of_the_group_and_those_above() {
+        let (_root, files) = host(&[
+            ("proc/self/cgroup", "0::/system.slice/lab.service\n"),
+            ("proc/self/mountinfo", V2_MOUNT),
+            ("sys/fs/cgroup/system.slice/cpu.max", "50000 100000\n"),
+            ("sys/fs/cgroup/system.slice/memory.max", "max\n"),
+            ("sys/fs/cgroup/system.slice/lab.service/cpu.max", "200000 100000\n"),
+            ("sys/fs/cgroup/system.slice/lab.service/memory.max", "1073741824\n"),
+        ]);
+        assert_eq!(limits(&files), CgroupLimits { cpus: Some(0.5), memory_bytes: Some(1 << 30) });
+    }
+
+    #[test]
+    fn version_1_in_a_container_finds_its_own_group_at_the_mount_point() {
+        let (_root, files) = host(&[
+            ("proc/self/cgroup", "9:name=systemd:/docker/abc\n4:memory:/docker/abc\n1:cpu,cpuacct:/docker/abc\n0::/\n"),
+            ("proc/self/mountinfo", V1_MOUNTS),
+            ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "125000\n"),
+            ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"),
+            ("sys/fs/cgroup/memory/memory.limit_in_bytes", "268435456\n"),
+        ]);
+        assert_eq!(limits(&files), CgroupLimits { cpus: Some(1.25), memory_bytes: Some(256 << 20) });
+    }
+
+    #[test]
+    fn no_limit_is_none() {
+        let (_root, files) = host(&[("proc/self/cgroup", "0::/\n"), ("proc/self/mountinfo", V2_MOUNT), ("sys/fs/cgroup/cgroup.procs", "1\n")]);
+        assert_eq!(limits(&files), CgroupLimits::default());
+        let (_root, files) = host(&[]);
+        assert_eq!(limits(&files), CgroupLimits::default());
+    }
+}

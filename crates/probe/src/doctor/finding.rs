@@ -1,0 +1,84 @@
+//! What a check found.
+use serde::{Deserialize, Serialize};
+
+use super::fix::{Fix, Setting};
+use super::host::Host;
+use crate::sysctl::file_of;
+
+/// How much a finding weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Looked at and fine.
+    Ok,
+    /// Worth knowing, or not visible here.
+    Note,
+    /// Figures may mislead; trials may become SUSPECT.
+    Warning,
+    /// A plan cannot do what it asks for; its trials would be INVALID.
+    Problem,
+}
+
+/// What a check found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// A stable name: `local_ports`.
+    pub id: String,
+    /// How much it weighs.
+    pub severity: Severity,
+    /// What was seen, in figures.
+    pub what: String,
+    /// What it does to which plans.
+    pub effect: String,
+    /// Exact commands that mend it, for this boot unless they say otherwise.
+    pub commands: Vec<String>,
+    /// Exact commands that undo them.
+    pub undo: Vec<String>,
+    /// The change that [`super::fix::apply`] would make; `None` if it takes a decision or more than a setting.
+    pub fixable: Option<Fix>,
+}
+
+impl Finding {
+    /// A finding with nothing to do about it.
+    #[must_use]
+    pub fn new(id: &str, severity: Severity, what: impl Into<String>, effect: impl Into<String>) -> Self {
+        Self { id: id.into(), severity, what: what.into(), effect: effect.into(), commands: Vec::new(), undo: Vec::new(), fixable: None }
+    }
+
+    /// A matter that is fine.
+    #[must_use]
+    pub fn fine(id: &str, what: impl Into<String>) -> Self {
+        Self::new(id, Severity::Ok, what, "enough for these plans")
+    }
+
+    /// A matter that cannot be seen on this host.
+    #[must_use]
+    pub fn unseen(id: &str, what: &str, effect: &str) -> Self {
+        Self::new(id, Severity::Note, format!("{what} is not visible here"), effect)
+    }
+
+    /// Adds a command and the one that undoes it.
+    #[must_use]
+    pub fn with_command(mut self, command: impl Into<String>, undo: Option<String>) -> Self {
+        self.commands.push(command.into());
+        self.undo.extend(undo);
+        self
+    }
+
+    /// Adds a kernel setting to be changed, which [`super::fix::apply`] can do.
+    #[must_use]
+    pub fn with_sysctl(mut self, host: &Host, name: &str, value: impl Into<String>) -> Self {
+        let value = value.into();
+        self.commands.push(format!("sudo sysctl -w {name}=\"{value}\""));
+        self.undo.extend(host.sysctl(name).map(|old| format!("sudo sysctl -w {name}=\"{old}\"")));
+        let setting = Setting { file: file_of(name), value };
+        self.fixable.get_or_insert_with(Fix::default).settings.push(setting);
+        self
+    }
+}
+
+/// `plan: what; plan: what` of those that are concerned; `None` if none is.
+pub(super) fn concerned<'a, D: 'a>(demands: impl IntoIterator<Item = &'a D>, effect: impl Fn(&D) -> Option<String>) -> Option<String> {
+    let effects: Vec<String> = demands.into_iter().filter_map(effect).collect();
+    (!effects.is_empty()).then(|| effects.join("; "))
+}

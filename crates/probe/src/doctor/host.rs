@@ -1,0 +1,156 @@
+//! What the checks look at.
+use pippin_model::cpus::CpuSet;
+use pippin_model::fingerprint::Fingerprint;
+
+use crate::cpuinfo::parse_hypervisor;
+use crate::fingerprint::fingerprint;
+use crate::host_load::{HostLoad, WATCHED, watch};
+use crate::kernel_files::KernelFiles;
+use crate::limits::{Limit, own_limits};
+use crate::memory::{Memory, parse_meminfo};
+use crate::netstat::backlog_drops;
+use crate::sockets::{TcpSockets, parse_sockstat};
+use crate::topology::{Topology, allowed_cpus, topology};
+
+/// A host as it is now. Unknown is `None`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Host {
+    /// What does not change from minute to minute.
+    pub fingerprint: Fingerprint,
+    /// Processors that this process may use.
+    pub cpus: Option<CpuSet>,
+    /// Which of them share a core or a cache.
+    pub topology: Topology,
+    /// Open files of one process.
+    pub open_files: Option<Limit>,
+    /// Memory and swap.
+    pub memory: Memory,
+    /// TCP sockets.
+    pub tcp: TcpSockets,
+    /// How busy it is while nobody measures.
+    pub load: Option<HostLoad>,
+    /// Packets dropped at full input queues since boot.
+    pub backlog_drops: Option<u64>,
+    /// Whether io_uring can be used; `Err` holds why not.
+    pub io_uring: Option<Result<(), String>>,
+    /// Clock sources that the kernel could use instead.
+    pub clock_sources: Vec<String>,
+    /// Whether it is a virtual machine, by the processor's flag.
+    pub virtual_machine: Option<bool>,
+    /// Size of a page in bytes.
+    pub page_bytes: Option<u64>,
+}
+
+impl Host {
+    /// A kernel setting's text.
+    #[must_use]
+    pub fn sysctl(&self, name: &str) -> Option<&str> {
+        self.fingerprint.sysctls.get(name).map(String::as_str)
+    }
+
+    /// The numbers in a kernel setting.
+    #[must_use]
+    pub fn sysctl_numbers(&self, name: &str) -> Option<Vec<u64>> {
+        self.sysctl(name)?.split_ascii_whitespace().map(|number| number.parse().ok()).collect()
+    }
+
+    /// The first number in a kernel setting.
+    #[must_use]
+    pub fn sysctl_number(&self, name: &str) -> Option<u64> {
+        self.sysctl_numbers(name)?.first().copied()
+    }
+}
+
+/// Looks at this host; takes about a second, in which it watches how busy the host is, itself asleep.
+#[must_use]
+pub fn observe() -> Host {
+    let files = KernelFiles::default();
+    let text = |name| files.text(name).unwrap_or_default();
+    let sources = text("sys/devices/system/clocksource/clocksource0/available_clocksource");
+    Host {
+        fingerprint: fingerprint(),
+        cpus: allowed_cpus(),
+        topology: topology(&files),
+        open_files: own_limits().get("nofile").copied(),
+        memory: parse_meminfo(&text("proc/meminfo")),
+        tcp: parse_sockstat(&text("proc/net/sockstat")),
+        load: watch(&files, WATCHED),
+        backlog_drops: backlog_drops(&text("proc/net/softnet_stat")),
+        io_uring: Some(try_io_uring()),
+        clock_sources: sources.split_ascii_whitespace().map(String::from).collect(),
+        virtual_machine: parse_hypervisor(&text("proc/cpuinfo")),
+        page_bytes: Some(crate::clock::ProcUnits::of_this_host().page_bytes),
+    }
+}
+
+/// Makes a smallest ring and gives it back: sysctls, seccomp filters of container engines and old kernels each forbid it in their own way
+/// (io_uring_setup(2)).
+fn try_io_uring() -> Result<(), String> {
+    // struct io_uring_params has 120 bytes; all zero asks for nothing special.
+    let mut parameters = [0_u64; 15];
+    // SAFETY: the kernel reads and writes the 120 bytes of `parameters` only; the descriptor that it gives is closed and nowhere else.
+    unsafe {
+        let ring = libc::syscall(libc::SYS_io_uring_setup, 1, parameters.as_mut_ptr());
+        if ring < 0 {
+            return Err(std::io::Error::last_os_error().to_string());
+        }
+        libc::close(i32::try_from(ring).unwrap_or(-1));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+impl Host {
+    /// Real hardware with eight cores on which nothing has to be mended.
+    pub(super) fn well_tuned() -> Self {
+        use crate::topology::Place;
+        let everything = CpuSet::parse("0-7").unwrap();
+        let sysctls = [
+            ("fs.file-max", "9223372036854775807"),
+            ("fs.nr_open", "1073741816"),
+            ("net.core.netdev_max_backlog", "10000"),
+            ("net.core.somaxconn", "65535"),
+            ("net.ipv4.ip_local_port_range", "1024 65535"),
+            ("net.ipv4.tcp_congestion_control", "cubic"),
+            ("net.ipv4.tcp_max_syn_backlog", "65535"),
+            ("net.ipv4.tcp_mem", "1000000 2000000 3000000"),
+            ("net.ipv4.tcp_rmem", "4096 131072 6291456"),
+            ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
+            ("net.ipv4.tcp_syncookies", "1"),
+            ("net.ipv4.tcp_tw_reuse", "2"),
+            ("vm.swappiness", "10"),
+        ];
+        Self {
+            fingerprint: Fingerprint {
+                cpus: 8,
+                cores: Some(8),
+                smt: Some(false),
+                governor: Some("performance".into()),
+                turbo: Some(false),
+                clock_source: Some("tsc".into()),
+                sysctls: sysctls.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+                ..Fingerprint::default()
+            },
+            topology: Topology {
+                cpus: (0..8).map(|cpu| (cpu, Place { package: Some(0), core: Some(cpu), last_level_cache: Some(everything.clone()) })).collect(),
+                smt: Some(false),
+            },
+            cpus: Some(everything),
+            open_files: Some(Limit { soft: Some(1_048_576), hard: Some(1_048_576) }),
+            memory: Memory { total_bytes: Some(64 << 30), available_bytes: Some(60 << 30), swap_total_bytes: Some(0), swap_free_bytes: Some(0) },
+            tcp: TcpSockets { in_use: Some(20), orphaned: Some(0), time_wait: Some(3), allocated: Some(25) },
+            load: Some(HostLoad { busy: 0.01, steal: 0.0 }),
+            backlog_drops: Some(0),
+            io_uring: Some(Ok(())),
+            clock_sources: vec!["tsc".into(), "hpet".into()],
+            virtual_machine: Some(false),
+            page_bytes: Some(4096),
+        }
+    }
+
+    /// The same with one kernel setting changed.
+    pub(super) fn with_sysctl(mut self, name: &str, value: &str) -> Self {
+        self.fingerprint.sysctls.insert(name.into(), value.into());
+        self
+    }
+}

@@ -1,0 +1,109 @@
+//! What on this host would spoil which plan, and how to mend it.
+//!
+//! [`observe`] looks at the host, a [`Demand`] says what a plan asks of it, and [`examine`] compares the two: pure functions over plain data, one file a
+//! matter. A new check is one function and one line in [`CHECKS`]. [`fix::apply`] makes the changes that are safe for this boot and can be undone.
+pub mod congestion;
+pub mod conntrack;
+pub mod cores;
+pub mod demand;
+pub mod descriptors;
+pub mod figures;
+pub mod finding;
+pub mod fix;
+pub mod frequency;
+pub mod host;
+pub mod io_uring;
+pub mod load;
+pub mod memory;
+pub mod ports;
+pub mod queues;
+pub mod time_source;
+
+pub use demand::{Demand, DemandCpus};
+pub use finding::{Finding, Severity};
+pub use host::{Host, observe};
+
+/// A check: a pure function of the host and of what the plans ask of it.
+pub type Check = fn(&Host, &[Demand]) -> Option<Finding>;
+
+/// All checks, in the order in which they are told. A check that has nothing to do with any of the plans answers `None`.
+pub const CHECKS: &[Check] = &[
+    descriptors::generator,
+    descriptors::server,
+    descriptors::system,
+    ports::range,
+    ports::time_wait,
+    queues::listen,
+    queues::syn,
+    queues::input,
+    memory::socket_buffers,
+    memory::available,
+    memory::swap,
+    congestion::control,
+    conntrack::entries,
+    frequency::governor,
+    frequency::turbo,
+    cores::count,
+    cores::siblings,
+    cores::shared,
+    cores::cgroup,
+    load::foreign,
+    load::steal,
+    io_uring::allowed,
+    time_source::cheap,
+];
+
+/// Everything that was found, the worst first; among equals in the order of [`CHECKS`].
+#[must_use]
+pub fn examine(host: &Host, demands: &[Demand]) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = CHECKS.iter().filter_map(|check| check(host, demands)).collect();
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_comes_first_and_ids_are_unique() {
+        let mut host = Host::well_tuned();
+        host.load = Some(crate::host_load::HostLoad { busy: 0.2, steal: 0.0 });
+        host.fingerprint.sysctls.insert("net.ipv4.ip_local_port_range".into(), "32768 60999".into());
+        let findings = examine(&host, &[Demand::new("devices-100k", 100_000)]);
+        assert!(findings.is_sorted_by_key(|finding| std::cmp::Reverse(finding.severity)));
+        assert_eq!(findings[0].severity, Severity::Problem, "{findings:#?}");
+        let mut ids: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), findings.len());
+    }
+
+    #[test]
+    fn a_well_tuned_host_has_nothing_to_mend_for_a_small_plan() {
+        let findings = examine(&Host::well_tuned(), &[Demand::new("hello", 10)]);
+        assert!(findings.iter().all(|finding| finding.severity == Severity::Ok), "{findings:#?}");
+        assert!(findings.len() > 12, "a check that is fine says so: {findings:#?}");
+    }
+
+    #[test]
+    fn every_finding_has_figures_and_every_bad_one_an_effect_and_a_way_out() {
+        let findings = examine(&Host::default(), &[Demand::new("devices-100k", 100_000)]);
+        for finding in findings {
+            assert!(!finding.what.is_empty() && !finding.effect.is_empty(), "{finding:?}");
+        }
+        let mut host = Host::well_tuned();
+        host.open_files = Some(crate::limits::Limit { soft: Some(1024), hard: Some(1024) });
+        for finding in examine(&host, &[Demand::new("devices-100k", 100_000)]) {
+            if finding.severity >= Severity::Warning {
+                assert!(!finding.commands.is_empty() && finding.what.contains(char::is_numeric), "{finding:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn this_host_can_be_examined() {
+        let findings = examine(&observe(), &[Demand::new("hello", 10)]);
+        assert!(findings.len() > 12, "{findings:#?}");
+    }
+}

@@ -1,0 +1,19 @@
+//! What can go wrong while probing. An unreadable kernel file is no error but an unknown value.
+use std::io;
+
+/// An error of this crate.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// The sampling thread could not be started.
+    #[error("cannot start the sampling thread: {0}; check `ulimit -u` and the control group's pids.max")]
+    Thread(#[source] io::Error),
+    /// The sampling thread could not be bound to the processor asked for.
+    #[error("cannot bind the sampling thread to processor {cpu}: {source}; choose one of those that `taskset -p $$` lists")]
+    Pin {
+        /// The processor asked for.
+        cpu: u32,
+        /// What sched_setaffinity(2) said.
+        #[source]
+        source: io::Error,
+    },
+}

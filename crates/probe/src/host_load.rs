@@ -1,0 +1,61 @@
+//! How busy the host is while this thread sleeps.
+use std::time::Duration;
+
+use crate::clock::{ProcUnits, monotonic_ns};
+use crate::kernel_files::KernelFiles;
+use crate::stat::parse_stat;
+
+/// How long the host is watched to tell how busy it is: 50 clock ticks, so that the share is good to some 2 %.
+pub const WATCHED: Duration = Duration::from_millis(500);
+
+/// Shares (0 to 1) of the time of all processors.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HostLoad {
+    /// Somebody was at work.
+    pub busy: f64,
+    /// The hypervisor ran another machine.
+    pub steal: f64,
+}
+
+/// Watches the host for a while, asleep. `None` if `/proc/stat` cannot be read.
+#[must_use]
+pub fn watch(files: &KernelFiles, watched: Duration) -> Option<HostLoad> {
+    let before = look(files)?;
+    std::thread::sleep(watched);
+    let after = look(files)?;
+    let available_ns = (after.at_ns - before.at_ns) as f64 * after.processors as f64;
+    let share = |before: u64, after: u64| Some((after.checked_sub(before)? as f64 / available_ns).min(1.0));
+    Some(HostLoad { busy: share(before.busy_ns, after.busy_ns)?, steal: share(before.steal_ns, after.steal_ns)? })
+}
+
+struct Look {
+    at_ns: u64,
+    processors: usize,
+    busy_ns: u64,
+    steal_ns: u64,
+}
+
+fn look(files: &KernelFiles) -> Option<Look> {
+    let units = ProcUnits::of_this_host();
+    let processors = parse_stat(&files.text("proc/stat")?)?;
+    let at_ns = monotonic_ns();
+    let busy_ns = processors.values().map(|times| times.busy_ns(at_ns, units)).sum();
+    let steal_ns = processors.values().map(|times| units.ticks_to_ns(times.steal)).sum();
+    Some(Look { at_ns, processors: processors.len(), busy_ns, steal_ns })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_that_stands_still_was_busy_all_the_time() {
+        // Neither idle nor stolen time grows in a captured file, so that what passed was busy time.
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("proc")).unwrap();
+        std::fs::write(root.path().join("proc/stat"), "cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n").unwrap();
+        let load = watch(&KernelFiles::below(root.path()), Duration::from_millis(20)).unwrap();
+        assert_eq!(load, HostLoad { busy: 1.0, steal: 0.0 });
+        assert_eq!(watch(&KernelFiles::below(root.path().join("nowhere")), Duration::ZERO), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! Reading kernel files below a root: `/` on a host, a folder of captured files in a test.
+use std::path::{Path, PathBuf};
+
+/// Files of /proc, /sys and /etc below one root.
+#[derive(Debug, Clone)]
+pub struct KernelFiles {
+    root: PathBuf,
+}
+
+impl Default for KernelFiles {
+    fn default() -> Self {
+        Self::below("/")
+    }
+}
+
+impl KernelFiles {
+    /// Files below this root.
+    #[must_use]
+    pub fn below(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// The place of a file named without its leading slash: `proc/stat`.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    /// A file's text; `None` if it cannot be read. Text that is no UTF-8 (a program may give itself any name) is kept with replacement characters.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<String> {
+        read(&self.path(name))
+    }
+
+    /// A one-line file's text without the line end; `None` if it cannot be read or is empty.
+    #[must_use]
+    pub fn line(&self, name: &str) -> Option<String> {
+        let text = self.text(name)?;
+        let line = text.trim();
+        (!line.is_empty()).then(|| line.to_string())
+    }
+
+    /// Whether a file or folder is there.
+    #[must_use]
+    pub fn exists(&self, name: &str) -> bool {
+        self.path(name).exists()
+    }
+
+    /// The numbers N for which `folder` has an entry `prefixN`, ascending.
+    #[must_use]
+    pub fn numbered(&self, folder: &str, prefix: &str) -> Vec<u32> {
+        let Ok(entries) = std::fs::read_dir(self.path(folder)) else { return Vec::new() };
+        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+        let mut numbers: Vec<u32> = names.filter_map(|name| name.strip_prefix(prefix)?.parse().ok()).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+}
+
+fn read(path: &Path) -> Option<String> {
+    let bytes = std::fs::read(path).ok()?;
+    Some(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_taken_below_the_root_and_absence_is_none() {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["cpu0", "cpu10", "cpu2", "cpufreq"] {
+            std::fs::create_dir(root.path().join(name)).unwrap();
+        }
+        std::fs::write(root.path().join("one"), b"performance\n").unwrap();
+        std::fs::write(root.path().join("raw"), b"a\xffb").unwrap();
+        let files = KernelFiles::below(root.path());
+        assert_eq!(files.line("one").as_deref(), Some("performance"));
+        assert_eq!(files.text("raw").as_deref(), Some("a\u{fffd}b"));
+        assert_eq!(files.text("two"), None);
+        assert_eq!(files.numbered("", "cpu"), [0, 2, 10]);
+    }
+}

@@ -1,0 +1,86 @@
+//! Resource limits (getrlimit(2)) of this process, and of others by `/proc/PID/limits`.
+use std::collections::BTreeMap;
+
+/// One limit: what holds now, and to what a process without privileges may raise it. `None` is unlimited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// The soft limit.
+    pub soft: Option<u64>,
+    /// The hard limit.
+    pub hard: Option<u64>,
+}
+
+/// This process's limits that matter to servers and load generators, by the name `ulimit` and limits.conf(5) use: open files, processes and threads of
+/// the user, locked memory, stack, address space.
+#[must_use]
+pub fn own_limits() -> BTreeMap<&'static str, Limit> {
+    let kinds = [
+        ("nofile", libc::RLIMIT_NOFILE),
+        ("nproc", libc::RLIMIT_NPROC),
+        ("memlock", libc::RLIMIT_MEMLOCK),
+        ("stack", libc::RLIMIT_STACK),
+        ("as", libc::RLIMIT_AS),
+    ];
+    kinds.into_iter().filter_map(|(name, kind)| Some((name, own_limit(kind)?))).collect()
+}
+
+fn own_limit(kind: libc::__rlimit_resource_t) -> Option<Limit> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is a valid place for the answer.
+    let failed = unsafe { libc::getrlimit(kind, &raw mut limit) };
+    let finite = |value| (value != libc::RLIM_INFINITY).then_some(value);
+    (failed == 0).then(|| Limit { soft: finite(limit.rlim_cur), hard: finite(limit.rlim_max) })
+}
+
+/// Raises this process's soft limit of open files to the hard one, which needs no privileges; children inherit it. Returns what holds then.
+///
+/// # Errors
+/// If the kernel refuses, or does not tell the limit.
+pub fn raise_open_files() -> std::io::Result<Limit> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is a valid place for the answer, and a valid limit afterwards.
+    let failed = unsafe {
+        libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) != 0 || {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) != 0
+        }
+    };
+    if failed {
+        return Err(std::io::Error::last_os_error());
+    }
+    let finite = |value| (value != libc::RLIM_INFINITY).then_some(value);
+    Ok(Limit { soft: finite(limit.rlim_cur), hard: finite(limit.rlim_max) })
+}
+
+/// Reads one line of `/proc/PID/limits` (proc_pid_limits(5)), by its title: `"Max open files"`.
+#[must_use]
+pub fn parse_limit(text: &str, title: &str) -> Option<Limit> {
+    let values = text.lines().find_map(|line| line.strip_prefix(title))?;
+    let mut words = values.split_ascii_whitespace();
+    let mut value = || match words.next()? {
+        "unlimited" => Some(None),
+        number => number.parse().ok().map(Some),
+    };
+    Some(Limit { soft: value()?, hard: value()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_other_processes_are_read() {
+        let text = "Limit                     Soft Limit           Hard Limit           Units     \nMax cpu time              unlimited            unlimited            seconds   \nMax stack size            8388608              unlimited            bytes     \nMax open files            1024                 20000                files     \n";
+        assert_eq!(parse_limit(text, "Max open files"), Some(Limit { soft: Some(1024), hard: Some(20_000) }));
+        assert_eq!(parse_limit(text, "Max stack size"), Some(Limit { soft: Some(8 << 20), hard: None }));
+        assert_eq!(parse_limit(text, "Max processes"), None);
+    }
+
+    #[test]
+    fn open_files_may_be_raised_to_the_hard_limit_and_both_ways_to_learn_it_agree() {
+        let limit = raise_open_files().unwrap();
+        assert_eq!(limit.soft, limit.hard);
+        let text = std::fs::read_to_string("/proc/self/limits").unwrap();
+        assert_eq!((own_limits().get("nofile").copied(), parse_limit(&text, "Max open files")), (Some(limit), Some(limit)));
+    }
+}

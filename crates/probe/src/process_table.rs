@@ -1,0 +1,230 @@
+//! Which processes live below which root.
+//!
+//! One look at a host lists the numbers in /proc, but reads only processes that are new or belong to a root: one that was found to be outside stays
+//! outside, since a process changes its parent only towards an ancestor (the nearest subreaper, or init; prctl(2) PR_SET_CHILD_SUBREAPER).
+use std::collections::{HashMap, HashSet};
+
+use crate::clock::{ProcUnits, process_cpu_ns};
+use crate::kernel_files::KernelFiles;
+use crate::process::parse_process_stat;
+
+/// One process as it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Its number.
+    pub pid: i32,
+    /// When it started, clock ticks after boot; tells it from a later process of the same number.
+    pub start_ticks: u64,
+    /// Its parent.
+    pub parent: i32,
+    /// Its own CPU time, all threads, in nanoseconds.
+    pub own_ns: u64,
+    /// CPU time of its children that died and were waited for, and of theirs, in nanoseconds (exact to two clock ticks).
+    pub waited_ns: u64,
+    /// Resident set in bytes.
+    pub rss_bytes: u64,
+    /// Threads.
+    pub threads: u32,
+    /// Whether it is dead and not yet waited for.
+    pub zombie: bool,
+}
+
+/// Reads one process; `None` if it is gone.
+#[must_use]
+pub fn read_process(files: &KernelFiles, units: ProcUnits, pid: i32) -> Option<Process> {
+    let stat = parse_process_stat(&files.text(&format!("proc/{pid}/stat"))?)?;
+    let ticks = |user: u64, system: u64| units.ticks_to_ns(user + system);
+    Some(Process {
+        pid,
+        start_ticks: stat.start_ticks,
+        parent: stat.parent,
+        own_ns: process_cpu_ns(pid).unwrap_or_else(|| ticks(stat.user_ticks, stat.system_ticks)),
+        waited_ns: ticks(stat.waited_user_ticks, stat.waited_system_ticks),
+        rss_bytes: stat.rss_pages.saturating_mul(units.page_bytes),
+        threads: stat.threads,
+        zombie: stat.is_zombie(),
+    })
+}
+
+/// The numbers of all processes, ascending.
+#[must_use]
+pub fn list_processes(files: &KernelFiles) -> Vec<i32> {
+    files.numbered("proc", "").into_iter().filter_map(|number| i32::try_from(number).ok()).collect()
+}
+
+/// What one look at the host found.
+#[derive(Debug, Default)]
+pub struct Reading {
+    /// For each root, in the order asked for: itself, if it lives, and all below it.
+    pub trees: Vec<HashMap<i32, Process>>,
+    /// Members of the last look that are still listed but died or moved while they were being read.
+    pub unread: HashSet<i32>,
+    /// Whether a new process could not be placed because its parent died while it was being read.
+    pub unplaced: bool,
+}
+
+/// Remembers between looks who belongs where.
+#[derive(Debug, Default)]
+pub struct ProcessTable {
+    roots: Vec<i32>,
+    outside: HashSet<i32>,
+    /// Parents before their children, so that nobody is found both alive and in the account of the one that waited for it.
+    members: Vec<i32>,
+}
+
+enum Place {
+    Tree(usize),
+    Outside,
+    Unknown,
+}
+
+impl ProcessTable {
+    /// Places all `listed` processes below the `roots`; `read` reads one of them.
+    pub fn look(&mut self, roots: &[i32], listed: &[i32], mut read: impl FnMut(i32) -> Option<Process>) -> Reading {
+        if self.roots != roots {
+            *self = Self { roots: roots.to_vec(), ..Self::default() };
+        }
+        let alive: HashSet<i32> = listed.iter().copied().collect();
+        self.outside.retain(|pid| alive.contains(pid));
+        self.members.retain(|pid| alive.contains(pid));
+        let known: HashSet<i32> = self.members.iter().copied().collect();
+        let fresh = listed.iter().copied().filter(|pid| !known.contains(pid) && !self.outside.contains(pid));
+        let order: Vec<i32> = self.members.iter().copied().chain(fresh).collect();
+        let processes: HashMap<i32, Process> = order.iter().filter_map(|&pid| Some((pid, read(pid)?))).collect();
+
+        let mut reading = Reading { trees: vec![HashMap::new(); roots.len()], ..Reading::default() };
+        for pid in order {
+            let place = processes.get(&pid).map(|_| self.place(pid, &processes));
+            match place {
+                Some(Place::Tree(index)) => {
+                    if let Some(process) = processes.get(&pid) {
+                        reading.trees[index].insert(pid, process.clone());
+                    }
+                    if !known.contains(&pid) {
+                        self.members.push(pid);
+                    }
+                }
+                Some(Place::Outside) => {
+                    self.outside.insert(pid);
+                }
+                _ if known.contains(&pid) => {
+                    reading.unread.insert(pid);
+                }
+                Some(Place::Unknown) => reading.unplaced = true,
+                None => {}
+            }
+        }
+        reading
+    }
+
+    /// Walks up from a process to the first root, or to what is known to be outside.
+    fn place(&self, pid: i32, processes: &HashMap<i32, Process>) -> Place {
+        let mut at = pid;
+        // A chain cannot be longer than there are processes, unless it was read while it changed.
+        for _ in 0..=processes.len() {
+            if let Some(index) = self.roots.iter().position(|&root| root == at) {
+                return Place::Tree(index);
+            }
+            if at <= 0 || self.outside.contains(&at) {
+                return Place::Outside;
+            }
+            match processes.get(&at) {
+                // A container's first processes have the parent 0.
+                Some(process) => at = process.parent,
+                None => return Place::Unknown,
+            }
+        }
+        Place::Unknown
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A process of 1 MiB and one thread.
+    pub(crate) fn process(pid: i32, parent: i32, own_ns: u64, waited_ns: u64) -> Process {
+        Process { pid, start_ticks: 1, parent, own_ns, waited_ns, rss_bytes: 1 << 20, threads: 1, zombie: false }
+    }
+
+    fn host(parents: &[(i32, i32)]) -> HashMap<i32, Process> {
+        parents.iter().map(|&(pid, parent)| (pid, process(pid, parent, 0, 0))).collect()
+    }
+
+    fn look(table: &mut ProcessTable, roots: &[i32], host: &HashMap<i32, Process>, reads: &mut Vec<i32>) -> Reading {
+        let mut listed: Vec<i32> = host.keys().copied().collect();
+        listed.sort_unstable();
+        table.look(roots, &listed, |pid| {
+            reads.push(pid);
+            host.get(&pid).cloned()
+        })
+    }
+
+    fn pids(tree: &HashMap<i32, Process>) -> Vec<i32> {
+        let mut pids: Vec<i32> = tree.keys().copied().collect();
+        pids.sort_unstable();
+        pids
+    }
+
+    #[test]
+    fn trees_hold_all_descendants_of_their_own_root_only() {
+        let host = host(&[(1, 0), (10, 1), (11, 10), (12, 11), (20, 10), (21, 20), (30, 1)]);
+        let reading = look(&mut ProcessTable::default(), &[11, 20], &host, &mut Vec::new());
+        assert_eq!((pids(&reading.trees[0]), pids(&reading.trees[1])), (vec![11, 12], vec![20, 21]));
+        assert!(reading.unread.is_empty() && !reading.unplaced);
+    }
+
+    #[test]
+    fn what_is_outside_is_read_once_and_members_each_time_parents_first() {
+        let mut table = ProcessTable::default();
+        let mut processes = host(&[(1, 0), (2, 1), (10, 1), (90, 10), (40, 90)]);
+        look(&mut table, &[10], &processes, &mut Vec::new());
+        processes.extend(host(&[(3, 40), (99, 2)]));
+        let mut reads = Vec::new();
+        let reading = look(&mut table, &[10], &processes, &mut reads);
+        assert_eq!(reads, [10, 40, 90, 3, 99]);
+        assert_eq!(pids(&reading.trees[0]), [3, 10, 40, 90]);
+        let mut again = Vec::new();
+        look(&mut table, &[10], &processes, &mut again);
+        assert_eq!(again, [10, 40, 90, 3]);
+    }
+
+    #[test]
+    fn an_orphan_is_below_the_subreaper() {
+        let mut table = ProcessTable::default();
+        look(&mut table, &[10], &host(&[(1, 0), (10, 1), (11, 10), (12, 11)]), &mut Vec::new());
+        let reading = look(&mut table, &[10], &host(&[(1, 0), (10, 1), (12, 10)]), &mut Vec::new());
+        assert_eq!(pids(&reading.trees[0]), [10, 12]);
+    }
+
+    #[test]
+    fn a_member_that_dies_under_the_eyes_is_told_and_a_stranger_is_asked_again() {
+        let mut table = ProcessTable::default();
+        look(&mut table, &[10], &host(&[(1, 0), (10, 1), (11, 10)]), &mut Vec::new());
+        // 11 and 12 are listed; 11 is gone when it is read, so that nobody knows where its child 12 belongs.
+        let now = host(&[(1, 0), (10, 1), (12, 11)]);
+        let reading = table.look(&[10], &[1, 10, 11, 12], |pid| now.get(&pid).cloned());
+        assert_eq!(reading.unread, HashSet::from([11]));
+        assert!(reading.unplaced);
+        let reading = look(&mut table, &[10], &host(&[(1, 0), (10, 1), (12, 10)]), &mut Vec::new());
+        assert_eq!(pids(&reading.trees[0]), [10, 12]);
+    }
+
+    #[test]
+    fn other_roots_make_everything_new() {
+        let mut table = ProcessTable::default();
+        let host = host(&[(1, 0), (10, 1), (20, 1), (21, 20)]);
+        look(&mut table, &[10], &host, &mut Vec::new());
+        let reading = look(&mut table, &[10, 20], &host, &mut Vec::new());
+        assert_eq!(pids(&reading.trees[1]), [20, 21]);
+    }
+
+    #[test]
+    fn this_process_is_read_from_proc() {
+        let (files, units) = (KernelFiles::default(), ProcUnits::of_this_host());
+        let own = i32::try_from(std::process::id()).unwrap();
+        let process = read_process(&files, units, own).unwrap();
+        assert!(process.threads >= 1 && process.rss_bytes > 100_000 && !process.zombie, "{process:?}");
+        assert!(list_processes(&files).contains(&own));
+    }
+}

@@ -1,0 +1,212 @@
+//! One instant: what every role and the host have used so far.
+use pippin_model::usage::{HostSample, Role, RoleSample, UsageSample};
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+
+use crate::clock::{ProcUnits, monotonic_ns, thread_cpu_ns};
+use crate::frequency::current_khz;
+use crate::kernel_files::KernelFiles;
+use crate::memory::parse_meminfo;
+use crate::netstat::{counter, received_bytes};
+use crate::process::parse_pss_bytes;
+use crate::process_table::{Process, ProcessTable, Reading, list_processes, read_process};
+use crate::stat::{interrupt_ns, parse_stat};
+use crate::switches::{SwitchLedger, read_switches};
+use crate::tree::TreeLedger;
+
+/// Who belongs to which role.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Roots {
+    /// The roots of each role.
+    pub roles: BTreeMap<Role, Vec<RoleRoot>>,
+    /// The target's log file.
+    pub log: Option<PathBuf>,
+}
+
+/// Where a role's processes begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RoleRoot {
+    /// All descendants of this process, and it itself unless the role is the target (there it is our own supervisor, a subreaper).
+    Tree(i32),
+    /// This process alone, without its children.
+    Process(i32),
+}
+
+/// Details (proportional set, context switches, frequency) are read at most this often, because they cost much.
+const DETAIL_EVERY_NS: u64 = 1_000_000_000;
+/// ... and so rarely that they take less than this part of one core.
+const DETAIL_SHARE: u64 = 200;
+
+/// What must be remembered from one sample to the next so that dead processes stay counted and details stay cheap.
+#[derive(Debug)]
+pub struct TreeMemory {
+    files: KernelFiles,
+    units: ProcUnits,
+    table: ProcessTable,
+    trees: HashMap<(Role, i32), TreeLedger>,
+    alone: HashMap<(Role, i32), (u64, u64)>,
+    switches: BTreeMap<Role, SwitchLedger>,
+    detail_due_ns: u64,
+}
+
+impl Default for TreeMemory {
+    fn default() -> Self {
+        Self {
+            files: KernelFiles::default(),
+            units: ProcUnits::of_this_host(),
+            table: ProcessTable::default(),
+            trees: HashMap::new(),
+            alone: HashMap::new(),
+            switches: BTreeMap::new(),
+            detail_due_ns: 0,
+        }
+    }
+}
+
+impl TreeMemory {
+    /// Makes the next sample carry the details, whenever they were last read.
+    pub const fn ask_for_details(&mut self) {
+        self.detail_due_ns = 0;
+    }
+}
+
+/// One role while it is being added up.
+#[derive(Default)]
+struct Tally {
+    began: bool,
+    cpu_ns: u64,
+    living: Vec<Process>,
+}
+
+/// Samples all roles and the host at this instant. Counters are cumulative and hold processes that died since; a role none of whose roots was ever
+/// seen is absent.
+pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
+    let before_ns = monotonic_ns();
+    let tallies = tally(roots, memory);
+    let host_times = memory.files.text("proc/stat").and_then(|text| parse_stat(&text));
+    // The counters are read one after the other; their common instant lies in the middle.
+    let now_ns = monotonic_ns();
+    let at_ns = before_ns.midpoint(now_ns);
+
+    let cpu_before_ns = thread_cpu_ns();
+    let detailed = now_ns >= memory.detail_due_ns;
+    let mut result = UsageSample { at_ns, log_bytes: log_bytes(roots), ..UsageSample::default() };
+    for (role, tally) in tallies {
+        if !tally.began {
+            continue;
+        }
+        let mut sample = summed(&tally);
+        if detailed {
+            add_details(&mut sample, &tally.living, memory, role);
+        }
+        result.roles.insert(role, sample);
+    }
+    result.host = host(&memory.files, detailed);
+    if let Some(processors) = host_times {
+        result.host.busy_ns = processors.iter().map(|(&cpu, times)| (cpu, times.busy_ns(now_ns, memory.units))).collect();
+        result.host.steal_ns = Some(memory.units.ticks_to_ns(processors.values().map(|times| times.steal).sum()));
+        result.host.interrupt_ns = interrupt_ns(&processors, memory.units);
+    }
+    if detailed {
+        let cost_ns = thread_cpu_ns().zip(cpu_before_ns).map_or(0, |(after, before)| after - before);
+        memory.detail_due_ns = now_ns + DETAIL_EVERY_NS.max(cost_ns * DETAIL_SHARE);
+    }
+    result
+}
+
+fn tally(roots: &Roots, memory: &mut TreeMemory) -> BTreeMap<Role, Tally> {
+    let all = || roots.roles.iter().flat_map(|(&role, roots)| roots.iter().map(move |&root| (role, root)));
+    let tree_pids: Vec<i32> = all().filter_map(|(_, root)| if let RoleRoot::Tree(pid) = root { Some(pid) } else { None }).collect();
+    let mut reading = look(memory, &tree_pids);
+    let mut tallies: BTreeMap<Role, Tally> = BTreeMap::new();
+    for (role, root) in all() {
+        let tally = tallies.entry(role).or_default();
+        match root {
+            RoleRoot::Process(pid) => add_alone(tally, memory, role, pid),
+            RoleRoot::Tree(pid) => {
+                let index = tree_pids.iter().position(|&tree| tree == pid).unwrap_or_default();
+                let root_counts = role != Role::Target;
+                let ledger = memory.trees.entry((role, pid)).or_default();
+                tally.cpu_ns += ledger.update(pid, root_counts, &reading.trees[index], &reading.unread);
+                tally.began |= ledger.began();
+                let members = std::mem::take(&mut reading.trees[index]).into_values();
+                tally.living.extend(members.filter(|process| !process.zombie && (root_counts || process.pid != pid)));
+            }
+        }
+    }
+    tallies
+}
+
+/// Looks at the host, and once again if something died while it was being read.
+fn look(memory: &mut TreeMemory, tree_pids: &[i32]) -> Reading {
+    let TreeMemory { files, units, table, .. } = memory;
+    let mut once = || table.look(tree_pids, &list_processes(files), |pid| read_process(files, *units, pid));
+    if tree_pids.is_empty() {
+        return Reading::default();
+    }
+    let reading = once();
+    if reading.unread.is_empty() && !reading.unplaced { reading } else { once() }
+}
+
+fn add_alone(tally: &mut Tally, memory: &mut TreeMemory, role: Role, pid: i32) {
+    let now = read_process(&memory.files, memory.units, pid);
+    let last = memory.alone.get(&(role, pid)).copied();
+    if let Some(process) = now
+        && last.is_none_or(|(start_ticks, _)| start_ticks == process.start_ticks)
+    {
+        memory.alone.insert((role, pid), (process.start_ticks, process.own_ns));
+        if !process.zombie {
+            tally.living.push(process);
+        }
+    }
+    if let Some((_, own_ns)) = memory.alone.get(&(role, pid)) {
+        tally.cpu_ns += own_ns;
+        tally.began = true;
+    }
+}
+
+fn summed(tally: &Tally) -> RoleSample {
+    let living = &tally.living;
+    RoleSample {
+        cpu_ns: tally.cpu_ns,
+        rss_bytes: (!living.is_empty()).then(|| living.iter().map(|process| process.rss_bytes).sum()),
+        processes: u32::try_from(living.len()).unwrap_or(u32::MAX),
+        threads: living.iter().map(|process| process.threads).sum(),
+        ..RoleSample::default()
+    }
+}
+
+fn add_details(sample: &mut RoleSample, living: &[Process], memory: &mut TreeMemory, role: Role) {
+    let files = &memory.files;
+    let seen = living.iter().flat_map(|process| read_switches(files, process.pid)).collect();
+    let switches = memory.switches.entry(role).or_default().update(seen);
+    sample.voluntary_switches = switches.map(|switches| switches.voluntary);
+    sample.involuntary_switches = switches.map(|switches| switches.involuntary);
+    let mut pss_bytes = None;
+    for process in living {
+        match files.text(&format!("proc/{}/smaps_rollup", process.pid)).and_then(|text| parse_pss_bytes(&text)) {
+            Some(bytes) => pss_bytes = Some(pss_bytes.unwrap_or(0) + bytes),
+            // It died since.
+            None if read_process(files, memory.units, process.pid).is_none_or(|process| process.zombie) => {}
+            // Not ours to see: a sum without it would be no sum.
+            None => return,
+        }
+    }
+    sample.pss_bytes = pss_bytes;
+}
+
+fn host(files: &KernelFiles, detailed: bool) -> HostSample {
+    let text = |name| files.text(name).unwrap_or_default();
+    HostSample {
+        listen_overflows: counter(&text("proc/net/netstat"), "TcpExt", "ListenOverflows"),
+        retransmits: counter(&text("proc/net/snmp"), "Tcp", "RetransSegs"),
+        loopback_bytes: received_bytes(&text("proc/net/dev"), "lo"),
+        frequency_khz: if detailed { current_khz(files) } else { BTreeMap::new() },
+        memory_available_bytes: parse_meminfo(&text("proc/meminfo")).available_bytes,
+        ..HostSample::default()
+    }
+}
+
+fn log_bytes(roots: &Roots) -> Option<u64> {
+    Some(std::fs::metadata(roots.log.as_ref()?).ok()?.len())
+}

@@ -1,0 +1,236 @@
+//! CPU time of a whole process tree, each process counted exactly once, also after its death.
+//!
+//! The kernel adds a dead process's time, and that of all it had itself waited for, to the account "children waited for" (cutime, cstime) of the one
+//! that waits for it (wait(2), kernel `wait_task_zombie`). So the living processes' own time, plus their accounts, plus the account of the supervisor
+//! (to which orphans fall) is the whole, however short-lived the children. One gap is left: children of a parent that ignores SIGCHLD are billed to
+//! nobody (getrusage(2)). Their time as last seen is kept here; what such a child used after the last sample stays unknown, so that the
+//! figure is a lower bound for those servers.
+use std::collections::{HashMap, HashSet};
+
+use crate::process_table::Process;
+
+/// Two clock ticks (user and system are rounded down apart) of 100 a second: what the account of the waited-for may lack.
+const ROUNDING_NS: u64 = 20_000_000;
+
+/// What was last known of a process.
+#[derive(Debug, Clone)]
+struct Entry {
+    start_ticks: u64,
+    parent: i32,
+    own_ns: u64,
+    waited_ns: u64,
+    /// Its account when it was first seen.
+    waited_first_ns: u64,
+    /// What vanished children had used when last seen: the account must have grown by at least that.
+    expected_ns: u64,
+}
+
+impl Entry {
+    fn new(process: &Process) -> Self {
+        let Process { start_ticks, parent, own_ns, waited_ns, .. } = *process;
+        Self { start_ticks, parent, own_ns, waited_ns, waited_first_ns: waited_ns, expected_ns: 0 }
+    }
+
+    const fn total_ns(&self) -> u64 {
+        self.own_ns + self.waited_ns
+    }
+
+    /// By how much the account grew more than vanished children explain.
+    const fn surplus_ns(&self) -> u64 {
+        (self.waited_ns - self.waited_first_ns).saturating_sub(self.expected_ns)
+    }
+
+    /// Time of vanished children that no account shows.
+    const fn unbilled_ns(&self) -> u64 {
+        let missing = self.expected_ns.saturating_sub(self.waited_ns - self.waited_first_ns);
+        if missing > ROUNDING_NS { missing } else { 0 }
+    }
+}
+
+/// The account of one tree over time.
+#[derive(Debug, Default)]
+pub struct TreeLedger {
+    root_start_ticks: Option<u64>,
+    entries: HashMap<i32, Entry>,
+    /// Unbilled time of processes whose parent is gone too.
+    unbilled_ns: u64,
+    counted_ns: u64,
+}
+
+impl TreeLedger {
+    /// Takes in one look at the tree below `root` and returns its CPU time since it began, in nanoseconds; it never falls.
+    ///
+    /// `seen` is the root and all below it, `unread` those that could not be read this time although they were listed: they are settled next time.
+    /// With `root_counts` the root's own time belongs to the tree.
+    pub fn update(&mut self, root: i32, root_counts: bool, seen: &HashMap<i32, Process>, unread: &HashSet<i32>) -> u64 {
+        let root_lives = seen.get(&root).is_some_and(|process| *self.root_start_ticks.get_or_insert(process.start_ticks) == process.start_ticks);
+        if !root_lives {
+            return self.counted_ns;
+        }
+        let vanished = self.take_vanished(seen, unread);
+        for (pid, process) in seen {
+            let entry = self.entries.entry(*pid).or_insert_with(|| Entry::new(process));
+            entry.parent = process.parent;
+            entry.own_ns = process.own_ns.max(entry.own_ns);
+            entry.waited_ns = process.waited_ns.max(entry.waited_ns);
+        }
+        self.settle(root, &vanished);
+        let total: u64 = seen.keys().filter_map(|pid| Some((pid, self.entries.get(pid)?))).fold(self.unbilled_ns, |sum, (&pid, entry)| {
+            let own = if pid == root && !root_counts { 0 } else { entry.own_ns };
+            sum + own + entry.waited_ns + entry.unbilled_ns()
+        });
+        self.counted_ns = self.counted_ns.max(total);
+        self.counted_ns
+    }
+
+    /// Whether the root was ever seen.
+    #[must_use]
+    pub const fn began(&self) -> bool {
+        self.root_start_ticks.is_some()
+    }
+
+    fn take_vanished(&mut self, seen: &HashMap<i32, Process>, unread: &HashSet<i32>) -> HashMap<i32, Entry> {
+        let same = |pid: &i32, entry: &Entry| seen.get(pid).map_or(unread.contains(pid), |process| process.start_ticks == entry.start_ticks);
+        self.entries.extract_if(|pid, entry| !same(pid, entry)).collect()
+    }
+
+    /// Charges the vanished to those who must have waited for them.
+    fn settle(&mut self, root: i32, vanished: &HashMap<i32, Entry>) {
+        // Whatever a vanished process itself had not been billed for, nobody will be.
+        self.unbilled_ns += vanished.values().map(Entry::unbilled_ns).sum::<u64>();
+        let (certain, uncertain): (Vec<&Entry>, Vec<&Entry>) = vanished.values().partition(|entry| self.entries.contains_key(&entry.parent));
+        for entry in certain {
+            self.charge(entry.parent, entry.total_ns());
+        }
+        // Its parent vanished as well: either the parent waited for it first and passed it upwards, or it was an orphan for a moment and the root did.
+        for entry in uncertain {
+            let ancestor = self.living_ancestor(entry.parent, vanished).unwrap_or(root);
+            let root_did = self.entries.get(&root).is_some_and(|root| root.surplus_ns() + ROUNDING_NS >= entry.total_ns());
+            self.charge(if root_did { root } else { ancestor }, entry.total_ns());
+        }
+    }
+
+    fn charge(&mut self, pid: i32, total_ns: u64) {
+        if let Some(entry) = self.entries.get_mut(&pid) {
+            entry.expected_ns += total_ns;
+        }
+    }
+
+    fn living_ancestor(&self, mut pid: i32, vanished: &HashMap<i32, Entry>) -> Option<i32> {
+        for _ in 0..=vanished.len() {
+            if self.entries.contains_key(&pid) {
+                return Some(pid);
+            }
+            pid = vanished.get(&pid)?.parent;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process_table::tests::process;
+
+    const MS: u64 = 1_000_000;
+    const ROOT: i32 = 10;
+
+    /// Feeds one look: (pid, parent, own ms, waited ms).
+    fn look(ledger: &mut TreeLedger, processes: &[(i32, i32, u64, u64)]) -> u64 {
+        let seen = processes.iter().map(|&(pid, parent, own, waited)| (pid, process(pid, parent, own * MS, waited * MS))).collect();
+        ledger.update(ROOT, false, &seen, &HashSet::new()) / MS
+    }
+
+    #[test]
+    fn the_living_and_those_waited_for_count_and_the_supervisor_does_not() {
+        let mut ledger = TreeLedger::default();
+        assert!(!ledger.began());
+        assert_eq!(look(&mut ledger, &[(10, 1, 900, 0), (11, 10, 100, 50), (12, 11, 7, 0)]), 157);
+        assert!(ledger.began());
+        let seen = HashMap::from([(10, process(10, 1, 900 * MS, 0)), (11, process(11, 10, 100 * MS, 0))]);
+        assert_eq!(TreeLedger::default().update(ROOT, true, &seen, &HashSet::new()), 1000 * MS);
+    }
+
+    #[test]
+    fn a_child_that_was_waited_for_counts_once() {
+        let mut ledger = TreeLedger::default();
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 100, 0), (12, 11, 300, 0)]), 400);
+        // 12 used 40 more before it died, and a 13 came and went unseen, which used 60.
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 110, 400)]), 510);
+        // Now 11 dies and falls to the supervisor with all it had waited for.
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 510)]), 510);
+    }
+
+    #[test]
+    fn rounding_of_the_account_is_no_loss_and_the_sum_never_falls() {
+        let mut ledger = TreeLedger::default();
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 100, 0), (12, 11, 39, 0)]), 139);
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 100, 20)]), 139);
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 130, 20)]), 150);
+    }
+
+    #[test]
+    fn children_of_a_parent_that_ignores_their_death_keep_what_was_seen() {
+        let mut ledger = TreeLedger::default();
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 10, 0), (12, 11, 300, 0)]), 310);
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 10, 0)]), 310);
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 10, 0), (13, 11, 200, 0)]), 510);
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 15, 0)]), 515);
+        // The parent's own death bills the parent alone.
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 15)]), 515);
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 115)]), 615);
+    }
+
+    #[test]
+    fn a_family_that_vanishes_at_once_counts_once() {
+        let mut ledger = TreeLedger::default();
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 10, 0), (12, 11, 100, 0), (13, 12, 200, 0)]), 310);
+        // 12 waited for 13, then 11 for 12.
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 10, 300)]), 310);
+
+        // The same, but 12 died first and the supervisor waited for the orphan 13.
+        let mut ledger = TreeLedger::default();
+        look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 10, 0), (12, 11, 100, 0), (13, 12, 200, 0)]);
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 200), (11, 10, 10, 100)]), 310);
+
+        // 11 ignores the death of 12, which had waited for 13.
+        let mut ledger = TreeLedger::default();
+        look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 10, 0), (12, 11, 100, 0), (13, 12, 200, 0)]);
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 10, 0)]), 310);
+    }
+
+    #[test]
+    fn a_double_forked_daemon_counts_once_alive_and_dead() {
+        let mut ledger = TreeLedger::default();
+        look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 5, 0), (12, 11, 1, 0), (13, 12, 0, 0)]);
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 5, 1), (13, 10, 400, 0)]), 406);
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 450), (11, 10, 5, 1)]), 456);
+    }
+
+    #[test]
+    fn a_number_used_again_is_another_process() {
+        let mut ledger = TreeLedger::default();
+        look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 5, 0), (12, 11, 100, 0)]);
+        let again = Process { start_ticks: 2, ..process(12, 11, 3 * MS, 0) };
+        let seen = HashMap::from([(10, process(10, 1, 0, 0)), (11, process(11, 10, 5 * MS, 100 * MS)), (12, again)]);
+        assert_eq!(ledger.update(ROOT, false, &seen, &HashSet::new()) / MS, 108);
+    }
+
+    #[test]
+    fn who_dies_under_the_eyes_is_settled_next_time() {
+        let mut ledger = TreeLedger::default();
+        look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 5, 0), (12, 11, 100, 0)]);
+        let seen = HashMap::from([(10, process(10, 1, 0, 0)), (11, process(11, 10, 6 * MS, 0))]);
+        assert_eq!(ledger.update(ROOT, false, &seen, &HashSet::from([12])) / MS, 105);
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 7, 120)]), 127);
+    }
+
+    #[test]
+    fn a_tree_whose_supervisor_is_gone_keeps_its_last_figure() {
+        let mut ledger = TreeLedger::default();
+        assert_eq!(look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 500, 0)]), 500);
+        assert_eq!(look(&mut ledger, &[]), 500);
+        let other = HashMap::from([(10, Process { start_ticks: 9, ..process(10, 1, 0, 7 * MS) })]);
+        assert_eq!(ledger.update(ROOT, false, &other, &HashSet::new()) / MS, 500);
+    }
+}

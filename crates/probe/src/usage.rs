@@ -1,0 +1,253 @@
+//! What lies between two instants: a pure function over samples.
+use pippin_model::usage::{HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What every role and the host used from `from_ns` to `to_ns` (CLOCK_MONOTONIC). Counters are cut at the two instants by linear interpolation
+/// between the samples around them; highest values are those of the samples in between (or around, if there is none in between).
+///
+/// `None` if the stretch is empty or the samples do not cover it. A figure whose counter does not cover it, or fell (a log that was cut, an
+/// interface made anew), is `None`.
+#[must_use]
+pub fn usage_between(samples: &[UsageSample], from_ns: u64, to_ns: u64) -> Option<Usage> {
+    let (first, last) = (samples.first()?, samples.last()?);
+    if from_ns >= to_ns || from_ns < first.at_ns || to_ns > last.at_ns {
+        return None;
+    }
+    let stretch = Stretch { samples, from_ns, to_ns };
+    let duration_ns = to_ns - from_ns;
+    let cores = |ns: f64| ns / duration_ns as f64;
+    let roles: BTreeSet<Role> = samples.iter().flat_map(|sample| sample.roles.keys().copied()).collect();
+    let roles: BTreeMap<Role, RoleUse> = roles.into_iter().map(|role| (role, role_use(&stretch, role))).collect();
+    let busy_by_cpu = busy_by_cpu(&stretch, cores);
+    Some(Usage {
+        duration_ns,
+        foreign_cores: foreign_cores(&stretch, &roles, &busy_by_cpu),
+        interrupt_cores: stretch.host_growth(|host| host.interrupt_ns).map(cores),
+        steal_cores: stretch.host_growth(|host| host.steal_ns).map(cores),
+        listen_overflows: stretch.host_growth(|host| host.listen_overflows).map(whole),
+        retransmits: stretch.host_growth(|host| host.retransmits).map(whole),
+        loopback_bytes: stretch.host_growth(|host| host.loopback_bytes).map(whole),
+        log_bytes: stretch.growth(|sample| sample.log_bytes).map(whole),
+        frequency_khz: frequency_khz(&stretch, &busy_by_cpu),
+        roles,
+        busy_by_cpu,
+    })
+}
+
+/// Samples and the stretch to be cut out of them.
+struct Stretch<'a> {
+    samples: &'a [UsageSample],
+    from_ns: u64,
+    to_ns: u64,
+}
+
+impl<'a> Stretch<'a> {
+    /// How much a cumulative counter grew over the stretch.
+    fn growth(&self, counter: impl Fn(&UsageSample) -> Option<u64>) -> Option<f64> {
+        let known: Vec<(u64, u64)> = self.samples.iter().filter_map(|sample| Some((sample.at_ns, counter(sample)?))).collect();
+        // A counter that fell was begun anew, and what it lost is unknown.
+        let around = known.windows(2).filter(|pair| pair[1].0 >= self.from_ns && pair[0].0 <= self.to_ns);
+        if around.into_iter().any(|pair| pair[1].1 < pair[0].1) {
+            return None;
+        }
+        // Counted from the least of them, for a float has no room for the nanoseconds of a counter that has run for months.
+        let least = known.iter().map(|&(_, value)| value).min()?;
+        let known: Vec<(u64, f64)> = known.into_iter().map(|(at, value)| (at, (value - least) as f64)).collect();
+        Some(interpolated(&known, self.to_ns)? - interpolated(&known, self.from_ns)?)
+    }
+
+    fn host_growth(&self, counter: impl Fn(&HostSample) -> Option<u64>) -> Option<f64> {
+        self.growth(|sample| counter(&sample.host))
+    }
+
+    /// The values known within the stretch, else those of the samples around it.
+    fn within<T>(&self, value: impl Fn(&'a UsageSample) -> Option<T>) -> Vec<T> {
+        let inside = self.samples.iter().filter(|sample| (self.from_ns..=self.to_ns).contains(&sample.at_ns));
+        let values: Vec<T> = inside.filter_map(&value).collect();
+        if !values.is_empty() {
+            return values;
+        }
+        let before = self.samples.iter().rev().filter(|sample| sample.at_ns < self.from_ns).find_map(&value);
+        let after = self.samples.iter().filter(|sample| sample.at_ns > self.to_ns).find_map(&value);
+        before.into_iter().chain(after).collect()
+    }
+}
+
+/// A counter's value at an instant; `None` outside the known points.
+fn interpolated(known: &[(u64, f64)], at_ns: u64) -> Option<f64> {
+    let after = known.partition_point(|&(at, _)| at < at_ns);
+    let (right_ns, right) = *known.get(after)?;
+    if right_ns == at_ns {
+        return Some(right);
+    }
+    let (left_ns, left) = *known.get(after.checked_sub(1)?)?;
+    let part = (at_ns - left_ns) as f64 / (right_ns - left_ns) as f64;
+    Some(left + (right - left) * part)
+}
+
+fn whole(growth: f64) -> u64 {
+    growth.round() as u64
+}
+
+fn role_use(stretch: &Stretch, role: Role) -> RoleUse {
+    let growth = |counter: fn(&RoleSample) -> Option<u64>| stretch.growth(|sample| counter(sample.roles.get(&role)?));
+    let within = |value: fn(&RoleSample) -> Option<u64>| stretch.within(|sample| value(sample.roles.get(&role)?));
+    let cpu_ns = growth(|role| Some(role.cpu_ns));
+    let rss = within(|role| role.rss_bytes);
+    let most = |value| within(value).into_iter().max().and_then(|most| u32::try_from(most).ok());
+    RoleUse {
+        cpu_ns: cpu_ns.map(whole),
+        cores: cpu_ns.map(|cpu_ns| cpu_ns / (stretch.to_ns - stretch.from_ns) as f64),
+        rss_max_bytes: rss.iter().max().copied(),
+        rss_first_bytes: rss.first().copied(),
+        rss_last_bytes: rss.last().copied(),
+        pss_max_bytes: within(|role| role.pss_bytes).into_iter().max(),
+        processes: most(|role| Some(role.processes.into())),
+        threads: most(|role| Some(role.threads.into())),
+        voluntary_switches: growth(|role| role.voluntary_switches).map(whole),
+        involuntary_switches: growth(|role| role.involuntary_switches).map(whole),
+    }
+}
+
+fn busy_by_cpu(stretch: &Stretch, cores: impl Fn(f64) -> f64) -> BTreeMap<u32, f64> {
+    let cpus: BTreeSet<u32> = stretch.samples.iter().flat_map(|sample| sample.host.busy_ns.keys().copied()).collect();
+    // Rounding to clock ticks may make a processor that never rests a little more than busy.
+    let busy = |cpu| Some(cores(stretch.host_growth(|host| host.busy_ns.get(&cpu).copied())?).min(1.0));
+    cpus.into_iter().filter_map(|cpu| Some((cpu, busy(cpu)?))).collect()
+}
+
+/// Busy cores less all roles; where the kernel keeps the time of interrupts apart, less that too: on loopback it is the roles' own traffic.
+/// A little below 0 by rounding is 0.
+fn foreign_cores(stretch: &Stretch, roles: &BTreeMap<Role, RoleUse>, busy_by_cpu: &BTreeMap<u32, f64>) -> Option<f64> {
+    let duration = (stretch.to_ns - stretch.from_ns) as f64;
+    let busy: f64 = busy_by_cpu.values().sum();
+    let interrupts = stretch.host_growth(|host| host.interrupt_ns).unwrap_or(0.0) / duration;
+    let of_roles: f64 = roles.values().map(|role| role.cores).sum::<Option<f64>>()?;
+    (!busy_by_cpu.is_empty()).then(|| (busy - interrupts - of_roles).max(0.0))
+}
+
+/// Lowest and highest frequency of the processors that were at least half busy; idle ones clock down and tell nothing.
+fn frequency_khz(stretch: &Stretch, busy_by_cpu: &BTreeMap<u32, f64>) -> Option<(u64, u64)> {
+    let working = |cpu: &u32| busy_by_cpu.get(cpu).is_some_and(|busy| *busy >= 0.5);
+    let known = stretch.within(|sample| (!sample.host.frequency_khz.is_empty()).then_some(&sample.host.frequency_khz));
+    let frequencies: Vec<u64> = known.into_iter().flatten().filter(|(cpu, _)| working(cpu)).map(|(_, khz)| *khz).collect();
+    Some((*frequencies.iter().min()?, *frequencies.iter().max()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: u64 = 1_000_000_000;
+
+    /// A sample at this second: CPU of the target and the generator, busy time of two processors, all in ms.
+    fn at(second: u64, target_ms: u64, generator_ms: u64, busy_ms: [u64; 2]) -> UsageSample {
+        let role = |ms: u64| RoleSample { cpu_ns: ms * 1_000_000, rss_bytes: Some(100 + second), processes: 1, threads: 2, ..RoleSample::default() };
+        let busy_ns = busy_ms.iter().enumerate().map(|(cpu, ms)| (cpu as u32, ms * 1_000_000)).collect();
+        UsageSample {
+            at_ns: second * S,
+            roles: BTreeMap::from([(Role::Target, role(target_ms)), (Role::Generator, role(generator_ms))]),
+            host: HostSample { busy_ns, steal_ns: Some(second * 100_000_000), listen_overflows: Some(7), ..HostSample::default() },
+            log_bytes: None,
+        }
+    }
+
+    fn close(a: Option<f64>, b: f64) -> bool {
+        a.is_some_and(|a| (a - b).abs() < 1e-9)
+    }
+
+    #[test]
+    fn counters_are_cut_at_the_two_instants() {
+        let samples = [at(10, 0, 0, [0, 0]), at(12, 2000, 1000, [2000, 1400]), at(14, 2000, 3000, [3000, 3400])];
+        // From 11 s: half of the first 2,000 ms; to 13 s: nothing more. The generator: 500 + 1,000 ms.
+        let usage = usage_between(&samples, 11 * S, 13 * S).unwrap();
+        assert_eq!(usage.duration_ns, 2 * S);
+        assert_eq!(usage.roles[&Role::Target].cpu_ns, Some(S));
+        assert!(close(usage.roles[&Role::Target].cores, 0.5) && close(usage.roles[&Role::Generator].cores, 0.75));
+        assert!(close(usage.busy_by_cpu.get(&0).copied(), 0.75) && close(usage.busy_by_cpu.get(&1).copied(), 0.85));
+        assert!(close(usage.foreign_cores, 0.35), "{usage:?}");
+        assert!(close(usage.steal_cores, 0.1));
+        assert_eq!((usage.listen_overflows, usage.retransmits, usage.log_bytes), (Some(0), None, None));
+    }
+
+    #[test]
+    fn only_a_covered_stretch_has_a_usage() {
+        let samples = [at(10, 0, 0, [0, 0]), at(12, 1, 1, [1, 1])];
+        assert!(usage_between(&samples, 10 * S, 12 * S).is_some());
+        for (from, to) in [(10 * S - 1, 12 * S), (10 * S, 12 * S + 1), (11 * S, 11 * S), (12 * S, 10 * S)] {
+            assert_eq!(usage_between(&samples, from, to), None);
+        }
+        assert_eq!(usage_between(&[], 0, 1), None);
+    }
+
+    #[test]
+    fn highest_values_are_those_inside_or_else_around() {
+        let mut samples = [at(10, 0, 0, [0, 0]), at(11, 1, 1, [1, 1]), at(12, 2, 2, [2, 2]), at(13, 3, 3, [3, 3])];
+        samples[0].roles.get_mut(&Role::Target).unwrap().rss_bytes = Some(9999);
+        let target = &usage_between(&samples, 10 * S + 1, 13 * S).unwrap().roles[&Role::Target];
+        assert_eq!((target.rss_first_bytes, target.rss_max_bytes, target.rss_last_bytes), (Some(111), Some(113), Some(113)));
+        assert_eq!((target.processes, target.threads, target.pss_max_bytes), (Some(1), Some(2), None));
+        let target = &usage_between(&samples, 10 * S + 1, 10 * S + 2).unwrap().roles[&Role::Target];
+        assert_eq!((target.rss_first_bytes, target.rss_last_bytes), (Some(9999), Some(111)));
+    }
+
+    #[test]
+    fn a_counter_that_is_read_less_often_is_interpolated_between_its_own_points() {
+        let mut samples: Vec<UsageSample> = (0..=10).map(|second| at(second, 0, 0, [0, 0])).collect();
+        for (second, switches) in [(0, 0), (5, 500), (10, 1500)] {
+            samples[second].roles.get_mut(&Role::Target).unwrap().voluntary_switches = Some(switches);
+        }
+        assert_eq!(usage_between(&samples, 2 * S, 6 * S).unwrap().roles[&Role::Target].voluntary_switches, Some(500));
+        samples[0].roles.get_mut(&Role::Target).unwrap().voluntary_switches = None;
+        assert_eq!(usage_between(&samples, 2 * S, 6 * S).unwrap().roles[&Role::Target].voluntary_switches, None);
+    }
+
+    #[test]
+    fn a_counter_that_fell_inside_is_unknown_and_outside_does_no_harm() {
+        let mut samples: Vec<UsageSample> = (0..=4).map(|second| at(second, 0, 0, [0, 0])).collect();
+        for (sample, bytes) in samples.iter_mut().zip([900, 0, 100, 200, 300]) {
+            sample.log_bytes = Some(bytes);
+        }
+        assert_eq!(usage_between(&samples, 0, 2 * S).unwrap().log_bytes, None);
+        assert_eq!(usage_between(&samples, 2 * S, 4 * S).unwrap().log_bytes, Some(200));
+    }
+
+    #[test]
+    fn interrupts_that_no_process_is_billed_for_are_not_foreign() {
+        let mut samples = [at(0, 0, 0, [0, 0]), at(1, 500, 200, [600, 400])];
+        assert!(close(usage_between(&samples, 0, S).unwrap().foreign_cores, 0.3));
+        for (sample, ms) in samples.iter_mut().zip([0, 250]) {
+            sample.host.interrupt_ns = Some(ms * 1_000_000);
+        }
+        let usage = usage_between(&samples, 0, S).unwrap();
+        assert!(close(usage.foreign_cores, 0.05) && close(usage.interrupt_cores, 0.25));
+    }
+
+    #[test]
+    fn a_role_that_began_later_is_unknown_and_so_is_what_is_foreign() {
+        let mut samples = [at(0, 0, 0, [0, 0]), at(1, 1, 1, [1, 1]), at(2, 2, 2, [2, 2])];
+        samples[0].roles.remove(&Role::Target);
+        let usage = usage_between(&samples, 0, 2 * S).unwrap();
+        assert_eq!((usage.roles[&Role::Target].cpu_ns, usage.foreign_cores), (None, None));
+        assert!(usage_between(&samples, S, 2 * S).unwrap().foreign_cores.is_some());
+    }
+
+    #[test]
+    fn frequency_is_that_of_working_processors() {
+        let mut samples = [at(0, 0, 0, [0, 0]), at(1, 0, 0, [900, 100]), at(2, 0, 0, [1800, 200])];
+        for (sample, khz) in samples.iter_mut().zip([3000, 2900, 2800]) {
+            sample.host.frequency_khz = BTreeMap::from([(0, khz), (1, 800)]);
+        }
+        assert_eq!(usage_between(&samples, 0, 2 * S).unwrap().frequency_khz, Some((2800, 3000)));
+    }
+
+    #[test]
+    fn nanoseconds_survive_in_counters_of_years() {
+        let years = 1_000_000_000_000_000_000;
+        let mut samples = [at(0, 0, 0, [0, 0]), at(1, 0, 0, [0, 0])];
+        for (sample, cpu_ns) in samples.iter_mut().zip([years, years + 7]) {
+            sample.roles.get_mut(&Role::Target).unwrap().cpu_ns = cpu_ns;
+        }
+        assert_eq!(usage_between(&samples, 0, S).unwrap().roles[&Role::Target].cpu_ns, Some(7));
+    }
+}

@@ -1,0 +1,84 @@
+//! The sampler thread on this process and this host.
+use crate::forked::{Supervisor, burn, eventually, sleep_for_good};
+use pippin_model::usage::Role;
+use pippin_probe::clock::process_cpu_ns;
+use pippin_probe::{ProbeError, RoleRoot, Roots, Sampler, TreeMemory, monotonic_ns, sample, usage_between};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::time::Duration;
+
+fn generator() -> Roots {
+    let own = i32::try_from(std::process::id()).unwrap();
+    Roots { roles: BTreeMap::from([(Role::Generator, vec![RoleRoot::Process(own)])]), log: None }
+}
+
+#[test]
+fn a_busy_target_and_its_log_are_measured_between_two_instants() {
+    let mut log = tempfile::NamedTempFile::new().unwrap();
+    log.write_all(&[b'x'; 1000]).unwrap();
+    let supervisor = Supervisor::start(|| {
+        burn(60_000);
+    });
+    let mut roots = generator();
+    roots.roles.insert(Role::Target, vec![RoleRoot::Tree(supervisor.pid)]);
+    roots.log = Some(log.path().to_path_buf());
+    let sampler = Sampler::start(roots, Duration::from_millis(50), None).unwrap();
+    let child = only_child(supervisor.pid);
+    let (from_ns, cpu_from_ns) = (monotonic_ns(), process_cpu_ns(child).unwrap());
+    std::thread::sleep(Duration::from_millis(300));
+    log.write_all(&[b'x'; 500]).unwrap();
+    eventually("a sample later than the start", || sampler.latest().unwrap().at_ns > from_ns);
+    std::thread::sleep(Duration::from_millis(500));
+    let (to_ns, cpu_to_ns) = (monotonic_ns(), process_cpu_ns(child).unwrap());
+    let samples = sampler.stop();
+    assert!(samples.len() >= 4 && samples.is_sorted_by_key(|sample| sample.at_ns), "{}", samples.len());
+    let usage = usage_between(&samples, from_ns, to_ns).unwrap();
+    let target = &usage.roles[&Role::Target];
+    // Between two samples the target may have worked now more, now less; how much it got in all depends on who else is at work.
+    let (measured_ns, used_ns) = (target.cpu_ns.unwrap(), cpu_to_ns - cpu_from_ns);
+    assert!(measured_ns.abs_diff(used_ns) < 60_000_000, "measured {measured_ns} ns, used {used_ns} ns");
+    assert!((target.cores.unwrap() * usage.duration_ns as f64 - measured_ns as f64).abs() < 2.0);
+    assert_eq!((target.processes, target.threads), (Some(1), Some(1)));
+    assert_eq!(usage.log_bytes, Some(500));
+    assert!(usage.foreign_cores.is_some() && usage.loopback_bytes.is_some() && usage.listen_overflows.is_some());
+    assert!(target.voluntary_switches.is_some() && target.pss_max_bytes.is_some(), "first and last sample carry the details: {usage:?}");
+}
+
+/// The process below a supervisor, once it is there.
+fn only_child(supervisor: i32) -> i32 {
+    let mut child = None;
+    eventually("the supervisor has a child", || {
+        child = std::fs::read_to_string(format!("/proc/{supervisor}/task/{supervisor}/children")).unwrap().trim().parse().ok();
+        child.is_some()
+    });
+    child.unwrap()
+}
+
+#[test]
+fn the_sampler_itself_is_cheap() {
+    let supervisor = Supervisor::start(|| sleep_for_good());
+    let mut roots = generator();
+    roots.roles.insert(Role::Target, vec![RoleRoot::Tree(supervisor.pid)]);
+    let sampler = Sampler::start(roots, Duration::from_millis(200), None).unwrap();
+    let (from_ns, before_ns) = (monotonic_ns(), sampler.cpu_ns());
+    std::thread::sleep(Duration::from_secs(2));
+    let share = (sampler.cpu_ns() - before_ns) as f64 / (monotonic_ns() - from_ns) as f64;
+    assert!(share < 0.01, "{:.2} % of a core at 5 samples a second", share * 100.0);
+}
+
+#[test]
+fn a_processor_that_is_not_there_is_refused() {
+    let error = Sampler::start(generator(), Duration::from_millis(50), Some(4000)).unwrap_err();
+    assert!(matches!(error, ProbeError::Pin { cpu: 4000, .. }), "{error}");
+    let error = Sampler::start(generator(), Duration::from_millis(50), Some(1023)).unwrap_err();
+    assert!(error.to_string().contains("processor 1023"), "{error}");
+}
+
+#[test]
+fn own_time_is_that_of_the_process_alone() {
+    let (roots, mut memory) = (generator(), TreeMemory::default());
+    let before = sample(&roots, &mut memory).roles[&Role::Generator].cpu_ns;
+    burn(50);
+    let after = sample(&roots, &mut memory).roles[&Role::Generator].cpu_ns;
+    assert!(after - before >= 50_000_000, "{}", after - before);
+}

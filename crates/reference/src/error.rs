@@ -1,0 +1,44 @@
+//! What can go wrong with a reference server.
+use std::io;
+use std::net::SocketAddr;
+
+/// A reference server could not start or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A system call failed.
+    #[error("{action} failed: {source}")]
+    System {
+        /// What was tried.
+        action: &'static str,
+        /// What the kernel said.
+        #[source]
+        source: io::Error,
+    },
+    /// The address can't be listened on.
+    #[error("cannot listen on {address}: {source}; choose another address or a free port (port 0 lets the kernel choose)")]
+    Listen {
+        /// The address asked for.
+        address: SocketAddr,
+        /// What the kernel said.
+        #[source]
+        source: io::Error,
+    },
+    /// A setting makes no sense.
+    #[error("{what}: {fix}")]
+    Config {
+        /// What is wrong.
+        what: String,
+        /// What to do.
+        fix: &'static str,
+    },
+    /// The server's thread panicked.
+    #[error("the server's thread panicked: a defect in the reference server")]
+    Panicked,
+}
+
+impl Error {
+    /// The last system call's error with the name of what was tried.
+    pub(crate) fn last(action: &'static str) -> Self {
+        Self::System { action, source: io::Error::last_os_error() }
+    }
+}

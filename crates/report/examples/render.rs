@@ -1,0 +1,28 @@
+//! Renders the made-up runs of the tests into a folder, to be looked at: `cargo run -p pippin-report --example render -- FOLDER`.
+#[path = "../tests/fixture/mod.rs"]
+mod fixture;
+
+use pippin_report::terminal::{Style, table};
+use pippin_report::view::View;
+use std::error::Error;
+use std::path::PathBuf;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = PathBuf::from(std::env::args().nth(1).ok_or("name the folder to write into")?);
+    std::fs::create_dir_all(&folder)?;
+    for (name, record) in [("hello", fixture::hello()), ("sweep", fixture::sweep()), ("devices", fixture::devices()), ("capacity", fixture::capacity())] {
+        let view = View::of(&record);
+        std::fs::write(folder.join(format!("{name}.80.txt")), table(&view, &Style::plain(80)))?;
+        std::fs::write(folder.join(format!("{name}.md")), pippin_report::markdown::of(&view))?;
+        std::fs::write(folder.join(format!("{name}.csv")), pippin_report::csv::of(&view))?;
+        std::fs::write(folder.join(format!("{name}.json")), pippin_report::json::of(&view)?)?;
+        std::fs::write(folder.join(format!("{name}.prom")), pippin_report::prometheus::of(&view))?;
+        std::fs::write(folder.join(format!("{name}.hlog")), pippin_report::hlog::of(&record)?)?;
+        for chart in pippin_report::svg::names(&view) {
+            std::fs::write(folder.join(format!("{name}.{chart}.svg")), pippin_report::svg::of(&view, &chart)?)?;
+        }
+        std::fs::write(folder.join(format!("{name}.html")), pippin_report::html::page(&view))?;
+        std::fs::write(folder.join(format!("{name}.120.txt")), table(&view, &Style::plain(120)))?;
+    }
+    Ok(())
+}

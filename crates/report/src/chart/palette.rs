@@ -1,0 +1,87 @@
+//! Colours. Okabe and Ito's palette for colour-blind readers ("Color Universal Design", 2008), then Paul Tol's "muted" scheme
+//! ("Colour Schemes", SRON/EPS/TN/09-002, 2021). In the page, style rules replace each colour by a lighter one where the screen is dark.
+use plotters::style::RGBColor;
+
+/// Text.
+pub const INK: RGBColor = RGBColor(0x22, 0x26, 0x2b);
+/// Text of less weight.
+pub const FAINT: RGBColor = RGBColor(0x60, 0x66, 0x6e);
+/// Lines behind the figures.
+pub const GRID: RGBColor = RGBColor(0xe4, 0xe6, 0xe9);
+/// Axes.
+pub const AXIS: RGBColor = RGBColor(0x9a, 0xa0, 0xa8);
+/// What is not ranked.
+pub const INVALID: RGBColor = RGBColor(0xb9, 0xbd, 0xc3);
+/// The paper, where a chart stands alone.
+pub const PAPER: RGBColor = RGBColor(0xff, 0xff, 0xff);
+
+/// The colours of targets, on light and on dark ground.
+const SERIES: [(RGBColor, RGBColor); 12] = [
+    (RGBColor(0x00, 0x72, 0xb2), RGBColor(0x4f, 0xae, 0xe8)),
+    (RGBColor(0xd5, 0x5e, 0x00), RGBColor(0xff, 0x8a, 0x3d)),
+    (RGBColor(0x00, 0x9e, 0x73), RGBColor(0x35, 0xc9, 0x9b)),
+    (RGBColor(0xb8, 0x5c, 0x90), RGBColor(0xe3, 0x94, 0xbf)),
+    (RGBColor(0xb8, 0x7f, 0x00), RGBColor(0xf0, 0xb4, 0x2e)),
+    (RGBColor(0x33, 0x9c, 0xd6), RGBColor(0x8f, 0xcf, 0xf5)),
+    (RGBColor(0x33, 0x22, 0x88), RGBColor(0x9c, 0x8e, 0xee)),
+    (RGBColor(0x88, 0x22, 0x55), RGBColor(0xd9, 0x6a, 0xa3)),
+    (RGBColor(0x99, 0x99, 0x33), RGBColor(0xd0, 0xd0, 0x6a)),
+    (RGBColor(0x11, 0x77, 0x33), RGBColor(0x5c, 0xb8, 0x7a)),
+    (RGBColor(0xcc, 0x66, 0x77), RGBColor(0xf0, 0x97, 0xa5)),
+    (RGBColor(0x44, 0x9a, 0x9a), RGBColor(0x7c, 0xcf, 0xcf)),
+];
+
+/// The colour of the target at this place. No two are equal, so that the page can show and hide a target by its colour: those beyond the
+/// twelfth repeat the palette, one step of blue apart, and are drawn dashed.
+#[must_use]
+pub fn series(place: usize) -> RGBColor {
+    let (RGBColor(r, g, b), _) = SERIES[place % SERIES.len()];
+    let round = (place / SERIES.len()) as u8;
+    RGBColor(r, g, if b < 0x80 { b + round } else { b - round })
+}
+
+/// The same on dark ground.
+#[must_use]
+pub fn series_on_dark(place: usize) -> RGBColor {
+    SERIES[place % SERIES.len()].1
+}
+
+/// How a line is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stroke {
+    /// Without gaps.
+    Solid,
+    /// In dashes.
+    Dashed,
+    /// In dots.
+    Dotted,
+}
+
+/// How lines of this place are drawn.
+#[must_use]
+pub const fn stroke(place: usize) -> Stroke {
+    match place / SERIES.len() {
+        0 => Stroke::Solid,
+        1 => Stroke::Dashed,
+        _ => Stroke::Dotted,
+    }
+}
+
+/// A colour as SVG and CSS write it, as `plotters` does.
+#[must_use]
+pub fn hex(RGBColor(r, g, b): RGBColor) -> String {
+    format!("#{r:02X}{g:02X}{b:02X}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forty_targets_have_forty_colours() {
+        let mut colours: Vec<String> = (0..40).map(|place| hex(series(place))).collect();
+        colours.sort();
+        colours.dedup();
+        assert_eq!(colours.len(), 40);
+    }
+}

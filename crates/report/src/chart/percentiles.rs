@@ -1,0 +1,58 @@
+//! Response time by percentile on an HDR axis.
+use super::axis::{Axis, time};
+use super::canvas::{Form, Line, lines};
+use super::palette::{series, stroke};
+use super::{Chart, DataTable, coloured, label};
+use crate::view::View;
+use crate::words;
+
+pub fn charts(view: &View) -> Vec<Chart> {
+    let rows: Vec<_> = coloured(view).filter(|(_, row)| row.response_quantiles.len() > 1).collect();
+    let points = || rows.iter().flat_map(|(_, row)| &row.response_quantiles);
+    let (least, most) = points().fold((f64::MAX, 0.0_f64), |(l, m), p| (l.min(p.ns as f64), m.max(p.ns as f64)));
+    let farthest = points().map(|point| point.q).fold(0.9, f64::max);
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let drawn: Vec<Line> = rows
+        .iter()
+        .map(|(place, row)| Line {
+            name: Some(label(row)),
+            colour: series(*place),
+            stroke: stroke(*place),
+            points: row.response_quantiles.iter().map(|point| (point.q, point.ns as f64)).collect(),
+            marks: false,
+            joined: true,
+        })
+        .collect();
+    let draw = |form: Form| lines(form, &Axis::hdr("fraction of requests", farthest), &Axis::log("response time", least, most, time), &drawn);
+    let table = DataTable {
+        columns: ["target", "p50", "p75", "p90", "p95", "p99", "p99.9", "max"].map(Into::into).into(),
+        rows: rows
+            .iter()
+            .map(|(_, row)| {
+                let s = &row.spans.response_time;
+                let mut cells = vec![row.target.to_string()];
+                cells.extend([s.p50_ns, s.p75_ns, s.p90_ns, s.p95_ns, s.p99_ns, s.p999_ns, s.max_ns].map(words::ns));
+                cells
+            })
+            .collect(),
+    };
+    vec![Chart {
+        name: "percentiles".into(),
+        title: "Response time by percentile".into(),
+        alternative: format!(
+            "Response time against the fraction of requests that were at least as fast, for {} targets, from {} to {}.",
+            rows.len(),
+            time(least.round()),
+            time(most.round())
+        ),
+        caption: "The axis gives every further nine the same room, as HdrHistogram does: the right half is what one request in ten and fewer suffers. \
+                  All repetitions together; the last point is the maximum."
+            .into(),
+        lines_by_target: true,
+        wide: draw(Form::Wide),
+        narrow: draw(Form::Narrow),
+        table,
+    }]
+}

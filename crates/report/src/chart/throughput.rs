@@ -1,0 +1,60 @@
+//! Requests per second with intervals.
+use pippin_model::caveat::Verdict;
+
+use super::axis::{Axis, short};
+use super::canvas::{Bar, Form, bars};
+use super::palette::{INVALID, series};
+use super::{Chart, DataTable, coloured, label};
+use crate::view::View;
+use crate::words;
+
+pub fn charts(view: &View) -> Vec<Chart> {
+    let rows: Vec<_> = coloured(view).filter_map(|(place, row)| Some((place, row, row.goodput_per_s?))).collect();
+    let Some((_, best, most)) = rows.first() else { return Vec::new() };
+    let highest = rows.iter().map(|(_, _, figure)| figure.interval.map_or(figure.best, |i| i.high.max(figure.best))).fold(0.0, f64::max);
+    let drawn: Vec<Bar> = rows
+        .iter()
+        .map(|(place, row, figure)| {
+            let struck = row.verdict == Some(Verdict::Invalid);
+            Bar {
+                name: label(row),
+                figure: words::count(Some(figure.median)),
+                parts: vec![(figure.median, if struck { INVALID } else { series(*place) })],
+                interval: figure.interval.map(|i| (i.low, i.high)),
+                singles: row.goodput_of_repetitions.clone(),
+                struck,
+            }
+        })
+        .collect();
+    let draw = |form: Form| bars(form, &Axis::linear("requests/s", 0.0, highest, form.ticks(), short), &[], &drawn);
+    let table = DataTable {
+        columns: ["target", "requests/s", "95 % low", "95 % high", "lowest", "highest", "verdict"].map(Into::into).into(),
+        rows: rows
+            .iter()
+            .map(|(_, row, figure)| {
+                vec![
+                    row.target.to_string(),
+                    words::count(Some(figure.median)),
+                    words::count(figure.interval.map(|i| i.low)),
+                    words::count(figure.interval.map(|i| i.high)),
+                    words::count(Some(figure.worst)),
+                    words::count(Some(figure.best)),
+                    row.verdict.map_or_else(String::new, |verdict| verdict.to_string()),
+                ]
+            })
+            .collect(),
+    };
+    let alternative =
+        format!("Horizontal bars of requests per second for {} targets; the first is {} with {}.", rows.len(), best.target, words::count(Some(most.median)));
+    vec![Chart {
+        name: "throughput".into(),
+        title: "Requests per second".into(),
+        alternative,
+        caption: "Bars: the median of the repetitions. Whiskers: its 95 % interval. Dots: single repetitions. Grey and struck through: INVALID, not ranked."
+            .into(),
+        lines_by_target: false,
+        wide: draw(Form::Wide),
+        narrow: draw(Form::Narrow),
+        table,
+    }]
+}

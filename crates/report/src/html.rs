@@ -1,0 +1,133 @@
+//! The report of a run: one HTML page without anything from elsewhere, that reads on a telephone, prints, and works without its script
+//! (which adds sorting, a choice of theme, and saving of charts).
+//!
+//! | module | what it writes |
+//! |---|---|
+//! | `headline` | the ranked table |
+//! | `figures` | charts with alternative text and data tables |
+//! | `remarks` | verdicts with evidence, failures, explanations |
+//! | `facts` | host, versions, plan, manifests, how figures were taken |
+//! | `theme` | colours of the charts on dark ground |
+mod facts;
+mod figures;
+mod headline;
+mod remarks;
+mod theme;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use pippin_model::run::RunState;
+
+use crate::chart::{self, Chart};
+use crate::view::View;
+use crate::words;
+
+/// The style sheet of every page.
+pub const STYLE: &str = include_str!("html/style.css");
+/// The script of every page.
+pub const SCRIPT: &str = include_str!("html/script.js");
+/// Nothing may be fetched, whatever stands in the page; `img-src` serves the saving of charts.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'";
+
+/// The page of a run.
+#[must_use]
+pub fn page(view: &View) -> String {
+    document(&format!("{} · Pippin", view.run.title), &theme::series_rules(view), &run(view)).into_string()
+}
+
+/// A page around a body; `rules` are style rules of its own.
+#[must_use]
+pub fn document(title: &str, rules: &str, body: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                style { (PreEscaped(STYLE)) (PreEscaped(rules)) }
+            }
+            body {
+                a.skip href="#main" { "Skip to the results" }
+                (body)
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    }
+}
+
+/// The body of a run's page.
+#[must_use]
+pub fn run(view: &View) -> Markup {
+    let charts = chart::all(view);
+    html! {
+        (header(view))
+        (contents(view, &charts))
+        main id="main" {
+            (state(view))
+            (headline::section(view))
+            (figures::of(&charts, &["throughput"]))
+            (remarks::verdicts(view))
+            (remarks::without_result(view))
+            (remarks::explanations(view))
+            (figures::section(view, &charts))
+            (figures::printed(view, &charts))
+            (figures::cost(&charts))
+            (facts::section(view))
+        }
+        footer { p { "Made by Pippin " (view.run.pippin_version) ". This page holds everything it shows and asks for nothing." } }
+    }
+}
+
+fn header(view: &View) -> Markup {
+    let run = &view.run;
+    let ended = run.ended_unix_ns.map(|end| words::length(end.saturating_sub(run.started_unix_ns)));
+    html! {
+        header.top {
+            div.title {
+                p.brand { "Pippin" }
+                h1 { (run.title) @if run.quick { " " span.tag { "quick form" } } }
+                @if let Some(summary) = &run.summary { p.lead { (summary) } }
+                p.load { (run.load) }
+                p.meta {
+                    span { (words::time(run.started_unix_ns)) }
+                    @if let Some(ended) = ended { span { (ended) } }
+                    span { (words::whole(run.trials)) " trials" }
+                    span { "run " code { (run.id) } }
+                }
+            }
+            button.theme type="button" hidden { "Theme: automatic" }
+        }
+    }
+}
+
+fn contents(view: &View, charts: &[Chart]) -> Markup {
+    let has = |name: &str| charts.iter().any(|chart| chart.name == name);
+    html! {
+        nav aria-label="Contents" {
+            ul {
+                li { a href="#results" { "Results" } }
+                @if !view.doubts.is_empty() { li { a href="#verdicts" { "Verdicts" } } }
+                @if view.without_result().next().is_some() { li { a href="#missing" { "Without a result" } } }
+                li { a href="#explanations" { "Explanations" } }
+                li { a href="#charts" { "Charts" } }
+                @if has("published") { li { a href="#published" { "Published figures" } } }
+                @if has("cost") { li { a href="#cost" { "Cost" } } }
+                li { a href="#host" { "Host" } }
+                li { a href="#plan" { "Plan and targets" } }
+                li { a href="#method" { "How figures were taken" } }
+            }
+        }
+    }
+}
+
+fn state(view: &View) -> Markup {
+    let text = match view.run.state {
+        RunState::Finished => return html! {},
+        RunState::Running => "This run is still under way, or Pippin was killed: the page shows what was finished.",
+        RunState::Interrupted => "This run was interrupted: the page shows what was finished.",
+        RunState::Failed => "The lab itself failed in this run: the page shows what was finished.",
+    };
+    html! { p.notice role="status" { (text) } }
+}

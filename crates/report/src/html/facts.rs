@@ -1,0 +1,115 @@
+//! Host, versions, plan, manifests, how figures were taken.
+use maud::{Markup, html};
+use serde::Serialize;
+
+use crate::view::View;
+use crate::words;
+
+pub fn section(view: &View) -> Markup {
+    html! { (host(view)) (plan(view)) (method(view)) }
+}
+
+fn host(view: &View) -> Markup {
+    let host = &view.host;
+    let yes = |value: Option<bool>| value.map(|on| if on { "yes".to_string() } else { "no".into() });
+    let facts: Vec<(&str, Option<String>)> = vec![
+        ("Name", host.hostname.clone()),
+        ("Processor", host.cpu_model.clone()),
+        ("Logical processors", Some(host.cpus.to_string())),
+        ("Physical cores", host.cores.map(|cores| cores.to_string())),
+        ("SMT", yes(host.smt)),
+        ("Governor", host.governor.clone()),
+        ("Turbo", yes(host.turbo)),
+        ("Memory", host.memory_bytes.map(|bytes| words::bytes(Some(bytes)))),
+        ("Kernel", host.kernel.clone()),
+        ("Distribution", host.distribution.clone()),
+        ("Virtualisation", host.virtualisation.clone()),
+        ("CPU limit of the control group", host.cgroup_cpus.map(|cpus| format!("{cpus} cores"))),
+        ("Memory limit of the control group", host.cgroup_memory_bytes.map(|bytes| words::bytes(Some(bytes)))),
+        ("Load before the run", host.load_average.map(|[a, b, c]| format!("{a:.2}, {b:.2}, {c:.2}"))),
+        ("Busy before the run", host.busy_before.map(words::percent)),
+        ("Who ran where", view.run.cpus.clone()),
+        ("Generator", view.run.generator.clone()),
+    ];
+    html! {
+        section id="host" {
+            h2 { "Host" }
+            dl.facts {
+                @for (name, value) in &facts { dt { (name) } dd { (value.as_deref().unwrap_or("unknown")) } }
+                @for (name, value) in &host.limits { dt { "Limit " code { (name) } } dd { (value.map_or_else(|| "none".into(), words::whole)) } }
+                @for (name, value) in &host.sysctls { dt { code { (name) } } dd { (value) } }
+            }
+        }
+    }
+}
+
+fn plan(view: &View) -> Markup {
+    html! {
+        section id="plan" {
+            h2 { "Plan and targets" }
+            p { "Repetitions were interleaved in a random order drawn from the seed " code { (view.run.seed) } ", and every target was started anew for each." }
+            div.scroll tabindex="0" role="region" aria-label="Versions, scrolls sideways" {
+                table {
+                    thead { tr { th scope="col" { "Target" } th scope="col" { "Installed by" } th scope="col" { "Versions" } th scope="col" { "Digest" } } }
+                    tbody {
+                        @for (target, info) in &view.targets {
+                            tr {
+                                th scope="row" { (target) }
+                                td { (info.route.as_deref().unwrap_or(words::UNKNOWN)) }
+                                td { @for (index, (label, version)) in info.versions.iter().enumerate() { @if index > 0 { br; } (label) ": " (version) } @if info.versions.is_empty() { (words::UNKNOWN) } }
+                                td { code { (info.digest.as_deref().unwrap_or(words::UNKNOWN)) } }
+                            }
+                        }
+                    }
+                }
+            }
+            @let deviations: Vec<_> = view.targets.iter().filter_map(|(target, info)| Some((target, &info.manifest.as_ref()?.deviations))).filter(|(_, all)| !all.is_empty()).collect();
+            @if !deviations.is_empty() {
+                h3 { "Where a target differs from its community's guide" }
+                ul { @for (target, all) in deviations { @for deviation in all { li { (target) ": " (deviation.what) " – " (deviation.why) } } } }
+            }
+            (document("The resolved plan", &view.plan))
+            (document("The workload", &view.workload))
+            @for (target, info) in &view.targets { @if let Some(manifest) = &info.manifest { (document(&format!("Manifest of {target}"), manifest)) } }
+            @if let Some(calibration) = &view.calibration { (document("The generator's calibration on this machine", calibration)) }
+        }
+    }
+}
+
+/// A document as it was resolved, folded away.
+fn document<T: Serialize>(title: &str, value: &T) -> Markup {
+    let text = serde_json::to_string_pretty(value).unwrap_or_else(|error| error.to_string());
+    html! { details.document { summary { (title) } pre tabindex="0" { (text) } } }
+}
+
+/// How each figure was taken: the words of `docs/methodology.md`, in short.
+const METHOD: [(&str, &str); 12] = [
+    ("Requests/s", "Complete answers with the right status and body per second, over the measured part; warm-up left out. Median over repetitions."),
+    (
+        "95 % interval",
+        "Hierarchical bootstrap of the median: trials, then blocks of one-second windows within them. With one repetition it knows only the windows.",
+    ),
+    ("Rank", "Targets share a rank if the 95 % interval of the ratio of their medians covers 1."),
+    (
+        "Service time",
+        "From handing the first byte of a request to the kernel to parsing the last byte of its answer. A request that times out is recorded at its timeout.",
+    ),
+    ("Response time", "From the instant at which the request was due to the last byte of its answer; in a closed loop it was due when the user became ready."),
+    ("Connect, headers, body", "connect() to writable socket; first byte sent to header block parsed; from there to the last byte of the body."),
+    ("Histograms", "HdrHistogram, 3 significant digits, 100 ns to 1 h. No sample is invented; requests still open at the end are counted as censored."),
+    ("Errors", "Failed requests, wrong answers and connections that could not be opened, as a share of what was tried."),
+    ("CPU", "User and system time of the whole process tree from /proc, dead children included; 100 % is one core. Time in soft interrupts counts too."),
+    ("Memory", "Resident set summed over the process tree at its highest; shared pages count more than once."),
+    ("Generator", "The same of Pippin itself. Near 100 % of its core it measures itself, which is INVALID in a closed loop."),
+    ("Verdict", "VALID, SUSPECT or INVALID, from the caveats above with their evidence."),
+];
+
+fn method(view: &View) -> Markup {
+    html! {
+        section id="method" {
+            h2 { "How each figure was taken" }
+            p { "Load: " (view.run.load) "." }
+            dl.facts { @for (name, how) in METHOD { dt { (name) } dd { (how) } } }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Charts with alternative text and data tables.
+use maud::{Markup, PreEscaped, html};
+
+use crate::chart::{Chart, DataTable};
+use crate::view::View;
+
+/// Charts that have sections of their own.
+const ELSEWHERE: [&str; 3] = ["throughput", "published", "cost"];
+
+/// All charts that have no section of their own, with boxes to show and hide targets.
+pub fn section(view: &View, charts: &[Chart]) -> Markup {
+    let here: Vec<&Chart> = charts.iter().filter(|chart| !ELSEWHERE.contains(&chart.name.as_str())).collect();
+    html! {
+        @if !here.is_empty() {
+            section id="charts" {
+                h2 { "Charts" }
+                @if view.measured().count() > 1 {
+                    fieldset.show {
+                        legend { "Show" }
+                        @for (place, row) in view.measured().enumerate() {
+                            label { input type="checkbox" id=(format!("show{place}")) checked; span.swatch style=(format!("background:var(--s{place})")) {} (row.target) }
+                        }
+                    }
+                }
+                @for chart in here { (figure(chart)) }
+            }
+        }
+    }
+}
+
+/// The charts of these names.
+pub fn of(charts: &[Chart], names: &[&str]) -> Markup {
+    html! { @for chart in charts.iter().filter(|chart| names.contains(&chart.name.as_str())) { (figure(chart)) } }
+}
+
+/// Published figures with what differs.
+pub fn printed(view: &View, charts: &[Chart]) -> Markup {
+    let Some(table) = &view.printed else { return html! {} };
+    html! {
+        section id="published" {
+            h2 { "Beside the published figures" }
+            @for note in &table.notes { p.hint { "In print: " (note) } }
+            (of(charts, &["published"]))
+            @if !table.differs.is_empty() { h3 { "What differs" } ul { @for differs in &table.differs { li { (differs) } } } }
+            @if table.rows.iter().any(|row| !row.remarks.is_empty()) {
+                h3 { "What print says in words" }
+                ul { @for row in table.rows.iter().filter(|row| !row.remarks.is_empty()) { li { (row.printed) ": " (row.remarks.join("; ")) } } }
+            }
+        }
+    }
+}
+
+/// What a million requests cost.
+pub fn cost(charts: &[Chart]) -> Markup {
+    html! { @if charts.iter().any(|chart| chart.name == "cost") { section id="cost" { h2 { "Cost" } (of(charts, &["cost"])) } } }
+}
+
+fn figure(chart: &Chart) -> Markup {
+    html! {
+        figure .by-target[chart.lines_by_target] id=(format!("chart-{}", chart.name)) data-name=(chart.name) {
+            div.heading {
+                h3 { (chart.title) }
+                div.save hidden { button type="button" data-save="svg" { "SVG" } button type="button" data-save="png" { "PNG" } }
+            }
+            div.chart role="img" aria-label=(chart.alternative) {
+                div.wide aria-hidden="true" { (PreEscaped(&chart.wide)) }
+                div.narrow aria-hidden="true" { (PreEscaped(&chart.narrow)) }
+            }
+            figcaption { (chart.caption) }
+            details { summary { "The figures as a table" } (data(&chart.table)) }
+        }
+    }
+}
+
+/// A table of figures.
+pub fn data(table: &DataTable) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Table, scrolls sideways" {
+            table.sortable {
+                thead { tr { @for (index, title) in table.columns.iter().enumerate() { th scope="col" .number[index > 0] { (title) } } } }
+                tbody {
+                    @for row in &table.rows {
+                        tr { @for (index, cell) in row.iter().enumerate() { @if index == 0 { th scope="row" { (cell) } } @else { td.number { (cell) } } } }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The ranked table.
+use maud::{Markup, html};
+use pippin_model::caveat::Verdict;
+use pippin_model::trial::Step;
+
+use crate::terminal::{is_open, span_of};
+use crate::view::View;
+use crate::view::row::Row;
+use crate::words;
+
+pub fn section(view: &View) -> Markup {
+    if view.measured().next().is_none() {
+        return html! { section id="results" { h2 { "Results" } p { "No target has a result." } } };
+    }
+    let span = if is_open(view) { "Response time" } else { "Service time" };
+    let services = view.measured().any(|row| row.usage.services_cores.is_some());
+    html! {
+        section id="results" {
+            h2 { "Results" }
+            p.hint id="results-note" {
+                "Complete and right answers per second, median of the repetitions with its 95 % interval. " (span) " over all repetitions. CPU: 100 % is one core, of the whole process tree."
+            }
+            div.scroll tabindex="0" role="region" aria-label="Results, scrolls sideways" {
+                table.sortable.headline aria-describedby="results-note" {
+                    thead {
+                        tr {
+                            (th("#", true)) (th("Target", false)) (th("Requests/s", true)) (th("95 % interval", true))
+                            (th("p50", true)) (th("p99", true)) (th("max", true)) (th("Errors", true))
+                            (th("CPU", true)) @if services { (th("Services", true)) } (th("Memory", true)) (th("Generator", true)) (th("Verdict", false))
+                        }
+                    }
+                    tbody { @for row in view.measured() { (line(view, row, services)) } }
+                }
+            }
+            @if view.measured().any(|row| row.rank.is_none()) { p.hint { "Struck through: INVALID. Such a figure is not what it claims to be, and is not ranked; the reason stands below." } }
+        }
+    }
+}
+
+fn th(title: &str, number: bool) -> Markup {
+    html! { th scope="col" .number[number] { (title) } }
+}
+
+fn line(view: &View, row: &Row, services: bool) -> Markup {
+    let span = span_of(view, row);
+    let invalid = row.verdict == Some(Verdict::Invalid);
+    let figure = row.goodput_per_s;
+    let interval = figure.and_then(|figure| figure.interval);
+    let half = figure.zip(interval).map(|(figure, interval)| interval.relative_width(figure.median) / 2.0);
+    html! {
+        tr .invalid[invalid] {
+            (cell(row.rank.map(f64::from), &row.rank.map_or_else(|| words::UNKNOWN.into(), |rank| rank.to_string())))
+            th scope="row" data-value=(row.target) {
+                (row.target)
+                @if let Some(Step::Connections { count }) = row.at { span.sub { "best at " (count) " connections" } }
+                @else if let Some(framework) = &row.framework { span.sub { (framework) } }
+            }
+            (cell(figure.map(|f| f.median), &words::count(figure.map(|f| f.median))))
+            td.number data-value=[half] {
+                @if let Some(interval) = interval { (words::count(Some(interval.low))) " – " (words::count(Some(interval.high))) @if let Some(half) = half { span.sub { "± " (words::percent(half)) } } }
+                @else { (words::UNKNOWN) }
+            }
+            (time(span.p50_ns)) (time(span.p99_ns)) (time(span.max_ns))
+            (cell(row.error_fraction, &row.error_fraction.map_or_else(|| words::UNKNOWN.into(), words::percent)))
+            (cell(row.usage.target_cores, &words::cores(row.usage.target_cores)))
+            @if services { (cell(row.usage.services_cores, &words::cores(row.usage.services_cores))) }
+            (cell(row.usage.target_rss_bytes, &words::bytes(row.usage.target_rss_bytes.map(|bytes| bytes as u64))))
+            (cell(row.usage.generator_cores, &words::cores(row.usage.generator_cores)))
+            td { @if let Some(verdict) = row.verdict { (badge(verdict)) } }
+        }
+    }
+}
+
+fn cell(value: Option<f64>, text: &str) -> Markup {
+    html! { td.number data-value=[value] { (text) } }
+}
+
+fn time(ns: Option<u64>) -> Markup {
+    cell(ns.map(|ns| ns as f64), &words::ns(ns))
+}
+
+/// A verdict with a mark of its own, not only a colour.
+pub fn badge(verdict: Verdict) -> Markup {
+    let (class, mark) = match verdict {
+        Verdict::Valid => ("valid", "✓"),
+        Verdict::Suspect => ("suspect", "?"),
+        Verdict::Invalid => ("invalid", "✕"),
+    };
+    html! { span class=(format!("badge {class}")) { span aria-hidden="true" { (mark) } " " (verdict) } }
+}

@@ -1,0 +1,96 @@
+//! The table at the end of a run, for a terminal: aligned, with units and bars, readable without colour and at 80 columns.
+//!
+//! | module | what it writes |
+//! |---|---|
+//! | [`grid`] | aligned columns |
+//! | [`paint`] | colours, and what stands in their place without them |
+//! | `headline` | the ranked table |
+//! | `steps` | sweeps, capacity searches, phases of devices |
+//! | `remarks` | caveats, failures, published figures, explanations, host |
+mod grid;
+mod headline;
+mod paint;
+mod remarks;
+mod steps;
+
+pub(crate) use headline::{is_open, span_of};
+pub(crate) use steps::{parameter, signed};
+
+use std::io::IsTerminal;
+
+use crate::view::View;
+use paint::Paint;
+
+/// How to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Whether to use colours (ANSI escape sequences).
+    pub colour: bool,
+    /// Columns of the terminal.
+    pub width: usize,
+}
+
+/// The width where it is not known.
+const USUAL_WIDTH: usize = 80;
+/// Below this nothing can be aligned; such terminals wrap lines themselves.
+const LEAST_WIDTH: usize = 60;
+
+impl Style {
+    /// Colours only on a terminal and without `NO_COLOR` (no-color.org); its width, or 80 columns.
+    #[must_use]
+    pub fn of_stdout() -> Self {
+        let is_terminal = std::io::stdout().is_terminal();
+        let muted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let width = if is_terminal { crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns)) } else { None };
+        Self { colour: is_terminal && !muted, width: width.filter(|w| *w > 0).unwrap_or(USUAL_WIDTH) }
+    }
+
+    /// Without colours, for files and tests.
+    #[must_use]
+    pub const fn plain(width: usize) -> Self {
+        Self { colour: false, width }
+    }
+}
+
+/// The whole result of a run as text.
+#[must_use]
+pub fn table(view: &View, style: &Style) -> String {
+    let style = Style { width: style.width.max(LEAST_WIDTH), ..*style };
+    let mut page = Page { out: String::new(), style, paint: Paint { colour: style.colour } };
+    headline::write(&mut page, view);
+    steps::write(&mut page, view);
+    remarks::write(&mut page, view);
+    page.out
+}
+
+/// What is being written.
+struct Page {
+    out: String,
+    style: Style,
+    paint: Paint,
+}
+
+impl Page {
+    /// A line without trailing blanks.
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text.trim_end());
+        self.out.push('\n');
+    }
+
+    /// A heading with an empty line before it.
+    fn heading(&mut self, text: &str) {
+        let heading = self.paint.bold(text);
+        self.line("");
+        self.line(&heading);
+    }
+
+    /// A paragraph, wrapped: the first line begins with `first`, all others with as many blanks.
+    fn paragraph(&mut self, first: &str, text: &str) {
+        let indent = " ".repeat(paint::visible(first));
+        let room = self.style.width.saturating_sub(indent.len()).max(20);
+        for (index, line) in paint::wrap(text, room).iter().enumerate() {
+            let lead = if index == 0 { first } else { &indent };
+            self.line(&format!("{lead}{line}"));
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The ranked table.
+use pippin_model::caveat::Verdict;
+use pippin_model::histogram::Summary;
+use pippin_model::run::RunState;
+use pippin_model::trial::Step;
+
+use super::Page;
+use super::grid::Grid;
+use crate::view::View;
+use crate::view::row::Row;
+use crate::words;
+
+/// From this width on everything stands in one table; below it in two.
+const ONE_TABLE: usize = 112;
+
+pub fn write(page: &mut Page, view: &View) {
+    let run = &view.run;
+    let quick = if run.quick { " (quick form: shorter and less sure than the full one)" } else { "" };
+    page.line(&format!("{}{quick}", page.paint.bold(&run.title)));
+    page.paragraph("", &run.load);
+    let ended = run.ended_unix_ns.map(|end| format!(" in {}", words::length(end.saturating_sub(run.started_unix_ns)))).unwrap_or_default();
+    page.paragraph("", &format!("{} · {} trials{ended} · run {}", words::time(run.started_unix_ns), words::whole(run.trials), run.id));
+    match run.state {
+        RunState::Finished => {}
+        RunState::Running => page.line("Still running, or Pippin was killed: what follows is what was finished."),
+        RunState::Interrupted => page.line("Interrupted: what follows is what was finished."),
+        RunState::Failed => page.line("The lab itself failed: what follows is what was finished."),
+    }
+    page.line("");
+    if view.measured().next().is_none() {
+        page.line("No target has a result.");
+        return;
+    }
+    if page.style.width >= ONE_TABLE {
+        one_table(page, view)
+    } else {
+        two_tables(page, view)
+    }
+    legend(page, view);
+}
+
+/// The time span that the table shows, with its name: what a user of a closed loop sees is the service time; where arrivals do not wait it
+/// is the response time.
+pub fn span_of<'a>(view: &View, row: &'a Row) -> &'a Summary {
+    if is_open(view) { &row.spans.response_time } else { &row.spans.service_time }
+}
+
+/// Whether arrivals do not wait for answers.
+pub fn is_open(view: &View) -> bool {
+    matches!(view.run.profile.as_str(), "open" | "devices" | "capacity")
+}
+
+fn one_table(page: &mut Page, view: &View) {
+    let mut grid = Grid::default().right("#").left("target").right("requests/s").right("±95 %").right("p50").right("p99").right("max").right("errors");
+    grid = grid.right("CPU").right("memory").right("gen CPU").left("verdict");
+    for row in view.measured() {
+        let mut cells = throughput_cells(page, row);
+        cells.extend(use_cells(page, view, row));
+        cells.push(verdict(page, row));
+        grid.row(cells);
+    }
+    grid.fit(1, page.style.width);
+    grid.write(page, 0);
+    bars(page, view);
+}
+
+fn two_tables(page: &mut Page, view: &View) {
+    let mut grid = Grid::default().right("#").left("target").right("requests/s").right("95 % interval").left("").left("verdict");
+    let room = page.style.width.saturating_sub(68).clamp(6, 30);
+    for row in view.measured() {
+        let mut cells = throughput_cells(page, row);
+        cells[3] = figure(page, row, &interval(row));
+        cells.push(bar(page, view, row, room));
+        cells.push(verdict(page, row));
+        grid.row(cells);
+    }
+    grid.fit(1, page.style.width);
+    grid.write(page, 0);
+    page.line("");
+    let mut grid = Grid::default().left("target").right("p50").right("p99").right("max").right("errors").right("CPU").right("memory").right("gen CPU");
+    for row in view.measured() {
+        let mut cells = vec![name(row)];
+        cells.extend(use_cells(page, view, row));
+        grid.row(cells);
+    }
+    grid.fit(0, page.style.width);
+    grid.write(page, 0);
+}
+
+fn throughput_cells(page: &Page, row: &Row) -> Vec<String> {
+    let rank = row.rank.map_or_else(|| words::UNKNOWN.into(), |rank| rank.to_string());
+    let median = row.goodput_per_s.map(|figure| figure.median);
+    let within = row.goodput_per_s.and_then(|f| f.interval.map(|i| i.relative_width(f.median) / 2.0)).map_or_else(|| words::UNKNOWN.into(), words::percent);
+    vec![rank, name(row), figure(page, row, &words::count(median)), figure(page, row, &within)]
+}
+
+fn use_cells(page: &Page, view: &View, row: &Row) -> Vec<String> {
+    let span = span_of(view, row);
+    let errors = match row.error_fraction {
+        Some(fraction) if fraction > 0.0 => words::percent(fraction),
+        Some(_) => "0".into(),
+        None => words::UNKNOWN.into(),
+    };
+    let memory = words::bytes(row.usage.target_rss_bytes.map(|bytes| bytes as u64));
+    let cells = [
+        words::ns(span.p50_ns),
+        words::ns(span.p99_ns),
+        words::ns(span.max_ns),
+        errors,
+        words::cores(row.usage.target_cores),
+        memory,
+        words::cores(row.usage.generator_cores),
+    ];
+    cells.iter().map(|cell| figure(page, row, cell)).collect()
+}
+
+fn name(row: &Row) -> String {
+    let at = match row.at {
+        Some(Step::Connections { count }) => format!(" at {count}"),
+        Some(Step::Rate { .. }) | None => String::new(),
+    };
+    format!("{}{at}", row.target)
+}
+
+/// A figure, struck through if the row is INVALID.
+fn figure(page: &Page, row: &Row, text: &str) -> String {
+    if row.verdict == Some(Verdict::Invalid) { page.paint.struck(text) } else { text.into() }
+}
+
+fn interval(row: &Row) -> String {
+    match row.goodput_per_s.and_then(|figure| figure.interval) {
+        Some(interval) => format!("{} … {}", words::count(Some(interval.low)), words::count(Some(interval.high))),
+        None => words::UNKNOWN.into(),
+    }
+}
+
+fn verdict(page: &Page, row: &Row) -> String {
+    row.verdict.map_or_else(String::new, |verdict| page.paint.verdict(verdict, &verdict.to_string()))
+}
+
+/// Bars of their own below a table that leaves no room for them.
+fn bars(page: &mut Page, view: &View) {
+    page.line("");
+    let longest = view.measured().map(|row| name(row).chars().count()).max().unwrap_or(0);
+    let room = page.style.width.saturating_sub(longest + 16).min(80);
+    for row in view.measured() {
+        let padded = format!("{:<longest$}", name(row));
+        let median = words::count(row.goodput_per_s.map(|figure| figure.median));
+        let text = format!("{padded}  {:>10}  {}", figure(page, row, &median), bar(page, view, row, room));
+        page.line(&text);
+    }
+}
+
+/// A bar in eighths of a column; hatched for what is not ranked.
+fn bar(page: &Page, view: &View, row: &Row, room: usize) -> String {
+    let most = view.measured().filter_map(|row| row.goodput_per_s).map(|figure| figure.median).fold(0.0, f64::max);
+    let Some(value) = row.goodput_per_s.map(|figure| figure.median).filter(|_| most > 0.0) else { return String::new() };
+    if row.verdict == Some(Verdict::Invalid) {
+        return page.paint.dim(&"░".repeat((value / most * room as f64).round() as usize));
+    }
+    let eighths = ((value / most * room as f64 * 8.0).round() as usize).max(1);
+    let rest = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
+    page.paint.bar(&format!("{}{rest}", "█".repeat(eighths / 8)))
+}
+
+fn legend(page: &mut Page, view: &View) {
+    let span = if is_open(view) { "response time" } else { "service time" };
+    let mut text =
+        format!("requests/s: complete and right answers, median of the repetitions. p50, p99, max: {span}. CPU: 100 % is one core, whole process tree.");
+    if view.measured().any(|row| row.at.is_some_and(|at| matches!(at, Step::Connections { .. }))) {
+        text.push_str(" \"at\": the number of connections with the highest throughput, which the figures are of.");
+    }
+    if view.measured().any(|row| row.rank.is_none()) {
+        text.push_str(" INVALID rows are not ranked.");
+    }
+    if shares_ranks(view) {
+        text.push_str(" Targets that share a rank cannot be told apart.");
+    }
+    page.line("");
+    let room = page.style.width;
+    for line in super::paint::wrap(&text, room) {
+        let dim = page.paint.dim(&line);
+        page.line(&dim);
+    }
+}
+
+fn shares_ranks(view: &View) -> bool {
+    let ranks: Vec<u32> = view.measured().filter_map(|row| row.rank).collect();
+    ranks.iter().enumerate().any(|(index, rank)| ranks[index + 1..].contains(rank))
+}

@@ -1,0 +1,124 @@
+//! Caveats, failures, published figures, explanations, host.
+use pippin_model::caveat::Severity;
+
+use super::Page;
+use super::grid::Grid;
+use crate::view::View;
+use crate::view::doubts::Doubt;
+use crate::view::run::host_line;
+use crate::words;
+
+pub fn write(page: &mut Page, view: &View) {
+    doubts(page, view);
+    without_result(page, view);
+    explanations(page, view);
+    printed(page, view);
+    page.line("");
+    page.paragraph("Host: ", &host_line(&view.host));
+    if let Some(cpus) = &view.run.cpus {
+        page.paragraph("CPUs: ", cpus);
+    }
+}
+
+/// How a severity is called in tables.
+pub const fn called(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Invalid => "INVALID",
+        Severity::Suspect => "SUSPECT",
+        Severity::Note => "note",
+    }
+}
+
+fn doubts(page: &mut Page, view: &View) {
+    if view.doubts.is_empty() {
+        return;
+    }
+    page.heading("Caveats");
+    for doubt in &view.doubts {
+        one_doubt(page, doubt);
+    }
+}
+
+fn one_doubt(page: &mut Page, doubt: &Doubt) {
+    let label = page.paint.severity(doubt.severity, called(doubt.severity));
+    page.line(&format!("  {label} {}", doubt.id.replace('_', " ")));
+    // The same evidence of several targets stands once.
+    let mut told: Vec<(Vec<&str>, &Vec<String>)> = Vec::new();
+    for seen in &doubt.seen {
+        match told.iter_mut().find(|(_, evidence)| **evidence == seen.evidence) {
+            Some((targets, _)) => targets.push(&seen.target),
+            None => told.push((vec![&seen.target], &seen.evidence)),
+        }
+    }
+    for (targets, evidence) in told {
+        page.paragraph("    ", &format!("{}: {}", targets.join(", "), evidence.join("; ")));
+    }
+    if !doubt.advice.is_empty() {
+        page.paragraph("    → ", &doubt.advice);
+    }
+}
+
+fn without_result(page: &mut Page, view: &View) {
+    if view.without_result().next().is_none() && view.rows.iter().all(|row| row.failure.is_none()) {
+        return;
+    }
+    page.heading("Without a result");
+    for row in view.rows.iter().filter(|row| row.goodput_per_s.is_none() || row.failure.is_some()) {
+        let Some(failure) = &row.failure else {
+            page.line(&format!("  {}: not measured", row.target));
+            continue;
+        };
+        let what = match (row.unavailable, row.goodput_per_s.is_some()) {
+            (true, _) => "unavailable".into(),
+            (false, true) => format!("a repetition failed at the stage \"{}\"", failure.stage.name()),
+            (false, false) => format!("failed at the stage \"{}\"", failure.stage.name()),
+        };
+        page.paragraph("  ", &format!("{}: {what}: {}", row.target, failure.message));
+        for line in &failure.log_tail {
+            let text = page.paint.dim(&format!("    │ {line}"));
+            page.line(&text);
+        }
+    }
+}
+
+fn explanations(page: &mut Page, view: &View) {
+    if view.rows.iter().all(|row| row.explanation.is_none()) {
+        return;
+    }
+    page.heading("What the figures say");
+    for row in &view.rows {
+        if let Some(explanation) = &row.explanation {
+            page.paragraph("  ", &format!("{}: {}", row.target, explanation.text));
+        }
+    }
+}
+
+fn printed(page: &mut Page, view: &View) {
+    let Some(table) = &view.printed else { return };
+    page.heading("Beside the published figures");
+    let over = table.reference_printed.as_deref().unwrap_or("reference");
+    let own = format!("here ÷ {over}");
+    let print = format!("print ÷ {over}");
+    let mut grid = Grid::default().left("in print").left("target").right("print").right(&print).right("here").right(&own);
+    for row in &table.rows {
+        let print = row.print_word.clone().unwrap_or_else(|| words::count(row.print));
+        grid.row(vec![
+            row.printed.clone(),
+            row.target.as_ref().map_or_else(|| words::UNKNOWN.into(), ToString::to_string),
+            print,
+            words::ratio(row.print_ratio),
+            words::count(row.own),
+            words::ratio(row.own_ratio),
+        ]);
+    }
+    grid.write(page, 2);
+    for row in table.rows.iter().filter(|row| !row.remarks.is_empty()) {
+        page.paragraph("  ", &format!("{} in print: {}", row.printed, row.remarks.join("; ")));
+    }
+    for note in &table.notes {
+        page.paragraph("  in print: ", note);
+    }
+    for differs in &table.differs {
+        page.paragraph("  - ", differs);
+    }
+}

@@ -1,0 +1,127 @@
+//! Sweeps, capacity searches, phases of devices.
+use pippin_model::trial::Step;
+use pippin_stats::usl::Parameter;
+
+use super::Page;
+use super::grid::Grid;
+use crate::view::View;
+use crate::view::row::Row;
+use crate::view::sweep::{Point, Sweep, size};
+use crate::words;
+
+pub fn write(page: &mut Page, view: &View) {
+    for row in &view.rows {
+        if let Some(sweep) = &row.sweep {
+            let is_search = sweep.points.iter().any(|point| matches!(point.at, Step::Rate { .. }));
+            if is_search { search(page, row, sweep) } else { by_connections(page, row, sweep) }
+        }
+    }
+    for row in view.rows.iter().filter(|row| !row.phases.is_empty()) {
+        phases(page, row);
+    }
+}
+
+fn by_connections(page: &mut Page, row: &Row, sweep: &Sweep) {
+    page.heading(&format!("{} by connections", row.target));
+    // Below 90 columns the prediction of the response time, which follows from that of the throughput, is left to the other forms.
+    let wide = page.style.width >= 90;
+    let mut grid = Grid::default().right("connections").right("requests/s").right("predicted").right("error").right("mean resp.");
+    if wide {
+        grid = grid.right("predicted").right("error");
+    }
+    grid = grid.right("p99").right("CPU");
+    for point in &sweep.points {
+        let prediction = point.prediction;
+        let mut cells = vec![
+            words::whole(size(point.at) as u64),
+            mark(point, &words::count(point.goodput_per_s)),
+            words::count(prediction.map(|p| p.throughput_per_s)),
+            signed(prediction.and_then(|p| p.throughput_error)),
+            words::ns_f(point.response_time.mean_ns),
+        ];
+        if wide {
+            cells.extend([words::ns_f(prediction.map(|p| p.response_ns)), signed(prediction.and_then(|p| p.response_error))]);
+        }
+        cells.extend([words::ns(point.response_time.p99_ns), words::cores(point.target_cores)]);
+        grid.row(cells);
+    }
+    grid.write(page, 2);
+    if let Some(fit) = &sweep.fit {
+        let law = &fit.law;
+        let peak = law.peak_n.map(|n| format!(", highest at {n:.0} connections")).unwrap_or_default();
+        let explained = law.r_squared.map(|r| format!(", R² {r:.4}")).unwrap_or_default();
+        let text = format!(
+            "Universal Scalability Law: λ {} requests/s, σ {} (contention), κ {} (coherency){peak}{explained}.",
+            parameter(law.lambda, 0),
+            parameter(law.sigma, 4),
+            parameter(law.kappa, 6)
+        );
+        page.paragraph("  ", &text);
+    }
+    if let Some(knee) = sweep.knee {
+        page.paragraph("  ", &format!("Knee at {knee:.0} connections: more of them bring little."));
+    }
+    if let Some(served) = sweep.served_at_a_time {
+        page.paragraph("  ", &format!("Serves about {served:.0} requests at a time."));
+    }
+}
+
+/// A parameter with its standard error.
+pub fn parameter(parameter: Parameter, digits: usize) -> String {
+    let error = parameter.standard_error.map(|error| format!(" ± {error:.digits$}")).unwrap_or_default();
+    format!("{:.digits$}{error}", parameter.value)
+}
+
+fn search(page: &mut Page, row: &Row, sweep: &Sweep) {
+    page.heading(&format!("{}: search for the highest rate", row.target));
+    let mut grid = Grid::default().right("offered/s").right("answered/s").right("p50").right("p99").right("max").right("errors").left("objective");
+    for point in &sweep.points {
+        let held = match point.held {
+            Some(true) => "held",
+            Some(false) => "missed",
+            None => words::UNKNOWN,
+        };
+        grid.row(vec![
+            words::count(Some(size(point.at))),
+            mark(point, &words::count(point.goodput_per_s)),
+            words::ns(point.response_time.p50_ns),
+            words::ns(point.response_time.p99_ns),
+            words::ns(point.response_time.max_ns),
+            words::whole(point.errors),
+            held.into(),
+        ]);
+    }
+    grid.write(page, 2);
+    match sweep.capacity_per_s {
+        Some(rate) => page.line(&format!("  Capacity: {} requests/s.", words::count(Some(rate)))),
+        None => page.line("  The objective was kept at no rate that was tried."),
+    }
+}
+
+fn mark(point: &Point, text: &str) -> String {
+    if point.verdict == pippin_model::caveat::Verdict::Invalid { format!("{text} INVALID") } else { text.into() }
+}
+
+/// A relative error with its sign.
+pub fn signed(error: Option<f64>) -> String {
+    error.map_or_else(|| words::UNKNOWN.into(), |error| format!("{}{}", if error > 0.0 { "+" } else { "" }, words::percent(error)))
+}
+
+fn phases(page: &mut Page, row: &Row) {
+    page.heading(&format!("{} by phase", row.target));
+    let mut grid = Grid::default().left("phase").right("s").right("peak").right("requests/s").right("connect p99");
+    grid = grid.right("headers p50").right("p99").right("errors");
+    for phase in &row.phases {
+        grid.row(vec![
+            phase.name.replace('_', " "),
+            format!("{:.0}", phase.length_s),
+            words::whole(phase.connections.peak),
+            words::count(phase.goodput_per_s),
+            words::ns(phase.connect.p99_ns),
+            words::ns(phase.headers.p50_ns),
+            words::ns(phase.headers.p99_ns),
+            words::whole(phase.errors.values().sum()),
+        ]);
+    }
+    grid.write(page, 2);
+}

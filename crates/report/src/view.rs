@@ -1,0 +1,95 @@
+//! Everything that is rendered of a run, as one serialisable value: terminal, Markdown, CSV, JSON and HTML are made from it and from
+//! nothing else, so that they cannot disagree.
+//!
+//! | module | what it makes |
+//! |---|---|
+//! | [`run`] | title, time, load in words, host, the record of how figures were taken |
+//! | [`row`] | one target: rank, figures, spans, use, cost, caveats, failure |
+//! | [`curve`] | quantiles and distributions for charts |
+//! | [`series`] | figures over time |
+//! | [`sweep`] | the points of a sweep or of a capacity search |
+//! | [`phases`] | the phases of a device load |
+//! | [`doubts`] | caveats by name over all targets |
+//! | [`printed`] | published figures beside one's own |
+pub mod curve;
+pub mod doubts;
+pub mod phases;
+pub mod printed;
+pub mod row;
+pub mod run;
+pub mod series;
+pub mod sweep;
+
+use pippin_model::fingerprint::Fingerprint;
+use pippin_model::plan::Plan;
+use pippin_model::run::{Calibration, RunRecord, TargetInfo};
+use pippin_model::target::TargetId;
+use pippin_model::workload::Workload;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use doubts::Doubt;
+use printed::PrintedTable;
+use row::Row;
+use run::RunFacts;
+
+/// The version of the JSON form; it rises when a key changes its meaning or goes away.
+pub const SCHEMA: u32 = 1;
+
+/// A run, ready to be rendered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct View {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// What was done, when and how.
+    pub run: RunFacts,
+    /// One for each target of the plan: ranked ones first, then those without a rank, then those without a result.
+    pub rows: Vec<Row>,
+    /// Every caveat by name, the gravest first.
+    pub doubts: Vec<Doubt>,
+    /// Published figures beside one's own.
+    pub printed: Option<PrintedTable>,
+    /// The host.
+    pub host: Fingerprint,
+    /// The resolved plan.
+    pub plan: Plan,
+    /// The workload.
+    pub workload: Workload,
+    /// Manifest, route, versions of each target.
+    pub targets: BTreeMap<TargetId, TargetInfo>,
+    /// The generator's ceiling on this machine, if it was calibrated.
+    pub calibration: Option<Calibration>,
+}
+
+impl View {
+    /// The view of a run, finished or not. The same record gives the same view: intervals are drawn with the run's own seed.
+    #[must_use]
+    pub fn of(record: &RunRecord) -> Self {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(record.header.seed);
+        let rows = row::rows(record, &mut rng);
+        Self {
+            schema: SCHEMA,
+            run: RunFacts::of(record),
+            doubts: doubts::of(&rows),
+            printed: printed::of(&record.header.plan, &rows),
+            rows,
+            host: record.header.host.clone(),
+            plan: record.header.plan.clone(),
+            workload: record.header.workload.clone(),
+            targets: record.header.targets.clone(),
+            calibration: record.header.calibration.clone(),
+        }
+    }
+
+    /// The rows that have a result.
+    pub fn measured(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| row.goodput_per_s.is_some())
+    }
+
+    /// The rows that have none, with the reason in `failure` where it is known.
+    pub fn without_result(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| row.goodput_per_s.is_none())
+    }
+}

@@ -1,0 +1,73 @@
+//! Caveats by name over all targets, so that one advice stands once above the evidence of each target.
+use pippin_model::caveat::Severity;
+use pippin_stats::summary::CountedCaveat;
+use serde::{Deserialize, Serialize};
+
+use super::row::Row;
+
+/// One kind of caveat, and where it was seen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Doubt {
+    /// The caveat's name.
+    pub id: String,
+    /// How much it weighs; the gravest where targets differ.
+    pub severity: Severity,
+    /// What to do about it.
+    pub advice: String,
+    /// Where it was seen.
+    pub seen: Vec<Seen>,
+}
+
+/// The evidence of one target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// The target.
+    pub target: String,
+    /// In figures; one for each trial that differs.
+    pub evidence: Vec<String>,
+}
+
+/// All caveats of all rows, the gravest first, then by name.
+#[must_use]
+pub fn of(rows: &[Row]) -> Vec<Doubt> {
+    let mut doubts: Vec<Doubt> = Vec::new();
+    for row in rows {
+        for counted in &row.caveats {
+            let caveat = &counted.caveat;
+            // Said by the failure itself, with its log.
+            if caveat.id == "no_result" && row.failure.is_some() {
+                continue;
+            }
+            let found = doubts.iter_mut().find(|doubt| doubt.id == caveat.id && doubt.advice == caveat.advice);
+            let doubt = match found {
+                Some(doubt) => doubt,
+                None => {
+                    doubts.push(Doubt { id: caveat.id.clone(), severity: caveat.severity, advice: caveat.advice.clone(), seen: Vec::new() });
+                    let last = doubts.len() - 1;
+                    &mut doubts[last]
+                }
+            };
+            doubt.severity = doubt.severity.max(caveat.severity);
+            note(doubt, &row.target.to_string(), &evidence(counted, row.trials));
+        }
+    }
+    doubts.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.id.cmp(&b.id)));
+    doubts
+}
+
+/// The evidence, and in how many of the trials it was found where that is not all of them.
+fn evidence(counted: &CountedCaveat, trials: u32) -> String {
+    match counted.trials {
+        0 => counted.caveat.evidence.clone(),
+        n if n == trials => counted.caveat.evidence.clone(),
+        n => format!("{} (in {n} of {trials} trials)", counted.caveat.evidence),
+    }
+}
+
+fn note(doubt: &mut Doubt, target: &str, evidence: &str) {
+    match doubt.seen.iter_mut().find(|seen| seen.target == target) {
+        Some(seen) if seen.evidence.iter().any(|known| known == evidence) => {}
+        Some(seen) => seen.evidence.push(evidence.into()),
+        None => doubt.seen.push(Seen { target: target.into(), evidence: vec![evidence.into()] }),
+    }
+}

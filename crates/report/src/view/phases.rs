@@ -1,0 +1,102 @@
+//! The phases of a device load.
+use pippin_model::histogram::Summary;
+use pippin_model::load_result::{ConnectionCounts, ErrorKind, Measured, Phase, RequestCounts};
+use pippin_model::trial::TrialRecord;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A phase of one target, all repetitions together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PhaseRow {
+    /// `ramp_up`, `sustain` or `ramp_down`.
+    pub name: String,
+    /// Where it begins on the time axis of [`super::series`], in seconds, in the first repetition.
+    pub from_s: f64,
+    /// Its length in seconds in the first repetition.
+    pub length_s: f64,
+    /// Requests by fate, summed.
+    pub requests: RequestCounts,
+    /// Right answers per second over all repetitions.
+    pub goodput_per_s: Option<f64>,
+    /// Connections: the most that were asked for and open, and how many were opened, summed.
+    pub connections: ConnectionCounts,
+    /// Opening a connection.
+    pub connect: Summary,
+    /// Request handed to the kernel to head parsed.
+    pub headers: Summary,
+    /// Head to the last byte of the body.
+    pub body: Summary,
+    /// From the intended instant to the last byte.
+    pub response_time: Summary,
+    /// Errors by kind, summed.
+    pub errors: BTreeMap<ErrorKind, u64>,
+}
+
+/// The phases of these trials of one target.
+#[must_use]
+pub fn of(trials: &[&TrialRecord]) -> Vec<PhaseRow> {
+    let Some(first) = trials.iter().find_map(|trial| trial.load.as_ref()) else { return Vec::new() };
+    let offset = first.measured_from_ns as f64 - first.started_ns as f64;
+    first.phases.iter().map(|phase| phase_row(phase, offset, trials)).collect()
+}
+
+fn phase_row(first: &Phase, offset_ns: f64, trials: &[&TrialRecord]) -> PhaseRow {
+    let same = trials.iter().filter_map(|trial| trial.load.as_ref()).flat_map(|load| &load.phases).filter(|phase| phase.name == first.name);
+    let mut all = Measured::default();
+    for phase in same {
+        add(&mut all, &phase.measured);
+    }
+    PhaseRow {
+        name: first.name.clone(),
+        from_s: (first.from_ns as f64 - offset_ns) / 1e9,
+        length_s: first.measured.duration_ns as f64 / 1e9,
+        requests: all.requests,
+        goodput_per_s: all.goodput_per_s(),
+        connections: all.connections,
+        connect: all.spans.connect.summary(),
+        headers: all.spans.headers.summary(),
+        body: all.spans.body.summary(),
+        response_time: all.spans.response_time.summary(),
+        errors: all.errors,
+    }
+}
+
+/// Adds the counters and time spans of one measured stretch to another.
+pub(super) fn add(all: &mut Measured, one: &Measured) {
+    all.duration_ns += one.duration_ns;
+    let (a, b) = (&mut all.requests, &one.requests);
+    a.scheduled += b.scheduled;
+    a.sent += b.sent;
+    a.unsent += b.unsent;
+    a.completed += b.completed;
+    a.good += b.good;
+    a.failed += b.failed;
+    a.censored += b.censored;
+    all.answered.completed += one.answered.completed;
+    all.answered.good += one.answered.good;
+    for (kind, count) in &one.errors {
+        *all.errors.entry(*kind).or_default() += count;
+    }
+    let (a, b) = (&mut all.connections, &one.connections);
+    a.asked = a.asked.max(b.asked);
+    a.peak = a.peak.max(b.peak);
+    a.opened += b.opened;
+    a.reconnects += b.reconnects;
+    a.closed_by_server += b.closed_by_server;
+    a.requests_before_close = match (a.requests_before_close, b.requests_before_close) {
+        (Some((least, most)), Some((l, m))) => Some((least.min(l), most.max(m))),
+        (one, other) => one.or(other),
+    };
+    let (a, b) = (&mut all.status, &one.status);
+    a.interim += b.interim;
+    a.s2xx += b.s2xx;
+    a.s3xx += b.s3xx;
+    a.s4xx += b.s4xx;
+    a.s5xx += b.s5xx;
+    a.other += b.other;
+    let (a, b) = (&mut all.bytes, &one.bytes);
+    a.received += b.received;
+    a.sent += b.sent;
+    a.body += b.body;
+    all.spans.merge(&one.spans);
+}

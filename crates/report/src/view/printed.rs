@@ -1,0 +1,102 @@
+//! Published figures beside one's own, both as ratios to the same reference target.
+use pippin_model::plan::Plan;
+use pippin_model::published::{Published, PublishedRow};
+use pippin_model::target::TargetId;
+use pippin_model::trial::Step;
+use serde::{Deserialize, Serialize};
+
+use super::row::Row;
+use super::sweep::{Point, size};
+
+/// A printed table beside one's own figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PrintedTable {
+    /// What was measured in print, where and how.
+    pub notes: Vec<String>,
+    /// What differs between print and plan.
+    pub differs: Vec<String>,
+    /// The target to which ratios are taken; `None` leaves the ratios out.
+    pub reference: Option<String>,
+    /// Its name in print.
+    pub reference_printed: Option<String>,
+    /// The column of print that is compared: `requests_per_s`.
+    pub column: String,
+    /// The rows of print.
+    pub rows: Vec<PrintedRow>,
+}
+
+/// One printed row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PrintedRow {
+    /// Its name in print.
+    pub printed: String,
+    /// The target that stands for it.
+    pub target: Option<TargetId>,
+    /// The printed figure.
+    pub print: Option<f64>,
+    /// One's own figure, if it is not INVALID.
+    pub own: Option<f64>,
+    /// The printed figure over the reference's printed one.
+    pub print_ratio: Option<f64>,
+    /// One's own figure over the reference's own.
+    pub own_ratio: Option<f64>,
+    /// What print says in the place of the figure: `failed`.
+    pub print_word: Option<String>,
+    /// What it says in words beside it.
+    pub remarks: Vec<String>,
+}
+
+/// The columns that may hold the headline, in order.
+const COLUMNS: [&str; 2] = ["requests_per_s", "peak_requests_per_s"];
+
+/// The plan's printed table beside one's own figures; `None` if the plan has none.
+#[must_use]
+pub fn of(plan: &Plan, rows: &[Row]) -> Option<PrintedTable> {
+    let published = plan.published.as_ref().filter(|published| !published.rows.is_empty())?;
+    let column = COLUMNS.iter().find(|column| published.rows.iter().any(|row| row.figures.contains_key(**column)))?;
+    let printed_reference = published.reference.as_ref().and_then(|name| published.rows.iter().find(|row| row.printed == *name));
+    let reference = printed_reference.and_then(|row| row.target.clone());
+    let own_reference = reference.as_ref().and_then(|target| own_figure(rows, target));
+    let print_reference = printed_reference.and_then(|row| row.figures.get(*column)).copied();
+    let made = published.rows.iter().map(|row| {
+        let print = row.figures.get(*column).copied();
+        let own = own_figure_for(published, row, rows);
+        PrintedRow {
+            printed: row.printed.clone(),
+            target: row.target.clone(),
+            print,
+            own,
+            print_ratio: over(print, print_reference),
+            own_ratio: over(own, own_reference),
+            print_word: row.words.get(*column).cloned(),
+            remarks: row.words.iter().filter(|(name, _)| *name != column).map(|(_, word)| word.clone()).collect(),
+        }
+    });
+    Some(PrintedTable {
+        notes: published.notes.clone(),
+        differs: published.differs.clone(),
+        reference: reference.map(|target| target.to_string()),
+        reference_printed: published.reference.clone(),
+        column: (*column).into(),
+        rows: made.collect(),
+    })
+}
+
+fn over(figure: Option<f64>, reference: Option<f64>) -> Option<f64> {
+    reference.filter(|r| *r > 0.0).and_then(|r| figure.map(|f| f / r))
+}
+
+fn own_figure(rows: &[Row], target: &TargetId) -> Option<f64> {
+    let row = rows.iter().find(|row| row.target == *target && row.verdict != Some(pippin_model::caveat::Verdict::Invalid))?;
+    row.goodput_per_s.as_ref().map(|figure| figure.median)
+}
+
+/// One's own figure of a printed row: of the target that stands for it, or, where print's rows are the points of a sweep, of that point of
+/// the target that the table is about.
+fn own_figure_for(published: &Published, row: &PublishedRow, rows: &[Row]) -> Option<f64> {
+    let Some(connections) = row.figures.get("connections") else { return own_figure(rows, row.target.as_ref()?) };
+    let target = row.target.as_ref().or_else(|| published.rows.iter().find_map(|row| row.target.as_ref()))?;
+    let points = &rows.iter().find(|row| row.target == *target)?.sweep.as_ref()?.points;
+    let same = |point: &&Point| matches!(point.at, Step::Connections { .. }) && size(point.at) == *connections;
+    points.iter().find(same)?.goodput_per_s
+}

@@ -1,0 +1,154 @@
+//! What was done, when and how.
+use pippin_model::fingerprint::Fingerprint;
+use pippin_model::load_spec::Arrivals;
+use pippin_model::profile::{KeepAlive, Profile, Stop, WarmUpChoice};
+use pippin_model::run::{RunRecord, RunState};
+use pippin_model::units::{format_count, format_ns};
+use serde::{Deserialize, Serialize};
+
+/// What was done, when and how.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunFacts {
+    /// The run's name.
+    pub id: String,
+    /// The plan's title.
+    pub title: String,
+    /// The plan's summary.
+    pub summary: Option<String>,
+    /// How load was applied: `closed`, `open`, `devices`, `sweep`, `capacity`.
+    pub profile: String,
+    /// The same in words.
+    pub load: String,
+    /// Whether it was the quick form.
+    pub quick: bool,
+    /// How it ended.
+    pub state: RunState,
+    /// Nanoseconds since 1970.
+    pub started_unix_ns: u64,
+    /// `None` while it runs, or if Pippin was killed.
+    pub ended_unix_ns: Option<u64>,
+    /// Repetitions that the plan asked for.
+    pub repetitions: u32,
+    /// Trials that were made.
+    pub trials: u64,
+    /// The seed of order and loads.
+    pub seed: u64,
+    /// Pippin's version.
+    pub pippin_version: String,
+    /// Who ran where in the first trial, in words; `None` without a trial.
+    pub cpus: Option<String>,
+    /// The event loop and the number of threads of the generator in the first trial.
+    pub generator: Option<String>,
+}
+
+impl RunFacts {
+    /// The facts of a run.
+    #[must_use]
+    pub fn of(record: &RunRecord) -> Self {
+        let header = &record.header;
+        let plan = &header.plan;
+        let first = record.trials.first();
+        let load = record.trials.iter().find_map(|trial| trial.load.as_ref());
+        Self {
+            id: header.id.clone(),
+            title: plan.title.clone(),
+            summary: plan.summary.clone(),
+            profile: plan.profile.kind().into(),
+            load: in_words(&plan.profile),
+            quick: plan.quick,
+            state: record.state,
+            started_unix_ns: header.started_unix_ns,
+            ended_unix_ns: record.ended_unix_ns,
+            repetitions: plan.repetitions,
+            trials: record.trials.len() as u64,
+            seed: header.seed,
+            pippin_version: header.pippin_version.clone(),
+            cpus: first.map(|trial| {
+                let split = &trial.spec.cpus;
+                let shared = if split.is_shared() { " (shared)" } else { "" };
+                format!("target on CPU {}, generator on {}, services on {}{shared}", split.target, split.generator, split.services)
+            }),
+            generator: load.map(|load| format!("{}, {} thread{}", load.io, load.threads, if load.threads == 1 { "" } else { "s" })),
+        }
+    }
+}
+
+/// How load is applied, in words: `closed loop, 10 connections, keep-alive, 30 s`.
+#[must_use]
+pub fn in_words(profile: &Profile) -> String {
+    match profile {
+        Profile::Closed { connections, stop, think, keep_alive, warm_up } => {
+            let end = match stop {
+                Stop::DurationNs(ns) => seconds(*ns),
+                Stop::Requests(count) => format!("{} requests", format_count(*count as f64)),
+            };
+            let think = think.map(|spread| format!(", think time {spread}")).unwrap_or_default();
+            format!("closed loop, {connections} connections{think}, {}, {end}{}", keep(*keep_alive), warm(*warm_up))
+        }
+        Profile::Open { rate_per_s, arrivals, connections, ramp_ns, duration_ns, keep_alive } => {
+            let arrivals = match arrivals {
+                Arrivals::Constant => "constant",
+                Arrivals::Poisson => "Poisson",
+            };
+            let ramp = if *ramp_ns > 0 { format!(" after a ramp of {}", seconds(*ramp_ns)) } else { String::new() };
+            let rate = format_count(*rate_per_s);
+            format!("open loop, {rate} requests/s ({arrivals}) over at most {connections} connections, {}, {}{ramp}", keep(*keep_alive), seconds(*duration_ns))
+        }
+        Profile::Devices { devices, requests_per_device, think, ramp_up_ns, sustain_ns, ramp_down_ns } => {
+            let (up, full, down) = (seconds(*ramp_up_ns), seconds(*sustain_ns), seconds(*ramp_down_ns));
+            let devices = format_count(f64::from(*devices));
+            format!("{devices} devices, {requests_per_device} requests each, think time {think}; {up} ramp up, {full} sustained, {down} ramp down")
+        }
+        Profile::Sweep { connections, duration_ns, keep_alive, warm_up } => {
+            let points: Vec<String> = connections.iter().map(ToString::to_string).collect();
+            format!("closed loop at {} connections in turn, {}, {} each{}", points.join(", "), keep(*keep_alive), seconds(*duration_ns), warm(*warm_up))
+        }
+        Profile::Capacity { objective, start_rate_per_s, connections, duration_ns, precision } => format!(
+            "search for the highest rate with {objective}, from {} requests/s over at most {connections} connections, steps of {}, to {}",
+            format_count(*start_rate_per_s),
+            seconds(*duration_ns),
+            crate::words::percent(*precision)
+        ),
+    }
+}
+
+fn keep(keep_alive: KeepAlive) -> String {
+    match keep_alive {
+        KeepAlive::Unlimited => "keep-alive".into(),
+        KeepAlive::Requests(count) => format!("{count} requests a connection"),
+        KeepAlive::Off => "a connection for each request".into(),
+    }
+}
+
+fn warm(warm_up: WarmUpChoice) -> String {
+    match warm_up {
+        WarmUpChoice::Auto => ", warm-up until steady".into(),
+        WarmUpChoice::None => String::new(),
+        WarmUpChoice::DurationNs(ns) => format!(", warm-up {}", seconds(ns)),
+    }
+}
+
+/// A round number of seconds or minutes without decimals, else as measured times are written.
+fn seconds(ns: u64) -> String {
+    match ns {
+        0 => "0 s".into(),
+        ns if ns.is_multiple_of(60_000_000_000) => format!("{} min", ns / 60_000_000_000),
+        ns if ns.is_multiple_of(1_000_000_000) => format!("{} s", ns / 1_000_000_000),
+        ns => format_ns(ns),
+    }
+}
+
+/// The host in one line.
+#[must_use]
+pub fn host_line(host: &Fingerprint) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(host.cpu_model.clone());
+    let smt = if host.smt == Some(true) { " (SMT)" } else { "" };
+    parts.push(format!("{} CPU{}{smt}", host.cpus, if host.cpus == 1 { "" } else { "s" }));
+    parts.extend(host.memory_bytes.map(pippin_model::units::format_bytes));
+    parts.extend(host.kernel.as_ref().map(|kernel| format!("Linux {kernel}")));
+    parts.extend(host.distribution.clone());
+    parts.extend(host.virtualisation.clone());
+    parts.extend(host.governor.as_ref().map(|governor| format!("governor {governor}")));
+    parts.join(", ")
+}

@@ -1,0 +1,94 @@
+//! Figures over time, one series a trial.
+use pippin_model::load_result::LoadResult;
+use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::usage::{Role, UsageSample};
+use serde::{Deserialize, Serialize};
+
+/// What one trial looked like over time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// The repetition, counted from 1 as people do.
+    pub repetition: u32,
+    /// The point of a sweep or of a capacity search.
+    pub step: Option<Step>,
+    /// What the generator saw, a point a window.
+    pub load: Vec<LoadPoint>,
+    /// What the kernel told, a point a sample.
+    pub usage: Vec<UsagePoint>,
+}
+
+/// One window.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LoadPoint {
+    /// The middle of the window in seconds after the start of the measured part; negative in the warm-up.
+    pub at_s: f64,
+    /// Complete answers per second.
+    pub throughput_per_s: f64,
+    /// Median of the response time.
+    pub response_p50_ns: Option<u64>,
+    /// 99th percentile of the response time.
+    pub response_p99_ns: Option<u64>,
+    /// Errors in the window.
+    pub errors: u64,
+    /// Connections open at its end.
+    pub live_connections: u64,
+}
+
+/// What happened between two samples.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct UsagePoint {
+    /// The middle of the stretch in seconds after the start of the measured part.
+    pub at_s: f64,
+    /// Cores that the target's tree kept busy.
+    pub target_cores: Option<f64>,
+    /// Cores that the generator kept busy.
+    pub generator_cores: Option<f64>,
+    /// Cores that the services kept busy.
+    pub services_cores: Option<f64>,
+    /// Resident set of the target's tree, bytes.
+    pub target_rss_bytes: Option<u64>,
+}
+
+impl Series {
+    /// The series of a trial; `None` if it has no load.
+    #[must_use]
+    pub fn of(record: &TrialRecord) -> Option<Self> {
+        let load = record.load.as_ref()?;
+        Some(Self {
+            repetition: record.spec.repetition + 1,
+            step: record.spec.step,
+            load: load_points(load),
+            usage: record.samples.windows(2).filter_map(|pair| usage_point(load, &pair[0], &pair[1])).collect(),
+        })
+    }
+}
+
+fn load_points(load: &LoadResult) -> Vec<LoadPoint> {
+    // A last window of a few milliseconds tells nothing of a rate.
+    let whole = load.windows.iter().filter(|window| window.duration_ns >= 500_000_000);
+    whole
+        .map(|window| LoadPoint {
+            at_s: (window.from_ns as f64 + window.duration_ns as f64 / 2.0) / 1e9,
+            throughput_per_s: window.completed as f64 * 1e9 / window.duration_ns as f64,
+            response_p50_ns: window.response_p50_ns,
+            response_p99_ns: window.response_p99_ns,
+            errors: window.errors,
+            live_connections: window.live_connections,
+        })
+        .collect()
+}
+
+fn usage_point(load: &LoadResult, from: &UsageSample, to: &UsageSample) -> Option<UsagePoint> {
+    let length_ns = to.at_ns.checked_sub(from.at_ns).filter(|ns| *ns >= 200_000_000)?;
+    let cores = |role: Role| {
+        let (a, b) = (from.roles.get(&role)?.cpu_ns, to.roles.get(&role)?.cpu_ns);
+        Some(b.checked_sub(a)? as f64 / length_ns as f64)
+    };
+    Some(UsagePoint {
+        at_s: (from.at_ns as f64 + length_ns as f64 / 2.0 - load.measured_from_ns as f64) / 1e9,
+        target_cores: cores(Role::Target),
+        generator_cores: cores(Role::Generator),
+        services_cores: cores(Role::Services),
+        target_rss_bytes: to.roles.get(&Role::Target).and_then(|role| role.rss_bytes),
+    })
+}

@@ -1,0 +1,100 @@
+//! Figures as people read them; units as everywhere in Pippin.
+use pippin_model::units::{format_bytes, format_count, format_ns};
+
+/// What stands where a figure is unknown.
+pub const UNKNOWN: &str = "–";
+
+/// A time, or the sign for unknown.
+#[must_use]
+pub fn ns(value: Option<u64>) -> String {
+    value.map_or_else(|| UNKNOWN.into(), |ns| format_ns(ns).replace(" us", " µs"))
+}
+
+/// A time given as a floating-point number of nanoseconds.
+#[must_use]
+pub fn ns_f(value: Option<f64>) -> String {
+    ns(value.filter(|v| v.is_finite() && *v >= 0.0).map(|v| v.round() as u64))
+}
+
+/// A number of bytes, or the sign for unknown.
+#[must_use]
+pub fn bytes(value: Option<u64>) -> String {
+    value.map_or_else(|| UNKNOWN.into(), format_bytes)
+}
+
+/// A rate or a count, or the sign for unknown.
+#[must_use]
+pub fn count(value: Option<f64>) -> String {
+    value.map_or_else(|| UNKNOWN.into(), format_count)
+}
+
+/// A whole number with separators: `1,234`.
+#[must_use]
+pub fn whole(value: u64) -> String {
+    if value < 1_000 { value.to_string() } else { format_count(value as f64) }
+}
+
+/// A fraction as a percentage: 0.0213 is `2.1 %`.
+#[must_use]
+pub fn percent(fraction: f64) -> String {
+    let value = fraction * 100.0;
+    match value.abs() {
+        0.0 => "0 %".into(),
+        v if v < 0.095 => format!("{value:.3} %"),
+        v if v < 0.995 => format!("{value:.2} %"),
+        v if v < 9.95 => format!("{value:.1} %"),
+        _ => format!("{value:.0} %"),
+    }
+}
+
+/// A share of one core: `97 %`; more than one core too, as `top` has it: `150 %`.
+#[must_use]
+pub fn cores(value: Option<f64>) -> String {
+    value.map_or_else(|| UNKNOWN.into(), |cores| format!("{:.0} %", cores * 100.0))
+}
+
+/// A ratio: `1.23`, `0.046`.
+#[must_use]
+pub fn ratio(value: Option<f64>) -> String {
+    value.map_or_else(
+        || UNKNOWN.into(),
+        |r| match r.abs() {
+            v if v >= 99.95 => format!("{r:.0}"),
+            v if v >= 9.995 => format!("{r:.1}"),
+            v if v >= 0.0995 => format!("{r:.2}"),
+            _ => format!("{r:.3}"),
+        },
+    )
+}
+
+/// UTC to the minute: `2026-11-21 20:35 UTC`.
+#[must_use]
+pub fn time(unix_ns: u64) -> String {
+    jiff::Timestamp::from_nanosecond(i128::from(unix_ns)).map_or_else(|_| UNKNOWN.into(), |at| at.strftime("%Y-%m-%d %H:%M UTC").to_string())
+}
+
+/// The length of a run: `4 min 12 s`.
+#[must_use]
+pub fn length(ns: u64) -> String {
+    let seconds = ns / 1_000_000_000;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, s) => format!("{s} s"),
+        (0, m, s) => format!("{m} min {s} s"),
+        (h, m, _) => format!("{h} h {m} min"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_read_as_print_has_them() {
+        assert_eq!((percent(0.0), percent(0.0213), percent(0.97), percent(0.000_4)), ("0 %".into(), "2.1 %".into(), "97 %".into(), "0.040 %".into()));
+        assert_eq!((cores(Some(1.5)), cores(None)), ("150 %".into(), "–".into()));
+        assert_eq!((ratio(Some(1.2345)), ratio(Some(0.0456))), ("1.23".into(), "0.046".into()));
+        assert_eq!(time(1_795_293_339_000_000_000), "2026-11-21 20:35 UTC");
+        assert_eq!((length(252_000_000_000), length(7_300_000_000_000)), ("4 min 12 s".into(), "2 h 1 min".into()));
+        assert_eq!(ns(Some(86_249)), "86.2 µs");
+    }
+}

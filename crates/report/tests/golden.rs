@@ -1,0 +1,69 @@
+//! What people read, held as files (`tests/snapshots/`), so that a change is reviewed as a difference.
+mod fixture;
+
+use pippin_model::run::RunRecord;
+use pippin_report::terminal::{Style, table};
+use pippin_report::view::View;
+use pippin_report::{csv, markdown};
+
+fn all() -> [(&'static str, RunRecord); 4] {
+    [("hello", fixture::hello()), ("sweep", fixture::sweep()), ("devices", fixture::devices()), ("capacity", fixture::capacity())]
+}
+
+#[test]
+fn terminal_at_80_and_120_columns() {
+    for (name, record) in all() {
+        let view = View::of(&record);
+        for width in [80, 120] {
+            insta::assert_snapshot!(format!("{name}-{width}"), table(&view, &Style::plain(width)));
+        }
+    }
+}
+
+#[test]
+fn markdown_and_csv() {
+    for (name, record) in all() {
+        let view = View::of(&record);
+        insta::assert_snapshot!(format!("{name}-markdown"), markdown::of(&view));
+        insta::assert_snapshot!(format!("{name}-csv"), csv::of(&view));
+    }
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal_except_a_log() {
+    for (name, record) in all() {
+        let view = View::of(&record);
+        for width in [80, 100, 112, 120, 200] {
+            for line in table(&view, &Style::plain(width)).lines().filter(|line| !line.contains('│')) {
+                assert!(line.chars().count() <= width, "{name} at {width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn colours_are_left_out_where_they_are_not_wanted_and_change_no_word() {
+    let view = View::of(&fixture::hello());
+    let plain = table(&view, &Style::plain(80));
+    assert!(!plain.contains('\x1b'));
+    let coloured = table(&view, &Style { colour: true, width: 80 });
+    assert!(coloured.contains("\x1b[31mINVALID\x1b[0m") && coloured.contains("\x1b[2;9m88,627\x1b[0m"), "INVALID figures are struck through");
+    let mut stripped = String::new();
+    let mut rest = coloured.as_str();
+    while let Some((before, after)) = rest.split_once('\x1b') {
+        stripped.push_str(before);
+        rest = after.split_once('m').unwrap().1;
+    }
+    stripped.push_str(rest);
+    let words = |text: &str| text.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+    assert_eq!(words(&stripped), words(&plain));
+}
+
+#[test]
+fn what_is_invalid_has_no_rank_and_what_cannot_be_told_apart_shares_one() {
+    let view = View::of(&fixture::hello());
+    let rank = |target: &str| view.rows.iter().find(|row| row.target.to_string() == target).unwrap().rank;
+    assert_eq!([rank("rust/axum"), rank("go/net-http"), rank("elixir/cowboy"), rank("javascript/node-http")], [Some(1), Some(2), Some(3), Some(3)]);
+    assert_eq!([rank("javascript/express"), rank("c/nginx"), rank("elixir/phoenix"), rank("elixir/plug")], [Some(5), None, None, None]);
+    assert_eq!(view, View::of(&fixture::hello()), "the same record gives the same view");
+}

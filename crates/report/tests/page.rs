@@ -1,0 +1,104 @@
+//! The page holds all it shows, says it in words too, and lets nothing of a target's log become markup.
+mod fixture;
+
+use pippin_model::run::RunRecord;
+use pippin_report::html;
+use pippin_report::view::View;
+
+fn page(record: &RunRecord) -> String {
+    html::page(&View::of(record))
+}
+
+#[test]
+fn nothing_is_fetched() {
+    for record in [fixture::hello(), fixture::sweep(), fixture::devices(), fixture::capacity()] {
+        let page = page(&record);
+        for fetching in ["src=", "<link", "@import", "url(", "<iframe", "fetch(", "XMLHttpRequest", "<base"] {
+            assert!(!page.contains(fetching), "{} contains {fetching}", record.header.id);
+        }
+        assert!(page.contains("default-src 'none'"));
+        // The only addresses are names of XML namespaces.
+        let addresses: Vec<&str> = page.split("http").skip(1).filter(|rest| rest.starts_with("://") || rest.starts_with("s://")).collect();
+        assert!(addresses.iter().all(|rest| rest.starts_with("://www.w3.org/2000/svg")), "{:?}", addresses.iter().map(|a| &a[..30]).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn every_part_is_there() {
+    let hello = page(&fixture::hello());
+    for part in [
+        "id=\"results\"",
+        "id=\"verdicts\"",
+        "id=\"missing\"",
+        "id=\"explanations\"",
+        "id=\"published\"",
+        "id=\"cost\"",
+        "id=\"host\"",
+        "id=\"plan\"",
+        "id=\"method\"",
+    ] {
+        assert!(hello.contains(part), "{part}");
+    }
+    for chart in [
+        "throughput",
+        "percentiles",
+        "distribution",
+        "split",
+        "throughput-over-time",
+        "response-over-time",
+        "cpu-over-time",
+        "memory-over-time",
+        "published",
+        "cost",
+    ] {
+        assert!(hello.contains(&format!("id=\"chart-{chart}\"")), "{chart}");
+    }
+    assert!(page(&fixture::sweep()).contains("id=\"chart-sweep\""));
+    assert!(page(&fixture::devices()).contains("id=\"chart-devices\""));
+    assert!(page(&fixture::capacity()).contains("id=\"chart-capacity\""));
+    // What is linked is there.
+    for link in hello.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+        assert!(hello.contains(&format!("id=\"{link}\"")), "#{link}");
+    }
+}
+
+#[test]
+fn every_chart_has_words_and_a_table() {
+    let page = page(&fixture::sweep());
+    for figure in page.split("<figure").skip(1) {
+        let figure = figure.split("</figure>").next().unwrap();
+        let words = figure.split("aria-label=\"").nth(1).unwrap().split('"').next().unwrap();
+        assert!(words.len() > 30, "{words}");
+        assert!(figure.contains("<figcaption>") && figure.contains("<table") && figure.matches("<svg").count() == 2);
+    }
+}
+
+#[test]
+fn a_log_is_never_markup() {
+    let mut record = fixture::hello();
+    let evil = "<script>alert(1)</script><img src=x onerror=alert(2)>";
+    let failure = record.trials.iter_mut().find_map(|trial| trial.failure.as_mut()).unwrap();
+    failure.log_tail.push(evil.into());
+    failure.message = evil.into();
+    record.header.plan.title = evil.into();
+    let page = page(&record);
+    assert!(!page.contains("<script>alert") && !page.contains("<img"));
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+}
+
+#[test]
+fn a_run_without_a_trial_still_makes_a_page() {
+    let mut record = fixture::hello();
+    record.trials.clear();
+    record.state = pippin_model::run::RunState::Interrupted;
+    let page = page(&record);
+    assert!(page.contains("No target has a result.") && page.contains("was interrupted") && page.contains("Unavailable on this machine"));
+}
+
+#[test]
+fn forty_targets_have_forty_boxes_and_the_page_stays_small() {
+    let record = fixture::many(40);
+    let page = page(&record);
+    assert_eq!(page.matches("type=\"checkbox\"").count(), 40);
+    assert!(page.len() < 3_000_000, "{} bytes", page.len());
+}

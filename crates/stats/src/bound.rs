@@ -1,0 +1,75 @@
+//! Whether a target is at the limit of processors: its own, or those of its services.
+use pippin_model::usage::Role;
+
+use crate::judge::Evidence;
+
+/// The part of its processors from which a target counts as bound by them; the rest is what scheduling and the network stack leave idle.
+const BUSY: f64 = 0.90;
+/// How near to a whole number of processors a target must be to be bound by some of them.
+const WHOLE: f64 = 0.10;
+/// The part of shared processors from which they are full.
+const FULL: f64 = 0.95;
+
+/// How a target is bound by the processor.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Bound {
+    /// It keeps all it was given busy.
+    AllItsCores {
+        /// Cores busy.
+        cores: f64,
+        /// Cores given.
+        given: f64,
+    },
+    /// It keeps a whole number busy that is less than it was given: so many processes or threads do the work.
+    SomeOfItsCores {
+        /// Cores busy.
+        cores: f64,
+        /// Cores given.
+        given: f64,
+    },
+    /// It shares its processors with other roles, and they are full.
+    SharedCores {
+        /// Cores that the target keeps busy.
+        cores: f64,
+        /// The busy share of its least busy processor (0 to 1).
+        busy: f64,
+    },
+}
+
+/// Processors that the target was given: those it is bound to, or all.
+pub(crate) fn given_cores(evidence: &Evidence) -> Option<f64> {
+    let bound = evidence.record.spec.cpus.target.len();
+    let given = if bound > 0 { bound } else { evidence.usage()?.busy_by_cpu.len() };
+    (given > 0).then_some(given as f64)
+}
+
+/// How the target is bound by the processor; `None` if it is not, or that is unknown.
+#[must_use]
+pub fn cpu_bound(evidence: &Evidence) -> Option<Bound> {
+    let cores = evidence.cores(Role::Target)?;
+    let given = given_cores(evidence)?;
+    if cores >= BUSY * given {
+        return Some(Bound::AllItsCores { cores, given });
+    }
+    if evidence.record.spec.cpus.is_shared() {
+        let busy = shared_busy(evidence)?;
+        return (busy >= FULL && cores >= 0.1).then_some(Bound::SharedCores { cores, busy });
+    }
+    let whole = cores.round();
+    let could_use_more = evidence.is_saturating() && evidence.connections().is_some_and(|n| n >= given);
+    (could_use_more && whole >= 1.0 && whole < given && (cores - whole).abs() <= WHOLE * whole && cores >= BUSY)
+        .then_some(Bound::SomeOfItsCores { cores, given })
+}
+
+/// The busy share of the least busy of the target's processors.
+fn shared_busy(evidence: &Evidence) -> Option<f64> {
+    let busy = &evidence.usage()?.busy_by_cpu;
+    let shares = evidence.record.spec.cpus.target.0.iter().map(|cpu| busy.get(cpu).copied());
+    shares.reduce(|a, b| Some(a?.min(b?)))?
+}
+
+/// Whether the services keep all their processors busy.
+pub(crate) fn services_bound(evidence: &Evidence) -> bool {
+    let given = evidence.record.spec.cpus.services.len();
+    given > 0 && evidence.cores(Role::Services).is_some_and(|cores| cores >= BUSY * given as f64)
+}

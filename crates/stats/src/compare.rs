@@ -1,0 +1,291 @@
+//! Two sets of trials against each other, target by target; and what forbids that.
+use pippin_model::caveat::Verdict;
+use pippin_model::fingerprint::Fingerprint;
+use pippin_model::run::RunHeader;
+use pippin_model::target::TargetId;
+use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::usage::Role;
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::bootstrap::Sample;
+use crate::cost::cpu_seconds_per_million;
+use crate::judge::repetitions;
+use crate::quantile::median;
+use crate::ratio::{Ratio, ratio};
+use crate::summary::goodput;
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// Complete and right answers per second.
+    Goodput,
+    /// Median response time, nanoseconds.
+    P50,
+    /// 99th percentile of the response time, nanoseconds.
+    P99,
+    /// CPU-seconds of the target per million answers.
+    Cpu,
+    /// The target's resident set at its highest, bytes.
+    Memory,
+}
+
+impl Metric {
+    /// All of them, in the order of tables.
+    pub const ALL: [Self; 5] = [Self::Goodput, Self::P50, Self::P99, Self::Cpu, Self::Memory];
+
+    /// The name in tables, JSON and `--fail-if`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Goodput => "goodput",
+            Self::P50 => "p50",
+            Self::P99 => "p99",
+            Self::Cpu => "cpu",
+            Self::Memory => "memory",
+        }
+    }
+
+    /// Whether more of it is better.
+    #[must_use]
+    pub const fn more_is_better(self) -> bool {
+        matches!(self, Self::Goodput)
+    }
+
+    fn of(self, record: &TrialRecord) -> Option<Sample> {
+        let load = record.load.as_ref()?;
+        let response = |q: f64| load.measured.spans.response_time.quantile_ns(q).map(|ns| Sample::alone(ns as f64));
+        match self {
+            Self::Goodput => goodput(load),
+            Self::P50 => response(0.5),
+            Self::P99 => response(0.99),
+            Self::Cpu => cpu_seconds_per_million(load, record.usage.as_ref()?, Role::Target).map(Sample::alone),
+            Self::Memory => record.usage.as_ref()?.roles.get(&Role::Target)?.rss_max_bytes.map(|bytes| Sample::alone(bytes as f64)),
+        }
+    }
+}
+
+/// How one metric changed from A to B.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// Which metric.
+    pub metric: Metric,
+    /// A's median over trials.
+    pub a: Option<f64>,
+    /// B's median over trials.
+    pub b: Option<f64>,
+    /// B over A with its interval; `None` where the scatter of a side cannot be known.
+    pub ratio: Option<Ratio>,
+}
+
+impl Change {
+    /// `B / A - 1`; `None` if a side is unknown.
+    #[must_use]
+    pub fn relative(&self) -> Option<f64> {
+        let (a, b) = (self.a?, self.b?);
+        (a > 0.0).then(|| b / a - 1.0)
+    }
+
+    /// Whether the interval excludes that nothing changed; `None` where there is none.
+    #[must_use]
+    pub fn is_significant(&self) -> Option<bool> {
+        self.ratio.map(|ratio| ratio.is_significant())
+    }
+}
+
+/// How one target at one step changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetChange {
+    /// The target in A.
+    pub a: TargetId,
+    /// The target in B: the same, unless either side has one target only.
+    pub b: TargetId,
+    /// The point of a sweep or of a capacity search.
+    pub step: Option<Step>,
+    /// The gravest verdict of A's trials.
+    pub a_verdict: Verdict,
+    /// The gravest verdict of B's trials.
+    pub b_verdict: Verdict,
+    /// Every metric, in the order of [`Metric::ALL`].
+    pub changes: Vec<Change>,
+}
+
+/// A whole comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Targets that are on both sides.
+    pub targets: Vec<TargetChange>,
+    /// Targets that only A has.
+    pub only_a: Vec<TargetId>,
+    /// Targets that only B has.
+    pub only_b: Vec<TargetId>,
+}
+
+/// Compares B's trials with A's: targets of the same name at the same step; if each side has exactly one target, these two, whatever their
+/// names. Whether that makes sense is told by [`differences`].
+pub fn compare<R: Rng + ?Sized>(a: &[TrialRecord], b: &[TrialRecord], rng: &mut R) -> Comparison {
+    let (a_names, b_names) = (names(a), names(b));
+    let is_pair = a_names.len() == 1 && b_names.len() == 1;
+    let (a_groups, b_groups) = (repetitions(a), repetitions(b));
+    let mut targets = Vec::new();
+    for (a_target, step, a_trials) in &a_groups {
+        let matching = b_groups.iter().find(|(b_target, b_step, _)| step == b_step && (is_pair || a_target == b_target));
+        if let Some((b_target, _, b_trials)) = matching {
+            targets.push(TargetChange {
+                a: (*a_target).clone(),
+                b: (*b_target).clone(),
+                step: *step,
+                a_verdict: verdict(a_trials),
+                b_verdict: verdict(b_trials),
+                changes: Metric::ALL.map(|metric| change(metric, a_trials, b_trials, rng)).into(),
+            });
+        }
+    }
+    let missing =
+        |of: &[TargetId], side: fn(&TargetChange) -> &TargetId| of.iter().filter(|name| !targets.iter().any(|change| side(change) == *name)).cloned().collect();
+    Comparison { only_a: missing(&a_names, |change| &change.a), only_b: missing(&b_names, |change| &change.b), targets }
+}
+
+fn names(records: &[TrialRecord]) -> Vec<TargetId> {
+    let mut names: Vec<TargetId> = records.iter().map(|record| record.spec.target.clone()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn verdict(trials: &[&TrialRecord]) -> Verdict {
+    trials.iter().map(|record| record.verdict).max().unwrap_or(Verdict::Invalid)
+}
+
+fn change<R: Rng + ?Sized>(metric: Metric, a: &[&TrialRecord], b: &[&TrialRecord], rng: &mut R) -> Change {
+    let of = |trials: &[&TrialRecord]| trials.iter().filter_map(|record| metric.of(record)).collect::<Vec<Sample>>();
+    let centre = |samples: &[Sample]| median(&samples.iter().map(|sample| sample.value).collect::<Vec<_>>());
+    let (a, b) = (of(a), of(b));
+    Change { metric, a: centre(&a), b: centre(&b), ratio: ratio(&b, &a, rng) }
+}
+
+/// Something that is not the same on both sides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// What: `"profile"`, `"processor"`, `"go/net-http: digest"`.
+    pub what: String,
+    /// On side A.
+    pub a: String,
+    /// On side B.
+    pub b: String,
+    /// Whether it forbids the comparison unless the user insists: apples and peaches.
+    pub refuses: bool,
+}
+
+/// What differs between two runs. Another profile, workload, number of workers or machine refuses; another kernel, host name, version of
+/// Pippin or of a target is told, as it may be the very thing that is compared.
+#[must_use]
+pub fn differences(a: &RunHeader, b: &RunHeader) -> Vec<Difference> {
+    let mut found = Vec::new();
+    let mut compare = |what: &str, refuses: bool, a: String, b: String| {
+        if a != b {
+            found.push(Difference { what: what.into(), a, b, refuses });
+        }
+    };
+    compare("workload", true, a.workload.id.clone(), b.workload.id.clone());
+    compare(
+        "workload's contract",
+        true,
+        format!("{:?} {:?}", a.workload.request, a.workload.answer),
+        format!("{:?} {:?}", b.workload.request, b.workload.answer),
+    );
+    compare("profile", true, format!("{:?}", a.plan.profile), format!("{:?}", b.plan.profile));
+    compare("workers", true, text(a.plan.workers), text(b.plan.workers));
+    compare("processors by role", true, format!("{:?}", a.plan.cpus), format!("{:?}", b.plan.cpus));
+    compare("database pool", true, a.plan.database_pool.to_string(), b.plan.database_pool.to_string());
+    compare("upstream's delay in ns", true, a.plan.upstream_delay_ns.to_string(), b.plan.upstream_delay_ns.to_string());
+    compare("Pippin", false, a.pippin_version.clone(), b.pippin_version.clone());
+    compare_hosts(&a.host, &b.host, &mut compare);
+    for (name, before) in &a.targets {
+        let Some(after) = b.targets.get(name) else { continue };
+        compare(&format!("{name}: digest"), false, text(before.digest.clone()), text(after.digest.clone()));
+        compare(&format!("{name}: versions"), false, format!("{:?}", before.versions), format!("{:?}", after.versions));
+    }
+    found
+}
+
+fn compare_hosts(a: &Fingerprint, b: &Fingerprint, compare: &mut impl FnMut(&str, bool, String, String)) {
+    compare("processor", true, text(a.cpu_model.clone()), text(b.cpu_model.clone()));
+    compare("number of processors", true, a.cpus.to_string(), b.cpus.to_string());
+    compare("simultaneous multithreading", true, text(a.smt), text(b.smt));
+    compare("governor", true, text(a.governor.clone()), text(b.governor.clone()));
+    compare("turbo", true, text(a.turbo), text(b.turbo));
+    compare("virtualisation", true, text(a.virtualisation.clone()), text(b.virtualisation.clone()));
+    compare("processor limit of the control group", true, text(a.cgroup_cpus), text(b.cgroup_cpus));
+    compare("memory in GiB", true, text(a.memory_bytes.map(gibibytes)), text(b.memory_bytes.map(gibibytes)));
+    compare("kernel", false, text(a.kernel.clone()), text(b.kernel.clone()));
+    compare("host name", false, text(a.hostname.clone()), text(b.hostname.clone()));
+    compare("distribution", false, text(a.distribution.clone()), text(b.distribution.clone()));
+    compare("kernel settings", false, format!("{:?}", a.sysctls), format!("{:?}", b.sysctls));
+}
+
+/// Rounded, because the kernel keeps a little for itself that varies from boot to boot.
+fn gibibytes(bytes: u64) -> u64 {
+    (bytes + (1 << 29)) >> 30
+}
+
+fn text<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(|| "unknown".into(), |value| value.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_noise::Noise;
+    use crate::test_record::{TestRecord, header};
+
+    fn trials(target: &str, completed: [u64; 5]) -> Vec<TrialRecord> {
+        completed.iter().map(|n| TestRecord::hello().target(target).completed(*n).build()).collect()
+    }
+
+    fn around(n: u64) -> [u64; 5] {
+        [n, n + n / 1_000, n - n / 1_000, n + n / 2_000, n - n / 2_000]
+    }
+
+    #[test]
+    fn a_loss_of_ten_percent_is_significant_and_none_is_not() {
+        let (a, same, slower) = (trials("a/a", around(300_000)), trials("a/a", around(300_030)), trials("a/a", around(270_000)));
+        let mut noise = Noise::new(1);
+        let found = compare(&a, &slower, &mut noise.0);
+        let goodput = found.targets[0].changes[0];
+        assert!((goodput.relative().unwrap() + 0.1).abs() < 1e-9);
+        assert_eq!(goodput.is_significant(), Some(true));
+        let p50 = found.targets[0].changes[1];
+        assert!(p50.relative().unwrap() > 0.1, "by Little's law the times grow: {p50:?}");
+        let unchanged = compare(&a, &same, &mut noise.0);
+        assert_eq!(unchanged.targets[0].changes[0].is_significant(), Some(false));
+    }
+
+    #[test]
+    fn targets_are_matched_by_name_and_two_alone_with_each_other() {
+        let mut a = trials("a/a", around(1_000));
+        a.extend(trials("b/b", around(1_000)));
+        let mut b = trials("b/b", around(1_000));
+        b.extend(trials("c/c", around(1_000)));
+        let found = compare(&a, &b, &mut Noise::new(2).0);
+        let show = |names: &[TargetId]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!((found.targets.len(), show(&found.only_a), show(&found.only_b)), (1, vec!["a/a".into()], vec!["c/c".into()]));
+        let pair = compare(&trials("a/a", around(1_000)), &trials("c/c", around(1_000)), &mut Noise::new(3).0);
+        assert_eq!((pair.targets.len(), pair.only_a.len(), pair.only_b.len()), (1, 0, 0));
+    }
+
+    #[test]
+    fn apples_and_peaches_are_refused_and_a_new_kernel_is_told() {
+        let a = header();
+        assert!(differences(&a, &a).is_empty());
+        let mut b = a.clone();
+        b.host.kernel = Some("6.9".into());
+        assert!(differences(&a, &b).iter().all(|difference| difference.what == "kernel" && !difference.refuses));
+        b.host.cpus = 64;
+        b.plan.profile = TestRecord::open(5.0).build().spec.profile;
+        b.workload.id = "page".into();
+        let refused: Vec<String> = differences(&a, &b).into_iter().filter(|difference| difference.refuses).map(|difference| difference.what).collect();
+        assert_eq!(refused, ["workload", "profile", "number of processors"]);
+    }
+}

@@ -1,0 +1,255 @@
+//! Why a target is as fast as it is: a short paragraph made from evidence.
+use pippin_model::plan::Price;
+use pippin_model::trial::TrialRecord;
+use pippin_model::units::{format_count, format_ns};
+use pippin_model::usage::Role;
+use pippin_model::workload::Service;
+use serde::{Deserialize, Serialize};
+
+use crate::bound::{Bound, cpu_bound, given_cores, services_bound};
+use crate::cost::{cpu_seconds_per_million, money_per_million};
+use crate::judge::inferred_concurrency::limit as concurrency_limit;
+use crate::judge::{Context, Evidence, generator_busy, near_ceiling, rate_not_achieved, time_goes, whole};
+use crate::quantile::median;
+
+/// What keeps a target from answering more.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum Limit {
+    /// There is no result.
+    NoResult,
+    /// The generator: the target may be faster.
+    Generator,
+    /// Its processors.
+    Processor {
+        /// Cores that it keeps busy.
+        cores: f64,
+        /// Cores that it was given.
+        given: f64,
+    },
+    /// The database, which works while the target waits.
+    Database,
+    /// The number of requests that it serves at a time.
+    AtATime {
+        /// How many.
+        requests: f64,
+    },
+    /// The upstream, which keeps its processors busy.
+    Upstream,
+    /// The number of connections: each waits for its answer, and nothing is full.
+    Connections,
+    /// Nothing: it keeps up with the rate that was offered.
+    NotSaturated,
+    /// It does not keep up, and nothing that was measured shows why.
+    Unknown,
+}
+
+/// Why a target is as fast as it is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// What limits it.
+    pub limit: Limit,
+    /// A paragraph: the limit with its evidence, where the time goes, what a million requests cost.
+    pub text: String,
+}
+
+/// Explains the trials of one target at one step. The limit is read from the trial of median goodput, so that its figures belong together;
+/// costs are medians over all.
+#[must_use]
+pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>) -> Explanation {
+    let Some(record) = typical(trials) else {
+        let failure = trials.iter().find_map(|record| record.failure.as_ref());
+        let text =
+            failure.map_or_else(|| "No result: no load was applied.".into(), |f| format!("No result: failed at stage `{}`: {}.", f.stage.name(), f.message));
+        return Explanation { limit: Limit::NoResult, text };
+    };
+    let evidence = Evidence { record, context };
+    let (limit, reason) = limit(&evidence);
+    let sentences = [Some(reason), where_time_goes(&evidence), costs(trials, price)];
+    Explanation { limit, text: sentences.into_iter().flatten().collect::<Vec<_>>().join(" ") }
+}
+
+/// The trial of median goodput; of an even number the lower one.
+fn typical<'a>(trials: &[&'a TrialRecord]) -> Option<&'a TrialRecord> {
+    let goodput = |record: &TrialRecord| record.load.as_ref().and_then(|load| load.measured.goodput_per_s());
+    let mut measured: Vec<(&TrialRecord, f64)> = trials.iter().filter_map(|record| Some((*record, goodput(record)?))).collect();
+    measured.sort_by(|a, b| a.1.total_cmp(&b.1));
+    measured.get(measured.len().checked_sub(1)? / 2).map(|(record, _)| *record)
+}
+
+fn limit(evidence: &Evidence) -> (Limit, String) {
+    by_generator(evidence)
+        .or_else(|| by_processor(evidence))
+        .or_else(|| by_service(evidence))
+        .or_else(|| by_concurrency(evidence))
+        .or_else(|| by_rate(evidence))
+        .unwrap_or_else(|| by_connections(evidence))
+}
+
+fn by_generator(evidence: &Evidence) -> Option<(Limit, String)> {
+    use pippin_model::caveat::Severity;
+    let caveat = [generator_busy::judge(evidence), near_ceiling::judge(evidence)].into_iter().flatten().find(|caveat| caveat.severity == Severity::Invalid)?;
+    Some((Limit::Generator, format!("Limited by the load generator, not by the target: {}.", caveat.evidence)))
+}
+
+fn by_processor(evidence: &Evidence) -> Option<(Limit, String)> {
+    let (cores, given, text) = match cpu_bound(evidence)? {
+        Bound::AllItsCores { cores, given } => (cores, given, format!("CPU-bound: it keeps {cores:.2} of its {} busy.", processors(given))),
+        Bound::SomeOfItsCores { cores, given } => {
+            (cores, given, format!("CPU-bound on {cores:.2} of its {}: it does not use the rest; more workers would.", processors(given)))
+        }
+        Bound::SharedCores { cores, busy } => {
+            let given = given_cores(evidence)?;
+            (
+                cores,
+                given,
+                format!("CPU-bound: the {} it shares with other roles are {:.0} % busy, {cores:.2} of them by the target.", processors(given), busy * 100.0),
+            )
+        }
+    };
+    Some((Limit::Processor { cores, given }, text))
+}
+
+fn by_service(evidence: &Evidence) -> Option<(Limit, String)> {
+    let cores = evidence.cores(Role::Services)?;
+    let target = evidence.cores(Role::Target)?;
+    let is_full = services_bound(evidence);
+    let services = evidence.context.services;
+    let with = |what: &str| {
+        let full = if is_full { ", which is at the limit of its processors" } else { "" };
+        format!("Waiting for {what}{full}: services keep {cores:.2} cores busy, the target {target:.2}.")
+    };
+    if services.contains(&Service::Postgres) && (is_full || (evidence.is_saturating() && cores > target)) {
+        return Some((Limit::Database, with("the database")));
+    }
+    (is_full && services.contains(&Service::Upstream)).then(|| (Limit::Upstream, with("the upstream")))
+}
+
+fn by_concurrency(evidence: &Evidence) -> Option<(Limit, String)> {
+    let (load, requests) = concurrency_limit(evidence)?;
+    let text = format!(
+        "Serves about {requests:.0} requests at a time while {} ask: each takes {} to serve and {} to get, and the processors are not busy.",
+        whole(load.connections),
+        format_ns((load.unqueued_s * 1e9) as u64),
+        format_ns((load.mean_service_s * 1e9) as u64)
+    );
+    Some((Limit::AtATime { requests }, text))
+}
+
+fn by_rate(evidence: &Evidence) -> Option<(Limit, String)> {
+    if evidence.is_saturating() {
+        return None;
+    }
+    let throughput = format_count(evidence.throughput_per_s().unwrap_or(0.0));
+    let busy = evidence.cores(Role::Target).zip(given_cores(evidence));
+    let busy = busy.map_or(String::new(), |(cores, given)| format!(" with {cores:.2} of its {} busy", processors(given)));
+    Some(match rate_not_achieved::judge(evidence) {
+        None => (Limit::NotSaturated, format!("Not saturated: it keeps up with what is asked, {throughput} requests/s,{busy}.").replace(",.", ".")),
+        Some(caveat) => (Limit::Unknown, format!("It does not keep up ({}){busy}; what was measured does not show why.", caveat.evidence)),
+    })
+}
+
+fn by_connections(evidence: &Evidence) -> (Limit, String) {
+    let Some(cores) = evidence.cores(Role::Target) else {
+        return (Limit::Unknown, "The use of processors is not known for this trial, so that its limit cannot be told.".into());
+    };
+    let connections = whole(evidence.connections().unwrap_or(0.0));
+    let mean = evidence.measured().and_then(|measured| measured.spans.service_time.mean_ns()).map_or(0, |ns| ns as u64);
+    let wait = match evidence.context.expected_delay {
+        Some(delay) => format!(", of which the workload itself waits {}", format_ns(delay.mean_ns)),
+        None => String::new(),
+    };
+    let given = given_cores(evidence).map_or(String::new(), |given| format!(" of its {}", processors(given)));
+    let text = format!(
+        "Limited by the {connections} connections: each waits {} for its answer{wait}, and the target keeps {cores:.2}{given} busy; more connections would bring more.",
+        format_ns(mean)
+    );
+    (Limit::Connections, text)
+}
+
+fn processors(count: f64) -> String {
+    if count == 1.0 { "1 processor".into() } else { format!("{count:.0} processors") }
+}
+
+fn where_time_goes(evidence: &Evidence) -> Option<String> {
+    let mut parts = time_goes::parts(evidence)?;
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let shown: Vec<String> = parts.iter().filter(|(_, share)| *share >= 0.05).map(|(name, share)| format!("{:.0} % {name}", share * 100.0)).collect();
+    Some(format!("Time of a request: {}.", shown.join(", ")))
+}
+
+fn costs(trials: &[&TrialRecord], price: Option<&Price>) -> Option<String> {
+    let over = |role: Role| {
+        let one = |record: &&TrialRecord| cpu_seconds_per_million(record.load.as_ref()?, record.usage.as_ref()?, role);
+        median(&trials.iter().filter_map(one).collect::<Vec<_>>())
+    };
+    let roles = [(Role::Target, "target"), (Role::Services, "services"), (Role::Generator, "generator")];
+    let shown: Vec<String> = roles.into_iter().filter_map(|(role, name)| Some(format!("{name} {}", format_count(over(role)?)))).collect();
+    if shown.is_empty() {
+        return None;
+    }
+    let money = price.and_then(|price| Some((money_per_million(over(Role::Target)?, price)?, &price.currency)));
+    let money = money.map_or(String::new(), |(money, currency)| format!(" That is {money:.4} {currency} per million for the target's machine."));
+    Some(format!("CPU-seconds per million requests: {}.{money}", shown.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_record::TestRecord;
+    use pippin_model::trial::{Failure, Stage};
+    use pippin_model::units::Spread;
+    use pippin_model::usage::RoleUse;
+
+    fn explained(record: &TrialRecord, context: &Context) -> Explanation {
+        explain(&[record], context, None)
+    }
+
+    #[test]
+    fn a_full_processor() {
+        let found = explained(&TestRecord::hello().target_cores(0.98, 1).build(), &Context::default());
+        assert_eq!(found.limit, Limit::Processor { cores: 0.98, given: 1.0 });
+        assert!(found.text.starts_with("CPU-bound: it keeps 0.98 of its 1 processor busy. Time of a request: 89 % headers"), "{}", found.text);
+        assert!(found.text.ends_with("CPU-seconds per million requests: target 98.0, generator 40.0."), "{}", found.text);
+    }
+
+    #[test]
+    fn the_printed_rails_and_a_free_proxy() {
+        let context = Context { expected_delay: Some(Spread::exactly(500_000_000)), services: &[Service::Upstream], ..Context::default() };
+        let rails = TestRecord::hello().connections(100).seconds(60).completed(487).response_ms(10_200.0).target_cores(0.1, 1);
+        let rails = rails.windows(|second| if second % 5 == 0 { 9.0 } else { 10.0 }).build();
+        let found = explained(&rails, &context);
+        assert!(matches!(found.limit, Limit::AtATime { requests } if requests.round() == 5.0));
+        assert!(found.text.starts_with("Serves about 5 requests at a time while 100 ask: each takes 500 ms to serve and 10.2 s to get"), "{}", found.text);
+        let free = TestRecord::hello().connections(100).completed(5_900).response_ms(507.0).target_cores(0.1, 1).build();
+        let found = explained(&free, &context);
+        assert_eq!(found.limit, Limit::Connections);
+        assert!(found.text.contains("each waits 507 ms for its answer, of which the workload itself waits 500 ms"), "{}", found.text);
+    }
+
+    #[test]
+    fn the_database_the_generator_and_the_rate() {
+        let mut record = TestRecord::hello().target_cores(0.3, 1).build();
+        record.usage.as_mut().unwrap().roles.insert(Role::Services, RoleUse { cores: Some(0.95), ..RoleUse::default() });
+        let context = Context { services: &[Service::Postgres], ..Context::default() };
+        let found = explained(&record, &context);
+        assert_eq!(found.limit, Limit::Database);
+        assert!(found.text.contains("at the limit of its processors: services keep 0.95 cores busy, the target 0.30"), "{}", found.text);
+        assert_eq!(explained(&TestRecord::hello().generator_busy(0.98).build(), &Context::default()).limit, Limit::Generator);
+        let open = explained(&TestRecord::open(10_000.0).build(), &Context::default());
+        assert_eq!(open.limit, Limit::NotSaturated);
+        assert!(open.text.starts_with("Not saturated: it keeps up with what is asked, 10,000 requests/s, with 0.50 of its 1 processor busy."), "{}", open.text);
+        assert_eq!(explained(&TestRecord::open(10_000.0).unsent(60_000).build(), &Context::default()).limit, Limit::Unknown);
+    }
+
+    #[test]
+    fn no_result_and_money() {
+        let mut failed = TestRecord::hello().build();
+        (failed.load, failed.failure) = (None, Some(Failure { stage: Stage::Start, message: "exited with status 1".into(), log_tail: vec![] }));
+        assert_eq!(explained(&failed, &Context::default()).text, "No result: failed at stage `start`: exited with status 1.");
+        let record = TestRecord::hello().target_cores(0.9, 1).build();
+        let price = Price { per_hour: 0.4, cores: 4, currency: "EUR".into() };
+        let found = explain(&[&record], &Context::default(), Some(&price));
+        assert!(found.text.ends_with("That is 0.0025 EUR per million for the target's machine."), "{}", found.text);
+    }
+}

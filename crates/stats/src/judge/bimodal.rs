@@ -1,0 +1,79 @@
+//! SUSPECT: the service times have two modes, so that no single figure describes them; or the mode at 40 ms of delayed acknowledgements.
+use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::units::format_ns;
+use pippin_model::usage::Role;
+
+use crate::judge::evidence::{Evidence, caveat, percent};
+use crate::modes::{delayed_ack_share, modes};
+
+/// Whether the service time has two or more modes.
+pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    let found = modes(&evidence.measured()?.spans.service_time);
+    if found.len() < 2 {
+        return None;
+    }
+    let parts: Vec<String> = found.iter().map(|mode| format!("{} around {}", percent(mode.share), format_ns(mode.at_ns))).collect();
+    let advice = "two kinds of answers are mixed (workers of unequal load, a pool, collection of garbage, a cache): read the quantiles, not the mean";
+    Some(caveat("bimodal", Severity::Suspect, format!("service times in {} modes: {}", found.len(), parts.join(", ")), advice))
+}
+
+/// Cores above which a target that answers in 40 ms may just be slow.
+const WORKING: f64 = 0.5;
+
+/// Whether answers bunch 40 ms above the workload's own wait. If that is most of them, it is a sign only while the target idles: a queue may
+/// take 40 ms as well.
+pub fn judge_delayed_ack(evidence: &Evidence) -> Option<Caveat> {
+    let share = delayed_ack_share(&evidence.measured()?.spans.service_time, evidence.context.expected_delay)?;
+    if share > 0.5 && evidence.cores(Role::Target).is_none_or(|cores| cores > WORKING) {
+        return None;
+    }
+    let advice =
+        "the server writes its answer in pieces and waits for an acknowledgement that TCP delays by 40 ms: set TCP_NODELAY, or write head and body at once";
+    let seen = format!("{} of the answers took 40 ms longer than they should (38 to 47 ms)", percent(share));
+    Some(caveat("delayed_ack", Severity::Suspect, seen, advice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_record::{TestRecord, judged};
+    use pippin_model::histogram::Histogram;
+    use pippin_model::trial::TrialRecord;
+
+    fn with(parts: &[(f64, u64)]) -> TrialRecord {
+        let mut service_time = Histogram::new();
+        for (ms, count) in parts {
+            for i in 0..*count {
+                // Uniform within 2 % around.
+                service_time.record((ms * 1e6 * (0.98 + 0.04 * i as f64 / *count as f64)) as u64);
+            }
+        }
+        let mut record = TestRecord::hello().build();
+        record.load.as_mut().unwrap().measured.spans.service_time = service_time;
+        record
+    }
+
+    #[test]
+    fn two_humps_are_seen_and_a_tail_is_not() {
+        let found = judged(judge, &with(&[(1.0, 6_000), (9.0, 4_000)])).unwrap();
+        assert!(found.evidence.contains("60.0 % around") && found.evidence.contains("40.0 % around"), "{}", found.evidence);
+        assert_eq!(judged(judge, &with(&[(1.0, 9_200), (9.0, 800)])), None);
+        assert_eq!(judged(judge, &with(&[(1.0, 6_000), (1.5, 4_000)])), None);
+    }
+
+    #[test]
+    fn forty_milliseconds_are_seen_and_thirty_are_not() {
+        assert_eq!(judged(judge_delayed_ack, &with(&[(0.3, 9_500), (41.0, 500)])).unwrap().severity, Severity::Suspect);
+        assert_eq!(judged(judge_delayed_ack, &with(&[(0.3, 9_500), (30.0, 500)])), None);
+        assert_eq!(judged(judge_delayed_ack, &with(&[(0.3, 9_950), (41.0, 50)])), None, "less than 1 %");
+    }
+
+    #[test]
+    fn a_queue_of_forty_milliseconds_is_not_a_delayed_acknowledgement() {
+        let mut working = with(&[(41.0, 10_000)]);
+        working.usage.as_mut().unwrap().roles.get_mut(&Role::Target).unwrap().cores = Some(0.95);
+        assert_eq!(judged(judge_delayed_ack, &working), None);
+        working.usage.as_mut().unwrap().roles.get_mut(&Role::Target).unwrap().cores = Some(0.02);
+        assert!(judged(judge_delayed_ack, &working).is_some());
+    }
+}

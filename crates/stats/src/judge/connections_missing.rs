@@ -1,0 +1,66 @@
+//! INVALID: fewer connections lived than were asked for.
+use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::profile::{KeepAlive, Profile};
+
+use crate::judge::evidence::{Evidence, caveat, whole};
+use crate::quantile::median;
+use crate::steady::measured_windows;
+
+/// The part of the connections that must be open at the typical window's end; a server that closes now and then has a few under way.
+const LIVE: f64 = 0.95;
+
+/// Whether the number of connections was never reached, or not kept up. Open loops take connections as they need them, and a load that ends
+/// after fewer requests than connections cannot use them all.
+pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    let load = evidence.load()?;
+    let counts = load.measured.connections;
+    let asked = counts.asked;
+    if matches!(evidence.profile(), Profile::Open { .. } | Profile::Capacity { .. }) || evidence.counted_requests().is_some_and(|n| n < asked) {
+        return None;
+    }
+    let seen = if counts.peak < asked {
+        format!("{} connections asked for, {} open at the most", whole(asked as f64), whole(counts.peak as f64))
+    } else {
+        let live = median(&measured_windows(load).map(|window| window.live_connections as f64).collect::<Vec<_>>())?;
+        if evidence.keep_alive() == KeepAlive::Off || live >= LIVE * asked as f64 {
+            return None;
+        }
+        format!("{} connections asked for, {} open in the typical second", whole(asked as f64), whole(live))
+    };
+    Some(caveat(
+        "connections_missing",
+        Severity::Invalid,
+        seen,
+        "see the errors by kind: `pippin doctor` checks file limits, ports and backlog, and the server may limit its connections",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_record::{TestRecord, judged};
+
+    #[test]
+    fn one_missing_connection_is_seen() {
+        let mut record = TestRecord::hello().build();
+        record.load.as_mut().unwrap().measured.connections.peak = 9;
+        assert!(judged(judge, &record).unwrap().evidence.contains("10 connections asked for, 9 open at the most"));
+        let mut dying = TestRecord::hello().build();
+        dying.load.as_mut().unwrap().windows.iter_mut().for_each(|window| window.live_connections = 9);
+        assert!(judged(judge, &dying).unwrap().evidence.contains("typical second"));
+    }
+
+    #[test]
+    fn all_there_is_silent_and_so_is_a_load_that_needs_fewer() {
+        assert_eq!(judged(judge, &TestRecord::hello().build()), None);
+        let mut short = TestRecord::hello().counted(5).build();
+        short.load.as_mut().unwrap().measured.connections.peak = 5;
+        assert_eq!(judged(judge, &short), None);
+        let mut open = TestRecord::open(10.0).build();
+        open.load.as_mut().unwrap().measured.connections.peak = 1;
+        assert_eq!(judged(judge, &open), None);
+        let mut closing = TestRecord::hello().keep_alive(KeepAlive::Off).build();
+        closing.load.as_mut().unwrap().windows.iter_mut().for_each(|window| window.live_connections = 6);
+        assert_eq!(judged(judge, &closing), None);
+    }
+}

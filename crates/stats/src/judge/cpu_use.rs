@@ -1,0 +1,45 @@
+//! NOTE: whether the processor is what limits the target.
+use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::usage::Role;
+
+use crate::bound::{Bound, cpu_bound, given_cores};
+use crate::judge::evidence::{Evidence, caveat};
+
+/// Whether the target keeps its processors busy, or has some to spare.
+pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    let cores = evidence.cores(Role::Target)?;
+    let given = given_cores(evidence)?;
+    let (id, seen) = match cpu_bound(evidence) {
+        Some(Bound::SharedCores { busy, .. }) => {
+            ("cpu_bound", format!("CPU-bound: {cores:.2} of {given:.0} processors, which it shares and which are {:.0} % busy", busy * 100.0))
+        }
+        Some(Bound::AllItsCores { .. } | Bound::SomeOfItsCores { .. }) => ("cpu_bound", format!("CPU-bound: {cores:.2} of {given:.0} processors busy")),
+        None => ("not_cpu_bound", format!("not CPU-bound: {cores:.2} of {given:.0} processors busy")),
+    };
+    Some(caveat(id, Severity::Note, seen, "nothing to do"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_record::{TestRecord, judged};
+
+    #[test]
+    fn nine_tenths_are_bound_and_eight_are_not() {
+        assert_eq!(judged(judge, &TestRecord::hello().target_cores(0.92, 1).build()).unwrap().id, "cpu_bound");
+        assert_eq!(judged(judge, &TestRecord::hello().target_cores(0.8, 1).build()).unwrap().id, "not_cpu_bound");
+        let mut unknown = TestRecord::hello().build();
+        unknown.usage = None;
+        assert_eq!(judged(judge, &unknown), None);
+    }
+
+    #[test]
+    fn on_shared_processors_the_processors_decide() {
+        let mut shared = TestRecord::hello().target_cores(0.5, 1).build();
+        shared.spec.cpus.generator = shared.spec.cpus.target.clone();
+        shared.usage.as_mut().unwrap().busy_by_cpu = [(0, 0.99)].into();
+        assert!(judged(judge, &shared).unwrap().evidence.contains("99 % busy"));
+        shared.usage.as_mut().unwrap().busy_by_cpu = [(0, 0.7)].into();
+        assert_eq!(judged(judge, &shared).unwrap().id, "not_cpu_bound");
+    }
+}

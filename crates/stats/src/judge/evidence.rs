@@ -1,0 +1,205 @@
+//! What a judge of one trial looks at.
+use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::load_result::{LoadResult, Measured};
+use pippin_model::profile::{KeepAlive, Profile, Stop};
+use pippin_model::run::{Calibration, RunHeader};
+use pippin_model::trial::{Step, TrialRecord, TrialSpec};
+use pippin_model::units::{Spread, format_count};
+use pippin_model::usage::{Role, Usage};
+use pippin_model::workload::{Proof, Service, Workload};
+
+use crate::cost::cores_of;
+use crate::judge::answer_size::{AnswerSize, sizes_by_target};
+
+/// What is known beside the trial's own record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Context<'a> {
+    /// The fraction of errors up to which a result is valid.
+    pub errors_allowed: f64,
+    /// The generator's ceiling on this machine, if it was calibrated.
+    pub calibration: Option<&'a Calibration>,
+    /// What was to be done in the run's first trial, which all others must equal; `None` for the first itself.
+    pub first: Option<&'a TrialSpec>,
+    /// The answers of the run's other targets so far.
+    pub other_answers: Vec<AnswerSize>,
+    /// The wait that the workload itself contains (upstream, device).
+    pub expected_delay: Option<Spread>,
+    /// The services that the workload needs.
+    pub services: &'a [Service],
+    /// Requests under way at a time on each connection; 1 unless the load was pipelined.
+    pub pipeline: u32,
+}
+
+impl Default for Context<'_> {
+    /// Knows nothing, and allows 0.1 % of errors.
+    fn default() -> Self {
+        Self { errors_allowed: 0.001, calibration: None, first: None, other_answers: Vec::new(), expected_delay: None, services: &[], pipeline: 1 }
+    }
+}
+
+impl<'a> Context<'a> {
+    /// The context of the next trial, of `spec`, in a run of which `before` has been made.
+    #[must_use]
+    pub fn of_run(header: &'a RunHeader, before: &'a [TrialRecord], spec: &TrialSpec) -> Self {
+        let others = sizes_by_target(before).into_iter().filter(|(target, _)| *target != spec.target);
+        Self {
+            errors_allowed: header.plan.errors_allowed,
+            calibration: header.calibration.as_ref(),
+            first: before.first().map(|record| &record.spec),
+            other_answers: others.map(|(_, size)| size).collect(),
+            expected_delay: expected_delay(&header.workload, header.plan.upstream_delay_ns),
+            services: &header.workload.services,
+            pipeline: 1,
+        }
+    }
+}
+
+/// The wait that every answer of the workload contains: the upstream's delay, or the wait that its proof demands.
+#[must_use]
+pub fn expected_delay(workload: &Workload, upstream_delay_ns: u64) -> Option<Spread> {
+    if workload.services.contains(&Service::Upstream) {
+        return Some(Spread::exactly(upstream_delay_ns));
+    }
+    workload.proofs.iter().find_map(|proof| match proof {
+        Proof::Delay { wait, .. } => Spread::parse(wait).ok(),
+        _ => None,
+    })
+}
+
+/// A trial's record and what is known beside it.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence<'a> {
+    /// The trial.
+    pub record: &'a TrialRecord,
+    /// What is known beside it.
+    pub context: &'a Context<'a>,
+}
+
+impl<'a> Evidence<'a> {
+    /// What the generator measured.
+    #[must_use]
+    pub fn load(&self) -> Option<&'a LoadResult> {
+        self.record.load.as_ref()
+    }
+
+    /// The headline.
+    #[must_use]
+    pub fn measured(&self) -> Option<&'a Measured> {
+        self.load().map(|load| &load.measured)
+    }
+
+    /// What the kernel told of at least a second; its counters tick in hundredths, so that a shorter stretch tells nothing.
+    #[must_use]
+    pub fn usage(&self) -> Option<&'a Usage> {
+        self.record.usage.as_ref().filter(|usage| usage.duration_ns >= 900_000_000)
+    }
+
+    /// How load was applied.
+    #[must_use]
+    pub fn profile(&self) -> &'a Profile {
+        &self.record.spec.profile
+    }
+
+    /// Length of the measured part in seconds.
+    #[must_use]
+    pub fn duration_s(&self) -> Option<f64> {
+        self.measured().map(|measured| measured.duration_ns as f64 / 1e9).filter(|s| *s > 0.0)
+    }
+
+    /// Complete answers per second, if there were any.
+    #[must_use]
+    pub fn throughput_per_s(&self) -> Option<f64> {
+        self.measured()?.throughput_per_s().filter(|x| *x > 0.0)
+    }
+
+    /// Cores that a role kept busy.
+    #[must_use]
+    pub fn cores(&self, role: Role) -> Option<f64> {
+        cores_of(self.usage()?, role)
+    }
+
+    /// Whether the next request waits for the last answer, without think time.
+    #[must_use]
+    pub fn is_saturating(&self) -> bool {
+        matches!(self.profile(), Profile::Closed { think: None, .. } | Profile::Sweep { .. })
+    }
+
+    /// Whether a fixed number of users each wait for their answer.
+    #[must_use]
+    pub fn is_closed_loop(&self) -> bool {
+        matches!(self.profile(), Profile::Closed { .. } | Profile::Sweep { .. })
+    }
+
+    /// Whether it is a step of a capacity search, which must go beyond what the target can do.
+    #[must_use]
+    pub fn is_search_step(&self) -> bool {
+        matches!(self.profile(), Profile::Capacity { .. })
+    }
+
+    /// Connections (devices) asked for.
+    #[must_use]
+    pub fn connections(&self) -> Option<f64> {
+        self.measured().map(|measured| measured.connections.asked as f64).filter(|n| *n > 0.0)
+    }
+
+    /// The offered rate in requests per second, where one was asked.
+    #[must_use]
+    pub fn offered_per_s(&self) -> Option<f64> {
+        match (self.profile(), self.record.spec.step) {
+            (Profile::Open { rate_per_s, .. }, _) => Some(*rate_per_s),
+            (_, Some(Step::Rate { per_s })) => Some(per_s),
+            _ => None,
+        }
+    }
+
+    /// Think time between answer and next request.
+    #[must_use]
+    pub fn think(&self) -> Option<Spread> {
+        match self.profile() {
+            Profile::Closed { think, .. } => *think,
+            Profile::Devices { think, .. } => Some(*think),
+            _ => None,
+        }
+    }
+
+    /// How connections were to be used.
+    #[must_use]
+    pub fn keep_alive(&self) -> KeepAlive {
+        match self.profile() {
+            Profile::Closed { keep_alive, .. } | Profile::Open { keep_alive, .. } | Profile::Sweep { keep_alive, .. } => *keep_alive,
+            Profile::Devices { requests_per_device, .. } => KeepAlive::Requests(*requests_per_device),
+            Profile::Capacity { .. } => KeepAlive::Unlimited,
+        }
+    }
+
+    /// The number of requests at which the load ends, if it is counted.
+    #[must_use]
+    pub fn counted_requests(&self) -> Option<u64> {
+        match self.profile() {
+            Profile::Closed { stop: Stop::Requests(count), .. } => Some(*count),
+            _ => None,
+        }
+    }
+}
+
+pub(crate) fn caveat(id: &str, severity: Severity, evidence: String, advice: &str) -> Caveat {
+    Caveat { id: id.into(), severity, evidence, advice: advice.into() }
+}
+
+/// A number of things, without decimals: `9`, `37,258`.
+pub(crate) fn whole(count: f64) -> String {
+    if count.abs() < 999.5 { format!("{count:.0}") } else { format_count(count) }
+}
+
+/// `0.973` as `97.3 %`.
+pub(crate) fn percent(fraction: f64) -> String {
+    let value = fraction * 100.0;
+    let digits = if value != 0.0 && value.abs() < 1.0 {
+        3
+    } else if value.abs() < 100.0 {
+        1
+    } else {
+        0
+    };
+    format!("{value:.digits$} %")
+}

@@ -1,0 +1,75 @@
+//! NOTE: how many requests the target serves at a time, where that is its limit and not the processor.
+use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::units::{format_count, format_ns};
+
+use crate::bound::{cpu_bound, services_bound};
+use crate::concurrency::{Load, inferred};
+use crate::judge::evidence::{Evidence, caveat, whole};
+use crate::steady::arriving_per_s;
+
+/// What the upstream says of the most requests that waited in it at one time.
+const UPSTREAM_PEAK: &str = "upstream_peak_waiting";
+
+/// Whether a closed load's answers wait in a queue although the target has processors to spare: it serves a limited number at a time.
+pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    let (load, limit) = limit(evidence)?;
+    let mut seen = format!(
+        "serves about {limit:.0} requests at a time: {} requests/s x {} are {limit:.1} in service, while {} ask and wait {}",
+        format_count(load.throughput_per_s),
+        format_ns((load.unqueued_s * 1e9) as u64),
+        whole(load.connections),
+        format_ns((load.mean_service_s * 1e9) as u64)
+    );
+    if let Some(peak) = evidence.record.services.get(UPSTREAM_PEAK) {
+        seen.push_str(&format!("; the upstream saw {peak:.0} at once at the most"));
+    }
+    let advice = "raise the limit of threads, workers or database connections if the target is meant to serve more at a time";
+    Some(caveat("inferred_concurrency", Severity::Note, seen, advice))
+}
+
+/// The limit with the load it follows from.
+pub(crate) fn limit(evidence: &Evidence) -> Option<(Load, f64)> {
+    if !evidence.is_saturating() || cpu_bound(evidence).is_some() || services_bound(evidence) {
+        return None;
+    }
+    let service = &evidence.measured()?.spans.service_time;
+    let unqueued_ns = evidence.context.expected_delay.map(|delay| delay.mean_ns).or_else(|| service.min_ns())?;
+    let load = Load {
+        connections: evidence.connections()?,
+        throughput_per_s: arriving_per_s(evidence.load()?).or_else(|| evidence.throughput_per_s())?,
+        mean_service_s: service.mean_ns()? / 1e9,
+        unqueued_s: unqueued_ns as f64 / 1e9,
+    };
+    // Without processors' figures only a real wait tells a limit from a busy processor.
+    let knows = evidence.usage().is_some() || evidence.context.expected_delay.is_some();
+    inferred(&load).filter(|served| knows && *served >= 0.5).map(|served| (load, served))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::Context;
+    use crate::test_record::{TestRecord, judged_in};
+    use pippin_model::units::Spread;
+
+    fn behind_upstream<'a>() -> Context<'a> {
+        Context { expected_delay: Some(Spread::exactly(500_000_000)), ..Context::default() }
+    }
+
+    #[test]
+    fn the_printed_rails_serves_five() {
+        // 9.79 requests/s over 60 s are 587, but the last 100 are still under way when the measured part ends.
+        let rails = TestRecord::hello().connections(100).seconds(60).completed(487).response_ms(10_200.0).target_cores(0.1, 1);
+        let rails = rails.windows(|second| if second % 5 == 0 { 9.0 } else { 10.0 }).build();
+        let found = judged_in(judge, &rails, &behind_upstream()).unwrap();
+        assert!(found.evidence.starts_with("serves about 5 requests at a time: 9.80 requests/s x 500 ms"), "{}", found.evidence);
+    }
+
+    #[test]
+    fn one_that_lets_all_wait_at_once_and_one_at_its_processor_s_limit_do_not() {
+        let free = TestRecord::hello().connections(100).completed(5_900).response_ms(507.0).target_cores(0.1, 1).build();
+        assert_eq!(judged_in(judge, &free, &behind_upstream()), None);
+        let busy = TestRecord::hello().connections(100).completed(300_000).response_ms(10.0).target_cores(0.99, 1).build();
+        assert_eq!(judged_in(judge, &busy, &Context::default()), None);
+    }
+}

@@ -1,0 +1,67 @@
+//! NOTE: what a sweep shows of a target: its knee, its law, how many requests it serves at a time.
+use pippin_model::caveat::Severity;
+use pippin_model::trial::TrialRecord;
+use pippin_model::units::format_count;
+
+use crate::judge::evidence::caveat;
+use crate::judge::run::{RunCaveats, note};
+use crate::sweep::{Sweep, sweeps};
+
+/// The knee of each target's sweep, and its inferred concurrency where throughput stays flat.
+pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
+    for sweep in sweeps(records) {
+        if let Some(seen) = knee_in_words(&sweep) {
+            note(found, &sweep.target, caveat("knee", Severity::Note, seen, "beyond the knee more connections buy waiting time and little else"));
+        }
+        // One at a time is what a busy processor does as well; the trials' own judge tells which.
+        if let Some(served) = sweep.served_at_a_time.filter(|served| *served >= 1.5) {
+            let seen = format!(
+                "throughput stays flat while connections grow: serves about {served:.0} requests at a time (throughput times the service time without a queue)"
+            );
+            note(
+                found,
+                &sweep.target,
+                caveat("inferred_concurrency", Severity::Note, seen, "raise the limit of threads, workers or database connections, or give it more processors"),
+            );
+        }
+    }
+}
+
+fn knee_in_words(sweep: &Sweep) -> Option<String> {
+    let knee = sweep.knee?;
+    let mut seen = format!("knee at {:.0} connections with {} requests/s", knee.n, format_count(knee.x));
+    if let Some(usl) = sweep.usl {
+        seen.push_str(&format!(
+            "; Universal Scalability Law: lambda {}, sigma {:.4}, kappa {:.6}",
+            format_count(usl.lambda.value),
+            usl.sigma.value,
+            usl.kappa.value
+        ));
+        if let Some(peak) = usl.peak_n {
+            seen.push_str(&format!(", peak at {peak:.0} connections"));
+        }
+    }
+    Some(seen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_record::TestRecord;
+
+    fn judged(per_second: impl Fn(u32) -> u64) -> Vec<(String, String)> {
+        let steps = [1, 2, 4, 8, 16, 32, 64];
+        let records: Vec<TrialRecord> = steps.iter().map(|n| TestRecord::hello().sweep_point(*n, &steps).completed(30 * per_second(*n)).build()).collect();
+        let mut found = RunCaveats::new();
+        judge_run(&records, &mut found);
+        found.into_values().flatten().map(|caveat| (caveat.id, caveat.evidence)).collect()
+    }
+
+    #[test]
+    fn a_bend_is_seen_and_a_line_is_not() {
+        let found = judged(|n| 50 * u64::from(n.min(8)));
+        assert!(found[0].0 == "knee" && found[0].1.starts_with("knee at 8 connections with 400 requests/s"), "{found:?}");
+        assert!(found[1].1.contains("about 8 requests at a time"), "{found:?}");
+        assert_eq!(judged(|n| 50 * u64::from(n)), []);
+    }
+}

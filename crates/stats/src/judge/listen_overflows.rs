@@ -1,0 +1,29 @@
+//! SUSPECT: connections were dropped because a listen queue was full.
+use pippin_model::caveat::{Caveat, Severity};
+
+use crate::judge::evidence::{Evidence, caveat, whole};
+
+/// Whether the kernel counted listen-queue overflows during the trial. The counter is the host's: on a machine with other servers it may be theirs.
+pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    let dropped = evidence.record.usage.as_ref()?.listen_overflows.filter(|n| *n > 0)?;
+    let seen = format!("{} connections dropped by full listen queues on this host (TcpExt ListenOverflows)", whole(dropped as f64));
+    let advice = "raise the server's backlog and net.core.somaxconn (`pippin doctor`): a dropped connection costs its client a second or more";
+    Some(caveat("listen_overflows", Severity::Suspect, seen, advice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_record::{TestRecord, judged};
+
+    #[test]
+    fn one_is_seen_and_none_or_unknown_is_not() {
+        let with = |overflows| {
+            let mut record = TestRecord::hello().build();
+            record.usage.as_mut().unwrap().listen_overflows = overflows;
+            judged(judge, &record)
+        };
+        assert_eq!(with(Some(1)).unwrap().severity, Severity::Suspect);
+        assert_eq!((with(Some(0)), with(None)), (None, None));
+    }
+}

@@ -1,0 +1,80 @@
+//! INVALID: Little's law does not hold, so that users, throughput and times do not belong together.
+use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::load_result::{ErrorKind, Measured};
+use pippin_model::units::{format_count, format_ns};
+
+use crate::judge::evidence::{Evidence, caveat, percent, whole};
+use crate::littles_law::LittlesLaw;
+
+/// Whether `N = X * (R + Z)` is missed by more than 5 % and what the stretch's edges explain, in closed loops and device loads. In an open
+/// loop the number of users is no quantity of its own. Users whose connection could not be opened, or whose request broke off, are
+/// in no recorded request: above 1 % of such the share of errors tells enough.
+pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    let measured = evidence.measured()?;
+    if evidence.offered_per_s().is_some() || unrecorded(measured) > UNRECORDED_LIMIT {
+        return None;
+    }
+    let law = law(evidence, measured)?;
+    let deviation = law.violation()?;
+    let seen = format!(
+        "{} users, but {} answers/s x {} account for {} ({}; limit 5 %)",
+        whole(law.users),
+        format_count(law.recorded / law.duration_s),
+        format_ns(((law.response_time_s + law.think_s) * 1e9) as u64),
+        format_count(law.accounted_for()),
+        percent(deviation)
+    );
+    Some(caveat(
+        "littles_law",
+        Severity::Invalid,
+        seen,
+        "users were idle or counted twice: see reconnects and errors, and measure again; if it stays, report it",
+    ))
+}
+
+/// The fraction of tries whose time is in no histogram.
+const UNRECORDED_LIMIT: f64 = 0.01;
+
+fn unrecorded(measured: &Measured) -> f64 {
+    let before_sending: u64 = measured.errors.iter().filter(|(kind, _)| kind.is_before_sending()).map(|(_, n)| n).sum();
+    let timeouts = measured.errors.get(&ErrorKind::Timeout).copied().unwrap_or(0);
+    let broken = measured.requests.failed.saturating_sub(timeouts) + before_sending;
+    broken as f64 / (measured.requests.sent + before_sending).max(1) as f64
+}
+
+fn law(evidence: &Evidence, measured: &Measured) -> Option<LittlesLaw> {
+    let times = &measured.spans.response_time;
+    Some(LittlesLaw {
+        users: evidence.connections()? * f64::from(evidence.context.pipeline.max(1)),
+        recorded: times.count() as f64,
+        response_time_s: times.mean_ns()? / 1e9,
+        think_s: evidence.think().map_or(0.0, |think| think.mean_ns as f64 / 1e9),
+        duration_s: evidence.duration_s()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::Context;
+    use crate::test_record::{TestRecord, judged, judged_in};
+
+    #[test]
+    fn times_that_do_not_fit_are_seen() {
+        // 10 users at 10,000/s must take 1 ms each.
+        let found = judged(judge, &TestRecord::hello().response_ms(0.9).build()).unwrap();
+        assert!(found.severity == Severity::Invalid && found.evidence.contains("account for 9.00 (-10.0 %"), "{}", found.evidence);
+        assert!(judged(judge, &TestRecord::hello().response_ms(1.1).build()).is_some());
+    }
+
+    #[test]
+    fn times_that_nearly_fit_and_open_loops_are_silent() {
+        assert_eq!(judged(judge, &TestRecord::hello().response_ms(0.96).build()), None);
+        assert_eq!(judged(judge, &TestRecord::open(10_000.0).response_ms(0.3).build()), None);
+        assert_eq!(judged(judge, &TestRecord::devices(100).build()), None, "with think time");
+        let broken = TestRecord::hello().response_ms(0.9).error(ErrorKind::CloseBeforeAnswer, 30_000).build();
+        assert_eq!(judged(judge, &broken), None, "30,000 users were in requests whose time is not known");
+        let pipelined = TestRecord::hello().response_ms(4.0).build();
+        assert_eq!(judged_in(judge, &pipelined, &Context { pipeline: 4, ..Context::default() }), None);
+    }
+}

@@ -1,0 +1,151 @@
+//! Doubts about a trial's and a run's figures: one file a caveat or a tight family of caveats, each a function from evidence to a caveat.
+//!
+//! To add one: a file with `judge` and its tests (one that provokes it, one near miss), and a line in [`TRIAL_JUDGES`] or [`RUN_JUDGES`].
+pub mod answer_size;
+pub mod bimodal;
+pub mod clocks;
+pub mod connections_missing;
+pub mod cores_unused;
+pub mod cpu_shared;
+pub mod cpu_use;
+pub mod errors;
+mod evidence;
+pub mod generator_busy;
+pub mod inferred_concurrency;
+pub mod knee;
+pub mod listen_overflows;
+pub mod littles_law;
+pub mod logs_requests;
+pub mod memory_grows;
+pub mod near_ceiling;
+pub mod no_result;
+pub mod no_steady_state;
+pub mod noisy_neighbour;
+pub mod not_conserved;
+pub mod profiles_differ;
+pub mod rate_not_achieved;
+mod run;
+pub mod send_lag;
+pub mod server_closes;
+pub mod spread;
+pub mod time_goes;
+pub mod wrong_answers;
+
+use pippin_model::caveat::Caveat;
+use pippin_model::trial::TrialRecord;
+
+pub use answer_size::AnswerSize;
+pub(crate) use evidence::whole;
+pub use evidence::{Context, Evidence, expected_delay};
+pub use run::RunCaveats;
+pub(crate) use run::repetitions;
+
+/// Judges one trial.
+pub type TrialJudge = fn(&Evidence) -> Option<Caveat>;
+/// Judges what takes several trials to see.
+pub type RunJudge = fn(&[TrialRecord], &mut RunCaveats);
+
+/// Every judge of a trial: the names of its caveats, and the function.
+pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
+    (&["no_result"], no_result::judge),
+    (&["no_answers"], no_result::judge_silence),
+    (&["wrong_answers"], wrong_answers::judge),
+    (&["errors"], errors::judge),
+    (&["rate_not_achieved"], rate_not_achieved::judge),
+    (&["send_lag"], send_lag::judge),
+    (&["generator_busy"], generator_busy::judge),
+    (&["near_ceiling"], near_ceiling::judge),
+    (&["connections_missing"], connections_missing::judge),
+    (&["not_conserved"], not_conserved::judge),
+    (&["littles_law"], littles_law::judge),
+    (&["profiles_differ"], profiles_differ::judge),
+    (&["interrupted"], no_result::judge_interruption),
+    (&["steal"], noisy_neighbour::judge_steal),
+    (&["foreign_cpu"], noisy_neighbour::judge_foreign),
+    (&["no_steady_state"], no_steady_state::judge),
+    (&["bimodal"], bimodal::judge),
+    (&["delayed_ack"], bimodal::judge_delayed_ack),
+    (&["server_closes"], server_closes::judge),
+    (&["answer_size", "answer_overhead"], answer_size::judge),
+    (&["memory_grows"], memory_grows::judge),
+    (&["logs_requests"], logs_requests::judge),
+    (&["cores_unused"], cores_unused::judge),
+    (&["listen_overflows"], listen_overflows::judge),
+    (&["frequency_change"], clocks::judge_frequency),
+    (&["cpu_shared"], cpu_shared::judge),
+    (&["inferred_concurrency"], inferred_concurrency::judge),
+    (&["cpu_bound", "not_cpu_bound"], cpu_use::judge),
+    (&["time_goes"], time_goes::judge),
+    (&["headroom"], near_ceiling::judge_headroom),
+];
+
+/// Every judge of a run: the names of its caveats, and the function.
+pub const RUN_JUDGES: &[(&[&str], RunJudge)] = &[
+    (&["profiles_differ"], profiles_differ::judge_run),
+    (&["spread"], spread::judge_run),
+    (&["answer_size", "answer_overhead"], answer_size::judge_run),
+    (&["frequency_change", "clock_change"], clocks::judge_run),
+    (&["knee", "inferred_concurrency"], knee::judge_run),
+];
+
+/// All caveats of one trial, the gravest first.
+#[must_use]
+pub fn judge_trial(record: &TrialRecord, context: &Context) -> Vec<Caveat> {
+    let evidence = Evidence { record, context };
+    let mut found: Vec<Caveat> = TRIAL_JUDGES.iter().filter_map(|(_, judge)| judge(&evidence)).collect();
+    found.sort_by_key(|caveat| std::cmp::Reverse(caveat.severity));
+    found
+}
+
+/// The caveats that take several trials to see, by target, the gravest first.
+#[must_use]
+pub fn judge_run(records: &[TrialRecord]) -> RunCaveats {
+    let mut found = RunCaveats::new();
+    for (_, judge) in RUN_JUDGES {
+        judge(records, &mut found);
+    }
+    for caveats in found.values_mut() {
+        caveats.sort_by_key(|caveat| std::cmp::Reverse(caveat.severity));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_record::TestRecord;
+    use pippin_model::caveat::{Severity, Verdict};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_clean_trial_has_notes_only() {
+        for record in
+            [TestRecord::hello(), TestRecord::open(10_000.0), TestRecord::devices(100), TestRecord::hello().counted(200), TestRecord::hello().seconds(3)]
+        {
+            let found = judge_trial(&record.build(), &Context::default());
+            assert!(found.iter().all(|caveat| caveat.severity == Severity::Note), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn the_gravest_come_first() {
+        let mut record = TestRecord::hello().generator_busy(0.97).build();
+        record.usage.as_mut().unwrap().listen_overflows = Some(3);
+        let found = judge_trial(&record, &Context::default());
+        assert_eq!((found[0].id.as_str(), found[1].id.as_str()), ("generator_busy", "listen_overflows"));
+        assert_eq!(Verdict::of(&found), Verdict::Invalid);
+    }
+
+    #[test]
+    fn every_judge_gives_only_what_it_is_registered_for() {
+        let mut record = TestRecord::hello().generator_busy(0.97).build();
+        record.load.as_mut().unwrap().measured.requests.sent += 1;
+        let context = Context::default();
+        let evidence = Evidence { record: &record, context: &context };
+        for (names, judge) in TRIAL_JUDGES {
+            assert!(judge(&evidence).is_none_or(|caveat| names.contains(&caveat.id.as_str())), "{names:?}");
+        }
+        let names: Vec<&str> = TRIAL_JUDGES.iter().flat_map(|(names, _)| names.iter().copied()).collect();
+        assert_eq!(names.len(), names.iter().collect::<BTreeSet<_>>().len(), "a name twice");
+    }
+}

@@ -1,0 +1,99 @@
+//! INVALID: the throughput is near what the generator can do at all on this machine. NOTE: how far it is from that.
+use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::profile::KeepAlive;
+use pippin_model::run::Calibration;
+use pippin_model::units::format_count;
+
+use crate::judge::evidence::{Evidence, caveat, percent};
+
+/// The part of the ceiling above which the generator is measured along with the target.
+const LIMIT: f64 = 0.90;
+
+/// Whether the throughput is above 90 % of the calibrated ceiling for as many connections.
+pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    let (share, seen) = share_of_ceiling(evidence)?;
+    (share > LIMIT).then(|| {
+        caveat(
+            "near_ceiling",
+            Severity::Invalid,
+            format!("{seen} (limit 90 %)"),
+            "give the generator more processors and calibrate again: the target may well be faster than this generator can show",
+        )
+    })
+}
+
+/// How far the throughput is from the ceiling.
+pub fn judge_headroom(evidence: &Evidence) -> Option<Caveat> {
+    let (share, seen) = share_of_ceiling(evidence)?;
+    (share <= LIMIT).then(|| caveat("headroom", Severity::Note, seen, "nothing to do: the generator could have driven more"))
+}
+
+fn share_of_ceiling(evidence: &Evidence) -> Option<(f64, String)> {
+    let (calibration, load) = (evidence.context.calibration?, evidence.load()?);
+    if calibration.io != load.io || calibration.threads != load.threads {
+        return None; // another generator than the one that was calibrated
+    }
+    let ceiling = match evidence.keep_alive() {
+        KeepAlive::Unlimited => ceiling_at(calibration, evidence.connections()?)?,
+        KeepAlive::Off => calibration.ceiling_connect_per_s?,
+        KeepAlive::Requests(_) => return None,
+    };
+    let throughput = evidence.throughput_per_s()?;
+    let share = throughput / ceiling;
+    Some((
+        share,
+        format!(
+            "{} requests/s are {} of the {} that this generator reaches against the null server",
+            format_count(throughput),
+            percent(share),
+            format_count(ceiling)
+        ),
+    ))
+}
+
+/// The ceiling between the two calibrated numbers of connections, or at the nearest one.
+fn ceiling_at(calibration: &Calibration, connections: f64) -> Option<f64> {
+    let points: Vec<(f64, f64)> = calibration.ceiling_per_s.iter().map(|(n, x)| (f64::from(*n), *x)).collect();
+    let above = points.partition_point(|(n, _)| *n < connections);
+    let found = match (above.checked_sub(1).and_then(|below| points.get(below)), points.get(above)) {
+        (Some((n0, x0)), Some((n1, x1))) => x0 + (x1 - x0) * (connections - n0) / (n1 - n0),
+        (Some((_, x)), None) | (None, Some((_, x))) => *x,
+        (None, None) => return None,
+    };
+    (found > 0.0).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::Context;
+    use crate::test_record::{TestRecord, calibration, judged, judged_in};
+
+    #[test]
+    fn above_nine_tenths_is_invalid_and_below_a_note() {
+        let record = TestRecord::hello().build(); // 10,000 requests/s over 10 connections
+        let tight = calibration(11_000.0);
+        let found = judged_in(judge, &record, &Context { calibration: Some(&tight), ..Context::default() }).unwrap();
+        assert!(found.severity == Severity::Invalid && found.evidence.contains("90.9 %"), "{}", found.evidence);
+        let roomy = calibration(11_200.0);
+        let context = Context { calibration: Some(&roomy), ..Context::default() };
+        assert_eq!(judged_in(judge, &record, &context), None);
+        assert_eq!(judged_in(judge_headroom, &record, &context).unwrap().severity, Severity::Note);
+    }
+
+    #[test]
+    fn another_generator_or_none_tells_nothing() {
+        let record = TestRecord::hello().build();
+        let other = Calibration { threads: 2, ..calibration(10_000.0) };
+        assert_eq!(judged_in(judge, &record, &Context { calibration: Some(&other), ..Context::default() }), None);
+        assert_eq!(judged(judge, &record), None);
+    }
+
+    #[test]
+    fn the_ceiling_is_interpolated() {
+        let calibration = Calibration { ceiling_per_s: [(1, 10_000.0), (11, 60_000.0)].into(), ..calibration(1.0) };
+        for (connections, want) in [(1.0, 10_000.0), (6.0, 35_000.0), (11.0, 60_000.0), (500.0, 60_000.0)] {
+            assert_eq!(ceiling_at(&calibration, connections), Some(want));
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! INVALID: there is no result, or nothing was answered. SUSPECT: the load was stopped early.
+use pippin_model::caveat::{Caveat, Severity};
+
+use crate::judge::evidence::{Evidence, caveat};
+
+/// Whether the trial failed before there was a result.
+pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    let failure = evidence.record.failure.as_ref();
+    if evidence.load().is_some() && failure.is_none() {
+        return None;
+    }
+    let seen = failure.map_or_else(|| "no load was applied".into(), |failure| format!("failed at stage `{}`: {}", failure.stage.name(), failure.message));
+    Some(caveat("no_result", Severity::Invalid, seen, "read the log of the target; `pippin targets check` shows the step that fails"))
+}
+
+/// Whether nothing at all was answered.
+pub fn judge_silence(evidence: &Evidence) -> Option<Caveat> {
+    let measured = evidence.measured()?;
+    let seen = || format!("0 complete answers to {} requests sent", measured.requests.sent);
+    (measured.requests.completed == 0)
+        .then(|| caveat("no_answers", Severity::Invalid, seen(), "measure longer than one answer takes, and see the errors by kind for why none came"))
+}
+
+/// Whether the load was stopped before its rule said so.
+pub fn judge_interruption(evidence: &Evidence) -> Option<Caveat> {
+    let load = evidence.load().filter(|load| load.interrupted)?;
+    let seen = format!("stopped after {:.1} s of the measured part", load.measured.duration_ns as f64 / 1e9);
+    Some(caveat("interrupted", Severity::Suspect, seen, "run it again to its end"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_record::{TestRecord, judged};
+    use pippin_model::trial::{Failure, Stage};
+
+    #[test]
+    fn a_failure_is_named() {
+        let mut record = TestRecord::hello().build();
+        assert_eq!(judged(judge, &record), None);
+        record.load = None;
+        record.failure = Some(Failure { stage: Stage::Ready, message: "no answer within 20 s".into(), log_tail: vec![] });
+        let found = judged(judge, &record).unwrap();
+        assert_eq!(found.severity, Severity::Invalid);
+        assert!(found.evidence.contains("`ready`: no answer within 20 s"));
+    }
+
+    #[test]
+    fn silence_is_invalid_and_one_answer_is_not() {
+        assert!(judged(judge_silence, &TestRecord::hello().completed(0).build()).is_some());
+        assert_eq!(judged(judge_silence, &TestRecord::hello().completed(1).build()), None);
+    }
+
+    #[test]
+    fn an_interruption_is_marked() {
+        let mut record = TestRecord::hello().build();
+        assert_eq!(judged(judge_interruption, &record), None);
+        record.load.as_mut().unwrap().interrupted = true;
+        assert_eq!(judged(judge_interruption, &record).unwrap().severity, Severity::Suspect);
+    }
+}

@@ -1,0 +1,62 @@
+//! SUSPECT: the throughput trended over the trial, or the warm-up ended at its bound.
+use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::load_result::Window;
+use pippin_model::units::format_count;
+
+use crate::judge::evidence::{Evidence, caveat, percent};
+use crate::steady::{can_tell, measured_rates, unsteady};
+
+const ADVICE: &str = "measure longer, or warm up longer (warm_up = \"30s\"): a figure that still moves depends on when it was read";
+
+/// Whether the windows' throughput changed by more than 5 % from start to end, significant at 1 %; for trials that are too short to tell,
+/// whether the warm-up had not settled.
+pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    let load = evidence.load()?;
+    let rates = measured_rates(load, |window: &Window| window.completed);
+    let seen = if can_tell(&rates) {
+        let trend = unsteady(&rates)?;
+        let (first, last) = (rates.first()?, rates.last()?);
+        format!(
+            "throughput changed by {} over {} windows, from {} to {} requests/s (limit 5 %)",
+            percent(trend.relative_change),
+            rates.len(),
+            format_count(*first),
+            format_count(*last)
+        )
+    } else if load.warm_up.steady == Some(false) {
+        format!("the warm-up of {:.1} s ended at its bound while throughput still trended", load.warm_up.duration_ns as f64 / 1e9)
+    } else {
+        return None;
+    };
+    Some(caveat("no_steady_state", Severity::Suspect, seen, ADVICE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_record::{TestRecord, judged};
+
+    #[test]
+    fn a_decline_is_seen() {
+        let record = TestRecord::hello().windows(|i| 10_000.0 - 30.0 * f64::from(i)).build();
+        let found = judged(judge, &record).unwrap();
+        assert!(found.severity == Severity::Suspect && found.evidence.contains("by -9.1 % over 30 windows"), "{}", found.evidence);
+    }
+
+    #[test]
+    fn a_slight_decline_and_a_stall_are_not() {
+        assert_eq!(judged(judge, &TestRecord::hello().windows(|i| 10_000.0 - 15.0 * f64::from(i)).build()), None);
+        assert_eq!(judged(judge, &TestRecord::hello().windows(|i| if i == 17 { 0.0 } else { 10_000.0 + f64::from(i % 3) }).build()), None);
+    }
+
+    #[test]
+    fn a_short_trial_goes_by_its_warm_up() {
+        let mut record = TestRecord::hello().seconds(3).build();
+        assert_eq!(judged(judge, &record), None);
+        record.load.as_mut().unwrap().warm_up.steady = Some(false);
+        assert!(judged(judge, &record).unwrap().evidence.contains("ended at its bound"));
+        let mut long = TestRecord::hello().build();
+        long.load.as_mut().unwrap().warm_up.steady = Some(false);
+        assert_eq!(judged(judge, &long), None, "thirty flat windows say more than the warm-up");
+    }
+}

@@ -1,0 +1,97 @@
+//! INVALID: the offered rate was not achieved. In a capacity search that is the finding and no doubt: NOTE.
+use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::load_spec::Arrivals;
+use pippin_model::profile::Profile;
+use pippin_model::units::format_count;
+
+use crate::judge::evidence::{Evidence, caveat, percent, whole};
+
+/// The fraction of due requests that may stay unsent, and by which the schedule may miss the rate.
+const UNSENT_LIMIT: f64 = 0.01;
+/// The fraction of due requests that may pile up unanswered, beyond those that are under way in any case.
+const BACKLOG_LIMIT: f64 = 0.05;
+
+/// Whether fewer requests were due, sent or answered than the rate asks.
+pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    let offered = evidence.offered_per_s()?;
+    let seen = schedule_missed(evidence, offered).or_else(|| unsent(evidence, offered)).or_else(|| backlog(evidence, offered))?;
+    let severity = if evidence.is_search_step() { Severity::Note } else { Severity::Invalid };
+    Some(caveat(
+        "rate_not_achieved",
+        severity,
+        seen,
+        "offer less, or allow more connections: at this rate the times describe a growing queue; kind = \"capacity\" finds the highest rate that holds",
+    ))
+}
+
+fn schedule_missed(evidence: &Evidence, offered: f64) -> Option<String> {
+    let scheduled = evidence.measured()?.requests.scheduled as f64;
+    let due = offered * evidence.duration_s()?;
+    let chance = match evidence.profile() {
+        // Five standard deviations of a Poisson count.
+        Profile::Open { arrivals: Arrivals::Poisson, .. } => 5.0 * due.sqrt(),
+        _ => 2.0,
+    };
+    (scheduled < due * (1.0 - UNSENT_LIMIT) - chance)
+        .then(|| format!("only {} requests were due in the measured part, where {} requests/s make {}", whole(scheduled), format_count(offered), whole(due)))
+}
+
+fn unsent(evidence: &Evidence, offered: f64) -> Option<String> {
+    let requests = evidence.measured()?.requests;
+    let fraction = requests.unsent as f64 / requests.scheduled.max(1) as f64;
+    let sent = requests.sent as f64 / evidence.duration_s()?;
+    (fraction > UNSENT_LIMIT).then(|| {
+        format!(
+            "sent {} of {} requests/s offered; {} of the requests were never sent (limit 1 %)",
+            format_count(sent),
+            format_count(offered),
+            percent(fraction)
+        )
+    })
+}
+
+fn backlog(evidence: &Evidence, offered: f64) -> Option<String> {
+    let measured = evidence.measured()?;
+    let requests = measured.requests;
+    let under_way_anyway = 2.0 * offered * measured.spans.response_time.min_ns()? as f64 / 1e9;
+    let piled_up = requests.censored as f64;
+    (piled_up > BACKLOG_LIMIT * requests.scheduled as f64 + under_way_anyway).then(|| {
+        format!(
+            "answered {} of {} requests/s offered; {} requests were still unanswered at the end",
+            format_count(measured.throughput_per_s().unwrap_or(0.0)),
+            format_count(offered),
+            whole(piled_up)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_record::{TestRecord, judged};
+
+    #[test]
+    fn unsent_requests_and_a_backlog_are_seen() {
+        let unsent = TestRecord::open(10_000.0).unsent(6_000).build();
+        assert!(judged(judge, &unsent).unwrap().evidence.contains("2.0 % of the requests were never sent"));
+        let backlog = TestRecord::open(10_000.0).censored(20_000).build();
+        assert!(judged(judge, &backlog).unwrap().evidence.contains("20,000 requests were still unanswered"));
+        let missed = TestRecord::open(10_000.0).completed(290_000).build();
+        assert!(judged(judge, &missed).unwrap().evidence.contains("only 290,000 requests were due"));
+    }
+
+    #[test]
+    fn a_few_unsent_and_those_under_way_are_not() {
+        assert_eq!(judged(judge, &TestRecord::open(10_000.0).unsent(2_900).build()), None);
+        assert_eq!(judged(judge, &TestRecord::open(10_000.0).censored(40).build()), None);
+        assert_eq!(judged(judge, &TestRecord::hello().censored(10).build()), None);
+        // An upstream of 2 s: 20,000 are under way at any instant.
+        assert_eq!(judged(judge, &TestRecord::open(10_000.0).response_ms(2_000.0).censored(20_000).build()), None);
+    }
+
+    #[test]
+    fn in_a_search_it_is_the_finding() {
+        let step = TestRecord::search_step(10_000.0).unsent(60_000).build();
+        assert_eq!(judged(judge, &step).unwrap().severity, Severity::Note);
+    }
+}

@@ -1,0 +1,67 @@
+//! Little's law, `N = X * R`: users = throughput x (response time + think time). It holds whatever the distributions
+//! (Little 1961), so that a load in which it fails was not counted rightly.
+
+/// The quantities of one closed stretch.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LittlesLaw {
+    /// Users (connections, devices).
+    pub users: f64,
+    /// Response times that were recorded.
+    pub recorded: f64,
+    /// Their mean, seconds.
+    pub response_time_s: f64,
+    /// Mean think time, seconds.
+    pub think_s: f64,
+    /// Length of the stretch, seconds.
+    pub duration_s: f64,
+}
+
+/// By how much the law may be missed beyond what the stretch's edges explain.
+pub const TOLERANCE: f64 = 0.05;
+
+impl LittlesLaw {
+    /// Users that the throughput and the times account for: `X * (R + Z)`.
+    #[must_use]
+    pub fn accounted_for(&self) -> f64 {
+        self.recorded / self.duration_s * (self.response_time_s + self.think_s)
+    }
+
+    /// The deviation from the users that were there, as a fraction, if it is beyond 5 % and what the edges explain.
+    ///
+    /// Each user has one request under way at the start and one at the end, of which a part lies in the stretch without being recorded, or
+    /// is recorded without lying in it: up to two cycles a user are missing, or one is too much.
+    #[must_use]
+    pub fn violation(&self) -> Option<f64> {
+        if !(self.users > 0.0 && self.duration_s > 0.0 && self.recorded > 0.0) {
+            return None;
+        }
+        let deviation = self.accounted_for() / self.users - 1.0;
+        let edge = (self.response_time_s + self.think_s) / self.duration_s;
+        (deviation < -(TOLERANCE + 2.0 * edge) || deviation > TOLERANCE + edge).then_some(deviation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEN: LittlesLaw = LittlesLaw { users: 10.0, recorded: 100_000.0, response_time_s: 0.001, think_s: 0.0, duration_s: 10.0 };
+
+    #[test]
+    fn it_holds_and_it_fails() {
+        assert_eq!(TEN.violation(), None);
+        assert_eq!(LittlesLaw { response_time_s: 0.00104, ..TEN }.violation(), None);
+        assert!((LittlesLaw { response_time_s: 0.0011, ..TEN }.violation().unwrap() - 0.1).abs() < 1e-9);
+        assert!((LittlesLaw { response_time_s: 0.0009, ..TEN }.violation().unwrap() + 0.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn think_time_counts_and_edges_are_forgiven() {
+        let devices = LittlesLaw { users: 1_000.0, recorded: 30_000.0, response_time_s: 0.1, think_s: 0.9, duration_s: 30.0 };
+        assert_eq!(devices.violation(), None);
+        // 100 users, 10.2 s each, 30 s: the first ten seconds' worth of answers belonged to requests from before.
+        let slow = LittlesLaw { users: 100.0, recorded: 196.0, response_time_s: 10.2, think_s: 0.0, duration_s: 30.0 };
+        assert!(slow.accounted_for() < 70.0);
+        assert_eq!(slow.violation(), None);
+    }
+}

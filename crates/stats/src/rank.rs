@@ -1,0 +1,86 @@
+//! Ranks: targets that cannot be told apart share one.
+use pippin_model::caveat::Verdict;
+use rand::Rng;
+
+use crate::bootstrap::Sample;
+use crate::quantile::median;
+use crate::ratio::ratio;
+
+/// What a target enters a ranking with.
+#[derive(Debug, Clone)]
+pub struct Contender<'a> {
+    /// Its trials' figures; more is better.
+    pub samples: &'a [Sample],
+    /// INVALID is never ranked.
+    pub verdict: Verdict,
+}
+
+/// The rank of each contender from 1 on, in the order given; `None` for what is INVALID or has no figure.
+///
+/// Sorted by median, best first. Each contender is compared with the best of the current rank: it shares that rank if the 95 % interval
+/// of the ratio covers 1, or if the interval cannot be known; otherwise it opens the rank of its place (1, 1, 3). Comparing with the best
+/// of the rank, and not with the neighbour, keeps a long row of small steps from sharing one rank.
+pub fn ranks<R: Rng + ?Sized>(contenders: &[Contender], rng: &mut R) -> Vec<Option<u32>> {
+    let mut order: Vec<(usize, f64)> = contenders
+        .iter()
+        .enumerate()
+        .filter(|(_, contender)| contender.verdict != Verdict::Invalid)
+        .filter_map(|(index, contender)| Some((index, median(&values(contender.samples)).filter(|m| m.is_finite())?)))
+        .collect();
+    order.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut ranks = vec![None; contenders.len()];
+    let mut leader: Option<(usize, u32)> = None;
+    for (place, (index, _)) in (1u32..).zip(&order) {
+        let rank = match leader {
+            Some((best, rank)) if shares(contenders[best].samples, contenders[*index].samples, rng) => rank,
+            _ => {
+                leader = Some((*index, place));
+                place
+            }
+        };
+        ranks[*index] = Some(rank);
+    }
+    ranks
+}
+
+fn shares<R: Rng + ?Sized>(best: &[Sample], other: &[Sample], rng: &mut R) -> bool {
+    ratio(best, other, rng).is_none_or(|found| !found.is_significant())
+}
+
+fn values(samples: &[Sample]) -> Vec<f64> {
+    samples.iter().map(|sample| sample.value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_noise::Noise;
+
+    fn around(mean: f64) -> Vec<Sample> {
+        [0.999, 1.0, 1.001, 1.0005, 0.9995].iter().map(|f| Sample::alone(mean * f)).collect()
+    }
+
+    fn rank(of: &[(Vec<Sample>, Verdict)]) -> Vec<Option<u32>> {
+        let contenders: Vec<Contender> = of.iter().map(|(samples, verdict)| Contender { samples, verdict: *verdict }).collect();
+        ranks(&contenders, &mut Noise::new(1).0)
+    }
+
+    #[test]
+    fn those_that_cannot_be_told_apart_share_a_rank() {
+        let found =
+            rank(&[(around(500.0), Verdict::Valid), (around(1_000.0), Verdict::Valid), (around(1_000.2), Verdict::Suspect), (around(100.0), Verdict::Valid)]);
+        assert_eq!(found, [Some(3), Some(1), Some(1), Some(4)]);
+    }
+
+    #[test]
+    fn the_invalid_and_the_unmeasured_have_no_rank() {
+        let found = rank(&[(around(9_000.0), Verdict::Invalid), (around(10.0), Verdict::Valid), (vec![], Verdict::Valid)]);
+        assert_eq!(found, [None, Some(1), None]);
+    }
+
+    #[test]
+    fn one_trial_without_windows_tells_no_difference() {
+        let found = rank(&[(vec![Sample::alone(10.0)], Verdict::Valid), (vec![Sample::alone(1_000.0)], Verdict::Valid)]);
+        assert_eq!(found, [Some(1), Some(1)]);
+    }
+}

@@ -1,0 +1,290 @@
+//! All trials of one target at one step, in the figures that tables show.
+use pippin_model::caveat::{Caveat, Verdict};
+use pippin_model::load_result::{ErrorKind, LoadResult, Measured, Spans, StatusCounts, Window};
+use pippin_model::target::TargetId;
+use pippin_model::trial::{Failure, Step, TrialRecord};
+use pippin_model::usage::{Role, RoleUse};
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::bootstrap::Sample;
+use crate::cost::{cores_of, cpu_seconds_per_million};
+use crate::interval::{Interval, median_interval};
+use crate::judge::{RunCaveats, repetitions};
+use crate::quantile::median;
+use crate::rank::{Contender, ranks};
+use crate::steady::measured_rates;
+
+/// A figure over repetitions.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// The median over repetitions.
+    pub median: f64,
+    /// The best repetition (the highest figure).
+    pub best: f64,
+    /// The worst repetition (the lowest figure).
+    pub worst: f64,
+    /// The 95 % interval of the median, where it can be known.
+    pub interval: Option<Interval>,
+}
+
+/// What all trials of one target at one step came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetSummary {
+    /// The target.
+    pub target: TargetId,
+    /// The point of a sweep or of a capacity search.
+    pub step: Option<Step>,
+    /// Trials that were made.
+    pub trials: u32,
+    /// Trials that have a result.
+    pub measured: u32,
+    /// Why the first trial that failed did.
+    pub failure: Option<Failure>,
+    /// Complete and right answers per second.
+    pub goodput_per_s: Option<Figure>,
+    /// Complete answers per second.
+    pub throughput_per_s: Option<Figure>,
+    /// The median of the response time, as a figure over repetitions, nanoseconds; here the best is the highest, too.
+    pub response_p50_ns: Option<Figure>,
+    /// The 99th percentile of the response time, likewise.
+    pub response_p99_ns: Option<Figure>,
+    /// The time spans of all trials together.
+    pub spans: Spans,
+    /// Complete answers by status class, all trials together.
+    pub status: StatusCounts,
+    /// Errors by kind, all trials together.
+    pub errors: BTreeMap<ErrorKind, u64>,
+    /// Errors as a fraction of what was tried, all trials together.
+    pub error_fraction: Option<f64>,
+    /// Cores kept busy by role, median over trials.
+    pub cores: BTreeMap<Role, f64>,
+    /// CPU-seconds per million complete answers by role, median over trials.
+    pub cpu_seconds_per_million: BTreeMap<Role, f64>,
+    /// The target's resident set at its highest, median over trials, bytes.
+    pub rss_max_bytes: Option<f64>,
+    /// The target's proportional set at its highest, median over trials, bytes.
+    pub pss_max_bytes: Option<f64>,
+    /// The target's threads at the most, median over trials.
+    pub threads: Option<f64>,
+    /// Time from start to the first answer, median over trials, nanoseconds.
+    pub start_up_ns: Option<f64>,
+    /// The caveats of all trials and of the run, each name once with its gravest and newest evidence, the gravest first.
+    pub caveats: Vec<CountedCaveat>,
+    /// What follows from them.
+    pub verdict: Verdict,
+    /// The rank by goodput among the summaries of the same step, from 1 on; `None` if INVALID or without a figure.
+    pub rank: Option<u32>,
+}
+
+/// A caveat with the number of trials that have it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CountedCaveat {
+    /// The caveat.
+    #[serde(flatten)]
+    pub caveat: Caveat,
+    /// In how many trials it was found; 0 if it follows from several together.
+    pub trials: u32,
+}
+
+/// Summarises every target at every step, in the order in which they first occur, ranked by goodput within each step.
+///
+/// Figures are taken over all trials that have a result, whatever their verdict: leaving out the trials one does not believe would make the
+/// rest look surer than it is. `run` is what [`crate::judge::judge_run`] found.
+pub fn summarise<R: Rng + ?Sized>(records: &[TrialRecord], run: &RunCaveats, rng: &mut R) -> Vec<TargetSummary> {
+    let groups = repetitions(records);
+    let mut summaries: Vec<TargetSummary> =
+        groups.iter().map(|(target, step, trials)| summarise_one(target, *step, trials, run.get(*target).map_or(&[][..], Vec::as_slice), rng)).collect();
+    let goodputs: Vec<Vec<Sample>> = groups.iter().map(|(_, _, trials)| samples(trials, &goodput)).collect();
+    rank_within_steps(&mut summaries, &goodputs, rng);
+    summaries
+}
+
+fn rank_within_steps<R: Rng + ?Sized>(summaries: &mut [TargetSummary], goodputs: &[Vec<Sample>], rng: &mut R) {
+    let mut done: Vec<Option<Step>> = Vec::new();
+    for first in 0..summaries.len() {
+        let step = summaries[first].step;
+        if done.contains(&step) {
+            continue;
+        }
+        done.push(step);
+        let members: Vec<usize> = (first..summaries.len()).filter(|i| summaries[*i].step == step).collect();
+        let contenders: Vec<Contender> = members.iter().map(|i| Contender { samples: &goodputs[*i], verdict: summaries[*i].verdict }).collect();
+        for (member, rank) in members.iter().zip(ranks(&contenders, rng)) {
+            summaries[*member].rank = rank;
+        }
+    }
+}
+
+fn summarise_one<R: Rng + ?Sized>(target: &TargetId, step: Option<Step>, trials: &[&TrialRecord], run: &[Caveat], rng: &mut R) -> TargetSummary {
+    let mut together = Measured::default();
+    for load in loads(trials) {
+        add(&mut together, &load.measured);
+    }
+    let caveats = united(trials, run);
+    let quantile = |q: f64| move |load: &LoadResult| load.measured.spans.response_time.quantile_ns(q).map(|ns| Sample::alone(ns as f64));
+    TargetSummary {
+        target: target.clone(),
+        step,
+        trials: trials.len() as u32,
+        measured: loads(trials).count() as u32,
+        failure: trials.iter().find_map(|record| record.failure.clone()),
+        goodput_per_s: figure(&samples(trials, &goodput), rng),
+        throughput_per_s: figure(&samples(trials, &throughput), rng),
+        response_p50_ns: figure(&samples(trials, &quantile(0.5)), rng),
+        response_p99_ns: figure(&samples(trials, &quantile(0.99)), rng),
+        error_fraction: together.error_fraction(),
+        spans: together.spans,
+        status: together.status,
+        errors: together.errors,
+        cores: by_role(|role| median_of(trials, |record| cores_of(record.usage.as_ref()?, role))),
+        cpu_seconds_per_million: by_role(|role| median_of(trials, |record| cpu_seconds_per_million(record.load.as_ref()?, record.usage.as_ref()?, role))),
+        rss_max_bytes: median_of(trials, |record| target_use(record)?.rss_max_bytes.map(|n| n as f64)),
+        pss_max_bytes: median_of(trials, |record| target_use(record)?.pss_max_bytes.map(|n| n as f64)),
+        threads: median_of(trials, |record| target_use(record)?.threads.map(f64::from)),
+        start_up_ns: median_of(trials, |record| record.start_up_ns.map(|ns| ns as f64)),
+        verdict: Verdict::of(caveats.iter().map(|counted| &counted.caveat)),
+        caveats,
+        rank: None,
+    }
+}
+
+fn loads<'a>(trials: &'a [&TrialRecord]) -> impl Iterator<Item = &'a LoadResult> {
+    trials.iter().filter_map(|record| record.load.as_ref())
+}
+
+fn target_use(record: &TrialRecord) -> Option<&RoleUse> {
+    record.usage.as_ref()?.roles.get(&Role::Target)
+}
+
+fn by_role(figure: impl Fn(Role) -> Option<f64>) -> BTreeMap<Role, f64> {
+    [Role::Target, Role::Services, Role::Generator].into_iter().filter_map(|role| Some((role, figure(role)?))).collect()
+}
+
+fn median_of(trials: &[&TrialRecord], figure: impl Fn(&TrialRecord) -> Option<f64>) -> Option<f64> {
+    median(&trials.iter().filter_map(|record| figure(record)).collect::<Vec<_>>())
+}
+
+/// Goodput with its windows.
+pub(crate) fn goodput(load: &LoadResult) -> Option<Sample> {
+    Some(Sample { value: load.measured.goodput_per_s()?, windows: measured_rates(load, |window: &Window| window.good) })
+}
+
+fn throughput(load: &LoadResult) -> Option<Sample> {
+    Some(Sample { value: load.measured.throughput_per_s()?, windows: measured_rates(load, |window: &Window| window.completed) })
+}
+
+/// A figure of each trial that has it.
+pub(crate) fn samples(trials: &[&TrialRecord], figure: &dyn Fn(&LoadResult) -> Option<Sample>) -> Vec<Sample> {
+    loads(trials).filter_map(figure).collect()
+}
+
+fn figure<R: Rng + ?Sized>(samples: &[Sample], rng: &mut R) -> Option<Figure> {
+    let values: Vec<f64> = samples.iter().map(|sample| sample.value).collect();
+    let (worst, best) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
+    Some(Figure { median: median(&values)?, best, worst, interval: median_interval(samples, rng) })
+}
+
+fn add(sum: &mut Measured, other: &Measured) {
+    let (a, b) = (&mut sum.requests, &other.requests);
+    a.scheduled += b.scheduled;
+    a.sent += b.sent;
+    a.unsent += b.unsent;
+    a.completed += b.completed;
+    a.good += b.good;
+    a.failed += b.failed;
+    a.censored += b.censored;
+    let (a, b) = (&mut sum.status, &other.status);
+    a.interim += b.interim;
+    a.s2xx += b.s2xx;
+    a.s3xx += b.s3xx;
+    a.s4xx += b.s4xx;
+    a.s5xx += b.s5xx;
+    a.other += b.other;
+    for (kind, count) in &other.errors {
+        *sum.errors.entry(*kind).or_insert(0) += count;
+    }
+    sum.duration_ns += other.duration_ns;
+    sum.spans.merge(&other.spans);
+}
+
+/// Each name once: the gravest, and of those the newest.
+fn united(trials: &[&TrialRecord], run: &[Caveat]) -> Vec<CountedCaveat> {
+    let mut found: Vec<CountedCaveat> = Vec::new();
+    let of_trials = trials.iter().flat_map(|record| record.caveats.iter().map(|caveat| (caveat, 1)));
+    for (caveat, trials) in of_trials.chain(run.iter().map(|caveat| (caveat, 0))) {
+        match found.iter_mut().find(|known| known.caveat.id == caveat.id) {
+            Some(known) => {
+                known.trials += trials;
+                if caveat.severity >= known.caveat.severity {
+                    known.caveat = caveat.clone();
+                }
+            }
+            None => found.push(CountedCaveat { caveat: caveat.clone(), trials }),
+        }
+    }
+    found.sort_by_key(|counted| std::cmp::Reverse(counted.caveat.severity));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::{Context, judge_run, judge_trial};
+    use crate::test_noise::Noise;
+    use crate::test_record::TestRecord;
+    use pippin_model::trial::Stage;
+
+    fn trial(target: &str, completed: u64) -> TrialRecord {
+        let mut record = TestRecord::hello().target(target).completed(completed).build();
+        record.caveats = judge_trial(&record, &Context::default());
+        record.verdict = Verdict::of(&record.caveats);
+        record
+    }
+
+    fn summarised(records: &[TrialRecord]) -> Vec<TargetSummary> {
+        summarise(records, &judge_run(records), &mut Noise::new(1).0)
+    }
+
+    #[test]
+    fn figures_are_taken_over_the_repetitions_of_each_target() {
+        let records =
+            [trial("a/a", 300_000), trial("b/b", 600_000), trial("a/a", 306_000), trial("b/b", 603_000), trial("a/a", 303_000), trial("b/b", 601_000)];
+        let found = summarised(&records);
+        let a = &found[0];
+        let goodput = a.goodput_per_s.unwrap();
+        assert_eq!((goodput.median, goodput.best, goodput.worst), (10_100.0, 10_200.0, 10_000.0));
+        assert!(goodput.interval.unwrap().covers(10_100.0));
+        assert_eq!((a.trials, a.measured, a.spans.response_time.count()), (3, 3, 909_000));
+        assert_eq!((a.rank, found[1].rank, a.verdict), (Some(2), Some(1), Verdict::Valid));
+        assert!((a.cpu_seconds_per_million[&Role::Target] - 0.5 / 10_100.0 * 1e6).abs() < 0.01);
+        let cpu_use = a.caveats.iter().find(|counted| counted.caveat.id == "not_cpu_bound").unwrap();
+        assert_eq!(cpu_use.trials, 3);
+    }
+
+    #[test]
+    fn one_invalid_trial_or_a_failed_one_takes_the_rank() {
+        let mut failed = trial("c/c", 300_000);
+        failed.load = None;
+        failed.failure = Some(Failure { stage: Stage::Start, message: "exited with status 1".into(), log_tail: vec![] });
+        failed.caveats = judge_trial(&failed, &Context::default());
+        let mut busy = TestRecord::hello().target("a/a").generator_busy(0.97).build();
+        busy.caveats = judge_trial(&busy, &Context::default());
+        let found = summarised(&[trial("a/a", 300_000), busy, trial("b/b", 300_000), failed]);
+        assert_eq!(
+            found.iter().map(|summary| (summary.verdict, summary.rank)).collect::<Vec<_>>(),
+            [(Verdict::Invalid, None), (Verdict::Valid, Some(1)), (Verdict::Invalid, None)]
+        );
+        assert_eq!(found[0].caveats[0].trials, 1);
+        assert!(found[2].goodput_per_s.is_none() && found[2].failure.is_some());
+    }
+
+    #[test]
+    fn points_of_a_sweep_are_summarised_and_ranked_apart() {
+        let point = |target: &str, count| TestRecord::hello().target(target).sweep_point(count, &[1, 8]).build();
+        let found = summarised(&[point("a/a", 1), point("b/b", 1), point("a/a", 8), point("b/b", 8)]);
+        assert_eq!(found.len(), 4);
+        assert!(found.iter().all(|summary| summary.rank == Some(1)));
+    }
+}

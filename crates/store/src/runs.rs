@@ -1,0 +1,239 @@
+//! Writing and reading runs.
+use pippin_model::caveat::Verdict;
+use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState};
+use pippin_model::trial::TrialRecord;
+use rusqlite::{OptionalExtension, Row, params};
+use serde::de::DeserializeOwned;
+
+use crate::{Store, StoreError};
+
+/// A run in a list.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct RunSummary {
+    /// Its name.
+    pub id: String,
+    /// Nanoseconds since 1970.
+    pub started_unix_ns: u64,
+    /// `None` while it runs, or if Pippin was killed.
+    pub ended_unix_ns: Option<u64>,
+    /// How it ended.
+    pub state: RunState,
+    /// The plan's name.
+    pub plan: String,
+    /// The plan's title.
+    pub title: String,
+    /// The workload.
+    pub workload: String,
+    /// The kind of the profile.
+    pub profile: String,
+    /// Whether it was the quick form.
+    pub quick: bool,
+    /// Finished trials.
+    pub trials: u64,
+    /// Different targets among them.
+    pub targets: u64,
+    /// Trials whose verdict is invalid.
+    pub invalid: u64,
+}
+
+/// A target's result in one trial, for its history.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct HistoryPoint {
+    /// The run.
+    pub run: String,
+    /// Nanoseconds since 1970.
+    pub started_unix_ns: u64,
+    /// The plan.
+    pub plan: String,
+    /// The verdict.
+    pub verdict: String,
+    /// Right answers per second.
+    pub goodput_per_s: Option<f64>,
+    /// 99th percentile of the response time, nanoseconds.
+    pub p99_ns: Option<u64>,
+}
+
+impl Store {
+    /// Writes a run that begins.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub fn begin(&self, header: &RunHeader) -> Result<(), StoreError> {
+        let json = to_json(&header.id, "the header", header)?;
+        self.with(|connection| {
+            connection.execute(
+                "INSERT INTO runs (id, started_unix_ns, state, plan, title, workload, profile, quick, hostname, header) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                params![
+                    header.id,
+                    header.started_unix_ns as i64,
+                    RunState::Running.name(),
+                    header.plan.id,
+                    header.plan.title,
+                    header.workload.id,
+                    header.plan.profile.kind(),
+                    header.plan.quick,
+                    header.host.hostname,
+                    json
+                ],
+            )
+        })?;
+        Ok(())
+    }
+
+    /// Writes a finished trial; it is on disk when this returns.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub fn add_trial(&self, run: &str, number: u64, record: &TrialRecord) -> Result<(), StoreError> {
+        let json = to_json(run, "a trial", record)?;
+        let measured = record.load.as_ref().map(|load| &load.measured);
+        let goodput = measured.and_then(|measured| measured.goodput_per_s());
+        let p99 = measured.and_then(|measured| measured.spans.response_time.quantile_ns(0.99)).map(|ns| ns as i64);
+        self.with(|connection| {
+            connection.execute(
+                "INSERT INTO trials (run, number, target, repetition, verdict, goodput_per_s, p99_ns, record) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                params![run, number as i64, record.spec.target.to_string(), record.spec.repetition, record.verdict.to_string(), goodput, p99, json],
+            )
+        })?;
+        Ok(())
+    }
+
+    /// Writes how a run ended.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub fn end(&self, run: &str, state: RunState, ended_unix_ns: u64) -> Result<(), StoreError> {
+        self.with(|connection| {
+            connection.execute("UPDATE runs SET state = ?2, ended_unix_ns = ?3 WHERE id = ?1", params![run, state.name(), ended_unix_ns as i64])
+        })?;
+        Ok(())
+    }
+
+    /// All runs, the newest first.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
+        let invalid = Verdict::Invalid.to_string();
+        self.with(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT id, started_unix_ns, ended_unix_ns, state, plan, title, workload, profile, quick,
+                        (SELECT count(*) FROM trials WHERE run = id), (SELECT count(DISTINCT target) FROM trials WHERE run = id),
+                        (SELECT count(*) FROM trials WHERE run = id AND verdict = ?1)
+                 FROM runs ORDER BY started_unix_ns DESC",
+            )?;
+            statement.query_map([invalid], summary)?.collect()
+        })
+    }
+
+    /// A whole run, by its name, by the beginning of it, or by `latest`.
+    ///
+    /// # Errors
+    /// If there is none, several begin so, or it cannot be read.
+    pub fn load(&self, name: &str) -> Result<RunRecord, StoreError> {
+        let id = self.resolve(name)?;
+        let (header, state, ended): (String, String, Option<i64>) = self.with(|connection| {
+            connection.query_row("SELECT header, state, ended_unix_ns FROM runs WHERE id = ?1", [&id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        })?;
+        let records: Vec<String> = self.with(|connection| {
+            let mut statement = connection.prepare("SELECT record FROM trials WHERE run = ?1 ORDER BY number")?;
+            statement.query_map([&id], |row| row.get(0))?.collect()
+        })?;
+        let trials = records.iter().map(|json| from_json(&id, "a trial", json)).collect::<Result<_, _>>()?;
+        Ok(RunRecord { header: from_json(&id, "the header", &header)?, state: state_of(&state), ended_unix_ns: ended.map(|ns| ns as u64), trials })
+    }
+
+    /// The full name of a run.
+    ///
+    /// # Errors
+    /// If there is none, or several begin so.
+    pub fn resolve(&self, name: &str) -> Result<String, StoreError> {
+        let found: Vec<String> = self.with(|connection| {
+            let (sql, argument) = if name == "latest" {
+                ("SELECT id FROM runs WHERE ?1 = 'latest' ORDER BY started_unix_ns DESC LIMIT 1", name.to_string())
+            } else {
+                ("SELECT id FROM runs WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id = ?1 DESC, id", name.to_string())
+            };
+            connection.prepare(sql)?.query_map([argument], |row| row.get(0))?.collect()
+        })?;
+        match found.as_slice() {
+            [] => Err(StoreError::UnknownRun(name.into(), "; `pippin history` lists them".into())),
+            [id, ..] if id == name => Ok(id.clone()),
+            [id] => Ok(id.clone()),
+            several => Err(StoreError::UnknownRun(name.into(), format!(": several begin so: {}", several.join(", ")))),
+        }
+    }
+
+    /// All trials of a target, oldest first.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn history(&self, target: &str) -> Result<Vec<HistoryPoint>, StoreError> {
+        self.with(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT run, runs.started_unix_ns, plan, verdict, goodput_per_s, p99_ns FROM trials JOIN runs ON runs.id = run
+                 WHERE target = ?1 ORDER BY runs.started_unix_ns, number",
+            )?;
+            let point = |row: &Row<'_>| {
+                Ok(HistoryPoint {
+                    run: row.get(0)?,
+                    started_unix_ns: row.get::<_, i64>(1)? as u64,
+                    plan: row.get(2)?,
+                    verdict: row.get(3)?,
+                    goodput_per_s: row.get(4)?,
+                    p99_ns: row.get::<_, Option<i64>>(5)?.map(|ns| ns as u64),
+                })
+            };
+            statement.query_map([target], point)?.collect()
+        })
+    }
+
+    /// Keeps the calibration of this machine.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub fn keep_calibration(&self, calibration: &Calibration) -> Result<(), StoreError> {
+        let json = to_json("-", "the calibration", calibration)?;
+        self.with(|connection| connection.execute("INSERT OR REPLACE INTO settings (name, value) VALUES ('calibration', ?1)", [json]))?;
+        Ok(())
+    }
+
+    /// The calibration of this machine, if one was kept.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn calibration(&self) -> Result<Option<Calibration>, StoreError> {
+        let json: Option<String> =
+            self.with(|connection| connection.query_row("SELECT value FROM settings WHERE name = 'calibration'", [], |row| row.get(0)).optional())?;
+        json.map(|json| from_json("-", "the calibration", &json)).transpose()
+    }
+}
+
+fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
+    Ok(RunSummary {
+        id: row.get(0)?,
+        started_unix_ns: row.get::<_, i64>(1)? as u64,
+        ended_unix_ns: row.get::<_, Option<i64>>(2)?.map(|ns| ns as u64),
+        state: state_of(&row.get::<_, String>(3)?),
+        plan: row.get(4)?,
+        title: row.get(5)?,
+        workload: row.get(6)?,
+        profile: row.get(7)?,
+        quick: row.get(8)?,
+        trials: row.get::<_, i64>(9)? as u64,
+        targets: row.get::<_, i64>(10)? as u64,
+        invalid: row.get::<_, i64>(11)? as u64,
+    })
+}
+
+fn state_of(name: &str) -> RunState {
+    [RunState::Running, RunState::Finished, RunState::Interrupted].into_iter().find(|state| state.name() == name).unwrap_or(RunState::Failed)
+}
+
+fn to_json<T: serde::Serialize>(run: &str, what: &str, value: &T) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|source| StoreError::Content { run: run.into(), what: what.into(), source })
+}
+
+fn from_json<T: DeserializeOwned>(run: &str, what: &str, json: &str) -> Result<T, StoreError> {
+    serde_json::from_str(json).map_err(|source| StoreError::Content { run: run.into(), what: what.into(), source })
+}

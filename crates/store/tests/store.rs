@@ -1,0 +1,166 @@
+//! The store on real files: older, newer, foreign and damaged databases, and what must not depend on their size.
+use pippin_model::run::{RunHeader, RunState};
+use pippin_store::{Store, StoreError};
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+
+const SCHEMA_1: &str = include_str!("fixtures/schema-1.sql");
+
+/// A database as the first version of Pippin wrote it.
+fn old_database(folder: &Path) -> PathBuf {
+    let path = folder.join("pippin.db");
+    Connection::open(&path).unwrap().execute_batch(SCHEMA_1).unwrap();
+    path
+}
+
+fn header() -> RunHeader {
+    let folder = tempfile::tempdir().unwrap();
+    Store::open(&old_database(folder.path())).unwrap().load("latest").unwrap().header
+}
+
+#[test]
+fn a_database_of_schema_1_opens_and_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&old_database(folder.path())).unwrap();
+    let list = store.list().unwrap();
+    assert_eq!(list.len(), 1);
+    let run = &list[0];
+    assert_eq!((run.id.as_str(), run.plan.as_str(), run.trials, run.targets, run.invalid), ("20261121-203539-hello", "hello", 2, 2, 0));
+    assert_eq!(run.state, RunState::Finished);
+    let record = store.load("20261121").unwrap();
+    assert_eq!(record.trials.len(), 2);
+    let response = &record.trials[0].load.as_ref().unwrap().measured.spans.response_time;
+    assert!(response.count() > 600_000 && response.quantile_ns(0.99).is_some_and(|ns| (280_000..290_000).contains(&ns)));
+    let history = store.history("rust/axum").unwrap();
+    assert_eq!(history.len(), 1);
+    assert!(history[0].goodput_per_s.is_some_and(|rate| rate > 60_000.0));
+    // It takes new runs.
+    let mut header = record.header.clone();
+    header.id = "20270101-000000-hello".into();
+    store.begin(&header).unwrap();
+    store.add_trial(&header.id, 0, &record.trials[1]).unwrap();
+    assert_eq!(store.list().unwrap().len(), 2);
+}
+
+#[test]
+fn what_is_written_is_read_back_equal() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = Store::open(&old_database(folder.path())).unwrap().load("latest").unwrap();
+    let path = folder.path().join("deep/er/new.db");
+    let store = Store::open(&path).unwrap();
+    store.begin(&old.header).unwrap();
+    for (number, trial) in (0..).zip(&old.trials) {
+        store.add_trial(&old.header.id, number, trial).unwrap();
+    }
+    assert_eq!(store.load("latest").unwrap().state, RunState::Running, "killed in the middle, it is not finished");
+    store.end(&old.header.id, RunState::Interrupted, 7).unwrap();
+    drop(store);
+    let again = Store::open(&path).unwrap().load(&old.header.id).unwrap();
+    assert_eq!((again.state, again.ended_unix_ns), (RunState::Interrupted, Some(7)));
+    assert_eq!((again.header, again.trials), (old.header, old.trials));
+}
+
+/// What lies beside the file too: SQLite must not have begun a journal.
+fn bytes_and_neighbours(path: &Path) -> (Vec<u8>, Vec<PathBuf>) {
+    let mut neighbours: Vec<PathBuf> = std::fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    neighbours.sort();
+    (std::fs::read(path).unwrap(), neighbours)
+}
+
+/// Opening is refused with `expected` in the message, and the file is byte for byte as it was.
+fn refused(path: &Path, expected: &str) {
+    let before = bytes_and_neighbours(path);
+    let error = Store::open(path).unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains(expected) && message.contains(path.to_str().unwrap()), "{message}");
+    assert_eq!(bytes_and_neighbours(path), before, "the file or its folder was changed");
+}
+
+#[test]
+fn foreign_files_are_named_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("notes.txt");
+    std::fs::write(&text, "Dear diary, today I measured a server. It was fast.\n".repeat(40)).unwrap();
+    refused(&text, "is not a database of Pippin's");
+    let other = folder.path().join("other.db");
+    Connection::open(&other).unwrap().execute_batch("CREATE TABLE songs (title TEXT); INSERT INTO songs VALUES ('x');").unwrap();
+    refused(&other, "another program made it");
+}
+
+#[test]
+fn a_damaged_database_is_named_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = old_database(folder.path());
+    let whole = std::fs::read(&path).unwrap();
+    // Cut off in the middle, as after a full disk.
+    std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    refused(&path, "it was not touched");
+    // A page of the trials overwritten.
+    let mut torn = whole;
+    for byte in &mut torn[4096..8192] {
+        *byte = 0x5a;
+    }
+    std::fs::write(&path, &torn).unwrap();
+    refused(&path, "it was not touched");
+}
+
+#[test]
+fn a_newer_database_is_named_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = old_database(folder.path());
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    assert!(matches!(Store::open(&path), Err(StoreError::Newer { found: 99, .. })));
+    refused(&path, "update Pippin");
+}
+
+#[test]
+fn names_of_runs_may_be_cut_short_but_not_ambiguous() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("p.db")).unwrap();
+    let mut header = header();
+    for id in ["20261121-100000-hello", "20261121-100000-hello-2", "20261122-100000-users"] {
+        header.id = id.into();
+        header.started_unix_ns += 1;
+        store.begin(&header).unwrap();
+    }
+    assert_eq!(store.resolve("20261122").unwrap(), "20261122-100000-users");
+    assert_eq!(store.resolve("latest").unwrap(), "20261122-100000-users");
+    assert_eq!(store.resolve("20261121-100000-hello").unwrap(), "20261121-100000-hello", "a whole name wins over a longer one");
+    assert!(store.resolve("20261121").unwrap_err().to_string().contains("several begin so"));
+    assert!(store.resolve("1999").unwrap_err().to_string().contains("pippin history"));
+}
+
+/// A thousand runs list in far less than a second (`cargo run --release -p pippin-store --example list_runs` measures it). What that rests
+/// on is tested here: every look at the trials goes by an index, and no record is read.
+#[test]
+fn a_thousand_runs_are_listed_by_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.db");
+    let store = Store::open(&path).unwrap();
+    let connection = Connection::open(&path).unwrap();
+    connection.execute_batch("BEGIN").unwrap();
+    for i in 0..1_000i64 {
+        connection
+            .execute(
+                "INSERT INTO runs VALUES (?1, ?2, NULL, 'finished', 'hello', 'Hello', 'hello', 'closed', 0, NULL, 'no JSON: the list does not read it')",
+                rusqlite::params![format!("run-{i:04}"), i],
+            )
+            .unwrap();
+        connection.execute("INSERT INTO trials VALUES (?1, 0, 'go/net-http', 0, 'VALID', 1.0, 1, 'no JSON either')", [format!("run-{i:04}")]).unwrap();
+    }
+    connection.execute_batch("COMMIT").unwrap();
+    let list = store.list().unwrap();
+    assert_eq!((list.len(), list[0].id.as_str(), list[999].id.as_str(), list[0].trials), (1_000, "run-0999", "run-0000", 1));
+    assert!(store.load("run-0001").unwrap_err().to_string().contains("run run-0001: a trial cannot be read"), "but a whole run does");
+    for query in [
+        "SELECT count(*) FROM trials WHERE run = 'x'",
+        "SELECT count(DISTINCT target) FROM trials WHERE run = 'x'",
+        "SELECT count(*) FROM trials WHERE run = 'x' AND verdict = 'INVALID'",
+        "SELECT record FROM trials WHERE run = 'x' ORDER BY number",
+        "SELECT verdict FROM trials JOIN runs ON runs.id = run WHERE target = 'x'",
+    ] {
+        let plan: Vec<String> =
+            connection.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap().query_map([], |row| row.get(3)).unwrap().map(Result::unwrap).collect();
+        assert!(plan.iter().all(|step| !step.starts_with("SCAN")) && plan.iter().any(|step| step.contains("INDEX")), "{query}: {plan:?}");
+    }
+}

@@ -1,0 +1,26 @@
+(ns ring-jetty.routes
+  "What each path answers."
+  (:require [cheshire.core :as json]
+            [compojure.core :refer [GET defroutes]]
+            [compojure.route :as route]
+            [ring.util.response :as response]
+            [ring-jetty.page :as page]
+            [ring-jetty.upstream :as upstream]
+            [ring-jetty.users :as users]))
+
+(defn- answer [content-type body]
+  (response/content-type (response/response body) content-type))
+
+(def ^:private plain-text (partial answer "text/plain; charset=utf-8"))
+(def ^:private html (partial answer "text/html; charset=utf-8"))
+
+(defn- as-json [value]
+  (answer "application/json; charset=utf-8" (json/generate-string value)))
+
+(defroutes app
+  (GET "/" [] (plain-text "Hello World!"))
+  (GET "/hola/:person" [person] (plain-text (str "Hola " person)))
+  (GET ["/page/:n" :n #"[0-9]{1,9}"] [n] (html (page/render (Long/parseLong n))))
+  (GET "/api/users/" [] (as-json (users/all)))
+  (GET "/api/proxy/" [] (plain-text (upstream/ask)))
+  (route/not-found (plain-text "Not Found")))

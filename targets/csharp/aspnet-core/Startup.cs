@@ -1,0 +1,59 @@
+using System;
+using System.IO;
+using System.Threading.Tasks;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.DataProtection;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+using Microsoft.Extensions.DependencyInjection;
+
+namespace AspNetCore
+{
+    public class Startup
+    {
+        private static readonly string[] GetAndHead = { HttpMethods.Get, HttpMethods.Head };
+
+        public void ConfigureServices(IServiceCollection services)
+        {
+            services.AddRazorPages();
+
+            // Razor Pages bring keys for forms, written to the user's home unless told otherwise.
+            services.AddDataProtection()
+                .PersistKeysToFileSystem(new DirectoryInfo(Path.Combine(AppContext.BaseDirectory, "keys")));
+
+            // Absent when the workload does not need it.
+            var upstream = Environment.GetEnvironmentVariable("UPSTREAM_URL");
+            services.AddHttpClient<Upstream>(client =>
+                client.BaseAddress = upstream == null ? null : new Uri(upstream));
+        }
+
+        public void Configure(IApplicationBuilder app)
+        {
+            app.UseRouting();
+            app.UseEndpoints(endpoints =>
+            {
+                endpoints.MapMethods("/", GetAndHead, Hello);
+                endpoints.MapMethods("/hola/{name}", GetAndHead, Hola);
+                endpoints.MapMethods("/api/proxy/", GetAndHead, Proxy);
+                endpoints.MapMethods("/device", GetAndHead, Device.Answer);
+                endpoints.MapRazorPages();
+            });
+        }
+
+        private static Task Hello(HttpContext context) => PlainText(context, "Hello World!");
+
+        private static Task Hola(HttpContext context) => PlainText(context, $"Hola {context.GetRouteValue("name")}");
+
+        private static async Task Proxy(HttpContext context)
+        {
+            var upstream = context.RequestServices.GetRequiredService<Upstream>();
+            await PlainText(context, await upstream.Ask());
+        }
+
+        private static Task PlainText(HttpContext context, string text)
+        {
+            context.Response.ContentType = "text/plain; charset=utf-8";
+            return context.Response.WriteAsync(text);
+        }
+    }
+}

@@ -1,0 +1,1 @@
+[inputs: ["mix.exs", "{config,lib,from_hex,from_debian}/**/*.{ex,exs}"]]

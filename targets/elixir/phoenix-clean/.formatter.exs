@@ -1,0 +1,4 @@
+[
+  import_deps: [:phoenix],
+  inputs: ["mix.exs", "{config,lib}/**/*.{ex,exs}"]
+]

@@ -1,0 +1,5 @@
+[
+  import_deps: [:ecto, :phoenix],
+  plugins: [Phoenix.LiveView.HTMLFormatter],
+  inputs: ["mix.exs", "{config,lib}/**/*.{heex,ex,exs}"]
+]

@@ -1,0 +1,5 @@
+defmodule PippinPhoenixWeb.Layouts do
+  use PippinPhoenixWeb, :html
+
+  embed_templates "layouts/*"
+end

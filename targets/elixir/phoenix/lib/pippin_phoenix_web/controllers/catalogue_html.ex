@@ -1,0 +1,5 @@
+defmodule PippinPhoenixWeb.CatalogueHTML do
+  use PippinPhoenixWeb, :html
+
+  embed_templates "catalogue_html/*"
+end

@@ -1,0 +1,49 @@
+defmodule PippinPlug.Router do
+  use Plug.Router
+
+  alias PippinPlug.{Upstream, Users}
+
+  @device_body String.duplicate("x", 1024)
+
+  plug Plug.Head
+  plug :match
+  plug :dispatch
+
+  get "/" do
+    text(conn, 200, "Hello World!")
+  end
+
+  get "/hola/:name" do
+    text(conn, 200, "Hola #{name}")
+  end
+
+  get "/api/users" do
+    conn
+    |> put_resp_content_type("application/json")
+    |> send_resp(200, Jason.encode_to_iodata!(Users.list()))
+  end
+
+  get "/api/proxy" do
+    case Upstream.slow() do
+      {:ok, body} -> text(conn, 200, body)
+      {:error, reason} -> text(conn, 502, reason)
+    end
+  end
+
+  # Only the process of this connection sleeps.
+  get "/device" do
+    Process.sleep(wait_ms())
+    text(conn, 200, @device_body)
+  end
+
+  match _ do
+    text(conn, 404, "Not Found")
+  end
+
+  defp text(conn, status, body) do
+    conn |> put_resp_content_type("text/plain") |> send_resp(status, body)
+  end
+
+  # 95 to 104: a sleep of n ms ends somewhere between n and n + 1.
+  defp wait_ms, do: 94 + :rand.uniform(10)
+end

@@ -1,0 +1,66 @@
+// Command server answers Pippin's workloads with net/http alone: its own router, templates, client and server.
+package main
+
+import (
+	"context"
+	"errors"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	if err := serve(ctx); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func serve(ctx context.Context) error {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", hello)
+	mux.HandleFunc("GET /hola/{name}", hola)
+	mux.HandleFunc("GET /page/{n}", page)
+	mux.HandleFunc("GET /device", device)
+
+	if url := os.Getenv("DATABASE_URL"); url != "" {
+		pool, err := openPool(ctx, url, os.Getenv("DATABASE_POOL"))
+		if err != nil {
+			return err
+		}
+		defer pool.Close()
+		mux.Handle("GET /api/users/{$}", usersHandler{pool})
+	}
+	if url := os.Getenv("UPSTREAM_URL"); url != "" {
+		mux.Handle("GET /api/proxy/{$}", proxyHandler{url + "/slow"})
+	}
+
+	server := &http.Server{
+		Addr:    net.JoinHostPort(os.Getenv("HOST"), os.Getenv("PORT")),
+		Handler: mux,
+	}
+	return serveUntilDone(ctx, server)
+}
+
+// serveUntilDone listens until ctx ends, then lets the requests under way finish.
+func serveUntilDone(ctx context.Context, server *http.Server) error {
+	failed := make(chan error, 1)
+	go func() { failed <- server.ListenAndServe() }()
+
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := server.Shutdown(grace); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
+}

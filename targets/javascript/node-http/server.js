@@ -1,0 +1,88 @@
+// Pippin's workloads on `node:http` alone: what Node costs before any framework is added.
+import http from "node:http";
+import process from "node:process";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+
+const { HOST, PORT, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL } = process.env;
+
+const pool = DATABASE_URL && new pg.Pool({ connectionString: DATABASE_URL, max: Number(DATABASE_POOL ?? 10) });
+pool?.on("error", (error) => console.error(error));
+
+const deviceBody = "x".repeat(1024);
+
+function send(response, status, type, body) {
+  response.writeHead(status, { "Content-Type": type, "Content-Length": Buffer.byteLength(body) });
+  response.end(body);
+}
+
+function sendText(response, status, body) {
+  send(response, status, "text/plain; charset=utf-8", body);
+}
+
+function hola(response, encodedName) {
+  let name;
+  try {
+    name = decodeURIComponent(encodedName);
+  } catch {
+    return sendText(response, 400, "Bad Request");
+  }
+  sendText(response, 200, `Hola ${name}`);
+}
+
+async function users(response) {
+  const { rows } = await pool.query("SELECT id, name, email FROM users ORDER BY id");
+  send(response, 200, "application/json", JSON.stringify(rows));
+}
+
+function proxy(response) {
+  return new Promise((resolve, reject) => {
+    const request = http.get(`${UPSTREAM_URL}/slow`, (answer) => {
+      const chunks = [];
+      answer.on("data", (chunk) => chunks.push(chunk));
+      answer.on("error", reject);
+      answer.on("end", () => {
+        const type = answer.headers["content-type"] ?? "text/plain";
+        resolve(send(response, answer.statusCode, type, Buffer.concat(chunks)));
+      });
+    });
+    request.on("error", reject);
+  });
+}
+
+// Timers count whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
+async function device(response) {
+  await sleep(96 + Math.floor(Math.random() * 10));
+  sendText(response, 200, deviceBody);
+}
+
+function route(request, response) {
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    return sendText(response, 405, "Method Not Allowed");
+  }
+  const path = request.url.split("?", 1)[0];
+  if (path === "/") return sendText(response, 200, "Hello World!");
+  const named = /^\/hola\/([^/]+)$/.exec(path);
+  if (named) return hola(response, named[1]);
+  if (path === "/api/users/" && pool) return users(response);
+  if (path === "/api/proxy/" && UPSTREAM_URL) return proxy(response);
+  if (path === "/device") return device(response);
+  return sendText(response, 404, "Not Found");
+}
+
+const server = http.createServer(async (request, response) => {
+  try {
+    await route(request, response);
+  } catch (error) {
+    console.error(error);
+    sendText(response, 500, "Internal Server Error");
+  }
+});
+
+server.listen({ host: HOST, port: Number(PORT) });
+
+process.once("SIGTERM", () => {
+  server.close(() => pool?.end());
+  // Kept-alive connections become idle as their last answers go out; nothing else would end them for 5 s.
+  setInterval(() => server.closeIdleConnections(), 50).unref();
+});

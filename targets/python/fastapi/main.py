@@ -1,0 +1,89 @@
+"""Pippin's workloads on FastAPI, with Jinja2, asyncpg and httpx."""
+
+import asyncio
+import os
+import random
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import asyncpg
+import httpx
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.responses import PlainTextResponse
+from fastapi.templating import Jinja2Templates
+from pydantic import BaseModel
+
+DEVICE_BODY = "x" * 1024
+USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+
+templates = Jinja2Templates(Path(__file__).parent / "templates")
+
+
+class User(BaseModel):
+    id: int
+    name: str
+    email: str
+
+
+def connections_of_this_process() -> int:
+    """DATABASE_POOL is for the whole target, so the workers share it out."""
+    whole = int(os.environ.get("DATABASE_POOL", "10"))
+    return max(1, whole // int(os.environ.get("WORKERS", "1")))
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI):
+    app.state.pool = None
+    if url := os.environ.get("DATABASE_URL"):
+        app.state.pool = await asyncpg.create_pool(url, min_size=1, max_size=connections_of_this_process())
+    # httpx would allow 100 connections at once and let the others wait. The 20 that it keeps idle stay as they are:
+    # its pool looks through all of them for every request, and again for each idle one.
+    app.state.client = httpx.AsyncClient(limits=httpx.Limits(max_connections=None, max_keepalive_connections=20))
+    yield
+    await app.state.client.aclose()
+    if app.state.pool:
+        await app.state.pool.close()
+
+
+app = FastAPI(lifespan=lifespan)
+
+
+@app.head("/", response_class=PlainTextResponse)
+@app.get("/", response_class=PlainTextResponse)
+async def hello() -> str:
+    return "Hello World!"
+
+
+@app.head("/hola/{name}", response_class=PlainTextResponse)
+@app.get("/hola/{name}", response_class=PlainTextResponse)
+async def hola(name: str) -> str:
+    return f"Hola {name}"
+
+
+@app.get("/page/{n}")
+async def page(request: Request, n: int):
+    items = [{"id": i, "name": f"Item {i} <of> page {n} & more", "price": i * n} for i in range(1, 13)]
+    return templates.TemplateResponse(request, "page.html", {"n": n, "items": items})
+
+
+@app.get("/api/users/")
+async def users(request: Request) -> list[User]:
+    if request.app.state.pool is None:
+        raise HTTPException(404)
+    rows = await request.app.state.pool.fetch(USERS_QUERY)
+    return [User(**row) for row in rows]
+
+
+@app.get("/api/proxy/", response_class=PlainTextResponse)
+async def proxy(request: Request):
+    if "UPSTREAM_URL" not in os.environ:
+        raise HTTPException(404)
+    answer = await request.app.state.client.get(os.environ["UPSTREAM_URL"] + "/slow")
+    return PlainTextResponse(answer.text, status_code=answer.status_code)
+
+
+@app.get("/device", response_class=PlainTextResponse)
+async def device() -> str:
+    # uvloop counts whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
+    await asyncio.sleep(random.randint(96, 105) / 1000)
+    return DEVICE_BODY

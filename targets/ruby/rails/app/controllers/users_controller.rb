@@ -1,0 +1,5 @@
+class UsersController < ApplicationController
+  def index
+    render json: User.select(:id, :name, :email).order(:id)
+  end
+end

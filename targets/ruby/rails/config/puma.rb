@@ -1,0 +1,11 @@
+threads_count = Integer(ENV.fetch("RAILS_MAX_THREADS", "5"))
+threads threads_count, threads_count
+
+processes = Integer(ENV.fetch("WORKERS", "1"))
+if processes > 1
+  workers processes
+  preload_app!
+end
+
+environment ENV.fetch("RAILS_ENV", "production")
+bind "tcp://#{ENV.fetch("HOST", "127.0.0.1")}:#{ENV.fetch("PORT", "3000")}"
