@@ -1,5 +1,6 @@
 //! Whether a load can run as it is asked for, decided before anything is opened.
 use pippin_model::load_spec::{BodyCheck, Check, LoadSpec, Schedule, Stage, WarmUp};
+use pippin_model::units::Spread;
 
 use crate::error::EngineError;
 use crate::io::socket::try_source;
@@ -134,10 +135,43 @@ fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
         ("the timeout of requests", spec.timeouts.request_ns, 3_600_000_000_000, "at most 1 hour"),
         ("the limit of heads", u64::from(spec.limits.head_bytes), 16 << 20, "at most 16 MiB"),
         ("the spin before a deadline", spec.spin_ns.unwrap_or(0), 10_000_000, "at most 10 ms"),
+        ("the duration", spec.stop.duration_ns.unwrap_or(0), LONGEST_NS, "at most 30 days"),
+        ("the length of the warm-up", warm_up_ns(spec), LONGEST_NS, "at most 30 days"),
+        ("the think time", think_ns(spec), LONGEST_NS, "at most 30 days"),
+        ("the length of the schedule", schedule_ns(spec), LONGEST_NS, "at most 30 days"),
     ];
     match bounds.into_iter().find(|(_, value, most, _)| value > most) {
         Some((what, value, _, bounds)) => Err(EngineError::OutOfBounds { what, value: value.to_string(), bounds }),
         None => Ok(()),
+    }
+}
+
+/// Longer times are slips, and sums of them must not overflow.
+const LONGEST_NS: u64 = 30 * 24 * 3_600 * 1_000_000_000;
+
+/// The warm-up at its longest.
+const fn warm_up_ns(spec: &LoadSpec) -> u64 {
+    match spec.warm_up {
+        WarmUp::None => 0,
+        WarmUp::Fixed { duration_ns } => duration_ns,
+        WarmUp::Auto { at_most_ns } => at_most_ns,
+    }
+}
+
+fn think_ns(spec: &LoadSpec) -> u64 {
+    match &spec.schedule {
+        Schedule::Closed { think } => think.map_or(0, Spread::max_ns),
+        Schedule::Open { .. } => 0,
+        Schedule::Devices { think, .. } => think.max_ns(),
+    }
+}
+
+/// How long the schedule lasts of itself; 0 if it has no end.
+fn schedule_ns(spec: &LoadSpec) -> u64 {
+    match &spec.schedule {
+        Schedule::Closed { .. } => 0,
+        Schedule::Open { stages, .. } => stages.iter().map(|stage| stage.duration_ns).fold(0, u64::saturating_add),
+        Schedule::Devices { ramp_up_ns, sustain_ns, ramp_down_ns, .. } => ramp_up_ns.saturating_add(*sustain_ns).saturating_add(*ramp_down_ns),
     }
 }
 
@@ -202,13 +236,8 @@ fn open(spec: &LoadSpec, stages: &[Stage]) -> Result<(), EngineError> {
         return Err(contradicts(PIPELINING, "an open loop", "leave it out: each request needs a connection that is free"));
     }
     counted(spec)?;
-    let stages_ns = stages.iter().map(|stage| stage.duration_ns).fold(0, u64::saturating_add);
-    let warm_up = match spec.warm_up {
-        WarmUp::None => 0,
-        WarmUp::Fixed { duration_ns } => duration_ns,
-        WarmUp::Auto { at_most_ns } => at_most_ns,
-    };
-    let needed_ns = warm_up.saturating_add(spec.stop.duration_ns.unwrap_or(1));
+    let stages_ns = schedule_ns(spec);
+    let needed_ns = warm_up_ns(spec) + spec.stop.duration_ns.unwrap_or(1);
     if stages_ns < needed_ns {
         return Err(EngineError::StagesTooShort { stages_ns, needed_ns });
     }

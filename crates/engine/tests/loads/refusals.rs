@@ -39,6 +39,10 @@ fn each_refusal_says_what_to_change() {
         let refused = refusal(change);
         assert!(refused.contains(message), "{refused}");
     }
+    let refused = refusal(|spec| *spec = timed(spec.clone(), u64::MAX / 1_000_000));
+    assert!(refused.contains("the duration is") && refused.contains("at most 30 days"), "{refused}");
+    let refused = refusal(|spec| (spec.connections.count, spec.stop) = (u32::MAX, StopRule { duration_ns: Some(1), requests: None }));
+    assert!(refused.contains("ports"), "{refused}");
     let refused = refusal(|spec| {
         spec.schedule = Schedule::Closed { think: Some(Spread::exactly(1)) };
         spec.connections.pipeline = 2;
@@ -51,4 +55,11 @@ fn each_refusal_says_what_to_change() {
     let devices = Schedule::Devices { devices: 4, requests_per_device: 1, think: Spread::exactly(1), ramp_up_ns: 1, sustain_ns: 1, ramp_down_ns: 1 };
     let refused = refusal(|spec| spec.schedule = devices);
     assert!(refused.contains("they end with their ramp"), "{refused}");
+}
+
+/// One thread cannot begin: the others must not wait for it.
+#[test]
+fn a_processor_that_does_not_exist_is_named() {
+    let refused = refusal(|spec| (spec.threads, spec.cores) = (2, vec![0, 1000]));
+    assert!(refused.contains("processor 1000") && refused.contains("processors that this machine has"), "{refused}");
 }
