@@ -2,6 +2,7 @@
 mod ab;
 mod floor;
 mod fortio;
+mod gcannon;
 mod h2load;
 mod hey;
 mod k6;
@@ -19,6 +20,7 @@ pub fn all() -> Vec<Box<dyn Peer>> {
         Box::new(pippin::Engine { io: "epoll" }),
         Box::new(pippin::Engine { io: "io_uring" }),
         Box::new(pippin::Pippin),
+        Box::new(gcannon::Gcannon),
         Box::new(wrk::Wrk),
         Box::new(ab::Ab),
         Box::new(h2load::H2load),

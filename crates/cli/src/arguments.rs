@@ -47,6 +47,8 @@ pub enum Command {
     Doctor(DoctorArguments),
     /// Measure what the generator itself can do on this machine, and keep it: every later trial states its headroom.
     Calibrate(CalibrateArguments),
+    /// Write a run in another form: Markdown, CSV, JSON, interval log, Prometheus text, SVG (docs/formats.md).
+    Export(ExportArguments),
     /// List earlier runs.
     History(HistoryArguments),
     /// Print shell completions, for example: pippin completions bash > /etc/bash_completion.d/pippin
@@ -111,11 +113,11 @@ pub struct LoadArguments {
     /// How many requests to send.
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
-    /// Open loop: requests per second, whatever the server does.
-    #[arg(short = 'R', long, value_name = "RATE", conflicts_with_all = ["requests", "think", "devices", "sweep", "objective"])]
+    /// Open loop: requests per second, whatever the server does. With --objective: where the search begins.
+    #[arg(short = 'R', long, value_name = "RATE", conflicts_with_all = ["requests", "think", "devices", "sweep"])]
     pub rate: Option<f64>,
     /// Open loop: exponentially distributed gaps instead of equal ones.
-    #[arg(long, requires = "rate")]
+    #[arg(long, requires = "rate", conflicts_with = "objective")]
     pub poisson: bool,
     /// Simulated devices instead of connections; with --ramp UP,SUSTAIN,DOWN.
     #[arg(long, value_name = "N", conflicts_with_all = ["requests", "sweep", "objective", "duration", "no_keep_alive", "connections"], requires = "ramp", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -323,4 +325,42 @@ pub struct CapacityArguments {
     /// As JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `pippin export`
+#[derive(Debug, Args)]
+pub struct ExportArguments {
+    /// A run's name, its beginning, or latest.
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: String,
+    /// The form.
+    #[arg(short, long, value_enum)]
+    pub format: Form,
+    /// With svg: which chart.
+    #[arg(long, value_name = "NAME")]
+    pub chart: Option<String>,
+    /// Write here instead of to standard output.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+}
+
+/// A form of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Form {
+    /// A table for a pull request.
+    Markdown,
+    /// One row a target and step.
+    Csv,
+    /// Everything that the report shows (docs/schema/report.schema.json).
+    Json,
+    /// The whole run as it is stored; `pippin compare` reads it.
+    Record,
+    /// HdrHistogram interval log.
+    Hlog,
+    /// Prometheus text.
+    Prometheus,
+    /// The page.
+    Html,
+    /// One chart.
+    Svg,
 }

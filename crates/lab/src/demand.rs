@@ -10,9 +10,11 @@ use crate::load::CONNECTIONS_PER_SOURCE;
 use crate::run::split;
 
 /// What the plan asks of the kernel.
-#[must_use]
-pub fn of(plan: &Plan) -> Demand {
-    let cpus = split(plan);
+///
+/// # Errors
+/// If the plan names a processor that this process may not use.
+pub fn of(plan: &Plan) -> Result<Demand, LabError> {
+    let cpus = split(plan)?;
     let connections = most_connections(&plan.profile);
     let mut demand = Demand::new(plan.id.clone(), connections);
     demand.source_addresses = connections.div_ceil(u64::from(CONNECTIONS_PER_SOURCE)).max(1);
@@ -27,7 +29,7 @@ pub fn of(plan: &Plan) -> Demand {
     };
     demand.duration_ns = duration_ns(&plan.profile);
     demand.cpus = DemandCpus { target: Some(cpus.target), generator: Some(cpus.generator) };
-    demand
+    Ok(demand)
 }
 
 fn most_connections(profile: &Profile) -> u64 {

@@ -1,7 +1,7 @@
 //! One execution of a plan: everything installed, then every repetition of every target, in a seeded interleaved order, each with a
 //! fresh start.
 use pippin_model::caveat::{Caveat, Severity, Verdict};
-use pippin_model::cpus::CpuSplit;
+use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::plan::Plan;
 use pippin_model::profile::Profile;
 use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
@@ -60,6 +60,7 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     };
     let workload = settings.catalog.workload(&plan.workload).map_err(in_plan)?;
     let targets = resolve(&plan, &workload, settings.catalog).map_err(in_plan)?;
+    let cpus = split(&plan)?;
     std::fs::create_dir_all(&settings.folder).map_err(LabError::io(format!("create {}", settings.folder.display())))?;
     let prepared = match prepare(&targets, settings) {
         Ok(prepared) => prepared,
@@ -68,7 +69,7 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     };
     let header = header(plan, workload, &prepared, settings);
     settings.store.begin(&header)?;
-    let mut execution = Execution::new(header, prepared, settings);
+    let mut execution = Execution::new(header, prepared, cpus, settings);
     let outcome = execution.all_repetitions();
     let state = match &outcome {
         Ok(()) if settings.stop.load(Ordering::Relaxed) => RunState::Interrupted,
@@ -160,8 +161,9 @@ fn run_id(started_unix_ns: u64, plan: &str) -> String {
     let seconds = started_unix_ns / 1_000_000_000;
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     let (year, month, day) = civil_from_days(days as i64);
-    let millis = started_unix_ns / 1_000_000 % 1_000;
-    format!("{year:04}{month:02}{day:02}-{:02}{:02}{:02}.{millis:03}-{plan}", rest / 3_600, rest / 60 % 60, rest % 60)
+    // Milliseconds would not do: runs that a script starts together do share one.
+    let micros = started_unix_ns / 1_000 % 1_000_000;
+    format!("{year:04}{month:02}{day:02}-{:02}{:02}{:02}.{micros:06}-{plan}", rest / 3_600, rest / 60 % 60, rest % 60)
 }
 
 /// Days since 1970 to year, month, day (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
@@ -189,8 +191,7 @@ struct Execution<'a> {
 }
 
 impl<'a> Execution<'a> {
-    fn new(header: RunHeader, prepared: Prepared, settings: &'a RunSettings<'a>) -> Self {
-        let cpus = split(&header.plan);
+    fn new(header: RunHeader, prepared: Prepared, cpus: CpuSplit, settings: &'a RunSettings<'a>) -> Self {
         let samples = header.workload.samples();
         Self { header, prepared, settings, cpus, samples, trials: Vec::new(), given_up: BTreeSet::new(), number: 0 }
     }
@@ -271,7 +272,8 @@ impl<'a> Execution<'a> {
             spec.step = current;
             let mut record = self.make(&spec, &mut running, services);
             steps.observe(&record);
-            step = if record.failure.is_some() || self.interrupted() { None } else { steps.next() };
+            let over = record.failure.is_some() || self.interrupted() || self.settings.observer.skips(id);
+            step = if over { None } else { steps.next() };
             if step.is_none() {
                 if record.failure.as_ref().is_some_and(|failure| failure.stage == Stage::Proof) {
                     self.given_up.insert(id.clone());
@@ -392,19 +394,22 @@ impl Steps {
 }
 
 /// Who runs where on this machine.
-#[must_use]
-pub fn split(plan: &Plan) -> CpuSplit {
+///
+/// # Errors
+/// If the plan names a processor that this process may not use.
+pub fn split(plan: &Plan) -> Result<CpuSplit, LabError> {
     let available = affinity::available();
     if plan.cpus.share {
-        return CpuSplit { target: available.clone(), generator: available.clone(), services: available };
+        return Ok(CpuSplit { target: available.clone(), generator: available.clone(), services: available });
     }
     let default = CpuSplit::default_for(&available);
-    let existing = |wish: &Option<pippin_model::cpus::CpuSet>, other: pippin_model::cpus::CpuSet| {
-        // A plan that names processors which this machine lacks takes the default, and the record shows what was taken.
-        wish.as_ref().filter(|wish| wish.0.is_subset(&available.0)).cloned().unwrap_or(other)
+    let named = |key: &str, wish: &Option<CpuSet>, other: &CpuSet| match wish {
+        None => Ok(other.clone()),
+        Some(wish) if wish.0.is_subset(&available.0) => Ok(wish.clone()),
+        Some(wish) => Err(LabError::User(format!("plan {}: cpus.{key} is {wish}, but this process may use {available}; change it or take it out", plan.id))),
     };
-    let generator = existing(&plan.cpus.generator, default.generator);
-    CpuSplit { target: existing(&plan.cpus.target, default.target), services: existing(&plan.cpus.services, generator.clone()), generator }
+    let generator = named("generator", &plan.cpus.generator, &default.generator)?;
+    Ok(CpuSplit { target: named("target", &plan.cpus.target, &default.target)?, services: named("services", &plan.cpus.services, &generator)?, generator })
 }
 
 #[cfg(test)]
@@ -413,7 +418,7 @@ mod tests {
 
     #[test]
     fn run_ids_sort_by_time() {
-        assert_eq!(run_id(1_795_293_339_123_000_000, "hello"), "20261121-203539.123-hello");
+        assert_eq!(run_id(1_795_293_339_123_456_000, "hello"), "20261121-203539.123456-hello");
         assert!(run_id(0, "a").starts_with("19700101-000000"));
     }
 }

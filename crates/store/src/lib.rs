@@ -112,6 +112,11 @@ fn examine(path: &Path) -> Result<(), StoreError> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| foreign(error.to_string()))?;
     let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(|error| foreign(error.to_string()));
     let (application, version) = (pragma("application_id")?, pragma("user_version")?);
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).map_err(|error| foreign(error.to_string()))?;
+    if (application, version, tables) == (0, 0, 0) {
+        // Another Pippin is making it this very moment.
+        return Ok(());
+    }
     if application != schema::APPLICATION_ID {
         return Err(foreign("another program made it".into()));
     }

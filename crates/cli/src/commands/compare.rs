@@ -45,7 +45,7 @@ fn side(shared: &Shared, name: &str) -> Result<RunRecord, CliError> {
     let (name, target) = name.split_once('#').map_or((name, None), |(name, target)| (name, Some(target)));
     let mut record = if Path::new(name).is_file() {
         let text = std::fs::read_to_string(name).map_err(CliError::io(format!("read {name}")))?;
-        serde_json::from_str(&text).map_err(|error| CliError::User(format!("{name} is no run: {error}; `pippin export RUN --format run` writes one")))?
+        serde_json::from_str(&text).map_err(|error| CliError::User(format!("{name} is no run: {error}; `pippin export RUN --format record` writes one")))?
     } else {
         shared.store(&root()?)?.load(name)?
     };

@@ -14,7 +14,7 @@ pub fn run(_shared: &Shared, arguments: &DoctorArguments) -> Result<u8, CliError
     let names = if arguments.plans.is_empty() { catalog.plan_ids()? } else { arguments.plans.clone() };
     let options = PlanOptions { quick: arguments.quick, ..PlanOptions::default() };
     let plans: Vec<Plan> = names.iter().map(|name| catalog.plan(name, &options)).collect::<Result<_, LabError>>()?;
-    let demands: Vec<_> = plans.iter().map(demand::of).collect();
+    let demands: Vec<_> = plans.iter().map(demand::of).collect::<Result<_, LabError>>()?;
     let findings = doctor::examine(&doctor::observe(), &demands);
     let mut out = String::new();
     for finding in &findings {

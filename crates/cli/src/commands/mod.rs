@@ -4,6 +4,7 @@ mod capacity;
 mod compare;
 mod consent;
 mod doctor;
+mod export;
 mod history;
 mod load;
 mod load_profile;
@@ -45,6 +46,7 @@ pub fn run(arguments: Arguments) -> Result<u8, CliError> {
         Command::Compare(arguments) => compare::run(&shared, &arguments),
         Command::Doctor(arguments) => doctor::run(&shared, &arguments),
         Command::Calibrate(arguments) => calibrate::run(&shared, &arguments),
+        Command::Export(arguments) => export::run(&shared, &arguments),
         Command::History(arguments) => history::run(&shared, &arguments),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Arguments::command(), "pippin", &mut std::io::stdout());
@@ -57,13 +59,17 @@ pub fn run(arguments: Arguments) -> Result<u8, CliError> {
 fn man() -> Result<u8, CliError> {
     let mut page = Vec::new();
     let command = Arguments::command();
-    let render = |command: clap::Command, page: &mut Vec<u8>| clap_mangen::Man::new(command).render(page);
-    render(command.clone(), &mut page).map_err(CliError::io("write the manual page"))?;
-    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
-        let named = sub.clone().name(format!("pippin-{}", sub.get_name()));
-        render(named, &mut page).map_err(CliError::io("write the manual page"))?;
-    }
+    render(&command, &mut page).map_err(CliError::io("write the manual page"))?;
     print(&page)
+}
+
+/// The pages of a command and of everything below it, each under its whole name: `pippin-targets-check`.
+fn render(command: &clap::Command, page: &mut Vec<u8>) -> std::io::Result<()> {
+    clap_mangen::Man::new(command.clone()).render(page)?;
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        render(&sub.clone().name(format!("{}-{}", command.get_name(), sub.get_name())), page)?;
+    }
+    Ok(())
 }
 
 /// Writes to standard output; a reader that has seen enough (`| head`) is no error.

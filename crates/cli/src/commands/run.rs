@@ -28,7 +28,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let store = shared.store(catalog.root())?;
     let stop = signals::catch();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
-    let folder = arguments.out.clone().unwrap_or_else(|| catalog.root().join("runs").join(format!("{}-{}", plan.id, now / 1_000_000)));
+    let folder = arguments.out.clone().unwrap_or_else(|| catalog.root().join("runs").join(format!("{}-{}", plan.id, now / 1_000)));
     let observer = progress::observer(shared.quiet, Subject::Plan);
     let settings = RunSettings {
         catalog: &catalog,

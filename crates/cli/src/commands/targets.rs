@@ -130,7 +130,8 @@ impl Check<'_> {
 fn row(checked: &Checked) -> String {
     let name = checked.target.to_string();
     if let Some(failure) = &checked.failure {
-        return format!("{name:<32} unavailable  {}\n", failure.message);
+        let word = if checked.is_unavailable() { "unavailable" } else { "FAIL" };
+        return format!("{name:<32} {word:<11}  {}: {}\n", failure.stage.name(), failure.message);
     }
     let mark = |(workload, wrong): (&String, &Vec<String>)| format!("{workload} {}", if wrong.is_empty() { "ok" } else { "FAILED" });
     let marks: Vec<String> = checked.workloads.iter().map(mark).collect();

@@ -36,7 +36,8 @@ fn is_page(path: &Path) -> bool {
 
 /// The page without comments and without code, in which brackets are no links.
 fn prose(page: &str) -> String {
-    let without_comments: String = page.split("<!--").enumerate().map(|(i, part)| if i == 0 { part } else { part.split_once("-->").map_or("", |p| p.1) }).collect();
+    let without_comments: String =
+        page.split("<!--").enumerate().map(|(i, part)| if i == 0 { part } else { part.split_once("-->").map_or("", |p| p.1) }).collect();
     let without_blocks: String = without_comments.split("```").step_by(2).collect();
     without_blocks.split('`').step_by(2).collect()
 }
@@ -87,7 +88,9 @@ fn no_page_names_a_path_of_somebodys_machine() {
         let text = fs::read_to_string(&page).unwrap();
         for (number, line) in text.lines().enumerate() {
             // A path begins where no name or address goes before it.
-            let named = forbidden.iter().find(|path| line.match_indices(path.as_str()).any(|(at, _)| !line[..at].ends_with(|c: char| c.is_alphanumeric() || "}/.".contains(c))));
+            let named = forbidden
+                .iter()
+                .find(|path| line.match_indices(path.as_str()).any(|(at, _)| !line[..at].ends_with(|c: char| c.is_alphanumeric() || "}/.".contains(c))));
             assert!(named.is_none(), "{}:{}: names {}", page.strip_prefix(root()).unwrap().display(), number + 1, named.unwrap());
         }
     }

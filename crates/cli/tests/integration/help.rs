@@ -1,1 +1,78 @@
-//! to come
+//! Help, completions and the man page, all from the same definitions.
+use super::support::{Outcome, pippin};
+
+fn say(arguments: &[&str]) -> Outcome {
+    pippin(&std::env::temp_dir(), arguments)
+}
+
+/// The commands that the program itself names.
+fn commands() -> Vec<String> {
+    let help = say(&["--help"]);
+    let (_, list) = help.stdout.split_once("Commands:\n").unwrap();
+    let names = list.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')));
+    let names: Vec<String> = names.filter_map(|line| line.split_whitespace().next().map(String::from)).filter(|name| name != "help").collect();
+    for name in ["run", "load", "targets", "report", "calibrate", "history", "completions", "man"] {
+        assert!(names.contains(&name.to_string()), "{name}: {names:?}");
+    }
+    names
+}
+
+/// What users read: a change of it is meant, and seen in review. `INSTA_UPDATE=always cargo test` accepts it.
+#[test]
+fn help_of_the_program_and_of_every_command() {
+    insta::assert_snapshot!("help", say(&["--help"]).exits(0).stdout);
+    for name in commands() {
+        insta::assert_snapshot!(format!("help-{name}"), say(&[&name, "--help"]).exits(0).stdout);
+    }
+    for name in ["list", "install", "check", "new"] {
+        insta::assert_snapshot!(format!("help-targets-{name}"), say(&["targets", name, "--help"]).exits(0).stdout);
+    }
+}
+
+#[test]
+fn help_and_version_are_no_errors_and_nothing_at_all_is() {
+    let versions = say(&["--version"]);
+    assert_eq!(versions.exits(0).stdout, format!("pippin {}\n", env!("CARGO_PKG_VERSION")));
+    say(&[]).exits(2).says(&["Usage: pippin", "Commands:"]);
+    say(&["--help"]).exits(0).says(&["Exit codes: 0 ok", "130 interrupted"]);
+    say(&["--help"]).keeps_quiet_about(&["__supervise", "__upstream"]);
+}
+
+#[test]
+fn completions_of_every_shell_know_every_command() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = say(&["completions", shell]);
+        script.exits(0);
+        for name in commands() {
+            assert!(script.stdout.contains(&name), "{shell} does not know {name}");
+        }
+        script.says(&["expect-body", "no-keep-alive"]);
+    }
+}
+
+#[test]
+fn bash_reads_its_completions() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("pippin.bash"), say(&["completions", "bash"]).exits(0).stdout.clone()).unwrap();
+    let script = "source ./pippin.bash; COMP_WORDS=(pippin tar); COMP_CWORD=1; _pippin pippin tar pippin; echo ${COMPREPLY[@]}";
+    let output = std::process::Command::new("bash").args(["-c", script]).current_dir(folder.path()).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "targets", "{output:?}");
+}
+
+#[test]
+fn the_man_page_describes_every_command_and_its_flags() {
+    let page = say(&["man"]);
+    page.exits(0).says(&[".TH pippin", "SYNOPSIS", "\\-\\-expect\\-body", "Exit codes"]);
+    for name in commands() {
+        assert!(page.stdout.contains(&format!("pippin-{name}")) || page.stdout.contains(&format!("pippin\\-{name}")), "{name}");
+    }
+    // The commands of `targets` too.
+    page.says(&["\\-\\-require", "pippin\\-targets\\-check"]);
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let program = env!("CARGO_BIN_EXE_pippin");
+    let output = std::process::Command::new("bash").args(["-c", &format!("set -o pipefail; {program} man | head -1")]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}

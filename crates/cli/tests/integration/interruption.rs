@@ -109,3 +109,17 @@ fn after_kill_9_a_target_that_ignores_its_signal_is_gone_too() {
     run.finish();
     checkout.is_soon_left_by_all();
 }
+
+#[test]
+fn several_runs_may_begin_with_one_store() {
+    let checkout = Checkout::with_cheat("exits", &["hello"]);
+    checkout.add_plan("plan", "hello", &["test/it"]);
+    checkout.pippin(&["targets", "install", "test/it"]).exits(0);
+    let runs: Vec<_> = (0..4).map(|number| checkout.start(&["run", "plan", "--out", &format!("out-{number}")])).collect();
+    for run in runs {
+        // The target fails at its start, so that no run has a result.
+        run.finish().exits(4).says(&["start: it exited with code 3"]).keeps_quiet_about(&["pippin: "]);
+    }
+    let runs = checkout.store().list().unwrap();
+    assert!(runs.len() == 4 && runs.iter().all(|run| run.state == RunState::Finished && run.trials == 1), "{runs:#?}");
+}

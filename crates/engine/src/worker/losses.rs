@@ -26,6 +26,10 @@ impl<I: Io> Worker<'_, I> {
         let connection = &mut core.connections[slot as usize];
         connection.link = Link::Down;
         core.connecting -= 1;
+        if core.is_setting_up && core.users.carries_over() {
+            // Counted when the user itself tries, as soon as the load starts.
+            return;
+        }
         let pending = std::mem::take(&mut connection.pending);
         let intended_at = connection.pending_since;
         let stretch = if pending > 0 { core.stretch_of(intended_at) } else { core.recorder.stretch_of_first() };

@@ -87,6 +87,8 @@ struct Core<'a> {
     /// Slots whose user is still to begin, and since when (now, if that is not said); and how many connections are being opened.
     to_open: VecDeque<(u32, Option<u64>)>,
     connecting: u32,
+    /// The schedule has not started yet.
+    is_setting_up: bool,
     opening_at_once: u32,
     /// The number of the next connection that is opened, which decides its addresses; threads begin at different numbers.
     nth: u64,
@@ -125,6 +127,7 @@ impl<'a, I: Io> Worker<'a, I> {
             timers: Wheel::new(slots, now),
             to_open: VecDeque::new(),
             connecting: 0,
+            is_setting_up: false,
             opening_at_once: (OPENING_AT_ONCE / spec.threads).max(1),
             nth: u64::from(first_slot),
             queued: Vec::new(),

@@ -88,23 +88,27 @@ impl Devices {
 }
 
 impl<I: Io> Worker<'_, I> {
-    /// Opens what must be open before the schedule starts: the connections of an open loop.
+    /// Opens what must be open before the schedule starts: all connections, unless opening them is part of the load.
     pub(super) fn set_up(&mut self) -> std::io::Result<()> {
         self.core.next_timeout_scan = crate::clock::now_ns() + self.core.spec.timeouts.connect_ns;
-        if let Users::Open { .. } = self.core.users {
-            let mut to_open: VecDeque<u32> = (0..self.core.connections.len() as u32).collect();
-            while (!to_open.is_empty() || self.core.connecting > 0) && self.core.timeline.instants().end == UNKNOWN {
-                self.core.now = crate::clock::now_ns();
-                while self.core.connecting < self.core.opening_at_once
-                    && let Some(slot) = to_open.pop_front()
-                {
-                    self.open(slot);
-                }
-                self.look_for_timeouts();
-                self.io.wait(super::MAX_WAIT_NS)?;
-                self.events()?;
+        let mut to_open: VecDeque<u32> = match self.core.users {
+            Users::Closed { .. } if self.core.spec.connections.requests_per_connection == Some(1) => VecDeque::new(),
+            Users::Closed { .. } | Users::Open { .. } => (0..self.core.connections.len() as u32).collect(),
+            Users::Devices(_) => VecDeque::new(),
+        };
+        self.core.is_setting_up = true;
+        while (!to_open.is_empty() || self.core.connecting > 0) && self.core.timeline.instants().end == UNKNOWN {
+            self.core.now = crate::clock::now_ns();
+            while self.core.connecting < self.core.opening_at_once
+                && let Some(slot) = to_open.pop_front()
+            {
+                self.open(slot);
             }
+            self.look_for_timeouts();
+            self.io.wait(super::MAX_WAIT_NS)?;
+            self.events()?;
         }
+        self.core.is_setting_up = false;
         self.core.recorder.tell(Message::SetUp);
         Ok(())
     }
@@ -115,7 +119,14 @@ impl<I: Io> Worker<'_, I> {
         let timeouts = self.core.spec.timeouts;
         self.core.next_timeout_scan = at + timeouts.connect_ns.min(timeouts.request_ns);
         match &mut self.core.users {
-            Users::Closed { .. } => self.core.to_open = (0..self.core.connections.len() as u32).map(|slot| (slot, None)).collect(),
+            Users::Closed { think: None } => self.core.to_open = (0..self.core.connections.len() as u32).map(|slot| (slot, None)).collect(),
+            // Users that think begin anywhere in their thoughts: all at once would be a beat that no crowd has.
+            Users::Closed { think: Some(think) } => {
+                for slot in 0..self.core.connections.len() as u32 {
+                    let due = at + think.draw_remainder_ns();
+                    self.core.timers.set(slot, due);
+                }
+            }
             Users::Open { start, .. } => *start = at,
             Users::Devices(devices) => {
                 devices.start = at;

@@ -28,13 +28,14 @@ fn devices_ramp_up_are_replaced_and_ramp_down() {
     assert_eq!(result.measured_to_ns - result.measured_from_ns, 1_000_000_000);
     let sent = |phase: usize| result.phases[phase].measured.requests.sent as f64;
     // A life is 4 think times of 20 ms: 5 requests in 80 ms and a bit. 50 devices send some 3,100/s less what the exchange takes.
-    assert!((1800.0..3200.0).contains(&sent(1)), "{}", sent(1));
-    assert!((0.2..0.3).contains(&(sent(0) / sent(1))), "half the number in half the time: {}", sent(0) / sent(1));
-    assert!(sent(2) < 0.1 * sent(1), "devices that end are not replaced: {}", sent(2));
+    assert!((1200.0..3200.0).contains(&sent(1)), "{}", sent(1));
+    assert!((0.15..0.35).contains(&(sent(0) / sent(1))), "half the number in half the time: {}", sent(0) / sent(1));
+    assert!(sent(2) < 0.15 * sent(1), "devices that end are not replaced: {}", sent(2));
     let measured = &result.measured;
     assert_eq!((measured.connections.asked, measured.connections.peak), (50, 50));
     let total: u64 = result.phases.iter().map(|phase| phase.measured.requests.sent).sum();
-    assert_eq!(total, account.requests());
+    let censored: u64 = result.phases.iter().map(|phase| phase.measured.requests.censored).sum();
+    assert!((total - censored..=total).contains(&account.requests()));
     let opened: u64 = result.phases.iter().map(|phase| phase.measured.connections.opened).sum();
     assert_eq!(opened, account.connections());
     assert!(total.div_ceil(5) <= opened && opened <= total.div_ceil(5) + 50, "{total} requests on {opened} connections");

@@ -5,7 +5,7 @@ use pippin_reference::scripted::{Answer, Script, spawn};
 
 use crate::support::{assert_within, closed, errors, get, ms, on_each_loop, quantile_ms, run};
 
-on_each_loop!(answers_come_in_order, pipelined_answers_are_no_surplus, a_close_fails_those_behind, each_waits_for_those_before_it);
+on_each_loop!(answers_come_in_order, many_full_pipelines, pipelined_answers_are_no_surplus, a_close_fails_those_behind, each_waits_for_those_before_it);
 
 fn pipelined(spec: LoadSpec, depth: u32) -> LoadSpec {
     LoadSpec { connections: Connections { pipeline: depth, ..spec.connections }, ..spec }
@@ -21,6 +21,18 @@ fn answers_come_in_order(io: IoChoice) {
     let account = server.stop().unwrap();
     assert_eq!((result.measured.requests.good, account.requests, account.connections), (400, 400, 1));
     assert_eq!((result.measured.bytes.sent, result.measured.bytes.received), (account.bytes_in, account.bytes_out));
+}
+
+/// 64 connections with 16 requests each, 10 times over, 5 times: 51,200 answers, none lost, none late by a timeout, no connection stuck.
+fn many_full_pipelines(io: IoChoice) {
+    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    for round in 1..=5 {
+        let result = run(&pipelined(closed(server.address(), io, 64, 64 * 16 * 10), 16));
+        assert_eq!((result.measured.requests.good, errors(&result)), (10_240, Vec::new()), "round {round}");
+        assert_eq!(result.measured.connections.opened, 64, "round {round}");
+    }
+    let account = server.stop().unwrap();
+    assert_eq!((account.answers, account.connections), (51_200, 320));
 }
 
 /// What is surplus without pipelining is the next answer with it.

@@ -3,7 +3,10 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::time::Duration;
 
-/// A loopback port that nobody listens on now, outside the range from which the kernel takes local ports for outgoing connections
+/// How many ports are tried.
+const SPAN: u32 = 8_000;
+
+/// A loopback port that nobody listens on now, below the range from which the kernel takes local ports for outgoing connections
 /// (ip(7), ip_local_port_range), so that the generator's own connections cannot take it.
 ///
 /// # Errors
@@ -12,11 +15,23 @@ pub fn free() -> io::Result<u16> {
     // A start that differs between processes and calls, so that two Pippins rarely try the same port.
     use std::sync::atomic::{AtomicU32, Ordering};
     static CALLS: AtomicU32 = AtomicU32::new(0);
-    let start = std::process::id().wrapping_mul(97).wrapping_add(CALLS.fetch_add(1, Ordering::Relaxed).wrapping_mul(13)) % 12_000;
-    (0..12_000)
-        .map(|offset| 20_000 + ((start + offset) % 12_000) as u16)
+    let start = std::process::id().wrapping_mul(97).wrapping_add(CALLS.fetch_add(1, Ordering::Relaxed).wrapping_mul(13)) % SPAN;
+    let first = first_port(first_local_port());
+    (0..SPAN)
+        .map(|offset| first + ((start + offset) % SPAN) as u16)
         .find(|port| is_free(*port))
-        .ok_or_else(|| io::Error::new(io::ErrorKind::AddrInUse, "no port from 20000 to 31999 is free"))
+        .ok_or_else(|| io::Error::new(io::ErrorKind::AddrInUse, format!("no port from {first} to {} is free", u32::from(first) + SPAN - 1)))
+}
+
+fn first_local_port() -> u16 {
+    let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    range.split_ascii_whitespace().next().and_then(|first| first.parse().ok()).unwrap_or(32_768)
+}
+
+/// Where the search begins: just below the local ports where there is room for it. A range tuned down to the privileged ports leaves none;
+/// then any unprivileged port must do.
+fn first_port(first_local: u16) -> u16 {
+    u32::from(first_local).checked_sub(SPAN).filter(|first| *first >= 1_024).map_or(20_000, |first| first as u16)
 }
 
 /// Whether the port can be listened on at loopback now.
@@ -34,6 +49,13 @@ pub fn is_listening(port: u16) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_search_stays_below_the_local_ports_where_it_can() {
+        assert_eq!(first_port(32_768), 24_768);
+        assert_eq!(first_port(10_000), 2_000);
+        assert_eq!(first_port(1_024), 20_000);
+    }
 
     #[test]
     fn a_taken_port_is_not_free() {

@@ -4,5 +4,5 @@ mod pippin;
 mod processes;
 
 pub use checkout::{Checkout, cheat, plan};
-pub use pippin::{Outcome, pippin, pippin_with};
+pub use pippin::{Outcome, pippin, pippin_with, start};
 pub use processes::until;

@@ -70,6 +70,11 @@ pub fn pippin(home: &Path, arguments: &[&str]) -> Outcome {
     Started::new(home, arguments).finish()
 }
 
+/// Starts the program in this folder.
+pub fn start(home: &Path, arguments: &[&str]) -> Started {
+    Started::new(home, arguments)
+}
+
 /// The same in a checkout and with these variables.
 pub fn pippin_with(checkout: &Checkout, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
     let child = command(checkout.path(), arguments).envs(variables.iter().copied()).process_group(0).spawn().unwrap();
