@@ -6,7 +6,6 @@ use pippin_report::html::document_served;
 use pippin_store::StoreError;
 
 /// A page below the bar that leads to all others.
-#[must_use]
 pub fn page(title: &str, rules: &str, body: &Markup) -> Html<String> {
     let whole = html! {
         header.bar { a href="/" { "Pippin" } a href="/" { "Runs" } a href="/compare" { "Compare" } a href="/history" { "History" } }
