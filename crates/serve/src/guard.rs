@@ -106,10 +106,10 @@ mod tests {
     fn a_token_opens_by_header_cookie_or_address() {
         let guard = Guard::new(Some("correct-horse-battery".into()), false);
         let host = (header::HOST, "bench.example");
-        assert_eq!(decide(&guard, "/", &[host.clone()]), Decision::Unauthorised);
+        assert_eq!(decide(&guard, "/", std::slice::from_ref(&host)), Decision::Unauthorised);
         assert_eq!(decide(&guard, "/", &[host.clone(), (header::AUTHORIZATION, "Bearer correct-horse-battery")]), Decision::Allow);
         assert_eq!(decide(&guard, "/", &[host.clone(), (header::COOKIE, "a=b; pippin_token=correct-horse-battery")]), Decision::Allow);
-        assert!(matches!(decide(&guard, "/?token=correct-horse-battery", &[host.clone()]), Decision::AllowAndKeep(cookie) if cookie.contains("HttpOnly")));
+        assert!(matches!(decide(&guard, "/?token=correct-horse-battery", std::slice::from_ref(&host)), Decision::AllowAndKeep(cookie) if cookie.contains("HttpOnly")));
         for wrong in ["Bearer correct-horse-batterx", "Bearer correct", "Bearer ", "correct-horse-battery"] {
             assert_eq!(decide(&guard, "/", &[host.clone(), (header::AUTHORIZATION, wrong)]), Decision::Unauthorised, "{wrong}");
         }
