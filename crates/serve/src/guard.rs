@@ -109,7 +109,9 @@ mod tests {
         assert_eq!(decide(&guard, "/", std::slice::from_ref(&host)), Decision::Unauthorised);
         assert_eq!(decide(&guard, "/", &[host.clone(), (header::AUTHORIZATION, "Bearer correct-horse-battery")]), Decision::Allow);
         assert_eq!(decide(&guard, "/", &[host.clone(), (header::COOKIE, "a=b; pippin_token=correct-horse-battery")]), Decision::Allow);
-        assert!(matches!(decide(&guard, "/?token=correct-horse-battery", std::slice::from_ref(&host)), Decision::AllowAndKeep(cookie) if cookie.contains("HttpOnly")));
+        assert!(
+            matches!(decide(&guard, "/?token=correct-horse-battery", std::slice::from_ref(&host)), Decision::AllowAndKeep(cookie) if cookie.contains("HttpOnly"))
+        );
         for wrong in ["Bearer correct-horse-batterx", "Bearer correct", "Bearer ", "correct-horse-battery"] {
             assert_eq!(decide(&guard, "/", &[host.clone(), (header::AUTHORIZATION, wrong)]), Decision::Unauthorised, "{wrong}");
         }
