@@ -11,7 +11,13 @@ use std::path::PathBuf;
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(std::env::args().nth(1).ok_or("name the folder to write into")?);
     std::fs::create_dir_all(&folder)?;
-    for (name, record) in [("hello", fixture::hello()), ("sweep", fixture::sweep()), ("devices", fixture::devices()), ("capacity", fixture::capacity())] {
+    for (name, record) in [
+        ("hello", fixture::hello()),
+        ("sweep", fixture::sweep()),
+        ("devices", fixture::devices()),
+        ("capacity", fixture::capacity()),
+        ("twenty", fixture::many(20)),
+    ] {
         let view = View::of(&record);
         std::fs::write(folder.join(format!("{name}.80.txt")), table(&view, &Style::plain(80)))?;
         std::fs::write(folder.join(format!("{name}.md")), pippin_report::markdown::of(&view))?;

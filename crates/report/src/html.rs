@@ -34,16 +34,27 @@ pub fn page(view: &View) -> String {
     document(&format!("{} · Pippin", view.run.title), &theme::series_rules(view), &run(view)).into_string()
 }
 
-/// A page around a body; `rules` are style rules of its own.
+pub use theme::{rules, series_rules};
+
+/// A page around a body that is kept as a file: a policy in the page itself forbids it to fetch anything.
+fn document(title: &str, rules: &str, body: &Markup) -> Markup {
+    whole(title, rules, body, Some(POLICY))
+}
+
+/// A page around a body that a server sends, with the policy in its headers; `rules` are style rules of its own.
 #[must_use]
-pub fn document(title: &str, rules: &str, body: &Markup) -> Markup {
+pub fn document_served(title: &str, rules: &str, body: &Markup) -> Markup {
+    whole(title, rules, body, None)
+}
+
+fn whole(title: &str, rules: &str, body: &Markup, policy: Option<&str>) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                @if let Some(policy) = policy { meta http-equiv="Content-Security-Policy" content=(policy); }
                 meta name="color-scheme" content="light dark";
                 title { (title) }
                 style { (PreEscaped(STYLE)) (PreEscaped(rules)) }

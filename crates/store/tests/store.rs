@@ -1,4 +1,5 @@
 //! The store on real files: older, newer, foreign and damaged databases, and what must not depend on their size.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests too
 use pippin_model::run::{RunHeader, RunState};
 use pippin_store::{Store, StoreError};
 use rusqlite::Connection;

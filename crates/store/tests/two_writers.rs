@@ -1,5 +1,6 @@
 //! Two processes write runs into one database at once, and nothing is lost. The test starts itself twice as the writers, so that they are
 //! processes and not threads.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests too
 use pippin_model::run::RunState;
 use pippin_store::Store;
 use std::path::{Path, PathBuf};

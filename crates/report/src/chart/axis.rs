@@ -79,13 +79,21 @@ impl Axis {
         axis
     }
 
-    /// Quantiles from 0 to at least `most`.
+    /// Quantiles from 0 to at least `most`; on a narrow chart every other nine has a tick.
     #[must_use]
-    pub fn hdr(title: &str, most: f64) -> Self {
+    pub fn hdr(title: &str, most: f64, narrow: bool) -> Self {
         let to = hdr_place(most).max(2.0) + 0.1;
         let names = ["0 %", "90 %", "99 %", "99.9 %", "99.99 %", "99.999 %", "99.9999 %", "99.99999 %"];
-        let mut ticks: Vec<(f64, String)> = names.iter().enumerate().map(|(i, name)| (i as f64, (*name).into())).filter(|(place, _)| *place <= to).collect();
-        ticks.insert(1, (hdr_place(0.5), "50 %".into()));
+        let all = names.iter().enumerate().map(|(i, name)| (i as f64, (*name).to_string())).filter(|(place, _)| *place <= to);
+        let ticks: Vec<(f64, String)> = if narrow && to > 3.5 {
+            all.enumerate().filter(|(i, _)| i % 2 == 1).map(|(_, tick)| tick).collect()
+        } else if narrow {
+            all.collect()
+        } else {
+            let mut ticks: Vec<(f64, String)> = all.collect();
+            ticks.insert(1, (hdr_place(0.5), "50 %".into()));
+            ticks
+        };
         Self { title: title.into(), scale: Scale::Hdr, from: 0.0, to, ticks }
     }
 
@@ -194,7 +202,7 @@ mod tests {
 
     #[test]
     fn the_hdr_axis_gives_each_nine_the_same_room() {
-        let axis = Axis::hdr("q", 0.9995);
+        let axis = Axis::hdr("q", 0.9995, false);
         let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
         assert!(near(axis.place(0.9), 1.0) && near(axis.place(0.99), 2.0) && near(axis.place(0.0), 0.0));
         assert_eq!(axis.label_at(3.0), "99.9 %");

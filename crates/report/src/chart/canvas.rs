@@ -108,13 +108,15 @@ pub struct Bar {
     pub struck: bool,
 }
 
+/// An entry of the legend.
+type Entry = (String, RGBColor, Stroke);
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 /// Lines over two axes.
 #[must_use]
 pub fn lines(form: Form, x: &Axis, y: &Axis, lines: &[Line]) -> String {
-    let legend: Vec<(String, RGBColor)> = lines.iter().filter_map(|line| Some((line.name.clone()?, line.colour))).collect();
+    let legend: Vec<Entry> = lines.iter().filter_map(|line| Some((line.name.clone()?, line.colour, line.stroke))).collect();
     let (legend_height, plot) = (legend_height(form, &legend), if form == Form::Wide { 350 } else { 300 });
     svg(form.width(), plot + legend_height, |root| {
         let (top, body) = root.split_vertically((legend_height * FINE) as i32);
@@ -166,6 +168,7 @@ fn titles(body: &Area<'_>, x: &Axis, y: &Axis, width: i32, height: i32) -> Drawn
 /// Horizontal bars with the ends of their intervals.
 #[must_use]
 pub fn bars(form: Form, x: &Axis, legend: &[(String, RGBColor)], bars: &[Bar]) -> String {
+    let legend: &[Entry] = &legend.iter().map(|(name, colour)| (name.clone(), *colour, Stroke::Solid)).collect::<Vec<_>>();
     let legend_height = legend_height(form, legend);
     let row = if form == Form::Wide { 30 } else { 44 };
     let height = legend_height + row * bars.len() as u32 + 44;
@@ -173,7 +176,7 @@ pub fn bars(form: Form, x: &Axis, legend: &[(String, RGBColor)], bars: &[Bar]) -
         let (top, body) = root.split_vertically((legend_height * FINE) as i32);
         draw_legend(&top, form, legend)?;
         let longest = bars.iter().map(|bar| bar.name.chars().count()).max().unwrap_or(0);
-        let left = if form == Form::Wide { text_width(longest) + 12 } else { 8 };
+        let left = if form == Form::Wide { text_width(longest) + 12 } else { 16 };
         let figures = bars.iter().map(|bar| bar.figure.chars().count()).max().unwrap_or(0);
         let count = bars.len() as f64;
         let mut chart = ChartBuilder::on(&body)
@@ -206,7 +209,7 @@ pub fn bars(form: Form, x: &Axis, legend: &[(String, RGBColor)], bars: &[Bar]) -
             }
             whisker(&mut chart, x, bar, f64::midpoint(above, below), (below - above) * 0.22)?;
             let pixel = chart.backend_coord(&(x.place(at.max(bar.interval.map_or(0.0, |(_, high)| high))), f64::midpoint(above, below)));
-            names(root, form, bar, pixel, left, longest)?;
+            names(root, form, bar, pixel, left)?;
         }
         Ok(())
     })
@@ -237,7 +240,7 @@ fn whisker<X: Ranged<ValueType = f64>, Y: Ranged<ValueType = f64>>(
     Ok(())
 }
 
-fn names(root: &Area<'_>, form: Form, bar: &Bar, end: (i32, i32), left: u32, _longest: usize) -> Drawn {
+fn names(root: &Area<'_>, form: Form, bar: &Bar, end: (i32, i32), left: u32) -> Drawn {
     let font = || (FONT, px(FONT_SIZE)).into_font();
     let (x, y) = end;
     if form == Form::Wide {
@@ -253,10 +256,10 @@ fn names(root: &Area<'_>, form: Form, bar: &Bar, end: (i32, i32), left: u32, _lo
 }
 
 /// The places of the legend's entries in pixels, and the height they take.
-fn legend_places(form: Form, legend: &[(String, RGBColor)]) -> (Vec<(u32, u32)>, u32) {
+fn legend_places(form: Form, legend: &[Entry]) -> (Vec<(u32, u32)>, u32) {
     let (mut x, mut y) = (8, 4);
     let mut places = Vec::new();
-    for (name, _) in legend {
+    for (name, ..) in legend {
         let width = text_width(name.chars().count()) + 34;
         if x > 8 && x + width > form.width() {
             (x, y) = (8, y + 20);
@@ -267,14 +270,22 @@ fn legend_places(form: Form, legend: &[(String, RGBColor)]) -> (Vec<(u32, u32)>,
     (places, if legend.is_empty() { 12 } else { y + 36 })
 }
 
-fn legend_height(form: Form, legend: &[(String, RGBColor)]) -> u32 {
+fn legend_height(form: Form, legend: &[Entry]) -> u32 {
     legend_places(form, legend).1
 }
 
-fn draw_legend(top: &Area<'_>, form: Form, legend: &[(String, RGBColor)]) -> Drawn {
-    for ((name, colour), (x, y)) in legend.iter().zip(legend_places(form, legend).0) {
+fn draw_legend(top: &Area<'_>, form: Form, legend: &[Entry]) -> Drawn {
+    for ((name, colour, stroke), (x, y)) in legend.iter().zip(legend_places(form, legend).0) {
         let (x, y) = (ipx(x as i32), ipx(y as i32));
-        top.draw(&Rectangle::new([(x, y + ipx(2)), (x + ipx(12), y + ipx(14))], colour.filled()))?;
+        // A whole square for a solid line, pieces of it for one with gaps.
+        let pieces: &[(i32, i32)] = match stroke {
+            Stroke::Solid => &[(0, 12)],
+            Stroke::Dashed => &[(0, 5), (7, 12)],
+            Stroke::Dotted => &[(0, 2), (5, 7), (10, 12)],
+        };
+        for (from, to) in pieces {
+            top.draw(&Rectangle::new([(x + ipx(*from), y + ipx(2)), (x + ipx(*to), y + ipx(14))], colour.filled()))?;
+        }
         let style = (FONT, px(FONT_SIZE)).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
         top.draw(&Text::new(name.clone(), (x + ipx(18), y + ipx(8)), style))?;
     }

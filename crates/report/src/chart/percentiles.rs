@@ -25,7 +25,8 @@ pub fn charts(view: &View) -> Vec<Chart> {
             joined: true,
         })
         .collect();
-    let draw = |form: Form| lines(form, &Axis::hdr("fraction of requests", farthest), &Axis::log("response time", least, most, time), &drawn);
+    let draw =
+        |form: Form| lines(form, &Axis::hdr("fraction of requests", farthest, form == Form::Narrow), &Axis::log("response time", least, most, time), &drawn);
     let table = DataTable {
         columns: ["target", "p50", "p75", "p90", "p95", "p99", "p99.9", "max"].map(Into::into).into(),
         rows: rows

@@ -22,6 +22,7 @@ fn host(view: &View) -> Markup {
         ("Turbo", yes(host.turbo)),
         ("Memory", host.memory_bytes.map(|bytes| words::bytes(Some(bytes)))),
         ("Kernel", host.kernel.clone()),
+        ("Clock source", host.clock_source.clone()),
         ("Distribution", host.distribution.clone()),
         ("Virtualisation", host.virtualisation.clone()),
         ("CPU limit of the control group", host.cgroup_cpus.map(|cpus| format!("{cpus} cores"))),

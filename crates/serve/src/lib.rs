@@ -1,0 +1,126 @@
+//! `pippin serve`: the runs of a store in the browser. Read-only; on loopback unless told otherwise, and then with a token.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`guard`] | who may ask: token, and the name under which the server is asked |
+//! | [`routes`] | address to page |
+//! | [`list`] | runs with filter and search |
+//! | [`compare`] | two runs side by side |
+//! | [`history`] | a target over time with change points |
+//! | [`layout`] | what all pages share |
+pub mod compare;
+pub mod guard;
+pub mod history;
+pub mod layout;
+pub mod list;
+pub mod routes;
+
+use pippin_store::Store;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+use guard::Guard;
+
+/// How often the sign to stop is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long pages that are being sent may take once the sign was given.
+const GRACE: Duration = Duration::from_secs(2);
+/// Shorter tokens can be guessed.
+const SHORTEST_TOKEN: usize = 16;
+
+/// Why nothing is served.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Others could read all runs.
+    #[error("{0} is reached from other machines, which needs a token: name one of at least {SHORTEST_TOKEN} characters with --token, or bind to 127.0.0.1")]
+    TokenNeeded(SocketAddr),
+    /// It could be guessed.
+    #[error("the token has fewer than {SHORTEST_TOKEN} characters; a longer one is `head -c 18 /dev/urandom | base64`")]
+    TokenTooShort,
+    /// The port is taken, or the address is not this machine's.
+    #[error("cannot listen on {address}: {source}; another port is named with --bind")]
+    Bind {
+        /// Where.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// The server itself failed.
+    #[error("the server failed: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// A server that has its port, and does not answer yet.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    store: Arc<Store>,
+    guard: Guard,
+}
+
+impl Server {
+    /// Takes the port; 0 takes any that is free.
+    ///
+    /// # Errors
+    /// If `bind` is reached from other machines and there is no token, the token is short, or the port cannot be had.
+    pub fn bind(store: Store, bind: SocketAddr, token: Option<String>) -> Result<Self, ServeError> {
+        match &token {
+            None if !bind.ip().is_loopback() => return Err(ServeError::TokenNeeded(bind)),
+            Some(token) if token.len() < SHORTEST_TOKEN => return Err(ServeError::TokenTooShort),
+            _ => {}
+        }
+        let listener = TcpListener::bind(bind).map_err(|source| ServeError::Bind { address: bind, source })?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        Ok(Self { listener, address, store: Arc::new(store), guard: Guard::new(token, bind.ip().is_loopback()) })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Answers until `stop` is set, then at most two seconds longer.
+    ///
+    /// # Errors
+    /// If the server itself fails.
+    pub fn run(self, stop: &AtomicBool) -> Result<(), ServeError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let answered = runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            let (send_stop, wait_for_stop) = oneshot::channel::<()>();
+            let router = routes::router(self.store, self.guard);
+            let serving = axum::serve(listener, router).with_graceful_shutdown(async {
+                let _ = wait_for_stop.await;
+            });
+            let task = tokio::spawn(async { serving.await });
+            while !stop.load(Ordering::Relaxed) && !task.is_finished() {
+                tokio::time::sleep(LOOK).await;
+            }
+            // The task is gone if it failed, which is told below.
+            let _ = send_stop.send(());
+            match tokio::time::timeout(GRACE, task).await {
+                Ok(Ok(result)) => result,
+                Ok(Err(panicked)) => Err(io::Error::other(panicked)),
+                // A browser that keeps its connection open must not keep the server.
+                Err(_) => Ok(()),
+            }
+        });
+        runtime.shutdown_background();
+        Ok(answered?)
+    }
+}
+
+/// Serves the runs of a store until `stop` is set.
+///
+/// # Errors
+/// As [`Server::bind`] and [`Server::run`].
+pub fn serve(store: Store, bind: SocketAddr, token: Option<String>, stop: &AtomicBool) -> Result<(), ServeError> {
+    Server::bind(store, bind, token)?.run(stop)
+}

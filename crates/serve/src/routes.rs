@@ -1,0 +1,162 @@
+//! Address to page. Everything is a GET; whatever reads the store or draws runs on a thread of its own, so that a big run does not hold
+//! up the others.
+use axum::Router;
+use axum::extract::{Path, Query, Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use maud::html;
+use pippin_model::run::RunState;
+use pippin_report::view::View;
+use pippin_report::{csv, hlog, html as report, json, markdown, prometheus, svg};
+use pippin_store::Store;
+use serde::Deserialize;
+use std::sync::Arc;
+
+use crate::guard::{Decision, Guard};
+use crate::layout::{Failure, page};
+use crate::{compare, history, list};
+
+type Shared = State<Arc<Store>>;
+type Answer = Result<Response, Failure>;
+
+/// How often the page of a run under way asks again, in seconds.
+const LIVE_SECONDS: u32 = 3;
+/// Nothing of a page comes from elsewhere or goes there.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// All pages.
+pub fn router(store: Arc<Store>, guard: Guard) -> Router {
+    Router::new()
+        .route("/", get(runs))
+        .route("/runs/{id}", get(run))
+        .route("/runs/{id}/export/{form}", get(export))
+        .route("/runs/{id}/charts/{name}", get(chart))
+        .route("/compare", get(side_by_side))
+        .route("/history", get(over_time))
+        .fallback(|| async { Failure::not_found("There is no such page.") })
+        .method_not_allowed_fallback(|| async { Failure::refused(StatusCode::METHOD_NOT_ALLOWED, "This server only shows; it changes nothing.") })
+        .layer(middleware::from_fn_with_state(guard, admit))
+        .with_state(store)
+}
+
+async fn admit(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+    let mut response = match guard.decide(request.uri(), request.headers()) {
+        Decision::Allow => next.run(request).await,
+        Decision::AllowAndKeep(cookie) => {
+            let mut response = next.run(request).await;
+            if let Ok(value) = HeaderValue::from_str(&cookie) {
+                response.headers_mut().insert(header::SET_COOKIE, value);
+            }
+            response
+        }
+        Decision::Unauthorised => {
+            let mut response = Failure::refused(StatusCode::UNAUTHORIZED, "This server needs its token: open it with ?token=... once.").into_response();
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            response
+        }
+        Decision::ForeignName => Failure::refused(StatusCode::FORBIDDEN, "This server answers as localhost only.").into_response(),
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Work that reads or draws, on a thread of its own.
+async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T, Failure> + Send + 'static) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work).await.map_err(Failure::internal)?
+}
+
+async fn runs(State(store): Shared, Query(filter): Query<list::Filter>) -> Answer {
+    apart(move || Ok(page("Runs", "", &list::body(&store.list()?, &filter)).into_response())).await
+}
+
+async fn run(State(store): Shared, Path(id): Path<String>) -> Answer {
+    apart(move || {
+        let record = store.load(&id)?;
+        let view = View::of(&record);
+        let forms = ["markdown", "csv", "json", "hlog", "prometheus"];
+        let body = html! {
+            p.hint.links {
+                "Save as " @for form in forms { a href=(format!("/runs/{}/export/{form}", view.run.id)) { (form) } " " }
+                " · History of " @for row in view.measured() { a href=(format!("/history?target={}", row.target)) { (row.target) } " " }
+            }
+            (report::run(&view))
+        };
+        let mut response = page(&view.run.title, &report::series_rules(&view), &body).into_response();
+        if record.state == RunState::Running {
+            response.headers_mut().insert(header::REFRESH, HeaderValue::from(LIVE_SECONDS));
+        }
+        Ok(response)
+    })
+    .await
+}
+
+async fn export(State(store): Shared, Path((id, form)): Path<(String, String)>) -> Answer {
+    apart(move || {
+        let record = store.load(&id)?;
+        let view = || View::of(&record);
+        let (media, extension, text) = match form.as_str() {
+            "markdown" => ("text/markdown; charset=utf-8", "md", markdown::of(&view())),
+            "csv" => ("text/csv; charset=utf-8", "csv", csv::of(&view())),
+            "json" => ("application/json", "json", json::of(&view()).map_err(Failure::internal)?),
+            "hlog" => ("text/plain; charset=utf-8", "hlog", hlog::of(&record).map_err(Failure::internal)?),
+            "prometheus" => ("text/plain; version=0.0.4; charset=utf-8", "prom", prometheus::of(&view())),
+            other => return Err(Failure::not_found(format!("There is no form `{other}`; there are markdown, csv, json, hlog, prometheus."))),
+        };
+        let name = format!("attachment; filename=\"{}.{extension}\"", record.header.id);
+        Ok(([(header::CONTENT_TYPE, media.to_string()), (header::CONTENT_DISPOSITION, name)], text).into_response())
+    })
+    .await
+}
+
+async fn chart(State(store): Shared, Path((id, name)): Path<(String, String)>) -> Answer {
+    apart(move || {
+        let view = View::of(&store.load(&id)?);
+        let drawn = svg::of(&view, name.strip_suffix(".svg").unwrap_or(&name)).map_err(|error| Failure::not_found(error.to_string()))?;
+        Ok(([(header::CONTENT_TYPE, "image/svg+xml")], drawn).into_response())
+    })
+    .await
+}
+
+/// Which two.
+#[derive(Debug, Default, Deserialize)]
+struct Pair {
+    #[serde(default)]
+    a: String,
+    #[serde(default)]
+    b: String,
+}
+
+async fn side_by_side(State(store): Shared, Query(Pair { a, b }): Query<Pair>) -> Answer {
+    apart(move || {
+        let form = compare::form(&store.list()?, &a, &b);
+        let body = if a.is_empty() || b.is_empty() {
+            html! { main id="main" { h1 { "Side by side" } p { "Choose two runs; B is held against A." } (form) } }
+        } else {
+            compare::body(&form, &store.load(&a)?, &store.load(&b)?)
+        };
+        Ok(page("Side by side", "", &body).into_response())
+    })
+    .await
+}
+
+/// Which target.
+#[derive(Debug, Default, Deserialize)]
+struct Whose {
+    #[serde(default)]
+    target: String,
+}
+
+async fn over_time(State(store): Shared, Query(Whose { target }): Query<Whose>) -> Answer {
+    apart(move || {
+        let target = target.trim();
+        let points = if target.is_empty() { Vec::new() } else { store.history(target)? };
+        Ok(page("History", &report::rules(1), &history::body(target, &points)).into_response())
+    })
+    .await
+}

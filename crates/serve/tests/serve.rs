@@ -1,0 +1,180 @@
+//! The server on a real socket, with a store that holds a run.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests too
+use pippin_serve::{ServeError, Server, serve};
+use pippin_store::Store;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+const RUN: &str = "20261121-203539-hello";
+const TOKEN: &str = "a-token-of-24-characters";
+
+fn database(folder: &Path) -> PathBuf {
+    let path = folder.join("pippin.db");
+    let sql = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/tests/fixtures/schema-1.sql")).unwrap();
+    rusqlite::Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
+    path
+}
+
+/// A server under test, stopped when it goes out of scope.
+struct Running {
+    address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Result<(), ServeError>>>,
+    _folder: tempfile::TempDir,
+}
+
+impl Running {
+    fn start(bind: &str, token: Option<&str>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&database(folder.path())).unwrap();
+        // A second run, still under way.
+        let mut record = store.load(RUN).unwrap();
+        record.header.id = "20261122-080000-hello".into();
+        record.header.started_unix_ns += 1;
+        store.begin(&record.header).unwrap();
+        store.add_trial(&record.header.id, 0, &record.trials[0]).unwrap();
+        let server = Server::bind(store, bind.parse().unwrap(), token.map(Into::into)).unwrap();
+        let (address, stop) = (server.address(), Arc::new(AtomicBool::new(false)));
+        let seen = Arc::clone(&stop);
+        Self { address, stop, thread: Some(std::thread::spawn(move || server.run(&seen))), _folder: folder }
+    }
+
+    fn ask(&self, request: &str) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.address.port())).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    fn get(&self, path: &str) -> String {
+        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+#[test]
+fn runs_are_listed_filtered_and_shown() {
+    let server = Running::start("127.0.0.1:0", None);
+    let list = server.get("/");
+    assert!(list.starts_with("HTTP/1.1 200") && list.contains(&format!("/runs/{RUN}")) && list.contains("2 of 2 runs"), "{list}");
+    assert!(list.to_lowercase().contains("content-security-policy: default-src 'none'"));
+    let filtered = server.get("/?q=hello+world&plan=&state=running");
+    assert!(filtered.contains("1 of 2 runs") && filtered.contains("20261122-080000-hello"));
+    assert!(server.get("/?q=nothing").contains("No run matches."));
+    let run = server.get(&format!("/runs/{RUN}"));
+    assert!(run.contains("rust/axum") && run.contains("<svg") && run.contains("id=\"results\""));
+    assert!(!run.to_lowercase().contains("\r\nrefresh:"), "a finished run does not change");
+}
+
+#[test]
+fn the_page_of_a_run_under_way_asks_again() {
+    let server = Running::start("127.0.0.1:0", None);
+    let run = server.get("/runs/20261122-080000-hello");
+    assert!(run.to_lowercase().contains("\r\nrefresh: 3\r\n") && run.contains("still under way"), "{}", &run[..400]);
+}
+
+#[test]
+fn every_form_and_chart_is_given_out() {
+    let server = Running::start("127.0.0.1:0", None);
+    for (form, part) in
+        [("markdown", "## Hello World"), ("csv", "goodput_per_s"), ("json", "\"schema\": 1"), ("hlog", "#[StartTime"), ("prometheus", "# TYPE pippin_goodput")]
+    {
+        let answer = server.get(&format!("/runs/{RUN}/export/{form}"));
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.contains(part), "{form}");
+    }
+    let chart = server.get(&format!("/runs/{RUN}/charts/throughput.svg"));
+    assert!(chart.contains("image/svg+xml") && chart.contains("<title>Requests per second</title>"));
+    assert!(server.get(&format!("/runs/{RUN}/charts/none.svg")).starts_with("HTTP/1.1 404"));
+    assert!(server.get(&format!("/runs/{RUN}/export/xml")).contains("there are markdown, csv"));
+}
+
+#[test]
+fn two_runs_stand_side_by_side_and_a_target_has_its_history() {
+    let server = Running::start("127.0.0.1:0", None);
+    let compared = server.get(&format!("/compare?a={RUN}&b=20261122-080000-hello"));
+    assert!(compared.contains("goodput") && compared.contains("+0.0 %") && compared.contains("rust/axum"), "{compared}");
+    assert!(server.get("/compare").contains("Choose two runs"));
+    let history = server.get("/history?target=rust/axum");
+    assert!(history.contains("Plan hello") && history.contains(RUN) && history.contains("20261122-080000-hello"));
+    assert!(server.get("/history?target=go/none").contains("No trial of this target"));
+}
+
+#[test]
+fn it_only_shows() {
+    let server = Running::start("127.0.0.1:0", None);
+    for method in ["POST", "PUT", "DELETE", "PATCH"] {
+        let answer = server.ask(&format!("{method} /runs/{RUN} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"));
+        assert!(answer.starts_with("HTTP/1.1 405"), "{method}: {answer}");
+    }
+    for path in ["/nothing", "/runs/none", "/runs/..%2f..%2fetc%2fpasswd"] {
+        assert!(server.get(path).starts_with("HTTP/1.1 404"), "{path}");
+    }
+    // What stands in an address does not become markup.
+    assert!(!server.get("/history?target=%3Cscript%3Ealert(1)%3C/script%3E").contains("<script>alert"));
+}
+
+#[test]
+fn a_foreign_name_is_refused_on_loopback() {
+    let server = Running::start("127.0.0.1:0", None);
+    let answer = server.ask("GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+    assert!(answer.starts_with("HTTP/1.1 403") && !answer.contains(RUN), "{answer}");
+}
+
+#[test]
+fn beyond_loopback_a_token_is_needed() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Store::open(&folder.path().join("p.db")).unwrap();
+    let everywhere: SocketAddr = "0.0.0.0:0".parse().unwrap();
+    let stop = AtomicBool::new(true);
+    assert!(matches!(serve(open(), everywhere, None, &stop), Err(ServeError::TokenNeeded(_))));
+    assert!(matches!(serve(open(), everywhere, Some("short".into()), &stop), Err(ServeError::TokenTooShort)));
+
+    let server = Running::start("0.0.0.0:0", Some(TOKEN));
+    let refused = server.get("/");
+    assert!(refused.starts_with("HTTP/1.1 401") && !refused.contains(RUN));
+    let with = |header: &str| server.ask(&format!("GET / HTTP/1.1\r\nHost: bench\r\n{header}\r\nConnection: close\r\n\r\n"));
+    assert!(with(&format!("Authorization: Bearer {TOKEN}")).contains(RUN));
+    assert!(with(&format!("Cookie: pippin_token={TOKEN}")).contains(RUN));
+    assert!(with("Authorization: Bearer wrong-token-of-24-chars").starts_with("HTTP/1.1 401"));
+    let first = server.get(&format!("/?token={TOKEN}"));
+    assert!(first.contains(RUN) && first.to_lowercase().contains(&format!("set-cookie: pippin_token={TOKEN}; httponly")));
+}
+
+#[test]
+fn a_port_in_use_is_named() {
+    let server = Running::start("127.0.0.1:0", None);
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("p.db")).unwrap();
+    let error = Server::bind(store, server.address, None).unwrap_err().to_string();
+    assert!(error.contains(&server.address.to_string()) && error.contains("--bind"), "{error}");
+}
+
+#[test]
+fn it_stops_although_a_browser_keeps_its_connection() {
+    let mut server = Running::start("127.0.0.1:0", None);
+    let mut kept = TcpStream::connect(server.address).unwrap();
+    kept.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let mut first = [0; 12];
+    kept.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    let asked = Instant::now();
+    server.stop.store(true, Ordering::Relaxed);
+    server.thread.take().unwrap().join().unwrap().unwrap();
+    assert!(asked.elapsed() < Duration::from_secs(5));
+    assert!(TcpStream::connect_timeout(&server.address, Duration::from_millis(500)).is_err(), "the port is free again");
+}
