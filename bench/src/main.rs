@@ -31,7 +31,7 @@ struct Arguments {
     /// Short runs, two rounds: to see that everything works, not to quote.
     #[arg(long)]
     quick: bool,
-    /// Only scenarios whose name contains one of these (comma-separated).
+    /// Only these scenarios (comma-separated; a part of a name means all that have it).
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     only: Vec<String>,
     /// Only these tools (comma-separated).

@@ -52,7 +52,7 @@ pub fn keep(folder: &Path, quick: bool, rounds: u32, tools: &[Tool], missing: &[
         scenarios,
     };
     let path = folder.join(format!("{unix_seconds}.json"));
-    let text = serde_json::to_string_pretty(&results).map_err(|error| error.to_string())?;
+    let text = serde_json::to_string(&results).map_err(|error| error.to_string())?;
     std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, text)).map_err(|error| format!("writing {}: {error}", path.display()))?;
     Ok(path)
 }

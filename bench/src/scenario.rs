@@ -129,15 +129,16 @@ pub const ALL: &[Scenario] = &[
     },
 ];
 
-/// The scenarios whose name contains one of `only`; all if it is empty.
+/// The scenarios that `only` names: a whole name means that one, a part of names all that have it; all if it is empty.
 pub fn chosen(only: &[String]) -> Result<Vec<Scenario>, String> {
-    let unknown = only.iter().find(|part| !ALL.iter().any(|scenario| scenario.name.contains(part.as_str())));
+    let is_whole = |part: &str| ALL.iter().any(|scenario| scenario.name == part);
+    let matches = |scenario: &Scenario, part: &str| if is_whole(part) { scenario.name == part } else { scenario.name.contains(part) };
+    let unknown = only.iter().find(|part| !ALL.iter().any(|scenario| matches(scenario, part)));
     if let Some(part) = unknown {
         let names: Vec<&str> = ALL.iter().map(|scenario| scenario.name).collect();
         return Err(format!("--only {part}: no scenario has that in its name; there are {}", names.join(", ")));
     }
-    let is_chosen = |scenario: &&Scenario| only.is_empty() || only.iter().any(|part| scenario.name.contains(part.as_str()));
-    Ok(ALL.iter().filter(is_chosen).cloned().collect())
+    Ok(ALL.iter().filter(|scenario| only.is_empty() || only.iter().any(|part| matches(scenario, part))).cloned().collect())
 }
 
 #[cfg(test)]
@@ -156,6 +157,7 @@ mod tests {
     fn unknown_names_are_refused() {
         assert_eq!(chosen(&["closed".to_owned()]).unwrap().len(), 4);
         assert_eq!(chosen(&["devices".to_owned(), "stall".to_owned()]).unwrap().len(), 3);
+        assert_eq!(chosen(&["devices-10000".to_owned()]).unwrap().len(), 1, "a whole name means no longer one");
         assert!(chosen(&["closd".to_owned()]).unwrap_err().contains("closed-64"));
     }
 }
