@@ -91,6 +91,8 @@ impl Checker<'_> {
                     let tail = failure.log_tail.last().map(|line| format!(" (log: {line})")).unwrap_or_default();
                     vec![format!("{}: {}{tail}", failure.stage.name(), failure.message)]
                 }
+                // A service that cannot be had fails the workloads that need it, not the whole check.
+                Err(LabError::User(message)) => vec![message],
                 Err(other) => return Err(other),
             };
             checked.workloads.insert(workload.id.clone(), wrong);
@@ -102,6 +104,7 @@ impl Checker<'_> {
         let cpus = affinity::available();
         let settings =
             ServiceSettings { folder: self.folder, cpus: cpus.clone(), database_connections: 2 * DATABASE_POOL + 20, upstream_delay_ns: 500_000_000 };
+        Services::provide(&workload.services, self.installer)?;
         let mut services = Services::start(&workload.services, &settings, self.installer.interrupted)?;
         let start = StartSettings { cpus, workers: WORKERS, database_pool: DATABASE_POOL, services: services.environment(), folder: self.folder };
         let mut running = RunningTarget::start(target, id, installed, &start, self.installer.interrupted)?;

@@ -62,7 +62,7 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     let targets = resolve(&plan, &workload, settings.catalog).map_err(in_plan)?;
     let cpus = split(&plan)?;
     std::fs::create_dir_all(&settings.folder).map_err(LabError::io(format!("create {}", settings.folder.display())))?;
-    let prepared = match prepare(&targets, settings) {
+    let prepared = match prepare(&targets, &workload, settings) {
         Ok(prepared) => prepared,
         Err(LabError::Interrupted) => prepared_nothing(&targets),
         Err(other) => return Err(other),
@@ -105,10 +105,11 @@ fn resolve(plan: &Plan, workload: &Workload, catalog: &Catalog) -> Result<Vec<(T
         .collect()
 }
 
-fn prepare(targets: &[(TargetId, Target)], settings: &RunSettings<'_>) -> Result<Prepared, LabError> {
+fn prepare(targets: &[(TargetId, Target)], workload: &Workload, settings: &RunSettings<'_>) -> Result<Prepared, LabError> {
     let interrupted = || settings.stop.load(Ordering::Relaxed);
     let say = |text: &str| settings.observer.event(&Event::Note(text));
     let installer = Installer { apt_allowed: settings.apt, steps_allowed: settings.install, say: &say, interrupted: &interrupted };
+    Services::provide(&workload.services, &installer)?;
     let mut prepared = Prepared::new();
     let mut done: BTreeMap<TargetId, Result<Installed, Failure>> = BTreeMap::new();
     for (id, target) in targets {

@@ -45,7 +45,7 @@ mod tests {
         assert_eq!(cpu_seconds_per_million(&load, &usage, Role::Services), None);
         load.windows.clear();
         assert!((cpu_seconds_per_million(&load, &usage, Role::Target).unwrap() - 50.0).abs() < 1e-9);
-        load.measured.requests.completed = 0;
+        load.measured.answered.completed = 0;
         assert_eq!(cpu_seconds_per_million(&load, &usage, Role::Target), None);
         let price = Price { per_hour: 0.36, cores: 4, currency: "EUR".into() };
         assert!((money_per_million(cpu, &price).unwrap() - 50.0 * 0.36 / 3_600.0 / 4.0).abs() < 1e-12);

@@ -1,15 +1,20 @@
 //! Asking before system packages are installed.
 use pippin_lab::catalog::Catalog;
 use pippin_lab::install::{self, apt};
+use pippin_lab::services::postgres;
 use pippin_model::target::TargetId;
+use pippin_model::workload::Service;
 use std::collections::BTreeSet;
 use std::io::{BufRead, IsTerminal, Write};
 
 use crate::exit::CliError;
 
 /// Shows what `--install` would do and asks once on a terminal; elsewhere `--yes` must have been given. Whether apt may be used.
-pub fn for_packages(catalog: &Catalog, targets: &[TargetId], extra: &[String], yes: bool) -> Result<bool, CliError> {
-    let mut packages: BTreeSet<String> = apt::missing(extra).into_iter().collect();
+pub fn for_packages(catalog: &Catalog, targets: &[TargetId], services: &[Service], yes: bool) -> Result<bool, CliError> {
+    let mut packages: BTreeSet<String> = BTreeSet::new();
+    if services.contains(&Service::Postgres) && !postgres::is_there() {
+        packages.extend(apt::missing(&[postgres::PACKAGE.to_string()]));
+    }
     for id in targets {
         let target = catalog.target(id)?;
         if install::present(&target).is_none() {

@@ -24,7 +24,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         scale: arguments.scale.as_deref().map(fraction).transpose()?,
     };
     let plan = catalog.plan(&arguments.plan, &options)?;
-    let apt = arguments.install && consent::for_packages(&catalog, &plan.targets, &[], arguments.yes)?;
+    let apt = arguments.install && consent::for_packages(&catalog, &plan.targets, &catalog.workload(&plan.workload)?.services, arguments.yes)?;
     let store = shared.store(catalog.root())?;
     let stop = signals::catch();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);

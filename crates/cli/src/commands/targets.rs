@@ -5,6 +5,7 @@ use pippin_lab::check::{Checked, Checker};
 use pippin_lab::install::Installer;
 use pippin_lab::scaffold;
 use pippin_model::target::TargetId;
+use pippin_model::workload::Service;
 use std::sync::atomic::Ordering;
 
 use super::{Shared, consent, here, print};
@@ -95,7 +96,7 @@ impl Check<'_> {
         }
         let targets = self.catalog.select(names)?;
         let required = self.catalog.select(self.require)?;
-        let apt = self.install && consent::for_packages(self.catalog, &targets, &[], self.yes)?;
+        let apt = self.install && consent::for_packages(self.catalog, &targets, &self.services(&targets)?, self.yes)?;
         let stop = signals::catch();
         let interrupted = || stop.load(Ordering::Relaxed);
         let say = |text: &str| say(self.shared, text);
@@ -110,6 +111,20 @@ impl Check<'_> {
             results.push(checked);
         }
         self.conclude(&results, &required)
+    }
+
+    /// The services that the checked workloads need.
+    fn services(&self, targets: &[TargetId]) -> Result<Vec<Service>, CliError> {
+        let mut services = Vec::new();
+        for id in targets {
+            let target = self.catalog.target(id)?;
+            for name in target.manifest.workloads_of(id.variant.as_deref()) {
+                if self.workloads.is_empty() || self.workloads.contains(name) {
+                    services.extend(self.catalog.workload(name)?.services);
+                }
+            }
+        }
+        Ok(services)
     }
 
     fn conclude(&self, results: &[Checked], required: &[TargetId]) -> Result<u8, CliError> {

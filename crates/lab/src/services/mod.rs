@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::error::LabError;
+use crate::install::Installer;
 use postgres::Postgres;
 use upstream::Upstream;
 
@@ -45,6 +46,14 @@ impl Services {
             }
         }
         Ok(services)
+    }
+
+    /// Installs what is missing of the services that are named, as far as the installer may.
+    ///
+    /// # Errors
+    /// If it cannot be installed.
+    pub fn provide(needed: &[Service], installer: &Installer<'_>) -> Result<(), LabError> {
+        if needed.contains(&Service::Postgres) { postgres::provide(installer) } else { Ok(()) }
     }
 
     /// The database.

