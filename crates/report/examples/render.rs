@@ -1,4 +1,5 @@
 //! Renders the made-up runs of the tests into a folder, to be looked at: `cargo run -p pippin-report --example render -- FOLDER`.
+#![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
 

@@ -1,4 +1,5 @@
 //! What people read, held as files (`tests/snapshots/`), so that a change is reviewed as a difference.
+#![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 mod fixture;
 
 use pippin_model::run::RunRecord;

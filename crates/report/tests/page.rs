@@ -1,4 +1,5 @@
 //! The page holds all it shows, says it in words too, and lets nothing of a target's log become markup.
+#![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 mod fixture;
 
 use pippin_model::run::RunRecord;

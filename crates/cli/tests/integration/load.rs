@@ -205,7 +205,8 @@ fn an_open_loop_sends_at_its_rate() -> Result<(), Error> {
 #[test]
 fn poisson_arrivals_follow_their_seed() {
     let server = steady();
-    let scheduled = |seed: &str| json(&server, &["-R", "200", "--poisson", "-c", "20", "-d", "1s", "--seed", seed], &BELIEVED_OR_NOT)["requests"]["scheduled"].clone();
+    let scheduled =
+        |seed: &str| json(&server, &["-R", "200", "--poisson", "-c", "20", "-d", "1s", "--seed", seed], &BELIEVED_OR_NOT)["requests"]["scheduled"].clone();
     let first = scheduled("7");
     assert_eq!(first, scheduled("7"));
     assert!((120..=280).contains(&first.as_u64().unwrap()), "{first}");
