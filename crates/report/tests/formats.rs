@@ -1,5 +1,5 @@
 //! Other forms: each is read back by code that did not write it.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests too
+#![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 mod fixture;
 
 use hdrhistogram::serialization::Deserializer;
