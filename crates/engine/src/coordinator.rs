@@ -44,6 +44,7 @@ struct Counts {
     ready: usize,
     set_up: usize,
     finished: Vec<u64>,
+    gone: usize,
 }
 
 /// What the coordinator has seen when all threads have ended.
@@ -81,9 +82,9 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Leads the load to its end. Returns early if the threads are gone, which their own results explain.
+    /// Leads the load to its end, or to that of its threads, which their own results explain.
     pub fn run(mut self) -> Course {
-        while self.counts.finished.len() < self.progress.len() {
+        while self.counts.gone < self.progress.len() {
             match self.inbox.recv_timeout(POLL) {
                 Ok(message) => self.hear(message),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -128,6 +129,13 @@ impl<'a> Coordinator<'a> {
                 self.counts.finished.push(at);
                 self.emit(false);
             }
+            Message::Gone => {
+                self.counts.gone += 1;
+                // A thread that could not begin, or died: the others would wait for it for ever.
+                if self.counts.finished.len() < self.counts.gone {
+                    self.end_now(clock::now_ns());
+                }
+            }
         }
     }
 
@@ -156,9 +164,7 @@ impl<'a> Coordinator<'a> {
         let now = clock::now_ns();
         if self.control.stop.load(Ordering::Relaxed) && !self.interrupted {
             self.interrupted = true;
-            self.timeline.start_at(self.start.min(now));
-            self.timeline.end_at(now);
-            self.timeline.begin_at(self.started.min(now));
+            self.end_now(now);
         }
         if let WarmUp::Auto { at_most_ns } = self.spec.warm_up
             && self.measure_from == UNKNOWN
@@ -167,6 +173,13 @@ impl<'a> Coordinator<'a> {
         {
             self.watch_warm_up(now, at_most_ns);
         }
+    }
+
+    /// Ends the load, in whatever state it is.
+    fn end_now(&self, now: u64) {
+        self.timeline.start_at(self.start.min(now));
+        self.timeline.end_at(now);
+        self.timeline.begin_at(self.started.min(now));
     }
 
     fn watch_warm_up(&mut self, now: u64, at_most_ns: u64) {

@@ -1,6 +1,6 @@
 //! The load generator: schedule x protocol x stop rule over an event loop a core.
 //!
-//! [`run`] takes a [`LoadSpec`] and returns what was measured. It knows nothing of targets, plans or files.
+//! [`run()`] takes a [`LoadSpec`] and returns what was measured. It knows nothing of targets, plans or files.
 //!
 //! The way of a load: `validate` -> `coordinator` starts one `worker` a thread, each with an `io` event loop, `users` that say when a
 //! request is due, the `http1` decoder, and a `recorder`; the coordinator tells all of them when measuring starts and ends

@@ -17,6 +17,8 @@ pub(crate) enum Message {
     Window { from: u64, to: u64, tally: Box<WindowTally> },
     /// It has ended, at this instant.
     Finished { at: u64 },
+    /// Its thread is no more, whether it had finished or not.
+    Gone,
 }
 
 /// The length of a window.

@@ -77,6 +77,16 @@ fn message(panic: &(dyn std::any::Any + Send)) -> String {
     text.unwrap_or("without a message").into()
 }
 
+/// Tells the coordinator that a thread is gone, however it ends.
+struct Farewell(Sender<Message>);
+
+impl Drop for Farewell {
+    fn drop(&mut self) {
+        // Only a coordinator that has given up does not listen.
+        let _ = self.0.send(Message::Gone);
+    }
+}
+
 /// How many stretches the load has, whether the first is a warm-up, and which of them is the headline.
 const fn stretches(spec: &LoadSpec) -> (usize, bool, usize) {
     match (&spec.schedule, spec.warm_up) {
@@ -91,6 +101,7 @@ const PHASES: [&str; 3] = ["ramp_up", "sustain", "ramp_down"];
 const SUSTAIN: usize = 1;
 
 fn work<I: Io>(assignment: &Assignment<'_>, tables: Tables, outbox: Sender<Message>) -> Result<Outcome, EngineError> {
+    let _farewell = Farewell(outbox.clone());
     let spec = assignment.spec;
     if !spec.cores.is_empty() {
         let core = spec.cores[assignment.thread as usize % spec.cores.len()];

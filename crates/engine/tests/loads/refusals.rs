@@ -56,3 +56,10 @@ fn each_refusal_says_what_to_change() {
     let refused = refusal(|spec| spec.schedule = devices);
     assert!(refused.contains("they end with their ramp"), "{refused}");
 }
+
+/// One thread cannot begin: the others must not wait for it.
+#[test]
+fn a_processor_that_does_not_exist_is_named() {
+    let refused = refusal(|spec| (spec.threads, spec.cores) = (2, vec![0, 1000]));
+    assert!(refused.contains("processor 1000") && refused.contains("processors that this machine has"), "{refused}");
+}
