@@ -51,6 +51,8 @@ pub enum Command {
     Export(ExportArguments),
     /// List earlier runs.
     History(HistoryArguments),
+    /// Show all runs in the browser: list, search, pages, comparison, history. Read-only; on loopback unless told otherwise.
+    Serve(ServeArguments),
     /// Print shell completions, for example: pippin completions bash > /etc/bash_completion.d/pippin
     Completions {
         /// The shell.
@@ -325,6 +327,17 @@ pub struct CapacityArguments {
     /// As JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `pippin serve`
+#[derive(Debug, Args)]
+pub struct ServeArguments {
+    /// Address and port.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7117")]
+    pub bind: std::net::SocketAddr,
+    /// What readers must give; needed beyond loopback.
+    #[arg(long, value_name = "TEXT", env = "PIPPIN_TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
 }
 
 /// `pippin export`

@@ -10,6 +10,7 @@ mod load;
 mod load_profile;
 mod report;
 mod run;
+mod serve;
 mod targets;
 
 use clap::CommandFactory;
@@ -48,6 +49,7 @@ pub fn run(arguments: Arguments) -> Result<u8, CliError> {
         Command::Calibrate(arguments) => calibrate::run(&shared, &arguments),
         Command::Export(arguments) => export::run(&shared, &arguments),
         Command::History(arguments) => history::run(&shared, &arguments),
+        Command::Serve(arguments) => serve::run(&shared, &arguments),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Arguments::command(), "pippin", &mut std::io::stdout());
             Ok(exit::OK)

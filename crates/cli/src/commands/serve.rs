@@ -1,0 +1,24 @@
+//! `pippin serve`
+use pippin_serve::{ServeError, Server};
+
+use super::{Shared, root};
+use crate::arguments::ServeArguments;
+use crate::exit::{self, CliError};
+use crate::signals;
+
+pub fn run(shared: &Shared, arguments: &ServeArguments) -> Result<u8, CliError> {
+    let stop = signals::catch();
+    let server = Server::bind(shared.store(&root()?)?, arguments.bind, arguments.token.clone()).map_err(in_words)?;
+    if !shared.quiet {
+        eprintln!("http://{} (Ctrl-C ends it)", server.address());
+    }
+    server.run(stop).map_err(in_words)?;
+    Ok(exit::OK)
+}
+
+fn in_words(error: ServeError) -> CliError {
+    match error {
+        ServeError::Io(source) => CliError::Io("serve".into(), source),
+        other => CliError::User(other.to_string()),
+    }
+}
