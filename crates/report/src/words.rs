@@ -47,6 +47,12 @@ pub fn percent(fraction: f64) -> String {
     }
 }
 
+/// Half the width of an interval as a fraction of the figure: `1.7 %`; beyond the figure itself no more than that it is.
+#[must_use]
+pub fn within(half_width: f64) -> String {
+    if half_width > 1.0 { "> 100 %".into() } else { percent(half_width) }
+}
+
 /// A share of one core: `97 %`; more than one core too, as `top` has it: `150 %`.
 #[must_use]
 pub fn cores(value: Option<f64>) -> String {

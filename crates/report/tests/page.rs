@@ -103,3 +103,21 @@ fn forty_targets_have_forty_boxes_and_the_page_stays_small() {
     assert_eq!(page.matches("type=\"checkbox\"").count(), 40);
     assert!(page.len() < 3_000_000, "{} bytes", page.len());
 }
+
+#[test]
+fn an_interval_of_millions_does_not_press_the_bars_together() {
+    // Two repetitions, of which one is half as fast: Student's t on one degree of freedom.
+    let mut record = fixture::hello();
+    record.trials.retain(|trial| trial.spec.repetition < 2);
+    for trial in record.trials.iter_mut().filter(|trial| trial.spec.repetition == 1) {
+        if let Some(load) = &mut trial.load {
+            load.measured.duration_ns *= 2;
+        }
+    }
+    let view = View::of(&record);
+    let interval = view.rows[0].goodput_per_s.unwrap().interval.unwrap();
+    assert!(interval.high > 1e6, "{interval:?}");
+    let chart = pippin_report::svg::of(&view, "throughput").unwrap();
+    assert!(chart.contains("100k\n") && !chart.contains("M\n"), "the axis ends near the best repetition: {chart}");
+    assert!(page(&record).contains("&gt; 100 %"));
+}

@@ -208,7 +208,7 @@ pub fn bars(form: Form, x: &Axis, legend: &[(String, RGBColor)], bars: &[Bar]) -
                 at += length;
             }
             whisker(&mut chart, x, bar, f64::midpoint(above, below), (below - above) * 0.22)?;
-            let pixel = chart.backend_coord(&(x.place(at.max(bar.interval.map_or(0.0, |(_, high)| high))), f64::midpoint(above, below)));
+            let pixel = chart.backend_coord(&(x.place(at.max(bar.interval.map_or(0.0, |(_, high)| high))).min(x.to), f64::midpoint(above, below)));
             names(root, form, bar, pixel, left)?;
         }
         Ok(())
@@ -227,9 +227,10 @@ fn whisker<X: Ranged<ValueType = f64>, Y: Ranged<ValueType = f64>>(
     let mut stroke = |points: Vec<(f64, f64)>| chart.draw_series([PathElement::new(points, dark)]).map(drop);
     if let Some((low, high)) = bar.interval {
         let (low, high) = (x.place(low), x.place(high));
-        stroke(vec![(low, middle), (high, middle)])?;
-        stroke(vec![(low, middle - half), (low, middle + half)])?;
-        stroke(vec![(high, middle - half), (high, middle + half)])?;
+        stroke(vec![(low, middle), (high.min(x.to), middle)])?;
+        for end in [low, high].into_iter().filter(|end| *end <= x.to) {
+            stroke(vec![(end, middle - half), (end, middle + half)])?;
+        }
     }
     if bar.struck {
         let end = bar.parts.iter().map(|(length, _)| length).sum::<f64>();

@@ -8,10 +8,15 @@ use super::{Chart, DataTable, coloured, label};
 use crate::view::View;
 use crate::words;
 
+/// How far above the best repetition an interval may reach before it is cut off at the edge.
+const ROOM: f64 = 1.25;
+
 pub fn charts(view: &View) -> Vec<Chart> {
     let rows: Vec<_> = coloured(view).filter_map(|(place, row)| Some((place, row, row.goodput_per_s?))).collect();
     let Some((_, best, most)) = rows.first() else { return Vec::new() };
-    let highest = rows.iter().map(|(_, _, figure)| figure.interval.map_or(figure.best, |i| i.high.max(figure.best))).fold(0.0, f64::max);
+    // The interval of two repetitions that differ by half reaches into the millions; it must not press the bars together.
+    let best_of_all = rows.iter().map(|(_, _, figure)| figure.best).fold(0.0, f64::max);
+    let highest = rows.iter().filter_map(|(_, _, figure)| figure.interval).map(|interval| interval.high.min(ROOM * best_of_all)).fold(best_of_all, f64::max);
     let drawn: Vec<Bar> = rows
         .iter()
         .map(|(place, row, figure)| {
@@ -50,7 +55,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
         name: "throughput".into(),
         title: "Requests per second".into(),
         alternative,
-        caption: "Bars: the median of the repetitions. Whiskers: its 95 % interval. Dots: single repetitions. Grey and struck through: INVALID, not ranked."
+        caption: "Bars: the median of the repetitions. Whiskers: its 95 % interval, without an end mark where it leaves the chart. Dots: single repetitions. Grey and struck through: INVALID, not ranked."
             .into(),
         lines_by_target: false,
         wide: draw(Form::Wide),

@@ -57,7 +57,7 @@ fn line(view: &View, row: &Row, services: bool) -> Markup {
             }
             (cell(figure.map(|f| f.median), &words::count(figure.map(|f| f.median))))
             td.number data-value=[half] {
-                @if let Some(interval) = interval { (words::count(Some(interval.low))) " – " (words::count(Some(interval.high))) @if let Some(half) = half { span.sub { "± " (words::percent(half)) } } }
+                @if let Some(interval) = interval { (words::count(Some(interval.low))) " – " (words::count(Some(interval.high))) @if let Some(half) = half { span.sub { "± " (words::within(half)) } } }
                 @else { (words::UNKNOWN) }
             }
             (time(span.p50_ns)) (time(span.p99_ns)) (time(span.max_ns))

@@ -90,7 +90,7 @@ fn two_tables(page: &mut Page, view: &View) {
 fn throughput_cells(page: &Page, row: &Row) -> Vec<String> {
     let rank = row.rank.map_or_else(|| words::UNKNOWN.into(), |rank| rank.to_string());
     let median = row.goodput_per_s.map(|figure| figure.median);
-    let within = row.goodput_per_s.and_then(|f| f.interval.map(|i| i.relative_width(f.median) / 2.0)).map_or_else(|| words::UNKNOWN.into(), words::percent);
+    let within = row.goodput_per_s.and_then(|f| f.interval.map(|i| i.relative_width(f.median) / 2.0)).map_or_else(|| words::UNKNOWN.into(), words::within);
     vec![rank, name(row), figure(page, row, &words::count(median)), figure(page, row, &within)]
 }
 

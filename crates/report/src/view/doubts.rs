@@ -12,7 +12,7 @@ pub struct Doubt {
     pub id: String,
     /// How much it weighs; the gravest where targets differ.
     pub severity: Severity,
-    /// What to do about it.
+    /// What to do about it; empty if nothing.
     pub advice: String,
     /// Where it was seen.
     pub seen: Vec<Seen>,
@@ -26,6 +26,9 @@ pub struct Seen {
     /// In figures; one for each trial that differs.
     pub evidence: Vec<String>,
 }
+
+/// How the judges say that a note asks for nothing.
+const NOTHING_TO_DO: &str = "nothing to do";
 
 /// All caveats of all rows, the gravest first, then by name.
 #[must_use]
@@ -50,6 +53,10 @@ pub fn of(rows: &[Row]) -> Vec<Doubt> {
             doubt.severity = doubt.severity.max(caveat.severity);
             note(doubt, &row.target.to_string(), &evidence(counted, row.trials));
         }
+    }
+    // An advice that advises nothing is for those who read the caveat alone.
+    for doubt in doubts.iter_mut().filter(|doubt| doubt.advice == NOTHING_TO_DO) {
+        doubt.advice.clear();
     }
     doubts.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.id.cmp(&b.id)));
     doubts

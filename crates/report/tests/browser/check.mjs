@@ -59,7 +59,7 @@ async function sorting(page, name) {
 }
 
 async function themes(page, name) {
-  const button = page.locator("button.theme");
+  const button = page.locator("button.theme:not([hidden])");
   if (await button.count() === 0) { return; }
   const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   const line = () => page.evaluate(() => { const one = document.querySelector("figure svg rect[fill], figure svg polyline[stroke]"); return one ? getComputedStyle(one).fill + getComputedStyle(one).stroke : ""; });
