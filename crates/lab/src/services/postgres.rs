@@ -2,7 +2,7 @@
 use postgres::{Client, NoTls};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::ServiceSettings;
@@ -51,11 +51,12 @@ impl Postgres {
             return Self { process: None, url, client, data: None }.with_table();
         }
         let programs = programs()?;
-        let data = settings.folder.join("postgres");
-        let _ = std::fs::remove_dir_all(&data);
-        init_cluster(&programs, &data)?;
+        let privilege = Privilege::here();
+        let _ = std::fs::remove_dir_all(settings.folder.join("postgres"));
+        let data = privilege.data_folder(settings.folder)?;
+        init_cluster(privilege, &programs, &data)?;
         let port = port::free().map_err(LabError::io("find a port for PostgreSQL"))?;
-        let process = launch(&programs, &data, port, settings)?;
+        let process = launch(privilege, &programs, &data, port, settings)?;
         let url = format!("postgres://pippin@127.0.0.1:{port}/postgres");
         let (process, client) = connect(process, &url, interrupted)?;
         Self { process: Some(process), url, client, data: Some(data) }.with_table()
@@ -171,17 +172,51 @@ fn programs() -> Result<PathBuf, LabError> {
     })
 }
 
-/// initdb and postgres refuse to run as root; inside a user namespace in which root is mapped to nobody the files stay ours
-/// (user_namespaces(7)), and no other user is needed.
-fn unprivileged(program: &Path) -> Vec<String> {
-    let program = program.to_string_lossy().into_owned();
-    // SAFETY: geteuid(2) cannot fail.
-    let is_root = unsafe { libc::geteuid() } == 0;
-    if is_root { vec!["unshare".into(), "-U".into(), program] } else { vec![program] }
+/// How the programs are kept from running as root, which they refuse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Privilege {
+    /// Pippin is no root itself.
+    None,
+    /// Inside a user namespace of its own a process is nobody, and its files stay ours (user_namespaces(7)); no other user is needed.
+    Namespace,
+    /// Where namespaces are forbidden, as in a chroot: as the user nobody, who must own the data.
+    Nobody,
 }
 
-fn init_cluster(programs: &Path, data: &Path) -> Result<(), LabError> {
-    let mut words = unprivileged(&programs.join("initdb"));
+impl Privilege {
+    fn here() -> Self {
+        // SAFETY: geteuid(2) cannot fail.
+        if unsafe { libc::geteuid() } != 0 {
+            return Self::None;
+        }
+        let namespace = Command::new("unshare").args(["-U", "true"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        if namespace.is_ok_and(|status| status.success()) { Self::Namespace } else { Self::Nobody }
+    }
+
+    fn command(self, program: &Path) -> Vec<String> {
+        let prefix: &[&str] = match self {
+            Self::None => &[],
+            Self::Namespace => &["unshare", "-U"],
+            Self::Nobody => &["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"],
+        };
+        prefix.iter().map(ToString::to_string).chain([program.to_string_lossy().into_owned()]).collect()
+    }
+
+    /// An empty folder for the data, below `folder`; nobody needs one outside of folders that only root may enter.
+    fn data_folder(self, folder: &Path) -> Result<PathBuf, LabError> {
+        if self != Self::Nobody {
+            return Ok(folder.join("postgres"));
+        }
+        let data = std::env::temp_dir().join(format!("pippin-postgres-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&data);
+        std::fs::create_dir_all(&data).map_err(LabError::io(format!("create {}", data.display())))?;
+        let owned = Command::new("chown").arg("nobody:nogroup").arg(&data).status().map_err(LabError::io("run chown"))?;
+        if owned.success() { Ok(data) } else { Err(LabError::User(format!("cannot give {} to the user nobody", data.display()))) }
+    }
+}
+
+fn init_cluster(privilege: Privilege, programs: &Path, data: &Path) -> Result<(), LabError> {
+    let mut words = privilege.command(&programs.join("initdb"));
     words.extend(["-A", "trust", "-U", "pippin", "-E", "UTF8", "--no-locale", "--no-sync", "-D"].map(String::from));
     let output = Command::new(&words[0]).args(&words[1..]).arg(data).output().map_err(LabError::io("run initdb"))?;
     if output.status.success() {
@@ -190,8 +225,8 @@ fn init_cluster(programs: &Path, data: &Path) -> Result<(), LabError> {
     Err(LabError::User(format!("initdb failed: {}", String::from_utf8_lossy(&output.stderr).trim())))
 }
 
-fn launch(programs: &Path, data: &Path, port: u16, settings: &ServiceSettings<'_>) -> Result<Supervised, LabError> {
-    let mut command = unprivileged(&programs.join("postgres"));
+fn launch(privilege: Privilege, programs: &Path, data: &Path, port: u16, settings: &ServiceSettings<'_>) -> Result<Supervised, LabError> {
+    let mut command = privilege.command(&programs.join("postgres"));
     let connections = settings.database_connections + 10;
     let sockets = data.to_string_lossy().into_owned();
     command.extend(["-D".into(), sockets.clone(), "-p".into(), port.to_string()]);
