@@ -124,6 +124,9 @@ fn enter_wal(connection: &Connection) -> rusqlite::Result<()> {
 fn examine(path: &Path) -> Result<(), StoreError> {
     let foreign = |reason: String| StoreError::Foreign { path: path.into(), reason };
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| foreign(error.to_string()))?;
+    // One snapshot for all that is read: another Pippin may finish making the database in between.
+    let begun = connection.busy_timeout(Duration::from_secs(20)).and_then(|()| connection.execute_batch("BEGIN"));
+    begun.map_err(|error| foreign(error.to_string()))?;
     let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(|error| foreign(error.to_string()));
     let (application, version) = (pragma("application_id")?, pragma("user_version")?);
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).map_err(|error| foreign(error.to_string()))?;
