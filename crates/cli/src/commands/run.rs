@@ -29,6 +29,8 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let stop = signals::catch();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
     let folder = arguments.out.clone().unwrap_or_else(|| catalog.root().join("runs").join(format!("{}-{}", plan.id, now / 1_000)));
+    // What is started there has folders of its own, from which a relative path would lead elsewhere.
+    let folder = std::path::absolute(&folder).map_err(CliError::io(format!("find {}", folder.display())))?;
     let observer = progress::observer(shared.quiet, Subject::Plan);
     let settings = RunSettings {
         catalog: &catalog,

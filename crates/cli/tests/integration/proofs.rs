@@ -22,6 +22,18 @@ fn is_caught(mode: &str, workload: &str, words: &[&str]) {
     checkout.left_nothing();
 }
 
+/// The database and the target have folders of their own, from which a relative path leads elsewhere.
+#[test]
+fn a_relative_output_folder_serves_the_database_too() {
+    let checkout = Checkout::with_cheat("right", &["users"]);
+    checkout.add_plan("plan", "users", &["test/it"]);
+    checkout.pippin(&["targets", "install", "test/it"]).exits(0);
+    let outcome = checkout.pippin(&["run", "plan", "--out", "some/where"]);
+    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+    assert_eq!(checkout.store().load("latest").unwrap().trials[0].failure, None);
+    checkout.left_nothing();
+}
+
 #[test]
 fn a_server_that_behaves_passes_everything_and_is_measured() {
     let checkout = Checkout::with_cheat("right", &["hello", "hola", "page", "users", "proxy", "device"]);

@@ -205,7 +205,8 @@ impl Privilege {
     /// An empty folder for the data, below `folder`; nobody needs one outside of folders that only root may enter.
     fn data_folder(self, folder: &Path) -> Result<PathBuf, LabError> {
         if self != Self::Nobody {
-            return Ok(folder.join("postgres"));
+            // The server changes to its own folder.
+            return std::path::absolute(folder.join("postgres")).map_err(LabError::io(format!("find {}", folder.display())));
         }
         let data = std::env::temp_dir().join(format!("pippin-postgres-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&data);
