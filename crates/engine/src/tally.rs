@@ -58,41 +58,15 @@ impl Tally {
 
     /// Adds what another thread counted in the same stretch. Peaks add up: an upper bound where there is more than one thread.
     pub fn merge(&mut self, other: &Self) {
-        let r = &other.requests;
-        let own = &mut self.requests;
-        own.scheduled += r.scheduled;
-        own.sent += r.sent;
-        own.unsent += r.unsent;
-        own.completed += r.completed;
-        own.good += r.good;
-        own.failed += r.failed;
-        own.censored += r.censored;
-        self.answered.completed += other.answered.completed;
-        self.answered.good += other.answered.good;
-        let s = &other.status;
-        let own = &mut self.status;
-        own.interim += s.interim;
-        own.s2xx += s.s2xx;
-        own.s3xx += s.s3xx;
-        own.s4xx += s.s4xx;
-        own.s5xx += s.s5xx;
-        own.other += s.other;
+        self.requests.merge(&other.requests);
+        self.answered.merge(&other.answered);
+        self.status.merge(&other.status);
         for (own, others) in self.errors.iter_mut().zip(other.errors) {
             *own += others;
         }
-        let c = &other.connections;
-        let own = &mut self.connections;
-        own.peak += c.peak;
-        own.opened += c.opened;
-        own.reconnects += c.reconnects;
-        own.closed_by_server += c.closed_by_server;
-        own.requests_before_close = match (own.requests_before_close, c.requests_before_close) {
-            (Some((a, b)), Some((x, y))) => Some((a.min(x), b.max(y))),
-            (one, other) => one.or(other),
-        };
-        self.bytes.received += other.bytes.received;
-        self.bytes.sent += other.bytes.sent;
-        self.bytes.body += other.bytes.body;
+        self.connections.peak += other.connections.peak;
+        self.connections.merge_closes(&other.connections);
+        self.bytes.merge(&other.bytes);
         self.spans.merge(&other.spans);
     }
 

@@ -104,6 +104,23 @@ impl Measured {
         (tried > 0).then(|| self.errors_total() as f64 / tried as f64)
     }
 
+    /// Adds another repetition of the same load: counters and time spans add up, connections count at their most.
+    pub fn add_repetition(&mut self, other: &Self) {
+        self.duration_ns += other.duration_ns;
+        self.requests.merge(&other.requests);
+        self.answered.merge(&other.answered);
+        self.status.merge(&other.status);
+        for (kind, count) in &other.errors {
+            *self.errors.entry(*kind).or_default() += count;
+        }
+        let (own, others) = (&mut self.connections, &other.connections);
+        own.asked = own.asked.max(others.asked);
+        own.peak = own.peak.max(others.peak);
+        own.merge_closes(others);
+        self.bytes.merge(&other.bytes);
+        self.spans.merge(&other.spans);
+    }
+
     fn per_second(&self, count: u64) -> Option<f64> {
         (self.duration_ns > 0).then(|| count as f64 * 1e9 / self.duration_ns as f64)
     }
@@ -116,6 +133,14 @@ pub struct Answered {
     pub completed: u64,
     /// Complete ones with the right status and body.
     pub good: u64,
+}
+
+impl Answered {
+    /// Adds all counts of another set.
+    pub fn merge(&mut self, other: &Self) {
+        self.completed += other.completed;
+        self.good += other.good;
+    }
 }
 
 /// Requests by fate. Always: `scheduled = sent + unsent` and `sent = completed + failed + censored`; `good <= completed`.
@@ -138,6 +163,17 @@ pub struct RequestCounts {
 }
 
 impl RequestCounts {
+    /// Adds all counts of another set.
+    pub fn merge(&mut self, other: &Self) {
+        self.scheduled += other.scheduled;
+        self.sent += other.sent;
+        self.unsent += other.unsent;
+        self.completed += other.completed;
+        self.good += other.good;
+        self.failed += other.failed;
+        self.censored += other.censored;
+    }
+
     /// Whether every request is accounted for.
     #[must_use]
     pub fn are_conserved(&self) -> bool {
@@ -157,6 +193,18 @@ pub struct StatusCounts {
     pub s5xx: u64,
     /// Outside 200 to 599.
     pub other: u64,
+}
+
+impl StatusCounts {
+    /// Adds all counts of another set.
+    pub fn merge(&mut self, other: &Self) {
+        self.interim += other.interim;
+        self.s2xx += other.s2xx;
+        self.s3xx += other.s3xx;
+        self.s4xx += other.s4xx;
+        self.s5xx += other.s5xx;
+        self.other += other.other;
+    }
 }
 
 /// What went wrong with a request or a connection.
@@ -234,6 +282,20 @@ pub struct ConnectionCounts {
     pub requests_before_close: Option<(u64, u64)>,
 }
 
+impl ConnectionCounts {
+    /// Adds what was opened and closed in another set. How `asked` and `peak` come together depends on whether the two ran at the same time,
+    /// so that they are left alone.
+    pub fn merge_closes(&mut self, other: &Self) {
+        self.opened += other.opened;
+        self.reconnects += other.reconnects;
+        self.closed_by_server += other.closed_by_server;
+        self.requests_before_close = match (self.requests_before_close, other.requests_before_close) {
+            (Some((least, most)), Some((l, m))) => Some((least.min(l), most.max(m))),
+            (one, other) => one.or(other),
+        };
+    }
+}
+
 /// Bytes of one measured stretch, as the sockets counted them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ByteCounts {
@@ -245,6 +307,15 @@ pub struct ByteCounts {
     pub sent: u64,
     /// Bodies alone, without heads and chunk framing.
     pub body: u64,
+}
+
+impl ByteCounts {
+    /// Adds all counts of another set.
+    pub fn merge(&mut self, other: &Self) {
+        self.received += other.received;
+        self.sent += other.sent;
+        self.body += other.body;
+    }
 }
 
 /// The time spans of DESIGN section 3.

@@ -120,7 +120,7 @@ fn rank_within_steps<R: Rng + ?Sized>(summaries: &mut [TargetSummary], goodputs:
 fn summarise_one<R: Rng + ?Sized>(target: &TargetId, step: Option<Step>, trials: &[&TrialRecord], run: &[Caveat], rng: &mut R) -> TargetSummary {
     let mut together = Measured::default();
     for load in loads(trials) {
-        add(&mut together, &load.measured);
+        together.add_repetition(&load.measured);
     }
     let caveats = united(trials, run);
     let quantile = |q: f64| move |load: &LoadResult| load.measured.spans.response_time.quantile_ns(q).map(|ns| Sample::alone(ns as f64));
@@ -184,29 +184,6 @@ fn figure<R: Rng + ?Sized>(samples: &[Sample], rng: &mut R) -> Option<Figure> {
     let values: Vec<f64> = samples.iter().map(|sample| sample.value).collect();
     let (worst, best) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
     Some(Figure { median: median(&values)?, best, worst, interval: median_interval(samples, rng) })
-}
-
-fn add(sum: &mut Measured, other: &Measured) {
-    let (a, b) = (&mut sum.requests, &other.requests);
-    a.scheduled += b.scheduled;
-    a.sent += b.sent;
-    a.unsent += b.unsent;
-    a.completed += b.completed;
-    a.good += b.good;
-    a.failed += b.failed;
-    a.censored += b.censored;
-    let (a, b) = (&mut sum.status, &other.status);
-    a.interim += b.interim;
-    a.s2xx += b.s2xx;
-    a.s3xx += b.s3xx;
-    a.s4xx += b.s4xx;
-    a.s5xx += b.s5xx;
-    a.other += b.other;
-    for (kind, count) in &other.errors {
-        *sum.errors.entry(*kind).or_insert(0) += count;
-    }
-    sum.duration_ns += other.duration_ns;
-    sum.spans.merge(&other.spans);
 }
 
 /// Each name once: the gravest, and of those the newest.

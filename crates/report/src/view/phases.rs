@@ -44,7 +44,7 @@ fn phase_row(first: &Phase, offset_ns: f64, trials: &[&TrialRecord]) -> PhaseRow
     let same = trials.iter().filter_map(|trial| trial.load.as_ref()).flat_map(|load| &load.phases).filter(|phase| phase.name == first.name);
     let mut all = Measured::default();
     for phase in same {
-        add(&mut all, &phase.measured);
+        all.add_repetition(&phase.measured);
     }
     PhaseRow {
         name: first.name.clone(),
@@ -59,44 +59,4 @@ fn phase_row(first: &Phase, offset_ns: f64, trials: &[&TrialRecord]) -> PhaseRow
         response_time: all.spans.response_time.summary(),
         errors: all.errors,
     }
-}
-
-/// Adds the counters and time spans of one measured stretch to another.
-pub(super) fn add(all: &mut Measured, one: &Measured) {
-    all.duration_ns += one.duration_ns;
-    let (a, b) = (&mut all.requests, &one.requests);
-    a.scheduled += b.scheduled;
-    a.sent += b.sent;
-    a.unsent += b.unsent;
-    a.completed += b.completed;
-    a.good += b.good;
-    a.failed += b.failed;
-    a.censored += b.censored;
-    all.answered.completed += one.answered.completed;
-    all.answered.good += one.answered.good;
-    for (kind, count) in &one.errors {
-        *all.errors.entry(*kind).or_default() += count;
-    }
-    let (a, b) = (&mut all.connections, &one.connections);
-    a.asked = a.asked.max(b.asked);
-    a.peak = a.peak.max(b.peak);
-    a.opened += b.opened;
-    a.reconnects += b.reconnects;
-    a.closed_by_server += b.closed_by_server;
-    a.requests_before_close = match (a.requests_before_close, b.requests_before_close) {
-        (Some((least, most)), Some((l, m))) => Some((least.min(l), most.max(m))),
-        (one, other) => one.or(other),
-    };
-    let (a, b) = (&mut all.status, &one.status);
-    a.interim += b.interim;
-    a.s2xx += b.s2xx;
-    a.s3xx += b.s3xx;
-    a.s4xx += b.s4xx;
-    a.s5xx += b.s5xx;
-    a.other += b.other;
-    let (a, b) = (&mut all.bytes, &one.bytes);
-    a.received += b.received;
-    a.sent += b.sent;
-    a.body += b.body;
-    all.spans.merge(&one.spans);
 }

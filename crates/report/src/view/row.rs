@@ -259,7 +259,7 @@ impl SpanSummaries {
 fn together(trials: &[&TrialRecord]) -> Measured {
     let mut all = Measured::default();
     for load in trials.iter().filter_map(|trial| trial.load.as_ref()) {
-        phases::add(&mut all, &load.measured);
+        all.add_repetition(&load.measured);
     }
     all
 }
