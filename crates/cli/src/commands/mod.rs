@@ -3,6 +3,7 @@ mod calibrate;
 mod capacity;
 mod compare;
 mod consent;
+mod device_options;
 mod doctor;
 mod export;
 mod history;
