@@ -9,6 +9,7 @@
 //! | `errors`, `files` | slips on the command line and in hand-written files: exit code, place and fix |
 //! | `installation` | tools, steps, routes, consent |
 //! | `load` | `pippin load` against servers whose truth is known |
+//! | `services` | a database that the user gave |
 //! | `help` | help, completions, man page |
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
 
@@ -20,4 +21,5 @@ mod interruption;
 mod lifecycle;
 mod load;
 mod proofs;
+mod services;
 mod support;
