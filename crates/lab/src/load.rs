@@ -15,8 +15,10 @@ use crate::descriptors;
 
 /// The longest warm-up that "auto" makes.
 pub const AUTO_WARM_UP_NS: u64 = 5_000_000_000;
-/// Connections from one source address to one destination, kept below the usual 28,232 local ports.
-pub const CONNECTIONS_PER_SOURCE: u32 = 20_000;
+/// Connections from one source address to one destination, where loopback gives as many addresses as one likes. The kernel tries local ports
+/// one by one until it finds a free one (`__inet_hash_connect`: of the usual 28,232 those of one parity first), so that a source with most of
+/// its ports taken spends its time in connect(2).
+pub const CONNECTIONS_PER_SOURCE: u32 = 4_000;
 
 /// Where and on what a load runs.
 #[derive(Debug, Clone)]
