@@ -66,10 +66,12 @@ impl Histogram {
         self.inner.len()
     }
 
-    /// The value at or below which the fraction `q` (0 to 1) of all spans lies; `None` if nothing was counted.
+    /// The value at or below which the fraction `q` (0 to 1) of all spans lies, to the histogram's precision and never outside of
+    /// [`Self::min_ns`] and [`Self::max_ns`]; `None` if nothing was counted.
     #[must_use]
     pub fn quantile_ns(&self, q: f64) -> Option<u64> {
-        (self.count() > 0).then(|| self.inner.value_at_quantile(q))
+        let (least, most) = (self.min_ns()?, self.max_ns()?);
+        Some(self.inner.value_at_quantile(q).clamp(least, most))
     }
 
     /// The shortest span, to the histogram's precision; `None` if nothing was counted.
@@ -78,10 +80,11 @@ impl Histogram {
         (self.count() > 0).then(|| self.inner.min())
     }
 
-    /// The longest span, to the histogram's precision; `None` if nothing was counted.
+    /// The longest span, to the histogram's precision; one hour where it was longer; `None` if nothing was counted.
     #[must_use]
     pub fn max_ns(&self) -> Option<u64> {
-        (self.count() > 0).then(|| self.inner.max())
+        // The upper end of its bucket, which for the last bucket lies beyond what is told apart.
+        (self.count() > 0).then(|| self.inner.max().min(HIGHEST_NS))
     }
 
     /// The arithmetic mean in nanoseconds; `None` if nothing was counted.
@@ -203,6 +206,30 @@ mod tests {
         near(0.5, 500e6);
         near(0.99, 990e6);
         assert!((h.mean_ns().unwrap() / 500.5e6 - 1.0).abs() < 0.001);
+    }
+
+    #[test]
+    fn what_is_longer_than_an_hour_is_one_hour_in_every_figure() {
+        let mut h = Histogram::new();
+        h.record_n(u64::MAX, 3);
+        let summary = h.summary();
+        assert_eq!((summary.p50_ns, summary.p999_ns, summary.max_ns), (Some(HIGHEST_NS), Some(HIGHEST_NS), Some(HIGHEST_NS)));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_quantile_lies_between_the_extremes_and_these_are_right_within_three_digits(spans in proptest::collection::vec(0..2 * HIGHEST_NS, 1..40), q in 0.0..=1.0f64) {
+            let mut h = Histogram::new();
+            spans.iter().for_each(|ns| h.record(*ns));
+            for h in [h.clone(), serde_json::from_str(&serde_json::to_string(&h).unwrap()).unwrap()] {
+                let (least, at, most) = (h.min_ns().unwrap(), h.quantile_ns(q).unwrap(), h.max_ns().unwrap());
+                proptest::prop_assert!(least <= at && at <= most && most <= HIGHEST_NS, "{least} {at} {most}");
+                let (true_least, true_most) = (*spans.iter().min().unwrap(), (*spans.iter().max().unwrap()).min(HIGHEST_NS));
+                // 64 ns is the unit of the shortest spans.
+                proptest::prop_assert!(most as f64 <= true_most as f64 * 1.001 + 64.0 && most >= true_most);
+                proptest::prop_assert!(least as f64 >= true_least.min(HIGHEST_NS) as f64 * 0.999 - 64.0 && least <= true_least);
+            }
+        }
     }
 
     #[test]
