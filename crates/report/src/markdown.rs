@@ -121,7 +121,7 @@ fn cells(view: &View, row: &Row) -> Vec<String> {
     ];
     let mut cells = vec![row.rank.map_or_else(|| words::UNKNOWN.into(), |rank| rank.to_string()), format!("{}{at}", text(&row.target.to_string()))];
     cells.extend(figures.into_iter().map(strike));
-    cells.push(row.verdict.map_or_else(String::new, |verdict| verdict.to_string()));
+    cells.push(row.verdict.map_or_else(String::new, |verdict| words::verdict(verdict, &row.invalid_repetitions, row.trials)));
     cells
 }
 
@@ -157,6 +157,9 @@ fn without_result(out: &mut String, view: &View) {
         let what = match &row.failure {
             None => "not measured".into(),
             Some(failure) if row.unavailable => format!("unavailable: {}", failure.message),
+            Some(failure) if row.goodput_per_s.is_some() => {
+                format!("{} at the stage \"{}\": {}", row.failed_in_words(view.run.repetitions), failure.stage.name(), failure.message)
+            }
             Some(failure) => format!("failed at the stage \"{}\": {}", failure.stage.name(), failure.message),
         };
         line(out, &format!("- {}: {}", text(&row.target.to_string()), text(&what)));

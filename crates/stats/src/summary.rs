@@ -42,6 +42,10 @@ pub struct TargetSummary {
     pub measured: u32,
     /// Why the first trial that failed did.
     pub failure: Option<Failure>,
+    /// The repetitions that failed, counted from 1.
+    pub failed_repetitions: Vec<u32>,
+    /// The repetitions that are INVALID by themselves, counted from 1; each of them makes the whole INVALID.
+    pub invalid_repetitions: Vec<u32>,
     /// Complete and right answers per second.
     pub goodput_per_s: Option<Figure>,
     /// Complete answers per second.
@@ -86,6 +90,9 @@ pub struct CountedCaveat {
     pub caveat: Caveat,
     /// In how many trials it was found; 0 if it follows from several together.
     pub trials: u32,
+    /// In which repetitions, counted from 1; none if it follows from several together.
+    #[serde(default)]
+    pub repetitions: Vec<u32>,
 }
 
 /// Summarises every target at every step, in the order in which they first occur, ranked by goodput within each step.
@@ -130,6 +137,8 @@ fn summarise_one<R: Rng + ?Sized>(target: &TargetId, step: Option<Step>, trials:
         trials: trials.len() as u32,
         measured: loads(trials).count() as u32,
         failure: trials.iter().find_map(|record| record.failure.clone()),
+        failed_repetitions: which(trials, |record| record.failure.is_some()),
+        invalid_repetitions: which(trials, is_invalid),
         goodput_per_s: figure(&samples(trials, &goodput), rng),
         throughput_per_s: figure(&samples(trials, &throughput), rng),
         response_p50_ns: figure(&samples(trials, &quantile(0.5)), rng),
@@ -148,6 +157,16 @@ fn summarise_one<R: Rng + ?Sized>(target: &TargetId, step: Option<Step>, trials:
         caveats,
         rank: None,
     }
+}
+
+/// The repetitions of the trials that are so, counted from 1.
+fn which(trials: &[&TrialRecord], is_so: impl Fn(&TrialRecord) -> bool) -> Vec<u32> {
+    trials.iter().filter(|record| is_so(record)).map(|record| record.spec.repetition + 1).collect()
+}
+
+/// Whether a trial is INVALID by what is known of it alone.
+fn is_invalid(record: &TrialRecord) -> bool {
+    record.failure.is_some() || record.verdict == Verdict::Invalid || Verdict::of(&record.caveats) == Verdict::Invalid
 }
 
 fn loads<'a>(trials: &'a [&TrialRecord]) -> impl Iterator<Item = &'a LoadResult> {
@@ -189,17 +208,18 @@ fn figure<R: Rng + ?Sized>(samples: &[Sample], rng: &mut R) -> Option<Figure> {
 /// Each name once: the gravest, and of those the newest.
 fn united(trials: &[&TrialRecord], run: &[Caveat]) -> Vec<CountedCaveat> {
     let mut found: Vec<CountedCaveat> = Vec::new();
-    let of_trials = trials.iter().flat_map(|record| record.caveats.iter().map(|caveat| (caveat, 1)));
-    for (caveat, trials) in of_trials.chain(run.iter().map(|caveat| (caveat, 0))) {
-        match found.iter_mut().find(|known| known.caveat.id == caveat.id) {
-            Some(known) => {
-                known.trials += trials;
-                if caveat.severity >= known.caveat.severity {
-                    known.caveat = caveat.clone();
-                }
-            }
-            None => found.push(CountedCaveat { caveat: caveat.clone(), trials }),
+    let of_trials = trials.iter().flat_map(|record| record.caveats.iter().map(|caveat| (caveat, Some(record.spec.repetition + 1))));
+    for (caveat, repetition) in of_trials.chain(run.iter().map(|caveat| (caveat, None))) {
+        let place = found.iter().position(|known| known.caveat.id == caveat.id).unwrap_or_else(|| {
+            found.push(CountedCaveat { caveat: caveat.clone(), trials: 0, repetitions: Vec::new() });
+            found.len() - 1
+        });
+        let known = &mut found[place];
+        if caveat.severity >= known.caveat.severity {
+            known.caveat = caveat.clone();
         }
+        known.trials += u32::from(repetition.is_some());
+        known.repetitions.extend(repetition);
     }
     found.sort_by_key(|counted| std::cmp::Reverse(counted.caveat.severity));
     found
@@ -255,6 +275,27 @@ mod tests {
         );
         assert_eq!(found[0].caveats[0].trials, 1);
         assert!(found[2].goodput_per_s.is_none() && found[2].failure.is_some());
+    }
+
+    #[test]
+    fn what_took_the_rank_names_its_repetitions() {
+        let mut records = [trial("a/a", 300_000), trial("a/a", 300_100), trial("a/a", 299_900)];
+        for (repetition, record) in (0..).zip(&mut records) {
+            record.spec.repetition = repetition;
+        }
+        let mut busy = TestRecord::hello().target("a/a").generator_busy(0.97).build();
+        busy.caveats = judge_trial(&busy, &Context::default());
+        busy.spec.repetition = 1;
+        records[1] = busy;
+        let found = &summarised(&records)[0];
+        assert_eq!((found.verdict, found.rank, &found.invalid_repetitions), (Verdict::Invalid, None, &vec![2]));
+        let gravest = &found.caveats[0];
+        assert_eq!((gravest.caveat.id.as_str(), gravest.trials, &gravest.repetitions), ("generator_busy", 1, &vec![2]));
+        records[2].failure = Some(Failure { stage: Stage::Load, message: "it crashed".into(), log_tail: vec![] });
+        let found = &summarised(&records)[0];
+        assert_eq!((&found.failed_repetitions, &found.invalid_repetitions), (&vec![3], &vec![2, 3]));
+        let all = found.caveats.iter().find(|counted| counted.trials == 3).unwrap();
+        assert_eq!(all.repetitions, [1, 2, 3]);
     }
 
     #[test]

@@ -66,7 +66,10 @@ fn line(view: &View, row: &Row, services: bool) -> Markup {
             @if services { (cell(row.usage.services_cores, &words::cores(row.usage.services_cores))) }
             (cell(row.usage.target_rss_bytes, &words::bytes(row.usage.target_rss_bytes.map(|bytes| bytes as u64))))
             (cell(row.usage.generator_cores, &words::cores(row.usage.generator_cores)))
-            td { @if let Some(verdict) = row.verdict { (badge(verdict)) } }
+            td {
+                @if let Some(verdict) = row.verdict { (badge(verdict)) }
+                @if !row.invalid_repetitions.is_empty() && (row.invalid_repetitions.len() as u32) < row.trials { span.sub { (words::in_trials(&row.invalid_repetitions, row.trials)) } }
+            }
         }
     }
 }

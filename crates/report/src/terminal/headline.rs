@@ -135,7 +135,7 @@ fn interval(row: &Row) -> String {
 }
 
 fn verdict(page: &Page, row: &Row) -> String {
-    row.verdict.map_or_else(String::new, |verdict| page.paint.verdict(verdict, &verdict.to_string()))
+    row.verdict.map_or_else(String::new, |verdict| page.paint.verdict(verdict, &words::verdict(verdict, &row.invalid_repetitions, row.trials)))
 }
 
 /// Bars of their own below a table that leaves no room for them.

@@ -36,6 +36,9 @@ pub struct Row {
     pub rank: Option<u32>,
     /// The worst verdict of its trials; `None` if it has no trial.
     pub verdict: Option<Verdict>,
+    /// The repetitions that are INVALID by themselves, counted from 1: each makes the row INVALID.
+    #[serde(default)]
+    pub invalid_repetitions: Vec<u32>,
     /// The point of a sweep or of a capacity search at which the figures below were taken; `None` for the other kinds.
     pub at: Option<Step>,
     /// Complete and right answers per second.
@@ -72,6 +75,9 @@ pub struct Row {
     pub caveats: Vec<CountedCaveat>,
     /// Why it has no result, or why a repetition has none.
     pub failure: Option<Failure>,
+    /// The repetitions that failed, counted from 1.
+    #[serde(default)]
+    pub failed_repetitions: Vec<u32>,
     /// Whether the failure is that it cannot be had on this machine.
     pub unavailable: bool,
     /// Why it is as fast as it is; `None` without a result.
@@ -203,6 +209,7 @@ impl<'a> Entry<'a> {
             framework: info.and_then(|info| info.manifest.as_ref()).map(|manifest| manifest.framework.clone()),
             rank,
             verdict: self.summary.map(|summary| summary.verdict),
+            invalid_repetitions: self.summary.map(|summary| summary.invalid_repetitions.clone()).unwrap_or_default(),
             at: self.summary.and_then(|summary| summary.step),
             goodput_per_s: self.summary.and_then(|summary| summary.goodput_per_s),
             goodput_of_repetitions: self.headline.iter().filter_map(|trial| trial.load.as_ref()?.measured.goodput_per_s()).collect(),
@@ -221,6 +228,7 @@ impl<'a> Entry<'a> {
             start_up_ns: self.summary.and_then(|summary| summary.start_up_ns),
             caveats: self.summary.map(|summary| summary.caveats.clone()).unwrap_or_default(),
             unavailable: unavailable.is_some(),
+            failed_repetitions: failed_repetitions(&self.trials),
             failure: unavailable.or(failed),
             explanation: self.explanation(record),
             trials: self.summary.map_or(0, |summary| summary.trials),
@@ -232,11 +240,29 @@ impl<'a> Entry<'a> {
     }
 }
 
+/// Those of which any step failed.
+fn failed_repetitions(trials: &[&TrialRecord]) -> Vec<u32> {
+    let mut found: Vec<u32> = trials.iter().filter(|trial| trial.failure.is_some()).map(|trial| trial.spec.repetition + 1).collect();
+    found.dedup();
+    found
+}
+
 impl Entry<'_> {
     fn explanation(&self, record: &RunRecord) -> Option<Explanation> {
         let first = self.headline.iter().find(|trial| trial.load.is_some())?;
         let context = Context::of_run(&record.header, &record.trials, &first.spec);
         Some(explain(&self.headline, &context, record.header.plan.price.as_ref()))
+    }
+}
+
+impl Row {
+    /// Where a row with a result failed too: `repetition 2 of 3 failed`.
+    #[must_use]
+    pub fn failed_in_words(&self, planned: u32) -> String {
+        match self.failed_repetitions.as_slice() {
+            [one] => format!("repetition {one} of {planned} failed"),
+            some => format!("repetitions {} of {planned} failed", some.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+        }
     }
 }
 
