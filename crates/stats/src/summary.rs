@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 
 use crate::bootstrap::Sample;
 use crate::cost::{cores_of, cpu_seconds_per_million};
+use crate::criterion::RankedBy;
 use crate::interval::{Interval, median_interval};
 use crate::judge::{RunCaveats, repetitions};
 use crate::quantile::median;
-use crate::rank::{Contender, ranks};
+use crate::rank::{Better, Contender, ranks};
 use crate::steady::measured_rates;
 
 /// A figure over repetitions.
@@ -27,6 +28,16 @@ pub struct Figure {
     pub worst: f64,
     /// The 95 % interval of the median, where it can be known.
     pub interval: Option<Interval>,
+}
+
+impl Figure {
+    /// The best and the worst the right way round; figures come with the highest as the best.
+    const fn with_best(self, better: Better) -> Self {
+        match better {
+            Better::More => self,
+            Better::Less => Self { best: self.worst, worst: self.best, ..self },
+        }
+    }
 }
 
 /// What all trials of one target at one step came to.
@@ -78,7 +89,12 @@ pub struct TargetSummary {
     pub caveats: Vec<CountedCaveat>,
     /// What follows from them.
     pub verdict: Verdict,
-    /// The rank by goodput among the summaries of the same step, from 1 on; `None` if INVALID or without a figure.
+    /// By what it is ranked.
+    pub ranked_by: RankedBy,
+    /// The figure by which it is ranked; of times, the best is the lowest. `None` where it is not known: a response time that more requests
+    /// than the quantile leaves out did not keep at all.
+    pub ranked: Option<Figure>,
+    /// The rank among the summaries of the same step, from 1 on; `None` if INVALID or without the figure.
     pub rank: Option<u32>,
 }
 
@@ -95,7 +111,7 @@ pub struct CountedCaveat {
     pub repetitions: Vec<u32>,
 }
 
-/// Summarises every target at every step, in the order in which they first occur, ranked by goodput within each step.
+/// Summarises every target at every step, in the order in which they first occur, ranked within each step.
 ///
 /// Figures are taken over all trials that have a result, whatever their verdict: leaving out the trials one does not believe would make the
 /// rest look surer than it is. `run` is what [`crate::judge::judge_run`] found.
@@ -103,12 +119,12 @@ pub fn summarise<R: Rng + ?Sized>(records: &[TrialRecord], run: &RunCaveats, rng
     let groups = repetitions(records);
     let mut summaries: Vec<TargetSummary> =
         groups.iter().map(|(target, step, trials)| summarise_one(target, *step, trials, run.get(*target).map_or(&[][..], Vec::as_slice), rng)).collect();
-    let goodputs: Vec<Vec<Sample>> = groups.iter().map(|(_, _, trials)| samples(trials, &goodput)).collect();
-    rank_within_steps(&mut summaries, &goodputs, rng);
+    let ranked: Vec<Vec<Sample>> = groups.iter().zip(&summaries).map(|((_, _, trials), summary)| ranked_samples(trials, summary.ranked_by)).collect();
+    rank_within_steps(&mut summaries, &ranked, rng);
     summaries
 }
 
-fn rank_within_steps<R: Rng + ?Sized>(summaries: &mut [TargetSummary], goodputs: &[Vec<Sample>], rng: &mut R) {
+fn rank_within_steps<R: Rng + ?Sized>(summaries: &mut [TargetSummary], ranked: &[Vec<Sample>], rng: &mut R) {
     let mut done: Vec<Option<Step>> = Vec::new();
     for first in 0..summaries.len() {
         let step = summaries[first].step;
@@ -117,8 +133,8 @@ fn rank_within_steps<R: Rng + ?Sized>(summaries: &mut [TargetSummary], goodputs:
         }
         done.push(step);
         let members: Vec<usize> = (first..summaries.len()).filter(|i| summaries[*i].step == step).collect();
-        let contenders: Vec<Contender> = members.iter().map(|i| Contender { samples: &goodputs[*i], verdict: summaries[*i].verdict }).collect();
-        for (member, rank) in members.iter().zip(ranks(&contenders, rng)) {
+        let contenders: Vec<Contender> = members.iter().map(|i| Contender { samples: &ranked[*i], verdict: summaries[*i].verdict }).collect();
+        for (member, rank) in members.iter().zip(ranks(&contenders, summaries[first].ranked_by.better(), rng)) {
             summaries[*member].rank = rank;
         }
     }
@@ -130,6 +146,8 @@ fn summarise_one<R: Rng + ?Sized>(target: &TargetId, step: Option<Step>, trials:
         together.add_repetition(&load.measured);
     }
     let caveats = united(trials, run);
+    let goodput_per_s = figure(&samples(trials, &goodput), rng);
+    let ranked_by = trials.first().map_or(RankedBy::Goodput, |record| RankedBy::of(&record.spec.profile));
     let quantile = |q: f64| move |load: &LoadResult| load.measured.spans.response_time.quantile_ns(q).map(|ns| Sample::alone(ns as f64));
     TargetSummary {
         target: target.clone(),
@@ -139,7 +157,7 @@ fn summarise_one<R: Rng + ?Sized>(target: &TargetId, step: Option<Step>, trials:
         failure: trials.iter().find_map(|record| record.failure.clone()),
         failed_repetitions: which(trials, |record| record.failure.is_some()),
         invalid_repetitions: which(trials, is_invalid),
-        goodput_per_s: figure(&samples(trials, &goodput), rng),
+        goodput_per_s,
         throughput_per_s: figure(&samples(trials, &throughput), rng),
         response_p50_ns: figure(&samples(trials, &quantile(0.5)), rng),
         response_p99_ns: figure(&samples(trials, &quantile(0.99)), rng),
@@ -155,6 +173,11 @@ fn summarise_one<R: Rng + ?Sized>(target: &TargetId, step: Option<Step>, trials:
         start_up_ns: median_of(trials, |record| record.start_up_ns.map(|ns| ns as f64)),
         verdict: Verdict::of(caveats.iter().map(|counted| &counted.caveat)),
         caveats,
+        ranked_by,
+        ranked: match ranked_by {
+            RankedBy::Goodput => goodput_per_s,
+            RankedBy::ResponseP99 => figure(&ranked_samples(trials, ranked_by), rng).map(|figure| figure.with_best(ranked_by.better())),
+        },
         rank: None,
     }
 }
@@ -187,7 +210,12 @@ fn median_of(trials: &[&TrialRecord], figure: impl Fn(&TrialRecord) -> Option<f6
 
 /// Goodput with its windows.
 pub(crate) fn goodput(load: &LoadResult) -> Option<Sample> {
-    Some(Sample { value: load.measured.goodput_per_s()?, windows: measured_rates(load, |window: &Window| window.good) })
+    RankedBy::Goodput.sample(load)
+}
+
+/// The figures by which a target is ranked. If a trial with a result does not have it, none has: what is left would look better than it is.
+fn ranked_samples(trials: &[&TrialRecord], by: RankedBy) -> Vec<Sample> {
+    loads(trials).map(|load| by.sample(load)).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 fn throughput(load: &LoadResult) -> Option<Sample> {
@@ -275,6 +303,55 @@ mod tests {
         );
         assert_eq!(found[0].caveats[0].trials, 1);
         assert!(found[2].goodput_per_s.is_none() && found[2].failure.is_some());
+    }
+
+    /// Trials of an open loop, all answered, in about this time.
+    fn open_trials(target: &str, ms: [f64; 3]) -> Vec<TrialRecord> {
+        let make = |ms: &f64| TestRecord::open(10_000.0).target(target).response_ms(*ms).build();
+        ms.iter().map(make).collect()
+    }
+
+    #[test]
+    fn where_the_schedule_sets_the_rate_the_response_time_ranks() {
+        // The goodput of all three is 10,000/s; a/a is the slowest, and b/b and c/c cannot be told apart.
+        let mut records = open_trials("a/a", [2.0, 2.01, 1.99]);
+        records.extend(open_trials("b/b", [1.0, 1.01, 0.99]));
+        records.extend(open_trials("c/c", [1.001, 1.012, 0.992]));
+        let found = summarised(&records);
+        let goodput = |summary: &TargetSummary| summary.goodput_per_s.unwrap().median;
+        assert!(found.iter().all(|summary| (goodput(summary) - 10_000.0).abs() < 1e-6));
+        assert_eq!(found.iter().map(|summary| summary.rank).collect::<Vec<_>>(), [Some(3), Some(1), Some(1)]);
+        let ranked = found[0].ranked.unwrap();
+        assert_eq!(found[0].ranked_by, RankedBy::ResponseP99);
+        // The 99th percentile of times between 80 and 120 % of 2 ms.
+        assert!((ranked.median / 2.392e6 - 1.0).abs() < 0.01 && ranked.interval.unwrap().covers(ranked.median), "{ranked:?}");
+        assert!(ranked.best < ranked.median && ranked.median < ranked.worst, "of times the best is the lowest: {ranked:?}");
+    }
+
+    #[test]
+    fn a_target_that_did_not_keep_up_has_no_rank_however_fast_its_answers_are() {
+        let mut records = open_trials("a/a", [2.0, 2.01, 1.99]);
+        for _ in 0..3 {
+            let mut late = TestRecord::open(10_000.0).target("b/b").response_ms(0.5).unsent(6_000).build();
+            late.caveats = judge_trial(&late, &Context::default());
+            records.push(late);
+        }
+        // Within every limit of the judges, and yet more than 1 % of its requests were not answered.
+        let backlog = |_| TestRecord::open(10_000.0).target("c/c").response_ms(0.5).censored(9_000).build();
+        records.extend((0..3).map(backlog));
+        let found = summarised(&records);
+        assert_eq!((found[0].rank, found[0].verdict), (Some(1), Verdict::Valid));
+        assert_eq!((found[1].rank, found[1].verdict), (None, Verdict::Invalid));
+        assert_eq!((found[2].rank, found[2].verdict, found[2].ranked), (None, Verdict::Valid, None));
+    }
+
+    #[test]
+    fn devices_are_ranked_by_response_time_and_closed_loops_by_goodput() {
+        let devices = |target: &str, ms| TestRecord::devices(100).target(target).response_ms(ms).build();
+        let found = summarised(&[devices("a/a", 130.0), devices("a/a", 131.0), devices("b/b", 100.0), devices("b/b", 101.0)]);
+        assert_eq!((found[0].ranked_by, found[0].ranked.map(|f| f.median > 130e6)), (RankedBy::ResponseP99, Some(true)));
+        let closed = summarised(&[trial("a/a", 300_000)]);
+        assert_eq!((closed[0].ranked_by, closed[0].ranked), (RankedBy::Goodput, closed[0].goodput_per_s));
     }
 
     #[test]
