@@ -10,7 +10,7 @@
 //! | `ranked` | the figure by which targets are ranked, in words |
 //! | [`words`] | figures as people read them |
 //! | [`load_report`] | the result of `pippin load` |
-mod chart;
+pub mod chart;
 pub mod csv;
 pub mod hlog;
 pub mod html;

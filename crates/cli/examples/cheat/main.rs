@@ -14,7 +14,7 @@ use http::{Answer, Request};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Every mode; a slip in a test must not look like a server that behaves.
-const MODES: [&str; 33] = [
+const MODES: [&str; 35] = [
     "right",
     // answers
     "fixed-body",
@@ -36,6 +36,8 @@ const MODES: [&str; 33] = [
     // proxy
     "upstream-cached",
     "upstream-shared",
+    "upstream-shared-under-load",
+    "upstream-twice",
     // device
     "device-blocks",
     "device-at-once",
