@@ -86,10 +86,15 @@ fn judge(comparison: &Comparison, bounds: &[FailIf]) -> bool {
 
 fn text(sides: &Sides) -> String {
     let (comparison, differing) = (&sides.comparison, &sides.differences);
-    let mut out = format!("A {}\nB {}\n\n{:<30} {:<8} {:>12} {:>12} {:>9}  95 % interval of B/A\n", sides.a, sides.b, "target", "", "A", "B", "B/A - 1");
-    for target in &comparison.targets {
+    let names: Vec<String> = comparison.targets.iter().map(name).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("target".len());
+    let mut out = format!("A {}\nB {}\n\n{:<width$} {:<8} {:>12} {:>12} {:>9}  95 % interval of B/A\n", sides.a, sides.b, "target", "", "A", "B", "B/A - 1");
+    for (target, name) in comparison.targets.iter().zip(&names) {
         for (index, change) in target.changes.iter().enumerate() {
-            out.push_str(&row(target, change, index == 0));
+            out.push_str(&row(if index == 0 { name } else { "" }, width, change));
+        }
+        if (target.a_verdict, target.b_verdict) != (Verdict::Valid, Verdict::Valid) {
+            out.push_str(&format!("{:<width$} {:<8} {:>12} {:>12}\n", "", "verdict", target.a_verdict.to_string(), target.b_verdict.to_string()));
         }
     }
     for (side, only) in [("A", &comparison.only_a), ("B", &comparison.only_b)] {
@@ -107,24 +112,24 @@ fn text(sides: &Sides) -> String {
     out
 }
 
-fn row(target: &TargetChange, change: &Change, first: bool) -> String {
+/// The target on both sides, and the step.
+fn name(target: &TargetChange) -> String {
     let step = match target.step {
         Some(Step::Connections { count }) => format!(" @{count}"),
         Some(Step::Rate { per_s }) => format!(" @{}/s", format_count(per_s)),
         None => String::new(),
     };
-    let name = match (first, target.a == target.b) {
-        (false, _) => String::new(),
-        (true, true) => format!("{}{step}", target.b),
-        (true, false) => format!("{} -> {}{step}", target.a, target.b),
-    };
+    if target.a == target.b { format!("{}{step}", target.b) } else { format!("{} -> {}{step}", target.a, target.b) }
+}
+
+fn row(name: &str, width: usize, change: &Change) -> String {
     let figure = |value: Option<f64>| value.map_or("-".into(), |value| in_units(change.metric, value));
     let relative = change.relative().map_or("-".into(), |relative| format!("{:+.2} %", relative * 100.0));
     let interval = change.ratio.map_or("-".into(), |ratio| {
         let sure = if ratio.is_significant() { "" } else { "  (covers 1: no difference shown)" };
         format!("{:.3} to {:.3}{sure}", ratio.interval.low, ratio.interval.high)
     });
-    format!("{name:<30} {:<8} {:>12} {:>12} {relative:>9}  {interval}\n", change.metric.name(), figure(change.a), figure(change.b))
+    format!("{name:<width$} {:<8} {:>12} {:>12} {relative:>9}  {interval}\n", change.metric.name(), figure(change.a), figure(change.b))
 }
 
 fn in_units(metric: Metric, value: f64) -> String {
@@ -133,5 +138,58 @@ fn in_units(metric: Metric, value: f64) -> String {
         Metric::P50 | Metric::P99 => format_ns(value as u64),
         Metric::Cpu => format!("{value:.2} s/M"),
         Metric::Memory => format_bytes(value as u64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_stats::bootstrap::Basis;
+    use pippin_stats::interval::Interval;
+    use pippin_stats::ratio::Ratio;
+
+    fn sides(b_verdict: Verdict) -> Sides {
+        let ratio = Ratio { value: 0.9, interval: Interval { low: 0.88, high: 0.92, basis: Basis::Trials } };
+        let goodput = Change { metric: Metric::Goodput, a: Some(10_000.0), b: Some(9_000.0), ratio: Some(ratio) };
+        let memory = Change { metric: Metric::Memory, a: None, b: Some(1_048_576.0), ratio: None };
+        let target = TargetChange {
+            a: "go/net-http@main".parse().unwrap(),
+            b: "go/net-http@feature-x".parse().unwrap(),
+            step: None,
+            a_verdict: Verdict::Valid,
+            b_verdict,
+            changes: vec![goodput, memory],
+        };
+        Sides {
+            a: "main (commit 0123456789)".into(),
+            b: "feature/x (commit abcdef0123)".into(),
+            comparison: Comparison { targets: vec![target], only_a: vec![], only_b: vec![] },
+            differences: vec![],
+            more: vec![("run", "r".into())],
+        }
+    }
+
+    #[test]
+    fn the_table_is_as_wide_as_its_names_and_doubts_stand_in_it() {
+        let expected = [
+            "A main (commit 0123456789)",
+            "B feature/x (commit abcdef0123)",
+            "",
+            "target                                              A            B   B/A - 1  95 % interval of B/A",
+            "go/net-http@main -> go/net-http@feature-x goodput      10,000/s      9,000/s  -10.00 %  0.880 to 0.920",
+            "                                          memory              -     1.00 MiB         -  -",
+            "                                          verdict         VALID      SUSPECT",
+        ];
+        let text = text(&sides(Verdict::Suspect));
+        let found: Vec<String> = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        assert_eq!(found, expected.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")));
+        let columns: Vec<Option<usize>> = text.lines().skip(4).map(|line| ["goodput", "memory", "verdict"].iter().find_map(|word| line.find(word))).collect();
+        assert_eq!(columns, [Some(42); 3], "{text}");
+    }
+
+    #[test]
+    fn only_what_is_invalid_ends_the_comparison() {
+        assert!(tell_invalid(&sides(Verdict::Invalid).comparison));
+        assert!(!tell_invalid(&sides(Verdict::Suspect).comparison));
     }
 }
