@@ -83,9 +83,18 @@ pub struct RunArguments {
     /// The same shape in seconds.
     #[arg(long)]
     pub quick: bool,
+    /// WORKERS of every target: the number of its processors by default.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub workers: Option<u32>,
     /// Device plans: this fraction of the devices, as 1/10 or 0.1.
     #[arg(long, value_name = "FRACTION")]
     pub scale: Option<String>,
+    /// Device plans: other lengths of the phases, as 60s,60s,60s.
+    #[arg(long, value_name = "UP,SUSTAIN,DOWN")]
+    pub ramp: Option<String>,
+    /// Device plans: another time between an answer and a device's next request, as "9s +-5%".
+    #[arg(long, value_name = "TIME")]
+    pub think: Option<String>,
     /// Where the page and the logs go; runs/RUN by default.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,

@@ -12,12 +12,13 @@
 //! | [`trial`], [`run`] | one trial; all trials of a plan |
 //! | [`check`], [`calibrate`] | `pippin targets check`; what the generator itself can do |
 //! | [`revision`] | a target as it is in a revision of git |
-//! | [`demand`] | what a plan asks of this host |
+//! | [`demand`], [`descriptors`] | what a plan asks of this host; open files against connections |
 //! | [`observer`] | who is told |
 pub mod calibrate;
 pub mod catalog;
 pub mod check;
 pub mod demand;
+pub mod descriptors;
 pub mod environment;
 pub mod error;
 pub mod install;

@@ -41,12 +41,13 @@ impl Histogram {
     /// Counts one span.
     #[inline]
     pub fn record(&mut self, ns: u64) {
-        self.inner.saturating_record(ns);
+        // What lies beyond in the last bucket would be told apart by it alone.
+        self.inner.saturating_record(ns.min(HIGHEST_NS));
     }
 
     /// Counts `count` spans of the same length.
     pub fn record_n(&mut self, ns: u64, count: u64) {
-        self.inner.saturating_record_n(ns, count);
+        self.inner.saturating_record_n(ns.min(HIGHEST_NS), count);
     }
 
     /// Adds all counts of another histogram.
@@ -77,7 +78,7 @@ impl Histogram {
     /// The shortest span, to the histogram's precision; `None` if nothing was counted.
     #[must_use]
     pub fn min_ns(&self) -> Option<u64> {
-        (self.count() > 0).then(|| self.inner.min())
+        (self.count() > 0).then(|| self.inner.min().min(HIGHEST_NS))
     }
 
     /// The longest span, to the histogram's precision; one hour where it was longer; `None` if nothing was counted.
@@ -107,7 +108,7 @@ impl Histogram {
 
     /// Every recorded value with its count, ascending: (highest equivalent value in ns, count).
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.inner.iter_recorded().map(|v| (v.value_iterated_to(), v.count_at_value()))
+        self.inner.iter_recorded().map(|v| (v.value_iterated_to().min(HIGHEST_NS), v.count_at_value()))
     }
 
     /// The figures that tables and JSON show.
@@ -210,10 +211,16 @@ mod tests {
 
     #[test]
     fn what_is_longer_than_an_hour_is_one_hour_in_every_figure() {
-        let mut h = Histogram::new();
-        h.record_n(u64::MAX, 3);
-        let summary = h.summary();
-        assert_eq!((summary.p50_ns, summary.p999_ns, summary.max_ns), (Some(HIGHEST_NS), Some(HIGHEST_NS), Some(HIGHEST_NS)));
+        // A little longer fits into the last bucket, and would not be cut there.
+        for ns in [HIGHEST_NS, HIGHEST_NS + HIGHEST_NS / 50, u64::MAX] {
+            let mut h = Histogram::new();
+            h.record(ns);
+            h.record_n(ns, 2);
+            let summary = h.summary();
+            assert_eq!((summary.p50_ns, summary.p999_ns, summary.max_ns), (Some(HIGHEST_NS), Some(HIGHEST_NS), Some(HIGHEST_NS)));
+            assert!(summary.min_ns.unwrap() as f64 > HIGHEST_NS as f64 * 0.999 && summary.min_ns.unwrap() <= HIGHEST_NS);
+            assert_eq!(h.buckets().collect::<Vec<_>>(), [(HIGHEST_NS, 3)]);
+        }
     }
 
     proptest::proptest! {

@@ -6,7 +6,7 @@
 //! | [`file`] | reading TOML with errors that name the place and the nearest known key |
 //! | [`target`], [`manifest`] | names of targets and their `target.toml` |
 //! | [`workload`] | what a target must serve and how that is proved |
-//! | [`objective`], [`profile`], [`cpus`], [`plan`] | one experiment |
+//! | [`objective`], [`profile`], [`cpus`], [`plan`], [`plan_options`] | one experiment |
 //! | [`published`] | printed figures shown beside one's own |
 //! | [`histogram`] | the one histogram type |
 //! | [`load_spec`], [`load_result`] | what the engine is asked and what it answers |
@@ -23,6 +23,7 @@ pub mod load_spec;
 pub mod manifest;
 pub mod objective;
 pub mod plan;
+pub mod plan_options;
 pub mod profile;
 pub mod published;
 pub mod run;

@@ -103,6 +103,9 @@ pub struct Start {
     /// The signal that stops it cleanly.
     #[serde(default = "sigterm")]
     pub stop: String,
+    /// Whether WORKERS is a number of processes that share the port, each with descriptors of its own.
+    #[serde(default)]
+    pub process_per_worker: bool,
 }
 
 /// How readiness is found out.
@@ -130,6 +133,8 @@ pub struct Variant {
     pub env: BTreeMap<String, String>,
     /// Replaces the list of workloads.
     pub workloads: Option<Vec<String>>,
+    /// Replaces that of `[start]`.
+    pub process_per_worker: Option<bool>,
 }
 
 /// Where a target differs from what its community's guide says.
@@ -249,6 +254,12 @@ impl Manifest {
     #[must_use]
     pub fn workloads_of(&self, variant: Option<&str>) -> &[String] {
         self.variant(variant).and_then(|v| v.workloads.as_deref()).unwrap_or(&self.workloads)
+    }
+
+    /// Whether a variant (or the target itself) starts WORKERS processes on its port.
+    #[must_use]
+    pub fn process_per_worker(&self, variant: Option<&str>) -> bool {
+        self.variant(variant).and_then(|v| v.process_per_worker).unwrap_or(self.start.process_per_worker)
     }
 
     /// The variant of this name.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::cpus::CpuSet;
 use crate::file::{FileError, read_toml};
+pub use crate::plan_options::PlanOptions;
 use crate::profile::{Profile, RawProfile};
 use crate::published::Published;
 use crate::target::TargetId;
@@ -45,6 +46,9 @@ pub struct Plan {
     pub published: Option<Published>,
     /// Whether this is the quick form.
     pub quick: bool,
+    /// What the command line changed, in words.
+    #[serde(default)]
+    pub changed: Vec<String>,
 }
 
 /// The plan's wish for processors.
@@ -126,19 +130,6 @@ struct RawPublished {
     targets: BTreeMap<String, String>,
 }
 
-/// What the command line changes in a plan.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct PlanOptions {
-    /// The quick form.
-    pub quick: bool,
-    /// Only these targets, or others.
-    pub targets: Option<Vec<TargetId>>,
-    /// Another number of repetitions.
-    pub repetitions: Option<u32>,
-    /// Devices only: the number of devices times this factor, with all times kept.
-    pub scale: Option<f64>,
-}
-
 const fn three() -> u32 {
     3
 }
@@ -179,6 +170,11 @@ impl Plan {
         if let Some(twice) = targets.iter().enumerate().find(|(i, target)| targets[..*i].contains(target)) {
             return Err(format!("targets names `{}` twice", twice.1));
         }
+        let mut changed = Vec::new();
+        let profile = options.apply(profile.checked()?, &mut changed)?;
+        if let Some(workers) = options.workers {
+            changed.push(format!("{workers} workers (--workers)"));
+        }
         Ok(Self {
             id,
             title: raw.title,
@@ -187,8 +183,8 @@ impl Plan {
             targets,
             repetitions,
             precision: percent("precision", raw.precision.as_deref())?.map(precision).transpose()?,
-            profile: scaled(profile.checked()?, options.scale)?,
-            workers: raw.workers.map(|count| at_least_one("workers", count, "take it out for one a processor")).transpose()?,
+            profile,
+            workers: options.workers.or(raw.workers.map(|count| at_least_one("workers", count, "take it out for one a processor")).transpose()?),
             database_pool: at_least_one("database_pool", raw.database_pool.unwrap_or(20), "take it out for 20")?,
             upstream_delay_ns: raw
                 .upstream_delay
@@ -199,6 +195,7 @@ impl Plan {
             price: raw.price.map(Price::checked).transpose()?,
             published,
             quick: options.quick,
+            changed,
         })
     }
 }
@@ -252,17 +249,6 @@ fn errors_allowed(fraction: f64) -> Result<f64, String> {
 
 fn percent(key: &str, text: Option<&str>) -> Result<Option<f64>, String> {
     text.map(|text| parse_percent(text).map_err(|error| format!("{key}: {error}"))).transpose()
-}
-
-fn scaled(profile: Profile, scale: Option<f64>) -> Result<Profile, String> {
-    let Some(scale) = scale else { return Ok(profile) };
-    match profile {
-        Profile::Devices { devices, requests_per_device, think, ramp_up_ns, sustain_ns, ramp_down_ns } => {
-            let devices = (f64::from(devices) * scale).round().max(1.0) as u32;
-            Ok(Profile::Devices { devices, requests_per_device, think, ramp_up_ns, sustain_ns, ramp_down_ns })
-        }
-        other => Err(format!("--scale goes with device plans only; this one is `{}`", other.kind())),
-    }
 }
 
 fn read_published(plan: &Path, raw: &RawPublished) -> Result<Published, FileError> {

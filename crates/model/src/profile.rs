@@ -129,6 +129,16 @@ pub enum WarmUpChoice {
 }
 
 impl Profile {
+    /// The connections that are open at the same time at the most.
+    #[must_use]
+    pub fn most_connections(&self) -> u64 {
+        match self {
+            Self::Closed { connections, .. } | Self::Open { connections, .. } | Self::Capacity { connections, .. } => u64::from(*connections),
+            Self::Devices { devices, .. } => u64::from(*devices),
+            Self::Sweep { connections, .. } => u64::from(connections.iter().copied().max().unwrap_or(0)),
+        }
+    }
+
     /// The name of the kind in plans.
     #[must_use]
     pub const fn kind(&self) -> &'static str {

@@ -114,6 +114,8 @@ pub struct Failure {
 pub enum Stage {
     /// It cannot be installed here: it is unavailable.
     Install,
+    /// A limit of this machine stops it before it is started.
+    Limits,
     /// A service it needs did not start.
     Services,
     /// It did not start, or exited.
@@ -134,6 +136,7 @@ impl Stage {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Install => "install",
+            Self::Limits => "limits",
             Self::Services => "services",
             Self::Start => "start",
             Self::Ready => "ready",

@@ -38,7 +38,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments, target: &str, plan: &s
         )));
     }
     let ids = branches.iter().map(|branch| branch.id.clone()).collect();
-    let options = PlanOptions { quick: arguments.quick, targets: Some(ids), repetitions: arguments.repeat, scale: None };
+    let options = PlanOptions { quick: arguments.quick, targets: Some(ids), repetitions: arguments.repeat, ..PlanOptions::default() };
     let plan = catalog.plan(plan, &options)?;
     let folder = folder(&catalog, arguments.out.as_deref(), &plan.id)?;
     let copies = Copies::within(&folder);

@@ -5,6 +5,7 @@ mod compare;
 mod compare_branches;
 mod compare_table;
 mod consent;
+mod device_options;
 mod doctor;
 mod export;
 mod history;

@@ -8,6 +8,7 @@ use pippin_report::{html, terminal, view::View};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::device_options::{fraction, phases, think};
 use super::{Shared, consent, here, print};
 use crate::arguments::RunArguments;
 use crate::exit::{self, CliError};
@@ -21,7 +22,10 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         quick: arguments.quick,
         targets: if arguments.targets.is_empty() { None } else { Some(catalog.select(&arguments.targets)?) },
         repetitions: arguments.repeat,
+        workers: arguments.workers,
         scale: arguments.scale.as_deref().map(fraction).transpose()?,
+        phases_ns: arguments.ramp.as_deref().map(phases).transpose()?,
+        think: arguments.think.as_deref().map(think).transpose()?,
     };
     let plan = catalog.plan(&arguments.plan, &options)?;
     let folder = folder(&catalog, arguments.out.as_deref(), &plan.id)?;
@@ -92,16 +96,4 @@ fn exit_code(record: &RunRecord) -> u8 {
         _ if record.trials.iter().all(|trial| trial.failure.is_some()) => exit::LAB_FAILURE,
         _ => exit::OK,
     }
-}
-
-/// `1/10` or `0.1`.
-fn fraction(text: &str) -> Result<f64, CliError> {
-    let number = |part: &str| part.trim().parse::<f64>().ok();
-    let value = match text.split_once('/') {
-        Some((above, below)) => number(above).zip(number(below)).map(|(above, below)| above / below),
-        None => number(text),
-    };
-    value
-        .filter(|value| *value > 0.0 && *value <= 1_000.0)
-        .ok_or_else(|| CliError::User(format!("--scale `{text}` is not a fraction; write it like 1/10 or 0.1")))
 }

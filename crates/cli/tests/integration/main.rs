@@ -10,6 +10,7 @@
 //! | `branches` | `pippin compare` of two branches of a target |
 //! | `installation` | tools, steps, routes, consent |
 //! | `load` | `pippin load` against servers whose truth is known |
+//! | `services` | a database that the user gave |
 //! | `help` | help, completions, man page |
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
 
@@ -22,4 +23,5 @@ mod interruption;
 mod lifecycle;
 mod load;
 mod proofs;
+mod services;
 mod support;

@@ -57,7 +57,7 @@ impl RunFacts {
             title: plan.title.clone(),
             summary: plan.summary.clone(),
             profile: plan.profile.kind().into(),
-            load: in_words(&plan.profile),
+            load: with_changes(in_words(&plan.profile), &plan.changed),
             ranked_by: RankedBy::of(&plan.profile),
             quick: plan.quick,
             state: record.state,
@@ -75,6 +75,11 @@ impl RunFacts {
             generator: load.map(|load| format!("{}, {} thread{}", load.io, load.threads, if load.threads == 1 { "" } else { "s" })),
         }
     }
+}
+
+/// A plan that the command line changed is no longer the published experiment, and says so wherever its load is told.
+fn with_changes(load: String, changed: &[String]) -> String {
+    if changed.is_empty() { load } else { format!("{load}; changed from the plan: {}", changed.join(", ")) }
 }
 
 /// How load is applied, in words: `closed loop, 10 connections, keep-alive, 30 s`.
