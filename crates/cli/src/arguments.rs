@@ -41,7 +41,7 @@ pub enum Command {
     Report(ReportArguments),
     /// Plan: how many devices a machine holds, from measured device runs.
     Capacity(CapacityArguments),
-    /// Compare two runs, target by target, with intervals; fit for continuous integration.
+    /// Compare two runs, or two branches of a target, with intervals; fit for continuous integration.
     Compare(CompareArguments),
     /// Look for what on this machine would spoil which plan, and say how to mend it.
     Doctor(DoctorArguments),
@@ -291,15 +291,42 @@ pub struct CalibrateArguments {
 
 /// `pippin compare`
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  pippin compare 20261121 latest --fail-if \"goodput < -5%\"       two runs\n  pippin compare latest#go/net-http latest#rust/axum             two targets of a run\n  pippin compare main my-branch --target go/net-http --plan hello --install --fail-if \"p99 > 10%\"\n                                                                 two branches, measured in one run"
+)]
 pub struct CompareArguments {
-    /// A run's name, its beginning, `latest`, or a file; RUN#TARGET takes one target of it.
+    /// A run's name, its beginning, `latest`, or a file; RUN#TARGET takes one target of it. With --target: a branch, tag or commit.
     pub a: String,
     /// What is compared with it.
     pub b: String,
+    /// Measure this target as it is in the two branches, interleaved in one run: go/net-http.
+    #[arg(long, value_name = "TARGET", requires = "plan")]
+    pub target: Option<String>,
+    /// With --target: the plan; its own targets are left out.
+    #[arg(long, value_name = "PLAN", requires = "target", value_hint = ValueHint::FilePath)]
+    pub plan: Option<String>,
+    /// With --target: the plan's quick form.
+    #[arg(long, requires = "target")]
+    pub quick: bool,
+    /// With --target: repetitions of each branch.
+    #[arg(long, value_name = "N", requires = "target", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeat: Option<u32>,
+    /// With --target: install both copies in the run's folder, and system packages through apt where needed. Asks once on a terminal.
+    #[arg(long, requires = "target")]
+    pub install: bool,
+    /// With --install: do not ask.
+    #[arg(long, requires = "install")]
+    pub yes: bool,
+    /// With --target: where page, logs and copies go; runs/RUN by default.
+    #[arg(long, value_name = "DIR", requires = "target", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// With --target: seeds the order and every load.
+    #[arg(long, value_name = "N", requires = "target")]
+    pub seed: Option<u64>,
     /// Exit 1 past this: "goodput < -5%", "p99 > 10%"; may be given several times. Names: goodput, p50, p99, cpu, memory.
     #[arg(long, value_name = "BOUND")]
     pub fail_if: Vec<String>,
-    /// Compare although profile, workload or machine differ.
+    /// Compare although profile, workload or machine differ, a side is INVALID, or both branches have the same files.
     #[arg(long)]
     pub force: bool,
     /// As JSON.

@@ -11,6 +11,7 @@
 //! | [`load`] | from a profile and a workload to what the engine runs |
 //! | [`trial`], [`run`] | one trial; all trials of a plan |
 //! | [`check`], [`calibrate`] | `pippin targets check`; what the generator itself can do |
+//! | [`revision`] | a target as it is in a revision of git |
 //! | [`demand`], [`descriptors`] | what a plan asks of this host; open files against connections |
 //! | [`observer`] | who is told |
 pub mod calibrate;
@@ -24,6 +25,7 @@ pub mod install;
 pub mod lifecycle;
 pub mod load;
 pub mod observer;
+pub mod revision;
 pub mod run;
 pub mod running;
 pub mod scaffold;

@@ -382,7 +382,7 @@ impl<'a> Execution<'a> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.header.seed);
         let summaries = summarise(&self.trials, &judge::judge_run(&self.trials), &mut rng);
         summaries.iter().filter(|summary| summary.measured > 0).all(|summary| {
-            summary.goodput_per_s.as_ref().is_some_and(|figure| sequential::is_precise_enough(figure.median, figure.interval.as_ref(), repetitions, precision))
+            summary.ranked.as_ref().is_some_and(|figure| sequential::is_precise_enough(figure.median, figure.interval.as_ref(), repetitions, precision))
         })
     }
 }

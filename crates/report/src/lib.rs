@@ -7,6 +7,7 @@
 //! | [`html`] | the page of a run |
 //! | [`chart`], [`svg`] | charts, in the page and as files |
 //! | [`markdown`], [`csv`], [`json`], [`prometheus`], [`hlog`] | other forms (docs/formats.md) |
+//! | `ranked` | the figure by which targets are ranked, in words |
 //! | [`words`] | figures as people read them |
 //! | [`load_report`] | the result of `pippin load` |
 pub mod chart;
@@ -17,6 +18,7 @@ pub mod json;
 pub mod load_report;
 pub mod markdown;
 pub mod prometheus;
+mod ranked;
 pub mod svg;
 pub mod terminal;
 pub mod view;

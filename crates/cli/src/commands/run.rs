@@ -2,10 +2,10 @@
 use pippin_lab::catalog::Catalog;
 use pippin_lab::run::{RunSettings, run as execute};
 use pippin_model::caveat::Verdict;
-use pippin_model::plan::PlanOptions;
+use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_report::{html, terminal, view::View};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::device_options::{fraction, phases, think};
@@ -28,37 +28,64 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         think: arguments.think.as_deref().map(think).transpose()?,
     };
     let plan = catalog.plan(&arguments.plan, &options)?;
-    let apt = arguments.install && consent::for_packages(&catalog, &plan.targets, &catalog.workload(&plan.workload)?.services, arguments.yes)?;
+    let folder = folder(&catalog, arguments.out.as_deref(), &plan.id)?;
+    let how = How { folder: &folder, install: arguments.install, yes: arguments.yes, seed: arguments.seed };
+    let record = measure(shared, &catalog, plan, &how)?;
+    let view = View::of(&record);
+    print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes())?;
+    write_page(&view, &folder)?;
+    Ok(exit_code(&record))
+}
+
+/// How a plan is executed from the command line.
+pub struct How<'a> {
+    /// See [`folder`].
+    pub folder: &'a Path,
+    /// Install what is missing.
+    pub install: bool,
+    /// Do not ask before system packages are.
+    pub yes: bool,
+    /// Seeds order and loads; the time of day by default.
+    pub seed: Option<u64>,
+}
+
+/// Where a run's page and logs go: the given folder, or one of its own in `runs/`; absolute, because what is started there has folders of its own,
+/// from which a relative path would lead elsewhere.
+pub fn folder(catalog: &Catalog, out: Option<&Path>, plan: &str) -> Result<PathBuf, CliError> {
+    let folder = out.map_or_else(|| catalog.root().join("runs").join(format!("{plan}-{}", now_ns() / 1_000)), Path::to_path_buf);
+    std::path::absolute(&folder).map_err(CliError::io(format!("find {}", folder.display())))
+}
+
+fn now_ns() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
+}
+
+/// Executes a plan, and tells how it goes.
+pub fn measure(shared: &Shared, catalog: &Catalog, plan: Plan, how: &How<'_>) -> Result<RunRecord, CliError> {
+    let apt = how.install && consent::for_packages(catalog, &plan.targets, &catalog.workload(&plan.workload)?.services, how.yes)?;
     let store = shared.store(catalog.root())?;
     let stop = signals::catch();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
-    let folder = arguments.out.clone().unwrap_or_else(|| catalog.root().join("runs").join(format!("{}-{}", plan.id, now / 1_000)));
-    // What is started there has folders of its own, from which a relative path would lead elsewhere.
-    let folder = std::path::absolute(&folder).map_err(CliError::io(format!("find {}", folder.display())))?;
     let observer = progress::observer(shared.quiet, Subject::Plan);
     let settings = RunSettings {
-        catalog: &catalog,
+        catalog,
         store: &store,
-        folder: folder.clone(),
-        install: arguments.install,
+        folder: how.folder.to_path_buf(),
+        install: how.install,
         apt,
-        seed: arguments.seed.unwrap_or(now),
+        seed: how.seed.unwrap_or_else(now_ns),
         calibration: store.calibration()?,
         observer: observer.as_ref(),
         stop,
     };
-    let record = execute(plan, &settings)?;
-    drop(observer);
-    show(&record, &folder)
+    Ok(execute(plan, &settings)?)
 }
 
-fn show(record: &RunRecord, folder: &std::path::Path) -> Result<u8, CliError> {
-    let view = View::of(record);
-    let page: PathBuf = folder.join("report.html");
-    std::fs::write(&page, html::page(&view)).map_err(CliError::io(format!("write {}", page.display())))?;
-    print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes())?;
-    eprintln!("run {}: page {}", record.header.id, page.display());
-    Ok(exit_code(record))
+/// Writes the run's page into its folder.
+pub fn write_page(view: &View, folder: &Path) -> Result<(), CliError> {
+    let page = folder.join("report.html");
+    std::fs::write(&page, html::page(view)).map_err(CliError::io(format!("write {}", page.display())))?;
+    eprintln!("run {}: page {}", view.run.id, page.display());
+    Ok(())
 }
 
 /// Interrupted before invalid before ok. A target that failed or is unavailable is data; a run without any valid result is not.

@@ -7,12 +7,14 @@
 //! | `lifecycle` | targets that exit, hang, crash, fork, ignore signals; no process survives |
 //! | `interruption` | Ctrl-C and kill -9 in the middle of a run |
 //! | `errors`, `files` | slips on the command line and in hand-written files: exit code, place and fix |
+//! | `branches` | `pippin compare` of two branches of a target |
 //! | `installation` | tools, steps, routes, consent |
 //! | `load` | `pippin load` against servers whose truth is known |
 //! | `services` | a database that the user gave |
 //! | `help` | help, completions, man page |
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
 
+mod branches;
 mod errors;
 mod files;
 mod help;

@@ -4,6 +4,7 @@ use pippin_model::load_spec::Arrivals;
 use pippin_model::profile::{KeepAlive, Profile, Stop, WarmUpChoice};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::units::{format_count, format_ns};
+use pippin_stats::criterion::RankedBy;
 use serde::{Deserialize, Serialize};
 
 /// What was done, when and how.
@@ -19,6 +20,8 @@ pub struct RunFacts {
     pub profile: String,
     /// The same in words.
     pub load: String,
+    /// By what the targets are ranked.
+    pub ranked_by: RankedBy,
     /// Whether it was the quick form.
     pub quick: bool,
     /// How it ended.
@@ -55,6 +58,7 @@ impl RunFacts {
             summary: plan.summary.clone(),
             profile: plan.profile.kind().into(),
             load: with_changes(in_words(&plan.profile), &plan.changed),
+            ranked_by: RankedBy::of(&plan.profile),
             quick: plan.quick,
             state: record.state,
             started_unix_ns: header.started_unix_ns,
