@@ -1,15 +1,17 @@
 //! Address to page. Everything is a GET; whatever reads the store or draws runs on a thread of its own, so that a big run does not hold
 //! up the others.
 use axum::Router;
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::{Path, Query, RawQuery, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use maud::html;
 use pippin_model::run::RunState;
+use pippin_report::png::PngError;
+use pippin_report::svg::Ground;
 use pippin_report::view::View;
-use pippin_report::{csv, hlog, html as report, json, markdown, prometheus, svg};
+use pippin_report::{csv, hlog, html as report, json, markdown, png, prometheus, svg};
 use pippin_store::Store;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -114,10 +116,19 @@ async fn export(State(store): Shared, Path((id, form)): Path<(String, String)>) 
     .await
 }
 
-async fn chart(State(store): Shared, Path((id, name)): Path<(String, String)>) -> Answer {
+/// `throughput.svg`, `throughput.png`; with `?dark` on dark ground.
+async fn chart(State(store): Shared, Path((id, file)): Path<(String, String)>, RawQuery(query): RawQuery) -> Answer {
     apart(move || {
         let view = View::of(&store.load(&id)?);
-        let drawn = svg::of(&view, name.strip_suffix(".svg").unwrap_or(&name)).map_err(|error| Failure::not_found(error.to_string()))?;
+        let ground = if query.as_deref() == Some("dark") { Ground::Dark } else { Ground::Light };
+        if let Some(name) = file.strip_suffix(".png") {
+            let drawn = png::of(&view, name, ground).map_err(|error| match error {
+                PngError::Unknown(error) => Failure::not_found(error.to_string()),
+                PngError::Drawing(error) => Failure::internal(error),
+            })?;
+            return Ok(([(header::CONTENT_TYPE, "image/png")], drawn).into_response());
+        }
+        let drawn = svg::of(&view, file.strip_suffix(".svg").unwrap_or(&file), ground).map_err(|error| Failure::not_found(error.to_string()))?;
         Ok(([(header::CONTENT_TYPE, "image/svg+xml")], drawn).into_response())
     })
     .await
@@ -156,7 +167,7 @@ async fn over_time(State(store): Shared, Query(Whose { target }): Query<Whose>) 
     apart(move || {
         let target = target.trim();
         let points = if target.is_empty() { Vec::new() } else { store.history(target)? };
-        Ok(page("History", &report::rules(1), &history::body(target, &points)).into_response())
+        Ok(page("History", &report::rules(2), &history::body(target, &points)).into_response())
     })
     .await
 }

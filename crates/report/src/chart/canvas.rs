@@ -113,9 +113,24 @@ type Entry = (String, RGBColor, Stroke);
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
+/// Something that happened, as a dotted line from top to bottom with words at its head.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mark {
+    /// Where, as a value of the horizontal axis.
+    pub at: f64,
+    /// What.
+    pub words: String,
+}
+
 /// Lines over two axes.
 #[must_use]
 pub fn lines(form: Form, x: &Axis, y: &Axis, lines: &[Line]) -> String {
+    marked_lines(form, x, y, lines, &[])
+}
+
+/// Lines over two axes with marks.
+#[must_use]
+pub fn marked_lines(form: Form, x: &Axis, y: &Axis, lines: &[Line], marks: &[Mark]) -> String {
     let legend: Vec<Entry> = lines.iter().filter_map(|line| Some((line.name.clone()?, line.colour, line.stroke))).collect();
     let (legend_height, plot) = (legend_height(form, &legend), if form == Form::Wide { 350 } else { 300 });
     svg(form.width(), plot + legend_height, |root| {
@@ -143,6 +158,15 @@ pub fn lines(form: Form, x: &Axis, y: &Axis, lines: &[Line]) -> String {
             .draw()?;
         let (width, height) = body.dim_in_pixel();
         titles(&body, x, y, width as i32, height as i32)?;
+        for mark in marks {
+            let at = x.place(mark.at);
+            chart.draw_series(LineSeries::new([(at, y.from), (at, y.to)], AXIS.stroke_width(width_code(Stroke::Dotted))))?;
+            let (left, top) = chart.backend_coord(&(at, y.to));
+            // Words stand on the side that has room.
+            let (side, gap) = if at > f64::midpoint(x.from, x.to) { (HPos::Right, -5) } else { (HPos::Left, 5) };
+            let style = (FONT, px(FONT_SIZE - 1)).into_font().color(&INK).pos(Pos::new(side, VPos::Top));
+            root.draw(&Text::new(mark.words.clone(), (left + ipx(gap), top + ipx(2)), style))?;
+        }
         for line in lines {
             let points: Vec<(f64, f64)> = line.points.iter().map(|(a, b)| (x.place(*a), y.place(*b).clamp(y.from, y.to))).collect();
             if line.joined {

@@ -55,7 +55,8 @@ pub fn cost(charts: &[Chart]) -> Markup {
     html! { @if charts.iter().any(|chart| chart.name == "cost") { section id="cost" { h2 { "Cost" } (of(charts, &["cost"])) } } }
 }
 
-fn figure(chart: &Chart) -> Markup {
+/// One chart with its words and its table.
+pub fn figure(chart: &Chart) -> Markup {
     html! {
         figure .by-target[chart.lines_by_target] id=(format!("chart-{}", chart.name)) data-name=(chart.name) {
             div.heading {
