@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::{Shared, consent, here, print};
 use crate::arguments::RunArguments;
 use crate::exit::{self, CliError};
-use crate::live::Subject;
+use crate::live::{Published, Subject};
 use crate::progress;
 use crate::signals;
 
@@ -31,7 +31,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let folder = arguments.out.clone().unwrap_or_else(|| catalog.root().join("runs").join(format!("{}-{}", plan.id, now / 1_000)));
     // What is started there has folders of its own, from which a relative path would lead elsewhere.
     let folder = std::path::absolute(&folder).map_err(CliError::io(format!("find {}", folder.display())))?;
-    let observer = progress::observer(shared.quiet, Subject::Plan);
+    let observer = Published::new(progress::observer(shared.quiet, Subject::Plan), &store);
     let settings = RunSettings {
         catalog: &catalog,
         store: &store,
@@ -40,7 +40,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         apt,
         seed: arguments.seed.unwrap_or(now),
         calibration: store.calibration()?,
-        observer: observer.as_ref(),
+        observer: &observer,
         stop,
     };
     let record = execute(plan, &settings)?;

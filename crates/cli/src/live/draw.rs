@@ -128,7 +128,7 @@ fn trial_line<'a>(state: &'a State, look: Look, width: u16) -> Line<'a> {
 }
 
 /// The load in words: `64 connections`, `step 3 of 8: 16 connections`, `5,000 requests/s`.
-fn load_of(current: &Current) -> String {
+pub fn load_of(current: &Current) -> String {
     let many = |count: u32, one: &str| format!("{} {one}{}", format_whole(u64::from(count)), if count == 1 { "" } else { "s" });
     match (&current.spec.profile, current.spec.step) {
         (Profile::Sweep { connections, .. }, step) => {

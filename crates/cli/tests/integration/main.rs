@@ -8,6 +8,7 @@
 //! | `interruption` | Ctrl-C and kill -9 in the middle of a run |
 //! | `errors`, `files` | slips on the command line and in hand-written files: exit code, place and fix |
 //! | `installation` | tools, steps, routes, consent |
+//! | `under_way` | `pippin serve` beside a run |
 //! | `load` | `pippin load` against servers whose truth is known |
 //! | `help` | help, completions, man page |
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
@@ -21,3 +22,4 @@ mod lifecycle;
 mod load;
 mod proofs;
 mod support;
+mod under_way;
