@@ -27,7 +27,7 @@ pub fn names(view: &View) -> Vec<String> {
     chart::all(view).into_iter().map(|chart| chart.name).collect()
 }
 
-/// The chart of this name as SVG, on its ground, with its title and what it shows in words.
+/// The chart of this name as SVG, on its ground, below a heading, with what it shows in words.
 ///
 /// # Errors
 /// If the run has no such chart; the message names those it has.
@@ -37,7 +37,8 @@ pub fn of(view: &View, name: &str, ground: Ground) -> Result<String, UnknownChar
     let Some(chart) = found else {
         return Err(UnknownChart { asked: name.into(), there_are: charts.into_iter().map(|chart| chart.name).collect() });
     };
-    let on_paper = chart::canvas::standalone(&chart.wide, &chart.title, &chart.alternative);
+    let heading = format!("{} · {}", view.run.title, chart.title);
+    let on_paper = chart::canvas::standalone(&chart.wide, &heading, &chart.title, &chart.alternative);
     Ok(match ground {
         Ground::Light => on_paper,
         Ground::Dark => palette::on_dark(&on_paper, view.measured().count()),

@@ -46,7 +46,7 @@ pub fn one(live: &LiveRun, seen: u64) -> Markup {
     let new = (live.finished.len() as u64).saturating_sub(seen);
     html! {
         section.live id="live" aria-label="Run under way" {
-            h2 { "Under way" @if live.is_stopping { " " span.tag { "stopping" } } }
+            h2 { "Under way: " (live.title) @if live.is_stopping { " " span.tag { "stopping" } } }
             (overall(live))
             @match &live.trial {
                 Some(trial) => (of_trial(trial, live.repetitions)),
@@ -117,13 +117,13 @@ fn cpu(of: &LiveUse) -> Markup {
         Role::Services => "CPU of the services",
     };
     let given = match of.given {
-        0 => String::new(),
+        0 => " cores".into(),
         1 => " of 1 core".into(),
         more => format!(" of {more} cores"),
     };
     // A generator without time to spare measures itself.
     let is_full = of.role == Role::Generator && of.cores.is_some_and(|cores| cores > 0.95 * f64::from(of.given.max(1)));
-    tile(name, &format!("{}{given}", words::cores(of.cores)), is_full)
+    tile(name, &format!("{}{given}", of.cores.map_or_else(|| words::UNKNOWN.into(), |cores| format!("{cores:.2}"))), is_full)
 }
 
 /// A bar a second: grey in the warm-up, red where there were errors.
@@ -255,7 +255,7 @@ mod tests {
             "7 s left",
             "Requests/s <strong>2,000</strong>",
             "Response time p99 <strong>4.00 ms</strong>",
-            "98 % of 1 core",
+            "0.98 of 1 core",
             "class=\"warm\"",
             "class=\"bad\"",
             "with 1 more finished trial<",

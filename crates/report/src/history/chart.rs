@@ -29,7 +29,7 @@ pub fn of(history: &History, figure: Figure) -> Option<Chart> {
     let draw = |form: Form| {
         let dates = calendar::dates(seconds(first.started_unix_ns), seconds(last.started_unix_ns), form.ticks());
         // Room for what is written at the marks.
-        marked_lines(form, &dates, &Axis::linear(unit, 0.0, most * 1.12, 5, label), &drawn, &marks)
+        marked_lines(form, &dates, &Axis::linear(unit, 0.0, most * 1.08, 5, label), &drawn, &marks)
     };
     let day = |run: &Run| words::time(run.started_unix_ns).split(' ').next().unwrap_or_default().to_string();
     let count = match changes.len() {
