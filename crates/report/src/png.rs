@@ -1,9 +1,10 @@
 //! A chart as a picture, for a README or a blog that takes no SVG: drawn from the same SVG by `resvg`, without a browser.
 //!
 //! Text is set in Noto Sans, which Pippin carries: the fonts of a machine would make the same chart look different on each.
+mod outline;
+
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
-use std::sync::Arc;
 
 use crate::svg::{self, Ground, UnknownChart};
 use crate::view::View;
@@ -32,24 +33,13 @@ pub fn of(view: &View, name: &str, ground: Ground) -> Result<Vec<u8>, PngError> 
 
 /// SVG as PNG.
 fn rendered(svg: &str) -> Result<Vec<u8>, PngError> {
-    let tree = Tree::from_str(svg, &options()).map_err(|error| PngError::Drawing(error.to_string()))?;
+    let outlined = outline::outlined(svg).ok_or_else(|| PngError::Drawing("its text is not what a chart has".into()))?;
+    let tree = Tree::from_str(&outlined, &Options::default()).map_err(|error| PngError::Drawing(error.to_string()))?;
     let size = tree.size().to_int_size();
     let mut picture = Pixmap::new(size.width() * SCALE, size.height() * SCALE).ok_or_else(|| PngError::Drawing("it has no size".into()))?;
     resvg::render(&tree, Transform::from_scale(SCALE as f32, SCALE as f32), &mut picture.as_mut());
     picture.encode_png().map_err(|error| PngError::Drawing(error.to_string()))
 }
-
-/// The one font stands for every family that an SVG may name.
-fn options() -> Options<'static> {
-    let mut options = Options::default();
-    let fonts = Arc::make_mut(&mut options.fontdb);
-    fonts.load_font_data(notosans::REGULAR_TTF.to_vec());
-    fonts.set_sans_serif_family(FAMILY);
-    options.font_family = FAMILY.into();
-    options
-}
-
-const FAMILY: &str = "Noto Sans";
 
 #[cfg(test)]
 mod tests {
