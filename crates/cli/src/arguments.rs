@@ -267,6 +267,9 @@ pub struct HistoryArguments {
     /// At most this many.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub number: usize,
+    /// Write a page with charts over time and marks where figures changed, instead of the table.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "target")]
+    pub html: Option<PathBuf>,
 }
 
 /// `pippin calibrate`
@@ -385,9 +388,12 @@ pub struct ExportArguments {
     /// The form.
     #[arg(short, long, value_enum)]
     pub format: Form,
-    /// With svg: which chart.
+    /// With svg and png: which chart.
     #[arg(long, value_name = "NAME")]
     pub chart: Option<String>,
+    /// With svg and png: on dark ground.
+    #[arg(long, requires = "chart")]
+    pub dark: bool,
     /// Write here instead of to standard output.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
@@ -412,4 +418,6 @@ pub enum Form {
     Html,
     /// One chart.
     Svg,
+    /// One chart as a picture, at twice its size.
+    Png,
 }

@@ -203,6 +203,14 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
+/// The order in which the targets of a run are measured, `(repetition, target)`: those that are available, interleaved by the run's seed.
+#[must_use]
+pub fn order(header: &RunHeader) -> Vec<(u32, TargetId)> {
+    let is_available = |id: &TargetId| header.targets.get(id).is_some_and(|info| info.unavailable.is_none());
+    let available: Vec<TargetId> = header.plan.targets.iter().filter(|id| is_available(id)).cloned().collect();
+    pippin_stats::order::interleaved(&available, header.plan.repetitions, &mut Xoshiro256PlusPlus::seed_from_u64(header.seed))
+}
+
 struct Execution<'a> {
     header: RunHeader,
     prepared: Prepared,
@@ -226,15 +234,13 @@ impl<'a> Execution<'a> {
 
     fn all_repetitions(&mut self) -> Result<(), LabError> {
         self.settings.observer.event(&Event::RunStarted(&self.header));
-        let available: Vec<TargetId> =
-            self.header.plan.targets.iter().filter(|id| self.prepared.get(id).is_some_and(|entry| entry.1.is_ok())).cloned().collect();
-        if available.is_empty() || self.interrupted() {
+        let order = order(&self.header);
+        if order.is_empty() || self.interrupted() {
             return Ok(());
         }
         let mut services = self.start_services()?;
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.header.seed);
         let mut made = 0;
-        for (repetition, id) in pippin_stats::order::interleaved(&available, self.header.plan.repetitions, &mut rng) {
+        for (repetition, id) in order {
             if self.interrupted() {
                 return Err(LabError::Interrupted);
             }

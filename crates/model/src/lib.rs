@@ -13,11 +13,13 @@
 //! | [`usage`], [`fingerprint`] | what the kernel told about processes and about the host |
 //! | [`caveat`], [`trial`] | judgement, and the record of one measured window |
 //! | [`run`] | one execution of a plan |
+//! | [`live`] | what a run tells of itself while it is under way |
 pub mod caveat;
 pub mod cpus;
 pub mod file;
 pub mod fingerprint;
 pub mod histogram;
+pub mod live;
 pub mod load_result;
 pub mod load_spec;
 pub mod manifest;

@@ -12,7 +12,7 @@ use super::device_options::{fraction, phases, think};
 use super::{Shared, consent, here, print};
 use crate::arguments::RunArguments;
 use crate::exit::{self, CliError};
-use crate::live::Subject;
+use crate::live::{Published, Subject};
 use crate::progress;
 use crate::signals;
 
@@ -65,7 +65,7 @@ pub fn measure(shared: &Shared, catalog: &Catalog, plan: Plan, how: &How<'_>) ->
     let apt = how.install && consent::for_packages(catalog, &plan.targets, &catalog.workload(&plan.workload)?.services, how.yes)?;
     let store = shared.store(catalog.root())?;
     let stop = signals::catch();
-    let observer = progress::observer(shared.quiet, Subject::Plan);
+    let observer = Published::new(progress::observer(shared.quiet, Subject::Plan), &store);
     let settings = RunSettings {
         catalog,
         store: &store,
@@ -74,7 +74,7 @@ pub fn measure(shared: &Shared, catalog: &Catalog, plan: Plan, how: &How<'_>) ->
         apt,
         seed: how.seed.unwrap_or_else(now_ns),
         calibration: store.calibration()?,
-        observer: observer.as_ref(),
+        observer: &observer,
         stop,
     };
     Ok(execute(plan, &settings)?)

@@ -9,6 +9,7 @@
 //! | `errors`, `files` | slips on the command line and in hand-written files: exit code, place and fix |
 //! | `branches` | `pippin compare` of two branches of a target |
 //! | `installation` | tools, steps, routes, consent |
+//! | `under_way` | `pippin serve` beside a run |
 //! | `load` | `pippin load` against servers whose truth is known |
 //! | `services` | a database that the user gave |
 //! | `help` | help, completions, man page |
@@ -25,3 +26,4 @@ mod load;
 mod proofs;
 mod services;
 mod support;
+mod under_way;
