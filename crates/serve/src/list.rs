@@ -63,7 +63,7 @@ fn table(runs: &[&RunSummary], live: &[LiveRun]) -> Markup {
         form method="get" action="/compare" {
             div.scroll tabindex="0" role="region" aria-label="Runs, scrolls sideways" {
                 table.sortable {
-                    thead { tr { th scope="col" { "Run" } th scope="col" { "Title" } th scope="col" { "Started" } th scope="col" { "Profile" } th scope="col" { "State" } th.number scope="col" { "Targets" } th.number scope="col" { "Trials" } th.number scope="col" { "Invalid" } th scope="col" { "A" } th scope="col" { "B" } } }
+                    thead { tr { th scope="col" { "Run" } th scope="col" { "Title" } th scope="col" { "Started" } th scope="col" { "Profile" } th scope="col" { "State" } th.number scope="col" { "Targets" } th.number scope="col" { "Trials" } th.number scope="col" { "Invalid" } th.choice scope="col" { "A" } th.choice scope="col" { "B" } } }
                     tbody { @for run in runs { (line(run, live)) } }
                 }
             }
