@@ -51,7 +51,7 @@ pub enum Command {
     Export(ExportArguments),
     /// List earlier runs.
     History(HistoryArguments),
-    /// Show all runs in the browser: list, search, pages, comparison, history. Read-only; on loopback unless told otherwise.
+    /// Show all runs in the browser: the one under way, list, search, pages, comparison, history. Read-only; on loopback unless told otherwise.
     Serve(ServeArguments),
     /// Print shell completions, for example: pippin completions bash > /etc/bash_completion.d/pippin
     Completions {

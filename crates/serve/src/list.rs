@@ -1,5 +1,7 @@
 //! Runs with filter and search.
 use maud::{Markup, html};
+use pippin_model::live::LiveRun;
+use pippin_model::run::RunState;
 use pippin_report::words;
 use pippin_store::runs::RunSummary;
 use serde::Deserialize;
@@ -30,7 +32,7 @@ impl Filter {
 
 /// The list, below what is told of runs under way.
 #[must_use]
-pub fn body(runs: &[RunSummary], filter: &Filter, under_way: &Markup) -> Markup {
+pub fn body(runs: &[RunSummary], filter: &Filter, live: &[LiveRun], under_way: &Markup) -> Markup {
     let shown: Vec<&RunSummary> = runs.iter().filter(|run| filter.keeps(run)).collect();
     let mut plans: Vec<&str> = runs.iter().map(|run| run.plan.as_str()).collect();
     plans.sort_unstable();
@@ -47,7 +49,7 @@ pub fn body(runs: &[RunSummary], filter: &Filter, under_way: &Markup) -> Markup 
             }
             p.hint { (shown.len()) " of " (runs.len()) " runs" }
             @if shown.is_empty() { p { "No run matches." @if runs.is_empty() { " `pippin run hello --quick` makes one." } } }
-            @else { (table(&shown)) }
+            @else { (table(&shown, live)) }
         }
     }
 }
@@ -56,13 +58,13 @@ fn choice(name: &str, values: &[&str], chosen: &str) -> Markup {
     html! { select name=(name) { option value="" { "any" } @for value in values { option value=(value) selected[*value == chosen] { (value) } } } }
 }
 
-fn table(runs: &[&RunSummary]) -> Markup {
+fn table(runs: &[&RunSummary], live: &[LiveRun]) -> Markup {
     html! {
         form method="get" action="/compare" {
             div.scroll tabindex="0" role="region" aria-label="Runs, scrolls sideways" {
                 table.sortable {
-                    thead { tr { th scope="col" { "Run" } th scope="col" { "Title" } th scope="col" { "Started" } th scope="col" { "Profile" } th scope="col" { "State" } th.number scope="col" { "Targets" } th.number scope="col" { "Trials" } th.number scope="col" { "Invalid" } th scope="col" { "A" } th scope="col" { "B" } } }
-                    tbody { @for run in runs { (line(run)) } }
+                    thead { tr { th scope="col" { "Run" } th scope="col" { "Title" } th scope="col" { "Started" } th scope="col" { "Profile" } th scope="col" { "State" } th.number scope="col" { "Targets" } th.number scope="col" { "Trials" } th.number scope="col" { "Invalid" } th.choice scope="col" { "A" } th.choice scope="col" { "B" } } }
+                    tbody { @for run in runs { (line(run, live)) } }
                 }
             }
             p { button type="submit" { "Compare A with B" } }
@@ -70,14 +72,23 @@ fn table(runs: &[&RunSummary]) -> Markup {
     }
 }
 
-fn line(run: &RunSummary) -> Markup {
+/// A run that has not ended is under way, or its Pippin was killed, or another machine makes it.
+fn state(run: &RunSummary, live: &[LiveRun]) -> &'static str {
+    match run.state {
+        RunState::Running if live.iter().any(|live| live.run == run.id) => "under way",
+        RunState::Running => "not ended",
+        other => other.name(),
+    }
+}
+
+fn line(run: &RunSummary, live: &[LiveRun]) -> Markup {
     html! {
         tr {
             th scope="row" { a href=(format!("/runs/{}", run.id)) { (run.id) } }
             td { (run.title) @if run.quick { " " span.tag { "quick" } } }
             td data-value=(run.started_unix_ns / 1_000_000) { (words::time(run.started_unix_ns)) }
             td { (run.profile) }
-            td { (run.state.name()) }
+            td { (state(run, live)) }
             td.number { (run.targets) }
             td.number { (run.trials) }
             td.number { (run.invalid) }
@@ -90,7 +101,6 @@ fn line(run: &RunSummary) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::run::RunState;
 
     #[test]
     fn all_words_must_occur() {
@@ -110,6 +120,7 @@ mod tests {
         };
         let filter = |q: &str, plan: &str, state: &str| Filter { q: q.into(), plan: plan.into(), state: state.into() };
         assert!(filter("", "", "").keeps(&run) && filter("WORLD closed", "hello", "finished").keeps(&run));
+        assert_eq!((state(&run, &[]), state(&RunSummary { state: RunState::Running, ..run.clone() }, &[])), ("finished", "not ended"));
         assert!(!filter("world open", "", "").keeps(&run) && !filter("", "users", "").keeps(&run) && !filter("", "", "running").keeps(&run));
     }
 }

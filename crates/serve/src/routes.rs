@@ -87,7 +87,7 @@ async fn runs(State(store): Shared, Query(filter): Query<list::Filter>) -> Answe
             live::asked_anew("/live", &live::several(&live))
         };
         let rules = if live.is_empty() { String::new() } else { live_rules() };
-        Ok(with_news(!live.is_empty(), page("Runs", &rules, &list::body(&store.list()?, &filter, &under_way)).into_response()))
+        Ok(with_news(!live.is_empty(), page("Runs", &rules, &list::body(&store.list()?, &filter, &live, &under_way)).into_response()))
     })
     .await
 }

@@ -9,10 +9,11 @@ use crate::rank::Better;
 use crate::steady::{measured_rates, measured_windows};
 
 /// The figure by which targets are ranked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RankedBy {
     /// Complete and right answers per second: closed loops, sweeps, capacity searches.
+    #[default]
     Goodput,
     /// The response time that 99 % of all requests that were due kept ([`due::quantile_ns`]): open loops and devices, where every target that
     /// keeps up has the same goodput.

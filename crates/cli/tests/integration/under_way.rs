@@ -65,7 +65,13 @@ fn a_run_is_shown_while_another_process_makes_it() {
 
     let serving = Serving::of(&checkout);
     let list = serving.get("/");
-    assert!(list.contains("data-live=\"/live\"") && list.contains(&format!("/runs/{}", live.run)) && list.contains("trial 1 of 2"), "{list}");
+    assert!(
+        list.contains("data-live=\"/live\"")
+            && list.contains(&format!("/runs/{}", live.run))
+            && list.contains("trial 1 of 2")
+            && list.contains("<td>under way</td>"),
+        "{list}"
+    );
     let page = serving.get(&format!("/runs/{}", live.run));
     let head = page.split("\r\n\r\n").next().unwrap().to_lowercase();
     assert!(head.contains("default-src 'none'; connect-src 'self'; ") && !head.contains("refresh:"), "{head}");

@@ -37,6 +37,8 @@
   for (const table of document.querySelectorAll("table.sortable")) {
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, index) => {
+      // A column of boxes to choose from has no order.
+      if (head.classList.contains("choice")) { return; }
       const press = document.createElement("button");
       press.type = "button";
       press.textContent = head.textContent;

@@ -20,7 +20,8 @@ pub struct RunFacts {
     pub profile: String,
     /// The same in words.
     pub load: String,
-    /// By what the targets are ranked.
+    /// By what the targets are ranked; reports that do not say it ranked by goodput.
+    #[serde(default)]
     pub ranked_by: RankedBy,
     /// Whether it was the quick form.
     pub quick: bool,
