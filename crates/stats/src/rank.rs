@@ -24,11 +24,12 @@ pub struct Contender<'a> {
     pub verdict: Verdict,
 }
 
-/// The rank of each contender from 1 on, in the order given; `None` for what is INVALID or has no figure.
+/// The rank of each contender from 1 on, in the order given; `None` for what is INVALID, has no figure, or has one whose scatter cannot be
+/// known: a single short trial tells an order, but not a rank. Where the best has such a figure nobody is ranked.
 ///
 /// Sorted by median, best first. Each contender is compared with the best of the current rank: it shares that rank if the 95 % interval
-/// of the ratio covers 1, or if the interval cannot be known; otherwise it opens the rank of its place (1, 1, 3). Comparing with the best
-/// of the rank, and not with the neighbour, keeps a long row of small steps from sharing one rank.
+/// of the ratio covers 1; otherwise it opens the rank of its place (1, 1, 3). Comparing with the best of the rank, and not with the
+/// neighbour, keeps a long row of small steps from sharing one rank.
 pub fn ranks<R: Rng + ?Sized>(contenders: &[Contender], better: Better, rng: &mut R) -> Vec<Option<u32>> {
     let mut order: Vec<(usize, f64)> = contenders
         .iter()
@@ -41,22 +42,19 @@ pub fn ranks<R: Rng + ?Sized>(contenders: &[Contender], better: Better, rng: &mu
         Better::Less => a.1.total_cmp(&b.1),
     });
     let mut ranks = vec![None; contenders.len()];
-    let mut leader: Option<(usize, u32)> = None;
-    for (place, (index, _)) in (1u32..).zip(&order) {
-        let rank = match leader {
-            Some((best, rank)) if shares(contenders[best].samples, contenders[*index].samples, rng) => rank,
-            _ => {
-                leader = Some((*index, place));
-                place
-            }
-        };
-        ranks[*index] = Some(rank);
+    let Some(&(best, _)) = order.first() else { return ranks };
+    if ratio(contenders[best].samples, contenders[best].samples, rng).is_none() {
+        return ranks;
+    }
+    let mut leader = (best, 1);
+    for (place, &(index, _)) in (1u32..).zip(&order) {
+        let Some(found) = ratio(contenders[leader.0].samples, contenders[index].samples, rng) else { continue };
+        if index != best && found.is_significant() {
+            leader = (index, place);
+        }
+        ranks[index] = Some(leader.1);
     }
     ranks
-}
-
-fn shares<R: Rng + ?Sized>(best: &[Sample], other: &[Sample], rng: &mut R) -> bool {
-    ratio(best, other, rng).is_none_or(|found| !found.is_significant())
 }
 
 fn values(samples: &[Sample]) -> Vec<f64> {
@@ -98,8 +96,10 @@ mod tests {
     }
 
     #[test]
-    fn one_trial_without_windows_tells_no_difference() {
-        let found = rank(&[(vec![Sample::alone(10.0)], Verdict::Valid), (vec![Sample::alone(1_000.0)], Verdict::Valid)]);
-        assert_eq!(found, [Some(1), Some(1)]);
+    fn single_short_trials_have_an_order_and_no_rank() {
+        let single = |value| (vec![Sample::alone(value)], Verdict::Valid);
+        assert_eq!(rank(&[single(10.0), single(1_000.0)]), [None, None]);
+        assert_eq!(rank(&[(around(10.0), Verdict::Valid), single(1_000.0)]), [None, None], "nobody is second to what is not known");
+        assert_eq!(rank(&[(around(1_000.0), Verdict::Valid), single(10.0), (around(5.0), Verdict::Valid)]), [Some(1), None, Some(3)]);
     }
 }

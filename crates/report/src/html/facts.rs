@@ -92,7 +92,7 @@ const METHOD: [(&str, &str); 12] = [
     ),
     (
         "Rank",
-        "By requests/s; in open loops and with devices, where the schedule sets these, by the p99 of the response time over all requests that were due. Targets share a rank if the 95 % interval of the ratio of their medians covers 1.",
+        "By requests/s; in open loops and with devices, where the schedule sets these, by the p99 of the response time over all requests that were due. Targets share a rank if the 95 % interval of the ratio of their medians covers 1. A single short trial has no interval and gives no rank.",
     ),
     (
         "Service time",

@@ -169,12 +169,7 @@ fn legend(page: &mut Page, view: &View) {
     if view.measured().any(|row| row.at.is_some_and(|at| matches!(at, Step::Connections { .. }))) {
         text.push_str(" \"at\": the number of connections with the highest throughput, which the figures are of.");
     }
-    if view.measured().any(|row| row.rank.is_none()) {
-        text.push_str(" INVALID rows are not ranked.");
-        if view.measured().any(|row| row.ranked.is_none()) {
-            text.push_str(" Without a p99: more than 1 % of what was due was never answered.");
-        }
-    }
+    text.push_str(&unranked(view));
     if shares_ranks(view) {
         text.push_str(" Targets that share a rank cannot be told apart.");
     }
@@ -184,6 +179,23 @@ fn legend(page: &mut Page, view: &View) {
         let dim = page.paint.dim(&line);
         page.line(&dim);
     }
+}
+
+/// Why some rows have no rank.
+fn unranked(view: &View) -> String {
+    let unranked: Vec<_> = view.measured().filter(|row| row.rank.is_none()).collect();
+    let is_invalid = |row: &&Row| row.verdict == Some(Verdict::Invalid);
+    let mut text = String::new();
+    if unranked.iter().any(|row| is_invalid(&row)) {
+        text.push_str(" INVALID rows are not ranked.");
+    }
+    if unranked.iter().any(|row| row.ranked.is_none()) {
+        text.push_str(" Without a p99: more than 1 % of what was due was never answered.");
+    }
+    if unranked.iter().any(|row| !is_invalid(&row) && row.ranked.is_some()) {
+        text.push_str(" Without a rank: a single short trial has no interval; repeat it (--repeat 3).");
+    }
+    text
 }
 
 fn shares_ranks(view: &View) -> bool {

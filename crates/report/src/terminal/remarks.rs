@@ -39,6 +39,9 @@ fn doubts(page: &mut Page, view: &View) {
     }
 }
 
+/// Doubts stand in full; of a note that nearly every target has, the first ones tell what it is.
+const NOTES_SHOWN: usize = 2;
+
 fn one_doubt(page: &mut Page, doubt: &Doubt) {
     let label = page.paint.severity(doubt.severity, called(doubt.severity));
     page.line(&format!("  {label} {}", doubt.id.replace('_', " ")));
@@ -50,8 +53,13 @@ fn one_doubt(page: &mut Page, doubt: &Doubt) {
             None => told.push((vec![&seen.target], &seen.evidence)),
         }
     }
-    for (targets, evidence) in told {
+    let shown = if doubt.severity == Severity::Note { NOTES_SHOWN } else { usize::MAX };
+    for (targets, evidence) in told.iter().take(shown) {
         page.paragraph("    ", &format!("{}: {}", targets.join(", "), evidence.join("; ")));
+    }
+    let rest: usize = told.iter().skip(shown).map(|(targets, _)| targets.len()).sum();
+    if rest > 0 {
+        page.paragraph("    ", &format!("and of {rest} more targets: see the page"));
     }
     if !doubt.advice.is_empty() {
         page.paragraph("    → ", &doubt.advice);
