@@ -49,7 +49,7 @@ fn spec(a: &Arguments) -> LoadSpec {
     let is_devices = a.text("mode", "closed") == "devices";
     LoadSpec {
         addresses: a.text("to", "127.0.0.1:8080").split(',').map(|to| to.parse().expect("an address like 127.0.0.1:8080")).collect(),
-        tls_server_name: None,
+        tls: None,
         source_addresses: (0..a.number("sources", 0.0) as u8).map(|n| IpAddr::from([127, 0, 1, n + 1])).collect(),
         requests: vec![RequestTemplate { bytes: head.into(), head_only: false, check: Check { status: vec![200], body: BodyCheck::Any } }],
         schedule: match a.text("mode", "closed").as_str() {

@@ -1,5 +1,6 @@
 //! io_uring(7): one multishot receive for the life of a connection, sends handed over in batches, nothing heard of sends that succeed.
 //! A request costs a share of one system call.
+use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ const CONNECT: u64 = 0;
 const RECEIVE: u64 = 1;
 const SEND: u64 = 2;
 const SILENT: u64 = 3;
+const SEND_BYTES: u64 = 4;
 
 #[derive(Debug, Clone, Copy)]
 struct Socket {
@@ -31,7 +33,7 @@ struct Socket {
     generation: u32,
     /// A receive is with the kernel.
     is_armed: bool,
-    /// A send is with the kernel whose completion is awaited (pipelining only).
+    /// A send is with the kernel whose completion is awaited (pipelining and TLS only).
     is_sending: bool,
 }
 
@@ -56,6 +58,10 @@ pub(crate) struct Uring {
     filled: usize,
     /// A connection carries several requests at the same time, so that sends must not overtake each other.
     pipelines: bool,
+    /// What the kernel reads while a send of TLS is with it, by slot; without memory in a load without TLS.
+    sending: Vec<Vec<u8>>,
+    /// The same, of connections that are closed meanwhile; by the send's user data.
+    orphans: HashMap<u64, Vec<u8>>,
     syscalls: u64,
 }
 
@@ -99,6 +105,8 @@ impl Io for Uring {
             held: None,
             filled: 0,
             pipelines: endpoints.carries_pipelines(),
+            sending: Vec::new(),
+            orphans: HashMap::new(),
             syscalls: 3,
         })
     }
@@ -135,11 +143,31 @@ impl Io for Uring {
         Sending::Queued
     }
 
+    fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending {
+        let socket = &mut self.sockets[slot as usize];
+        let fd = socket.fd;
+        if std::mem::replace(&mut socket.is_sending, true) {
+            return Sending::Blocked(0);
+        }
+        if self.sending.is_empty() {
+            self.sending.resize_with(self.sockets.len(), Vec::new);
+        }
+        let buffer = &mut self.sending[slot as usize];
+        buffer.clear();
+        buffer.extend_from_slice(bytes);
+        let (start, length) = (buffer.as_ptr(), buffer.len() as u32);
+        let data = self.data(slot, SEND_BYTES);
+        // The bytes stay where they are until this send is complete: `is_sending` keeps the next one off, and closing makes them orphans.
+        self.push(opcode::Send::new(Fd(fd), start, length).flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL).build().user_data(data));
+        Sending::Queued
+    }
+
     fn close(&mut self, slot: u32) {
         let socket = self.sockets[slot as usize];
         if socket.fd == NO_FD {
             return;
         }
+        self.give_up_sending(slot);
         if socket.is_armed {
             // A receive under way would keep the socket open behind the closed descriptor.
             let receive = self.data(slot, RECEIVE);
@@ -208,6 +236,11 @@ impl Io for Uring {
     }
 
     #[inline]
+    fn received_mut(&mut self) -> &mut [u8] {
+        self.held.map_or(&mut [], |id| self.buffers.bytes_mut(id, self.filled))
+    }
+
+    #[inline]
     fn is_closing(&self, slot: u32) -> bool {
         // The end of the stream is completed right behind the last bytes.
         self.completions.get(self.next).is_some_and(|next| next.data == self.data(slot, RECEIVE) && next.result == 0)
@@ -260,9 +293,12 @@ impl Uring {
         let buffer = cqueue::buffer_select(flags);
         let (slot, operation) = ((data >> 32) as u32, data & 0xFF);
         if operation == SILENT || data != self.data(slot, operation) {
-            // Of a connection that is closed already; its buffer is free again.
+            // Of a connection that is closed already; its buffers are free again.
             if let Some(id) = buffer {
                 self.buffers.give_back(id);
+            }
+            if operation == SEND_BYTES {
+                self.orphans.remove(&data);
             }
             return None;
         }
@@ -275,7 +311,7 @@ impl Uring {
                 self.arm(slot);
                 Some(Event::Connected { slot })
             }
-            SEND => self.sent(slot, result),
+            SEND | SEND_BYTES => self.sent(slot, result),
             _ => self.received_some(slot, result, flags, buffer),
         }
     }
@@ -288,7 +324,18 @@ impl Uring {
         self.push(opcode::RecvMulti::new(Fd(fd), GROUP).build().user_data(data));
     }
 
-    /// A send of a pipelined connection is complete, or any send has failed.
+    /// The connection closes while the kernel may still read what it was to send.
+    fn give_up_sending(&mut self, slot: u32) {
+        let is_of_tls = !self.sending.is_empty() && std::mem::take(&mut self.sockets[slot as usize].is_sending);
+        if is_of_tls {
+            let data = self.data(slot, SEND_BYTES);
+            self.orphans.insert(data, std::mem::take(&mut self.sending[slot as usize]));
+            // One that the kernel has taken at once is complete and not touched by this; one that waits for the server would hold the socket open.
+            self.push(opcode::AsyncCancel::new(data).build().user_data(SILENT).flags(Flags::SKIP_SUCCESS));
+        }
+    }
+
+    /// A send of a pipelined or secured connection is complete, or any send has failed.
     fn sent(&mut self, slot: u32, result: i32) -> Option<Event> {
         self.sockets[slot as usize].is_sending = false;
         if result < 0 { Some(Event::Closed { slot, errno: Some(-result) }) } else { Some(Event::Writable { slot }) }
@@ -321,6 +368,8 @@ impl Uring {
 
 impl Drop for Uring {
     fn drop(&mut self) {
+        // Closes, and the goodbyes before them, that no wait has handed over: without this, the descriptors would stay with the process.
+        let _ = self.submit();
         for socket in &self.sockets {
             if socket.fd != NO_FD {
                 // Receives under way hold the socket: only this ends the connection.
