@@ -2,6 +2,19 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
+/// What may help against a handshake that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remedy {
+    /// To trust the root behind the certificate.
+    TrustRoot,
+    /// To expect another name.
+    OtherName,
+    /// To renew the certificate, or not to verify it.
+    DoNotVerify,
+    /// To speak HTTP without TLS.
+    PlainHttp,
+}
+
 /// A load that cannot run as it was asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -149,6 +162,8 @@ pub enum EngineError {
         address: SocketAddr,
         /// Why.
         reason: String,
+        /// What the user may do about it, where that is known.
+        remedy: Option<Remedy>,
     },
     /// io_uring was asked for and cannot be had.
     #[error("io_uring cannot be used here: {0}; choose `auto` or `epoll`")]

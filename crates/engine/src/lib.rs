@@ -34,7 +34,7 @@ use pippin_model::load_result::{LoadResult, Window};
 use pippin_model::load_spec::LoadSpec;
 use pippin_model::tls::{Negotiated, TlsSpec};
 
-pub use error::EngineError;
+pub use error::{EngineError, Remedy};
 
 /// How the caller takes part in a load while it runs.
 pub struct Control<'a> {

@@ -1,6 +1,8 @@
 //! What went wrong with TLS, in the words in which it is counted and shown.
 use rustls::{CertificateError, Error};
 
+use crate::error::Remedy;
+
 /// The server closed the connection instead of ending the handshake.
 pub(crate) const CLOSED_IN_HANDSHAKE: &str = "the server closed the connection during the handshake";
 /// The same without a goodbye.
@@ -21,6 +23,17 @@ pub(crate) fn in_words(error: &Error) -> String {
         Error::NoCertificatesPresented => "the server has no certificate".into(),
         Error::DecryptError => "a record cannot be decrypted".into(),
         other => other.to_string(),
+    }
+}
+
+/// What may help against it.
+pub(crate) const fn remedy(error: &Error) -> Option<Remedy> {
+    match error {
+        Error::InvalidCertificate(CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. }) => Some(Remedy::OtherName),
+        Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature) => Some(Remedy::TrustRoot),
+        Error::InvalidCertificate(_) => Some(Remedy::DoNotVerify),
+        Error::InvalidMessage(_) => Some(Remedy::PlainHttp),
+        _ => None,
     }
 }
 
