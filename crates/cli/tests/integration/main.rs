@@ -9,12 +9,14 @@
 //! | `errors`, `files` | slips on the command line and in hand-written files: exit code, place and fix |
 //! | `installation` | tools, steps, routes, consent |
 //! | `load` | `pippin load` against servers whose truth is known |
+//! | `https` | the same behind TLS |
 //! | `help` | help, completions, man page |
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
 
 mod errors;
 mod files;
 mod help;
+mod https;
 mod installation;
 mod interruption;
 mod lifecycle;

@@ -26,6 +26,12 @@ pub(crate) fn in_words(error: &Error) -> String {
     }
 }
 
+/// A name without the kind that the library writes around it: `DnsName("localhost")`.
+fn bare(name: &str) -> &str {
+    let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')')).unwrap_or(name);
+    inner.trim_matches('"')
+}
+
 /// What may help against it.
 pub(crate) const fn remedy(error: &Error) -> Option<Remedy> {
     match error {
@@ -44,7 +50,8 @@ fn certificate_in_words(error: &CertificateError) -> String {
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => "the certificate is not valid yet".into(),
         CertificateError::NotValidForName => "the certificate is for another name".into(),
         CertificateError::NotValidForNameContext { expected, presented } => {
-            format!("the certificate is for {}, not for {}", if presented.is_empty() { "no name".into() } else { presented.join(", ") }, expected.to_str())
+            let names: Vec<&str> = presented.iter().map(|name| bare(name)).collect();
+            format!("the certificate is for {}, not for {}", if names.is_empty() { "no name".into() } else { names.join(", ") }, expected.to_str())
         }
         CertificateError::Revoked => "the certificate was revoked".into(),
         CertificateError::BadSignature => "the certificate's signature is wrong".into(),

@@ -53,12 +53,12 @@ impl<I: Io> Worker<'_, I> {
     /// Bytes arrived.
     #[inline]
     pub(super) fn received(&mut self, slot: u32) {
+        if self.core.security.is_some() {
+            return self.unseal(slot);
+        }
         self.tick();
         if self.core.recorder.finished_at.is_some() {
             return;
-        }
-        if self.core.security.is_some() {
-            return self.unseal(slot);
         }
         let input = self.io.received();
         self.core.recorder.bytes_in(input.len());

@@ -45,23 +45,19 @@ impl<I: Io> Worker<'_, I> {
     /// Ciphertext arrived: what it holds goes the way of all answers.
     pub(super) fn unseal(&mut self, slot: u32) {
         let input = self.io.received_mut();
+        let received = input.len();
         let core = &mut self.core;
-        core.recorder.bytes_in(input.len());
-        let connection = &mut core.connections[slot as usize];
-        let (Some(security), Some(session)) = (&mut core.security, &mut connection.tls) else { return };
+        let (Some(security), Some(session)) = (&mut core.security, &mut core.connections[slot as usize].tls) else { return };
         let mut plaintext = std::mem::take(&mut security.plaintext);
         let result = session.receive(input, &mut plaintext);
-        if connection.link == Link::Securing {
-            let is_closed = session.is_closed_by_peer();
-            match (&result, session.is_secured()) {
-                (_, true) => self.secured(slot),
-                (Ok(()), false) if is_closed => self.handshake_failed(slot, reason::CLOSED_IN_HANDSHAKE),
-                (Ok(()), false) => _ = self.flush_or_fail(slot),
-                (Err(error), false) => {
-                    self.flush(slot);
-                    self.handshake_failed(slot, &reason::in_words(error));
-                }
-            }
+        // Only now: a handshake is done, and a body is read, when the mathematics are.
+        self.tick();
+        if self.core.recorder.finished_at.is_some() {
+            return;
+        }
+        self.core.recorder.bytes_in(received);
+        if self.core.connections[slot as usize].link == Link::Securing {
+            self.go_on_securing(slot, &result);
         }
         if !plaintext.is_empty() && self.is_secured(slot) {
             let reading = self.core.read(slot, &plaintext);
@@ -72,6 +68,20 @@ impl<I: Io> Worker<'_, I> {
             security.plaintext = plaintext;
         }
         self.after_unsealing(slot, result);
+    }
+
+    /// A message of the handshake was taken.
+    fn go_on_securing(&mut self, slot: u32, result: &Result<(), rustls::Error>) {
+        let Some(session) = &self.core.connections[slot as usize].tls else { return };
+        match (result, session.is_secured()) {
+            (_, true) => self.secured(slot),
+            (Ok(()), false) if session.is_closed_by_peer() => self.handshake_failed(slot, reason::CLOSED_IN_HANDSHAKE),
+            (Ok(()), false) => _ = self.flush_or_fail(slot),
+            (Err(error), false) => {
+                self.flush(slot);
+                self.handshake_failed(slot, &reason::in_words(error));
+            }
+        }
     }
 
     /// The plaintext is read; the connection may be gone by now, or end for reasons of its own.
