@@ -64,7 +64,7 @@ pub(crate) trait Io: Sized {
     /// Sends a part of the wire.
     fn send(&mut self, slot: u32, slice: Slice) -> Sending;
 
-    /// Sends bytes that are no part of the wire (TLS). [`Event::Writable`] may also follow a send that was [`Sending::Queued`].
+    /// Sends bytes that are no part of the wire (TLS); never [`Sending::Queued`].
     fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending;
 
     /// Closes; nothing more is heard of this connection.

@@ -157,6 +157,14 @@ pub(crate) fn send(fd: i32, bytes: &[u8]) -> Result<usize, i32> {
     if sent < 0 { Err(errno()) } else { Ok(sent as usize) }
 }
 
+/// The same on a socket that is not nonblocking.
+#[inline]
+pub(crate) fn send_without_waiting(fd: i32, bytes: &[u8]) -> Result<usize, i32> {
+    // SAFETY: the pointer and its length belong together.
+    let sent = unsafe { libc::syscall(libc::SYS_sendto, fd, bytes.as_ptr(), bytes.len(), libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT, std::ptr::null::<u8>(), 0) };
+    if sent < 0 { Err(errno()) } else { Ok(sent as usize) }
+}
+
 /// recv(2), raw for the same reason.
 #[inline]
 pub(crate) fn receive(fd: i32, buffer: &mut [u8]) -> Result<usize, i32> {

@@ -1,6 +1,5 @@
 //! io_uring(7): one multishot receive for the life of a connection, sends handed over in batches, nothing heard of sends that succeed.
 //! A request costs a share of one system call.
-use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
@@ -25,7 +24,7 @@ const CONNECT: u64 = 0;
 const RECEIVE: u64 = 1;
 const SEND: u64 = 2;
 const SILENT: u64 = 3;
-const SEND_BYTES: u64 = 4;
+const ROOM: u64 = 4;
 
 #[derive(Debug, Clone, Copy)]
 struct Socket {
@@ -33,8 +32,10 @@ struct Socket {
     generation: u32,
     /// A receive is with the kernel.
     is_armed: bool,
-    /// A send is with the kernel whose completion is awaited (pipelining and TLS only).
+    /// A send is with the kernel whose completion is awaited (pipelining only).
     is_sending: bool,
+    /// A send did not fit, and the kernel tells when there is room (TLS only).
+    waits_for_room: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -58,10 +59,6 @@ pub(crate) struct Uring {
     filled: usize,
     /// A connection carries several requests at the same time, so that sends must not overtake each other.
     pipelines: bool,
-    /// What the kernel reads while a send of TLS is with it, by slot; without memory in a load without TLS.
-    sending: Vec<Vec<u8>>,
-    /// The same, of connections that are closed meanwhile; by the send's user data.
-    orphans: HashMap<u64, Vec<u8>>,
     syscalls: u64,
 }
 
@@ -93,7 +90,7 @@ impl Io for Uring {
         let ring = ring(SUBMISSIONS, (slots * 2).next_power_of_two().clamp(1024, 32_768))?;
         let buffers = Buffers::new((slots * 2).next_power_of_two().clamp(16, 256) as u16, BUFFER_BYTES)?;
         buffers.register(&ring.submitter(), GROUP)?;
-        let empty = Socket { fd: NO_FD, generation: 0, is_armed: false, is_sending: false };
+        let empty = Socket { fd: NO_FD, generation: 0, is_armed: false, is_sending: false, waits_for_room: false };
         Ok(Self {
             ring,
             buffers,
@@ -105,8 +102,6 @@ impl Io for Uring {
             held: None,
             filled: 0,
             pipelines: endpoints.carries_pipelines(),
-            sending: Vec::new(),
-            orphans: HashMap::new(),
             syscalls: 3,
         })
     }
@@ -119,7 +114,7 @@ impl Io for Uring {
         self.syscalls += calls;
         let socket = &mut self.sockets[slot as usize];
         socket.generation = socket.generation.wrapping_add(1);
-        (socket.fd, socket.is_armed, socket.is_sending) = (fd, false, false);
+        (socket.fd, socket.is_armed, socket.is_sending, socket.waits_for_room) = (fd, false, false, false);
         let data = self.data(slot, CONNECT);
         let endpoints = Arc::clone(&self.endpoints);
         let target = endpoints.target(nth);
@@ -143,23 +138,18 @@ impl Io for Uring {
         Sending::Queued
     }
 
+    /// At once, and not with the next batch: the kernel would read the bytes later, so that each send would need a buffer of its own and a
+    /// completion to free it, and that wakes the loop once more a request (docs/decisions/tls.md).
     fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending {
-        let socket = &mut self.sockets[slot as usize];
-        let fd = socket.fd;
-        if std::mem::replace(&mut socket.is_sending, true) {
-            return Sending::Blocked(0);
-        }
-        if self.sending.is_empty() {
-            self.sending.resize_with(self.sockets.len(), Vec::new);
-        }
-        let buffer = &mut self.sending[slot as usize];
-        buffer.clear();
-        buffer.extend_from_slice(bytes);
-        let (start, length) = (buffer.as_ptr(), buffer.len() as u32);
-        let data = self.data(slot, SEND_BYTES);
-        // The bytes stay where they are until this send is complete: `is_sending` keeps the next one off, and closing makes them orphans.
-        self.push(opcode::Send::new(Fd(fd), start, length).flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL).build().user_data(data));
-        Sending::Queued
+        self.syscalls += 1;
+        let taken = match socket::send_without_waiting(self.sockets[slot as usize].fd, bytes) {
+            Ok(taken) if taken == bytes.len() => return Sending::Done,
+            Ok(taken) => taken as u32,
+            Err(libc::EAGAIN) => 0,
+            Err(error) => return Sending::Failed(error),
+        };
+        self.wait_for_room(slot);
+        Sending::Blocked(taken)
     }
 
     fn close(&mut self, slot: u32) {
@@ -167,7 +157,10 @@ impl Io for Uring {
         if socket.fd == NO_FD {
             return;
         }
-        self.give_up_sending(slot);
+        if socket.waits_for_room {
+            let room = self.data(slot, ROOM);
+            self.push(opcode::AsyncCancel::new(room).build().user_data(SILENT).flags(Flags::SKIP_SUCCESS));
+        }
         if socket.is_armed {
             // A receive under way would keep the socket open behind the closed descriptor.
             let receive = self.data(slot, RECEIVE);
@@ -293,12 +286,9 @@ impl Uring {
         let buffer = cqueue::buffer_select(flags);
         let (slot, operation) = ((data >> 32) as u32, data & 0xFF);
         if operation == SILENT || data != self.data(slot, operation) {
-            // Of a connection that is closed already; its buffers are free again.
+            // Of a connection that is closed already; its buffer is free again.
             if let Some(id) = buffer {
                 self.buffers.give_back(id);
-            }
-            if operation == SEND_BYTES {
-                self.orphans.remove(&data);
             }
             return None;
         }
@@ -311,7 +301,8 @@ impl Uring {
                 self.arm(slot);
                 Some(Event::Connected { slot })
             }
-            SEND | SEND_BYTES => self.sent(slot, result),
+            SEND => self.sent(slot, result),
+            ROOM => Some(self.has_room(slot)),
             _ => self.received_some(slot, result, flags, buffer),
         }
     }
@@ -324,18 +315,23 @@ impl Uring {
         self.push(opcode::RecvMulti::new(Fd(fd), GROUP).build().user_data(data));
     }
 
-    /// The connection closes while the kernel may still read what it was to send.
-    fn give_up_sending(&mut self, slot: u32) {
-        let is_of_tls = !self.sending.is_empty() && std::mem::take(&mut self.sockets[slot as usize].is_sending);
-        if is_of_tls {
-            let data = self.data(slot, SEND_BYTES);
-            self.orphans.insert(data, std::mem::take(&mut self.sending[slot as usize]));
-            // One that the kernel has taken at once is complete and not touched by this; one that waits for the server would hold the socket open.
-            self.push(opcode::AsyncCancel::new(data).build().user_data(SILENT).flags(Flags::SKIP_SUCCESS));
+    /// Asks to be told when the kernel takes more.
+    fn wait_for_room(&mut self, slot: u32) {
+        let data = self.data(slot, ROOM);
+        let socket = &mut self.sockets[slot as usize];
+        if !std::mem::replace(&mut socket.waits_for_room, true) {
+            let fd = socket.fd;
+            self.push(opcode::PollAdd::new(Fd(fd), libc::POLLOUT as u32).build().user_data(data));
         }
     }
 
-    /// A send of a pipelined or secured connection is complete, or any send has failed.
+    /// There is room, or the connection broke, which the next send will tell.
+    fn has_room(&mut self, slot: u32) -> Event {
+        self.sockets[slot as usize].waits_for_room = false;
+        Event::Writable { slot }
+    }
+
+    /// A send of a pipelined connection is complete, or any send has failed.
     fn sent(&mut self, slot: u32, result: i32) -> Option<Event> {
         self.sockets[slot as usize].is_sending = false;
         if result < 0 { Some(Event::Closed { slot, errno: Some(-result) }) } else { Some(Event::Writable { slot }) }
@@ -368,7 +364,7 @@ impl Uring {
 
 impl Drop for Uring {
     fn drop(&mut self) {
-        // Closes, and the goodbyes before them, that no wait has handed over: without this, the descriptors would stay with the process.
+        // Closes that no wait has handed over: without this, the descriptors would stay with the process.
         let _ = self.submit();
         for socket in &self.sockets {
             if socket.fd != NO_FD {

@@ -24,15 +24,15 @@ impl Pair {
         let server = ServerConnection::new(authority.server(certified)).unwrap();
         let mut pair = Self { session, server };
         while !pair.session.is_secured() || pair.server.is_handshaking() {
-            assert!(pair.to_server().is_empty());
-            let bytes = pair.from_server();
+            assert!(pair.hand_over().is_empty());
+            let bytes = pair.server_bytes();
             assert_eq!(pair.receive(&bytes, usize::MAX), b"");
         }
         pair
     }
 
     /// Everything that the session wants to send; returns what the server reads of it.
-    fn to_server(&mut self) -> Vec<u8> {
+    fn hand_over(&mut self) -> Vec<u8> {
         let mut plaintext = Vec::new();
         let mut bytes = self.session.outgoing();
         let length = bytes.len();
@@ -46,7 +46,7 @@ impl Pair {
         plaintext
     }
 
-    fn from_server(&mut self) -> Vec<u8> {
+    fn server_bytes(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         while self.server.wants_write() {
             self.server.write_tls(&mut bytes).unwrap();
@@ -67,7 +67,7 @@ impl Pair {
         let mut bytes = Vec::new();
         for piece in answer.chunks(16 * 1024) {
             self.server.writer().write_all(piece).unwrap();
-            bytes.extend(self.from_server());
+            bytes.extend(self.server_bytes());
         }
         bytes
     }
@@ -82,7 +82,7 @@ fn an_answer_may_be_cut_at_every_byte() {
     for certified in versions() {
         let mut pair = Pair::new(&certified, true);
         pair.session.seal(REQUEST).unwrap();
-        assert_eq!(pair.to_server(), REQUEST);
+        assert_eq!(pair.hand_over(), REQUEST);
         // The next answer is the first again, under new numbers.
         let length = pair.answer(ANSWER).len();
         let mut pair = Pair::new(&certified, true);
@@ -107,8 +107,8 @@ fn a_handshake_may_come_a_byte_at_a_time() {
         let session = Session::new(&Client::new(&spec).unwrap(), 0).unwrap();
         let mut pair = Pair { session, server: ServerConnection::new(authority.server(&certified)).unwrap() };
         while !pair.session.is_secured() || pair.server.is_handshaking() {
-            pair.to_server();
-            let bytes = pair.from_server();
+            pair.hand_over();
+            let bytes = pair.server_bytes();
             assert_eq!(pair.receive(&bytes, 1), b"");
         }
         let negotiated = pair.session.negotiated();
@@ -127,7 +127,7 @@ fn large_bodies_pass_through_many_records_in_both_directions() {
         assert_eq!(pair.receive(&bytes, 5_000), body);
         pair.session.seal(&body).unwrap();
         assert!(pair.session.outgoing().len() > body.len());
-        assert!(pair.to_server() == body);
+        assert!(pair.hand_over() == body);
         assert!(pair.session.outgoing().is_empty());
     }
 }
@@ -137,7 +137,7 @@ fn keys_may_change_between_answers() {
     let mut pair = Pair::new(&Certified::default(), true);
     for _ in 0..5 {
         pair.session.seal(REQUEST).unwrap();
-        assert_eq!(pair.to_server(), REQUEST);
+        assert_eq!(pair.hand_over(), REQUEST);
         let mut bytes = pair.answer(ANSWER);
         pair.server.refresh_traffic_keys().unwrap();
         bytes.extend(pair.answer(ANSWER));
@@ -151,7 +151,7 @@ fn both_sides_say_goodbye() {
         let mut pair = Pair::new(&certified, true);
         let mut bytes = pair.answer(ANSWER);
         pair.server.send_close_notify();
-        bytes.extend(pair.from_server());
+        bytes.extend(pair.server_bytes());
         assert_eq!(pair.receive(&bytes[..bytes.len() - 1], usize::MAX), ANSWER);
         assert!(!pair.session.is_closed_by_peer());
         pair.receive(&bytes[bytes.len() - 1..], usize::MAX);

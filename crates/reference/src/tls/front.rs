@@ -226,17 +226,17 @@ impl<'a> Connection<'a> {
     fn pass_on(&mut self, mut backend: TcpStream) -> Result<(), Over> {
         let mut buffer = vec![0; 16 * 1024];
         // The request may have come together with the end of the handshake.
-        self.to_backend(&mut backend, &mut buffer)?;
+        self.pass_requests(&mut backend, &mut buffer)?;
         while !self.shared.stop.load(Ordering::Relaxed) {
             let [from_client, from_backend] = readable([self.client.as_raw_fd(), backend.as_raw_fd()]);
             if from_client {
                 self.read()?;
-                self.to_backend(&mut backend, &mut buffer)?;
+                self.pass_requests(&mut backend, &mut buffer)?;
             }
             if from_backend {
                 match backend.read(&mut buffer) {
                     Ok(0) => return self.end(),
-                    Ok(count) => self.to_client(&buffer[..count])?,
+                    Ok(count) => self.pass_answer(&buffer[..count])?,
                     Err(_) => {
                         // What was reset behind us is reset before us.
                         _ = socket::reset_on_close(self.client.as_fd());
@@ -248,7 +248,7 @@ impl<'a> Connection<'a> {
         Ok(())
     }
 
-    fn to_backend(&mut self, backend: &mut TcpStream, buffer: &mut [u8]) -> Result<(), Over> {
+    fn pass_requests(&mut self, backend: &mut TcpStream, buffer: &mut [u8]) -> Result<(), Over> {
         loop {
             match self.tls.reader().read(buffer) {
                 Ok(0) => {
@@ -262,7 +262,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    fn to_client(&mut self, answer: &[u8]) -> Result<(), Over> {
+    fn pass_answer(&mut self, answer: &[u8]) -> Result<(), Over> {
         self.tls.writer().write_all(answer).map_err(|_| Over)?;
         self.write()?;
         if self.shared.manner.updates_keys {
