@@ -139,7 +139,7 @@ impl Io for Uring {
     }
 
     /// At once, and not with the next batch: the kernel would read the bytes later, so that each send would need a buffer of its own and a
-    /// completion to free it, and that wakes the loop once more a request (docs/decisions/tls.md).
+    /// completion to free it (docs/decisions/tls.md).
     fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending {
         self.syscalls += 1;
         let taken = match socket::send_without_waiting(self.sockets[slot as usize].fd, bytes) {

@@ -9,11 +9,12 @@ use crate::http1::{DecodeError, HeadInfo, Rules, Sink};
 use crate::io::Io;
 
 /// What a piece of input led to.
+#[derive(Default)]
 pub(super) struct Reading {
     /// Answers that are complete now.
-    settled: u32,
+    pub settled: u32,
     /// Why the connection is of no further use.
-    fault: Option<ErrorKind>,
+    pub fault: Option<ErrorKind>,
 }
 
 /// Where the parts of an answer go.

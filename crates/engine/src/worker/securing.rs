@@ -2,8 +2,10 @@
 use pippin_model::load_result::ErrorKind;
 use pippin_model::tls::TlsUse;
 
+use super::answers::Reading;
 use super::connection::Link;
 use super::{Core, Worker};
+use crate::http1::Eof;
 use crate::io::{Io, Sending};
 use crate::tls::{Client, Session, reason};
 use crate::wire::Slice;
@@ -59,15 +61,28 @@ impl<I: Io> Worker<'_, I> {
         if self.core.connections[slot as usize].link == Link::Securing {
             self.go_on_securing(slot, &result);
         }
-        if !plaintext.is_empty() && self.is_secured(slot) {
-            let reading = self.core.read(slot, &plaintext);
-            self.has_read(slot, reading);
+        if self.is_secured(slot) {
+            self.read_unsealed(slot, &plaintext, result);
         }
         plaintext.clear();
         if let Some(security) = &mut self.core.security {
             security.plaintext = plaintext;
         }
-        self.after_unsealing(slot, result);
+    }
+
+    /// Plaintext goes the way of all answers; then the connection goes on, or ends for reasons of its own.
+    fn read_unsealed(&mut self, slot: u32, plaintext: &[u8], result: Result<(), rustls::Error>) {
+        let reading = if plaintext.is_empty() { Reading::default() } else { self.core.read(slot, plaintext) };
+        match result {
+            Err(error) => {
+                self.core.note_failure(&reason::in_words(&error));
+                if reading.fault.is_some() { self.has_read(slot, reading) } else { self.session_broken(slot, &error, reading.settled) }
+            }
+            Ok(()) => {
+                self.has_read(slot, reading);
+                self.after_reading(slot);
+            }
+        }
     }
 
     /// A message of the handshake was taken.
@@ -84,15 +99,12 @@ impl<I: Io> Worker<'_, I> {
         }
     }
 
-    /// The plaintext is read; the connection may be gone by now, or end for reasons of its own.
-    fn after_unsealing(&mut self, slot: u32, result: Result<(), rustls::Error>) {
+    /// The connection may be gone by now, and another one be on its way in its slot.
+    fn after_reading(&mut self, slot: u32) {
         if !self.is_secured(slot) || self.core.recorder.finished_at.is_some() {
             return;
         }
-        if let Err(error) = result {
-            self.flush(slot);
-            self.session_broken(slot, &error);
-        } else if self.core.is_closed_by_peer(slot) {
+        if self.core.is_closed_by_peer(slot) {
             self.closed(slot, None);
         } else {
             _ = self.flush_or_fail(slot);
@@ -123,16 +135,25 @@ impl<I: Io> Worker<'_, I> {
         self.connect_failed(slot, ErrorKind::Tls);
     }
 
-    /// A secured connection broke within TLS. An alert is a close with a reason; anything else is no TLS.
-    fn session_broken(&mut self, slot: u32, error: &rustls::Error) {
-        self.core.note_failure(&reason::in_words(error));
-        if matches!(error, rustls::Error::AlertReceived(_)) {
-            return self.closed(slot, Some(libc::ECONNABORTED));
+    /// A secured connection broke within TLS, after `settled` answers that came whole. An alert is a close with a reason; anything else is no TLS.
+    fn session_broken(&mut self, slot: u32, error: &rustls::Error, settled: u32) {
+        self.flush(slot);
+        let is_alert = matches!(error, rustls::Error::AlertReceived(_));
+        let connection = &mut self.core.connections[slot as usize];
+        if connection.in_flight > 0 {
+            let kind = match connection.decoder.eof() {
+                _ if !is_alert => ErrorKind::Malformed,
+                Eof::BeforeAnswer | Eof::InHead => ErrorKind::CloseBeforeAnswer,
+                Eof::InBody | Eof::Complete => ErrorKind::CloseInBody,
+            };
+            return self.broken(slot, kind, settled);
         }
-        if self.core.connections[slot as usize].in_flight == 0 {
-            self.core.recorder.error(self.core.recorder.current, ErrorKind::Malformed);
+        // No request is concerned: a close, whose reason is noted.
+        self.server_closed(slot);
+        if settled > 0 {
+            let now = self.core.now;
+            self.after_requests(slot, now);
         }
-        self.broken(slot, ErrorKind::Malformed, 0);
     }
 
     /// Encrypts a part of the wire and sends it; `Blocked` counts what the session has taken.

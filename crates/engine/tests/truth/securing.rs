@@ -21,6 +21,7 @@ on_each_loop!(
     large_bodies_and_large_requests,
     only_a_goodbye_ends_a_body_without_length,
     keys_may_change,
+    bytes_that_are_no_tls_behind_an_answer,
     rows_of_requests,
     an_open_loop,
     devices,
@@ -208,6 +209,18 @@ fn keys_may_change(io: IoChoice) {
     let secured = Secured::new(Script::always(Answer::ok(b"hello")), &Certified::default(), manner);
     let result = run(&secured.closed(io, 2, 40));
     assert_eq!((result.measured.requests.good, errors(&result)), (40, vec![]));
+}
+
+/// The answer came whole and nobody can have changed it; what follows it concerns no request. The connection is given up and the reason noted:
+/// 10 requests, 10 connections.
+fn bytes_that_are_no_tls_behind_an_answer(io: IoChoice) {
+    let manner = Manner { speaks_plainly: true, ..Manner::default() };
+    let secured = Secured::new(Script::always(Answer::ok(b"hello")), &Certified::default(), manner);
+    let result = run(&secured.closed(io, 1, 10));
+    let connections = result.measured.connections;
+    assert_eq!((result.measured.requests.good, connections.opened, connections.closed_by_server, errors(&result)), (10, 10, 10, vec![]));
+    let failures: Vec<(&String, &u64)> = tls_use(&result).failures.iter().collect();
+    assert!(matches!(failures.as_slice(), [(why, 10)] if why.contains("not TLS")), "{failures:?}");
 }
 
 fn rows_of_requests(io: IoChoice) {

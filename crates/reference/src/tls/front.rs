@@ -29,6 +29,8 @@ pub struct Manner {
     pub bytes_per_write: Option<usize>,
     /// Ends connections without close_notify.
     pub ends_rudely: bool,
+    /// Writes bytes that are no TLS right behind each piece of an answer.
+    pub speaks_plainly: bool,
     /// Changes its keys, and asks the client for new ones, after each answer (TLS 1.3).
     pub updates_keys: bool,
 }
@@ -211,10 +213,16 @@ impl<'a> Connection<'a> {
 
     /// Writes all ciphertext there is.
     fn write(&mut self) -> Result<(), Over> {
+        self.write_then(b"")
+    }
+
+    /// The same, with these bytes behind it in the same packet.
+    fn write_then(&mut self, behind: &[u8]) -> Result<(), Over> {
         let mut bytes = Vec::new();
         while self.tls.wants_write() {
             self.tls.write_tls(&mut bytes).map_err(|_| Over)?;
         }
+        bytes.extend_from_slice(behind);
         for piece in bytes.chunks(self.shared.manner.bytes_per_write.unwrap_or(usize::MAX)) {
             self.client.write_all(piece).map_err(|_| Over)?;
         }
@@ -264,7 +272,7 @@ impl<'a> Connection<'a> {
 
     fn pass_answer(&mut self, answer: &[u8]) -> Result<(), Over> {
         self.tls.writer().write_all(answer).map_err(|_| Over)?;
-        self.write()?;
+        self.write_then(if self.shared.manner.speaks_plainly { b"HTTP/1.1 400 Bad Request\r\n\r\n" } else { b"" })?;
         if self.shared.manner.updates_keys {
             self.tls.refresh_traffic_keys().map_err(|_| Over)?;
             self.write()?;
