@@ -86,6 +86,7 @@ pub const ALL: &[Scenario] = &[
     Scenario { name: "closed-64", about: "closed loop, 64 connections", ..CLOSED },
     Scenario { name: "closed-1000", about: "closed loop, 1,000 connections", connections: 1_000, ..CLOSED },
     Scenario { name: "closed-10000", about: "closed loop, 10,000 connections", connections: 10_000, seconds: 6, quick_seconds: 3, ..CLOSED },
+    Scenario { name: "closed-19000", about: "closed loop, 19,000 connections", connections: 19_000, seconds: 8, quick_seconds: 4, ..CLOSED },
     Scenario { name: "connection-per-request", about: "closed loop, 64 users, a connection per request", keep_alive: false, ..CLOSED },
     Scenario { name: "pipeline-16", about: "closed loop, 64 connections, 16 requests under way on each", pipeline: 16, ..CLOSED },
     Scenario { name: "open-5000", about: "open loop at 5,000 requests/s, 64 connections", rate_per_s: Some(5_000), ..CLOSED },
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn unknown_names_are_refused() {
-        assert_eq!(chosen(&["closed".to_owned()]).unwrap().len(), 4);
+        assert_eq!(chosen(&["closed".to_owned()]).unwrap().len(), 5);
         assert_eq!(chosen(&["devices".to_owned(), "stall".to_owned()]).unwrap().len(), 3);
         assert_eq!(chosen(&["devices-10000".to_owned()]).unwrap().len(), 1, "a whole name means no longer one");
         assert!(chosen(&["closd".to_owned()]).unwrap_err().contains("closed-64"));

@@ -41,7 +41,7 @@ pub enum Command {
     Report(ReportArguments),
     /// Plan: how many devices a machine holds, from measured device runs.
     Capacity(CapacityArguments),
-    /// Compare two runs, target by target, with intervals; fit for continuous integration.
+    /// Compare two runs, or two branches of a target, with intervals; fit for continuous integration.
     Compare(CompareArguments),
     /// Look for what on this machine would spoil which plan, and say how to mend it.
     Doctor(DoctorArguments),
@@ -83,9 +83,18 @@ pub struct RunArguments {
     /// The same shape in seconds.
     #[arg(long)]
     pub quick: bool,
+    /// WORKERS of every target: the number of its processors by default.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub workers: Option<u32>,
     /// Device plans: this fraction of the devices, as 1/10 or 0.1.
     #[arg(long, value_name = "FRACTION")]
     pub scale: Option<String>,
+    /// Device plans: other lengths of the phases, as 60s,60s,60s.
+    #[arg(long, value_name = "UP,SUSTAIN,DOWN")]
+    pub ramp: Option<String>,
+    /// Device plans: another time between an answer and a device's next request, as "9s +-5%".
+    #[arg(long, value_name = "TIME")]
+    pub think: Option<String>,
     /// Where the page and the logs go; runs/RUN by default.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
@@ -270,6 +279,9 @@ pub struct HistoryArguments {
     /// At most this many.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub number: usize,
+    /// Write a page with charts over time and marks where figures changed, instead of the table.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "target")]
+    pub html: Option<PathBuf>,
 }
 
 /// `pippin calibrate`
@@ -294,15 +306,42 @@ pub struct CalibrateArguments {
 
 /// `pippin compare`
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  pippin compare 20261121 latest --fail-if \"goodput < -5%\"       two runs\n  pippin compare latest#go/net-http latest#rust/axum             two targets of a run\n  pippin compare main my-branch --target go/net-http --plan hello --install --fail-if \"p99 > 10%\"\n                                                                 two branches, measured in one run"
+)]
 pub struct CompareArguments {
-    /// A run's name, its beginning, `latest`, or a file; RUN#TARGET takes one target of it.
+    /// A run's name, its beginning, `latest`, or a file; RUN#TARGET takes one target of it. With --target: a branch, tag or commit.
     pub a: String,
     /// What is compared with it.
     pub b: String,
+    /// Measure this target as it is in the two branches, interleaved in one run: go/net-http.
+    #[arg(long, value_name = "TARGET", requires = "plan")]
+    pub target: Option<String>,
+    /// With --target: the plan; its own targets are left out.
+    #[arg(long, value_name = "PLAN", requires = "target", value_hint = ValueHint::FilePath)]
+    pub plan: Option<String>,
+    /// With --target: the plan's quick form.
+    #[arg(long, requires = "target")]
+    pub quick: bool,
+    /// With --target: repetitions of each branch.
+    #[arg(long, value_name = "N", requires = "target", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeat: Option<u32>,
+    /// With --target: install both copies in the run's folder, and system packages through apt where needed. Asks once on a terminal.
+    #[arg(long, requires = "target")]
+    pub install: bool,
+    /// With --install: do not ask.
+    #[arg(long, requires = "install")]
+    pub yes: bool,
+    /// With --target: where page, logs and copies go; runs/RUN by default.
+    #[arg(long, value_name = "DIR", requires = "target", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// With --target: seeds the order and every load.
+    #[arg(long, value_name = "N", requires = "target")]
+    pub seed: Option<u64>,
     /// Exit 1 past this: "goodput < -5%", "p99 > 10%"; may be given several times. Names: goodput, p50, p99, cpu, memory.
     #[arg(long, value_name = "BOUND")]
     pub fail_if: Vec<String>,
-    /// Compare although profile, workload or machine differ.
+    /// Compare although profile, workload or machine differ, a side is INVALID, or both branches have the same files.
     #[arg(long)]
     pub force: bool,
     /// As JSON.
@@ -361,9 +400,12 @@ pub struct ExportArguments {
     /// The form.
     #[arg(short, long, value_enum)]
     pub format: Form,
-    /// With svg: which chart.
+    /// With svg and png: which chart.
     #[arg(long, value_name = "NAME")]
     pub chart: Option<String>,
+    /// With svg and png: on dark ground.
+    #[arg(long, requires = "chart")]
+    pub dark: bool,
     /// Write here instead of to standard output.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
@@ -388,4 +430,6 @@ pub enum Form {
     Html,
     /// One chart.
     Svg,
+    /// One chart as a picture, at twice its size.
+    Png,
 }

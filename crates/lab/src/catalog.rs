@@ -4,6 +4,7 @@ use pippin_model::manifest::Manifest;
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::target::TargetId;
 use pippin_model::workload::Workload;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::error::LabError;
@@ -12,6 +13,8 @@ use crate::error::LabError;
 #[derive(Debug, Clone)]
 pub struct Catalog {
     root: PathBuf,
+    /// Targets that are elsewhere: copies of other revisions.
+    copies: BTreeMap<TargetId, PathBuf>,
 }
 
 /// A target's folder and manifest.
@@ -36,15 +39,26 @@ impl Catalog {
         if let Some(home) = std::env::var_os("PIPPIN_HOME") {
             let root = PathBuf::from(home);
             return if is_root(&root) {
-                Ok(Self { root })
+                Ok(Self::at(root))
             } else {
                 Err(LabError::User(format!("PIPPIN_HOME is {}, where targets/ and workloads/ are not; set it to a checkout of Pippin", root.display())))
             };
         }
         let start = start.canonicalize().map_err(LabError::io(format!("cannot open {}", start.display())))?;
-        start.ancestors().find(|folder| is_root(folder)).map(|root| Self { root: root.into() }).ok_or_else(|| {
+        start.ancestors().find(|folder| is_root(folder)).map(|root| Self::at(root.into())).ok_or_else(|| {
             LabError::User(format!("no targets/ and workloads/ in {} or above it; go to a checkout of Pippin, or set PIPPIN_HOME to one", start.display()))
         })
+    }
+
+    const fn at(root: PathBuf) -> Self {
+        Self { root, copies: BTreeMap::new() }
+    }
+
+    /// The same catalogue with one more target, whose folder is a copy that ends in `<language>/<name>` as its manifest says.
+    #[must_use]
+    pub fn with_copy(mut self, id: &TargetId, folder: PathBuf) -> Self {
+        self.copies.insert(id.base(), folder);
+        self
     }
 
     /// The checkout's folder.
@@ -77,7 +91,7 @@ impl Catalog {
     /// If there is no such target or variant, or its manifest cannot be used.
     pub fn target(&self, id: &TargetId) -> Result<Target, LabError> {
         let base = id.base();
-        let folder = self.root.join("targets").join(&base.language).join(&base.name);
+        let folder = self.copies.get(&base).cloned().unwrap_or_else(|| self.root.join("targets").join(&base.language).join(&base.name));
         if !folder.join("target.toml").is_file() {
             let known: Vec<String> = self.target_ids()?.iter().map(ToString::to_string).collect();
             return Err(LabError::unknown("target", &base.to_string(), known.iter().map(String::as_str)));

@@ -113,7 +113,7 @@ impl Checker<'_> {
         let mut subject = Subject { address: running.address(), workload, samples: &samples, services: &mut services, limit: Duration::from_secs(10) };
         wrong.extend(failures(verify::prove(&mut subject, ProofTime::Before)));
         if wrong.is_empty() {
-            wrong.extend(short_load(&subject));
+            wrong.extend(short_load(&mut subject));
             // Of a dead server the proofs would only say that nobody answers.
             if running.crashed().is_none() {
                 wrong.extend(failures(verify::prove(&mut subject, ProofTime::After)));
@@ -144,7 +144,7 @@ fn short_load_of(workload: &Workload) -> (u32, u64) {
     }
 }
 
-fn short_load(subject: &Subject<'_>) -> Option<String> {
+fn short_load(subject: &mut Subject<'_>) -> Option<String> {
     let connecting = Connecting { address: subject.address, cores: Vec::new(), threads: 1, seed: 7 };
     let as_proved = match subject.proved_body() {
         Ok(check) => check,
@@ -152,8 +152,13 @@ fn short_load(subject: &Subject<'_>) -> Option<String> {
     };
     let requests = load::templates(subject.workload, subject.samples, &as_proved, true, subject.address);
     let (connections, count) = short_load_of(subject.workload);
+    let calls_before = subject.services.upstream().ok().and_then(|upstream| upstream.calls().ok());
     match load::run_closed(&connecting, requests, connections, StopRule { duration_ns: None, requests: Some(count) }) {
-        Ok(result) if result.measured.requests.good == count => None,
+        Ok(result) if result.measured.requests.good == count => {
+            let calls = subject.services.upstream().ok().and_then(|upstream| upstream.calls().ok()).zip(calls_before).map(|(after, before)| after - before);
+            // All requests have been answered, so that none is under way.
+            calls.filter(|calls| *calls != count).map(|calls| format!("under a short load of {count} requests the upstream was asked {calls} times"))
+        }
         Ok(result) => {
             let kinds: Vec<String> = result.measured.errors.iter().map(|(kind, n)| format!("{n} {}", kind.name())).collect();
             Some(format!("under a short load of {count} requests {} were answered rightly; errors: {}", result.measured.requests.good, kinds.join(", ")))

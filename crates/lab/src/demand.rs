@@ -4,6 +4,7 @@ use pippin_model::profile::{KeepAlive, Profile, Stop};
 use pippin_probe::doctor::{Demand, DemandCpus};
 
 use crate::catalog::Catalog;
+use crate::descriptors;
 use crate::error::LabError;
 use crate::install::{self, apt, tools};
 use crate::load::CONNECTIONS_PER_SOURCE;
@@ -12,15 +13,18 @@ use crate::run::split;
 /// What the plan asks of the kernel.
 ///
 /// # Errors
-/// If the plan names a processor that this process may not use.
-pub fn of(plan: &Plan) -> Result<Demand, LabError> {
+/// If the plan names a processor that this process may not use, or a target whose manifest cannot be used.
+pub fn of(catalog: &Catalog, plan: &Plan) -> Result<Demand, LabError> {
     let cpus = split(plan)?;
-    let connections = most_connections(&plan.profile);
+    let workers = plan.workers.unwrap_or(cpus.target.len().max(1) as u32);
+    let processes = |id| Ok(descriptors::processes(&catalog.target(id)?, id, workers));
+    let fewest_processes = plan.targets.iter().map(processes).collect::<Result<Vec<_>, LabError>>()?.into_iter().min();
+    let connections = plan.profile.most_connections();
     let mut demand = Demand::new(plan.id.clone(), connections);
     demand.source_addresses = connections.div_ceil(u64::from(CONNECTIONS_PER_SOURCE)).max(1);
     // Each thread of the generator has its own table as soon as one is not enough.
-    demand.generator_tables = cpus.generator.len().max(1) as u64;
-    demand.server_tables = u64::from(plan.workers.unwrap_or(cpus.target.len().max(1) as u32));
+    demand.generator_tables = descriptors::tables_for(connections, descriptors::open_files()).max(cpus.generator.len().max(1) as u64);
+    demand.server_tables = fewest_processes.unwrap_or(1);
     demand.opened_at_once = opened_at_once(&plan.profile, connections);
     demand.requests_per_connection = requests_per_connection(&plan.profile);
     demand.rate_per_s = match plan.profile {
@@ -30,14 +34,6 @@ pub fn of(plan: &Plan) -> Result<Demand, LabError> {
     demand.duration_ns = duration_ns(&plan.profile);
     demand.cpus = DemandCpus { target: Some(cpus.target), generator: Some(cpus.generator) };
     Ok(demand)
-}
-
-fn most_connections(profile: &Profile) -> u64 {
-    match profile {
-        Profile::Closed { connections, .. } | Profile::Open { connections, .. } | Profile::Capacity { connections, .. } => u64::from(*connections),
-        Profile::Devices { devices, .. } => u64::from(*devices),
-        Profile::Sweep { connections, .. } => u64::from(connections.iter().copied().max().unwrap_or(0)),
-    }
 }
 
 /// Devices are ramped up, so that only those of one tenth of a second may arrive together.
@@ -109,7 +105,7 @@ mod tests {
         let second = 1_000_000_000;
         let think = pippin_model::units::Spread::exactly(900_000_000);
         let profile = Profile::Devices { devices: 10_000, requests_per_device: 100, think, ramp_up_ns: 10 * second, sustain_ns: second, ramp_down_ns: second };
-        assert_eq!(opened_at_once(&profile, most_connections(&profile)), 100);
+        assert_eq!(opened_at_once(&profile, profile.most_connections()), 100);
         assert_eq!(requests_per_connection(&profile), Some(100));
     }
 }

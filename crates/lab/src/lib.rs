@@ -11,18 +11,21 @@
 //! | [`load`] | from a profile and a workload to what the engine runs |
 //! | [`trial`], [`run`] | one trial; all trials of a plan |
 //! | [`check`], [`calibrate`] | `pippin targets check`; what the generator itself can do |
-//! | [`demand`] | what a plan asks of this host |
+//! | [`revision`] | a target as it is in a revision of git |
+//! | [`demand`], [`descriptors`] | what a plan asks of this host; open files against connections |
 //! | [`observer`] | who is told |
 pub mod calibrate;
 pub mod catalog;
 pub mod check;
 pub mod demand;
+pub mod descriptors;
 pub mod environment;
 pub mod error;
 pub mod install;
 pub mod lifecycle;
 pub mod load;
 pub mod observer;
+pub mod revision;
 pub mod run;
 pub mod running;
 pub mod scaffold;

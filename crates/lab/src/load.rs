@@ -11,10 +11,14 @@ use pippin_model::workload::{Sample, Workload};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::AtomicBool;
 
+use crate::descriptors;
+
 /// The longest warm-up that "auto" makes.
 pub const AUTO_WARM_UP_NS: u64 = 5_000_000_000;
-/// Connections from one source address to one destination, kept below the usual 28,232 local ports.
-pub const CONNECTIONS_PER_SOURCE: u32 = 20_000;
+/// Connections from one source address to one destination, where loopback gives as many addresses as one likes. The kernel tries local ports
+/// one by one until it finds a free one (`__inet_hash_connect`: of the usual 28,232 those of one parity first), so that a source with most of
+/// its ports taken spends its time in connect(2).
+pub const CONNECTIONS_PER_SOURCE: u32 = 4_000;
 
 /// Where and on what a load runs.
 #[derive(Debug, Clone)]
@@ -169,7 +173,7 @@ pub trait Fitting {
 
 impl Fitting for LoadSpec {
     fn with_fitting_sources(mut self) -> Self {
-        let tables = tables_for(self.connections.count, open_files());
+        let tables = descriptors::tables_for(u64::from(self.connections.count), descriptors::open_files()).min(1_024) as u32;
         self.threads = self.threads.max(tables).min(self.connections.count).max(1);
         let all_loopback = self.addresses.iter().all(|address| address.ip().is_loopback() && address.is_ipv4());
         let wanted = self.connections.count.div_ceil(CONNECTIONS_PER_SOURCE);
@@ -178,22 +182,6 @@ impl Fitting for LoadSpec {
         }
         self
     }
-}
-
-/// Descriptors of a table that are not connections: standard streams, event loops, the store, logs.
-const OTHER_DESCRIPTORS: u64 = 200;
-
-/// How many descriptor tables these connections fill.
-fn tables_for(connections: u32, open_files: u64) -> u32 {
-    let room = open_files.saturating_sub(OTHER_DESCRIPTORS).max(1);
-    u64::from(connections).div_ceil(room).min(1_024) as u32
-}
-
-/// The hard limit of open files (getrlimit(2), RLIMIT_NOFILE), to which the engine raises the soft one.
-fn open_files() -> u64 {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the struct is live and of the kernel's form.
-    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0 { limit.rlim_max } else { u64::MAX }
 }
 
 fn open(rate: f64, arrivals: Arrivals, ramp_ns: u64, duration_ns: u64) -> Schedule {
@@ -237,16 +225,4 @@ pub fn run_closed(connecting: &Connecting, requests: Vec<RequestTemplate>, conne
     let spec = LoadSpec { connections: uses(connections, KeepAlive::Unlimited), stop, ..base(connecting, requests) }.with_fitting_sources();
     let never = AtomicBool::new(false);
     pippin_engine::run(&spec, &Control { stop: &never, on_window: None, steady: pippin_stats::steady::has_settled })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::tables_for;
-
-    #[test]
-    fn connections_beyond_one_table_take_more_threads() {
-        assert_eq!(tables_for(10_000, 20_000), 1);
-        assert_eq!(tables_for(100_000, 20_000), 6);
-        assert_eq!(tables_for(1_000_000, u64::MAX), 1);
-    }
 }

@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::catalog::{Catalog, Target};
+use crate::descriptors;
 use crate::error::LabError;
 use crate::install::{Installed, Installer, digest};
 use crate::lifecycle::affinity;
@@ -62,7 +63,8 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     let targets = resolve(&plan, &workload, settings.catalog).map_err(in_plan)?;
     let cpus = split(&plan)?;
     std::fs::create_dir_all(&settings.folder).map_err(LabError::io(format!("create {}", settings.folder.display())))?;
-    let prepared = match prepare(&targets, &workload, settings) {
+    let stopped = stopped_by_limits(&targets, &plan, &cpus);
+    let prepared = match prepare(&targets, stopped, &workload, settings) {
         Ok(prepared) => prepared,
         Err(LabError::Interrupted) => prepared_nothing(&targets),
         Err(other) => return Err(other),
@@ -105,7 +107,24 @@ fn resolve(plan: &Plan, workload: &Workload, catalog: &Catalog) -> Result<Vec<(T
         .collect()
 }
 
-fn prepare(targets: &[(TargetId, Target)], workload: &Workload, settings: &RunSettings<'_>) -> Result<Prepared, LabError> {
+/// Which targets cannot hold the plan's connections here: told before anything is installed or started.
+fn stopped_by_limits(targets: &[(TargetId, Target)], plan: &Plan, cpus: &CpuSplit) -> BTreeMap<TargetId, Failure> {
+    let open_files = descriptors::open_files();
+    let stops = |id, target| descriptors::stops(target, id, plan, workers(plan, cpus), open_files);
+    targets.iter().filter_map(|(id, target)| Some((id.clone(), stops(id, target)?))).collect()
+}
+
+/// `WORKERS` of every target.
+fn workers(plan: &Plan, cpus: &CpuSplit) -> u32 {
+    plan.workers.unwrap_or(cpus.target.len().max(1) as u32)
+}
+
+fn prepare(
+    targets: &[(TargetId, Target)],
+    mut stopped: BTreeMap<TargetId, Failure>,
+    workload: &Workload,
+    settings: &RunSettings<'_>,
+) -> Result<Prepared, LabError> {
     let interrupted = || settings.stop.load(Ordering::Relaxed);
     let say = |text: &str| settings.observer.event(&Event::Note(text));
     let installer = Installer { apt_allowed: settings.apt, steps_allowed: settings.install, say: &say, interrupted: &interrupted };
@@ -113,18 +132,22 @@ fn prepare(targets: &[(TargetId, Target)], workload: &Workload, settings: &RunSe
     let mut prepared = Prepared::new();
     let mut done: BTreeMap<TargetId, Result<Installed, Failure>> = BTreeMap::new();
     for (id, target) in targets {
-        let outcome = match done.get(&target.id) {
-            Some(outcome) => outcome.clone(),
-            None => match installer.install(target) {
-                Ok(installed) => Ok(installed),
-                Err(LabError::Target(failure)) => Err(failure),
-                Err(other) => return Err(other),
-            },
+        let outcome = match (stopped.remove(id), done.get(&target.id)) {
+            (Some(stopped), _) => Err(stopped),
+            (None, Some(outcome)) => outcome.clone(),
+            (None, None) => {
+                let outcome = match installer.install(target) {
+                    Ok(installed) => Ok(installed),
+                    Err(LabError::Target(failure)) => Err(failure),
+                    Err(other) => return Err(other),
+                };
+                done.insert(target.id.clone(), outcome.clone());
+                outcome
+            }
         };
         if let Err(failure) = &outcome {
             settings.observer.event(&Event::Unavailable(id, failure));
         }
-        done.insert(target.id.clone(), outcome.clone());
         prepared.insert(id.clone(), (target.clone(), outcome));
     }
     Ok(prepared)
@@ -180,6 +203,14 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
+/// The order in which the targets of a run are measured, `(repetition, target)`: those that are available, interleaved by the run's seed.
+#[must_use]
+pub fn order(header: &RunHeader) -> Vec<(u32, TargetId)> {
+    let is_available = |id: &TargetId| header.targets.get(id).is_some_and(|info| info.unavailable.is_none());
+    let available: Vec<TargetId> = header.plan.targets.iter().filter(|id| is_available(id)).cloned().collect();
+    pippin_stats::order::interleaved(&available, header.plan.repetitions, &mut Xoshiro256PlusPlus::seed_from_u64(header.seed))
+}
+
 struct Execution<'a> {
     header: RunHeader,
     prepared: Prepared,
@@ -203,15 +234,13 @@ impl<'a> Execution<'a> {
 
     fn all_repetitions(&mut self) -> Result<(), LabError> {
         self.settings.observer.event(&Event::RunStarted(&self.header));
-        let available: Vec<TargetId> =
-            self.header.plan.targets.iter().filter(|id| self.prepared.get(id).is_some_and(|entry| entry.1.is_ok())).cloned().collect();
-        if available.is_empty() || self.interrupted() {
+        let order = order(&self.header);
+        if order.is_empty() || self.interrupted() {
             return Ok(());
         }
         let mut services = self.start_services()?;
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.header.seed);
         let mut made = 0;
-        for (repetition, id) in pippin_stats::order::interleaved(&available, self.header.plan.repetitions, &mut rng) {
+        for (repetition, id) in order {
             if self.interrupted() {
                 return Err(LabError::Interrupted);
             }
@@ -240,7 +269,7 @@ impl<'a> Execution<'a> {
     }
 
     fn workers(&self) -> u32 {
-        self.header.plan.workers.unwrap_or(self.cpus.target.len().max(1) as u32)
+        workers(&self.header.plan, &self.cpus)
     }
 
     /// One start of a target, with all steps of the profile.
@@ -359,7 +388,7 @@ impl<'a> Execution<'a> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.header.seed);
         let summaries = summarise(&self.trials, &judge::judge_run(&self.trials), &mut rng);
         summaries.iter().filter(|summary| summary.measured > 0).all(|summary| {
-            summary.goodput_per_s.as_ref().is_some_and(|figure| sequential::is_precise_enough(figure.median, figure.interval.as_ref(), repetitions, precision))
+            summary.ranked.as_ref().is_some_and(|figure| sequential::is_precise_enough(figure.median, figure.interval.as_ref(), repetitions, precision))
         })
     }
 }

@@ -80,13 +80,13 @@ impl Trial<'_> {
                 return record;
             }
         };
-        if let Ok(upstream) = self.services.upstream() {
-            // A trial whose account holds the proofs' calls too would look as if the target asked more than once.
-            let _ = upstream.reset();
-        }
+        // An account that holds the proofs' calls too would look as if the target asked more than once: then it is not known.
+        let counts_anew = self.services.reset_account();
         self.observer.event(&Event::Stage("measuring"));
         self.measure(&mut record, &as_proved);
-        record.services = self.services.account();
+        if counts_anew {
+            record.services = self.services.account();
+        }
         if let Some(failure) = self.target.crashed() {
             record.failure = Some(failure);
         } else if record.failure.is_none() && !record.load.as_ref().is_some_and(|load| load.interrupted) {

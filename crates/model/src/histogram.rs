@@ -41,12 +41,13 @@ impl Histogram {
     /// Counts one span.
     #[inline]
     pub fn record(&mut self, ns: u64) {
-        self.inner.saturating_record(ns);
+        // What lies beyond in the last bucket would be told apart by it alone.
+        self.inner.saturating_record(ns.min(HIGHEST_NS));
     }
 
     /// Counts `count` spans of the same length.
     pub fn record_n(&mut self, ns: u64, count: u64) {
-        self.inner.saturating_record_n(ns, count);
+        self.inner.saturating_record_n(ns.min(HIGHEST_NS), count);
     }
 
     /// Adds all counts of another histogram.
@@ -66,22 +67,25 @@ impl Histogram {
         self.inner.len()
     }
 
-    /// The value at or below which the fraction `q` (0 to 1) of all spans lies; `None` if nothing was counted.
+    /// The value at or below which the fraction `q` (0 to 1) of all spans lies, to the histogram's precision and never outside of
+    /// [`Self::min_ns`] and [`Self::max_ns`]; `None` if nothing was counted.
     #[must_use]
     pub fn quantile_ns(&self, q: f64) -> Option<u64> {
-        (self.count() > 0).then(|| self.inner.value_at_quantile(q))
+        let (least, most) = (self.min_ns()?, self.max_ns()?);
+        Some(self.inner.value_at_quantile(q).clamp(least, most))
     }
 
     /// The shortest span, to the histogram's precision; `None` if nothing was counted.
     #[must_use]
     pub fn min_ns(&self) -> Option<u64> {
-        (self.count() > 0).then(|| self.inner.min())
+        (self.count() > 0).then(|| self.inner.min().min(HIGHEST_NS))
     }
 
-    /// The longest span, to the histogram's precision; `None` if nothing was counted.
+    /// The longest span, to the histogram's precision; one hour where it was longer; `None` if nothing was counted.
     #[must_use]
     pub fn max_ns(&self) -> Option<u64> {
-        (self.count() > 0).then(|| self.inner.max())
+        // The upper end of its bucket, which for the last bucket lies beyond what is told apart.
+        (self.count() > 0).then(|| self.inner.max().min(HIGHEST_NS))
     }
 
     /// The arithmetic mean in nanoseconds; `None` if nothing was counted.
@@ -104,7 +108,7 @@ impl Histogram {
 
     /// Every recorded value with its count, ascending: (highest equivalent value in ns, count).
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.inner.iter_recorded().map(|v| (v.value_iterated_to(), v.count_at_value()))
+        self.inner.iter_recorded().map(|v| (v.value_iterated_to().min(HIGHEST_NS), v.count_at_value()))
     }
 
     /// The figures that tables and JSON show.
@@ -203,6 +207,36 @@ mod tests {
         near(0.5, 500e6);
         near(0.99, 990e6);
         assert!((h.mean_ns().unwrap() / 500.5e6 - 1.0).abs() < 0.001);
+    }
+
+    #[test]
+    fn what_is_longer_than_an_hour_is_one_hour_in_every_figure() {
+        // A little longer fits into the last bucket, and would not be cut there.
+        for ns in [HIGHEST_NS, HIGHEST_NS + HIGHEST_NS / 50, u64::MAX] {
+            let mut h = Histogram::new();
+            h.record(ns);
+            h.record_n(ns, 2);
+            let summary = h.summary();
+            assert_eq!((summary.p50_ns, summary.p999_ns, summary.max_ns), (Some(HIGHEST_NS), Some(HIGHEST_NS), Some(HIGHEST_NS)));
+            assert!(summary.min_ns.unwrap() as f64 > HIGHEST_NS as f64 * 0.999 && summary.min_ns.unwrap() <= HIGHEST_NS);
+            assert_eq!(h.buckets().collect::<Vec<_>>(), [(HIGHEST_NS, 3)]);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_quantile_lies_between_the_extremes_and_these_are_right_within_three_digits(spans in proptest::collection::vec(0..2 * HIGHEST_NS, 1..40), q in 0.0..=1.0f64) {
+            let mut h = Histogram::new();
+            spans.iter().for_each(|ns| h.record(*ns));
+            for h in [h.clone(), serde_json::from_str(&serde_json::to_string(&h).unwrap()).unwrap()] {
+                let (least, at, most) = (h.min_ns().unwrap(), h.quantile_ns(q).unwrap(), h.max_ns().unwrap());
+                proptest::prop_assert!(least <= at && at <= most && most <= HIGHEST_NS, "{least} {at} {most}");
+                let (true_least, true_most) = (*spans.iter().min().unwrap(), (*spans.iter().max().unwrap()).min(HIGHEST_NS));
+                // 64 ns is the unit of the shortest spans.
+                proptest::prop_assert!(most as f64 <= true_most as f64 * 1.001 + 64.0 && most >= true_most);
+                proptest::prop_assert!(least as f64 >= true_least.min(HIGHEST_NS) as f64 * 0.999 - 64.0 && least <= true_least);
+            }
+        }
     }
 
     #[test]

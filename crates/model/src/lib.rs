@@ -6,23 +6,26 @@
 //! | [`file`] | reading TOML with errors that name the place and the nearest known key |
 //! | [`target`], [`manifest`] | names of targets and their `target.toml` |
 //! | [`workload`] | what a target must serve and how that is proved |
-//! | [`objective`], [`profile`], [`cpus`], [`plan`] | one experiment |
+//! | [`objective`], [`profile`], [`cpus`], [`plan`], [`plan_options`] | one experiment |
 //! | [`published`] | printed figures shown beside one's own |
 //! | [`histogram`] | the one histogram type |
 //! | [`load_spec`], [`load_result`], [`tls`] | what the engine is asked and what it answers |
 //! | [`usage`], [`fingerprint`] | what the kernel told about processes and about the host |
 //! | [`caveat`], [`trial`] | judgement, and the record of one measured window |
 //! | [`run`] | one execution of a plan |
+//! | [`live`] | what a run tells of itself while it is under way |
 pub mod caveat;
 pub mod cpus;
 pub mod file;
 pub mod fingerprint;
 pub mod histogram;
+pub mod live;
 pub mod load_result;
 pub mod load_spec;
 pub mod manifest;
 pub mod objective;
 pub mod plan;
+pub mod plan_options;
 pub mod profile;
 pub mod published;
 pub mod run;

@@ -103,6 +103,9 @@ pub struct Start {
     /// The signal that stops it cleanly.
     #[serde(default = "sigterm")]
     pub stop: String,
+    /// Whether WORKERS is a number of processes that share the port, each with descriptors of its own.
+    #[serde(default)]
+    pub process_per_worker: bool,
 }
 
 /// How readiness is found out.
@@ -130,6 +133,8 @@ pub struct Variant {
     pub env: BTreeMap<String, String>,
     /// Replaces the list of workloads.
     pub workloads: Option<Vec<String>>,
+    /// Replaces that of `[start]`.
+    pub process_per_worker: Option<bool>,
 }
 
 /// Where a target differs from what its community's guide says.
@@ -172,18 +177,40 @@ impl Manifest {
         if (self.language.as_str(), self.name.as_str()) != (language, name) {
             return Err(format!("language and name are `{}/{}`, but the folder is `{language}/{name}`", self.language, self.name));
         }
-        if self.start.command.is_empty() {
-            return Err("start.command is empty; name the program and its arguments".into());
+        self.check_commands()?;
+        if self.workloads.is_empty() {
+            return Err("workloads is empty; name at least one that it serves, as \"hello\"".into());
         }
         if !self.routes.is_empty() && (self.needs.is_some() || self.install.is_some()) {
             return Err("[[route]] and [needs]/[install] exclude each other; make [install] the first route".into());
         }
-        parse_duration_ns(&self.start.ready.timeout).map_err(|error| format!("start.ready.timeout: {error}"))?;
+        if parse_duration_ns(&self.start.ready.timeout).map_err(|error| format!("start.ready.timeout: {error}"))? == 0 {
+            return Err("start.ready.timeout must be longer than 0; nothing is ready at once".into());
+        }
         if !STOP_SIGNALS.contains(&self.start.stop.as_str()) {
             return Err(format!("start.stop: `{}` is not one of {}", self.start.stop, STOP_SIGNALS.join(", ")));
         }
         self.check_names()?;
         self.texts().try_for_each(|text| check_placeholders(text))
+    }
+
+    /// Every command names a program.
+    fn check_commands(&self) -> Result<(), String> {
+        let empty = |command: &Command| command.first().is_none_or(String::is_empty);
+        let named =
+            |place: String, command: &Command| if empty(command) { Err(format!("{place} is empty; name the program and its arguments")) } else { Ok(()) };
+        named("start.command".into(), &self.start.command)?;
+        for variant in &self.variants {
+            variant.command.iter().try_for_each(|command| named(format!("variant `{}`: command", variant.name), command))?;
+        }
+        self.versions.iter().try_for_each(|(label, command)| named(format!("versions.{label}"), command))?;
+        for route in self.ways() {
+            let place = if self.routes.is_empty() { "install".to_string() } else { format!("route `{}`", route.name) };
+            for (index, command) in route.steps.iter().enumerate() {
+                named(format!("{place}: step {}", index + 1), command)?;
+            }
+        }
+        Ok(())
     }
 
     fn check_names(&self) -> Result<(), String> {
@@ -193,8 +220,8 @@ impl Manifest {
                 return Err(format!("two variants are called `{}`", variant.name));
             }
             seen.push(&variant.name);
-            if variant.command.as_ref().is_some_and(Vec::is_empty) {
-                return Err(format!("variant `{}`: command is empty", variant.name));
+            if variant.workloads.as_ref().is_some_and(Vec::is_empty) {
+                return Err(format!("variant `{}`: workloads is empty; take it out to serve all of the target's", variant.name));
             }
             for workload in variant.workloads.iter().flatten() {
                 if !self.workloads.contains(workload) {
@@ -227,6 +254,12 @@ impl Manifest {
     #[must_use]
     pub fn workloads_of(&self, variant: Option<&str>) -> &[String] {
         self.variant(variant).and_then(|v| v.workloads.as_deref()).unwrap_or(&self.workloads)
+    }
+
+    /// Whether a variant (or the target itself) starts WORKERS processes on its port.
+    #[must_use]
+    pub fn process_per_worker(&self, variant: Option<&str>) -> bool {
+        self.variant(variant).and_then(|v| v.process_per_worker).unwrap_or(self.start.process_per_worker)
     }
 
     /// The variant of this name.
@@ -298,6 +331,14 @@ workloads = ["hello"]
             (GOOD.replace("workloads = [\"hello\"]", "workloads = [\"page\"]"), "variant `cluster` serves `page`"),
             (GOOD.replace("runtime", "runtmie"), "did you mean `runtime`?"),
             (format!("{GOOD}\n[[route]]\nname = \"x\"\n"), "exclude each other"),
+            (GOOD.replace("\"20s\"", "\"0s\""), "start.ready.timeout must be longer than 0"),
+            (GOOD.replace("[\"hello\", \"device\"]", "[]"), "workloads is empty; name at least one"),
+            (GOOD.replace("workloads = [\"hello\"]", "workloads = []"), "variant `cluster`: workloads is empty"),
+            (GOOD.replace("[\"node\", \"server.js\", \"{PORT}\"]", "[]"), "start.command is empty; name the program"),
+            (GOOD.replace("[\"node\", \"server.js\", \"{PORT}\"]", "[\"\"]"), "start.command is empty; name the program"),
+            (GOOD.replace("[\"node\", \"cluster.js\"]", "[]"), "variant `cluster`: command is empty"),
+            (GOOD.replace("[[\"npm\", \"ci\"]]", "[[\"npm\", \"ci\"], []]"), "install: step 2 is empty"),
+            (format!("{GOOD}\n[versions]\nnode = []\n"), "versions.node is empty"),
         ];
         for (text, message) in cases {
             let error = check(&text).unwrap_err();

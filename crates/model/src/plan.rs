@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::cpus::CpuSet;
 use crate::file::{FileError, read_toml};
+pub use crate::plan_options::PlanOptions;
 use crate::profile::{Profile, RawProfile};
 use crate::published::Published;
 use crate::target::TargetId;
@@ -45,6 +46,9 @@ pub struct Plan {
     pub published: Option<Published>,
     /// Whether this is the quick form.
     pub quick: bool,
+    /// What the command line changed, in words.
+    #[serde(default)]
+    pub changed: Vec<String>,
 }
 
 /// The plan's wish for processors.
@@ -126,19 +130,6 @@ struct RawPublished {
     targets: BTreeMap<String, String>,
 }
 
-/// What the command line changes in a plan.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct PlanOptions {
-    /// The quick form.
-    pub quick: bool,
-    /// Only these targets, or others.
-    pub targets: Option<Vec<TargetId>>,
-    /// Another number of repetitions.
-    pub repetitions: Option<u32>,
-    /// Devices only: the number of devices times this factor, with all times kept.
-    pub scale: Option<f64>,
-}
-
 const fn three() -> u32 {
     3
 }
@@ -179,6 +170,11 @@ impl Plan {
         if let Some(twice) = targets.iter().enumerate().find(|(i, target)| targets[..*i].contains(target)) {
             return Err(format!("targets names `{}` twice", twice.1));
         }
+        let mut changed = Vec::new();
+        let profile = options.apply(profile.checked()?, &mut changed)?;
+        if let Some(workers) = options.workers {
+            changed.push(format!("{workers} workers (--workers)"));
+        }
         Ok(Self {
             id,
             title: raw.title,
@@ -186,19 +182,20 @@ impl Plan {
             workload: raw.workload,
             targets,
             repetitions,
-            precision: percent("precision", raw.precision.as_deref())?,
-            profile: scaled(profile.checked()?, options.scale)?,
-            workers: raw.workers,
-            database_pool: raw.database_pool.unwrap_or(20),
+            precision: percent("precision", raw.precision.as_deref())?.map(precision).transpose()?,
+            profile,
+            workers: options.workers.or(raw.workers.map(|count| at_least_one("workers", count, "take it out for one a processor")).transpose()?),
+            database_pool: at_least_one("database_pool", raw.database_pool.unwrap_or(20), "take it out for 20")?,
             upstream_delay_ns: raw
                 .upstream_delay
                 .as_deref()
                 .map_or(Ok(500_000_000), |text| parse_duration_ns(text).map_err(|error| format!("upstream_delay: {error}")))?,
-            errors_allowed: percent("errors_allowed", raw.errors_allowed.as_deref())?.unwrap_or(0.001),
+            errors_allowed: percent("errors_allowed", raw.errors_allowed.as_deref())?.map_or(Ok(0.001), errors_allowed)?,
             cpus: raw.cpus.map_or_else(|| Ok(PlanCpus::default()), RawCpus::checked)?,
-            price: raw.price,
+            price: raw.price.map(Price::checked).transpose()?,
             published,
             quick: options.quick,
+            changed,
         })
     }
 }
@@ -224,19 +221,34 @@ impl RawCpus {
     }
 }
 
-fn percent(key: &str, text: Option<&str>) -> Result<Option<f64>, String> {
-    text.map(|text| parse_percent(text).map_err(|error| format!("{key}: {error}"))).transpose()
+impl Price {
+    fn checked(self) -> Result<Self, String> {
+        if !(self.per_hour > 0.0 && self.per_hour.is_finite()) {
+            return Err(format!("price.per_hour = {} must be above 0; without a price, take [price] out", self.per_hour));
+        }
+        at_least_one("price.cores", self.cores, "name all cores that the price is for")?;
+        if self.currency.trim().is_empty() {
+            return Err("price.currency is empty; write it like \"EUR\"".into());
+        }
+        Ok(self)
+    }
 }
 
-fn scaled(profile: Profile, scale: Option<f64>) -> Result<Profile, String> {
-    let Some(scale) = scale else { return Ok(profile) };
-    match profile {
-        Profile::Devices { devices, requests_per_device, think, ramp_up_ns, sustain_ns, ramp_down_ns } => {
-            let devices = (f64::from(devices) * scale).round().max(1.0) as u32;
-            Ok(Profile::Devices { devices, requests_per_device, think, ramp_up_ns, sustain_ns, ramp_down_ns })
-        }
-        other => Err(format!("--scale goes with device plans only; this one is `{}`", other.kind())),
-    }
+fn at_least_one(key: &str, count: u32, fix: &str) -> Result<u32, String> {
+    if count == 0 { Err(format!("{key} must be at least 1; {fix}")) } else { Ok(count) }
+}
+
+/// No interval is ever narrower than nothing, and every one narrower than the figure itself.
+fn precision(fraction: f64) -> Result<f64, String> {
+    if fraction > 0.0 && fraction < 1.0 { Ok(fraction) } else { Err("precision must be above 0 % and below 100 %; take it out to make all repetitions".into()) }
+}
+
+fn errors_allowed(fraction: f64) -> Result<f64, String> {
+    if fraction < 1.0 { Ok(fraction) } else { Err("errors_allowed must be below 100 %, or nothing would be wrong ever".into()) }
+}
+
+fn percent(key: &str, text: Option<&str>) -> Result<Option<f64>, String> {
+    text.map(|text| parse_percent(text).map_err(|error| format!("{key}: {error}"))).transpose()
 }
 
 fn read_published(plan: &Path, raw: &RawPublished) -> Result<Published, FileError> {
@@ -286,6 +298,16 @@ mod tests {
             (PLAN.replace("javascript/express:cluster", "go/net-http"), "twice"),
             (PLAN.replace("'2%'", "'2'"), "precision: `2` is not a percentage"),
             (PLAN.replace("workload=", "worklaod="), "did you mean `workload`?"),
+            (PLAN.replace("workload=", "workers=0\nworkload="), "workers must be at least 1; take it out for one a processor"),
+            (PLAN.replace("workload=", "database_pool=0\nworkload="), "database_pool must be at least 1; take it out for 20"),
+            (PLAN.replace("workload=", "repetitions=0\nworkload="), "repetitions must be at least 1"),
+            (PLAN.replace("'2%'", "'0%'"), "precision must be above 0 % and below 100 %"),
+            (PLAN.replace("'2%'", "'100%'"), "precision must be above 0 % and below 100 %"),
+            (PLAN.replace("workload=", "errors_allowed='100%'\nworkload="), "errors_allowed must be below 100 %"),
+            (format!("{PLAN}[price]\nper_hour=0.0\ncores=2\ncurrency='EUR'\n"), "price.per_hour = 0 must be above 0"),
+            (format!("{PLAN}[price]\nper_hour=nan\ncores=2\ncurrency='EUR'\n"), "price.per_hour = NaN must be above 0"),
+            (format!("{PLAN}[price]\nper_hour=1.0\ncores=0\ncurrency='EUR'\n"), "price.cores must be at least 1"),
+            (format!("{PLAN}[price]\nper_hour=1.0\ncores=2\ncurrency=''\n"), "price.currency is empty"),
         ];
         for (text, message) in cases {
             let error = resolve(&text, &PlanOptions::default()).unwrap_err();

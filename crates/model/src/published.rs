@@ -58,7 +58,9 @@ impl Published {
 }
 
 fn row_of(columns: &[&str], cells: &[&str]) -> PublishedRow {
-    let mut row = PublishedRow { printed: cells[0].to_string(), target: None, figures: BTreeMap::new(), words: BTreeMap::new() };
+    // A row of a table of targets is named by its target, one of a sweep by its point: `connections 8`.
+    let printed = if columns[0] == "target" { cells[0].to_string() } else { format!("{} {}", columns[0], cells[0]) };
+    let mut row = PublishedRow { printed, target: None, figures: BTreeMap::new(), words: BTreeMap::new() };
     // The first column is the row's name, and a figure too where rows are points of a sweep.
     for (column, cell) in columns.iter().zip(cells) {
         match cell.parse::<f64>() {
@@ -82,5 +84,12 @@ mod tests {
         assert_eq!(table.rows[0].figures.get("cpu"), None);
         assert_eq!(table.rows[1].words.get("cpu").map(String::as_str), Some("38-56"));
         assert!(Published::parse_csv("a,b\n1\n").is_err());
+    }
+
+    #[test]
+    fn the_points_of_a_printed_sweep_are_named_by_what_was_swept() {
+        let table = Published::parse_csv("connections,requests_per_s\n1,2075\n512,4090\n").unwrap();
+        assert_eq!(table.rows[1].printed, "connections 512");
+        assert_eq!(table.rows[1].figures.get("connections"), Some(&512.0));
     }
 }

@@ -47,6 +47,25 @@ pub struct TargetInfo {
     pub unavailable: Option<Failure>,
 }
 
+/// A target's result in one trial, for its history.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HistoryPoint {
+    /// The run.
+    pub run: String,
+    /// When the run began, nanoseconds since 1970.
+    pub started_unix_ns: u64,
+    /// The plan.
+    pub plan: String,
+    /// Whether it was the plan's quick form.
+    pub quick: bool,
+    /// The verdict.
+    pub verdict: String,
+    /// Right answers per second.
+    pub goodput_per_s: Option<f64>,
+    /// 99th percentile of the response time, nanoseconds.
+    pub p99_ns: Option<u64>,
+}
+
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -9,7 +9,7 @@ use std::str::FromStr;
 pub struct TargetId {
     /// The folder below `targets/`: `javascript`.
     pub language: String,
-    /// The folder below that: `express`.
+    /// The folder below that: `express`; with the revision of git that it was taken from where two are compared: `express@main`.
     pub name: String,
     /// The variant, if it is not the default one: `cluster`.
     pub variant: Option<String>,
@@ -36,7 +36,9 @@ impl FromStr for TargetId {
         let (path, variant) = text.split_once(':').map_or((text, None), |(path, variant)| (path, Some(variant)));
         let (language, name) = path.split_once('/').ok_or_else(error)?;
         let word = |w: &str| !w.is_empty() && w.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-        if !word(language) || !word(name) || !variant.is_none_or(word) {
+        let (plain, revision) = name.split_once('@').map_or((name, None), |(plain, revision)| (plain, Some(revision)));
+        let label = |r: &str| !r.is_empty() && r.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+        if !word(language) || !word(plain) || !revision.is_none_or(label) || !variant.is_none_or(word) {
             return Err(error());
         }
         Ok(Self { language: language.into(), name: name.into(), variant: variant.map(Into::into) })
@@ -70,10 +72,10 @@ mod tests {
 
     #[test]
     fn names_read_and_print_alike() {
-        for text in ["go/net-http", "javascript/express:cluster"] {
+        for text in ["go/net-http", "javascript/express:cluster", "go/net-http@v1.2", "javascript/express@feature-x:cluster"] {
             assert_eq!(text.parse::<TargetId>().unwrap().to_string(), text);
         }
-        for text in ["go", "go/", "/x", "a/b/c", "a/b:", "../etc/x", "a/b:c:d"] {
+        for text in ["go", "go/", "/x", "a/b/c", "a/b:", "../etc/x", "a/b:c:d", "a/b@", "a/@main", "a/b@c@d", "a/b@../c", "a@main/b"] {
             assert!(text.parse::<TargetId>().is_err(), "{text}");
         }
     }

@@ -65,7 +65,8 @@ pub struct TrialRecord {
     pub proofs: Vec<ProofOutcome>,
     /// Why there is no result.
     pub failure: Option<Failure>,
-    /// What the services said of the trial: `"upstream_calls"`, `"upstream_peak_waiting"`.
+    /// What the services said of the whole load, warm-up and ramps included: `"upstream_calls"`, `"upstream_peak_waiting"`. A name is absent
+    /// where the workload has no such service, or where it did not tell.
     pub services: BTreeMap<String, f64>,
     /// Judged when the trial ended.
     pub caveats: Vec<Caveat>,
@@ -113,6 +114,8 @@ pub struct Failure {
 pub enum Stage {
     /// It cannot be installed here: it is unavailable.
     Install,
+    /// A limit of this machine stops it before it is started.
+    Limits,
     /// A service it needs did not start.
     Services,
     /// It did not start, or exited.
@@ -133,6 +136,7 @@ impl Stage {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Install => "install",
+            Self::Limits => "limits",
             Self::Services => "services",
             Self::Start => "start",
             Self::Ready => "ready",

@@ -209,12 +209,12 @@ impl Workload {
         if self.proofs.is_empty() {
             return Err("a workload needs at least one [[proof]]".into());
         }
-        for proof in &self.proofs {
-            if let Proof::Delay { wait, .. } | Proof::Simultaneous { wait, .. } = proof {
-                Spread::parse(wait).map_err(|error| format!("proof `{}`: {error}", proof.name()))?;
-            }
+        if let Some(ByteRange { min, max }) = self.answer.body_bytes
+            && min > max
+        {
+            return Err(format!("answer.body_bytes: min {min} is above max {max}"));
         }
-        Ok(())
+        self.proofs.iter().try_for_each(check_proof)
     }
 
     /// The requests of this workload, one for each value that varies, with the answer that is right for it.
@@ -249,6 +249,24 @@ impl Workload {
             binding,
         }
     }
+}
+
+/// A proof of nothing would always hold.
+fn check_proof(proof: &Proof) -> Result<(), String> {
+    let counted = match proof {
+        Proof::Rows { count, .. } => Some(("count", *count)),
+        Proof::Counted { requests } => Some(("requests", *requests)),
+        Proof::Delay { samples, .. } => Some(("samples", *samples)),
+        Proof::Simultaneous { connections, .. } => Some(("connections", *connections)),
+        _ => None,
+    };
+    if let Some((key, 0)) = counted {
+        return Err(format!("proof `{}`: {key} must be at least 1", proof.name()));
+    }
+    if let Proof::Delay { wait, .. } | Proof::Simultaneous { wait, .. } = proof {
+        Spread::parse(wait).map_err(|error| format!("proof `{}`: {error}", proof.name()))?;
+    }
+    Ok(())
 }
 
 /// One concrete request of a workload and its right answer.
@@ -320,5 +338,20 @@ mod tests {
         let text = "schema=1\nid='x'\ntitle=''\nsummary=''\n[request]\nmethod='GET'\npath='/{n}'\n[answer]\nstatus=200\n[[proof]]\nkind='answer'\n";
         let workload: Workload = crate::file::parse_toml(Path::new("x.toml"), text).unwrap();
         assert_eq!(workload.check(), Err("the path names `{n}`, but [request.vary] has no `n`".into()));
+    }
+
+    #[test]
+    fn a_proof_of_nothing_is_refused() {
+        let head = "schema=1\nid='x'\ntitle=''\nsummary=''\n[request]\nmethod='GET'\npath='/'\n[answer]\nstatus=200\n";
+        for (rest, message) in [
+            ("[[proof]]\nkind='counted'\nrequests=0\n", "proof `counted`: requests must be at least 1"),
+            ("[[proof]]\nkind='delay'\nsamples=0\nwait='1s'\n", "proof `delay`: samples must be at least 1"),
+            ("[[proof]]\nkind='simultaneous'\nconnections=0\nwait='1s'\n", "proof `simultaneous`: connections must be at least 1"),
+            ("[[proof]]\nkind='rows'\nmarker='a'\ncount=0\n", "proof `rows`: count must be at least 1"),
+            ("body_bytes={min=9,max=1}\n[[proof]]\nkind='answer'\n", "answer.body_bytes: min 9 is above max 1"),
+        ] {
+            let workload: Workload = crate::file::parse_toml(Path::new("x.toml"), &format!("{head}{rest}")).unwrap();
+            assert_eq!(workload.check(), Err(message.into()));
+        }
     }
 }

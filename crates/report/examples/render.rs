@@ -26,7 +26,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         std::fs::write(folder.join(format!("{name}.prom")), pippin_report::prometheus::of(&view))?;
         std::fs::write(folder.join(format!("{name}.hlog")), pippin_report::hlog::of(&record)?)?;
         for chart in pippin_report::svg::names(&view) {
-            std::fs::write(folder.join(format!("{name}.{chart}.svg")), pippin_report::svg::of(&view, &chart)?)?;
+            std::fs::write(folder.join(format!("{name}.{chart}.svg")), pippin_report::svg::of(&view, &chart, pippin_report::svg::Ground::Light)?)?;
+            std::fs::write(folder.join(format!("{name}.{chart}.png")), pippin_report::png::of(&view, &chart, pippin_report::svg::Ground::Light)?)?;
+            std::fs::write(folder.join(format!("{name}.{chart}.dark.png")), pippin_report::png::of(&view, &chart, pippin_report::svg::Ground::Dark)?)?;
         }
         std::fs::write(folder.join(format!("{name}.html")), pippin_report::html::page(&view))?;
         std::fs::write(folder.join(format!("{name}.120.txt")), table(&view, &Style::plain(120)))?;

@@ -4,12 +4,13 @@
 //! | module | what it draws |
 //! |---|---|
 //! | [`palette`] | colours that colour-blind readers tell apart, in light and dark |
-//! | [`axis`] | linear, logarithmic and HDR axes with round ticks |
+//! | [`axis`], [`calendar`] | linear, logarithmic and HDR axes with round ticks; dates |
 //! | [`canvas`] | sizes, legend, the drawing of lines and bars |
 //! | the others | one chart each |
 //!
 //! Every chart has its figures as a table too, for readers who cannot see it and for those who want the numbers.
 pub mod axis;
+pub mod calendar;
 pub mod canvas;
 mod cost;
 mod distribution;

@@ -9,7 +9,7 @@
 //! | `facts` | host, versions, plan, manifests, how figures were taken |
 //! | `theme` | colours of the charts on dark ground |
 mod facts;
-mod figures;
+pub(crate) mod figures;
 mod headline;
 mod remarks;
 mod theme;
@@ -37,7 +37,7 @@ pub fn page(view: &View) -> String {
 pub use theme::{rules, series_rules};
 
 /// A page around a body that is kept as a file: a policy in the page itself forbids it to fetch anything.
-fn document(title: &str, rules: &str, body: &Markup) -> Markup {
+pub(crate) fn document(title: &str, rules: &str, body: &Markup) -> Markup {
     whole(title, rules, body, Some(POLICY))
 }
 

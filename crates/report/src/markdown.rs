@@ -3,6 +3,7 @@ use pippin_model::caveat::{Severity, Verdict};
 use pippin_model::run::RunState;
 use std::fmt::Write as _;
 
+use crate::ranked;
 use crate::terminal::{is_open, parameter, signed, span_of};
 use crate::view::View;
 use crate::view::row::Row;
@@ -91,28 +92,31 @@ fn headline(out: &mut String, view: &View) {
         line(out, "No target has a result.\n");
         return;
     }
-    let titles = ["#", "target", "requests/s", "95 % interval", "p50", "p99", "max", "errors", "CPU", "memory", "generator", "verdict"];
+    let [ranked, first, second] = if ranked::by_time(view) { ["p99", "requests/s", "p50"] } else { ["requests/s", "p50", "p99"] };
+    let titles = ["#", "target", ranked, "95 % interval", first, second, "max", "errors", "CPU", "memory", "generator", "verdict"];
     table(out, 2, &titles, &rows);
     let span = if is_open(view) { "response time" } else { "service time" };
-    line(
-        out,
-        &format!(
-            "Requests/s: complete and right answers, median of the repetitions. p50, p99, max: {span}. CPU: 100 % is one core. Struck through: INVALID, not ranked.\n"
-        ),
-    );
+    let times = if ranked::by_time(view) { "p50, max" } else { "p50, p99, max" };
+    line(out, &format!("{} {times}: {span}. CPU: 100 % is one core. Struck through: INVALID, not ranked.\n", capital(ranked::legend(view))));
+}
+
+/// As a sentence begins.
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 fn cells(view: &View, row: &Row) -> Vec<String> {
     let strike = |cell: String| if row.verdict == Some(Verdict::Invalid) { format!("~~{cell}~~") } else { cell };
     let span = span_of(view, row);
     let at = row.at.map(|at| format!(" at {}", words::whole(size(at) as u64))).unwrap_or_default();
-    let interval = row.goodput_per_s.and_then(|figure| figure.interval);
-    let interval = interval.map_or_else(|| words::UNKNOWN.into(), |i| format!("{} … {}", words::count(Some(i.low)), words::count(Some(i.high))));
+    let (p50, p99, rate) = (words::ns(span.p50_ns), words::ns(span.p99_ns), words::count(row.goodput_per_s.map(|figure| figure.median)));
+    let [first, second] = if ranked::by_time(view) { [rate, p50] } else { [p50, p99] };
     let figures = [
-        words::count(row.goodput_per_s.map(|figure| figure.median)),
-        interval,
-        words::ns(span.p50_ns),
-        words::ns(span.p99_ns),
+        ranked::median(view, row),
+        ranked::interval(view, row),
+        first,
+        second,
         words::ns(span.max_ns),
         row.error_fraction.map_or_else(|| words::UNKNOWN.into(), words::percent),
         words::cores(row.usage.target_cores),
@@ -121,7 +125,7 @@ fn cells(view: &View, row: &Row) -> Vec<String> {
     ];
     let mut cells = vec![row.rank.map_or_else(|| words::UNKNOWN.into(), |rank| rank.to_string()), format!("{}{at}", text(&row.target.to_string()))];
     cells.extend(figures.into_iter().map(strike));
-    cells.push(row.verdict.map_or_else(String::new, |verdict| verdict.to_string()));
+    cells.push(row.verdict.map_or_else(String::new, |verdict| words::verdict(verdict, &row.invalid_repetitions, row.trials)));
     cells
 }
 
@@ -157,6 +161,9 @@ fn without_result(out: &mut String, view: &View) {
         let what = match &row.failure {
             None => "not measured".into(),
             Some(failure) if row.unavailable => format!("unavailable: {}", failure.message),
+            Some(failure) if row.goodput_per_s.is_some() => {
+                format!("{} at the stage \"{}\": {}", row.failed_in_words(view.run.repetitions), failure.stage.name(), failure.message)
+            }
             Some(failure) => format!("failed at the stage \"{}\": {}", failure.stage.name(), failure.message),
         };
         line(out, &format!("- {}: {}", text(&row.target.to_string()), text(&what)));

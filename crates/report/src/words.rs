@@ -1,4 +1,5 @@
 //! Figures as people read them; units as everywhere in Pippin.
+use pippin_model::caveat::Verdict;
 use pippin_model::units::{format_bytes, format_count, format_ns};
 
 /// What stands where a figure is unknown.
@@ -44,6 +45,23 @@ pub fn percent(fraction: f64) -> String {
         v if v < 0.995 => format!("{value:.2} %"),
         v if v < 9.95 => format!("{value:.1} %"),
         _ => format!("{value:.0} %"),
+    }
+}
+
+/// In which of the trials something was seen: `in 1 of 3 trials: repetition 2`.
+#[must_use]
+pub fn in_trials(repetitions: &[u32], trials: u32) -> String {
+    let numbers: Vec<String> = repetitions.iter().map(ToString::to_string).collect();
+    let plural = if numbers.len() == 1 { "" } else { "s" };
+    format!("in {} of {trials} trials: repetition{plural} {}", numbers.len(), numbers.join(", "))
+}
+
+/// A verdict as it stands in a table, and of how many trials it is where that is not all of them: `INVALID (1 of 3)`.
+#[must_use]
+pub fn verdict(verdict: Verdict, invalid_repetitions: &[u32], trials: u32) -> String {
+    match (verdict, invalid_repetitions.len() as u32) {
+        (Verdict::Invalid, some) if some > 0 && some < trials => format!("{verdict} ({some} of {trials})"),
+        _ => verdict.to_string(),
     }
 }
 

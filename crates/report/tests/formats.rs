@@ -5,8 +5,9 @@ mod fixture;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use pippin_model::run::RunRecord;
+use pippin_report::svg::Ground;
 use pippin_report::view::View;
-use pippin_report::{csv, hlog, json, prometheus, svg};
+use pippin_report::{csv, hlog, json, png, prometheus, svg};
 use std::path::Path;
 
 fn all() -> [RunRecord; 4] {
@@ -170,9 +171,27 @@ fn a_chart_is_a_file_of_its_own() {
             .all(|name| names.iter().any(|n| n == name)),
         "{names:?}"
     );
-    let text = svg::of(&view, "sweep").unwrap();
+    let text = svg::of(&view, "sweep", Ground::Light).unwrap();
     assert!(text.starts_with("<svg ") && text.contains("<title>Throughput by connections</title>") && text.contains("xmlns=\"http://www.w3.org/2000/svg\""));
     assert!(text.contains("256") && text.contains("go/net-http"));
-    let error = svg::of(&view, "swep").unwrap_err().to_string();
+    let error = svg::of(&view, "swep", Ground::Light).unwrap_err().to_string();
     assert!(error.contains("no chart `swep`") && error.contains("sweep, sweep-response"), "{error}");
+}
+
+#[test]
+fn a_chart_is_a_picture_on_light_and_on_dark_ground() {
+    let view = View::of(&fixture::hello());
+    for name in ["throughput", "percentiles"] {
+        let corner = |ground| {
+            let picture = resvg::tiny_skia::Pixmap::decode_png(&png::of(&view, name, ground).unwrap()).unwrap();
+            assert_eq!(picture.width(), 2 * 940, "{name}");
+            // A picture of text and figures, not a sheet of paper.
+            let first = picture.pixels()[0];
+            assert!(picture.pixels().iter().filter(|pixel| **pixel != first).count() > 2_000, "{name}");
+            (first.red(), first.green(), first.blue())
+        };
+        assert_eq!((corner(Ground::Light), corner(Ground::Dark)), ((0xff, 0xff, 0xff), (0x14, 0x17, 0x1b)), "{name}");
+    }
+    let error = png::of(&view, "sweep", Ground::Light).unwrap_err().to_string();
+    assert!(error.contains("no chart `sweep`"), "{error}");
 }

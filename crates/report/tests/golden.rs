@@ -68,3 +68,15 @@ fn what_is_invalid_has_no_rank_and_what_cannot_be_told_apart_shares_one() {
     assert_eq!([rank("javascript/express"), rank("c/nginx"), rank("elixir/phoenix"), rank("elixir/plug")], [Some(5), None, None, None]);
     assert_eq!(view, View::of(&fixture::hello()), "the same record gives the same view");
 }
+
+#[test]
+fn where_the_schedule_sets_the_rate_every_form_ranks_by_time_and_says_so() {
+    let view = View::of(&fixture::devices());
+    let [first, second] = view.rows.as_slice() else { panic!("{} rows", view.rows.len()) };
+    assert_eq!((first.rank, second.rank, first.goodput_per_s.unwrap().median), (Some(1), Some(2), second.goodput_per_s.unwrap().median));
+    assert!(first.ranked.unwrap().median < second.ranked.unwrap().median);
+    let page = pippin_report::html::page(&view);
+    assert!(page.contains("Ranked by p99, as requests/s are what the schedule asks for") && page.contains("108 ms – 108 ms"));
+    let closed = pippin_report::html::page(&View::of(&fixture::hello()));
+    assert!(!closed.contains("Ranked by p99"));
+}

@@ -117,7 +117,7 @@ fn an_interval_of_millions_does_not_press_the_bars_together() {
     let view = View::of(&record);
     let interval = view.rows[0].goodput_per_s.unwrap().interval.unwrap();
     assert!(interval.high > 1e6, "{interval:?}");
-    let chart = pippin_report::svg::of(&view, "throughput").unwrap();
+    let chart = pippin_report::svg::of(&view, "throughput", pippin_report::svg::Ground::Light).unwrap();
     assert!(chart.contains("100k\n") && !chart.contains("M\n"), "the axis ends near the best repetition: {chart}");
     assert!(page(&record).contains("&gt; 100 %"));
 }

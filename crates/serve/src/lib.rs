@@ -5,6 +5,7 @@
 //! | [`guard`] | who may ask: token, and the name under which the server is asked |
 //! | [`routes`] | address to page |
 //! | [`list`] | runs with filter and search |
+//! | [`live`] | runs under way, anew each second |
 //! | [`compare`] | two runs side by side |
 //! | [`history`] | a target over time with change points |
 //! | [`layout`] | what all pages share |
@@ -13,6 +14,7 @@ pub mod guard;
 pub mod history;
 pub mod layout;
 pub mod list;
+pub mod live;
 pub mod routes;
 
 use pippin_store::Store;

@@ -28,15 +28,16 @@ impl Filter {
     }
 }
 
-/// The list.
+/// The list, below what is told of runs under way.
 #[must_use]
-pub fn body(runs: &[RunSummary], filter: &Filter) -> Markup {
+pub fn body(runs: &[RunSummary], filter: &Filter, under_way: &Markup) -> Markup {
     let shown: Vec<&RunSummary> = runs.iter().filter(|run| filter.keeps(run)).collect();
     let mut plans: Vec<&str> = runs.iter().map(|run| run.plan.as_str()).collect();
     plans.sort_unstable();
     plans.dedup();
     html! {
         main id="main" {
+            (under_way)
             h1 { "Runs" }
             form.filter method="get" action="/" role="search" {
                 label { "Search " input type="search" name="q" value=(filter.q) placeholder="plan, title, workload, state"; }

@@ -1,22 +1,24 @@
 //! Address to page. Everything is a GET; whatever reads the store or draws runs on a thread of its own, so that a big run does not hold
 //! up the others.
 use axum::Router;
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::{Path, Query, RawQuery, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
-use maud::html;
+use maud::{Markup, html};
 use pippin_model::run::RunState;
+use pippin_report::png::PngError;
+use pippin_report::svg::Ground;
 use pippin_report::view::View;
-use pippin_report::{csv, hlog, html as report, json, markdown, prometheus, svg};
+use pippin_report::{csv, hlog, html as report, json, markdown, png, prometheus, svg};
 use pippin_store::Store;
 use serde::Deserialize;
 use std::sync::Arc;
 
 use crate::guard::{Decision, Guard};
 use crate::layout::{Failure, page};
-use crate::{compare, history, list};
+use crate::{compare, history, list, live};
 
 type Shared = State<Arc<Store>>;
 type Answer = Result<Response, Failure>;
@@ -26,11 +28,16 @@ const LIVE_SECONDS: u32 = 3;
 /// Nothing of a page comes from elsewhere or goes there.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/// A page that tells of a run under way asks this server, and no other, for news.
+const LIVE_POLICY: &str = "default-src 'none'; connect-src 'self'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
 /// All pages.
 pub fn router(store: Arc<Store>, guard: Guard) -> Router {
     Router::new()
         .route("/", get(runs))
+        .route("/live", get(all_live))
         .route("/runs/{id}", get(run))
+        .route("/runs/{id}/live", get(one_live))
         .route("/runs/{id}/export/{form}", get(export))
         .route("/runs/{id}/charts/{name}", get(chart))
         .route("/compare", get(side_by_side))
@@ -59,7 +66,7 @@ async fn admit(State(guard): State<Guard>, request: Request, next: Next) -> Resp
         Decision::ForeignName => Failure::refused(StatusCode::FORBIDDEN, "This server answers as localhost only.").into_response(),
     };
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -72,23 +79,76 @@ async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T, Failure> + Se
 }
 
 async fn runs(State(store): Shared, Query(filter): Query<list::Filter>) -> Answer {
-    apart(move || Ok(page("Runs", "", &list::body(&store.list()?, &filter)).into_response())).await
+    apart(move || {
+        let live = store.live_runs();
+        let under_way = if live.is_empty() {
+            html! {}
+        } else {
+            live::asked_anew("/live", &live::several(&live))
+        };
+        let rules = if live.is_empty() { String::new() } else { live_rules() };
+        Ok(with_news(!live.is_empty(), page("Runs", &rules, &list::body(&store.list()?, &filter, &under_way)).into_response()))
+    })
+    .await
+}
+
+fn live_rules() -> String {
+    format!("{}{}", report::rules(1), live::STYLE)
+}
+
+/// Lets a page ask for news of runs under way.
+fn with_news(is_live: bool, mut response: Response) -> Response {
+    if is_live {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(LIVE_POLICY));
+    }
+    response
+}
+
+/// The parts that change each second; nothing is left of them once no run is under way.
+fn fragment(content: Option<Markup>) -> Response {
+    content.map_or_else(|| StatusCode::NO_CONTENT.into_response(), |content| Html(content.into_string()).into_response())
+}
+
+async fn all_live(State(store): Shared) -> Answer {
+    apart(move || {
+        let live = store.live_runs();
+        Ok(fragment((!live.is_empty()).then(|| live::several(&live))))
+    })
+    .await
+}
+
+/// How many finished trials the page around it shows.
+#[derive(Debug, Default, Deserialize)]
+struct Seen {
+    #[serde(default)]
+    seen: u64,
+}
+
+async fn one_live(State(store): Shared, Path(id): Path<String>, Query(Seen { seen }): Query<Seen>) -> Answer {
+    apart(move || Ok(fragment(store.live_run(&id).map(|live| live::one(&live, seen))))).await
 }
 
 async fn run(State(store): Shared, Path(id): Path<String>) -> Answer {
     apart(move || {
         let record = store.load(&id)?;
         let view = View::of(&record);
+        let live = store.live_run(&view.run.id);
         let forms = ["markdown", "csv", "json", "hlog", "prometheus"];
         let body = html! {
+            @if let Some(live) = &live {
+                @let seen = record.trials.len() as u64;
+                (live::asked_anew(&format!("/runs/{}/live?seen={seen}", view.run.id), &live::one(live, seen)))
+            }
             p.hint.links {
                 "Save as " @for form in forms { a href=(format!("/runs/{}/export/{form}", view.run.id)) { (form) } " " }
                 " · History of " @for row in view.measured() { a href=(format!("/history?target={}", row.target)) { (row.target) } " " }
             }
             (report::run(&view))
         };
-        let mut response = page(&view.run.title, &report::series_rules(&view), &body).into_response();
-        if record.state == RunState::Running {
+        let rules = format!("{}{}", report::series_rules(&view), if live.is_some() { live::STYLE } else { "" });
+        let mut response = with_news(live.is_some(), page(&view.run.title, &rules, &body).into_response());
+        // Made elsewhere, by a process that this machine does not see: then the finished trials are all there is to tell.
+        if record.state == RunState::Running && live.is_none() {
             response.headers_mut().insert(header::REFRESH, HeaderValue::from(LIVE_SECONDS));
         }
         Ok(response)
@@ -114,10 +174,19 @@ async fn export(State(store): Shared, Path((id, form)): Path<(String, String)>) 
     .await
 }
 
-async fn chart(State(store): Shared, Path((id, name)): Path<(String, String)>) -> Answer {
+/// `throughput.svg`, `throughput.png`; with `?dark` on dark ground.
+async fn chart(State(store): Shared, Path((id, file)): Path<(String, String)>, RawQuery(query): RawQuery) -> Answer {
     apart(move || {
         let view = View::of(&store.load(&id)?);
-        let drawn = svg::of(&view, name.strip_suffix(".svg").unwrap_or(&name)).map_err(|error| Failure::not_found(error.to_string()))?;
+        let ground = if query.as_deref() == Some("dark") { Ground::Dark } else { Ground::Light };
+        if let Some(name) = file.strip_suffix(".png") {
+            let drawn = png::of(&view, name, ground).map_err(|error| match error {
+                PngError::Unknown(error) => Failure::not_found(error.to_string()),
+                PngError::Drawing(error) => Failure::internal(error),
+            })?;
+            return Ok(([(header::CONTENT_TYPE, "image/png")], drawn).into_response());
+        }
+        let drawn = svg::of(&view, file.strip_suffix(".svg").unwrap_or(&file), ground).map_err(|error| Failure::not_found(error.to_string()))?;
         Ok(([(header::CONTENT_TYPE, "image/svg+xml")], drawn).into_response())
     })
     .await
@@ -156,7 +225,7 @@ async fn over_time(State(store): Shared, Query(Whose { target }): Query<Whose>) 
     apart(move || {
         let target = target.trim();
         let points = if target.is_empty() { Vec::new() } else { store.history(target)? };
-        Ok(page("History", &report::rules(1), &history::body(target, &points)).into_response())
+        Ok(page("History", &report::rules(2), &history::body(target, &points)).into_response())
     })
     .await
 }

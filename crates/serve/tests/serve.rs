@@ -99,6 +99,9 @@ fn every_form_and_chart_is_given_out() {
     }
     let chart = server.get(&format!("/runs/{RUN}/charts/throughput.svg"));
     assert!(chart.contains("image/svg+xml") && chart.contains("<title>Requests per second</title>"));
+    let picture = server.get(&format!("/runs/{RUN}/charts/throughput.png?dark"));
+    assert!(picture.contains("image/png") && picture.contains("PNG\r\n"), "{}", &picture[..400]);
+    assert!(server.get(&format!("/runs/{RUN}/charts/none.png")).starts_with("HTTP/1.1 404"));
     assert!(server.get(&format!("/runs/{RUN}/charts/none.svg")).starts_with("HTTP/1.1 404"));
     assert!(server.get(&format!("/runs/{RUN}/export/xml")).contains("there are markdown, csv"));
 }

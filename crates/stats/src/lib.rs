@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`quantile`], [`trend`], [`steady`] | medians; whether a series trends; when the warm-up ends |
 //! | [`bootstrap`], [`interval`], [`ratio`], [`rank`], [`sequential`] | how sure a median is, who is ahead, when to stop |
+//! | [`criterion`], [`due`] | by what targets are ranked; quantiles over all requests that were due |
 //! | [`order`] | the interleaved order of repetitions |
 //! | [`modes`], [`littles_law`], [`concurrency`], [`bound`], [`cost`] | what one trial's figures say of generator and target |
 //! | [`usl`], [`knee`], [`predict`], [`sweep`], [`capacity`], [`objective`] | scalability: fit, knee, prediction before each point, all of a sweep together, the search for the highest rate that keeps an objective |
@@ -20,7 +21,9 @@ pub mod changepoint;
 pub mod compare;
 pub mod concurrency;
 pub mod cost;
+pub mod criterion;
 mod draw;
+pub mod due;
 pub mod explain;
 pub mod fail_if;
 pub mod interval;

@@ -3,13 +3,15 @@ use pippin_model::load_result::Measured;
 use pippin_model::objective::{Bound, Objective};
 use pippin_model::units::format_ns;
 
+use crate::due::share_within;
+
 /// The fraction of due requests that may stay unsent; the same as for the caveat `rate_not_achieved`.
 const UNSENT_LIMIT: f64 = 0.01;
 
 /// What was missed; empty if every bound held and the rate was sent.
 ///
-/// Requests that were never sent missed every bound on the response time. So did those unanswered at the end, save as many as can have been
-/// due within the bound before it: a server that falls behind must not look well because its slowest answers are not in yet.
+/// Requests that were never sent or broke off missed every bound on the response time. So did those unanswered at the end, save as many as can
+/// have been due within the bound before it ([`share_within`]).
 #[must_use]
 pub fn misses(objective: &Objective, measured: &Measured) -> Vec<String> {
     let mut missed: Vec<String> = objective.0.iter().filter_map(|bound| miss(bound, measured)).collect();
@@ -36,17 +38,6 @@ fn miss(bound: &Bound, measured: &Measured) -> Option<String> {
                 .then(|| format!("{:.2} % of the requests were answered within {} (objective {:.2} %)", share * 100.0, format_ns(*below_ns), quantile * 100.0))
         }
     }
-}
-
-/// The fraction of all requests whose response time is below `below_ns`.
-fn share_within(measured: &Measured, below_ns: u64) -> Option<f64> {
-    let times = &measured.spans.response_time;
-    let requests = measured.requests;
-    let recorded = times.count() as f64;
-    let due_per_ns = requests.scheduled as f64 / measured.duration_ns.max(1) as f64;
-    let overdue = (requests.censored as f64 - due_per_ns * below_ns as f64).max(0.0);
-    let within = times.fraction_at_or_below(below_ns.saturating_sub(1))? * recorded;
-    Some(within / (recorded + overdue + requests.unsent as f64))
 }
 
 #[cfg(test)]

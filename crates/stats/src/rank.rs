@@ -6,10 +6,19 @@ use crate::bootstrap::Sample;
 use crate::quantile::median;
 use crate::ratio::ratio;
 
+/// Which way is up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// More is better.
+    More,
+    /// Less is better.
+    Less,
+}
+
 /// What a target enters a ranking with.
 #[derive(Debug, Clone)]
 pub struct Contender<'a> {
-    /// Its trials' figures; more is better.
+    /// Its trials' figures.
     pub samples: &'a [Sample],
     /// INVALID is never ranked.
     pub verdict: Verdict,
@@ -20,14 +29,17 @@ pub struct Contender<'a> {
 /// Sorted by median, best first. Each contender is compared with the best of the current rank: it shares that rank if the 95 % interval
 /// of the ratio covers 1, or if the interval cannot be known; otherwise it opens the rank of its place (1, 1, 3). Comparing with the best
 /// of the rank, and not with the neighbour, keeps a long row of small steps from sharing one rank.
-pub fn ranks<R: Rng + ?Sized>(contenders: &[Contender], rng: &mut R) -> Vec<Option<u32>> {
+pub fn ranks<R: Rng + ?Sized>(contenders: &[Contender], better: Better, rng: &mut R) -> Vec<Option<u32>> {
     let mut order: Vec<(usize, f64)> = contenders
         .iter()
         .enumerate()
         .filter(|(_, contender)| contender.verdict != Verdict::Invalid)
         .filter_map(|(index, contender)| Some((index, median(&values(contender.samples)).filter(|m| m.is_finite())?)))
         .collect();
-    order.sort_by(|a, b| b.1.total_cmp(&a.1));
+    order.sort_by(|a, b| match better {
+        Better::More => b.1.total_cmp(&a.1),
+        Better::Less => a.1.total_cmp(&b.1),
+    });
     let mut ranks = vec![None; contenders.len()];
     let mut leader: Option<(usize, u32)> = None;
     for (place, (index, _)) in (1u32..).zip(&order) {
@@ -62,7 +74,7 @@ mod tests {
 
     fn rank(of: &[(Vec<Sample>, Verdict)]) -> Vec<Option<u32>> {
         let contenders: Vec<Contender> = of.iter().map(|(samples, verdict)| Contender { samples, verdict: *verdict }).collect();
-        ranks(&contenders, &mut Noise::new(1).0)
+        ranks(&contenders, Better::More, &mut Noise::new(1).0)
     }
 
     #[test]
@@ -70,6 +82,13 @@ mod tests {
         let found =
             rank(&[(around(500.0), Verdict::Valid), (around(1_000.0), Verdict::Valid), (around(1_000.2), Verdict::Suspect), (around(100.0), Verdict::Valid)]);
         assert_eq!(found, [Some(3), Some(1), Some(1), Some(4)]);
+    }
+
+    #[test]
+    fn where_less_is_better_the_least_comes_first() {
+        let times = [around(500.0), around(100.0), around(100.02), around(900.0)];
+        let contenders: Vec<Contender> = times.iter().map(|samples| Contender { samples, verdict: Verdict::Valid }).collect();
+        assert_eq!(ranks(&contenders, Better::Less, &mut Noise::new(1).0), [Some(3), Some(1), Some(1), Some(4)]);
     }
 
     #[test]

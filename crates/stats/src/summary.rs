@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 
 use crate::bootstrap::Sample;
 use crate::cost::{cores_of, cpu_seconds_per_million};
+use crate::criterion::RankedBy;
 use crate::interval::{Interval, median_interval};
 use crate::judge::{RunCaveats, repetitions};
 use crate::quantile::median;
-use crate::rank::{Contender, ranks};
+use crate::rank::{Better, Contender, ranks};
 use crate::steady::measured_rates;
 
 /// A figure over repetitions.
@@ -29,6 +30,16 @@ pub struct Figure {
     pub interval: Option<Interval>,
 }
 
+impl Figure {
+    /// The best and the worst the right way round; figures come with the highest as the best.
+    const fn with_best(self, better: Better) -> Self {
+        match better {
+            Better::More => self,
+            Better::Less => Self { best: self.worst, worst: self.best, ..self },
+        }
+    }
+}
+
 /// What all trials of one target at one step came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TargetSummary {
@@ -42,6 +53,10 @@ pub struct TargetSummary {
     pub measured: u32,
     /// Why the first trial that failed did.
     pub failure: Option<Failure>,
+    /// The repetitions that failed, counted from 1.
+    pub failed_repetitions: Vec<u32>,
+    /// The repetitions that are INVALID by themselves, counted from 1; each of them makes the whole INVALID.
+    pub invalid_repetitions: Vec<u32>,
     /// Complete and right answers per second.
     pub goodput_per_s: Option<Figure>,
     /// Complete answers per second.
@@ -74,7 +89,12 @@ pub struct TargetSummary {
     pub caveats: Vec<CountedCaveat>,
     /// What follows from them.
     pub verdict: Verdict,
-    /// The rank by goodput among the summaries of the same step, from 1 on; `None` if INVALID or without a figure.
+    /// By what it is ranked.
+    pub ranked_by: RankedBy,
+    /// The figure by which it is ranked; of times, the best is the lowest. `None` where it is not known: a response time that more requests
+    /// than the quantile leaves out did not keep at all.
+    pub ranked: Option<Figure>,
+    /// The rank among the summaries of the same step, from 1 on; `None` if INVALID or without the figure.
     pub rank: Option<u32>,
 }
 
@@ -86,9 +106,12 @@ pub struct CountedCaveat {
     pub caveat: Caveat,
     /// In how many trials it was found; 0 if it follows from several together.
     pub trials: u32,
+    /// In which repetitions, counted from 1; none if it follows from several together.
+    #[serde(default)]
+    pub repetitions: Vec<u32>,
 }
 
-/// Summarises every target at every step, in the order in which they first occur, ranked by goodput within each step.
+/// Summarises every target at every step, in the order in which they first occur, ranked within each step.
 ///
 /// Figures are taken over all trials that have a result, whatever their verdict: leaving out the trials one does not believe would make the
 /// rest look surer than it is. `run` is what [`crate::judge::judge_run`] found.
@@ -96,12 +119,12 @@ pub fn summarise<R: Rng + ?Sized>(records: &[TrialRecord], run: &RunCaveats, rng
     let groups = repetitions(records);
     let mut summaries: Vec<TargetSummary> =
         groups.iter().map(|(target, step, trials)| summarise_one(target, *step, trials, run.get(*target).map_or(&[][..], Vec::as_slice), rng)).collect();
-    let goodputs: Vec<Vec<Sample>> = groups.iter().map(|(_, _, trials)| samples(trials, &goodput)).collect();
-    rank_within_steps(&mut summaries, &goodputs, rng);
+    let ranked: Vec<Vec<Sample>> = groups.iter().zip(&summaries).map(|((_, _, trials), summary)| ranked_samples(trials, summary.ranked_by)).collect();
+    rank_within_steps(&mut summaries, &ranked, rng);
     summaries
 }
 
-fn rank_within_steps<R: Rng + ?Sized>(summaries: &mut [TargetSummary], goodputs: &[Vec<Sample>], rng: &mut R) {
+fn rank_within_steps<R: Rng + ?Sized>(summaries: &mut [TargetSummary], ranked: &[Vec<Sample>], rng: &mut R) {
     let mut done: Vec<Option<Step>> = Vec::new();
     for first in 0..summaries.len() {
         let step = summaries[first].step;
@@ -110,8 +133,8 @@ fn rank_within_steps<R: Rng + ?Sized>(summaries: &mut [TargetSummary], goodputs:
         }
         done.push(step);
         let members: Vec<usize> = (first..summaries.len()).filter(|i| summaries[*i].step == step).collect();
-        let contenders: Vec<Contender> = members.iter().map(|i| Contender { samples: &goodputs[*i], verdict: summaries[*i].verdict }).collect();
-        for (member, rank) in members.iter().zip(ranks(&contenders, rng)) {
+        let contenders: Vec<Contender> = members.iter().map(|i| Contender { samples: &ranked[*i], verdict: summaries[*i].verdict }).collect();
+        for (member, rank) in members.iter().zip(ranks(&contenders, summaries[first].ranked_by.better(), rng)) {
             summaries[*member].rank = rank;
         }
     }
@@ -123,6 +146,8 @@ fn summarise_one<R: Rng + ?Sized>(target: &TargetId, step: Option<Step>, trials:
         together.add_repetition(&load.measured);
     }
     let caveats = united(trials, run);
+    let goodput_per_s = figure(&samples(trials, &goodput), rng);
+    let ranked_by = trials.first().map_or(RankedBy::Goodput, |record| RankedBy::of(&record.spec.profile));
     let quantile = |q: f64| move |load: &LoadResult| load.measured.spans.response_time.quantile_ns(q).map(|ns| Sample::alone(ns as f64));
     TargetSummary {
         target: target.clone(),
@@ -130,7 +155,9 @@ fn summarise_one<R: Rng + ?Sized>(target: &TargetId, step: Option<Step>, trials:
         trials: trials.len() as u32,
         measured: loads(trials).count() as u32,
         failure: trials.iter().find_map(|record| record.failure.clone()),
-        goodput_per_s: figure(&samples(trials, &goodput), rng),
+        failed_repetitions: which(trials, |record| record.failure.is_some()),
+        invalid_repetitions: which(trials, is_invalid),
+        goodput_per_s,
         throughput_per_s: figure(&samples(trials, &throughput), rng),
         response_p50_ns: figure(&samples(trials, &quantile(0.5)), rng),
         response_p99_ns: figure(&samples(trials, &quantile(0.99)), rng),
@@ -146,8 +173,23 @@ fn summarise_one<R: Rng + ?Sized>(target: &TargetId, step: Option<Step>, trials:
         start_up_ns: median_of(trials, |record| record.start_up_ns.map(|ns| ns as f64)),
         verdict: Verdict::of(caveats.iter().map(|counted| &counted.caveat)),
         caveats,
+        ranked_by,
+        ranked: match ranked_by {
+            RankedBy::Goodput => goodput_per_s,
+            RankedBy::ResponseP99 => figure(&ranked_samples(trials, ranked_by), rng).map(|figure| figure.with_best(ranked_by.better())),
+        },
         rank: None,
     }
+}
+
+/// The repetitions of the trials that are so, counted from 1.
+fn which(trials: &[&TrialRecord], is_so: impl Fn(&TrialRecord) -> bool) -> Vec<u32> {
+    trials.iter().filter(|record| is_so(record)).map(|record| record.spec.repetition + 1).collect()
+}
+
+/// Whether a trial is INVALID by what is known of it alone.
+fn is_invalid(record: &TrialRecord) -> bool {
+    record.failure.is_some() || record.verdict == Verdict::Invalid || Verdict::of(&record.caveats) == Verdict::Invalid
 }
 
 fn loads<'a>(trials: &'a [&TrialRecord]) -> impl Iterator<Item = &'a LoadResult> {
@@ -168,7 +210,12 @@ fn median_of(trials: &[&TrialRecord], figure: impl Fn(&TrialRecord) -> Option<f6
 
 /// Goodput with its windows.
 pub(crate) fn goodput(load: &LoadResult) -> Option<Sample> {
-    Some(Sample { value: load.measured.goodput_per_s()?, windows: measured_rates(load, |window: &Window| window.good) })
+    RankedBy::Goodput.sample(load)
+}
+
+/// The figures by which a target is ranked. If a trial with a result does not have it, none has: what is left would look better than it is.
+fn ranked_samples(trials: &[&TrialRecord], by: RankedBy) -> Vec<Sample> {
+    loads(trials).map(|load| by.sample(load)).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 fn throughput(load: &LoadResult) -> Option<Sample> {
@@ -189,17 +236,18 @@ fn figure<R: Rng + ?Sized>(samples: &[Sample], rng: &mut R) -> Option<Figure> {
 /// Each name once: the gravest, and of those the newest.
 fn united(trials: &[&TrialRecord], run: &[Caveat]) -> Vec<CountedCaveat> {
     let mut found: Vec<CountedCaveat> = Vec::new();
-    let of_trials = trials.iter().flat_map(|record| record.caveats.iter().map(|caveat| (caveat, 1)));
-    for (caveat, trials) in of_trials.chain(run.iter().map(|caveat| (caveat, 0))) {
-        match found.iter_mut().find(|known| known.caveat.id == caveat.id) {
-            Some(known) => {
-                known.trials += trials;
-                if caveat.severity >= known.caveat.severity {
-                    known.caveat = caveat.clone();
-                }
-            }
-            None => found.push(CountedCaveat { caveat: caveat.clone(), trials }),
+    let of_trials = trials.iter().flat_map(|record| record.caveats.iter().map(|caveat| (caveat, Some(record.spec.repetition + 1))));
+    for (caveat, repetition) in of_trials.chain(run.iter().map(|caveat| (caveat, None))) {
+        let place = found.iter().position(|known| known.caveat.id == caveat.id).unwrap_or_else(|| {
+            found.push(CountedCaveat { caveat: caveat.clone(), trials: 0, repetitions: Vec::new() });
+            found.len() - 1
+        });
+        let known = &mut found[place];
+        if caveat.severity >= known.caveat.severity {
+            known.caveat = caveat.clone();
         }
+        known.trials += u32::from(repetition.is_some());
+        known.repetitions.extend(repetition);
     }
     found.sort_by_key(|counted| std::cmp::Reverse(counted.caveat.severity));
     found
@@ -255,6 +303,76 @@ mod tests {
         );
         assert_eq!(found[0].caveats[0].trials, 1);
         assert!(found[2].goodput_per_s.is_none() && found[2].failure.is_some());
+    }
+
+    /// Trials of an open loop, all answered, in about this time.
+    fn open_trials(target: &str, ms: [f64; 3]) -> Vec<TrialRecord> {
+        let make = |ms: &f64| TestRecord::open(10_000.0).target(target).response_ms(*ms).build();
+        ms.iter().map(make).collect()
+    }
+
+    #[test]
+    fn where_the_schedule_sets_the_rate_the_response_time_ranks() {
+        // The goodput of all three is 10,000/s; a/a is the slowest, and b/b and c/c cannot be told apart.
+        let mut records = open_trials("a/a", [2.0, 2.01, 1.99]);
+        records.extend(open_trials("b/b", [1.0, 1.01, 0.99]));
+        records.extend(open_trials("c/c", [1.001, 1.012, 0.992]));
+        let found = summarised(&records);
+        let goodput = |summary: &TargetSummary| summary.goodput_per_s.unwrap().median;
+        assert!(found.iter().all(|summary| (goodput(summary) - 10_000.0).abs() < 1e-6));
+        assert_eq!(found.iter().map(|summary| summary.rank).collect::<Vec<_>>(), [Some(3), Some(1), Some(1)]);
+        let ranked = found[0].ranked.unwrap();
+        assert_eq!(found[0].ranked_by, RankedBy::ResponseP99);
+        // The 99th percentile of times between 80 and 120 % of 2 ms.
+        assert!((ranked.median / 2.392e6 - 1.0).abs() < 0.01 && ranked.interval.unwrap().covers(ranked.median), "{ranked:?}");
+        assert!(ranked.best < ranked.median && ranked.median < ranked.worst, "of times the best is the lowest: {ranked:?}");
+    }
+
+    #[test]
+    fn a_target_that_did_not_keep_up_has_no_rank_however_fast_its_answers_are() {
+        let mut records = open_trials("a/a", [2.0, 2.01, 1.99]);
+        for _ in 0..3 {
+            let mut late = TestRecord::open(10_000.0).target("b/b").response_ms(0.5).unsent(6_000).build();
+            late.caveats = judge_trial(&late, &Context::default());
+            records.push(late);
+        }
+        // Within every limit of the judges, and yet more than 1 % of its requests were not answered.
+        let backlog = |_| TestRecord::open(10_000.0).target("c/c").response_ms(0.5).censored(9_000).build();
+        records.extend((0..3).map(backlog));
+        let found = summarised(&records);
+        assert_eq!((found[0].rank, found[0].verdict), (Some(1), Verdict::Valid));
+        assert_eq!((found[1].rank, found[1].verdict), (None, Verdict::Invalid));
+        assert_eq!((found[2].rank, found[2].verdict, found[2].ranked), (None, Verdict::Valid, None));
+    }
+
+    #[test]
+    fn devices_are_ranked_by_response_time_and_closed_loops_by_goodput() {
+        let devices = |target: &str, ms| TestRecord::devices(100).target(target).response_ms(ms).build();
+        let found = summarised(&[devices("a/a", 130.0), devices("a/a", 131.0), devices("b/b", 100.0), devices("b/b", 101.0)]);
+        assert_eq!((found[0].ranked_by, found[0].ranked.map(|f| f.median > 130e6)), (RankedBy::ResponseP99, Some(true)));
+        let closed = summarised(&[trial("a/a", 300_000)]);
+        assert_eq!((closed[0].ranked_by, closed[0].ranked), (RankedBy::Goodput, closed[0].goodput_per_s));
+    }
+
+    #[test]
+    fn what_took_the_rank_names_its_repetitions() {
+        let mut records = [trial("a/a", 300_000), trial("a/a", 300_100), trial("a/a", 299_900)];
+        for (repetition, record) in (0..).zip(&mut records) {
+            record.spec.repetition = repetition;
+        }
+        let mut busy = TestRecord::hello().target("a/a").generator_busy(0.97).build();
+        busy.caveats = judge_trial(&busy, &Context::default());
+        busy.spec.repetition = 1;
+        records[1] = busy;
+        let found = &summarised(&records)[0];
+        assert_eq!((found.verdict, found.rank, &found.invalid_repetitions), (Verdict::Invalid, None, &vec![2]));
+        let gravest = &found.caveats[0];
+        assert_eq!((gravest.caveat.id.as_str(), gravest.trials, &gravest.repetitions), ("generator_busy", 1, &vec![2]));
+        records[2].failure = Some(Failure { stage: Stage::Load, message: "it crashed".into(), log_tail: vec![] });
+        let found = &summarised(&records)[0];
+        assert_eq!((&found.failed_repetitions, &found.invalid_repetitions), (&vec![3], &vec![2, 3]));
+        let all = found.caveats.iter().find(|counted| counted.trials == 3).unwrap();
+        assert_eq!(all.repetitions, [1, 2, 3]);
     }
 
     #[test]

@@ -70,6 +70,7 @@ pub(crate) fn header() -> RunHeader {
             price: None,
             published: None,
             quick: false,
+            changed: Vec::new(),
         },
         workload: Workload {
             schema: 1,

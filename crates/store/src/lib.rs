@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`schema`] | the tables, and how older databases are brought up to date |
 //! | [`runs`] | writing and reading runs |
+//! | [`live`] | what runs under way tell of themselves, beside the database |
+pub mod live;
 pub mod runs;
 pub mod schema;
 

@@ -1,6 +1,6 @@
 //! Writing and reading runs.
 use pippin_model::caveat::Verdict;
-use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState};
+use pippin_model::run::{Calibration, HistoryPoint, RunHeader, RunRecord, RunState};
 use pippin_model::trial::TrialRecord;
 use rusqlite::{OptionalExtension, Row, params};
 use serde::de::DeserializeOwned;
@@ -34,23 +34,6 @@ pub struct RunSummary {
     pub targets: u64,
     /// Trials whose verdict is invalid.
     pub invalid: u64,
-}
-
-/// A target's result in one trial, for its history.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct HistoryPoint {
-    /// The run.
-    pub run: String,
-    /// Nanoseconds since 1970.
-    pub started_unix_ns: u64,
-    /// The plan.
-    pub plan: String,
-    /// The verdict.
-    pub verdict: String,
-    /// Right answers per second.
-    pub goodput_per_s: Option<f64>,
-    /// 99th percentile of the response time, nanoseconds.
-    pub p99_ns: Option<u64>,
 }
 
 impl Store {
@@ -171,7 +154,7 @@ impl Store {
     pub fn history(&self, target: &str) -> Result<Vec<HistoryPoint>, StoreError> {
         self.with(|connection| {
             let mut statement = connection.prepare(
-                "SELECT run, runs.started_unix_ns, plan, verdict, goodput_per_s, p99_ns FROM trials JOIN runs ON runs.id = run
+                "SELECT run, runs.started_unix_ns, plan, verdict, goodput_per_s, p99_ns, quick FROM trials JOIN runs ON runs.id = run
                  WHERE target = ?1 ORDER BY runs.started_unix_ns, number",
             )?;
             let point = |row: &Row<'_>| {
@@ -182,6 +165,7 @@ impl Store {
                     verdict: row.get(3)?,
                     goodput_per_s: row.get(4)?,
                     p99_ns: row.get::<_, Option<i64>>(5)?.map(|ns| ns as u64),
+                    quick: row.get(6)?,
                 })
             };
             statement.query_map([target], point)?.collect()

@@ -1,12 +1,19 @@
-// Pippin's workloads on `node:http` alone: what Node costs before any framework is added.
+// Pippin's workloads on `node:http` alone: what Node costs before any framework is added. cluster.js starts several of these on one port.
+import cluster from "node:cluster";
 import http from "node:http";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 
-const { HOST, PORT, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL } = process.env;
+const { HOST, PORT, WORKERS, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL } = process.env;
 
-const pool = DATABASE_URL && new pg.Pool({ connectionString: DATABASE_URL, max: Number(DATABASE_POOL ?? 10) });
+// DATABASE_POOL is for the whole target, so the processes of a cluster share it out.
+function poolSize() {
+  const processes = cluster.isWorker ? Number(WORKERS ?? 1) : 1;
+  return Math.max(1, Math.floor(Number(DATABASE_POOL ?? 10) / processes));
+}
+
+const pool = DATABASE_URL && new pg.Pool({ connectionString: DATABASE_URL, max: poolSize() });
 pool?.on("error", (error) => console.error(error));
 
 const deviceBody = "x".repeat(1024);
@@ -81,8 +88,16 @@ const server = http.createServer(async (request, response) => {
 
 server.listen({ host: HOST, port: Number(PORT) });
 
-process.once("SIGTERM", () => {
-  server.close(() => pool?.end());
+let stopping = false;
+
+// The primary passes the signal on, and whoever signals the whole process group sends it twice.
+process.on("SIGTERM", () => {
+  if (stopping) return;
+  stopping = true;
+  server.close(async () => {
+    await pool?.end();
+    if (cluster.isWorker) cluster.worker.disconnect();
+  });
   // Kept-alive connections become idle as their last answers go out; nothing else would end them for 5 s.
   setInterval(() => server.closeIdleConnections(), 50).unref();
 });

@@ -14,7 +14,7 @@ use http::{Answer, Request};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Every mode; a slip in a test must not look like a server that behaves.
-const MODES: [&str; 33] = [
+const MODES: [&str; 36] = [
     "right",
     // answers
     "fixed-body",
@@ -25,6 +25,7 @@ const MODES: [&str; 33] = [
     "silent-close",
     "wrong-after",
     "logs-requests",
+    "slow",
     // page
     "page-unescaped",
     "page-row-missing",
@@ -36,6 +37,8 @@ const MODES: [&str; 33] = [
     // proxy
     "upstream-cached",
     "upstream-shared",
+    "upstream-shared-under-load",
+    "upstream-twice",
     // device
     "device-blocks",
     "device-at-once",
@@ -117,6 +120,9 @@ impl Server {
         lifecycle::on_request(self.mode, number);
         if self.mode.is("answers-500") {
             return Answer { status: 500, ..Answer::text("cannot reach the cache") };
+        }
+        if self.mode.is("slow") {
+            std::thread::sleep(std::time::Duration::from_millis(self.mode.number()));
         }
         let mut answer = self.right(request);
         if self.mode.is("wrong-after") && number > self.mode.number() {

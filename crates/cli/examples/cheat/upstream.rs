@@ -1,6 +1,7 @@
 //! The workload `proxy`.
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::Mode;
@@ -14,16 +15,25 @@ pub struct Upstream {
     calls: Mutex<(bool, u64)>,
     ended: Condvar,
     shared: Mutex<String>,
+    /// Requests that are being served.
+    under_way: AtomicUsize,
 }
+
+/// More at once than the proof of the count sends.
+const LOAD: usize = 6;
 
 impl Upstream {
     /// What the upstream says.
     pub fn answer(&self, mode: Mode) -> Answer {
+        let under_way = self.under_way.fetch_add(1, Ordering::SeqCst) + 1;
         let body = match mode {
+            mode if mode.is("upstream-shared-under-load") && under_way >= LOAD => self.shared(),
+            mode if mode.is("upstream-twice") => ask().and_then(|_| ask()),
             mode if mode.is("upstream-cached") => self.cached(),
             mode if mode.is("upstream-shared") => self.shared(),
             _ => ask(),
         };
+        self.under_way.fetch_sub(1, Ordering::SeqCst);
         body.map_or_else(|message| Answer { status: 502, ..Answer::text(&message) }, |body| Answer::text(&body))
     }
 

@@ -4,9 +4,10 @@ use pippin_lab::lifecycle::affinity;
 use pippin_model::cpus::CpuSplit;
 use pippin_model::load_result::LoadResult;
 use pippin_model::run::Calibration;
-use pippin_model::units::{Spread, format_bytes, format_count, format_ns, parse_duration_ns};
+use pippin_model::units::{format_bytes, format_count, format_ns, parse_duration_ns};
 use std::time::Duration;
 
+use super::device_options::{phases, think};
 use super::{Shared, print, root};
 use crate::arguments::CalibrateArguments;
 use crate::exit::CliError;
@@ -24,7 +25,7 @@ pub fn run(shared: &Shared, arguments: &CalibrateArguments) -> Result<u8, CliErr
     let calibrator = Calibrator { folder: &folder, cpus: CpuSplit::default_for(&affinity::available()), part, say: &say, stop: signals::catch() };
     let (json, text) = match arguments.devices {
         Some(devices) => {
-            let think = Spread::parse(&arguments.think).map_err(|error| CliError::User(format!("--think: {error}")))?;
+            let think = think(&arguments.think)?;
             let result = calibrator.devices(devices, think, phases(&arguments.ramp)?)?;
             (serde_json::to_string_pretty(&result), device_text(devices, &result))
         }
@@ -47,11 +48,6 @@ fn duration(name: &str, text: &str) -> Result<u64, CliError> {
         Ok(ns) => Ok(ns),
         Err(error) => Err(CliError::User(format!("{name}: {error}"))),
     }
-}
-
-fn phases(ramp: &str) -> Result<[u64; 3], CliError> {
-    let times: Vec<u64> = ramp.split(',').map(|time| duration("--ramp", time)).collect::<Result<_, _>>()?;
-    times.try_into().map_err(|_| CliError::User(format!("--ramp `{ramp}` needs three times, UP,SUSTAIN,DOWN, as 10s,10s,10s")))
 }
 
 fn text(calibration: &Calibration) -> String {

@@ -26,7 +26,7 @@ pub fn for_packages(catalog: &Catalog, targets: &[TargetId], services: &[Service
     }
     let packages: Vec<String> = packages.into_iter().collect();
     eprintln!("System packages that the targets may need (each only where no other way to install works):\n  {}", apt::command(&packages).join(" "));
-    eprintln!("Everything else is installed inside targets/.");
+    eprintln!("Everything else is installed inside the folders of the targets.");
     if yes {
         return Ok(true);
     }

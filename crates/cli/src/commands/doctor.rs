@@ -14,7 +14,7 @@ pub fn run(_shared: &Shared, arguments: &DoctorArguments) -> Result<u8, CliError
     let names = if arguments.plans.is_empty() { catalog.plan_ids()? } else { arguments.plans.clone() };
     let options = PlanOptions { quick: arguments.quick, ..PlanOptions::default() };
     let plans: Vec<Plan> = names.iter().map(|name| catalog.plan(name, &options)).collect::<Result<_, LabError>>()?;
-    let demands: Vec<_> = plans.iter().map(demand::of).collect::<Result<_, LabError>>()?;
+    let demands: Vec<_> = plans.iter().map(|plan| demand::of(&catalog, plan)).collect::<Result<_, LabError>>()?;
     let findings = doctor::examine(&doctor::observe(), &demands);
     let mut out = String::new();
     for finding in &findings {
@@ -53,8 +53,8 @@ fn write_finding(out: &mut String, finding: &Finding) {
 fn write_tools(out: &mut String, catalog: &Catalog, plans: &[Plan]) -> Result<bool, CliError> {
     let mut any = false;
     for plan in plans {
-        for lacking in demand::lacking_tools(catalog, plan)? {
-            any = true;
+        let all_lacking = demand::lacking_tools(catalog, plan)?;
+        for lacking in &all_lacking {
             out.push_str(&format!("PROBLEM  tools: plan {}: {} cannot be installed\n", plan.id, lacking.target));
             for (route, tools, packages) in &lacking.routes {
                 out.push_str(&format!("         route {route} lacks {}\n", tools.join("; ")));
@@ -63,7 +63,8 @@ fn write_tools(out: &mut String, catalog: &Catalog, plans: &[Plan]) -> Result<bo
                 }
             }
         }
-        if !any {
+        any |= !all_lacking.is_empty();
+        if all_lacking.is_empty() {
             out.push_str(&format!("ok       tools: plan {}: every target is installed or can be\n", plan.id));
         }
     }

@@ -2,7 +2,10 @@
 mod calibrate;
 mod capacity;
 mod compare;
+mod compare_branches;
+mod compare_table;
 mod consent;
+mod device_options;
 mod doctor;
 mod export;
 mod history;

@@ -2,16 +2,17 @@
 use pippin_lab::catalog::Catalog;
 use pippin_lab::run::{RunSettings, run as execute};
 use pippin_model::caveat::Verdict;
-use pippin_model::plan::PlanOptions;
+use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_report::{html, terminal, view::View};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::device_options::{fraction, phases, think};
 use super::{Shared, consent, here, print};
 use crate::arguments::RunArguments;
 use crate::exit::{self, CliError};
-use crate::live::Subject;
+use crate::live::{Published, Subject};
 use crate::progress;
 use crate::signals;
 
@@ -21,40 +22,70 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         quick: arguments.quick,
         targets: if arguments.targets.is_empty() { None } else { Some(catalog.select(&arguments.targets)?) },
         repetitions: arguments.repeat,
+        workers: arguments.workers,
         scale: arguments.scale.as_deref().map(fraction).transpose()?,
+        phases_ns: arguments.ramp.as_deref().map(phases).transpose()?,
+        think: arguments.think.as_deref().map(think).transpose()?,
     };
     let plan = catalog.plan(&arguments.plan, &options)?;
-    let apt = arguments.install && consent::for_packages(&catalog, &plan.targets, &catalog.workload(&plan.workload)?.services, arguments.yes)?;
-    let store = shared.store(catalog.root())?;
-    let stop = signals::catch();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
-    let folder = arguments.out.clone().unwrap_or_else(|| catalog.root().join("runs").join(format!("{}-{}", plan.id, now / 1_000)));
-    // What is started there has folders of its own, from which a relative path would lead elsewhere.
-    let folder = std::path::absolute(&folder).map_err(CliError::io(format!("find {}", folder.display())))?;
-    let observer = progress::observer(shared.quiet, Subject::Plan);
-    let settings = RunSettings {
-        catalog: &catalog,
-        store: &store,
-        folder: folder.clone(),
-        install: arguments.install,
-        apt,
-        seed: arguments.seed.unwrap_or(now),
-        calibration: store.calibration()?,
-        observer: observer.as_ref(),
-        stop,
-    };
-    let record = execute(plan, &settings)?;
-    drop(observer);
-    show(&record, &folder)
+    let folder = folder(&catalog, arguments.out.as_deref(), &plan.id)?;
+    let how = How { folder: &folder, install: arguments.install, yes: arguments.yes, seed: arguments.seed };
+    let record = measure(shared, &catalog, plan, &how)?;
+    let view = View::of(&record);
+    print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes())?;
+    write_page(&view, &folder)?;
+    Ok(exit_code(&record))
 }
 
-fn show(record: &RunRecord, folder: &std::path::Path) -> Result<u8, CliError> {
-    let view = View::of(record);
-    let page: PathBuf = folder.join("report.html");
-    std::fs::write(&page, html::page(&view)).map_err(CliError::io(format!("write {}", page.display())))?;
-    print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes())?;
-    eprintln!("run {}: page {}", record.header.id, page.display());
-    Ok(exit_code(record))
+/// How a plan is executed from the command line.
+pub struct How<'a> {
+    /// See [`folder`].
+    pub folder: &'a Path,
+    /// Install what is missing.
+    pub install: bool,
+    /// Do not ask before system packages are.
+    pub yes: bool,
+    /// Seeds order and loads; the time of day by default.
+    pub seed: Option<u64>,
+}
+
+/// Where a run's page and logs go: the given folder, or one of its own in `runs/`; absolute, because what is started there has folders of its own,
+/// from which a relative path would lead elsewhere.
+pub fn folder(catalog: &Catalog, out: Option<&Path>, plan: &str) -> Result<PathBuf, CliError> {
+    let folder = out.map_or_else(|| catalog.root().join("runs").join(format!("{plan}-{}", now_ns() / 1_000)), Path::to_path_buf);
+    std::path::absolute(&folder).map_err(CliError::io(format!("find {}", folder.display())))
+}
+
+fn now_ns() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
+}
+
+/// Executes a plan, and tells how it goes.
+pub fn measure(shared: &Shared, catalog: &Catalog, plan: Plan, how: &How<'_>) -> Result<RunRecord, CliError> {
+    let apt = how.install && consent::for_packages(catalog, &plan.targets, &catalog.workload(&plan.workload)?.services, how.yes)?;
+    let store = shared.store(catalog.root())?;
+    let stop = signals::catch();
+    let observer = Published::new(progress::observer(shared.quiet, Subject::Plan), &store);
+    let settings = RunSettings {
+        catalog,
+        store: &store,
+        folder: how.folder.to_path_buf(),
+        install: how.install,
+        apt,
+        seed: how.seed.unwrap_or_else(now_ns),
+        calibration: store.calibration()?,
+        observer: &observer,
+        stop,
+    };
+    Ok(execute(plan, &settings)?)
+}
+
+/// Writes the run's page into its folder.
+pub fn write_page(view: &View, folder: &Path) -> Result<(), CliError> {
+    let page = folder.join("report.html");
+    std::fs::write(&page, html::page(view)).map_err(CliError::io(format!("write {}", page.display())))?;
+    eprintln!("run {}: page {}", view.run.id, page.display());
+    Ok(())
 }
 
 /// Interrupted before invalid before ok. A target that failed or is unavailable is data; a run without any valid result is not.
@@ -65,16 +96,4 @@ fn exit_code(record: &RunRecord) -> u8 {
         _ if record.trials.iter().all(|trial| trial.failure.is_some()) => exit::LAB_FAILURE,
         _ => exit::OK,
     }
-}
-
-/// `1/10` or `0.1`.
-fn fraction(text: &str) -> Result<f64, CliError> {
-    let number = |part: &str| part.trim().parse::<f64>().ok();
-    let value = match text.split_once('/') {
-        Some((above, below)) => number(above).zip(number(below)).map(|(above, below)| above / below),
-        None => number(text),
-    };
-    value
-        .filter(|value| *value > 0.0 && *value <= 1_000.0)
-        .ok_or_else(|| CliError::User(format!("--scale `{text}` is not a fraction; write it like 1/10 or 0.1")))
 }

@@ -12,6 +12,7 @@ use ratatui::widgets::{LineGauge, Paragraph, Sparkline, SparklineBar};
 use std::time::Duration;
 
 use super::help;
+use super::length::Length;
 use super::look::Look;
 use super::state::{Current, State, Subject, rate_per_s};
 use super::trials;
@@ -21,6 +22,8 @@ const NARROW: u16 = 50;
 const LOW: u16 = 14;
 /// Columns of a chart's name and value.
 const CHART_LABEL: u16 = 24;
+/// Columns of a bar at the most.
+const WIDEST_BAR: usize = 4;
 
 /// Draws everything as it is at `now`, counted from the beginning of the view.
 pub fn draw(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration) {
@@ -128,7 +131,7 @@ fn trial_line<'a>(state: &'a State, look: Look, width: u16) -> Line<'a> {
 }
 
 /// The load in words: `64 connections`, `step 3 of 8: 16 connections`, `5,000 requests/s`.
-fn load_of(current: &Current) -> String {
+pub fn load_of(current: &Current) -> String {
     let many = |count: u32, one: &str| format!("{} {one}{}", format_whole(u64::from(count)), if count == 1 { "" } else { "s" });
     match (&current.spec.profile, current.spec.step) {
         (Profile::Sweep { connections, .. }, step) => {
@@ -199,9 +202,12 @@ struct Chart<'a> {
 }
 
 fn draw_chart(frame: &mut Frame<'_>, chart: &Chart<'_>, current: &Current, look: Look, area: Rect) {
+    // High charts keep a row apart from the next one.
+    let area = Rect { height: if area.height > 2 { area.height - 1 } else { area.height }, ..area };
     let [label, plot] = Layout::horizontal([Constraint::Length(CHART_LABEL.min(area.width)), Constraint::Min(0)]).areas(area);
     let shown: Vec<&Window> = current.seconds().collect();
-    let shown = &shown[shown.len().saturating_sub(plot.width as usize)..];
+    let columns = columns_of_a_second(current, shown.len(), plot.width);
+    let shown = &shown[shown.len().saturating_sub(plot.width as usize / columns)..];
     let values: Vec<Option<f64>> = shown.iter().map(|window| (chart.value)(window)).collect();
     let newest = values.last().copied().flatten().map_or("-".into(), chart.write);
     let mut lines = vec![Line::from(vec![Span::raw(format!("{:<13}", chart.name)), Span::styled(newest, look.figure())])];
@@ -212,12 +218,18 @@ fn draw_chart(frame: &mut Frame<'_>, chart: &Chart<'_>, current: &Current, look:
     frame.render_widget(Paragraph::new(lines), label);
     // Bars are whole numbers: eighths of a row are enough, and small values must not become 0.
     let scale = if most > 0.0 { 10_000.0 / most } else { 0.0 };
-    let bars = shown
-        .iter()
-        .zip(&values)
-        .map(|(window, value)| SparklineBar::from(value.map(|value| (value * scale).round() as u64)).style(Some(bar_style(window, look))));
+    let bars = shown.iter().zip(&values).flat_map(|(window, value)| {
+        let bar = SparklineBar::from(value.map(|value| (value * scale).round() as u64)).style(Some(bar_style(window, look)));
+        std::iter::repeat_n(bar, columns)
+    });
     let signs = Sparkline::default().bar_set(look.bars()).absent_value_symbol(" ").max(10_000);
     frame.render_widget(signs.data(bars.collect::<Vec<_>>()), plot);
+}
+
+/// How broad the bar of a second is: a load of few seconds would be lost in a wide terminal.
+fn columns_of_a_second(current: &Current, shown: usize, width: u16) -> usize {
+    let meant = Length::of(&current.spec.profile).whole().map_or(usize::from(width), |whole| whole.as_secs_f64().ceil() as usize);
+    (usize::from(width) / meant.max(shown).max(1)).clamp(1, WIDEST_BAR)
 }
 
 fn bar_style(window: &Window, look: Look) -> Style {

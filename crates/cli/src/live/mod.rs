@@ -10,6 +10,7 @@
 //! | [`screen`] | the thread that draws and reads keys |
 //! | [`keys`] | keys as the terminal sends them |
 //! | [`observer`] | from the lab's events to the state |
+//! | [`publish`], [`snapshot`] | what `pippin serve` shows of a run under way |
 //! | [`choice`] | whether a live view can be shown at all |
 pub mod choice;
 mod draw;
@@ -18,12 +19,15 @@ mod keys;
 mod length;
 mod look;
 mod observer;
+mod publish;
 #[cfg(test)]
 mod samples;
 mod screen;
+mod snapshot;
 mod state;
 pub mod terminal;
 mod trials;
 
 pub use observer::Live;
+pub use publish::Published;
 pub use state::Subject;

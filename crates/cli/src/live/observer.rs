@@ -62,15 +62,7 @@ impl Observer for Live {
         if is_worth_keeping {
             aftermath.0.extend(self.plain.lines(event));
         }
-        screen.update(|state, now| match event {
-            Event::Note(text) => state.notice = text.lines().next().map(str::to_string),
-            Event::Unavailable(target, failure) => state.notice = Some(format!("{target} is unavailable: {}", failure.message)),
-            Event::RunStarted(header) => state.run_started(header),
-            Event::TrialStarted(spec, number, total) => state.trial_started(spec, *number, *total, now),
-            Event::Stage(stage) => state.stage(stage, now),
-            Event::Window(window, sample) => state.window(window, *sample, now),
-            Event::TrialFinished(record) => state.trial_finished(record, now),
-        });
+        screen.update(|state, now| state.apply(event, now));
     }
 
     fn skips(&self, target: &TargetId) -> bool {

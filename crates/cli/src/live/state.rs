@@ -1,4 +1,5 @@
 //! What the live view shows. Events and the time since the view began come in; nothing here draws, reads a clock or waits.
+use pippin_lab::observer::Event;
 use pippin_model::caveat::Verdict;
 use pippin_model::load_result::Window;
 use pippin_model::profile::Profile;
@@ -40,6 +41,10 @@ pub struct State {
     /// The newest remark.
     pub notice: Option<String>,
     planned: BTreeMap<TargetId, Planned>,
+    /// Every start of a target, `(repetition, target)`, in the order of the run.
+    order: Vec<(u32, TargetId)>,
+    /// How many of these were begun.
+    begun: usize,
 }
 
 /// A target's part in the plan.
@@ -79,6 +84,8 @@ pub struct Current {
     pub windows: Vec<Window>,
     pub usage: LiveUse,
     pub over: bool,
+    /// When the stage began, counted from the beginning of the view.
+    pub stage_began: Duration,
     began: Duration,
     load_began: Option<Duration>,
     window_came: Duration,
@@ -138,6 +145,21 @@ impl State {
             help: false,
             notice: None,
             planned: BTreeMap::new(),
+            order: Vec::new(),
+            begun: 0,
+        }
+    }
+
+    /// Something happened in the lab.
+    pub fn apply(&mut self, event: &Event<'_>, now: Duration) {
+        match event {
+            Event::Note(text) => self.notice = text.lines().next().map(str::to_string),
+            Event::Unavailable(target, failure) => self.notice = Some(format!("{target} is unavailable: {}", failure.message)),
+            Event::RunStarted(header) => self.run_started(header),
+            Event::TrialStarted(spec, number, total) => self.trial_started(spec, *number, *total, now),
+            Event::Stage(stage) => self.stage(stage, now),
+            Event::Window(window, sample) => self.window(window, *sample, now),
+            Event::TrialFinished(record) => self.trial_finished(record, now),
         }
     }
 
@@ -150,12 +172,16 @@ impl State {
         let unavailable = |id: &TargetId| header.targets.get(id).is_some_and(|info| info.unavailable.is_some());
         self.planned =
             plan.targets.iter().map(|id| (id.clone(), Planned { repetitions: plan.repetitions, steps, started: 0, given_up: unavailable(id) })).collect();
+        self.order = pippin_lab::run::order(header);
     }
 
     /// A trial begins.
     pub fn trial_started(&mut self, spec: &TrialSpec, number: usize, total: usize, now: Duration) {
         if let Some(planned) = self.planned.get_mut(&spec.target) {
             planned.started += 1;
+        }
+        if let Some(place) = self.order.iter().position(|(repetition, target)| *repetition == spec.repetition && *target == spec.target) {
+            self.begun = place + 1;
         }
         let is_search = matches!(spec.profile, Profile::Capacity { .. });
         self.current = Some(Current {
@@ -167,6 +193,7 @@ impl State {
             usage: LiveUse::default(),
             over: false,
             began: now,
+            stage_began: now,
             load_began: None,
             window_came: now,
             sample: None,
@@ -178,6 +205,7 @@ impl State {
         if let Some(current) = &mut self.current {
             current.load_began = (stage == "measuring").then_some(now);
             current.stage = stage.into();
+            current.stage_began = now;
         }
     }
 
@@ -214,6 +242,17 @@ impl State {
         let target = self.skippable()?.clone();
         self.skipped.insert(target.clone());
         Some(target)
+    }
+
+    /// The targets of the plan.
+    pub fn targets(&self) -> impl Iterator<Item = &TargetId> {
+        self.planned.keys()
+    }
+
+    /// The starts of targets that are to come, `(repetition, target)`, in their order.
+    pub fn queued(&self) -> impl Iterator<Item = &(u32, TargetId)> {
+        let is_wanted = |target: &TargetId| !self.skipped.contains(target) && self.planned.get(target).is_some_and(|planned| !planned.given_up);
+        self.order.iter().skip(self.begun).filter(move |(_, target)| self.stops == 0 && is_wanted(target))
     }
 
     /// The target that the user could skip.

@@ -38,6 +38,9 @@ fn plans() {
         ("connections = 4", "connections = \"four\"", &["plans/hello.toml:10:"]),
         ("repetitions = 1", "repetitions = 0", &["repetitions must be at least 1"]),
         ("repetitions = 1", "repetitions = 1\nprecision = \"2\"", &["precision: `2` is not a percentage; write it like \"2%\""]),
+        ("repetitions = 1", "repetitions = 1\nworkers = 0", &["plans/hello.toml: workers must be at least 1; take it out for one a processor"]),
+        ("repetitions = 1", "repetitions = 1\ndatabase_pool = 0", &["plans/hello.toml: database_pool must be at least 1; take it out for 20"]),
+        ("repetitions = 1", "repetitions = 1\nprecision = \"0%\"", &["plans/hello.toml: precision must be above 0 % and below 100 %"]),
         ("share = true", "target = \"0\"\ngenerator = \"0\"", &["cpus.target and cpus.generator overlap"]),
         ("share = true", "target = \"zero\"", &["cpus.target"]),
         ("share = true", "share = true\ntarget = \"0\"", &["cpus.share lets all roles use all processors"]),
@@ -71,6 +74,9 @@ fn manifests() {
         ("ready = {", "reday = {", &["unknown key `reday`: did you mean `ready`?"]),
         ("runtime = \"native\"\n", "", &["targets/test/it/target.toml", "missing field `runtime`"]),
         ("[\"hello\"]", "[\"helo\"]", &["targets/test/it/target.toml: workloads: there is no workload `helo`; did you mean `hello`?"]),
+        ("[\"hello\"]", "[]", &["targets/test/it/target.toml: workloads is empty; name at least one that it serves"]),
+        ("\"2s\"", "\"0s\"", &["start.ready.timeout must be longer than 0"]),
+        ("[start]\n", "[install]\nsteps = [[]]\n[start]\n", &["targets/test/it/target.toml: install: step 1 is empty; name the program"]),
         ("[\"hello\"]", "\"hello\"", &["targets/test/it/target.toml:6:"]),
     ] {
         assert!(good.contains(from), "{from}");

@@ -7,12 +7,16 @@
 //! | `lifecycle` | targets that exit, hang, crash, fork, ignore signals; no process survives |
 //! | `interruption` | Ctrl-C and kill -9 in the middle of a run |
 //! | `errors`, `files` | slips on the command line and in hand-written files: exit code, place and fix |
+//! | `branches` | `pippin compare` of two branches of a target |
 //! | `installation` | tools, steps, routes, consent |
+//! | `under_way` | `pippin serve` beside a run |
 //! | `load` | `pippin load` against servers whose truth is known |
 //! | `https` | the same behind TLS |
+//! | `services` | a database that the user gave |
 //! | `help` | help, completions, man page |
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
 
+mod branches;
 mod errors;
 mod files;
 mod help;
@@ -22,4 +26,6 @@ mod interruption;
 mod lifecycle;
 mod load;
 mod proofs;
+mod services;
 mod support;
+mod under_way;

@@ -1,5 +1,5 @@
 //! A cheat for each proof: `pippin targets check` names it, and `pippin run` gives it no rank.
-use super::support::Checkout;
+use super::support::{Checkout, plan};
 use pippin_model::caveat::Verdict;
 use pippin_model::trial::Stage;
 
@@ -122,6 +122,50 @@ fn an_upstream_asked_once_for_all() {
 #[test]
 fn an_upstream_call_shared_among_waiting_requests() {
     is_caught("upstream-shared", "proxy", &["counted: 20 requests made", "calls at the upstream"]);
+}
+
+/// A closed loop of 16 connections behind an upstream of 40 ms: enough at once to be told from the proof's five.
+const PROXY_LOAD: &str = "kind = \"closed\"\nconnections = 16\nduration = \"1s\"\nwarm_up = \"400ms\"\n";
+
+/// The only trial of a run of this server with that load, and what the program exits with.
+fn under_proxy_load(mode: &str) -> (pippin_model::trial::TrialRecord, super::support::Outcome) {
+    let checkout = Checkout::with_cheat(mode, &["proxy"]);
+    checkout.write("plans/plan.toml", &plan("proxy", &["test/it"], PROXY_LOAD));
+    let outcome = checkout.pippin(&["run", "plan", "--install"]);
+    let mut run = checkout.store().load("latest").unwrap();
+    assert_eq!(run.trials.len(), 1, "{outcome}");
+    checkout.left_nothing();
+    (run.trials.remove(0), outcome)
+}
+
+#[test]
+fn an_upstream_call_shared_under_load_only() {
+    // Every proof holds, before the load and after it, and the load tells.
+    let (trial, outcome) = under_proxy_load("upstream-shared-under-load");
+    outcome.exits(3).says(&["INVALID upstream not called", "times for"]);
+    assert_eq!(trial.failure, None);
+    assert!(trial.proofs.iter().all(|proof| proof.failure.is_none()), "{:?}", trial.proofs);
+    let caveat = trial.caveats.iter().find(|caveat| caveat.id == "upstream_not_called").unwrap();
+    assert!(caveat.evidence.contains("right answers over the whole load"), "{}", caveat.evidence);
+    assert_eq!(trial.verdict, Verdict::Invalid);
+    let checkout = Checkout::with_cheat("upstream-shared-under-load", &["proxy"]);
+    checkout.pippin(&["targets", "check", "test/it", "--install"]).exits(1).says(&["under a short load of 32 requests the upstream was asked"]);
+}
+
+#[test]
+fn an_upstream_called_once_a_request_under_the_same_load_is_not_doubted() {
+    let (trial, outcome) = under_proxy_load("right");
+    assert!(trial.caveats.iter().all(|caveat| !caveat.id.starts_with("upstream_")), "{outcome}");
+    let windows = &trial.load.as_ref().unwrap().windows;
+    let (good, sent) = (windows.iter().map(|window| window.good).sum::<u64>(), windows.iter().map(|window| window.sent).sum::<u64>());
+    let calls = trial.services["upstream_calls"] as u64;
+    // About 25 a second and connection, for 1.4 s.
+    assert!(good > 200 && (good..=sent).contains(&calls) && sent - good <= 16, "{good} right, {sent} sent, {calls} calls");
+}
+
+#[test]
+fn an_upstream_called_twice_a_request() {
+    is_caught("upstream-twice", "proxy", &["counted: 20 requests made 40 calls at the upstream"]);
 }
 
 #[test]

@@ -92,7 +92,12 @@ impl Services {
         postgres.into_iter().chain(self.upstream.as_ref().map(Upstream::supervisor_pid)).collect()
     }
 
-    /// What the services counted, by name; for the trial's record.
+    /// Lets the services count anew; whether they do.
+    pub fn reset_account(&mut self) -> bool {
+        self.upstream.as_mut().is_none_or(|upstream| upstream.reset().is_ok())
+    }
+
+    /// What the services counted since [`Self::reset_account`], by name; for the trial's record. Nothing where they do not tell.
     #[must_use]
     pub fn account(&mut self) -> BTreeMap<String, f64> {
         self.upstream.as_mut().and_then(|upstream| upstream.account().ok()).unwrap_or_default()

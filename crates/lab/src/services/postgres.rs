@@ -40,6 +40,9 @@ const NAMES: [(&str, &str); 10] = [
     ("Joe Armstrong", "joe@example.org"),
 ];
 
+/// The comment by which Pippin knows its own table again.
+const OURS: &str = "made by Pippin for its workload users";
+
 impl Postgres {
     /// Starts a private cluster, or connects to the given database.
     ///
@@ -75,12 +78,28 @@ impl Postgres {
     }
 
     fn with_table(mut self) -> Result<Self, LabError> {
-        let mut sql = String::from("DROP TABLE IF EXISTS users; CREATE TABLE users (id integer PRIMARY KEY, name text NOT NULL, email text NOT NULL);");
+        self.refuse_foreign_table()?;
+        let mut sql = format!(
+            "DROP TABLE IF EXISTS users; CREATE TABLE users (id integer PRIMARY KEY, name text NOT NULL, email text NOT NULL); COMMENT ON TABLE users IS '{OURS}';"
+        );
         for (index, (name, email)) in NAMES.iter().enumerate() {
             sql.push_str(&format!("INSERT INTO users VALUES ({}, '{name}', '{email}');", index + 1));
         }
         self.client.batch_execute(&sql).map_err(|error| LabError::User(format!("cannot create the table `users` in {}: {error}", self.url)))?;
         Ok(self)
+    }
+
+    /// A database that the user gave may hold a table of this name that is not ours to drop.
+    fn refuse_foreign_table(&mut self) -> Result<(), LabError> {
+        let sql = "SELECT obj_description(to_regclass('users')::oid, 'pg_class') WHERE to_regclass('users') IS NOT NULL";
+        let found = self.client.query_opt(sql, &[]).map_err(|error| LabError::User(format!("cannot look for the table `users` in {}: {error}", self.url)))?;
+        match found.map(|row| row.get::<_, Option<String>>(0)) {
+            Some(comment) if comment.as_deref() != Some(OURS) => Err(LabError::User(format!(
+                "{} has a table `users` that Pippin did not make; name an empty database in PIPPIN_DATABASE_URL, or unset it for a private one",
+                self.url
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// The table as the workload's JSON.
@@ -232,7 +251,14 @@ fn launch(privilege: Privilege, programs: &Path, data: &Path, port: u16, setting
     let sockets = data.to_string_lossy().into_owned();
     command.extend(["-D".into(), sockets.clone(), "-p".into(), port.to_string()]);
     // Durable settings (fsync, synchronous_commit, full_page_writes) stay as they are.
-    for setting in ["listen_addresses=127.0.0.1".to_string(), format!("unix_socket_directories={sockets}"), format!("max_connections={connections}")] {
+    let settings_of_run = [
+        "listen_addresses=127.0.0.1".to_string(),
+        format!("unix_socket_directories={sockets}"),
+        format!("max_connections={connections}"),
+        // Nothing reads it: it tells people and scripts to which run the server belongs.
+        format!("pippin.folder={}", settings.folder.display()),
+    ];
+    for setting in settings_of_run {
         command.extend(["-c".into(), setting]);
     }
     Supervised::start(&Launch {

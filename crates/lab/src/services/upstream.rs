@@ -76,6 +76,7 @@ impl Upstream {
     /// # Errors
     /// If the upstream does not answer.
     pub fn reset(&mut self) -> Result<(), String> {
-        Client::connect(self.address, Duration::from_secs(5))?.exchange(&Request::of("POST", "/reset").closing()).map(drop)
+        let answer = Client::connect(self.address, Duration::from_secs(5))?.exchange(&Request::of("POST", "/reset").closing())?;
+        if answer.status == 200 { Ok(()) } else { Err(format!("the upstream answers {} to a reset", answer.status)) }
     }
 }

@@ -22,8 +22,9 @@ fn a_busy_target_and_its_log_are_measured_between_two_instants() {
     let mut roots = generator();
     roots.roles.insert(Role::Target, vec![RoleRoot::Tree(supervisor.pid)]);
     roots.log = Some(log.path().to_path_buf());
-    let sampler = Sampler::start(roots, Duration::from_millis(50), None).unwrap();
+    // Before the first sample, which is to carry the child's details.
     let child = only_child(supervisor.pid);
+    let sampler = Sampler::start(roots, Duration::from_millis(50), None).unwrap();
     let (from_ns, cpu_from_ns) = (monotonic_ns(), process_cpu_ns(child).unwrap());
     std::thread::sleep(Duration::from_millis(300));
     log.write_all(&[b'x'; 500]).unwrap();

@@ -113,9 +113,24 @@ type Entry = (String, RGBColor, Stroke);
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
+/// Something that happened, as a dotted line from top to bottom with words at its head.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mark {
+    /// Where, as a value of the horizontal axis.
+    pub at: f64,
+    /// What.
+    pub words: String,
+}
+
 /// Lines over two axes.
 #[must_use]
 pub fn lines(form: Form, x: &Axis, y: &Axis, lines: &[Line]) -> String {
+    marked_lines(form, x, y, lines, &[])
+}
+
+/// Lines over two axes with marks.
+#[must_use]
+pub fn marked_lines(form: Form, x: &Axis, y: &Axis, lines: &[Line], marks: &[Mark]) -> String {
     let legend: Vec<Entry> = lines.iter().filter_map(|line| Some((line.name.clone()?, line.colour, line.stroke))).collect();
     let (legend_height, plot) = (legend_height(form, &legend), if form == Form::Wide { 350 } else { 300 });
     svg(form.width(), plot + legend_height, |root| {
@@ -143,6 +158,15 @@ pub fn lines(form: Form, x: &Axis, y: &Axis, lines: &[Line]) -> String {
             .draw()?;
         let (width, height) = body.dim_in_pixel();
         titles(&body, x, y, width as i32, height as i32)?;
+        for mark in marks {
+            let at = x.place(mark.at);
+            chart.draw_series(LineSeries::new([(at, y.from), (at, y.to)], AXIS.stroke_width(width_code(Stroke::Dotted))))?;
+            let (left, top) = chart.backend_coord(&(at, y.to));
+            // Words stand on the side that has room.
+            let (side, gap) = if at > f64::midpoint(x.from, x.to) { (HPos::Right, -5) } else { (HPos::Left, 5) };
+            let style = (FONT, px(FONT_SIZE - 1)).into_font().color(&INK).pos(Pos::new(side, VPos::Top));
+            root.draw(&Text::new(mark.words.clone(), (left + ipx(gap), top + ipx(2)), style))?;
+        }
         for line in lines {
             let points: Vec<(f64, f64)> = line.points.iter().map(|(a, b)| (x.place(*a), y.place(*b).clamp(y.from, y.to))).collect();
             if line.joined {
@@ -332,11 +356,27 @@ fn svg(width: u32, height: u32, draw: impl FnOnce(&Area<'_>) -> Drawn) -> String
     dashed(&text).replacen(&format!("width=\"{}\" height=\"{}\"", width * FINE, height * FINE), &format!("width=\"{width}\" height=\"{height}\""), 1)
 }
 
-/// The chart as a file of its own: on white paper, with title and alternative text.
+/// Room for the heading of a chart that stands alone.
+const HEADING: u32 = 40;
+
+/// A wide chart as a file of its own: on white paper, below a heading, with title and alternative text. In the page these stand around it.
 #[must_use]
-pub fn standalone(svg: &str, title: &str, alternative: &str) -> String {
-    let Some((head, rest)) = svg.split_once('>') else { return svg.into() };
+pub fn standalone(svg: &str, heading: &str, title: &str, alternative: &str) -> String {
+    let parts = svg.split_once('>').and_then(|(head, rest)| Some((height_of(head)?, rest)));
+    let Some((height, rest)) = parts else { return svg.into() };
     let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let paper = format!("<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>", hex(PAPER));
-    format!("{head} role=\"img\"><title>{}</title><desc>{}</desc>{paper}{rest}", escape(title), escape(alternative))
+    let (width, height) = (Form::Wide.width(), height + HEADING);
+    let (top, fine_width, fine_height) = (HEADING * FINE, width * FINE, height * FINE);
+    let head = format!(
+        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 -{top} {fine_width} {fine_height}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\">"
+    );
+    let words = format!("<title>{}</title><desc>{}</desc>", escape(title), escape(alternative));
+    let paper = format!("<rect x=\"0\" y=\"-{top}\" width=\"{fine_width}\" height=\"{fine_height}\" fill=\"{}\"/>", hex(PAPER));
+    let place = format!("x=\"{}\" y=\"-{}\" font-family=\"{FONT}\" font-size=\"{}\" fill=\"{}\"", px(8), px(14), px(17), hex(INK));
+    format!("{head}{words}{paper}<text {place}>{}</text>{rest}", escape(heading))
+}
+
+/// The height in the head of a drawn chart, in pixels.
+fn height_of(head: &str) -> Option<u32> {
+    head.split_once(" height=\"")?.1.split_once('"')?.0.parse().ok()
 }

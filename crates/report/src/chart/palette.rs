@@ -1,6 +1,7 @@
 //! Colours. Okabe and Ito's palette for colour-blind readers ("Color Universal Design", 2008), then Paul Tol's "muted" scheme
 //! ("Colour Schemes", SRON/EPS/TN/09-002, 2021). In the page, style rules replace each colour by a lighter one where the screen is dark.
 use plotters::style::RGBColor;
+use std::collections::HashMap;
 
 /// Text.
 pub const INK: RGBColor = RGBColor(0x22, 0x26, 0x2b);
@@ -14,6 +15,16 @@ pub const AXIS: RGBColor = RGBColor(0x9a, 0xa0, 0xa8);
 pub const INVALID: RGBColor = RGBColor(0xb9, 0xbd, 0xc3);
 /// The paper, where a chart stands alone.
 pub const PAPER: RGBColor = RGBColor(0xff, 0xff, 0xff);
+
+/// What has no target's colour, on light and on dark ground (`html/style.css` has the same ones for the page).
+const FIXED: [(RGBColor, RGBColor); 6] = [
+    (INK, RGBColor(0xe7, 0xe9, 0xec)),
+    (FAINT, RGBColor(0xa4, 0xab, 0xb5)),
+    (GRID, RGBColor(0x2f, 0x35, 0x3d)),
+    (AXIS, RGBColor(0x6d, 0x75, 0x80)),
+    (INVALID, RGBColor(0x56, 0x5d, 0x67)),
+    (PAPER, RGBColor(0x14, 0x17, 0x1b)),
+];
 
 /// The colours of targets, on light and on dark ground.
 const SERIES: [(RGBColor, RGBColor); 12] = [
@@ -46,6 +57,28 @@ pub fn series_on_dark(place: usize) -> RGBColor {
     SERIES[place % SERIES.len()].1
 }
 
+/// A chart with each colour replaced by the one for dark ground; `targets` are how many have a colour. What no rule names stays.
+#[must_use]
+pub fn on_dark(svg: &str, targets: usize) -> String {
+    let of_targets = (0..targets.max(FEWEST)).map(|place| (series(place), series_on_dark(place)));
+    let rules: HashMap<String, String> = FIXED.into_iter().chain(of_targets).map(|(light, dark)| (hex(light), hex(dark))).collect();
+    // One pass, so that no colour is replaced twice: some are on one list as light and on the other as dark ones.
+    let mut parts = svg.split("\"#");
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let colour = part.get(..6).map(|digits| format!("#{digits}"));
+        out.push('"');
+        match colour.as_ref().and_then(|colour| rules.get(colour)) {
+            Some(dark) => out.push_str(&format!("{dark}{}", &part[6..])),
+            None => out.push_str(&format!("#{part}")),
+        }
+    }
+    out
+}
+
+/// Charts that have no targets use the first colours for their own parts.
+pub const FEWEST: usize = 5;
+
 /// How a line is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stroke {
@@ -76,6 +109,21 @@ pub fn hex(RGBColor(r, g, b): RGBColor) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dark_ground_has_the_colours_of_the_page() {
+        let style = include_str!("../html/style.css");
+        let dark = style.split(":root[data-theme=dark]{").nth(1).unwrap().split('}').next().unwrap().to_uppercase();
+        for ((_, colour), name) in FIXED.into_iter().zip(["INK", "FAINT", "GRID", "AXIS", "INVALID", "PAPER"]) {
+            assert!(dark.contains(&format!("--{name}:{}", hex(colour))), "{name} {}", hex(colour));
+        }
+    }
+
+    #[test]
+    fn each_colour_is_replaced_once() {
+        let svg = "<a fill=\"#0072B2\"/><b stroke=\"#FFFFFF\" href=\"#x\"/><c fill=\"#123456\"/>";
+        assert_eq!(on_dark(svg, 1), "<a fill=\"#4FAEE8\"/><b stroke=\"#14171B\" href=\"#x\"/><c fill=\"#123456\"/>");
+    }
 
     #[test]
     fn forty_targets_have_forty_colours() {

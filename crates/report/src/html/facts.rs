@@ -90,7 +90,10 @@ const METHOD: [(&str, &str); 12] = [
         "95 % interval",
         "Hierarchical bootstrap of the median: trials, then blocks of one-second windows within them. With one repetition it knows only the windows.",
     ),
-    ("Rank", "Targets share a rank if the 95 % interval of the ratio of their medians covers 1."),
+    (
+        "Rank",
+        "By requests/s; in open loops and with devices, where the schedule sets these, by the p99 of the response time over all requests that were due. Targets share a rank if the 95 % interval of the ratio of their medians covers 1.",
+    ),
     (
         "Service time",
         "From handing the first byte of a request to the kernel to parsing the last byte of its answer. A request that times out is recorded at its timeout.",

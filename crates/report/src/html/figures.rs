@@ -1,6 +1,7 @@
 //! Charts with alternative text and data tables.
 use maud::{Markup, PreEscaped, html};
 
+use crate::chart::palette::{Stroke, stroke};
 use crate::chart::{Chart, DataTable};
 use crate::view::View;
 
@@ -18,13 +19,22 @@ pub fn section(view: &View, charts: &[Chart]) -> Markup {
                     fieldset.show {
                         legend { "Show" }
                         @for (place, row) in view.measured().enumerate() {
-                            label { input type="checkbox" id=(format!("show{place}")) checked; span.swatch style=(format!("background:var(--s{place})")) {} (row.target) }
+                            label { input type="checkbox" id=(format!("show{place}")) checked; span.swatch style=(swatch(place)) {} (row.target) }
                         }
                     }
                 }
                 @for chart in here { (figure(chart)) }
             }
         }
+    }
+}
+
+/// The colour of a target's lines, in pieces where they are: beyond the palette two targets share what the eye sees of a colour.
+fn swatch(place: usize) -> String {
+    match stroke(place) {
+        Stroke::Solid => format!("background:var(--s{place})"),
+        Stroke::Dashed => format!("background:linear-gradient(90deg,var(--s{place}) 40%,transparent 40% 60%,var(--s{place}) 60%)"),
+        Stroke::Dotted => format!("background:repeating-linear-gradient(90deg,var(--s{place}) 0 20%,transparent 20% 40%)"),
     }
 }
 
@@ -55,7 +65,8 @@ pub fn cost(charts: &[Chart]) -> Markup {
     html! { @if charts.iter().any(|chart| chart.name == "cost") { section id="cost" { h2 { "Cost" } (of(charts, &["cost"])) } } }
 }
 
-fn figure(chart: &Chart) -> Markup {
+/// One chart with its words and its table.
+pub fn figure(chart: &Chart) -> Markup {
     html! {
         figure .by-target[chart.lines_by_target] id=(format!("chart-{}", chart.name)) data-name=(chart.name) {
             div.heading {

@@ -3,6 +3,7 @@ use maud::{Markup, html};
 use pippin_model::caveat::Verdict;
 use pippin_model::trial::Step;
 
+use crate::ranked;
 use crate::terminal::{is_open, span_of};
 use crate::view::View;
 use crate::view::row::Row;
@@ -13,19 +14,23 @@ pub fn section(view: &View) -> Markup {
         return html! { section id="results" { h2 { "Results" } p { "No target has a result." } } };
     }
     let span = if is_open(view) { "Response time" } else { "Service time" };
+    let by_time = ranked::by_time(view);
+    let [ranked, first, second] = if by_time { ["p99", "Requests/s", "p50"] } else { ["Requests/s", "p50", "p99"] };
     let services = view.measured().any(|row| row.usage.services_cores.is_some());
     html! {
         section id="results" {
             h2 { "Results" }
             p.hint id="results-note" {
-                "Complete and right answers per second, median of the repetitions with its 95 % interval. " (span) " over all repetitions. CPU: 100 % is one core, of the whole process tree."
+                @if by_time { (ranked::legend(view)) " With its 95 % interval. " }
+                @else { "Complete and right answers per second, median of the repetitions with its 95 % interval. " }
+                (span) " over all repetitions. CPU: 100 % is one core, of the whole process tree."
             }
             div.scroll tabindex="0" role="region" aria-label="Results, scrolls sideways" {
                 table.sortable.headline aria-describedby="results-note" {
                     thead {
                         tr {
-                            (th("#", true)) (th("Target", false)) (th("Requests/s", true)) (th("95 % interval", true))
-                            (th("p50", true)) (th("p99", true)) (th("max", true)) (th("Errors", true))
+                            (th("#", true)) (th("Target", false)) (th(ranked, true)) (th("95 % interval", true))
+                            (th(first, true)) (th(second, true)) (th("max", true)) (th("Errors", true))
                             (th("CPU", true)) @if services { (th("Services", true)) } (th("Memory", true)) (th("Generator", true)) (th("Verdict", false))
                         }
                     }
@@ -44,9 +49,9 @@ fn th(title: &str, number: bool) -> Markup {
 fn line(view: &View, row: &Row, services: bool) -> Markup {
     let span = span_of(view, row);
     let invalid = row.verdict == Some(Verdict::Invalid);
-    let figure = row.goodput_per_s;
-    let interval = figure.and_then(|figure| figure.interval);
-    let half = figure.zip(interval).map(|(figure, interval)| interval.relative_width(figure.median) / 2.0);
+    let rate = row.goodput_per_s.map(|figure| figure.median);
+    let interval = row.ranked.and_then(|figure| figure.interval);
+    let half = ranked::half_width(row);
     html! {
         tr .invalid[invalid] {
             (cell(row.rank.map(f64::from), &row.rank.map_or_else(|| words::UNKNOWN.into(), |rank| rank.to_string())))
@@ -55,18 +60,22 @@ fn line(view: &View, row: &Row, services: bool) -> Markup {
                 @if let Some(Step::Connections { count }) = row.at { span.sub { "best at " (count) " connections" } }
                 @else if let Some(framework) = &row.framework { span.sub { (framework) } }
             }
-            (cell(figure.map(|f| f.median), &words::count(figure.map(|f| f.median))))
+            (cell(row.ranked.map(|figure| figure.median), &ranked::median(view, row)))
             td.number data-value=[half] {
-                @if let Some(interval) = interval { (words::count(Some(interval.low))) " – " (words::count(Some(interval.high))) @if let Some(half) = half { span.sub { "± " (words::within(half)) } } }
+                @if let Some(interval) = interval { (ranked::text(view, Some(interval.low))) " – " (ranked::text(view, Some(interval.high))) @if let Some(half) = half { span.sub { "± " (words::within(half)) } } }
                 @else { (words::UNKNOWN) }
             }
-            (time(span.p50_ns)) (time(span.p99_ns)) (time(span.max_ns))
+            @if ranked::by_time(view) { (cell(rate, &words::count(rate))) (time(span.p50_ns)) } @else { (time(span.p50_ns)) (time(span.p99_ns)) }
+            (time(span.max_ns))
             (cell(row.error_fraction, &row.error_fraction.map_or_else(|| words::UNKNOWN.into(), words::percent)))
             (cell(row.usage.target_cores, &words::cores(row.usage.target_cores)))
             @if services { (cell(row.usage.services_cores, &words::cores(row.usage.services_cores))) }
             (cell(row.usage.target_rss_bytes, &words::bytes(row.usage.target_rss_bytes.map(|bytes| bytes as u64))))
             (cell(row.usage.generator_cores, &words::cores(row.usage.generator_cores)))
-            td { @if let Some(verdict) = row.verdict { (badge(verdict)) } }
+            td {
+                @if let Some(verdict) = row.verdict { (badge(verdict)) }
+                @if !row.invalid_repetitions.is_empty() && (row.invalid_repetitions.len() as u32) < row.trials { span.sub { (words::in_trials(&row.invalid_repetitions, row.trials)) } }
+            }
         }
     }
 }

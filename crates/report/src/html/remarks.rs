@@ -46,7 +46,7 @@ pub fn without_result(view: &View) -> Markup {
                             Some(failure) => {
                                 p {
                                     @if row.unavailable { "Unavailable on this machine: " }
-                                    @else if row.goodput_per_s.is_some() { "A repetition failed at the stage “" (failure.stage.name()) "”: " }
+                                    @else if row.goodput_per_s.is_some() { "At the stage “" (failure.stage.name()) "” " (row.failed_in_words(view.run.repetitions)) ": " }
                                     @else { "Failed at the stage “" (failure.stage.name()) "”: " }
                                     (failure.message)
                                 }

@@ -19,7 +19,7 @@ pub fn rules(targets: usize) -> String {
     for (colour, name) in fixed {
         swap(&mut out, &hex(colour), &format!("var(--{name})"));
     }
-    for place in 0..targets.max(5) {
+    for place in 0..targets.max(palette::FEWEST) {
         let colour = hex(series(place));
         // Writing into a String cannot fail.
         let _ = write!(light, "--s{place}:{colour};");

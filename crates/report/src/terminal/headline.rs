@@ -6,6 +6,7 @@ use pippin_model::trial::Step;
 
 use super::Page;
 use super::grid::Grid;
+use crate::ranked;
 use crate::view::View;
 use crate::view::row::Row;
 use crate::words;
@@ -51,10 +52,10 @@ pub fn is_open(view: &View) -> bool {
 }
 
 fn one_table(page: &mut Page, view: &View) {
-    let mut grid = Grid::default().right("#").left("target").right("requests/s").right("±95 %").right("p50").right("p99").right("max").right("errors");
-    grid = grid.right("CPU").right("memory").right("gen CPU").left("verdict");
+    let grid = Grid::default().right("#").left("target").right(ranked_title(view)).right("±95 %");
+    let mut grid = use_titles(grid, view).left("verdict");
     for row in view.measured() {
-        let mut cells = throughput_cells(page, row);
+        let mut cells = ranked_cells(page, view, row);
         cells.extend(use_cells(page, view, row));
         cells.push(verdict(page, row));
         grid.row(cells);
@@ -65,11 +66,11 @@ fn one_table(page: &mut Page, view: &View) {
 }
 
 fn two_tables(page: &mut Page, view: &View) {
-    let mut grid = Grid::default().right("#").left("target").right("requests/s").right("95 % interval").left("").left("verdict");
+    let mut grid = Grid::default().right("#").left("target").right(ranked_title(view)).right("95 % interval").left("").left("verdict");
     let room = page.style.width.saturating_sub(68).clamp(6, 30);
     for row in view.measured() {
-        let mut cells = throughput_cells(page, row);
-        cells[3] = figure(page, row, &interval(row));
+        let mut cells = ranked_cells(page, view, row);
+        cells[3] = figure(page, row, &ranked::interval(view, row));
         cells.push(bar(page, view, row, room));
         cells.push(verdict(page, row));
         grid.row(cells);
@@ -77,7 +78,7 @@ fn two_tables(page: &mut Page, view: &View) {
     grid.fit(1, page.style.width);
     grid.write(page, 0);
     page.line("");
-    let mut grid = Grid::default().left("target").right("p50").right("p99").right("max").right("errors").right("CPU").right("memory").right("gen CPU");
+    let mut grid = use_titles(Grid::default().left("target"), view);
     for row in view.measured() {
         let mut cells = vec![name(row)];
         cells.extend(use_cells(page, view, row));
@@ -87,11 +88,21 @@ fn two_tables(page: &mut Page, view: &View) {
     grid.write(page, 0);
 }
 
-fn throughput_cells(page: &Page, row: &Row) -> Vec<String> {
+/// What ranks stands first: requests/s, or the p99 where the schedule sets these.
+fn ranked_title(view: &View) -> &'static str {
+    if ranked::by_time(view) { "p99" } else { "requests/s" }
+}
+
+/// The titles of [`use_cells`].
+fn use_titles(grid: Grid, view: &View) -> Grid {
+    let grid = if ranked::by_time(view) { grid.right("requests/s").right("p50").right("max") } else { grid.right("p50").right("p99").right("max") };
+    grid.right("errors").right("CPU").right("memory").right("gen CPU")
+}
+
+fn ranked_cells(page: &Page, view: &View, row: &Row) -> Vec<String> {
     let rank = row.rank.map_or_else(|| words::UNKNOWN.into(), |rank| rank.to_string());
-    let median = row.goodput_per_s.map(|figure| figure.median);
-    let within = row.goodput_per_s.and_then(|f| f.interval.map(|i| i.relative_width(f.median) / 2.0)).map_or_else(|| words::UNKNOWN.into(), words::within);
-    vec![rank, name(row), figure(page, row, &words::count(median)), figure(page, row, &within)]
+    let within = ranked::half_width(row).map_or_else(|| words::UNKNOWN.into(), words::within);
+    vec![rank, name(row), figure(page, row, &ranked::median(view, row)), figure(page, row, &within)]
 }
 
 fn use_cells(page: &Page, view: &View, row: &Row) -> Vec<String> {
@@ -102,15 +113,10 @@ fn use_cells(page: &Page, view: &View, row: &Row) -> Vec<String> {
         None => words::UNKNOWN.into(),
     };
     let memory = words::bytes(row.usage.target_rss_bytes.map(|bytes| bytes as u64));
-    let cells = [
-        words::ns(span.p50_ns),
-        words::ns(span.p99_ns),
-        words::ns(span.max_ns),
-        errors,
-        words::cores(row.usage.target_cores),
-        memory,
-        words::cores(row.usage.generator_cores),
-    ];
+    let (p50, p99, max) = (words::ns(span.p50_ns), words::ns(span.p99_ns), words::ns(span.max_ns));
+    let rate = words::count(row.goodput_per_s.map(|figure| figure.median));
+    let [first, second, third] = if ranked::by_time(view) { [rate, p50, max] } else { [p50, p99, max] };
+    let cells = [first, second, third, errors, words::cores(row.usage.target_cores), memory, words::cores(row.usage.generator_cores)];
     cells.iter().map(|cell| figure(page, row, cell)).collect()
 }
 
@@ -127,15 +133,8 @@ fn figure(page: &Page, row: &Row, text: &str) -> String {
     if row.verdict == Some(Verdict::Invalid) { page.paint.struck(text) } else { text.into() }
 }
 
-fn interval(row: &Row) -> String {
-    match row.goodput_per_s.and_then(|figure| figure.interval) {
-        Some(interval) => format!("{} … {}", words::count(Some(interval.low)), words::count(Some(interval.high))),
-        None => words::UNKNOWN.into(),
-    }
-}
-
 fn verdict(page: &Page, row: &Row) -> String {
-    row.verdict.map_or_else(String::new, |verdict| page.paint.verdict(verdict, &verdict.to_string()))
+    row.verdict.map_or_else(String::new, |verdict| page.paint.verdict(verdict, &words::verdict(verdict, &row.invalid_repetitions, row.trials)))
 }
 
 /// Bars of their own below a table that leaves no room for them.
@@ -145,16 +144,16 @@ fn bars(page: &mut Page, view: &View) {
     let room = page.style.width.saturating_sub(longest + 16).min(80);
     for row in view.measured() {
         let padded = format!("{:<longest$}", name(row));
-        let median = words::count(row.goodput_per_s.map(|figure| figure.median));
+        let median = ranked::median(view, row);
         let text = format!("{padded}  {:>10}  {}", figure(page, row, &median), bar(page, view, row, room));
         page.line(&text);
     }
 }
 
-/// A bar in eighths of a column; hatched for what is not ranked.
+/// A bar of the ranked figure in eighths of a column; hatched for what is not ranked.
 fn bar(page: &Page, view: &View, row: &Row, room: usize) -> String {
-    let most = view.measured().filter_map(|row| row.goodput_per_s).map(|figure| figure.median).fold(0.0, f64::max);
-    let Some(value) = row.goodput_per_s.map(|figure| figure.median).filter(|_| most > 0.0) else { return String::new() };
+    let most = view.measured().filter_map(|row| row.ranked).map(|figure| figure.median).fold(0.0, f64::max);
+    let Some(value) = row.ranked.map(|figure| figure.median).filter(|_| most > 0.0) else { return String::new() };
     if row.verdict == Some(Verdict::Invalid) {
         return page.paint.dim(&"░".repeat((value / most * room as f64).round() as usize));
     }
@@ -165,13 +164,16 @@ fn bar(page: &Page, view: &View, row: &Row, room: usize) -> String {
 
 fn legend(page: &mut Page, view: &View) {
     let span = if is_open(view) { "response time" } else { "service time" };
-    let mut text =
-        format!("requests/s: complete and right answers, median of the repetitions. p50, p99, max: {span}. CPU: 100 % is one core, whole process tree.");
+    let times = if ranked::by_time(view) { "p50, max" } else { "p50, p99, max" };
+    let mut text = format!("{} {times}: {span}. CPU: 100 % is one core, whole process tree.", ranked::legend(view));
     if view.measured().any(|row| row.at.is_some_and(|at| matches!(at, Step::Connections { .. }))) {
         text.push_str(" \"at\": the number of connections with the highest throughput, which the figures are of.");
     }
     if view.measured().any(|row| row.rank.is_none()) {
         text.push_str(" INVALID rows are not ranked.");
+        if view.measured().any(|row| row.ranked.is_none()) {
+            text.push_str(" Without a p99: more than 1 % of what was due was never answered.");
+        }
     }
     if shares_ranks(view) {
         text.push_str(" Targets that share a rank cannot be told apart.");

@@ -70,7 +70,7 @@ fn without_result(page: &mut Page, view: &View) {
         };
         let what = match (row.unavailable, row.goodput_per_s.is_some()) {
             (true, _) => "unavailable".into(),
-            (false, true) => format!("a repetition failed at the stage \"{}\"", failure.stage.name()),
+            (false, true) => format!("{} at the stage \"{}\"", row.failed_in_words(view.run.repetitions), failure.stage.name()),
             (false, false) => format!("failed at the stage \"{}\"", failure.stage.name()),
         };
         page.paragraph("  ", &format!("{}: {what}: {}", row.target, failure.message));

@@ -4,6 +4,7 @@ use pippin_stats::summary::CountedCaveat;
 use serde::{Deserialize, Serialize};
 
 use super::row::Row;
+use crate::words;
 
 /// One kind of caveat, and where it was seen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,12 +63,12 @@ pub fn of(rows: &[Row]) -> Vec<Doubt> {
     doubts
 }
 
-/// The evidence, and in how many of the trials it was found where that is not all of them.
+/// The evidence, and in which of the trials it was found where that is not all of them.
 fn evidence(counted: &CountedCaveat, trials: u32) -> String {
     match counted.trials {
         0 => counted.caveat.evidence.clone(),
         n if n == trials => counted.caveat.evidence.clone(),
-        n => format!("{} (in {n} of {trials} trials)", counted.caveat.evidence),
+        _ => format!("{} ({})", counted.caveat.evidence, words::in_trials(&counted.repetitions, trials)),
     }
 }
 

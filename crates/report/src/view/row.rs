@@ -9,11 +9,11 @@ use pippin_model::trial::{Failure, Step, TrialRecord};
 use pippin_model::usage::{Role, Usage};
 use pippin_stats::bootstrap::Sample;
 use pippin_stats::cost;
+use pippin_stats::criterion::RankedBy;
 use pippin_stats::explain::{Explanation, explain};
 use pippin_stats::judge::{Context, judge_run};
 use pippin_stats::quantile::median;
-use pippin_stats::rank::{Contender, ranks};
-use pippin_stats::steady::measured_rates;
+use pippin_stats::rank::{Better, Contender, ranks};
 use pippin_stats::summary::{CountedCaveat, Figure, TargetSummary, summarise};
 use pippin_stats::sweep::{Sweep as FoundSweep, sweeps};
 use rand::Rng;
@@ -34,8 +34,15 @@ pub struct Row {
     pub framework: Option<String>,
     /// Its rank; shared with those it cannot be told apart from; `None` if it is INVALID or has no result.
     pub rank: Option<u32>,
+    /// The figure by which it is ranked (see the run's `ranked_by`): answers per second, or nanoseconds of response time, of which the best is
+    /// the lowest.
+    #[serde(default)]
+    pub ranked: Option<Figure>,
     /// The worst verdict of its trials; `None` if it has no trial.
     pub verdict: Option<Verdict>,
+    /// The repetitions that are INVALID by themselves, counted from 1: each makes the row INVALID.
+    #[serde(default)]
+    pub invalid_repetitions: Vec<u32>,
     /// The point of a sweep or of a capacity search at which the figures below were taken; `None` for the other kinds.
     pub at: Option<Step>,
     /// Complete and right answers per second.
@@ -72,6 +79,9 @@ pub struct Row {
     pub caveats: Vec<CountedCaveat>,
     /// Why it has no result, or why a repetition has none.
     pub failure: Option<Failure>,
+    /// The repetitions that failed, counted from 1.
+    #[serde(default)]
+    pub failed_repetitions: Vec<u32>,
     /// Whether the failure is that it cannot be had on this machine.
     pub unavailable: bool,
     /// Why it is as fast as it is; `None` without a result.
@@ -152,23 +162,29 @@ pub fn rows<R: Rng + ?Sized>(record: &RunRecord, rng: &mut R) -> Vec<Row> {
     let ranks = ranks_of(&entries, rng);
     let per_decade = bins_per_decade(entries.iter().filter_map(|entry| entry.summary).map(|summary| &summary.spans.response_time));
     let mut rows: Vec<Row> = entries.iter().zip(ranks).map(|(entry, rank)| entry.row(record, rank, per_decade)).collect();
-    let median = |row: &Row| row.goodput_per_s.map_or(f64::MIN, |figure| figure.median);
+    let better = RankedBy::of(&record.header.plan.profile).better();
     rows.sort_by(|a, b| {
-        let place = |row: &Row| (row.goodput_per_s.is_none(), row.rank.is_none());
-        place(a).cmp(&place(b)).then_with(|| median(b).total_cmp(&median(a)))
+        let place = |row: &Row| (row.goodput_per_s.is_none(), row.rank.is_none(), row.ranked.is_none());
+        let median = |row: &Row| row.ranked.map_or(0.0, |figure| figure.median);
+        place(a).cmp(&place(b)).then_with(|| match better {
+            Better::More => median(b).total_cmp(&median(a)),
+            Better::Less => median(a).total_cmp(&median(b)),
+        })
     });
     rows
 }
 
-/// Ranks by the headline. Where targets have their headline at different steps, the summaries' own ranks (within a step) do not serve.
+/// Ranks by the headline. Where targets have their headline at different steps, the summaries' own ranks (within a step) do not serve; profiles
+/// with steps are ranked by goodput.
 fn ranks_of<R: Rng + ?Sized>(entries: &[Entry], rng: &mut R) -> Vec<Option<u32>> {
     if entries.iter().all(|entry| entry.summary.is_none_or(|summary| summary.step.is_none())) {
         return entries.iter().map(|entry| entry.summary.and_then(|summary| summary.rank)).collect();
     }
-    let samples: Vec<Vec<Sample>> = entries.iter().map(|entry| entry.headline.iter().filter_map(|trial| goodput_sample(trial)).collect()).collect();
+    let sample = |trial: &&TrialRecord| RankedBy::Goodput.sample(trial.load.as_ref()?);
+    let samples: Vec<Vec<Sample>> = entries.iter().map(|entry| entry.headline.iter().filter_map(sample).collect()).collect();
     let verdict = |entry: &Entry| entry.summary.map_or(Verdict::Invalid, |summary| summary.verdict);
     let contenders: Vec<Contender> = entries.iter().zip(&samples).map(|(entry, samples)| Contender { samples, verdict: verdict(entry) }).collect();
-    ranks(&contenders, rng)
+    ranks(&contenders, Better::More, rng)
 }
 
 /// The trials of one target, those of them that make its headline, and what these came to.
@@ -202,7 +218,9 @@ impl<'a> Entry<'a> {
             target: self.target.clone(),
             framework: info.and_then(|info| info.manifest.as_ref()).map(|manifest| manifest.framework.clone()),
             rank,
+            ranked: self.summary.and_then(|summary| summary.ranked),
             verdict: self.summary.map(|summary| summary.verdict),
+            invalid_repetitions: self.summary.map(|summary| summary.invalid_repetitions.clone()).unwrap_or_default(),
             at: self.summary.and_then(|summary| summary.step),
             goodput_per_s: self.summary.and_then(|summary| summary.goodput_per_s),
             goodput_of_repetitions: self.headline.iter().filter_map(|trial| trial.load.as_ref()?.measured.goodput_per_s()).collect(),
@@ -221,6 +239,7 @@ impl<'a> Entry<'a> {
             start_up_ns: self.summary.and_then(|summary| summary.start_up_ns),
             caveats: self.summary.map(|summary| summary.caveats.clone()).unwrap_or_default(),
             unavailable: unavailable.is_some(),
+            failed_repetitions: failed_repetitions(&self.trials),
             failure: unavailable.or(failed),
             explanation: self.explanation(record),
             trials: self.summary.map_or(0, |summary| summary.trials),
@@ -232,11 +251,29 @@ impl<'a> Entry<'a> {
     }
 }
 
+/// Those of which any step failed.
+fn failed_repetitions(trials: &[&TrialRecord]) -> Vec<u32> {
+    let mut found: Vec<u32> = trials.iter().filter(|trial| trial.failure.is_some()).map(|trial| trial.spec.repetition + 1).collect();
+    found.dedup();
+    found
+}
+
 impl Entry<'_> {
     fn explanation(&self, record: &RunRecord) -> Option<Explanation> {
         let first = self.headline.iter().find(|trial| trial.load.is_some())?;
         let context = Context::of_run(&record.header, &record.trials, &first.spec);
         Some(explain(&self.headline, &context, record.header.plan.price.as_ref()))
+    }
+}
+
+impl Row {
+    /// Where a row with a result failed too: `repetition 2 of 3 failed`.
+    #[must_use]
+    pub fn failed_in_words(&self, planned: u32) -> String {
+        match self.failed_repetitions.as_slice() {
+            [one] => format!("repetition {one} of {planned} failed"),
+            some => format!("repetitions {} of {planned} failed", some.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+        }
     }
 }
 
@@ -262,12 +299,6 @@ fn together(trials: &[&TrialRecord]) -> Measured {
         all.add_repetition(&load.measured);
     }
     all
-}
-
-/// Right answers per second of a trial, with its windows; `None` if it has no load.
-fn goodput_sample(trial: &TrialRecord) -> Option<Sample> {
-    let load = trial.load.as_ref()?;
-    Some(Sample { value: load.measured.goodput_per_s()?, windows: measured_rates(load, |window| window.good) })
 }
 
 fn median_of(trials: &[&TrialRecord], figure: impl Fn(&TrialRecord) -> Option<f64>) -> Option<f64> {

@@ -4,6 +4,7 @@ use pippin_model::load_spec::Arrivals;
 use pippin_model::profile::{KeepAlive, Profile, Stop, WarmUpChoice};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::units::{format_count, format_ns};
+use pippin_stats::criterion::RankedBy;
 use serde::{Deserialize, Serialize};
 
 /// What was done, when and how.
@@ -19,6 +20,8 @@ pub struct RunFacts {
     pub profile: String,
     /// The same in words.
     pub load: String,
+    /// By what the targets are ranked.
+    pub ranked_by: RankedBy,
     /// Whether it was the quick form.
     pub quick: bool,
     /// How it ended.
@@ -54,7 +57,8 @@ impl RunFacts {
             title: plan.title.clone(),
             summary: plan.summary.clone(),
             profile: plan.profile.kind().into(),
-            load: in_words(&plan.profile),
+            load: with_changes(in_words(&plan.profile), &plan.changed),
+            ranked_by: RankedBy::of(&plan.profile),
             quick: plan.quick,
             state: record.state,
             started_unix_ns: header.started_unix_ns,
@@ -71,6 +75,11 @@ impl RunFacts {
             generator: load.map(|load| format!("{}, {} thread{}", load.io, load.threads, if load.threads == 1 { "" } else { "s" })),
         }
     }
+}
+
+/// A plan that the command line changed is no longer the published experiment, and says so wherever its load is told.
+fn with_changes(load: String, changed: &[String]) -> String {
+    if changed.is_empty() { load } else { format!("{load}; changed from the plan: {}", changed.join(", ")) }
 }
 
 /// How load is applied, in words: `closed loop, 10 connections, keep-alive, 30 s`.

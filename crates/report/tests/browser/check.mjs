@@ -44,9 +44,11 @@ async function charts(page, name) {
 }
 
 async function sorting(page, name) {
-  const head = page.locator("table.sortable").first().locator("thead th button");
+  // Those within closed details are neither seen nor reached.
+  const table = page.locator("table.sortable:visible").first();
+  const head = table.locator("thead th button");
   if (await head.count() < 3) { return; }
-  const column = async () => page.locator("table.sortable").first().locator("tbody tr").evaluateAll((rows) => rows.map((row) => row.cells[2].dataset.value ?? row.cells[2].textContent));
+  const column = async () => table.locator("tbody tr").evaluateAll((rows) => rows.map((row) => row.cells[2].dataset.value ?? row.cells[2].textContent));
   // By keyboard: the button is focused and pressed.
   await head.nth(2).focus();
   await page.keyboard.press("Enter");
@@ -92,10 +94,22 @@ async function saving(page, name) {
   }
 }
 
+// A run under way changes by itself: the figures are others a few seconds later, on the same page.
+async function news(page, name) {
+  if (await page.locator("[data-live]").count() === 0) { return; }
+  const told = () => page.locator("[data-live]").innerText();
+  await page.evaluate(() => { window.here = true; });
+  const before = await told();
+  await page.waitForTimeout(2500);
+  expect(await page.evaluate(() => window.here === true), `${name}: the page was not loaded anew`);
+  expect(await told() !== before, `${name}: what is told of the run under way changes`);
+}
+
 for (const address of pages) {
   const name = address.replace(/^.*\/\/[^/]*\//, "").replace(/\.html$/, "").replace(/[^A-Za-z0-9-]+/g, "_").slice(-40) || "index";
   const { page, ms } = await open(address, { viewport: { width: 1240, height: 900 }, colorScheme: "light" });
   const count = await charts(page, name);
+  await news(page, name);
   await page.screenshot({ path: `${out}/${name}-light.png`, fullPage: true });
   await themes(page, name);
   await hiding(page, name);

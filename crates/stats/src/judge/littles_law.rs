@@ -48,6 +48,7 @@ fn law(evidence: &Evidence, measured: &Measured) -> Option<LittlesLaw> {
         users: evidence.connections()? * f64::from(evidence.context.pipeline.max(1)),
         recorded: times.count() as f64,
         response_time_s: times.mean_ns()? / 1e9,
+        response_stdev_s: times.stdev_ns()? / 1e9,
         think_s: evidence.think().map_or(0.0, |think| think.mean_ns as f64 / 1e9),
         duration_s: evidence.duration_s()?,
     })

@@ -29,6 +29,7 @@ pub mod send_lag;
 pub mod server_closes;
 pub mod spread;
 pub mod time_goes;
+pub mod upstream_calls;
 pub mod wrong_answers;
 
 use pippin_model::caveat::Caveat;
@@ -50,6 +51,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["no_result"], no_result::judge),
     (&["no_answers"], no_result::judge_silence),
     (&["wrong_answers"], wrong_answers::judge),
+    (&["upstream_not_called", "upstream_called_more"], upstream_calls::judge),
     (&["errors"], errors::judge),
     (&["rate_not_achieved"], rate_not_achieved::judge),
     (&["send_lag"], send_lag::judge),

@@ -5,4 +5,4 @@ mod processes;
 
 pub use checkout::{Checkout, cheat, plan};
 pub use pippin::{Outcome, pippin, pippin_with, start};
-pub use processes::until;
+pub use processes::{alive_with, until};

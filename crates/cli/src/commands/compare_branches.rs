@@ -1,0 +1,150 @@
+//! `pippin compare A B --target TARGET --plan PLAN`: a target as it is in two branches, as two targets of one interleaved run.
+use pippin_lab::catalog::Catalog;
+use pippin_lab::revision::{Repository, Revision};
+use pippin_model::plan::PlanOptions;
+use pippin_model::run::{RunRecord, RunState};
+use pippin_model::target::TargetId;
+use pippin_model::trial::TrialRecord;
+use pippin_report::view::View;
+use pippin_stats::compare::{Difference, compare};
+use pippin_stats::fail_if::FailIf;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::path::{Path, PathBuf};
+use std::process;
+
+use super::compare::SEED;
+use super::compare_table::{Sides, conclude};
+use super::run::{How, folder, measure, write_page};
+use super::{Shared, here};
+use crate::arguments::CompareArguments;
+use crate::exit::{self, CliError};
+
+/// The target as it is in one branch.
+struct Branch {
+    revision: Revision,
+    /// Its name in the run: `go/net-http@main`.
+    id: TargetId,
+}
+
+pub fn run(shared: &Shared, arguments: &CompareArguments, target: &str, plan: &str, bounds: &[FailIf]) -> Result<u8, CliError> {
+    let catalog = Catalog::find(&here()?)?;
+    let target: TargetId = target.parse().map_err(|error: pippin_model::target::TargetIdError| CliError::User(format!("--target: {error}")))?;
+    let repository = Repository::of(catalog.root())?;
+    let branches = branches(&repository, arguments, &target)?;
+    if !arguments.install {
+        return Err(CliError::User(format!(
+            "{target} of both branches has to be installed, in the run's folder: add --install (and --yes where nobody can be asked)"
+        )));
+    }
+    let ids = branches.iter().map(|branch| branch.id.clone()).collect();
+    let options = PlanOptions { quick: arguments.quick, targets: Some(ids), repetitions: arguments.repeat, ..PlanOptions::default() };
+    let plan = catalog.plan(plan, &options)?;
+    let folder = folder(&catalog, arguments.out.as_deref(), &plan.id)?;
+    let copies = Copies::within(&folder);
+    let how = How { folder: &folder, install: true, yes: arguments.yes, seed: arguments.seed };
+    let measured = copies.write(&repository, &branches, &target, catalog).and_then(|catalog| measure(shared, &catalog, plan, &how));
+    let record = measured.inspect_err(|_| copies.remove())?;
+    write_page(&View::of(&record), &folder)?;
+    if record.state == RunState::Interrupted {
+        copies.remove();
+        return Ok(exit::INTERRUPTED);
+    }
+    let [a, b] = branches;
+    if [&a, &b].into_iter().filter(|branch| tell_missing(&record, branch)).count() > 0 {
+        eprintln!("the copies of both branches are left in {}", copies.0.display());
+        return Ok(exit::LAB_FAILURE);
+    }
+    copies.remove();
+    conclude(arguments, bounds, &sides(&record, &a, &b))
+}
+
+/// Both branches. Equal files are refused: whatever the comparison found, it would be noise.
+fn branches(repository: &Repository, arguments: &CompareArguments, target: &TargetId) -> Result<[Branch; 2], CliError> {
+    let (a, b) = (repository.revision(&arguments.a, target)?, repository.revision(&arguments.b, target)?);
+    if a.tree == b.tree && !arguments.force {
+        return Err(CliError::User(format!(
+            "{} is the same in `{}` ({}) and `{}` ({}), to the last file: there is nothing to compare; --force measures both all the same, which shows the noise",
+            target.base(),
+            a.name,
+            a.short_commit(),
+            b.name,
+            b.short_commit()
+        )));
+    }
+    // `a/b` and `a-b` have the same label, and so has a branch that is compared with itself.
+    let ends = if a.label() == b.label() { ["-a", "-b"] } else { ["", ""] };
+    let branch =
+        |revision: Revision, end: &str| Branch { id: TargetId { name: format!("{}@{}{end}", target.name, revision.label()), ..target.clone() }, revision };
+    Ok([branch(a, ends[0]), branch(b, ends[1])])
+}
+
+/// The folder with the copies of both branches.
+struct Copies(PathBuf);
+
+impl Copies {
+    /// A folder that is there for this process only, so that nothing of the user's is taken for it, or removed with it.
+    fn within(folder: &Path) -> Self {
+        Self(folder.join(format!("branches-{}", process::id())))
+    }
+
+    /// Writes both, each at `<branch>/<language>/<name>`; the catalogue that knows them.
+    fn write(&self, repository: &Repository, branches: &[Branch; 2], target: &TargetId, mut catalog: Catalog) -> Result<Catalog, CliError> {
+        if self.0.exists() {
+            return Err(CliError::User(format!("{} is there already; remove it, or name another --out", self.0.display())));
+        }
+        for branch in branches {
+            let label = branch.id.name.split_once('@').map_or("", |(_, label)| label);
+            let folder = self.0.join(label).join(&target.language).join(&target.name);
+            repository.write(&branch.revision, &folder)?;
+            catalog = catalog.with_copy(&branch.id, folder);
+        }
+        Ok(catalog)
+    }
+
+    fn remove(&self) {
+        // What cannot be removed is in the way of nobody.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Whether a branch has no result; why is told on standard error.
+fn tell_missing(record: &RunRecord, branch: &Branch) -> bool {
+    let mut trials = of(record, branch);
+    if trials.iter().any(|trial| trial.load.is_some() && trial.failure.is_none()) {
+        return false;
+    }
+    let unavailable = record.header.targets.get(&branch.id).and_then(|info| info.unavailable.clone());
+    let why = unavailable.or_else(|| trials.drain(..).find_map(|trial| trial.failure));
+    match why {
+        Some(failure) => eprintln!("{}: no result: {}: {}", branch.revision.name, failure.stage.name(), failure.message),
+        None => eprintln!("{}: no result", branch.revision.name),
+    }
+    true
+}
+
+fn of(record: &RunRecord, branch: &Branch) -> Vec<TrialRecord> {
+    record.trials.iter().filter(|trial| trial.spec.target == branch.id).cloned().collect()
+}
+
+fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
+    let comparison = compare(&of(record, a), &of(record, b), &mut Xoshiro256PlusPlus::seed_from_u64(SEED));
+    let words = |branch: &Branch| format!("{} (commit {})", branch.revision.name, branch.revision.short_commit());
+    let json = |branch: &Branch| serde_json::json!({"revision": branch.revision.name, "commit": branch.revision.commit, "target": branch.id});
+    Sides {
+        a: words(a),
+        b: words(b),
+        comparison,
+        differences: differences(record, a, b),
+        more: vec![("run", record.header.id.clone().into()), ("a", json(a)), ("b", json(b))],
+    }
+}
+
+/// What differs besides: one run has one host, plan and workload, but branches may be installed in other ways.
+fn differences(record: &RunRecord, a: &Branch, b: &Branch) -> Vec<Difference> {
+    let (Some(before), Some(after)) = (record.header.targets.get(&a.id), record.header.targets.get(&b.id)) else { return Vec::new() };
+    let route = |route: &Option<String>| route.clone().unwrap_or_else(|| "unknown".into());
+    let seen =
+        [("way of installation", route(&before.route), route(&after.route)), ("versions", format!("{:?}", before.versions), format!("{:?}", after.versions))];
+    seen.into_iter().filter(|(_, a, b)| a != b).map(|(what, a, b)| Difference { what: what.into(), a, b, refuses: false }).collect()
+}

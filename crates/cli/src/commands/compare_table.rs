@@ -1,0 +1,195 @@
+//! The table of a comparison, and what follows from it: which bound was passed, which side is INVALID.
+use pippin_model::caveat::Verdict;
+use pippin_model::trial::Step;
+use pippin_model::units::{format_bytes, format_count, format_ns};
+use pippin_stats::compare::{Change, Comparison, Difference, Metric, TargetChange};
+use pippin_stats::fail_if::{FailIf, FailIfError, Standing};
+
+use super::print;
+use crate::arguments::CompareArguments;
+use crate::exit::{self, CliError};
+
+/// What is compared, and how it is called.
+pub struct Sides {
+    /// The first, in words.
+    pub a: String,
+    /// The second, in words.
+    pub b: String,
+    /// The comparison.
+    pub comparison: Comparison,
+    /// What differs besides.
+    pub differences: Vec<Difference>,
+    /// More for the JSON form, by key.
+    pub more: Vec<(&'static str, serde_json::Value)>,
+}
+
+/// The bounds of the command line.
+pub fn bounds(arguments: &CompareArguments) -> Result<Vec<FailIf>, CliError> {
+    arguments.fail_if.iter().map(|text| text.parse()).collect::<Result<_, FailIfError>>().map_err(|error| CliError::User(error.to_string()))
+}
+
+/// Writes the comparison; the exit code. A result that is not what it claims to be passes no bound.
+pub fn conclude(arguments: &CompareArguments, bounds: &[FailIf], sides: &Sides) -> Result<u8, CliError> {
+    let out = if arguments.json { json(sides)? } else { text(sides) };
+    print(out.as_bytes())?;
+    let failed = judge(&sides.comparison, bounds);
+    let invalid = tell_invalid(&sides.comparison);
+    Ok(match (invalid && !arguments.force, failed) {
+        (true, _) => exit::INVALID,
+        (false, true) => exit::FAILED,
+        (false, false) => exit::OK,
+    })
+}
+
+fn json(sides: &Sides) -> Result<String, CliError> {
+    let mut value = serde_json::json!({"comparison": sides.comparison, "differences": sides.differences});
+    for (key, more) in &sides.more {
+        value[*key] = more.clone();
+    }
+    let text = serde_json::to_string_pretty(&value).map_err(|error| CliError::Io("write JSON".into(), error.into()))?;
+    Ok(format!("{text}\n"))
+}
+
+/// Whether a side is INVALID; each is told on standard error.
+fn tell_invalid(comparison: &Comparison) -> bool {
+    let mut invalid = false;
+    for target in &comparison.targets {
+        for (name, verdict) in [(&target.a, target.a_verdict), (&target.b, target.b_verdict)] {
+            if verdict == Verdict::Invalid {
+                invalid = true;
+                eprintln!("{name}: INVALID, so that its figures are not what they claim to be; `pippin report RUN` says why, --force compares all the same");
+            }
+        }
+    }
+    invalid
+}
+
+/// Whether a bound was passed; each is told on standard error.
+fn judge(comparison: &Comparison, bounds: &[FailIf]) -> bool {
+    let mut failed = false;
+    for target in &comparison.targets {
+        for bound in bounds {
+            let Some(change) = target.changes.iter().find(|change| change.metric == bound.metric) else { continue };
+            let relative = change.relative().map_or("unknown".into(), |relative| format!("{:+.2} %", relative * 100.0));
+            match bound.standing(change) {
+                Standing::Held => {}
+                Standing::NotSignificant => eprintln!("{}: {} changed by {relative}, past `{bound}`, but that may be chance", target.b, bound.metric.name()),
+                Standing::Failed | Standing::Unknown => {
+                    failed = true;
+                    eprintln!("{}: {} changed by {relative}: past `{bound}`", target.b, bound.metric.name());
+                }
+            }
+        }
+    }
+    failed
+}
+
+fn text(sides: &Sides) -> String {
+    let (comparison, differing) = (&sides.comparison, &sides.differences);
+    let names: Vec<String> = comparison.targets.iter().map(name).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("target".len());
+    let mut out = format!("A {}\nB {}\n\n{:<width$} {:<8} {:>12} {:>12} {:>9}  95 % interval of B/A\n", sides.a, sides.b, "target", "", "A", "B", "B/A - 1");
+    for (target, name) in comparison.targets.iter().zip(&names) {
+        for (index, change) in target.changes.iter().enumerate() {
+            out.push_str(&row(if index == 0 { name } else { "" }, width, change));
+        }
+        if (target.a_verdict, target.b_verdict) != (Verdict::Valid, Verdict::Valid) {
+            out.push_str(&format!("{:<width$} {:<8} {:>12} {:>12}\n", "", "verdict", target.a_verdict.to_string(), target.b_verdict.to_string()));
+        }
+    }
+    for (side, only) in [("A", &comparison.only_a), ("B", &comparison.only_b)] {
+        if !only.is_empty() {
+            let names: Vec<String> = only.iter().map(ToString::to_string).collect();
+            out.push_str(&format!("only in {side}: {}\n", names.join(", ")));
+        }
+    }
+    if !differing.is_empty() {
+        out.push_str("\nWhat differs besides:\n");
+    }
+    for difference in differing {
+        out.push_str(&format!("  {}: {} -> {}\n", difference.what, difference.a, difference.b));
+    }
+    out
+}
+
+/// The target on both sides, and the step.
+fn name(target: &TargetChange) -> String {
+    let step = match target.step {
+        Some(Step::Connections { count }) => format!(" @{count}"),
+        Some(Step::Rate { per_s }) => format!(" @{}/s", format_count(per_s)),
+        None => String::new(),
+    };
+    if target.a == target.b { format!("{}{step}", target.b) } else { format!("{} -> {}{step}", target.a, target.b) }
+}
+
+fn row(name: &str, width: usize, change: &Change) -> String {
+    let figure = |value: Option<f64>| value.map_or("-".into(), |value| in_units(change.metric, value));
+    let relative = change.relative().map_or("-".into(), |relative| format!("{:+.2} %", relative * 100.0));
+    let interval = change.ratio.map_or("-".into(), |ratio| {
+        let sure = if ratio.is_significant() { "" } else { "  (covers 1: no difference shown)" };
+        format!("{:.3} to {:.3}{sure}", ratio.interval.low, ratio.interval.high)
+    });
+    format!("{name:<width$} {:<8} {:>12} {:>12} {relative:>9}  {interval}\n", change.metric.name(), figure(change.a), figure(change.b))
+}
+
+fn in_units(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::Goodput => format!("{}/s", format_count(value)),
+        Metric::P50 | Metric::P99 => format_ns(value as u64),
+        Metric::Cpu => format!("{value:.2} s/M"),
+        Metric::Memory => format_bytes(value as u64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_stats::bootstrap::Basis;
+    use pippin_stats::interval::Interval;
+    use pippin_stats::ratio::Ratio;
+
+    fn sides(b_verdict: Verdict) -> Sides {
+        let ratio = Ratio { value: 0.9, interval: Interval { low: 0.88, high: 0.92, basis: Basis::Trials } };
+        let goodput = Change { metric: Metric::Goodput, a: Some(10_000.0), b: Some(9_000.0), ratio: Some(ratio) };
+        let memory = Change { metric: Metric::Memory, a: None, b: Some(1_048_576.0), ratio: None };
+        let target = TargetChange {
+            a: "go/net-http@main".parse().unwrap(),
+            b: "go/net-http@feature-x".parse().unwrap(),
+            step: None,
+            a_verdict: Verdict::Valid,
+            b_verdict,
+            changes: vec![goodput, memory],
+        };
+        Sides {
+            a: "main (commit 0123456789)".into(),
+            b: "feature/x (commit abcdef0123)".into(),
+            comparison: Comparison { targets: vec![target], only_a: vec![], only_b: vec![] },
+            differences: vec![],
+            more: vec![("run", "r".into())],
+        }
+    }
+
+    #[test]
+    fn the_table_is_as_wide_as_its_names_and_doubts_stand_in_it() {
+        let expected = [
+            "A main (commit 0123456789)",
+            "B feature/x (commit abcdef0123)",
+            "",
+            "target                                              A            B   B/A - 1  95 % interval of B/A",
+            "go/net-http@main -> go/net-http@feature-x goodput      10,000/s      9,000/s  -10.00 %  0.880 to 0.920",
+            "                                          memory              -     1.00 MiB         -  -",
+            "                                          verdict         VALID      SUSPECT",
+        ];
+        let text = text(&sides(Verdict::Suspect));
+        let found: Vec<String> = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        assert_eq!(found, expected.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")));
+        let columns: Vec<Option<usize>> = text.lines().skip(4).map(|line| ["goodput", "memory", "verdict"].iter().find_map(|word| line.find(word))).collect();
+        assert_eq!(columns, [Some(42); 3], "{text}");
+    }
+
+    #[test]
+    fn only_what_is_invalid_ends_the_comparison() {
+        assert!(tell_invalid(&sides(Verdict::Invalid).comparison));
+        assert!(!tell_invalid(&sides(Verdict::Suspect).comparison));
+    }
+}

@@ -1,0 +1,140 @@
+//! What a run tells of itself while it is under way, so that another process can show it. Nothing of it is a result: results are records.
+use serde::{Deserialize, Serialize};
+
+use crate::caveat::Verdict;
+use crate::target::TargetId;
+use crate::usage::Role;
+
+/// A run under way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LiveRun {
+    /// The run's name.
+    pub run: String,
+    /// The plan's title.
+    pub title: String,
+    /// Who makes it.
+    pub process: ProcessName,
+    /// When this was written, nanoseconds since 1970.
+    pub updated_unix_ns: u64,
+    /// Whether the user asked for a stop.
+    pub is_stopping: bool,
+    /// Repetitions of each target.
+    pub repetitions: u32,
+    /// The trial under way; `None` before the first.
+    pub trial: Option<LiveTrial>,
+    /// How far all trials together are.
+    pub overall: Option<LiveOverall>,
+    /// Trials that are over, oldest first.
+    pub finished: Vec<LiveFinished>,
+    /// What is to come after the trial under way, in order; a plan with a `precision` may end earlier.
+    pub queued: Vec<LiveQueued>,
+}
+
+/// A process for good: a pid alone is given to another one day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessName {
+    /// Its pid.
+    pub pid: i32,
+    /// When it started, clock ticks after boot (proc_pid_stat(5), field 22).
+    pub start_ticks: u64,
+}
+
+/// The trial under way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LiveTrial {
+    /// The target.
+    pub target: TargetId,
+    /// Counted from 0.
+    pub repetition: u32,
+    /// The load in words: `64 connections`.
+    pub load: String,
+    /// What is being done: `starting`, `proving`, `warm-up`, `measuring`.
+    pub stage: String,
+    /// When that began, nanoseconds since 1970.
+    pub stage_began_unix_ns: u64,
+    /// How far the load is, from 0 to 1; `None` outside of one.
+    pub fraction: Option<f64>,
+    /// Time left of the load, nanoseconds.
+    pub left_ns: Option<u64>,
+    /// The newest seconds of load.
+    pub seconds: Vec<LiveSecond>,
+    /// Errors so far, the warm-up's included.
+    pub errors: u64,
+    /// Connections, or devices, that are open.
+    pub live_connections: Option<u64>,
+    /// Connections, or devices, that the load asks for.
+    pub asked: u32,
+    /// What is used right now, by role.
+    pub uses: Vec<LiveUse>,
+    /// Resident memory of the target.
+    pub target_rss_bytes: Option<u64>,
+}
+
+/// One second of load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LiveSecond {
+    /// Its beginning, nanoseconds after that of the measured part; below 0 is the warm-up.
+    pub from_ns: i64,
+    /// Complete answers per second.
+    pub requests_per_s: Option<f64>,
+    /// Median response time, nanoseconds.
+    pub p50_ns: Option<u64>,
+    /// 99th percentile of the response time, nanoseconds.
+    pub p99_ns: Option<u64>,
+    /// Errors.
+    pub errors: u64,
+}
+
+/// What a role uses.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LiveUse {
+    /// Whose.
+    pub role: Role,
+    /// Cores kept busy.
+    pub cores: Option<f64>,
+    /// Cores it was given; 0 if nothing binds it.
+    pub given: u32,
+}
+
+/// How far all trials together are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LiveOverall {
+    /// The trial under way, counted from 1.
+    pub number: u64,
+    /// How many there will be at the most; `None` for a search.
+    pub at_most: Option<u64>,
+    /// From 0 to 1.
+    pub fraction: Option<f64>,
+    /// Time left, nanoseconds.
+    pub left_ns: Option<u64>,
+}
+
+/// A trial that is over.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LiveFinished {
+    /// The target.
+    pub target: TargetId,
+    /// Counted from 0.
+    pub repetition: u32,
+    /// The step of a sweep or of a search in words.
+    pub step: Option<String>,
+    /// Complete answers per second.
+    pub requests_per_s: Option<f64>,
+    /// 99th percentile of the response time, nanoseconds.
+    pub p99_ns: Option<u64>,
+    /// Errors; `None` if nothing was measured.
+    pub errors: Option<u64>,
+    /// Whether it can be believed.
+    pub verdict: Verdict,
+    /// Why it failed, or its weightiest caveat with its evidence.
+    pub remark: Option<String>,
+}
+
+/// A trial to come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LiveQueued {
+    /// The target.
+    pub target: TargetId,
+    /// Counted from 0.
+    pub repetition: u32,
+}

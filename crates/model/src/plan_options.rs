@@ -1,0 +1,87 @@
+//! What the command line changes in a plan, and the words in which the report says so.
+use crate::profile::Profile;
+use crate::target::TargetId;
+use crate::units::{Spread, format_ns};
+
+/// What the command line changes in a plan.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PlanOptions {
+    /// The quick form.
+    pub quick: bool,
+    /// Only these targets, or others.
+    pub targets: Option<Vec<TargetId>>,
+    /// Another number of repetitions.
+    pub repetitions: Option<u32>,
+    /// `WORKERS` of every target.
+    pub workers: Option<u32>,
+    /// Devices only: the number of devices times this factor, with all times kept.
+    pub scale: Option<f64>,
+    /// Devices only: lengths of ramp-up, sustained part and ramp-down, in nanoseconds.
+    pub phases_ns: Option<[u64; 3]>,
+    /// Devices only: another think time.
+    pub think: Option<Spread>,
+}
+
+impl PlanOptions {
+    /// The profile with `--scale`, `--ramp` and `--think` applied; each change is told in `changed`, in the words of the report.
+    ///
+    /// # Errors
+    /// If one of them is given and the profile is not one of devices; the message names the option.
+    pub(crate) fn apply(&self, profile: Profile, changed: &mut Vec<String>) -> Result<Profile, String> {
+        let given = [("--scale", self.scale.is_some()), ("--ramp", self.phases_ns.is_some()), ("--think", self.think.is_some())];
+        let Some((option, _)) = given.iter().find(|(_, given)| *given) else { return Ok(profile) };
+        let kind = profile.kind();
+        let Profile::Devices { mut devices, requests_per_device, mut think, mut ramp_up_ns, mut sustain_ns, mut ramp_down_ns } = profile else {
+            return Err(format!("{option} goes with device plans only; this one is `{kind}`"));
+        };
+        if let Some(scale) = self.scale {
+            let asked = (f64::from(devices) * scale).round().max(1.0) as u32;
+            changed.push(format!("{asked} devices instead of {devices} (--scale)"));
+            devices = asked;
+        }
+        if let Some(phases) = self.phases_ns {
+            let words = |phases: [u64; 3]| phases.map(format_ns).join(" + ");
+            changed.push(format!("phases of {} instead of {} (--ramp)", words(phases), words([ramp_up_ns, sustain_ns, ramp_down_ns])));
+            [ramp_up_ns, sustain_ns, ramp_down_ns] = phases;
+        }
+        if let Some(asked) = self.think {
+            changed.push(format!("think time {asked} instead of {think} (--think)"));
+            think = asked;
+        }
+        Ok(Profile::Devices { devices, requests_per_device, think, ramp_up_ns, sustain_ns, ramp_down_ns })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn devices() -> Profile {
+        let think = Spread { mean_ns: 900_000_000, jitter: 0.05 };
+        let phase = 1_200 * SECOND;
+        Profile::Devices { devices: 10_000, requests_per_device: 100, think, ramp_up_ns: phase, sustain_ns: phase, ramp_down_ns: phase }
+    }
+
+    #[test]
+    fn changes_of_devices_take_effect_and_are_told() {
+        let think = Spread::exactly(10 * SECOND);
+        let options = PlanOptions { scale: Some(0.1), phases_ns: Some([SECOND, 2 * SECOND, 3 * SECOND]), think: Some(think), ..PlanOptions::default() };
+        let mut changed = Vec::new();
+        let Profile::Devices { devices, think: used, ramp_up_ns, sustain_ns, ramp_down_ns, .. } = options.apply(devices(), &mut changed).unwrap() else {
+            panic!("another kind")
+        };
+        assert_eq!((devices, used, [ramp_up_ns, sustain_ns, ramp_down_ns]), (1_000, think, [SECOND, 2 * SECOND, 3 * SECOND]));
+        assert_eq!(changed.len(), 3);
+        assert_eq!(changed[0], "1000 devices instead of 10000 (--scale)");
+        assert!(changed[2].contains("instead of 900 ms ±5 %") || changed[2].contains("instead of 900 ms"), "{}", changed[2]);
+    }
+
+    #[test]
+    fn a_plan_as_written_has_no_changes() {
+        let mut changed = Vec::new();
+        assert_eq!(PlanOptions::default().apply(devices(), &mut changed).unwrap(), devices());
+        assert!(changed.is_empty());
+    }
+}

@@ -1,0 +1,234 @@
+//! A target over time: one figure a run, and where it changed.
+//!
+//! | module | what it draws |
+//! |---|---|
+//! | `chart` | figures over dates with marks at the changes |
+//! | `page` | charts, changes in words, the table of runs |
+mod chart;
+mod page;
+
+pub use page::{page, plans};
+
+use pippin_model::run::HistoryPoint;
+use pippin_stats::changepoint::{ChangePoint, FEWEST_PER_SIDE, change_points};
+use pippin_stats::quantile::median;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::words;
+
+/// A plan's runs of one target; each plan is a history of its own, because only equal loads compare.
+#[derive(Debug, Clone, PartialEq)]
+pub struct History {
+    /// The plan.
+    pub plan: String,
+    /// Whether these are its quick forms.
+    pub quick: bool,
+    /// Oldest first.
+    pub runs: Vec<Run>,
+}
+
+/// The figures of one run: the median of its trials.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Its name.
+    pub id: String,
+    /// Nanoseconds since 1970.
+    pub started_unix_ns: u64,
+    /// Right answers per second.
+    pub goodput_per_s: f64,
+    /// 99th percentile of the response time, nanoseconds.
+    pub p99_ns: Option<f64>,
+    /// Trials with a result.
+    pub trials: usize,
+    /// Whether one of them is INVALID: shown, and left out where changes are looked for.
+    pub invalid: bool,
+}
+
+/// What is followed over time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Figure {
+    /// Right answers per second.
+    Goodput,
+    /// 99th percentile of the response time.
+    P99,
+}
+
+/// A change of a figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// Which figure.
+    pub figure: Figure,
+    /// The first run after it.
+    pub run: String,
+    /// When the last run before it began and when the first after it did, nanoseconds since 1970.
+    pub between_unix_ns: (u64, u64),
+    /// Medians before and after, and how likely chance alone does as much.
+    pub point: ChangePoint,
+}
+
+impl Figure {
+    /// All that are followed.
+    pub const ALL: [Self; 2] = [Self::Goodput, Self::P99];
+
+    const fn of(self, run: &Run) -> Option<f64> {
+        match self {
+            Self::Goodput => Some(run.goodput_per_s),
+            Self::P99 => run.p99_ns,
+        }
+    }
+
+    fn words(self, value: f64) -> String {
+        match self {
+            Self::Goodput => format!("{} requests/s", words::count(Some(value))),
+            Self::P99 => words::ns_f(Some(value)),
+        }
+    }
+}
+
+/// The histories of a target, by plan; points come oldest first.
+#[must_use]
+pub fn of(points: &[HistoryPoint]) -> Vec<History> {
+    let mut plans: Vec<(&str, bool)> = points.iter().map(|point| (point.plan.as_str(), point.quick)).collect();
+    plans.sort_unstable();
+    plans.dedup();
+    plans.into_iter().map(|(plan, quick)| History { plan: plan.into(), quick, runs: runs_of(points, plan, quick) }).collect()
+}
+
+/// Medians by run.
+fn runs_of(points: &[HistoryPoint], plan: &str, quick: bool) -> Vec<Run> {
+    let mut runs: Vec<(Run, Vec<f64>, Vec<f64>)> = Vec::new();
+    for point in points.iter().filter(|point| point.plan == plan && point.quick == quick) {
+        let Some(goodput) = point.goodput_per_s else { continue };
+        if runs.last().is_none_or(|(run, _, _)| run.id != point.run) {
+            let run = Run { id: point.run.clone(), started_unix_ns: point.started_unix_ns, goodput_per_s: 0.0, p99_ns: None, trials: 0, invalid: false };
+            runs.push((run, Vec::new(), Vec::new()));
+        }
+        if let Some((run, goodputs, p99s)) = runs.last_mut() {
+            run.invalid |= point.verdict == "INVALID";
+            goodputs.push(goodput);
+            p99s.extend(point.p99_ns.map(|ns| ns as f64));
+        }
+    }
+    runs.into_iter()
+        .filter_map(|(run, goodputs, p99s)| Some(Run { goodput_per_s: median(&goodputs)?, p99_ns: median(&p99s), trials: goodputs.len(), ..run }))
+        .collect()
+}
+
+impl History {
+    /// Its name: the plan, and whether it is the quick form.
+    #[must_use]
+    pub fn title(&self) -> String {
+        format!("{}{}", self.plan, if self.quick { ", quick form" } else { "" })
+    }
+
+    /// Runs that are believed and have this figure.
+    fn believed(&self, figure: Figure) -> Vec<(&Run, f64)> {
+        self.runs.iter().filter(|run| !run.invalid).filter_map(|run| Some((run, figure.of(run)?))).collect()
+    }
+
+    /// Whether there are enough runs to look for changes.
+    #[must_use]
+    pub fn is_long_enough(&self) -> bool {
+        self.believed(Figure::Goodput).len() >= 2 * FEWEST_PER_SIDE
+    }
+
+    /// Where this figure changed, oldest first.
+    #[must_use]
+    pub fn changes(&self, figure: Figure) -> Vec<Change> {
+        let believed = self.believed(figure);
+        let values: Vec<f64> = believed.iter().map(|(_, value)| *value).collect();
+        // A fixed seed: the same history has the same changes each time it is looked at.
+        let points = change_points(&values, &mut Xoshiro256PlusPlus::seed_from_u64(1));
+        let change = |point: ChangePoint| {
+            let (before, after) = (believed.get(point.index.checked_sub(1)?)?.0, believed.get(point.index)?.0);
+            Some(Change { figure, run: after.id.clone(), between_unix_ns: (before.started_unix_ns, after.started_unix_ns), point })
+        };
+        points.into_iter().filter_map(change).collect()
+    }
+}
+
+impl Change {
+    /// By how much: `-10.0 %`.
+    #[must_use]
+    pub fn relative(&self) -> String {
+        format!("{:+.1} %", (self.point.after / self.point.before - 1.0) * 100.0)
+    }
+
+    /// In a sentence.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let name = match self.figure {
+            Figure::Goodput => "",
+            Figure::P99 => "p99 ",
+        };
+        let (before, after) = (self.figure.words(self.point.before), self.figure.words(self.point.after));
+        format!("From run {} on: {name}{before} → {after} ({}, p = {:.3}).", self.run, self.relative(), self.point.p_value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY_NS: u64 = 86_400_000_000_000;
+
+    fn point(run: &str, plan: &str, verdict: &str, goodput: Option<f64>) -> HistoryPoint {
+        HistoryPoint { run: run.into(), started_unix_ns: 0, plan: plan.into(), quick: false, verdict: verdict.into(), goodput_per_s: goodput, p99_ns: Some(5) }
+    }
+
+    /// 1,000 requests/s for eight days, then 900.
+    fn slowed_down() -> Vec<HistoryPoint> {
+        let day = |i: u64| HistoryPoint {
+            started_unix_ns: 1_795_293_300_000_000_000 + i * DAY_NS,
+            ..point(&format!("run-{i}"), "hello", "VALID", Some(if i < 8 { 1_000.0 } else { 900.0 } + (i % 3) as f64))
+        };
+        (0..16).map(day).collect()
+    }
+
+    #[test]
+    fn a_run_is_the_median_of_its_trials_and_one_invalid_trial_marks_it() {
+        let points = [
+            point("1", "hello", "VALID", Some(10.0)),
+            point("1", "hello", "VALID", Some(30.0)),
+            point("1", "hello", "SUSPECT", Some(20.0)),
+            point("2", "hello", "INVALID", Some(99.0)),
+            point("3", "hello", "INVALID", None),
+            point("4", "users", "VALID", Some(5.0)),
+        ];
+        let histories = of(&points);
+        let told: Vec<_> = histories[0].runs.iter().map(|run| (run.id.as_str(), run.goodput_per_s, run.trials, run.invalid)).collect();
+        assert_eq!(told, [("1", 20.0, 3, false), ("2", 99.0, 1, true)]);
+        assert_eq!(histories[1].plan, "users");
+    }
+
+    #[test]
+    fn quick_forms_are_a_history_of_their_own() {
+        let quick = HistoryPoint { quick: true, ..point("2", "hello", "VALID", Some(5.0)) };
+        let histories = of(&[point("1", "hello", "VALID", Some(10.0)), quick]);
+        assert_eq!(histories.iter().map(History::title).collect::<Vec<_>>(), ["hello", "hello, quick form"]);
+    }
+
+    #[test]
+    fn a_step_is_found_named_and_marked_between_its_runs() {
+        let history = of(&slowed_down()).remove(0);
+        let changes = history.changes(Figure::Goodput);
+        assert_eq!(changes.len(), 1);
+        assert!(changes[0].words().starts_with("From run run-8 on: 1,001 requests/s → 901 requests/s (-10.0 %"), "{}", changes[0].words());
+        assert_eq!(changes[0].between_unix_ns.1 - changes[0].between_unix_ns.0, DAY_NS);
+        assert_eq!(history.changes(Figure::P99), [], "the response times stayed as they were");
+        let drawn = chart::of(&history, Figure::Goodput).unwrap();
+        for part in ["-10.0 %", "27 Nov", "date (UTC)", "stroke-dasharray"] {
+            assert!(drawn.wide.contains(part), "{part}: {}", drawn.wide);
+        }
+        assert!(drawn.alternative.contains("over 16 runs from 2026-11-21 to 2026-12-06, with 1 change"), "{}", drawn.alternative);
+    }
+
+    #[test]
+    fn the_page_has_charts_changes_and_runs() {
+        let page = page("go/net-http", &slowed_down());
+        for part in ["History of go/net-http", "From run run-8 on", "<svg", "run-15", "2026-12-06", "default-src 'none'"] {
+            assert!(page.contains(part), "{part}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Figures over dates, with marks where they changed.
+use crate::chart::axis::{Axis, short, time};
+use crate::chart::calendar;
+use crate::chart::canvas::{Form, Line, Mark, marked_lines};
+use crate::chart::palette::{INVALID, Stroke, series};
+use crate::chart::{Chart, DataTable};
+use crate::history::{Change, Figure, History, Run};
+use crate::words;
+
+const fn seconds(unix_ns: u64) -> f64 {
+    unix_ns as f64 / 1e9
+}
+
+/// The chart of a figure; `None` below two runs.
+pub fn of(history: &History, figure: Figure) -> Option<Chart> {
+    let all: Vec<(&Run, f64)> = history.runs.iter().filter_map(|run| Some((run, figure.of(run)?))).collect();
+    let ((first, _), (last, _)) = (all.first()?, all.last()?);
+    if all.len() < 2 {
+        return None;
+    }
+    let changes = history.changes(figure);
+    let most = all.iter().map(|(_, value)| *value).fold(0.0, f64::max);
+    let (name, title, unit, label): (_, _, _, fn(f64) -> String) = match figure {
+        Figure::Goodput => ("requests", "Requests per second", "right answers/s", short),
+        Figure::P99 => ("p99", "Response time, 99th percentile", "p99", time),
+    };
+    let drawn = series_of(history, figure, &changes);
+    let marks: Vec<Mark> = changes.iter().map(mark).collect();
+    let draw = |form: Form| {
+        let dates = calendar::dates(seconds(first.started_unix_ns), seconds(last.started_unix_ns), form.ticks());
+        // Room for what is written at the marks.
+        marked_lines(form, &dates, &Axis::linear(unit, 0.0, most * 1.08, 5, label), &drawn, &marks)
+    };
+    let day = |run: &Run| words::time(run.started_unix_ns).split(' ').next().unwrap_or_default().to_string();
+    let count = match changes.len() {
+        0 => "without a change that chance does not explain".into(),
+        1 => format!("with 1 change ({})", changes[0].relative()),
+        more => format!("with {more} changes ({})", changes.iter().map(Change::relative).collect::<Vec<_>>().join(", ")),
+    };
+    Some(Chart {
+        name: format!("history-{name}-{}", history.plan),
+        title: title.into(),
+        alternative: format!("{title} over {} runs from {} to {}, {count}.", all.len(), day(first), day(last)),
+        caption: "A dot for each run, the median of its trials; grey: INVALID. Dotted verticals: changes that chance does not explain (E-divisive, permutation test at 2 %), between the last run before and the first after; level lines: the medians around them.".into(),
+        lines_by_target: false,
+        wide: draw(Form::Wide),
+        narrow: draw(Form::Narrow),
+        table: DataTable {
+            columns: ["run", "started", unit, "verdict"].map(Into::into).into(),
+            rows: all
+                .iter()
+                .map(|(run, value)| vec![run.id.clone(), words::time(run.started_unix_ns), figure.words(*value), if run.invalid { "INVALID" } else { "believed" }.into()])
+                .collect(),
+        },
+    })
+}
+
+/// Believed runs joined, the others as grey dots, and a level for each stretch between changes.
+fn series_of(history: &History, figure: Figure, changes: &[Change]) -> Vec<Line> {
+    let line = |points, colour, marks, stroke| Line { name: None, colour, stroke, points, marks, joined: !marks || colour != INVALID };
+    let believed: Vec<(f64, f64)> = history.believed(figure).iter().map(|(run, value)| (seconds(run.started_unix_ns), *value)).collect();
+    let invalid = history.runs.iter().filter(|run| run.invalid).filter_map(|run| Some((seconds(run.started_unix_ns), figure.of(run)?))).collect();
+    let (begin, end) = (believed.first().map_or(0.0, |point| point.0), believed.last().map_or(0.0, |point| point.0));
+    let mut levels = Vec::new();
+    for (index, change) in changes.iter().enumerate() {
+        let at = middle(change);
+        if index == 0 {
+            levels.push(vec![(begin, change.point.before), (at, change.point.before)]);
+        }
+        let until = changes.get(index + 1).map_or(end, middle);
+        levels.push(vec![(at, change.point.after), (until, change.point.after)]);
+    }
+    let levels = levels.into_iter().map(|points| line(points, series(1), false, Stroke::Dashed));
+    levels.chain([line(invalid, INVALID, true, Stroke::Solid), line(believed, series(0), true, Stroke::Solid)]).collect()
+}
+
+/// Half way between the runs that it lies between: nobody knows when it happened.
+fn middle(change: &Change) -> f64 {
+    let (before, after) = change.between_unix_ns;
+    f64::midpoint(seconds(before), seconds(after))
+}
+
+fn mark(change: &Change) -> Mark {
+    Mark { at: middle(change), words: change.relative() }
+}

@@ -1,0 +1,62 @@
+//! Charts, changes in words, and the table of runs.
+use maud::{Markup, html};
+use pippin_model::run::HistoryPoint;
+
+use super::{Figure, History, chart};
+use crate::html::{document, figures, rules};
+use crate::words;
+
+/// The history of a target as a page that needs nothing else.
+#[must_use]
+pub fn page(target: &str, points: &[HistoryPoint]) -> String {
+    let body = html! {
+        main id="main" { h1 { "History of " (target) } (plans(points, |run| html! { (run) })) }
+        footer { p { "Made by Pippin. This page holds everything it shows and asks for nothing." } }
+    };
+    document(&format!("History of {target} · Pippin"), &rules(2), &body).into_string()
+}
+
+/// A section for each plan; `link` makes a run's name lead to its page, where there is one.
+#[must_use]
+pub fn plans(points: &[HistoryPoint], link: impl Fn(&str) -> Markup) -> Markup {
+    html! { @for history in super::of(points) { (section(&history, &link)) } }
+}
+
+fn section(history: &History, link: &impl Fn(&str) -> Markup) -> Markup {
+    let changes: Vec<_> = Figure::ALL.iter().flat_map(|figure| history.changes(*figure)).collect();
+    html! {
+        section {
+            h2 { "Plan " (history.plan) @if history.quick { " " span.tag { "quick form" } } }
+            @for figure in Figure::ALL { @if let Some(chart) = chart::of(history, figure) { (figures::figure(&chart)) } }
+            @if history.is_long_enough() {
+                h3 { "Changes" }
+                @if changes.is_empty() { p { "None that chance does not explain." } }
+                @else { ul { @for change in &changes { li { (change.words()) } } } }
+            } @else { p.hint { "Changes are looked for from six runs on that are not INVALID." } }
+            h3 { "Runs" }
+            (table(history, link))
+        }
+    }
+}
+
+fn table(history: &History, link: &impl Fn(&str) -> Markup) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Runs, scrolls sideways" {
+            table.sortable {
+                thead { tr { th scope="col" { "Run" } th scope="col" { "Started" } th.number scope="col" { "Requests/s" } th.number scope="col" { "p99" } th.number scope="col" { "Trials" } th scope="col" { "Verdict" } } }
+                tbody {
+                    @for run in history.runs.iter().rev() {
+                        tr .invalid[run.invalid] {
+                            th scope="row" { (link(&run.id)) }
+                            td data-value=(run.started_unix_ns / 1_000_000) { (words::time(run.started_unix_ns)) }
+                            td.number data-value=(run.goodput_per_s) { (words::count(Some(run.goodput_per_s))) }
+                            td.number data-value=[run.p99_ns] { (words::ns_f(run.p99_ns)) }
+                            td.number { (run.trials) }
+                            td { @if run.invalid { span.badge.invalid { "INVALID" } } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

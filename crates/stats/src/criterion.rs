@@ -1,0 +1,116 @@
+//! By what targets are ranked: by how much they answer, or, where the schedule sets how much is asked, by how soon.
+use pippin_model::load_result::{LoadResult, Window};
+use pippin_model::profile::Profile;
+use serde::{Deserialize, Serialize};
+
+use crate::bootstrap::Sample;
+use crate::due;
+use crate::rank::Better;
+use crate::steady::{measured_rates, measured_windows};
+
+/// The figure by which targets are ranked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RankedBy {
+    /// Complete and right answers per second: closed loops, sweeps, capacity searches.
+    Goodput,
+    /// The response time that 99 % of all requests that were due kept ([`due::quantile_ns`]): open loops and devices, where every target that
+    /// keeps up has the same goodput.
+    ResponseP99,
+}
+
+impl RankedBy {
+    /// What ranks targets under such a load.
+    #[must_use]
+    pub const fn of(profile: &Profile) -> Self {
+        match profile {
+            Profile::Open { .. } | Profile::Devices { .. } => Self::ResponseP99,
+            // A capacity search finds its rate; the schedule does not set it.
+            Profile::Closed { .. } | Profile::Sweep { .. } | Profile::Capacity { .. } => Self::Goodput,
+        }
+    }
+
+    /// Which way is up.
+    #[must_use]
+    pub const fn better(self) -> Better {
+        match self {
+            Self::Goodput => Better::More,
+            Self::ResponseP99 => Better::Less,
+        }
+    }
+
+    /// The figure of one trial with the windows behind it: answers per second, or nanoseconds. `None` if the trial does not have it.
+    #[must_use]
+    pub fn sample(self, load: &LoadResult) -> Option<Sample> {
+        match self {
+            Self::Goodput => Some(Sample { value: load.measured.goodput_per_s()?, windows: measured_rates(load, |window: &Window| window.good) }),
+            Self::ResponseP99 => Some(Sample {
+                value: due::quantile_ns(&load.measured, 0.99)? as f64,
+                windows: measured_windows(load).filter_map(|window| window.response_p99_ns).map(|ns| ns as f64).collect(),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ratio::ratio_of;
+    use crate::test_noise::Noise;
+    use crate::test_record::TestRecord;
+
+    fn of(record: TestRecord) -> RankedBy {
+        RankedBy::of(&record.build().spec.profile)
+    }
+
+    #[test]
+    fn the_schedule_sets_the_goodput_of_open_loops_and_devices_only() {
+        assert_eq!([of(TestRecord::open(10.0)), of(TestRecord::devices(10))], [RankedBy::ResponseP99; 2]);
+        assert_eq!([of(TestRecord::hello()), of(TestRecord::hello().sweep_point(1, &[1, 2])), of(TestRecord::search_step(10.0))], [RankedBy::Goodput; 3]);
+    }
+
+    /// One trial of 30 windows of 300 log-normal response times each, as [`RankedBy::sample`] makes it of a load.
+    fn simulated(noise: &mut Noise, scale: f64) -> Sample {
+        let p99 = |times: &mut Vec<f64>| {
+            times.sort_unstable_by(f64::total_cmp);
+            times[(0.99 * times.len() as f64).ceil() as usize - 1]
+        };
+        let mut all = Vec::new();
+        let windows = (0..30)
+            .map(|_| {
+                let mut times: Vec<f64> = (0..300).map(|_| scale * (0.3 * noise.normal()).exp()).collect();
+                all.extend_from_slice(&times);
+                p99(&mut times)
+            })
+            .collect();
+        Sample { value: p99(&mut all), windows }
+    }
+
+    #[test]
+    fn the_scatter_of_the_windows_p99_tells_how_sure_the_trials_is() {
+        let mut noise = Noise::new(8);
+        let mut told_apart = |scale: f64| {
+            (0..100)
+                .filter(|_| {
+                    let (a, b) = (simulated(&mut noise, scale), simulated(&mut noise, 1.0));
+                    ratio_of(&[a], &[b], 200, &mut noise.0).unwrap().is_significant()
+                })
+                .count()
+        };
+        let (equal, slower) = (told_apart(1.0), told_apart(1.1));
+        println!("of 100 pairs of single trials: equal ones told apart {equal} times, those 10 % slower {slower} times");
+        assert!(equal <= 12, "equal targets were told apart in {equal} of 100");
+        assert!(slower >= 80, "10 % were seen in {slower} of 100");
+    }
+
+    #[test]
+    fn windows_without_an_answer_have_no_time() {
+        let mut load = TestRecord::open(1_000.0).seconds(5).build().load.unwrap();
+        for (window, ms) in load.windows.iter_mut().zip([1, 2, 3, 4]) {
+            window.response_p99_ns = Some(ms * 1_000_000);
+        }
+        let sample = RankedBy::ResponseP99.sample(&load).unwrap();
+        assert_eq!(sample.windows, [1e6, 2e6, 3e6, 4e6]);
+        assert_eq!(RankedBy::Goodput.sample(&load).unwrap().windows.len(), 5);
+    }
+}

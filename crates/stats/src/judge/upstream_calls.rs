@@ -1,0 +1,104 @@
+//! INVALID: the slow upstream was asked less often than requests were answered. SUSPECT: it was asked more often than requests were sent.
+use pippin_model::caveat::{Caveat, Severity};
+
+use crate::judge::evidence::{Evidence, caveat, percent, whole};
+
+/// What the upstream calls its count of calls in the trial's record.
+const UPSTREAM_CALLS: &str = "upstream_calls";
+
+/// Whether the upstream's own count of calls over the whole load, warm-up and ramps included, fits the requests of the whole load.
+///
+/// An answer that came needs a call that was made before it, and a request that was never sent makes none: the calls lie between the right
+/// answers and the requests sent, however many were under way when the count was taken. The proofs hold this only outside of the load, where a
+/// target that shares calls among many waiting requests may behave.
+pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    let calls = *evidence.record.services.get(UPSTREAM_CALLS)?;
+    let load = evidence.load().filter(|load| !load.windows.is_empty())?;
+    let good: u64 = load.windows.iter().map(|window| window.good).sum();
+    let sent: u64 = load.windows.iter().map(|window| window.sent).sum();
+    if calls < good as f64 {
+        let seen = format!(
+            "the upstream was asked {} times for {} right answers over the whole load ({})",
+            whole(calls),
+            whole(good as f64),
+            percent(calls / good as f64)
+        );
+        return Some(caveat(
+            "upstream_not_called",
+            Severity::Invalid,
+            seen,
+            "each request must ask the upstream once: take out what caches its answers or shares a call among requests",
+        ));
+    }
+    (calls > (sent + stragglers(evidence)) as f64).then(|| {
+        let seen = format!("the upstream was asked {} times for {} requests over the whole load", whole(calls), whole(sent as f64));
+        caveat("upstream_called_more", Severity::Suspect, seen, "see whether the target's client retries or fetches ahead: it does more work than asked")
+    })
+}
+
+/// Requests of the step before, in a sweep or a search, that the target may still be serving: no more than it had connections.
+fn stragglers(evidence: &Evidence) -> u64 {
+    if evidence.record.spec.step.is_none() { 0 } else { evidence.measured().map_or(0, |measured| measured.connections.asked) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_record::{TestRecord, judged};
+    use pippin_model::trial::TrialRecord;
+
+    /// A trial whose load had this many right answers and requests sent, and the upstream's count.
+    fn counted(mut record: TrialRecord, good: u64, sent: u64, calls: u64) -> TrialRecord {
+        let windows = &mut record.load.as_mut().unwrap().windows;
+        windows.iter_mut().for_each(|window| (window.good, window.sent) = (0, 0));
+        // Half of them in the warm-up, which counts too.
+        let mut warm_up = windows[0].clone();
+        warm_up.from_ns = -1_000_000_000;
+        (warm_up.good, warm_up.sent) = (good / 2, sent / 2);
+        (windows[0].good, windows[0].sent) = (good - good / 2, sent - sent / 2);
+        windows.insert(0, warm_up);
+        record.services.insert(UPSTREAM_CALLS.into(), calls as f64);
+        record
+    }
+
+    fn found(good: u64, sent: u64, calls: u64) -> Option<Caveat> {
+        judged(judge, &counted(TestRecord::hello().build(), good, sent, calls))
+    }
+
+    #[test]
+    fn one_call_too_few_is_invalid() {
+        let caveat = found(1_000, 1_100, 999).unwrap();
+        assert_eq!((caveat.id.as_str(), caveat.severity), ("upstream_not_called", Severity::Invalid));
+        let shared = found(20_000, 20_010, 5_000).unwrap();
+        assert_eq!(shared.evidence, "the upstream was asked 5,000 times for 20,000 right answers over the whole load (25.0 %)");
+    }
+
+    #[test]
+    fn one_call_too_many_is_suspect() {
+        let caveat = found(1_000, 1_100, 1_101).unwrap();
+        assert_eq!((caveat.id.as_str(), caveat.severity), ("upstream_called_more", Severity::Suspect));
+    }
+
+    #[test]
+    fn what_was_under_way_may_or_may_not_have_called() {
+        for calls in [1_000, 1_050, 1_100] {
+            assert_eq!(found(1_000, 1_100, calls), None);
+        }
+        assert_eq!(found(0, 10, 0), None);
+    }
+
+    #[test]
+    fn in_a_sweep_the_step_before_may_still_call() {
+        let point = |calls| judged(judge, &counted(TestRecord::hello().sweep_point(8, &[1, 8]).build(), 1_000, 1_008, calls));
+        assert_eq!(point(1_016), None);
+        assert_eq!(point(1_017).unwrap().id, "upstream_called_more");
+    }
+
+    #[test]
+    fn without_an_upstream_or_its_count_there_is_no_doubt() {
+        assert_eq!(judged(judge, &TestRecord::hello().build()), None);
+        let mut no_windows = counted(TestRecord::hello().build(), 10, 10, 1);
+        no_windows.load.as_mut().unwrap().windows.clear();
+        assert_eq!(judged(judge, &no_windows), None);
+    }
+}
