@@ -65,7 +65,7 @@ fn spec(arguments: &EngineArguments) -> LoadSpec {
     let is_devices = arguments.think_ms.is_some();
     LoadSpec {
         addresses: vec![arguments.address],
-        tls_server_name: None,
+        tls: None,
         source_addresses: if arguments.sources > 1 { (1..=arguments.sources).map(|last| IpAddr::from([127, 0, 0, last])).collect() } else { Vec::new() },
         requests: vec![request(arguments)],
         schedule: schedule(arguments, duration_ns),

@@ -109,7 +109,7 @@ pub struct RunArguments {
     after_help = "Examples:\n  pippin load http://127.0.0.1:8080/ -c 64 -d 10s          closed loop, as wrk\n  pippin load http://127.0.0.1:8080/ -c 10 -n 1000 --no-keep-alive   as ab\n  pippin load http://127.0.0.1:8080/ -R 5000 -d 30s        constant rate; response time from the intended instant\n  pippin load http://127.0.0.1:8080/ --devices 1000 --ramp 10s,30s,10s\n  pippin load http://127.0.0.1:8080/ --sweep 1..512 -d 5s\n  pippin load http://127.0.0.1:8080/ --objective \"p99<50ms\" -c 64 -d 5s"
 )]
 pub struct LoadArguments {
-    /// http://HOST[:PORT]/PATH
+    /// http://HOST[:PORT]/PATH or https://...
     #[arg(value_name = "URL", value_hint = ValueHint::Url)]
     pub url: String,
     /// Connections.
@@ -175,6 +175,18 @@ pub struct LoadArguments {
     /// Also write the whole result as JSON; - for standard output instead of the text.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
+    /// https: trust the certificates in this file (PEM) as roots, besides the system's.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "insecure")]
+    pub ca: Option<PathBuf>,
+    /// https: do not verify the server's certificate. (No -k: to ab, that is keep-alive.)
+    #[arg(long)]
+    pub insecure: bool,
+    /// https: the name that the certificate must be for and that is sent to the server; the URL's host by default.
+    #[arg(long, value_name = "NAME")]
+    pub server_name: Option<String>,
+    /// https: let new connections resume earlier sessions; by default each does a full handshake, as a new client does.
+    #[arg(long)]
+    pub tls_resume: bool,
     /// Local addresses to connect from, separated by commas.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub source_ips: Vec<std::net::IpAddr>,

@@ -1,6 +1,6 @@
 //! One load from the command line, for profiling the engine without the rest of Pippin. Arguments are `key=value`:
 //! `to=ADDRESS c=64 d=2 warm=0.3 t=1 core=1 io=epoll|io_uring|auto mode=closed|open|devices rate=5000 poisson=1 pipeline=1 close=1
-//! think=0.9 n=COUNT sources=4 path=/ spin=ns per=100 up=1 down=1`.
+//! think=0.9 n=COUNT sources=4 path=/ spin=ns per=100 up=1 down=1 tls=SERVER_NAME resume=1`.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a tool for profiling
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -10,6 +10,7 @@ use pippin_engine::{Control, run};
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::*;
+use pippin_model::tls::TlsSpec;
 use pippin_model::units::Spread;
 
 struct Arguments(HashMap<String, String>);
@@ -49,7 +50,7 @@ fn spec(a: &Arguments) -> LoadSpec {
     let is_devices = a.text("mode", "closed") == "devices";
     LoadSpec {
         addresses: a.text("to", "127.0.0.1:8080").split(',').map(|to| to.parse().expect("an address like 127.0.0.1:8080")).collect(),
-        tls_server_name: None,
+        tls: a.given("tls").then(|| TlsSpec { server_name: a.text("tls", "localhost"), extra_roots_pem: None, verify: false, resume: a.given("resume") }),
         source_addresses: (0..a.number("sources", 0.0) as u8).map(|n| IpAddr::from([127, 0, 1, n + 1])).collect(),
         requests: vec![RequestTemplate { bytes: head.into(), head_only: false, check: Check { status: vec![200], body: BodyCheck::Any } }],
         schedule: match a.text("mode", "closed").as_str() {
@@ -92,8 +93,9 @@ fn print(result: &LoadResult) {
     let measured = &result.measured;
     println!("{:?}\n{:?} {:?} {:?}", measured.requests, measured.errors, measured.connections, measured.bytes);
     let spans = &measured.spans;
-    let all: [(&str, &Histogram); 7] = [
+    let all: [(&str, &Histogram); 8] = [
         ("connect", &spans.connect),
+        ("tls", &spans.tls),
         ("headers", &spans.headers),
         ("body", &spans.body),
         ("service", &spans.service_time),
@@ -108,6 +110,9 @@ fn print(result: &LoadResult) {
     }
     for phase in &result.phases {
         println!("{} {} {:?}", phase.name, phase.measured.duration_ns, phase.measured.requests);
+    }
+    if let Some(tls) = &result.tls {
+        println!("{tls:?}");
     }
     let completed = measured.requests.completed.max(1) as f64;
     println!(

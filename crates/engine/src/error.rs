@@ -2,6 +2,19 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
+/// What may help against a handshake that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remedy {
+    /// To trust the root behind the certificate.
+    TrustRoot,
+    /// To expect another name.
+    OtherName,
+    /// To renew the certificate, or not to verify it.
+    DoNotVerify,
+    /// To speak HTTP without TLS.
+    PlainHttp,
+}
+
 /// A load that cannot run as it was asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -124,9 +137,34 @@ pub enum EngineError {
         /// Threads that would be enough.
         threads: u64,
     },
-    /// HTTPS is not built yet.
-    #[error("HTTPS is not supported yet: use an http:// address")]
-    TlsUnsupported,
+    /// A server name that no certificate can be for.
+    #[error("the server name `{name}` is neither a host name nor an IP address: write it like example.org")]
+    ServerName {
+        /// The name given.
+        name: String,
+    },
+    /// Roots that cannot be read.
+    #[error("the roots to trust besides the system's cannot be used: {0}; give certificates in PEM form")]
+    ExtraRoots(String),
+    /// Nothing to verify certificates with.
+    #[error("this system has no root certificates ({errors}): install them (package ca-certificates), set SSL_CERT_FILE, give a root, or do not verify")]
+    NoRoots {
+        /// Why there are none.
+        errors: String,
+    },
+    /// TLS cannot be set up at all.
+    #[error("TLS cannot be set up: {0}")]
+    Tls(String),
+    /// A handshake failed.
+    #[error("the TLS handshake with {address} fails: {reason}")]
+    Handshake {
+        /// With whom.
+        address: SocketAddr,
+        /// Why.
+        reason: String,
+        /// What the user may do about it, where that is known.
+        remedy: Option<Remedy>,
+    },
     /// io_uring was asked for and cannot be had.
     #[error("io_uring cannot be used here: {0}; choose `auto` or `epoll`")]
     IoUringUnavailable(String),

@@ -3,7 +3,7 @@
 //! [`run()`] takes a [`LoadSpec`] and returns what was measured. It knows nothing of targets, plans or files.
 //!
 //! The way of a load: `validate` -> `coordinator` starts one `worker` a thread, each with an `io` event loop, `users` that say when a
-//! request is due, the `http1` decoder, and a `recorder`; the coordinator tells all of them when measuring starts and ends
+//! request is due, the `http1` decoder (with `tls` between it and the loop, if asked for), and a `recorder`; the coordinator tells all of them when measuring starts and ends
 //! (`timeline`) and merges what they have counted.
 mod arrivals;
 mod check;
@@ -21,16 +21,20 @@ mod stop;
 mod tally;
 mod timeline;
 mod timer;
+mod tls;
 mod validate;
 mod wire;
 mod worker;
 
+use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use pippin_model::load_result::{LoadResult, Window};
 use pippin_model::load_spec::LoadSpec;
+use pippin_model::tls::{Negotiated, TlsSpec};
 
-pub use error::EngineError;
+pub use error::{EngineError, Remedy};
 
 /// How the caller takes part in a load while it runs.
 pub struct Control<'a> {
@@ -41,6 +45,14 @@ pub struct Control<'a> {
     pub on_window: Option<&'a (dyn Fn(&Window) + Send + Sync)>,
     /// Whether throughput has stopped trending, given the completed requests per second of each short window (200 ms) so far.
     pub steady: fn(&[f64]) -> bool,
+}
+
+/// Does one TLS handshake and closes again: whether a load would get through, before it begins.
+///
+/// # Errors
+/// If there is no such server name, no root to trust, or the handshake fails or takes longer than `timeout`.
+pub fn try_handshake(address: SocketAddr, tls: &TlsSpec, timeout: Duration) -> Result<Negotiated, EngineError> {
+    tls::probe::handshake(address, tls, timeout)
 }
 
 /// Applies one load and blocks until it is over.

@@ -199,15 +199,29 @@ impl Recorder {
         self.window.bytes_out += u64::from(count);
     }
 
-    /// A connection opened. The first ones belong to the measured part although a warm-up may be under way: they happen once.
-    pub fn opened(&mut self, connect_ns: u64, is_first: bool) {
+    /// A connect() succeeded.
+    pub fn connected(&mut self, connect_ns: u64, is_first: bool) {
+        self.tally_of_connection(is_first).spans.connect.record(connect_ns);
+    }
+
+    /// A TLS handshake succeeded.
+    pub fn secured(&mut self, tls_ns: u64, is_first: bool) {
+        self.tally_of_connection(is_first).spans.tls.record(tls_ns);
+    }
+
+    /// The first connections belong to the measured part although a warm-up may be under way: they happen once.
+    fn tally_of_connection(&mut self, is_first: bool) -> &mut Tally {
+        let stretch = if is_first { self.stretch_of_first() } else { self.current };
+        &mut self.stretches[stretch]
+    }
+
+    /// A connection can carry requests.
+    pub fn opened(&mut self, is_first: bool) {
         self.live += 1;
         let live = self.live;
-        let stretch = if is_first { self.stretch_of_first() } else { self.current };
-        let tally = &mut self.stretches[stretch];
+        let tally = self.tally_of_connection(is_first);
         tally.connections.opened += 1;
         tally.connections.reconnects += u64::from(!is_first);
-        tally.spans.connect.record(connect_ns);
         let now = self.now_tally();
         now.connections.peak = now.connections.peak.max(live);
     }

@@ -4,6 +4,7 @@ use std::sync::mpsc::{Sender, channel};
 
 use pippin_model::load_result::{GeneratorUse, LoadResult, Phase};
 use pippin_model::load_spec::{IoChoice, LoadSpec, Schedule, WarmUp};
+use pippin_model::tls::{TlsSpec, TlsUse};
 
 use crate::coordinator::{Coordinator, Course};
 use crate::descriptors::Tables;
@@ -14,6 +15,7 @@ use crate::io::uring::{self, Uring};
 use crate::recorder::{MEASURED, Message, Recorder, WARM_UP};
 use crate::tally::Tally;
 use crate::timeline::{Progress, Timeline};
+use crate::tls::{Client, config};
 use crate::validate::{users, validate};
 use crate::wire::Wire;
 use crate::worker::{Assignment, Mark, Outcome, Worker};
@@ -37,7 +39,8 @@ fn share(total: u64, threads: u32, nth: u32) -> u64 {
 fn run_on<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
     let tables = descriptors::prepare(users(spec), spec.threads)?;
     let wire = Arc::new(Wire::new(&spec.requests, spec.connections.pipeline));
-    let endpoints = Arc::new(Endpoints::new(&spec.addresses, &spec.source_addresses, spec.connections.pipeline > 1));
+    let endpoints = Arc::new(Endpoints::new(&spec.addresses, &spec.source_addresses, spec.connections.pipeline > 1, spec.tls.is_some()));
+    let tls = spec.tls.as_ref().map(Client::new).transpose()?;
     let timeline = Timeline::new();
     let progress: Vec<Progress> = (0..spec.threads).map(|_| Progress::default()).collect();
     let (outbox, inbox) = channel();
@@ -50,7 +53,8 @@ fn run_on<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, E
             let slots = share(u64::from(users(spec)), spec.threads, thread) as u32;
             let quota = spec.stop.requests.map_or(u64::MAX, |requests| share(requests, spec.threads, thread));
             let (wire, endpoints) = (Arc::clone(&wire), Arc::clone(&endpoints));
-            let assignment = Assignment { spec, thread, slots, first_slot, quota, wire, endpoints, timeline: &timeline, progress };
+            let tls = tls.clone();
+            let assignment = Assignment { spec, thread, slots, first_slot, quota, wire, endpoints, tls, timeline: &timeline, progress };
             first_slot += slots;
             assignment
         })
@@ -148,6 +152,7 @@ fn assemble(spec: &LoadSpec, io: &str, started_unix_ns: u64, mut course: Course,
         phases,
         windows: course.windows,
         generator,
+        tls: spec.tls.as_ref().map(|tls| tls_use(tls, outcomes)),
         interrupted: course.interrupted,
     }
 }
@@ -172,6 +177,13 @@ fn phases(spec: &LoadSpec, course: &Course, merged: Vec<Tally>, asked: u64) -> V
             Phase { name: name.into(), from_ns: from - course.started_ns.min(from), measured: tally.into_measured(to - from, asked) }
         })
         .collect()
+}
+
+/// What all threads have seen of TLS.
+fn tls_use(spec: &TlsSpec, outcomes: &[Outcome]) -> TlsUse {
+    let mut all = config::nothing_yet(spec);
+    outcomes.iter().filter_map(|outcome| outcome.tls.as_ref()).for_each(|seen| all.merge(seen));
+    all
 }
 
 fn generator(outcomes: &[Outcome], headline: usize) -> GeneratorUse {

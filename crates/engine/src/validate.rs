@@ -7,9 +7,6 @@ use crate::io::socket::try_source;
 
 /// Checks everything that can be known beforehand, except descriptors.
 pub(crate) fn validate(spec: &LoadSpec) -> Result<(), EngineError> {
-    if spec.tls_server_name.is_some() {
-        return Err(EngineError::TlsUnsupported);
-    }
     addresses(spec)?;
     requests(spec)?;
     numbers(spec)?;

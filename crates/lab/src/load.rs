@@ -146,7 +146,7 @@ fn unfitted(profile: &Profile, step: Option<Step>, base: LoadSpec) -> LoadSpec {
 fn base(connecting: &Connecting, requests: Vec<RequestTemplate>) -> LoadSpec {
     LoadSpec {
         addresses: vec![connecting.address],
-        tls_server_name: None,
+        tls: None,
         source_addresses: Vec::new(),
         requests,
         schedule: Schedule::Closed { think: None },

@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::histogram::Histogram;
+use crate::tls::TlsUse;
 
 /// The outcome of one load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +30,9 @@ pub struct LoadResult {
     pub windows: Vec<Window>,
     /// What the load cost the generator.
     pub generator: GeneratorUse,
+    /// What was negotiated over TLS; `None` if the load was plain HTTP.
+    #[serde(default)]
+    pub tls: Option<TlsUse>,
     /// Whether the load was stopped before its rule said so.
     pub interrupted: bool,
 }
@@ -219,7 +223,7 @@ pub enum ErrorKind {
     ConnectTimeout,
     /// The connection could not be opened for a local reason: ports, descriptors, memory.
     ConnectLocal,
-    /// The TLS handshake failed.
+    /// The TLS handshake failed, or did not end in time; [`TlsUse::failures`] says why.
     Tls,
     /// Closed or reset after the request was sent, before the head of its answer was complete.
     CloseBeforeAnswer,

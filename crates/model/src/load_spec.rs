@@ -2,6 +2,7 @@
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 
+use crate::tls::TlsSpec;
 use crate::units::Spread;
 
 /// One load: addresses x requests x schedule x stop rule, on given cores.
@@ -9,8 +10,8 @@ use crate::units::Spread;
 pub struct LoadSpec {
     /// Where to connect; connections are dealt out over them in turn.
     pub addresses: Vec<SocketAddr>,
-    /// The server's name for TLS; `None` speaks plain TCP.
-    pub tls_server_name: Option<String>,
+    /// How connections are secured; `None` speaks plain TCP.
+    pub tls: Option<TlsSpec>,
     /// Local addresses to connect from, in turn; empty leaves the choice to the kernel. One address has about 28,000 ports
     /// towards one destination (`ip_local_port_range`), so many connections need many.
     pub source_addresses: Vec<IpAddr>,
@@ -184,7 +185,7 @@ pub enum WarmUp {
 /// Limits in time, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeouts {
-    /// For `connect()` and the TLS handshake.
+    /// For `connect()` and the TLS handshake together.
     pub connect_ns: u64,
     /// From the first byte sent to the last byte of the answer.
     pub request_ns: u64,

@@ -6,6 +6,7 @@
 //! | [`upstream`] | a short body after 500 ms, counted | the workload `proxy` |
 //! | [`device`] | 1,024 bytes after 100 ms +-5 %, on 100,000 connections | the device profile's calibration |
 //! | [`scripted`] | whatever a test asks for: pauses, stalls, resets, lies | tests of the engine |
+//! | `tls` (a feature) | any of these behind TLS | tests of the engine and of `pippin load` |
 //!
 //! Each has `serve(listener, config, stop)`, which runs on the calling thread until `stop` is set and returns the server's own
 //! account, and `spawn(config)`, which does so on a thread of its own on a free loopback port. The first three share one lean event
@@ -24,6 +25,8 @@ mod request;
 pub mod scripted;
 mod server;
 pub mod socket;
+#[cfg(feature = "tls")]
+pub mod tls;
 pub mod upstream;
 mod wheel;
 

@@ -2,6 +2,7 @@
 use pippin_model::caveat::{Caveat, Severity, Verdict};
 use pippin_model::histogram::Summary;
 use pippin_model::load_result::{ByteCounts, ConnectionCounts, ErrorKind, Measured, Phase, RequestCounts, StatusCounts, Window};
+use pippin_model::tls::{Negotiated, TlsUse};
 use pippin_model::trial::TrialRecord;
 use pippin_model::units::{format_bytes, format_count, format_ns};
 use serde::Serialize;
@@ -26,7 +27,8 @@ pub struct LoadReport {
     pub goodput_per_s: Option<f64>,
     pub status: StatusCounts,
     pub connect: Summary,
-    pub tls: Summary,
+    /// The handshakes; null without TLS.
+    pub tls: Option<Summary>,
     pub headers: Summary,
     pub body: Summary,
     pub service_time: Summary,
@@ -35,6 +37,8 @@ pub struct LoadReport {
     pub own_lag: Summary,
     pub errors: BTreeMap<ErrorKind, u64>,
     pub connections: ConnectionCounts,
+    /// What the handshakes agreed on, and why some failed; null without TLS.
+    pub tls_sessions: Option<TlsUse>,
     pub bytes: ByteCounts,
     pub overhead_per_answer_bytes: Option<f64>,
     pub generator: GeneratorReport,
@@ -66,6 +70,7 @@ pub struct PhaseReport {
     pub requests: RequestCounts,
     pub throughput_per_s: Option<f64>,
     pub connect: Summary,
+    pub tls: Option<Summary>,
     pub headers: Summary,
     pub body: Summary,
     pub response_time: Summary,
@@ -98,7 +103,7 @@ impl LoadReport {
             goodput_per_s: measured.goodput_per_s(),
             status: measured.status,
             connect: spans.connect.summary(),
-            tls: spans.tls.summary(),
+            tls: load.tls.as_ref().map(|_| spans.tls.summary()),
             headers: spans.headers.summary(),
             body: spans.body.summary(),
             service_time: spans.service_time.summary(),
@@ -107,6 +112,7 @@ impl LoadReport {
             own_lag: spans.own_lag.summary(),
             errors: measured.errors.clone(),
             connections: measured.connections,
+            tls_sessions: load.tls.clone(),
             bytes: measured.bytes,
             overhead_per_answer_bytes: (answers > 0).then(|| measured.bytes.received.saturating_sub(measured.bytes.body) as f64 / answers as f64),
             generator: GeneratorReport {
@@ -117,7 +123,7 @@ impl LoadReport {
                 max_rss_bytes: load.generator.max_rss_bytes,
                 syscalls: load.generator.syscalls,
             },
-            phases: load.phases.iter().map(phase).collect(),
+            phases: load.phases.iter().map(|one| phase(one, load.tls.is_some())).collect(),
             windows: load.windows.clone(),
             verdict: record.verdict,
             caveats: record.caveats.clone(),
@@ -147,6 +153,7 @@ impl LoadReport {
         }
         line(out, "");
         self.write_rates(out, seconds);
+        self.write_tls(out);
         line(out, "");
         self.write_spans(out);
         self.write_percentiles(out);
@@ -196,6 +203,21 @@ impl LoadReport {
         }
     }
 
+    fn write_tls(&self, out: &mut String) {
+        let Some(tls) = &self.tls_sessions else { return };
+        for Negotiated { version, cipher_suite, key_exchange, alpn, handshakes, resumed } in &tls.negotiated {
+            let group = key_exchange.as_deref().unwrap_or("no key exchange");
+            let alpn = alpn.as_deref().unwrap_or("no ALPN");
+            line(out, &format!("TLS          {version}, {cipher_suite}, {group}, {alpn}: {handshakes} handshakes, {resumed} of them resumed"));
+        }
+        if !tls.verified {
+            line(out, "             the server's certificate was not verified");
+        }
+        for (reason, count) in &tls.failures {
+            line(out, &format!("             {count} failed: {reason}"));
+        }
+    }
+
     fn write_spans(&self, out: &mut String) {
         line(out, &format!("{:<14}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}", "", "min", "mean", "+/-sd", "median", "p99", "max"));
         let spans = [
@@ -206,7 +228,9 @@ impl LoadReport {
             ("response time", &self.response_time),
             ("send lag", &self.send_lag),
         ];
-        for (name, span) in spans.into_iter().filter(|(_, span)| span.count > 0) {
+        let tls = self.tls.iter().map(|span| ("tls", span));
+        let spans = spans[..1].iter().copied().chain(tls).chain(spans[1..].iter().copied());
+        for (name, span) in spans.filter(|(_, span)| span.count > 0) {
             let ns = |value: Option<u64>| value.map_or("-".into(), format_ns);
             let f = |value: Option<f64>| ns(value.map(|v| v.round() as u64));
             line(
@@ -286,7 +310,7 @@ fn line(out: &mut String, text: &str) {
     let _ = writeln!(out, "{}", text.trim_end());
 }
 
-fn phase(phase: &Phase) -> PhaseReport {
+fn phase(phase: &Phase, is_tls: bool) -> PhaseReport {
     let measured: &Measured = &phase.measured;
     PhaseReport {
         name: phase.name.clone(),
@@ -295,6 +319,7 @@ fn phase(phase: &Phase) -> PhaseReport {
         requests: measured.requests,
         throughput_per_s: measured.throughput_per_s(),
         connect: measured.spans.connect.summary(),
+        tls: is_tls.then(|| measured.spans.tls.summary()),
         headers: measured.spans.headers.summary(),
         body: measured.spans.body.summary(),
         response_time: measured.spans.response_time.summary(),

@@ -382,6 +382,7 @@ impl TestRecord {
                 max_rss_bytes: Some(20 << 20),
                 syscalls: Some(requests.sent * 2),
             },
+            tls: None,
             interrupted: false,
         }
     }

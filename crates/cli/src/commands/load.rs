@@ -12,18 +12,20 @@ use pippin_model::load_spec::{BodyCheck, Check, Connections, IoChoice, LoadSpec,
 use pippin_model::objective::Objective;
 use pippin_model::profile::Profile;
 use pippin_model::target::TargetId;
+use pippin_model::tls::TlsSpec;
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
 use pippin_model::units::{format_count, parse_duration_ns};
 use pippin_probe::{RoleRoot, Roots, Sampler, usage_between};
 use pippin_report::load_report::LoadReport;
 use pippin_stats::{capacity, judge, objective};
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::{Shared, load_profile, print, root};
+use super::load_url::Url;
+use super::{Shared, load_profile, load_tls, print, root};
 use crate::arguments::LoadArguments;
 use crate::exit::{self, CliError};
 use crate::live::Subject;
@@ -32,12 +34,14 @@ use crate::signals;
 
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let url = Url::parse(&arguments.url)?;
-    let addresses = url.resolve(&arguments.allow_host)?;
     let profile = load_profile::of(arguments)?;
+    let tls = load_tls::of(arguments, &url)?;
+    let addresses = url.resolve(&arguments.allow_host)?;
     if let Some(folder) = arguments.json.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
         return Err(CliError::User(format!("--json: there is no folder {}; make it first", folder.display())));
     }
-    let session = Session { shared, arguments, url, addresses, profile };
+    load_tls::try_it(&addresses, tls.as_ref())?;
+    let session = Session { shared, arguments, url, addresses, tls, profile };
     let records = session.all_steps()?;
     session.show(&records)
 }
@@ -47,6 +51,8 @@ struct Session<'a> {
     arguments: &'a LoadArguments,
     url: Url,
     addresses: Vec<SocketAddr>,
+    /// `None` for http.
+    tls: Option<TlsSpec>,
     profile: Profile,
 }
 
@@ -103,6 +109,10 @@ impl Session<'_> {
     }
 
     fn calibration(&self) -> Option<pippin_model::run::Calibration> {
+        if self.tls.is_some() {
+            // The ceiling was measured without TLS, which costs the generator more than all the rest.
+            return None;
+        }
         let path = self.shared.store.clone().or_else(|| Some(root().ok()?.join(".pippin/pippin.db")))?;
         // Loading a URL makes no database.
         path.is_file().then(|| pippin_store::Store::open(&path).ok()?.calibration().ok()?).flatten()
@@ -124,6 +134,7 @@ impl Session<'_> {
             spec.threads = threads;
         }
         spec.addresses.clone_from(&self.addresses);
+        spec.tls.clone_from(&self.tls);
         spec.connections = Connections { pipeline: arguments.pipeline, ..spec.connections };
         spec.timeouts.request_ns = duration("--timeout", &arguments.timeout)?;
         if spec.timeouts.request_ns == 0 {
@@ -226,66 +237,4 @@ impl Session<'_> {
 
 fn holds(record: &TrialRecord, bounds: &Objective) -> bool {
     record.load.as_ref().is_some_and(|load| objective::misses(bounds, &load.measured).is_empty())
-}
-
-/// The parts of an http URL (RFC 9110 section 4.2).
-struct Url {
-    authority: String,
-    host: String,
-    port: u16,
-    target: String,
-}
-
-impl Url {
-    fn parse(text: &str) -> Result<Self, CliError> {
-        let error = |why: &str| CliError::User(format!("`{text}`: {why}; write it like http://127.0.0.1:8080/path"));
-        let rest = match text.split_once("://") {
-            Some(("http", rest)) => rest,
-            Some(("https", _)) => return Err(error("https is not supported yet")),
-            Some(_) => return Err(error("only http URLs can be loaded")),
-            None => return Err(error("the scheme http:// is missing")),
-        };
-        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        let (authority, path) = rest.split_at(end);
-        let path = path.split('#').next().unwrap_or_default();
-        if authority.is_empty() || authority.contains('@') {
-            return Err(error(if authority.is_empty() { "it has no host" } else { "a user in the URL is not sent; use -H 'Authorization: ...'" }));
-        }
-        let (host, port) = match authority.rsplit_once(':') {
-            Some((host, port)) if !port.contains(']') => {
-                (host, port.parse().ok().filter(|port| *port > 0).ok_or_else(|| error("its port is not a number from 1 to 65535"))?)
-            }
-            _ => (authority, 80),
-        };
-        let host = host.trim_start_matches('[').trim_end_matches(']');
-        if host.is_empty() {
-            return Err(error("it has no host"));
-        }
-        let target = if path.starts_with('/') { path.to_string() } else { format!("/{path}") };
-        if !target.is_ascii() || target.bytes().any(|byte| byte <= b' ' || byte == 127) {
-            return Err(error("its path must be percent-encoded ASCII"));
-        }
-        Ok(Self { authority: authority.into(), host: host.into(), port, target })
-    }
-
-    /// Loopback is always allowed; any other host needs consent for its very name.
-    fn resolve(&self, allowed: &[String]) -> Result<Vec<SocketAddr>, CliError> {
-        let addresses: Vec<SocketAddr> = (self.host.as_str(), self.port)
-            .to_socket_addrs()
-            .map_err(|error| CliError::User(format!("cannot find the host `{}`: {error}", self.host)))?
-            .collect();
-        if addresses.is_empty() {
-            return Err(CliError::User(format!("the host `{}` has no address", self.host)));
-        }
-        if addresses.iter().any(|address| !address.ip().is_loopback()) && !allowed.contains(&self.host) {
-            return Err(CliError::User(format!("`{}` is not this machine; if you may load it, say so: --allow-host {}", self.host, self.host)));
-        }
-        // `localhost` often has an IPv4 and an IPv6 address, of which a server listens on one only.
-        let answering: Vec<SocketAddr> =
-            addresses.iter().copied().filter(|address| std::net::TcpStream::connect_timeout(address, Duration::from_secs(3)).is_ok()).collect();
-        if answering.is_empty() {
-            return Err(CliError::User(format!("nobody answers at {}:{} ({}); is the server running?", self.host, self.port, addresses[0])));
-        }
-        Ok(vec![answering[0]])
-    }
 }

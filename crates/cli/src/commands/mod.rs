@@ -11,6 +11,8 @@ mod export;
 mod history;
 mod load;
 mod load_profile;
+mod load_tls;
+mod load_url;
 mod report;
 mod run;
 mod serve;

@@ -106,6 +106,7 @@ pub fn record(spec: &TrialSpec, completed: u64, errors: u64, caveats: Vec<Caveat
         phases: Vec::new(),
         windows: Vec::new(),
         generator: GeneratorUse::default(),
+        tls: None,
         interrupted: false,
     };
     TrialRecord { load: Some(load), verdict: Verdict::of(&caveats), caveats, ..failed(spec, None) }

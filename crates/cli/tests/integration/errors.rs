@@ -73,8 +73,7 @@ fn urls_that_cannot_be_loaded() {
     let refusing = format!("http://{}/", nobody.address());
     for (url, texts) in [
         ("127.0.0.1:8080", &["the scheme http:// is missing; write it like http://127.0.0.1:8080/path"][..]),
-        ("https://127.0.0.1/", &["https is not supported yet"]),
-        ("ftp://127.0.0.1/", &["only http URLs can be loaded"]),
+        ("ftp://127.0.0.1/", &["only http and https URLs can be loaded"]),
         ("http://", &["it has no host"]),
         ("http://:80/", &["it has no host"]),
         ("http:///path", &["it has no host"]),
@@ -164,6 +163,11 @@ fn flags_that_exclude_each_other() {
         (&["--pipeline", "4", "--no-keep-alive"], &["cannot be used with"]),
         (&["--no-keep-alive", "--requests-per-connection", "5"], &["cannot be used with"]),
         (&["--spin", "50us", "-d", "1s"], &["a spin time does not go with this schedule"]),
+        (&["--insecure", "-d", "1s"], &["--insecure has no effect with http://; leave it out, or write https://"]),
+        (&["--ca", "root.pem", "-d", "1s"], &["--ca has no effect with http://"]),
+        (&["--server-name", "example.org", "-d", "1s"], &["--server-name has no effect with http://"]),
+        (&["--tls-resume", "-d", "1s"], &["--tls-resume has no effect with http://"]),
+        (&["--ca", "root.pem", "--insecure"], &["cannot be used with"]),
     ] {
         let all = [&["load", url.as_str()], arguments].concat();
         refused(&checkout, &all, texts);

@@ -11,6 +11,7 @@
 //! | `installation` | tools, steps, routes, consent |
 //! | `under_way` | `pippin serve` beside a run |
 //! | `load` | `pippin load` against servers whose truth is known |
+//! | `https` | the same behind TLS |
 //! | `services` | a database that the user gave |
 //! | `help` | help, completions, man page |
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
@@ -19,6 +20,7 @@ mod branches;
 mod errors;
 mod files;
 mod help;
+mod https;
 mod installation;
 mod interruption;
 mod lifecycle;

@@ -47,6 +47,14 @@ impl Buffers {
         unsafe { std::slice::from_raw_parts(self.memory.add(offset), filled.min(self.size)) }
     }
 
+    /// The same bytes, to be changed.
+    #[inline]
+    pub fn bytes_mut(&mut self, id: u16, filled: usize) -> &mut [u8] {
+        let offset = self.entries_bytes + usize::from(id % self.count) * self.size;
+        // SAFETY: as above, and `self` is borrowed alone.
+        unsafe { std::slice::from_raw_parts_mut(self.memory.add(offset), filled.min(self.size)) }
+    }
+
     /// Gives a buffer back to the kernel.
     #[inline]
     pub fn give_back(&mut self, id: u16) {

@@ -93,21 +93,14 @@ impl Io for Epoll {
 
     #[inline]
     fn send(&mut self, slot: u32, slice: Slice) -> Sending {
-        let socket = &mut self.sockets[slot as usize];
-        let bytes = self.wire.bytes(slice);
         self.syscalls += 1;
-        match socket::send(socket.fd, bytes) {
-            Ok(sent) if sent == bytes.len() => Sending::Done,
-            Ok(sent) => {
-                socket.blocked = true;
-                Sending::Blocked(sent as u32)
-            }
-            Err(libc::EAGAIN) => {
-                socket.blocked = true;
-                Sending::Blocked(0)
-            }
-            Err(error) => Sending::Failed(error),
-        }
+        write(&mut self.sockets[slot as usize], self.wire.bytes(slice))
+    }
+
+    #[inline]
+    fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending {
+        self.syscalls += 1;
+        write(&mut self.sockets[slot as usize], bytes)
     }
 
     fn close(&mut self, slot: u32) {
@@ -161,6 +154,11 @@ impl Io for Epoll {
     }
 
     #[inline]
+    fn received_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer[..self.filled]
+    }
+
+    #[inline]
     fn is_closing(&self, slot: u32) -> bool {
         self.flags & CLOSING != 0 && self.next < self.ready && self.events[self.next].u64 as u32 == slot
     }
@@ -171,6 +169,22 @@ impl Io for Epoll {
 
     fn syscalls(&self) -> u64 {
         self.syscalls
+    }
+}
+
+#[inline]
+fn write(socket: &mut Socket, bytes: &[u8]) -> Sending {
+    match socket::send(socket.fd, bytes) {
+        Ok(sent) if sent == bytes.len() => Sending::Done,
+        Ok(sent) => {
+            socket.blocked = true;
+            Sending::Blocked(sent as u32)
+        }
+        Err(libc::EAGAIN) => {
+            socket.blocked = true;
+            Sending::Blocked(0)
+        }
+        Err(error) => Sending::Failed(error),
     }
 }
 

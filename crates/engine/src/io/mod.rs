@@ -64,6 +64,9 @@ pub(crate) trait Io: Sized {
     /// Sends a part of the wire.
     fn send(&mut self, slot: u32, slice: Slice) -> Sending;
 
+    /// Sends bytes that are no part of the wire (TLS); never [`Sending::Queued`].
+    fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending;
+
     /// Closes; nothing more is heard of this connection.
     fn close(&mut self, slot: u32);
 
@@ -78,6 +81,9 @@ pub(crate) trait Io: Sized {
 
     /// The bytes of the last [`Event::Received`].
     fn received(&self) -> &[u8];
+
+    /// The same bytes, which TLS decrypts in place.
+    fn received_mut(&mut self) -> &mut [u8];
 
     /// Whether the server's close is already known although its event has not been taken yet.
     fn is_closing(&self, slot: u32) -> bool;

@@ -62,14 +62,16 @@ pub(crate) struct Endpoints {
     targets: Vec<KernelAddress>,
     /// Empty: the kernel chooses.
     sources: Vec<KernelAddress>,
-    /// Requests are pipelined: several writes may be under way, which Nagle's algorithm would hold back.
+    /// Requests are pipelined: several writes may be under way on a connection.
     pipelines: bool,
+    /// Several writes may follow each other without an answer between them, as those of a TLS handshake do: Nagle's algorithm would hold them back.
+    sends_at_once: bool,
 }
 
 impl Endpoints {
-    pub fn new(targets: &[SocketAddr], sources: &[IpAddr], pipelines: bool) -> Self {
+    pub fn new(targets: &[SocketAddr], sources: &[IpAddr], pipelines: bool, is_tls: bool) -> Self {
         let sources = sources.iter().map(|ip| SocketAddr::new(*ip, 0).into()).collect();
-        Self { targets: targets.iter().map(|target| (*target).into()).collect(), sources, pipelines }
+        Self { targets: targets.iter().map(|target| (*target).into()).collect(), sources, pipelines, sends_at_once: pipelines || is_tls }
     }
 
     /// Where the `nth` connection of the load goes. Targets and sources both go in turn, and every pair of them occurs.
@@ -97,7 +99,7 @@ impl Endpoints {
             return Err(errno());
         }
         let mut calls = 1;
-        if self.pipelines {
+        if self.sends_at_once {
             set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY);
             calls += 1;
         }
@@ -152,6 +154,14 @@ pub(crate) fn try_source(address: IpAddr) -> io::Result<()> {
 pub(crate) fn send(fd: i32, bytes: &[u8]) -> Result<usize, i32> {
     // SAFETY: the pointer and its length belong together.
     let sent = unsafe { libc::syscall(libc::SYS_sendto, fd, bytes.as_ptr(), bytes.len(), libc::MSG_NOSIGNAL, std::ptr::null::<u8>(), 0) };
+    if sent < 0 { Err(errno()) } else { Ok(sent as usize) }
+}
+
+/// The same on a socket that is not nonblocking.
+#[inline]
+pub(crate) fn send_without_waiting(fd: i32, bytes: &[u8]) -> Result<usize, i32> {
+    // SAFETY: the pointer and its length belong together.
+    let sent = unsafe { libc::syscall(libc::SYS_sendto, fd, bytes.as_ptr(), bytes.len(), libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT, std::ptr::null::<u8>(), 0) };
     if sent < 0 { Err(errno()) } else { Ok(sent as usize) }
 }
 
@@ -235,7 +245,7 @@ mod tests {
         for (targets, sources) in [(1, 3), (2, 2), (2, 4), (3, 2), (4, 6)] {
             let all: Vec<SocketAddr> = (0..targets).map(|i| SocketAddr::from(([127, 0, 0, 1], 1000 + i))).collect();
             let from: Vec<IpAddr> = (0..sources).map(|i| IpAddr::from([127, 0, 0, 1 + i])).collect();
-            let endpoints = Endpoints::new(&all, &from, false);
+            let endpoints = Endpoints::new(&all, &from, false, false);
             let pairs: HashSet<(*const KernelAddress, *const KernelAddress)> =
                 (0..u64::from(targets) * u64::from(sources)).map(|n| (&raw const *endpoints.target(n), &raw const *endpoints.source(n).unwrap())).collect();
             assert_eq!(pairs.len(), usize::from(targets) * usize::from(sources));

@@ -24,6 +24,7 @@ const CONNECT: u64 = 0;
 const RECEIVE: u64 = 1;
 const SEND: u64 = 2;
 const SILENT: u64 = 3;
+const ROOM: u64 = 4;
 
 #[derive(Debug, Clone, Copy)]
 struct Socket {
@@ -33,6 +34,8 @@ struct Socket {
     is_armed: bool,
     /// A send is with the kernel whose completion is awaited (pipelining only).
     is_sending: bool,
+    /// A send did not fit, and the kernel tells when there is room (TLS only).
+    waits_for_room: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -87,7 +90,7 @@ impl Io for Uring {
         let ring = ring(SUBMISSIONS, (slots * 2).next_power_of_two().clamp(1024, 32_768))?;
         let buffers = Buffers::new((slots * 2).next_power_of_two().clamp(16, 256) as u16, BUFFER_BYTES)?;
         buffers.register(&ring.submitter(), GROUP)?;
-        let empty = Socket { fd: NO_FD, generation: 0, is_armed: false, is_sending: false };
+        let empty = Socket { fd: NO_FD, generation: 0, is_armed: false, is_sending: false, waits_for_room: false };
         Ok(Self {
             ring,
             buffers,
@@ -111,7 +114,7 @@ impl Io for Uring {
         self.syscalls += calls;
         let socket = &mut self.sockets[slot as usize];
         socket.generation = socket.generation.wrapping_add(1);
-        (socket.fd, socket.is_armed, socket.is_sending) = (fd, false, false);
+        (socket.fd, socket.is_armed, socket.is_sending, socket.waits_for_room) = (fd, false, false, false);
         let data = self.data(slot, CONNECT);
         let endpoints = Arc::clone(&self.endpoints);
         let target = endpoints.target(nth);
@@ -135,10 +138,28 @@ impl Io for Uring {
         Sending::Queued
     }
 
+    /// At once, and not with the next batch: the kernel would read the bytes later, so that each send would need a buffer of its own and a
+    /// completion to free it (docs/decisions/tls.md).
+    fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending {
+        self.syscalls += 1;
+        let taken = match socket::send_without_waiting(self.sockets[slot as usize].fd, bytes) {
+            Ok(taken) if taken == bytes.len() => return Sending::Done,
+            Ok(taken) => taken as u32,
+            Err(libc::EAGAIN) => 0,
+            Err(error) => return Sending::Failed(error),
+        };
+        self.wait_for_room(slot);
+        Sending::Blocked(taken)
+    }
+
     fn close(&mut self, slot: u32) {
         let socket = self.sockets[slot as usize];
         if socket.fd == NO_FD {
             return;
+        }
+        if socket.waits_for_room {
+            let room = self.data(slot, ROOM);
+            self.push(opcode::AsyncCancel::new(room).build().user_data(SILENT).flags(Flags::SKIP_SUCCESS));
         }
         if socket.is_armed {
             // A receive under way would keep the socket open behind the closed descriptor.
@@ -205,6 +226,11 @@ impl Io for Uring {
     #[inline]
     fn received(&self) -> &[u8] {
         self.held.map_or(&[], |id| self.buffers.bytes(id, self.filled))
+    }
+
+    #[inline]
+    fn received_mut(&mut self) -> &mut [u8] {
+        self.held.map_or(&mut [], |id| self.buffers.bytes_mut(id, self.filled))
     }
 
     #[inline]
@@ -276,6 +302,7 @@ impl Uring {
                 Some(Event::Connected { slot })
             }
             SEND => self.sent(slot, result),
+            ROOM => Some(self.has_room(slot)),
             _ => self.received_some(slot, result, flags, buffer),
         }
     }
@@ -286,6 +313,22 @@ impl Uring {
         socket.is_armed = true;
         let fd = socket.fd;
         self.push(opcode::RecvMulti::new(Fd(fd), GROUP).build().user_data(data));
+    }
+
+    /// Asks to be told when the kernel takes more.
+    fn wait_for_room(&mut self, slot: u32) {
+        let data = self.data(slot, ROOM);
+        let socket = &mut self.sockets[slot as usize];
+        if !std::mem::replace(&mut socket.waits_for_room, true) {
+            let fd = socket.fd;
+            self.push(opcode::PollAdd::new(Fd(fd), libc::POLLOUT as u32).build().user_data(data));
+        }
+    }
+
+    /// There is room, or the connection broke, which the next send will tell.
+    fn has_room(&mut self, slot: u32) -> Event {
+        self.sockets[slot as usize].waits_for_room = false;
+        Event::Writable { slot }
     }
 
     /// A send of a pipelined connection is complete, or any send has failed.
@@ -321,6 +364,8 @@ impl Uring {
 
 impl Drop for Uring {
     fn drop(&mut self) {
+        // Closes that no wait has handed over: without this, the descriptors would stay with the process.
+        let _ = self.submit();
         for socket in &self.sockets {
             if socket.fd != NO_FD {
                 // Receives under way hold the socket: only this ends the connection.

@@ -9,11 +9,12 @@ use crate::http1::{DecodeError, HeadInfo, Rules, Sink};
 use crate::io::Io;
 
 /// What a piece of input led to.
-struct Reading {
+#[derive(Default)]
+pub(super) struct Reading {
     /// Answers that are complete now.
-    settled: u32,
+    pub settled: u32,
     /// Why the connection is of no further use.
-    fault: Option<ErrorKind>,
+    pub fault: Option<ErrorKind>,
 }
 
 /// Where the parts of an answer go.
@@ -53,11 +54,22 @@ impl<I: Io> Worker<'_, I> {
     /// Bytes arrived.
     #[inline]
     pub(super) fn received(&mut self, slot: u32) {
+        if self.core.security.is_some() {
+            return self.unseal(slot);
+        }
         self.tick();
         if self.core.recorder.finished_at.is_some() {
             return;
         }
-        let Reading { settled, fault } = self.core.read(slot, self.io.received());
+        let input = self.io.received();
+        self.core.recorder.bytes_in(input.len());
+        let reading = self.core.read(slot, input);
+        self.has_read(slot, reading);
+    }
+
+    /// Input was decoded: what follows from it.
+    #[inline]
+    pub(super) fn has_read(&mut self, slot: u32, Reading { settled, fault }: Reading) {
         if let Some(kind) = fault {
             return self.broken(slot, kind, settled);
         }
@@ -72,7 +84,7 @@ impl<I: Io> Worker<'_, I> {
         let connection = &self.core.connections[slot as usize];
         if connection.in_flight == 0 && self.core.is_used_up(connection) {
             self.drop_connection(slot);
-        } else if connection.server_closes || (connection.in_flight == 0 && self.io.is_closing(slot)) {
+        } else if connection.server_closes || (connection.in_flight == 0 && (self.io.is_closing(slot) || self.core.is_closed_by_peer(slot))) {
             self.server_closed(slot);
         }
         let now = self.core.now;
@@ -88,8 +100,7 @@ impl Core<'_> {
 
     /// Decodes what arrived.
     #[inline]
-    fn read(&mut self, slot: u32, mut input: &[u8]) -> Reading {
-        self.recorder.bytes_in(input.len());
+    pub(super) fn read(&mut self, slot: u32, mut input: &[u8]) -> Reading {
         let mut settled = 0;
         while self.connections[slot as usize].in_flight > 0 {
             match self.decode(slot, input) {

@@ -1,6 +1,7 @@
 //! What is remembered of a connection and of the user behind it.
 use crate::check::BodyJudge;
 use crate::http1::Decoder;
+use crate::tls::Session;
 use crate::wire::Slice;
 
 /// The state of the transport.
@@ -8,6 +9,8 @@ use crate::wire::Slice;
 pub(super) enum Link {
     Down,
     Connecting,
+    /// Connected, and the TLS handshake is under way.
+    Securing,
     Up,
 }
 
@@ -31,7 +34,7 @@ pub(super) struct Connection {
     pub pending_since: u64,
     /// When the connection last became free for a request: opened, or an answer complete.
     pub free_at: u64,
-    /// When `connect()` was issued; later, when the head of the present answer was complete.
+    /// When `connect()` was issued; then, when the TLS handshake began; later, when the head of the present answer was complete.
     pub mark: u64,
     /// What is still to be written of the last send.
     pub unsent: Slice,
@@ -39,6 +42,8 @@ pub(super) struct Connection {
     pub server_closes: bool,
     pub decoder: Decoder,
     pub judge: BodyJudge,
+    /// The state of TLS; `None` in a load without it.
+    pub tls: Option<Box<Session>>,
 }
 
 impl Connection {
@@ -60,6 +65,7 @@ impl Connection {
             server_closes: false,
             decoder: Decoder::new(),
             judge: BodyJudge::new(),
+            tls: None,
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::http1::Eof;
 use crate::io::Io;
 use crate::tally::Tally;
 use crate::timeline::UNKNOWN;
+use crate::tls::reason;
 use crate::wire::Slice;
 
 /// The kind of a failed connect().
@@ -42,16 +43,25 @@ impl<I: Io> Worker<'_, I> {
     /// The server closed the connection, or it broke.
     pub(super) fn closed(&mut self, slot: u32, errno: Option<i32>) {
         self.tick();
-        let connection = &mut self.core.connections[slot as usize];
-        if connection.link != Link::Up || self.core.recorder.finished_at.is_some() {
+        if self.core.recorder.finished_at.is_some() {
             return;
+        }
+        let is_authentic = errno.is_none() && self.core.end_is_authentic(slot);
+        let connection = &mut self.core.connections[slot as usize];
+        match connection.link {
+            Link::Up => {}
+            Link::Securing => {
+                let why = if errno.is_none() { reason::CLOSED_IN_HANDSHAKE } else { reason::RESET_IN_HANDSHAKE };
+                return self.handshake_failed(slot, why);
+            }
+            Link::Down | Link::Connecting => return,
         }
         if connection.in_flight == 0 {
             self.server_closed(slot);
             return;
         }
         match connection.decoder.eof() {
-            Eof::Complete if errno.is_none() => {
+            Eof::Complete if is_authentic => {
                 self.core.complete(slot, false);
                 let connection = &self.core.connections[slot as usize];
                 if self.core.is_used_up(connection) && connection.in_flight == 0 {
@@ -64,6 +74,10 @@ impl<I: Io> Worker<'_, I> {
             }
             Eof::BeforeAnswer if self.may_send_again(slot) => self.send_again(slot),
             Eof::BeforeAnswer | Eof::InHead => self.broken(slot, ErrorKind::CloseBeforeAnswer, 0),
+            Eof::Complete if errno.is_none() => {
+                self.core.note_failure(reason::TRUNCATED);
+                self.broken(slot, ErrorKind::CloseInBody, 0);
+            }
             Eof::InBody | Eof::Complete => self.broken(slot, ErrorKind::CloseInBody, 0),
         }
     }
@@ -88,6 +102,7 @@ impl<I: Io> Worker<'_, I> {
     }
 
     pub(super) fn drop_connection(&mut self, slot: u32) {
+        self.say_goodbye(slot);
         self.io.close(slot);
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
@@ -135,6 +150,7 @@ impl<I: Io> Worker<'_, I> {
             let connection = &self.core.connections[slot as usize];
             let deadline = match connection.link {
                 Link::Connecting => connection.mark + timeouts.connect_ns,
+                Link::Securing => connection.tls.as_ref().map_or(connection.mark, |session| session.connect_began) + timeouts.connect_ns,
                 Link::Up if connection.in_flight > 0 => {
                     self.core.under_way(slot).next().map_or(UNKNOWN, |request| request.sent_at.saturating_add(timeouts.request_ns))
                 }
@@ -142,6 +158,8 @@ impl<I: Io> Worker<'_, I> {
             };
             if deadline > now {
                 next = next.min(deadline);
+            } else if connection.link == Link::Securing {
+                self.handshake_failed(slot, reason::HANDSHAKE_TIMEOUT);
             } else if connection.link == Link::Connecting {
                 self.io.close(slot);
                 self.connect_failed(slot, ErrorKind::ConnectTimeout);

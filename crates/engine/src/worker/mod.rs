@@ -1,10 +1,11 @@
 //! A thread of the load: its connections, its event loop, its measurements. Shares nothing with the others on the hot path.
 //!
 //! - this file: the loop; [`users`]: when a request is due; [`sending`]: opening and writing; [`answers`]: reading and judging;
-//!   [`losses`]: everything that can go wrong; [`connection`]: the state.
+//!   [`losses`]: everything that can go wrong; [`securing`]: TLS, between the event loop and the two; [`connection`]: the state.
 mod answers;
 mod connection;
 mod losses;
+mod securing;
 mod sending;
 mod users;
 
@@ -12,6 +13,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use pippin_model::load_spec::LoadSpec;
+use pippin_model::tls::TlsUse;
 
 use crate::clock;
 use crate::http1::HeadCache;
@@ -21,8 +23,10 @@ use crate::recorder::{Crossing, Message, Recorder};
 use crate::tally::Tally;
 use crate::timeline::{Progress, Timeline, UNKNOWN};
 use crate::timer::Wheel;
+use crate::tls::Client;
 use crate::wire::Wire;
 use connection::{Connection, InFlight};
+use securing::Security;
 use users::Users;
 
 /// The longest sleep: how late a thread can notice that the load was stopped.
@@ -43,6 +47,8 @@ pub(crate) struct Assignment<'a> {
     pub quota: u64,
     pub wire: Arc<Wire>,
     pub endpoints: Arc<Endpoints>,
+    /// `None` in a load without TLS.
+    pub tls: Option<Client>,
     pub timeline: &'a Timeline,
     pub progress: &'a Progress,
 }
@@ -53,6 +59,7 @@ pub(crate) struct Outcome {
     pub stretches: Vec<Tally>,
     /// At the start of each stretch, and at the end of the last one that began.
     pub marks: Vec<Mark>,
+    pub tls: Option<TlsUse>,
 }
 
 /// What the thread had cost up to an instant.
@@ -72,6 +79,8 @@ pub(crate) struct Worker<'a, I> {
 struct Core<'a> {
     spec: &'a LoadSpec,
     wire: Arc<Wire>,
+    /// `None` in a load without TLS.
+    security: Option<Security>,
     timeline: &'a Timeline,
     progress: &'a Progress,
     recorder: Recorder,
@@ -115,6 +124,7 @@ impl<'a, I: Io> Worker<'a, I> {
         let core = Core {
             spec,
             wire: Arc::clone(&assignment.wire),
+            security: assignment.tls.clone().zip(spec.tls.as_ref()).map(|(client, tls)| Security::new(client, crate::tls::config::nothing_yet(tls))),
             timeline,
             progress,
             recorder,
@@ -252,7 +262,8 @@ impl<'a, I: Io> Worker<'a, I> {
     fn into_outcome(mut self) -> Outcome {
         self.core.settle_the_rest();
         let marks = std::mem::take(&mut self.core.marks);
-        Outcome { marks, stretches: self.core.recorder.into_stretches() }
+        let tls = self.core.security.take().map(|security| security.seen);
+        Outcome { marks, tls, stretches: self.core.recorder.into_stretches() }
     }
 }
 

@@ -3,6 +3,7 @@ use super::connection::{InFlight, Link};
 use super::{Core, Worker, losses};
 use crate::clock;
 use crate::io::{Io, Opening, Sending};
+use crate::wire::Slice;
 
 impl<I: Io> Worker<'_, I> {
     /// Begins to open a connection in `slot`.
@@ -25,12 +26,20 @@ impl<I: Io> Worker<'_, I> {
     pub(super) fn connected(&mut self, slot: u32) {
         self.tick();
         let core = &mut self.core;
+        let connection = &core.connections[slot as usize];
+        core.recorder.connected(core.now - connection.mark, !connection.was_opened);
+        if core.security.is_some() { self.secure(slot) } else { self.take_into_use(slot) }
+    }
+
+    /// The connection can carry requests.
+    pub(super) fn take_into_use(&mut self, slot: u32) {
+        let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
         connection.link = Link::Up;
         connection.free_at = core.now;
         let is_first = !std::mem::replace(&mut connection.was_opened, true);
         core.connecting -= 1;
-        core.recorder.opened(core.now - connection.mark, is_first);
+        core.recorder.opened(is_first);
         if connection.pending > 0 {
             self.send_pending(slot);
         } else {
@@ -51,18 +60,11 @@ impl<I: Io> Worker<'_, I> {
         let slice = core.wire.slice(core.template, count);
         let sent_at = clock::now_ns();
         core.enter(slot, sent_at);
-        match self.io.send(slot, slice) {
-            Sending::Done => {
-                self.core.recorder.bytes_out(slice.end - slice.start);
-                self.core.stamp(slot, count, sent_at);
-            }
-            Sending::Queued => {
-                self.core.recorder.bytes_out(slice.end - slice.start);
-                self.core.queued.push((slot, count));
-            }
+        match self.transmit(slot, slice) {
+            Sending::Done => self.core.stamp(slot, count, sent_at),
+            Sending::Queued => self.core.queued.push((slot, count)),
             Sending::Blocked(written) => {
-                self.core.recorder.bytes_out(written);
-                self.core.connections[slot as usize].unsent = crate::wire::Slice { start: slice.start + written, end: slice.end };
+                self.core.connections[slot as usize].unsent = Slice { start: slice.start + written, end: slice.end };
                 self.core.stamp(slot, count, sent_at);
             }
             Sending::Failed(errno) => {
@@ -72,16 +74,33 @@ impl<I: Io> Worker<'_, I> {
         }
     }
 
+    /// Sends a part of the wire, through TLS if there is any, and counts the bytes that go out.
+    #[inline]
+    fn transmit(&mut self, slot: u32, slice: Slice) -> Sending {
+        if self.core.security.is_some() {
+            return self.seal(slot, slice);
+        }
+        let sending = self.io.send(slot, slice);
+        self.core.recorder.bytes_out(match sending {
+            Sending::Done | Sending::Queued => slice.end - slice.start,
+            Sending::Blocked(written) => written,
+            Sending::Failed(_) => 0,
+        });
+        sending
+    }
+
     /// The kernel takes more: what is left of the last write, then what has become due meanwhile.
     pub(super) fn writable(&mut self, slot: u32) {
+        if self.core.security.is_some() && !self.flush_rest(slot) {
+            return;
+        }
         let slice = self.core.connections[slot as usize].unsent;
         if slice.start != slice.end {
-            let written = match self.io.send(slot, slice) {
+            let written = match self.transmit(slot, slice) {
                 Sending::Done | Sending::Queued => slice.end - slice.start,
                 Sending::Blocked(written) => written,
                 Sending::Failed(errno) => return self.closed(slot, Some(errno)),
             };
-            self.core.recorder.bytes_out(written);
             self.core.connections[slot as usize].unsent.start += written;
         }
         let connection = &self.core.connections[slot as usize];

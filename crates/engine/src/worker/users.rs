@@ -200,7 +200,7 @@ impl<I: Io> Worker<'_, I> {
         self.core.schedule(slot, intended_at, count);
         match self.core.connections[slot as usize].link {
             Link::Up => self.send_pending(slot),
-            Link::Connecting => {}
+            Link::Connecting | Link::Securing => {}
             Link::Down => self.open(slot),
         }
     }

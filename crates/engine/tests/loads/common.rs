@@ -9,7 +9,7 @@ use pippin_model::load_spec::*;
 pub fn counted(address: std::net::SocketAddr, connections: u32, requests: u64) -> LoadSpec {
     LoadSpec {
         addresses: vec![address],
-        tls_server_name: None,
+        tls: None,
         source_addresses: vec![],
         requests: vec![get("/", BodyCheck::Exact(b"Hello World!".to_vec()))],
         schedule: Schedule::Closed { think: None },

@@ -1,5 +1,6 @@
 //! What cannot take effect is refused, with the fix.
 use pippin_model::load_spec::*;
+use pippin_model::tls::TlsSpec;
 use pippin_model::units::Spread;
 
 use crate::common::{counted, load, timed};
@@ -10,12 +11,16 @@ fn refusal(change: impl FnOnce(&mut LoadSpec)) -> String {
     load(&spec).unwrap_err().to_string()
 }
 
+fn tls(server_name: &str, extra_roots_pem: Option<&str>) -> TlsSpec {
+    TlsSpec { server_name: server_name.into(), extra_roots_pem: extra_roots_pem.map(Into::into), verify: true, resume: false }
+}
+
 #[test]
 fn each_refusal_says_what_to_change() {
     type Change = fn(&mut LoadSpec);
     let open = |stages: Vec<Stage>| Schedule::Open { arrivals: Arrivals::Constant, stages };
     let stage = |rate, seconds: u64| Stage { duration_ns: seconds * 1_000_000_000, from_per_s: rate, to_per_s: rate };
-    let cases: [(Change, &str); 18] = [
+    let cases: [(Change, &str); 19] = [
         (|spec| spec.addresses.clear(), "give at least one, for example 127.0.0.1:8080"),
         (|spec| spec.requests.clear(), "at least one request template"),
         (|spec| spec.requests[0].bytes.clear(), "request template 0 is empty"),
@@ -26,7 +31,8 @@ fn each_refusal_says_what_to_change() {
         (|spec| spec.stop = StopRule::default(), "give a duration or a number of requests"),
         (|spec| spec.stop.requests = Some(3), "ask for at most 3 connections"),
         (|spec| spec.warm_up = WarmUp::Fixed { duration_ns: 1 }, "choose warm-up none"),
-        (|spec| spec.tls_server_name = Some("x".into()), "use an http:// address"),
+        (|spec| spec.tls = Some(tls("no name", None)), "`no name` is neither a host name nor an IP address"),
+        (|spec| spec.tls = Some(tls("x", Some("-----"))), "give certificates in PEM form"),
         (|spec| spec.spin_ns = Some(1000), "only an open loop has deadlines"),
         (|spec| spec.addresses[0].set_port(0), "from 1 to 65535"),
         (|spec| spec.source_addresses = vec!["::1".parse().unwrap()], "one is IPv4 and the other IPv6"),

@@ -39,7 +39,7 @@ pub fn get(body: BodyCheck) -> RequestTemplate {
 pub fn closed(address: SocketAddr, io: IoChoice, connections: u32, requests: u64) -> LoadSpec {
     LoadSpec {
         addresses: vec![address],
-        tls_server_name: None,
+        tls: None,
         source_addresses: Vec::new(),
         requests: vec![get(BodyCheck::Any)],
         schedule: Schedule::Closed { think: None },
@@ -83,7 +83,16 @@ pub fn run(spec: &LoadSpec) -> LoadResult {
     check(&result.measured);
     result.phases.iter().for_each(|phase| check(&phase.measured));
     check_windows(&result);
+    check_tls(spec, &result);
     result
+}
+
+/// Each connection that carried requests had one handshake if the load has TLS, and none otherwise.
+fn check_tls(spec: &LoadSpec, result: &LoadResult) {
+    assert_eq!(spec.tls.is_some(), result.tls.is_some());
+    let measured = &result.measured;
+    let handshakes = if spec.tls.is_some() { measured.connections.opened } else { 0 };
+    assert_eq!(measured.spans.tls.count(), handshakes);
 }
 
 /// What holds for every measured stretch.

@@ -1,0 +1,88 @@
+//! An authority for the length of a test, and servers that it certifies.
+#![allow(clippy::expect_used, reason = "the parameters are constants of this file or names of a test: a test that cannot have a certificate has failed")]
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose, date_time_ymd};
+use rustls::crypto::ring;
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::{ServerConfig, SupportedProtocolVersion, version};
+
+/// What a server's certificate says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Certified {
+    /// Names and IP addresses.
+    pub names: Vec<String>,
+    /// Its last day was years ago.
+    pub has_expired: bool,
+    /// The server speaks TLS 1.2 only; both versions otherwise.
+    pub only_tls12: bool,
+    /// Plaintext bytes of a record at the most; rustls' own choice (16 KiB) otherwise.
+    pub record_bytes: Option<usize>,
+    /// Application protocols that the server offers; none leaves the choice out.
+    pub alpn: Vec<&'static str>,
+}
+
+impl Default for Certified {
+    /// For 127.0.0.1 and localhost, valid.
+    fn default() -> Self {
+        let names = vec!["127.0.0.1".into(), "localhost".into()];
+        Self { names, has_expired: false, only_tls12: false, record_bytes: None, alpn: vec!["http/1.1"] }
+    }
+}
+
+/// An authority that no system trusts.
+pub struct Authority {
+    issuer: CertifiedIssuer<'static, KeyPair>,
+}
+
+impl Default for Authority {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Authority {
+    /// One with a new key.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut params = CertificateParams::new(Vec::new()).expect("no names");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
+        // Authorities of one name and different keys would be taken for each other.
+        static COUNT: AtomicU64 = AtomicU64::new(1);
+        let name = format!("Pippin's test authority {}", COUNT.fetch_add(1, Ordering::Relaxed));
+        params.distinguished_name.push(rcgen::DnType::CommonName, name);
+        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().expect("a key")).expect("a certificate");
+        Self { issuer }
+    }
+
+    /// Its certificate in PEM form, for who is to trust it.
+    #[must_use]
+    pub fn pem(&self) -> String {
+        self.issuer.pem()
+    }
+
+    /// A server with a certificate of this authority.
+    #[must_use]
+    pub fn server(&self, certified: &Certified) -> Arc<ServerConfig> {
+        let key = KeyPair::generate().expect("a key");
+        let mut params = CertificateParams::new(certified.names.clone()).expect("names of a test");
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        if certified.has_expired {
+            params.not_before = date_time_ymd(2019, 1, 1);
+            params.not_after = date_time_ymd(2020, 1, 1);
+        }
+        let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
+        let versions: &[&SupportedProtocolVersion] = if certified.only_tls12 { &[&version::TLS12] } else { &[&version::TLS13, &version::TLS12] };
+        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_protocol_versions(versions)
+            .expect("the provider has suites of these versions")
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der())))
+            .expect("key and certificate belong together");
+        config.max_fragment_size = certified.record_bytes;
+        config.alpn_protocols = certified.alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
+        Arc::new(config)
+    }
+}
