@@ -186,13 +186,13 @@ fn unranked(view: &View) -> String {
     let unranked: Vec<_> = view.measured().filter(|row| row.rank.is_none()).collect();
     let is_invalid = |row: &&Row| row.verdict == Some(Verdict::Invalid);
     let mut text = String::new();
-    if unranked.iter().any(|row| is_invalid(&row)) {
+    if unranked.iter().any(|row| is_invalid(row)) {
         text.push_str(" INVALID rows are not ranked.");
     }
     if unranked.iter().any(|row| row.ranked.is_none()) {
         text.push_str(" Without a p99: more than 1 % of what was due was never answered.");
     }
-    if unranked.iter().any(|row| !is_invalid(&row) && row.ranked.is_some()) {
+    if unranked.iter().any(|row| !is_invalid(row) && row.ranked.is_some()) {
         text.push_str(" Without a rank: a single short trial has no interval; repeat it (--repeat 3).");
     }
     text
