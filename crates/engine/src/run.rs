@@ -24,10 +24,16 @@ use crate::{Control, EngineError, clock, cpu, descriptors};
 pub(crate) fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
     validate(spec)?;
     match (spec.io, uring::probe()) {
+        (IoChoice::Auto, Ok(())) if has_deadlines(spec) => run_on::<Epoll>(spec, control),
         (IoChoice::Epoll, _) | (IoChoice::Auto, Err(_)) => run_on::<Epoll>(spec, control),
         (IoChoice::IoUring | IoChoice::Auto, Ok(())) => run_on::<Uring>(spec, control),
         (IoChoice::IoUring, Err(error)) => Err(EngineError::IoUringUnavailable(error.to_string())),
     }
+}
+
+/// Whether requests are to be sent at instants: epoll meets them better (docs/decisions/engine-event-loops.md).
+const fn has_deadlines(spec: &LoadSpec) -> bool {
+    matches!(spec.schedule, Schedule::Open { .. })
 }
 
 /// The share of `total` that falls to thread `nth` of `threads`; the shares differ by one at the most and add up.

@@ -1,10 +1,11 @@
 //! A thread of the load: its connections, its event loop, its measurements. Shares nothing with the others on the hot path.
 //!
 //! - this file: the loop; [`users`]: when a request is due; [`sending`]: opening and writing; [`answers`]: reading and judging;
-//!   [`losses`]: everything that can go wrong; [`securing`]: TLS, between the event loop and the two; [`connection`]: the state.
+//!   [`polling`]: staying awake for an answer; [`losses`]: everything that can go wrong; [`securing`]: TLS, between the event loop and the two; [`connection`]: the state.
 mod answers;
 mod connection;
 mod losses;
+mod polling;
 mod securing;
 mod sending;
 mod users;
@@ -184,6 +185,9 @@ impl<'a, I: Io> Worker<'a, I> {
         let (wait_ns, is_spin) = self.core.wait_ns();
         self.io.wait(wait_ns)?;
         let found = self.events()?;
+        if found {
+            self.core.users.came(self.core.now);
+        }
         if is_spin && !found {
             self.core.spin_ns += clock::now_ns() - self.core.now;
         }
@@ -278,6 +282,9 @@ impl Core<'_> {
 
     /// How long to wait for events, and whether that is polling for a deadline.
     fn wait_ns(&self) -> (u64, bool) {
+        if self.open_requests > 0 && self.users.polls_for_an_answer(self.now) {
+            return (0, true);
+        }
         let mut until = self.now + MAX_WAIT_NS;
         until = until.min(self.recorder.next_boundary).min(self.next_timeout_scan);
         if let Some(due) = self.timers.next_due() {

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use pippin_model::load_spec::{LoadSpec, Schedule};
 
 use super::connection::Link;
+use super::polling::AnswerPolling;
 use super::{Core, Worker};
 use crate::arrivals::Arrivals;
 use crate::io::Io;
@@ -16,7 +17,7 @@ pub(super) enum Users {
     /// One for each connection; the next request follows the last answer, after the think time.
     Closed { think: Option<ThinkTimes> },
     /// Arrivals that wait for nothing; connections that are free wait for them, in turn.
-    Open { arrivals: Arrivals, start: u64, free: VecDeque<u32>, spin_ns: u64 },
+    Open { arrivals: Arrivals, start: u64, free: VecDeque<u32>, spin_ns: u64, polling: AnswerPolling },
     /// Each opens a connection, sends its requests with think time between, and is replaced.
     Devices(Devices),
 }
@@ -38,6 +39,9 @@ pub(super) struct Devices {
 /// How long before a deadline polling replaces sleeping, unless the load says otherwise.
 pub(crate) const DEFAULT_SPIN_NS: u64 = 50_000;
 
+/// For an answer the thread polls so many times as long: it takes a round trip, and a server that has to wake up.
+const ANSWER_SPINS: u64 = 2;
+
 /// How long a user waits after a connection could not be opened, before it tries again.
 const RETRY_AFTER_NS: u64 = 10_000_000;
 
@@ -46,12 +50,12 @@ impl Users {
         let think_times = |spread| ThinkTimes::new(spread, spec.seed, thread);
         match &spec.schedule {
             Schedule::Closed { think } => Self::Closed { think: think.map(think_times) },
-            Schedule::Open { arrivals, stages } => Self::Open {
-                arrivals: Arrivals::new(*arrivals, stages, thread, spec.threads, spec.seed),
-                start: UNKNOWN,
-                free: VecDeque::new(),
-                spin_ns: spec.spin_ns.unwrap_or(DEFAULT_SPIN_NS),
-            },
+            Schedule::Open { arrivals, stages } => {
+                let spin_ns = spec.spin_ns.unwrap_or(DEFAULT_SPIN_NS);
+                let arrivals = Arrivals::new(*arrivals, stages, thread, spec.threads, spec.seed);
+                let polling = AnswerPolling::new(spin_ns * ANSWER_SPINS);
+                Self::Open { arrivals, start: UNKNOWN, free: VecDeque::new(), spin_ns, polling }
+            }
             Schedule::Devices { devices, requests_per_device, think, ramp_up_ns, sustain_ns, .. } => Self::Devices(Devices {
                 think: think_times(*think),
                 requests_each: *requests_per_device,
@@ -71,6 +75,20 @@ impl Users {
     /// it was intended.
     pub const fn carries_over(&self) -> bool {
         matches!(self, Self::Closed { .. })
+    }
+
+    /// Whether to stay awake for an answer.
+    #[inline]
+    pub const fn polls_for_an_answer(&self, now: u64) -> bool {
+        matches!(self, Self::Open { polling, .. } if polling.polls(now))
+    }
+
+    /// Something arrived.
+    #[inline]
+    pub fn came(&mut self, now: u64) {
+        if let Self::Open { polling, .. } = self {
+            polling.came(now);
+        }
     }
 
     /// Whether the schedule holds no further requests.
@@ -188,6 +206,10 @@ impl<I: Io> Worker<'_, I> {
             let Some(slot) = free.pop_front() else { return };
             arrivals.advance();
             self.ready(slot, due, 1);
+            let now = self.core.now;
+            if let Users::Open { polling, .. } = &mut self.core.users {
+                polling.sent(now);
+            }
         }
     }
 
@@ -268,7 +290,7 @@ impl Core<'_> {
     pub(super) fn next_arrival(&self) -> Option<(u64, u64)> {
         match &self.users {
             Users::Closed { .. } => None,
-            Users::Open { arrivals, start, free, spin_ns } if !free.is_empty() && self.quota > 0 => {
+            Users::Open { arrivals, start, free, spin_ns, .. } if !free.is_empty() && self.quota > 0 => {
                 arrivals.next_ns().map(|after| (start + after, (start + after).saturating_sub(*spin_ns)))
             }
             Users::Open { .. } => None,

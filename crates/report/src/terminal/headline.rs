@@ -186,7 +186,7 @@ fn unranked(view: &View) -> String {
     let unranked: Vec<_> = view.measured().filter(|row| row.rank.is_none()).collect();
     let is_invalid = |row: &&Row| row.verdict == Some(Verdict::Invalid);
     let mut text = String::new();
-    if unranked.iter().any(|row| is_invalid(row)) {
+    if unranked.iter().any(is_invalid) {
         text.push_str(" INVALID rows are not ranked.");
     }
     if unranked.iter().any(|row| row.ranked.is_none()) {
