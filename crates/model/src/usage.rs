@@ -57,6 +57,10 @@ pub struct HostSample {
     /// processes that were interrupted (without CONFIG_IRQ_TIME_ACCOUNTING), so that it is already in the roles' CPU time.
     #[serde(default)]
     pub interrupt_ns: Option<u64>,
+    /// CPU time since boot of all processes that belong to no role, with the children they waited for, nanoseconds; `None` where not all processes
+    /// of the host can be seen, and in most samples, because it costs much.
+    #[serde(default)]
+    pub outsiders_ns: Option<u64>,
     /// Connections dropped because a listen queue was full (TcpExt ListenOverflows).
     pub listen_overflows: Option<u64>,
     /// Segments sent again (Tcp RetransSegs).

@@ -10,6 +10,7 @@
 //! | [`stat`], [`memory`], [`netstat`], [`sockets`], [`frequency`] | the host: processors, memory, TCP counters, sockets, clock frequency |
 //! | [`process`] | one process: `/proc/PID/stat`, `status`, `smaps_rollup` |
 //! | [`process_table`] | which processes live below which root, found at little cost |
+//! | [`outsiders`] | CPU time of everybody who belongs to no role |
 //! | [`tree`] | CPU time of a whole tree, each process counted exactly once, also after its death |
 //! | [`switches`] | context switches of a whole tree |
 //! | [`mod@sample`] | one instant: [`sample()`] |
@@ -31,6 +32,7 @@ pub mod kernel_files;
 pub mod limits;
 pub mod memory;
 pub mod netstat;
+pub mod outsiders;
 pub mod process;
 pub mod process_table;
 pub mod sample;

@@ -8,6 +8,7 @@ use crate::frequency::current_khz;
 use crate::kernel_files::KernelFiles;
 use crate::memory::parse_meminfo;
 use crate::netstat::{counter, received_bytes};
+use crate::outsiders;
 use crate::process::parse_pss_bytes;
 use crate::process_table::{Process, ProcessTable, Reading, list_processes, read_process};
 use crate::stat::{interrupt_ns, parse_stat};
@@ -76,6 +77,8 @@ struct Tally {
     began: bool,
     cpu_ns: u64,
     living: Vec<Process>,
+    /// All members, also those that have ended and were not waited for yet, and the roots.
+    pids: Vec<i32>,
 }
 
 /// Samples all roles and the host at this instant. Counters are cumulative and hold processes that died since; a role none of whose roots was ever
@@ -91,6 +94,7 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
     let cpu_before_ns = thread_cpu_ns();
     let detailed = now_ns >= memory.detail_due_ns;
     let mut result = UsageSample { at_ns, log_bytes: log_bytes(roots), ..UsageSample::default() };
+    let ours: Vec<i32> = tallies.values().flat_map(|tally| tally.pids.iter().copied()).collect();
     for (role, tally) in tallies {
         if !tally.began {
             continue;
@@ -102,6 +106,9 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
         result.roles.insert(role, sample);
     }
     result.host = host(&memory.files, detailed);
+    if detailed {
+        result.host.outsiders_ns = outsiders::cpu_ns(&memory.files, memory.units, &ours);
+    }
     if let Some(processors) = host_times {
         result.host.busy_ns = processors.iter().map(|(&cpu, times)| (cpu, times.busy_ns(now_ns, memory.units))).collect();
         result.host.steal_ns = Some(memory.units.ticks_to_ns(processors.values().map(|times| times.steal).sum()));
@@ -122,13 +129,18 @@ fn tally(roots: &Roots, memory: &mut TreeMemory) -> BTreeMap<Role, Tally> {
     for (role, root) in all() {
         let tally = tallies.entry(role).or_default();
         match root {
-            RoleRoot::Process(pid) => add_alone(tally, memory, role, pid),
+            RoleRoot::Process(pid) => {
+                tally.pids.push(pid);
+                add_alone(tally, memory, role, pid);
+            }
             RoleRoot::Tree(pid) => {
+                tally.pids.push(pid);
                 let index = tree_pids.iter().position(|&tree| tree == pid).unwrap_or_default();
                 let root_counts = role != Role::Target;
                 let ledger = memory.trees.entry((role, pid)).or_default();
                 tally.cpu_ns += ledger.update(pid, root_counts, &reading.trees[index], &reading.unread);
                 tally.began |= ledger.began();
+                tally.pids.extend(reading.trees[index].keys());
                 let members = std::mem::take(&mut reading.trees[index]).into_values();
                 tally.living.extend(members.filter(|process| !process.zombie && (root_counts || process.pid != pid)));
             }

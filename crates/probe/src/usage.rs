@@ -116,14 +116,17 @@ fn busy_by_cpu(stretch: &Stretch, cores: impl Fn(f64) -> f64) -> BTreeMap<u32, f
     cpus.into_iter().filter_map(|cpu| Some((cpu, busy(cpu)?))).collect()
 }
 
-/// Busy cores less all roles; where the kernel keeps the time of interrupts apart, less that too: on loopback it is the roles' own traffic.
-/// A little below 0 by rounding is 0.
+/// Cores that others kept busy. Busy cores less all roles are the most that it can be; where the kernel keeps the time of interrupts apart, less that
+/// too: on loopback it is the roles' own traffic. In what is left are also the ways into and out of idleness, which belong to no process and take
+/// some percent of a core that sleeps ten thousand times a second: so where all processes of the host can be seen, it is no more than what
+/// those outside of the roles have used. A little below 0 by rounding is 0.
 fn foreign_cores(stretch: &Stretch, roles: &BTreeMap<Role, RoleUse>, busy_by_cpu: &BTreeMap<u32, f64>) -> Option<f64> {
     let duration = (stretch.to_ns - stretch.from_ns) as f64;
     let busy: f64 = busy_by_cpu.values().sum();
     let interrupts = stretch.host_growth(|host| host.interrupt_ns).unwrap_or(0.0) / duration;
     let of_roles: f64 = roles.values().map(|role| role.cores).sum::<Option<f64>>()?;
-    (!busy_by_cpu.is_empty()).then(|| (busy - interrupts - of_roles).max(0.0))
+    let seen = stretch.host_growth(|host| host.outsiders_ns).map_or(f64::INFINITY, |ns| ns / duration);
+    (!busy_by_cpu.is_empty()).then(|| (busy - interrupts - of_roles).min(seen).max(0.0))
 }
 
 /// Lowest and highest frequency of the processors that were at least half busy; idle ones clock down and tell nothing.
@@ -221,6 +224,19 @@ mod tests {
         }
         let usage = usage_between(&samples, 0, S).unwrap();
         assert!(close(usage.foreign_cores, 0.05) && close(usage.interrupt_cores, 0.25));
+    }
+
+    #[test]
+    fn ways_into_and_out_of_idleness_are_nobody_s() {
+        let mut samples = [at(0, 0, 0, [0, 0]), at(1, 500, 200, [600, 400])];
+        for (sample, ms) in samples.iter_mut().zip([7_000, 7_020]) {
+            sample.host.outsiders_ns = Some(ms * 1_000_000);
+        }
+        assert!(close(usage_between(&samples, 0, S).unwrap().foreign_cores, 0.02));
+        samples[1].host.outsiders_ns = Some(8_000_000_000);
+        assert!(close(usage_between(&samples, 0, S).unwrap().foreign_cores, 0.3), "no more than what was busy");
+        samples[1].host.outsiders_ns = Some(6_000_000_000);
+        assert!(close(usage_between(&samples, 0, S).unwrap().foreign_cores, 0.3), "a sum that fell tells nothing");
     }
 
     #[test]
