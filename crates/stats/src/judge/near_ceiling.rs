@@ -40,20 +40,23 @@ fn share_of_ceiling(evidence: &Evidence) -> Option<(f64, String)> {
     };
     let throughput = evidence.throughput_per_s()?;
     let share = throughput / ceiling;
-    Some((
-        share,
-        format!(
-            "{} requests/s are {} of the {} that this generator reaches against the null server",
-            format_count(throughput),
-            percent(share),
-            format_count(ceiling)
-        ),
-    ))
+    Some((share, format!("{} requests/s are {} of the {} that this generator can make", format_count(throughput), percent(share), format_count(ceiling))))
+}
+
+/// A generator that was less busy than this against the null server was not at its own limit, but waited for answers.
+const BUSY_AT_CEILING: f64 = 0.8;
+
+/// The ceiling at a calibrated number of connections: the throughput, or, where few connections left the generator waiting, what its processor time
+/// would have sufficed for.
+fn own_ceiling(calibration: &Calibration, connections: u32, per_s: f64) -> f64 {
+    let Some(cpu_ns) = calibration.cpu_per_request_ns.get(&connections).filter(|ns| **ns > 0.0) else { return per_s };
+    let by_processor = f64::from(calibration.threads) * 1e9 / cpu_ns;
+    if per_s < BUSY_AT_CEILING * by_processor { by_processor } else { per_s }
 }
 
 /// The ceiling between the two calibrated numbers of connections, or at the nearest one.
 fn ceiling_at(calibration: &Calibration, connections: f64) -> Option<f64> {
-    let points: Vec<(f64, f64)> = calibration.ceiling_per_s.iter().map(|(n, x)| (f64::from(*n), *x)).collect();
+    let points: Vec<(f64, f64)> = calibration.ceiling_per_s.iter().map(|(n, x)| (f64::from(*n), own_ceiling(calibration, *n, *x))).collect();
     let above = points.partition_point(|(n, _)| *n < connections);
     let found = match (above.checked_sub(1).and_then(|below| points.get(below)), points.get(above)) {
         (Some((n0, x0)), Some((n1, x1))) => x0 + (x1 - x0) * (connections - n0) / (n1 - n0),
@@ -87,6 +90,18 @@ mod tests {
         let other = Calibration { threads: 2, ..calibration(10_000.0) };
         assert_eq!(judged_in(judge, &record, &Context { calibration: Some(&other), ..Context::default() }), None);
         assert_eq!(judged(judge, &record), None);
+    }
+
+    #[test]
+    fn a_generator_that_waited_was_not_at_its_limit() {
+        // One connection: 11,162 answers/s of 32.6 us each are a third of a core. Ten: 164,591 of 5.73 us are all of it.
+        let calibration = Calibration {
+            ceiling_per_s: [(1, 11_162.0), (10, 164_591.0)].into(),
+            cpu_per_request_ns: [(1, 32_600.0), (10, 5_730.0)].into(),
+            ..calibration(1.0)
+        };
+        assert!((ceiling_at(&calibration, 1.0).unwrap() - 30_675.0).abs() < 1.0);
+        assert_eq!(ceiling_at(&calibration, 10.0), Some(164_591.0));
     }
 
     #[test]
