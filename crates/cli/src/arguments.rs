@@ -199,7 +199,7 @@ pub struct LoadArguments {
     /// The event loop: auto, epoll, io_uring.
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = ["auto", "epoll", "io_uring"])]
     pub io: String,
-    /// Open loop: how long before an instant to stop sleeping and poll, for example 50us; 0us never polls.
+    /// Open loop: how long before an instant to stop sleeping and poll, for example 50us; for answers that come soon, twice as long; 0us never polls.
     #[arg(long, value_name = "TIME")]
     pub spin: Option<String>,
     /// Processors of the generator: 1 or 2-3.
