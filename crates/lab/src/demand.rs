@@ -8,7 +8,7 @@ use crate::descriptors;
 use crate::error::LabError;
 use crate::install::{self, apt, tools};
 use crate::load::CONNECTIONS_PER_SOURCE;
-use crate::run::split;
+use crate::run::{split, workers};
 
 /// What the plan asks of the kernel.
 ///
@@ -16,7 +16,7 @@ use crate::run::split;
 /// If the plan names a processor that this process may not use, or a target whose manifest cannot be used.
 pub fn of(catalog: &Catalog, plan: &Plan) -> Result<Demand, LabError> {
     let cpus = split(plan)?;
-    let workers = plan.workers.unwrap_or(cpus.target.len().max(1) as u32);
+    let workers = workers(plan, &cpus);
     let processes = |id| Ok(descriptors::processes(&catalog.target(id)?, id, workers));
     let fewest_processes = plan.targets.iter().map(processes).collect::<Result<Vec<_>, LabError>>()?.into_iter().min();
     let connections = plan.profile.most_connections();

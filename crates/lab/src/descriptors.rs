@@ -3,6 +3,7 @@
 use pippin_model::plan::Plan;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Stage};
+use pippin_probe::limits::own_limits;
 
 use crate::catalog::Target;
 
@@ -16,28 +17,10 @@ pub fn tables_for(connections: u64, open_files: u64) -> u64 {
     connections.div_ceil(room)
 }
 
-/// The hard limit of open files, to which the engine raises its soft limit and with which every target is started.
+/// The hard limit of open files, to which the program and the engine raise their soft one; every target inherits it.
 #[must_use]
 pub fn open_files() -> u64 {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the struct is live and of the kernel's form.
-    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0 { limit.rlim_max } else { u64::MAX }
-}
-
-/// Raises the soft limit of this process to the hard one, as service managers do (LimitNOFILE of systemd.exec(5)): some runtimes raise it
-/// themselves, others do not, and all targets are to have the same. At most a million, because some programs walk through all of them.
-///
-/// # Errors
-/// As getrlimit(2) and setrlimit(2). Async-signal-safe: it may be called between fork and exec.
-pub fn raise_own() -> std::io::Result<()> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the struct is live and of the kernel's form.
-    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } != 0 {
-        return Err(std::io::Error::last_os_error());
-    }
-    limit.rlim_cur = limit.rlim_max.min(1 << 20).max(limit.rlim_cur);
-    // SAFETY: as above.
-    if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) } != 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+    own_limits().get("nofile").and_then(|limit| limit.hard).unwrap_or(u64::MAX)
 }
 
 /// The processes over which a target spreads its connections.

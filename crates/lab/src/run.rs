@@ -115,7 +115,7 @@ fn stopped_by_limits(targets: &[(TargetId, Target)], plan: &Plan, cpus: &CpuSpli
 }
 
 /// `WORKERS` of every target.
-fn workers(plan: &Plan, cpus: &CpuSplit) -> u32 {
+pub(crate) fn workers(plan: &Plan, cpus: &CpuSplit) -> u32 {
     plan.workers.unwrap_or(cpus.target.len().max(1) as u32)
 }
 

@@ -19,7 +19,6 @@ use std::time::{Duration, Instant};
 
 use super::affinity;
 use super::descendants::{command_line, descendants};
-use crate::descriptors;
 
 /// What the supervisor is to run.
 #[derive(Debug, Clone)]
@@ -106,7 +105,6 @@ impl<'a> Supervisor<'a> {
                 libc::setsid();
                 unblock_signals();
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                descriptors::raise_own()?;
                 cpus.as_ref().map_or(Ok(()), affinity::bind_current)
             });
         }
