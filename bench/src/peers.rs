@@ -9,6 +9,7 @@ mod k6;
 mod oha;
 mod pippin;
 mod wrk;
+mod zrk;
 
 use crate::peer::Peer;
 
@@ -22,6 +23,7 @@ pub fn all() -> Vec<Box<dyn Peer>> {
         Box::new(pippin::Pippin),
         Box::new(gcannon::Gcannon),
         Box::new(wrk::Wrk),
+        Box::new(zrk::Zrk),
         Box::new(ab::Ab),
         Box::new(h2load::H2load),
         Box::new(oha::Oha),

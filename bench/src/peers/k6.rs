@@ -40,7 +40,9 @@ fn script(request: &Request<'_>) -> String {
     let scenario = request.scenario;
     let executor = match scenario.rate_per_s {
         Some(rate) => {
-            format!("executor: 'constant-arrival-rate', rate: {rate}, timeUnit: '1s', preAllocatedVUs: {}, maxVUs: 2000", scenario.connections.max(rate))
+            // So many that a stall of a second finds enough of them; more take it longer to begin than the load lasts.
+            let users = scenario.connections.max(rate.min(2_000));
+            format!("executor: 'constant-arrival-rate', rate: {rate}, timeUnit: '1s', preAllocatedVUs: {users}, maxVUs: {users}")
         }
         None => format!("executor: 'constant-vus', vus: {}", scenario.connections),
     };

@@ -22,6 +22,7 @@ mod tally;
 mod timeline;
 mod timer;
 mod tls;
+mod uncounted;
 mod validate;
 mod wire;
 mod worker;

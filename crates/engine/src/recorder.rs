@@ -5,6 +5,7 @@ use pippin_model::load_result::ErrorKind;
 
 use crate::tally::{Tally, WindowTally};
 use crate::timeline::{Instants, UNKNOWN};
+use crate::uncounted::{AnswerSpans, Uncounted};
 
 /// What a worker tells the coordinator.
 #[derive(Debug)]
@@ -41,6 +42,7 @@ pub(crate) struct Recorder {
     window_from: u64,
     window_to: u64,
     window: Box<WindowTally>,
+    uncounted: Uncounted,
     outbox: Sender<Message>,
     /// The next instant at which [`Recorder::cross`] has something to do.
     pub next_boundary: u64,
@@ -70,6 +72,7 @@ impl Recorder {
             window_from: UNKNOWN,
             window_to: UNKNOWN,
             window: Box::default(),
+            uncounted: Uncounted::new(),
             outbox,
             next_boundary: UNKNOWN,
             live: 0,
@@ -130,6 +133,7 @@ impl Recorder {
     }
 
     fn send_window(&mut self, to: u64) {
+        self.count();
         self.window.live_connections = self.live;
         let tally = std::mem::take(&mut self.window);
         // Only a coordinator that has given up does not listen.
@@ -182,6 +186,26 @@ impl Recorder {
         &mut self.window
     }
 
+    /// An answer is complete.
+    #[inline]
+    pub fn answered(&mut self, spans: AnswerSpans) {
+        if self.uncounted.answer(spans) {
+            self.count();
+        }
+    }
+
+    /// A request was sent so late.
+    #[inline]
+    pub fn sent_late_by(&mut self, ns: u64) {
+        if self.uncounted.send_lag(ns) {
+            self.count();
+        }
+    }
+
+    fn count(&mut self) {
+        self.uncounted.count(&mut self.stretches, &mut self.window);
+    }
+
     pub fn error(&mut self, stretch: usize, kind: ErrorKind) {
         self.stretches[stretch].error(kind);
         self.window.errors += 1;
@@ -231,7 +255,8 @@ impl Recorder {
         if self.has_warm_up { MEASURED } else { self.current }
     }
 
-    pub fn into_stretches(self) -> Vec<Tally> {
+    pub fn into_stretches(mut self) -> Vec<Tally> {
+        self.count();
         self.stretches
     }
 }

@@ -64,11 +64,7 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     let cpus = split(&plan)?;
     std::fs::create_dir_all(&settings.folder).map_err(LabError::io(format!("create {}", settings.folder.display())))?;
     let stopped = stopped_by_limits(&targets, &plan, &cpus);
-    let prepared = match prepare(&targets, stopped, &workload, settings) {
-        Ok(prepared) => prepared,
-        Err(LabError::Interrupted) => prepared_nothing(&targets),
-        Err(other) => return Err(other),
-    };
+    let prepared = prepare(&targets, stopped, &workload, settings)?;
     let header = header(plan, workload, &prepared, settings);
     settings.store.begin(&header)?;
     let mut execution = Execution::new(header, prepared, cpus, settings);
@@ -119,6 +115,7 @@ pub(crate) fn workers(plan: &Plan, cpus: &CpuSplit) -> u32 {
     plan.workers.unwrap_or(cpus.target.len().max(1) as u32)
 }
 
+/// Installs what is missing. An interruption ends the installing: what is installed by then stays so, of the others it is said.
 fn prepare(
     targets: &[(TargetId, Target)],
     mut stopped: BTreeMap<TargetId, Failure>,
@@ -128,24 +125,32 @@ fn prepare(
     let interrupted = || settings.stop.load(Ordering::Relaxed);
     let say = |text: &str| settings.observer.event(&Event::Note(text));
     let installer = Installer { apt_allowed: settings.apt, steps_allowed: settings.install, say: &say, interrupted: &interrupted };
-    Services::provide(&workload.services, &installer)?;
+    let mut is_interrupted = match Services::provide(&workload.services, &installer) {
+        Err(LabError::Interrupted) => true,
+        outcome => outcome.map(|()| false)?,
+    };
     let mut prepared = Prepared::new();
     let mut done: BTreeMap<TargetId, Result<Installed, Failure>> = BTreeMap::new();
     for (id, target) in targets {
         let outcome = match (stopped.remove(id), done.get(&target.id)) {
             (Some(stopped), _) => Err(stopped),
             (None, Some(outcome)) => outcome.clone(),
+            (None, None) if is_interrupted => Err(not_installed()),
             (None, None) => {
                 let outcome = match installer.install(target) {
                     Ok(installed) => Ok(installed),
                     Err(LabError::Target(failure)) => Err(failure),
+                    Err(LabError::Interrupted) => {
+                        is_interrupted = true;
+                        Err(not_installed())
+                    }
                     Err(other) => return Err(other),
                 };
                 done.insert(target.id.clone(), outcome.clone());
                 outcome
             }
         };
-        if let Err(failure) = &outcome {
+        if let Some(failure) = outcome.as_ref().err().filter(|_| !is_interrupted) {
             settings.observer.event(&Event::Unavailable(id, failure));
         }
         prepared.insert(id.clone(), (target.clone(), outcome));
@@ -153,9 +158,8 @@ fn prepare(
     Ok(prepared)
 }
 
-fn prepared_nothing(targets: &[(TargetId, Target)]) -> Prepared {
-    let failure = || Failure { stage: Stage::Install, message: "interrupted before it was installed".into(), log_tail: Vec::new() };
-    targets.iter().map(|(id, target)| (id.clone(), (target.clone(), Err(failure())))).collect()
+fn not_installed() -> Failure {
+    Failure { stage: Stage::Install, message: "interrupted before it was installed".into(), log_tail: Vec::new() }
 }
 
 fn header(plan: Plan, workload: Workload, prepared: &Prepared, settings: &RunSettings<'_>) -> RunHeader {
@@ -220,12 +224,15 @@ struct Execution<'a> {
     trials: Vec<TrialRecord>,
     given_up: BTreeSet<TargetId>,
     number: usize,
+    /// Trials of all targets that are available.
+    in_all: usize,
 }
 
 impl<'a> Execution<'a> {
     fn new(header: RunHeader, prepared: Prepared, cpus: CpuSplit, settings: &'a RunSettings<'a>) -> Self {
         let samples = header.workload.samples();
-        Self { header, prepared, settings, cpus, samples, trials: Vec::new(), given_up: BTreeSet::new(), number: 0 }
+        let in_all = order(&header).len() * load::steps(&header.plan.profile).len();
+        Self { header, prepared, settings, cpus, samples, trials: Vec::new(), given_up: BTreeSet::new(), number: 0, in_all }
     }
 
     fn interrupted(&self) -> bool {
@@ -322,9 +329,7 @@ impl<'a> Execution<'a> {
 
     fn announce(&mut self, spec: &TrialSpec) {
         self.number += 1;
-        let plan = &self.header.plan;
-        let total = plan.targets.len() * plan.repetitions as usize * load::steps(&plan.profile).len();
-        self.settings.observer.event(&Event::TrialStarted(spec, self.number, total));
+        self.settings.observer.event(&Event::TrialStarted(spec, self.number, self.in_all));
     }
 
     fn make(&self, spec: &TrialSpec, running: &mut RunningTarget, services: &mut Services) -> TrialRecord {

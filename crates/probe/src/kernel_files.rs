@@ -1,4 +1,6 @@
 //! Reading kernel files below a root: `/` on a host, a folder of captured files in a test.
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// Files of /proc, /sys and /etc below one root.
@@ -57,8 +59,14 @@ impl KernelFiles {
     }
 }
 
+/// What most of the files fit into at once.
+const FIRST_READ: usize = 4096;
+
+/// The kernel says of its files that they are empty, so that `std::fs::read` asks for their length in vain and then reads 32, 32, 64 bytes and so on:
+/// eleven system calls a file. With room from the start there are four.
 fn read(path: &Path) -> Option<String> {
-    let bytes = std::fs::read(path).ok()?;
+    let mut bytes = Vec::with_capacity(FIRST_READ);
+    File::open(path).ok()?.take(u64::MAX).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
@@ -74,9 +82,12 @@ mod tests {
         }
         std::fs::write(root.path().join("one"), b"performance\n").unwrap();
         std::fs::write(root.path().join("raw"), b"a\xffb").unwrap();
+        let long = "a line of a long file\n".repeat(1_000);
+        std::fs::write(root.path().join("long"), &long).unwrap();
         let files = KernelFiles::below(root.path());
         assert_eq!(files.line("one").as_deref(), Some("performance"));
         assert_eq!(files.text("raw").as_deref(), Some("a\u{fffd}b"));
+        assert_eq!(files.text("long"), Some(long));
         assert_eq!(files.text("two"), None);
         assert_eq!(files.numbered("", "cpu"), [0, 2, 10]);
     }

@@ -7,12 +7,13 @@ use crate::view::row::Row;
 use crate::view::sweep::{Point, size};
 
 /// The columns; a test holds docs/formats.md against them.
-pub const COLUMNS: [&str; 40] = [
+pub const COLUMNS: [&str; 41] = [
     "run",
     "plan",
     "target",
     "step",
     "rank",
+    "ranked_by",
     "verdict",
     "trials",
     "measured",
@@ -92,6 +93,7 @@ fn headline(view: &View, row: &Row) -> Vec<String> {
         row.target.to_string(),
         cell(row.at.map(size)),
         cell(row.rank),
+        cell(row.rank.map(|_| view.run.ranked_by.name())),
         cell(row.verdict),
         row.trials.to_string(),
         row.repetitions.to_string(),

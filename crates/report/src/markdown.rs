@@ -193,7 +193,8 @@ fn sweep(out: &mut String, row: &Row, sweep: &Sweep) {
         let law = &fit.law;
         let knee = sweep.knee.map(|n| format!(" Knee at {n:.0}.")).unwrap_or_default();
         let (lambda, sigma, kappa) = (parameter(law.lambda, 0), parameter(law.sigma, 4), parameter(law.kappa, 6));
-        line(out, &format!("Universal Scalability Law: λ {lambda} requests/s, σ {sigma}, κ {kappa}.{knee}\n"));
+        let doubts: String = sweep.doubts().iter().map(|doubt| format!(" {doubt}")).collect();
+        line(out, &format!("Universal Scalability Law: λ {lambda} requests/s, σ {sigma}, κ {kappa}.{knee}{doubts}\n"));
     }
     if let Some(rate) = sweep.capacity_per_s {
         line(out, &format!("Capacity: {} requests/s.\n", words::count(Some(rate))));

@@ -14,7 +14,7 @@ pub fn of(view: &View) -> String {
     for metric in METRICS {
         let mut samples = String::new();
         for row in &view.rows {
-            for (labels, value) in (metric.samples)(row) {
+            for (labels, value) in (metric.samples)(view, row) {
                 // Writing into a String cannot fail.
                 let _ = writeln!(samples, "{}{{{}{labels}}} {value}", metric.name, common(view, row));
             }
@@ -32,40 +32,36 @@ type Samples = Vec<(String, f64)>;
 struct Metric {
     name: &'static str,
     help: &'static str,
-    samples: fn(&Row) -> Samples,
+    samples: fn(&View, &Row) -> Samples,
 }
 
 const METRICS: [Metric; 13] = [
     Metric {
         name: "pippin_goodput_per_second",
         help: "Complete and right answers per second, median over repetitions.",
-        samples: |row| one(row.goodput_per_s.map(|f| f.median)),
+        samples: |_, row| one(row.goodput_per_s.map(|f| f.median)),
     },
     Metric {
         name: "pippin_goodput_low_per_second",
         help: "Lower end of its 95 % interval.",
-        samples: |row| one(row.goodput_per_s.and_then(|f| f.interval).map(|i| i.low)),
+        samples: |_, row| one(row.goodput_per_s.and_then(|f| f.interval).map(|i| i.low)),
     },
     Metric {
         name: "pippin_goodput_high_per_second",
         help: "Upper end of its 95 % interval.",
-        samples: |row| one(row.goodput_per_s.and_then(|f| f.interval).map(|i| i.high)),
+        samples: |_, row| one(row.goodput_per_s.and_then(|f| f.interval).map(|i| i.high)),
     },
-    Metric {
-        name: "pippin_rank",
-        help: "Rank among the targets of the run; absent if INVALID or without a result.",
-        samples: |row| one(row.rank.map(f64::from)),
-    },
+    Metric { name: "pippin_rank", help: "Rank among the targets of the run; absent if INVALID or without a result.", samples: rank },
     Metric { name: "pippin_verdict", help: "1 for the verdict that the target has.", samples: verdict },
     Metric {
         name: "pippin_service_time_seconds",
         help: "From sending a request to its last byte, by quantile.",
-        samples: |row| quantiles(&row.spans.service_time),
+        samples: |_, row| quantiles(&row.spans.service_time),
     },
     Metric {
         name: "pippin_response_time_seconds",
         help: "From the instant a request was due to its last byte, by quantile.",
-        samples: |row| quantiles(&row.spans.response_time),
+        samples: |_, row| quantiles(&row.spans.response_time),
     },
     Metric { name: "pippin_requests", help: "Requests by fate, over all repetitions.", samples: requests },
     Metric { name: "pippin_errors", help: "Errors by kind, over all repetitions.", samples: errors },
@@ -73,12 +69,12 @@ const METRICS: [Metric; 13] = [
     Metric {
         name: "pippin_target_resident_bytes",
         help: "Resident memory of the target's process tree at its highest.",
-        samples: |row| one(row.usage.target_rss_bytes),
+        samples: |_, row| one(row.usage.target_rss_bytes),
     },
     Metric {
         name: "pippin_target_cpu_seconds_per_million",
         help: "CPU-seconds of the target for a million requests.",
-        samples: |row| one(row.cost.target_cpu_s_per_million),
+        samples: |_, row| one(row.cost.target_cpu_s_per_million),
     },
     Metric { name: "pippin_caveats", help: "1 for each caveat that the target has.", samples: caveats },
 ];
@@ -105,7 +101,11 @@ fn label(name: &str, value: &str) -> String {
     format!(",{name}=\"{}\"", escape(value))
 }
 
-fn verdict(row: &Row) -> Samples {
+fn rank(view: &View, row: &Row) -> Samples {
+    row.rank.map(|rank| (label("ranked_by", view.run.ranked_by.name()), f64::from(rank))).into_iter().collect()
+}
+
+fn verdict(_: &View, row: &Row) -> Samples {
     let name = |verdict: Verdict| verdict.to_string().to_lowercase();
     row.verdict.map(|verdict| (label("verdict", &name(verdict)), 1.0)).into_iter().collect()
 }
@@ -115,7 +115,7 @@ fn quantiles(summary: &Summary) -> Samples {
     named.into_iter().filter_map(|(q, ns)| Some((label("quantile", q), ns? as f64 / 1e9))).collect()
 }
 
-fn requests(row: &Row) -> Samples {
+fn requests(_: &View, row: &Row) -> Samples {
     if row.goodput_per_s.is_none() {
         return Samples::new();
     }
@@ -124,15 +124,15 @@ fn requests(row: &Row) -> Samples {
     named.into_iter().map(|(fate, count)| (label("fate", fate), count as f64)).collect()
 }
 
-fn errors(row: &Row) -> Samples {
+fn errors(_: &View, row: &Row) -> Samples {
     row.errors.iter().map(|(kind, count)| (label("kind", kind.name()), *count as f64)).collect()
 }
 
-fn cores(row: &Row) -> Samples {
+fn cores(_: &View, row: &Row) -> Samples {
     let named = [("target", row.usage.target_cores), ("services", row.usage.services_cores), ("generator", row.usage.generator_cores)];
     named.into_iter().filter_map(|(role, cores)| Some((label("role", role), cores?))).collect()
 }
 
-fn caveats(row: &Row) -> Samples {
+fn caveats(_: &View, row: &Row) -> Samples {
     row.caveats.iter().map(|counted| (label("caveat", &counted.caveat.id), 1.0)).collect()
 }

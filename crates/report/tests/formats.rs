@@ -159,6 +159,7 @@ fn prometheus_text_keeps_to_its_grammar() {
     // Without a result there is no figure, rather than 0.
     assert!(!text.contains("pippin_goodput_per_second{plan=\"hello\",workload=\"hello\",run=\"20261121-203539-hello\",target=\"elixir/phoenix\""));
     assert!(!text.lines().any(|line| line.starts_with("pippin_rank") && line.contains("c/nginx")), "INVALID has no rank");
+    assert!(text.lines().filter(|line| line.starts_with("pippin_rank{")).all(|line| line.contains(",ranked_by=\"goodput\"}")), "{text}");
 }
 
 #[test]

@@ -31,6 +31,15 @@ impl RankedBy {
         }
     }
 
+    /// Its name in files: `goodput`, `response_p99`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Goodput => "goodput",
+            Self::ResponseP99 => "response_p99",
+        }
+    }
+
     /// Which way is up.
     #[must_use]
     pub const fn better(self) -> Better {

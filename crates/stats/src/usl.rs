@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::least_squares::{MOST, Residual, minimise, solve_normal};
-use crate::quantile::mean;
+use crate::quantile::{mean, median};
 
 /// A measured point.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,10 @@ pub struct Parameter {
     /// Its standard error; `None` where there are no more points than parameters, or the value lies on its bound of 0.
     pub standard_error: Option<f64>,
 }
+
+/// A law that misses half of the points by more than this fraction does not describe them. A hard limit, which is not of its form, is missed by
+/// less; points that a noisy machine has thrown about are missed by half and more.
+pub const DESCRIBES_WITHIN: f64 = 0.2;
 
 /// A fitted law.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -46,6 +50,18 @@ impl Usl {
     #[must_use]
     pub fn throughput_at(&self, n: f64) -> f64 {
         law(self.lambda.value, self.sigma.value, self.kappa.value, n)
+    }
+
+    /// By how much the law misses a point, relative to it: the median over all points. `None` without points.
+    #[must_use]
+    pub fn misses(&self, points: &[Point]) -> Option<f64> {
+        median(&points.iter().map(|point| (self.throughput_at(point.n) / point.x - 1.0).abs()).collect::<Vec<_>>())
+    }
+
+    /// Whether the law describes these points: it misses them by no more than [`DESCRIBES_WITHIN`].
+    #[must_use]
+    pub fn describes(&self, points: &[Point]) -> bool {
+        self.misses(points).is_none_or(|miss| miss <= DESCRIBES_WITHIN)
     }
 
     /// The highest throughput that it approaches: at the peak, or `lambda / sigma` where there is none; `None` if it grows without end.
@@ -220,6 +236,17 @@ mod tests {
         assert!((found.sigma.value / 0.0267 - 1.0).abs() < 1e-7 && (found.kappa.value / 0.00077 - 1.0).abs() < 1e-7);
         assert!((found.peak_n.unwrap() - ((1.0 - 0.0267) / 0.00077f64).sqrt()).abs() < 1e-4);
         assert!(found.r_squared.unwrap() > 1.0 - 1e-12);
+    }
+
+    #[test]
+    fn a_hard_limit_is_described_well_enough_and_points_thrown_about_are_not() {
+        let of = |points: &[(f64, f64)]| points.iter().map(|(n, x)| Point { n: *n, x: *x }).collect::<Vec<_>>();
+        let pool = of(&[(1.0, 50.0), (2.0, 100.0), (4.0, 200.0), (8.0, 400.0), (16.0, 400.0), (32.0, 400.0), (64.0, 400.0)]);
+        assert!(fit(&pool).unwrap().describes(&pool), "{:?}", fit(&pool).unwrap().misses(&pool));
+        // rust/axum on a machine of which the hypervisor took up to a third.
+        let stolen = of(&[(1.0, 15_921.0), (2.0, 52_693.0), (4.0, 47_617.0), (8.0, 15_960.0), (16.0, 11_772.0), (32.0, 37_034.0), (128.0, 50_926.0)]);
+        assert!(!fit(&stolen).unwrap().describes(&stolen), "{:?}", fit(&stolen).unwrap().misses(&stolen));
+        assert_eq!(fit(&pool).unwrap().misses(&[]), None);
     }
 
     #[test]

@@ -33,7 +33,7 @@ fn a_missing_tool_makes_a_target_unavailable_and_the_others_go_on() {
     checkout.add_plan("plan", "hello", &["test/it", "test/good"]);
     let run = checkout.pippin(&["run", "plan", "--install"]);
     assert!(matches!(run.code, Some(0 | 3)), "{run}");
-    run.says(&["test/it is unavailable: missing: no-such-tool >= 3 (not on PATH)"]);
+    run.says(&["test/it is unavailable: missing: no-such-tool >= 3 (not on PATH)", "[1/1] "]);
     let record = checkout.store().load("latest").unwrap();
     assert_eq!(record.trials.len(), 1);
     let unavailable = record.header.targets[&"test/it".parse().unwrap()].unavailable.as_ref().unwrap();

@@ -60,7 +60,8 @@ fn ctrl_c_during_an_installation_ends_it() {
     let manifest = checkout.manifest("it", "right", &["hello"]);
     let step = format!("[install]\nsteps = [[\"sleep\", \"60\"], [\"true\", \"{}\"]]\n", checkout.marker());
     checkout.write("targets/test/it/target.toml", &manifest.replace("[start]", &format!("{step}[start]")));
-    checkout.add_plan("plan", "hello", &["test/it"]);
+    checkout.add_cheat("quick", "right", &["hello"]);
+    checkout.add_plan("plan", "hello", &["test/quick", "test/it"]);
     let run = checkout.start(&["run", "plan", "--install"]);
     checkout.wait_for_process("sleep 60");
     run.press_ctrl_c();
@@ -68,6 +69,11 @@ fn ctrl_c_during_an_installation_ends_it() {
     checkout.left_nothing();
     let record = checkout.store().load("latest").unwrap();
     assert_eq!((record.state, record.trials.len()), (RunState::Interrupted, 0));
+    let said = |name: &str| {
+        let (_, info) = record.header.targets.iter().find(|(id, _)| id.name == name).unwrap();
+        info.unavailable.as_ref().map(|failure| failure.message.as_str())
+    };
+    assert_eq!((said("quick"), said("it")), (None, Some("interrupted before it was installed")), "what was installed by then is not said to be missing");
 }
 
 #[test]

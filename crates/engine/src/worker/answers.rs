@@ -7,6 +7,7 @@ use super::{Core, Worker};
 use crate::check::{BodyJudge, accepts_status};
 use crate::http1::{DecodeError, HeadInfo, Rules, Sink};
 use crate::io::Io;
+use crate::uncounted::AnswerSpans;
 
 /// What a piece of input led to.
 #[derive(Default)]
@@ -179,18 +180,23 @@ impl Core<'_> {
         } else {
             None
         };
-        let response_ns = now.saturating_sub(request.intended_at);
         let head_at = connection.mark.max(request.sent_at);
+        let spans = AnswerSpans {
+            stretch: request.stretch,
+            headers_ns: head_at - request.sent_at,
+            body_ns: now.saturating_sub(head_at),
+            service_ns: now.saturating_sub(request.sent_at),
+            response_ns: now.saturating_sub(request.intended_at),
+            send_lag_ns: request.send_lag_ns(),
+            own_lag_ns: request.own_lag_ns(),
+        };
+        let status = connection.status;
 
+        self.recorder.answered(spans);
         self.recorder.completed += 1;
         let tally = self.recorder.tally(request.stretch as usize);
         tally.requests.completed += 1;
-        tally.status(connection.status);
-        tally.spans.headers.record(head_at - request.sent_at);
-        tally.spans.body.record(now.saturating_sub(head_at));
-        tally.spans.service_time.record(now.saturating_sub(request.sent_at));
-        tally.spans.response_time.record(response_ns);
-        tally.lags(&request);
+        tally.status(status);
         tally.requests.good += u64::from(error.is_none());
         if let Some(kind) = error {
             self.recorder.error(request.stretch as usize, kind);
@@ -202,6 +208,5 @@ impl Core<'_> {
         let window = self.recorder.window();
         window.completed += 1;
         window.good += u64::from(error.is_none());
-        window.response.record(response_ns);
     }
 }

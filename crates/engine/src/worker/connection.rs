@@ -81,6 +81,20 @@ pub(super) struct InFlight {
     pub stretch: u32,
 }
 
+impl InFlight {
+    /// How long after it was due it was sent.
+    #[inline]
+    pub const fn send_lag_ns(&self) -> u64 {
+        self.sent_at.saturating_sub(self.intended_at)
+    }
+
+    /// How much of that was the generator's doing.
+    #[inline]
+    pub const fn own_lag_ns(&self) -> u64 {
+        self.sent_at.saturating_sub(self.sendable_at)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

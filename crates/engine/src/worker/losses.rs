@@ -225,10 +225,9 @@ impl Core<'_> {
 }
 
 impl Tally {
-    /// Records how late a request was sent; once for each, when its fate is known.
-    #[inline]
-    pub(super) fn lags(&mut self, request: &InFlight) {
-        self.spans.send_lag.record(request.sent_at.saturating_sub(request.intended_at));
-        self.spans.own_lag.record(request.sent_at.saturating_sub(request.sendable_at));
+    /// Records how late a request was sent that is not answered; once for each, when its fate is known.
+    fn lags(&mut self, request: &InFlight) {
+        self.spans.send_lag.record(request.send_lag_ns());
+        self.spans.own_lag.record(request.own_lag_ns());
     }
 }

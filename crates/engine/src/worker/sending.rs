@@ -143,8 +143,8 @@ impl Core<'_> {
         for i in connection.in_flight.saturating_sub(count)..connection.in_flight {
             let request = &mut self.in_flight[base + ((connection.head + i) % self.pipeline) as usize];
             request.sent_at = sent_at;
-            let lag = sent_at.saturating_sub(request.intended_at);
-            self.recorder.window().send_lag.record(lag);
+            let lag_ns = request.send_lag_ns();
+            self.recorder.sent_late_by(lag_ns);
         }
     }
 }

@@ -61,7 +61,7 @@ fn throughput(rows: &[(usize, &Row, &Sweep)]) -> Chart {
         drawn.push(Line { name: None, colour: AXIS, points: foretold, marks: true, joined: false, ..plain });
     }
     let draw = |form: Form| lines(form, &by_step(rows, "connections", form), &Axis::linear("requests/s", 0.0, most, 5, short), &drawn);
-    let columns = ["target", "connections", "requests/s", "predicted", "error", "mean response", "predicted", "error", "p99", "CPU"];
+    let columns = ["target", "connections", "requests/s", "predicted", "error", "mean response", "predicted", "error", "p99", "CPU", "verdict"];
     let mut cells = Vec::new();
     for (_, row, sweep) in rows {
         cells.extend(sweep.points.iter().map(|point| table_row(row, point)));
@@ -88,7 +88,8 @@ fn law(sweep: &Sweep) -> Option<String> {
     let peak = law.peak_n.map(|n| format!(", highest at {n:.0} connections")).unwrap_or_default();
     let knee = sweep.knee.map(|n| format!(", knee at {n:.0}")).unwrap_or_default();
     let (lambda, sigma, kappa) = (parameter(law.lambda, 0), parameter(law.sigma, 4), parameter(law.kappa, 6));
-    Some(format!("λ {lambda}, σ {sigma}, κ {kappa}{peak}{knee}."))
+    let doubts: String = sweep.doubts().iter().map(|doubt| format!(" {doubt}")).collect();
+    Some(format!("λ {lambda}, σ {sigma}, κ {kappa}{peak}{knee}.{doubts}"))
 }
 
 fn table_row(row: &Row, point: &Point) -> Vec<String> {
@@ -104,6 +105,7 @@ fn table_row(row: &Row, point: &Point) -> Vec<String> {
         signed(prediction.and_then(|p| p.response_error)),
         words::ns(point.response_time.p99_ns),
         words::cores(point.target_cores),
+        if point.reasons.is_empty() { point.verdict.to_string() } else { format!("{}: {}", point.verdict, point.reasons.join(", ")) },
     ]
 }
 

@@ -1,4 +1,5 @@
 //! Sweeps, capacity searches, phases of devices.
+use pippin_model::caveat::Verdict;
 use pippin_model::trial::Step;
 use pippin_stats::usl::Parameter;
 
@@ -64,6 +65,9 @@ fn by_connections(page: &mut Page, row: &Row, sweep: &Sweep) {
     if let Some(served) = sweep.served_at_a_time {
         page.paragraph("  ", &format!("Serves about {served:.0} requests at a time."));
     }
+    for doubt in sweep.doubts() {
+        page.paragraph("  ", &doubt);
+    }
 }
 
 /// A parameter with its standard error.
@@ -99,7 +103,7 @@ fn search(page: &mut Page, row: &Row, sweep: &Sweep) {
 }
 
 fn mark(point: &Point, text: &str) -> String {
-    if point.verdict == pippin_model::caveat::Verdict::Invalid { format!("{text} INVALID") } else { text.into() }
+    if point.verdict == Verdict::Valid { text.into() } else { format!("{text} {}", point.verdict) }
 }
 
 /// A relative error with its sign.

@@ -1,5 +1,5 @@
 //! The points of a sweep or of a capacity search.
-use pippin_model::caveat::Verdict;
+use pippin_model::caveat::{Severity, Verdict};
 use pippin_model::histogram::Summary;
 use pippin_model::objective::Objective;
 use pippin_model::profile::Profile;
@@ -11,6 +11,9 @@ use pippin_stats::summary::TargetSummary;
 use pippin_stats::sweep::Sweep as FoundSweep;
 use pippin_stats::usl::{self, Usl};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::words;
 
 /// The points of one target, ascending.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,6 +37,9 @@ pub struct Point {
     pub at: Step,
     /// The worst verdict of its trials.
     pub verdict: Verdict,
+    /// The names of the caveats behind it.
+    #[serde(default)]
+    pub reasons: Vec<String>,
     /// Right answers per second, median.
     pub goodput_per_s: Option<f64>,
     /// Response time, all repetitions together.
@@ -75,6 +81,27 @@ pub struct Fit {
     pub curve: Vec<(f64, f64)>,
 }
 
+impl Sweep {
+    /// What is to be known before law and knee are believed, a sentence each.
+    #[must_use]
+    pub fn doubts(&self) -> Vec<String> {
+        let Some(fit) = &self.fit else { return Vec::new() };
+        let doubted: Vec<&Point> = self.points.iter().filter(|point| point.verdict != Verdict::Valid).collect();
+        let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+        for reason in doubted.iter().flat_map(|point| &point.reasons) {
+            *reasons.entry(reason).or_default() += 1;
+        }
+        let reasons: Vec<String> = reasons.into_iter().map(|(reason, points)| format!("{reason} ({points})")).collect();
+        let of_points = (!doubted.is_empty()).then(|| format!("{} of {} points are not VALID: {}.", doubted.len(), self.points.len(), reasons.join(", ")));
+        let measured: Vec<usl::Point> = self.points.iter().filter_map(|point| Some(usl::Point { n: size(point.at), x: point.goodput_per_s? })).collect();
+        let of_law = fit.law.misses(&measured).filter(|_| !fit.law.describes(&measured)).map(|miss| {
+            let miss = words::percent(miss);
+            format!("The law misses the points by {miss} in the median: it does not describe them, and neither its parameters nor the knee can be relied on.")
+        });
+        [of_points, of_law].into_iter().flatten().collect()
+    }
+}
+
 /// The summary that makes the headline of a target; `None` without one.
 ///
 /// A sweep's headline is its best point, a capacity search's the highest offered rate that kept the objective; points that are INVALID only
@@ -114,6 +141,13 @@ fn point(summary: &TargetSummary, objective: Option<&Objective>, trials: &[&Tria
     Some(Point {
         at: summary.step?,
         verdict: summary.verdict,
+        reasons: summary
+            .caveats
+            .iter()
+            .map(|counted| &counted.caveat)
+            .filter(|caveat| caveat.severity != Severity::Note)
+            .map(|caveat| caveat.id.clone())
+            .collect(),
         goodput_per_s: summary.goodput_per_s.map(|figure| figure.median),
         response_time: summary.spans.response_time.summary(),
         errors: summary.errors.values().sum(),
@@ -168,5 +202,44 @@ pub fn size(step: Step) -> f64 {
     match step {
         Step::Connections { count } => f64::from(count),
         Step::Rate { per_s } => per_s,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::histogram::Histogram;
+
+    /// A sweep over points of which each has a throughput and, if it is in doubt, a reason.
+    fn swept(points: &[(u32, f64, Option<&str>)]) -> Sweep {
+        let law = usl::fit(&points.iter().map(|(n, x, _)| usl::Point { n: f64::from(*n), x: *x }).collect::<Vec<_>>()).unwrap();
+        let point = |(count, per_s, reason): &(u32, f64, Option<&str>)| Point {
+            at: Step::Connections { count: *count },
+            verdict: if reason.is_some() { Verdict::Suspect } else { Verdict::Valid },
+            reasons: reason.iter().map(ToString::to_string).collect(),
+            goodput_per_s: Some(*per_s),
+            response_time: Histogram::new().summary(),
+            errors: 0,
+            target_cores: None,
+            prediction: None,
+            held: None,
+            missed: Vec::new(),
+        };
+        let points = points.iter().map(point).collect();
+        Sweep { points, fit: Some(Fit { law, curve: Vec::new() }), knee: None, served_at_a_time: None, capacity_per_s: None }
+    }
+
+    #[test]
+    fn calm_points_on_the_law_leave_no_doubt() {
+        let law = |n: u32| (n, 1_000.0 * f64::from(n) / (1.0 + 0.1 * f64::from(n - 1)), None);
+        assert!(swept(&[1, 2, 4, 8, 16, 32].map(law)).doubts().is_empty());
+    }
+
+    #[test]
+    fn points_in_doubt_are_counted_with_their_reasons_and_a_law_that_misses_them_is_no_law() {
+        let stolen = [(1, 15_921.0, Some("steal")), (2, 52_693.0, None), (4, 47_617.0, None), (8, 15_960.0, Some("steal")), (16, 11_772.0, Some("spread"))];
+        let doubts = swept(&stolen).doubts();
+        assert_eq!(doubts[0], "3 of 5 points are not VALID: spread (1), steal (2).");
+        assert!(doubts[1].starts_with("The law misses the points by ") && doubts.len() == 2, "{doubts:?}");
     }
 }

@@ -40,6 +40,9 @@ fn knee_in_words(sweep: &Sweep) -> Option<String> {
         if let Some(peak) = usl.peak_n {
             seen.push_str(&format!(", peak at {peak:.0} connections"));
         }
+        if let Some(miss) = usl.misses(&sweep.points).filter(|_| !usl.describes(&sweep.points)) {
+            seen.push_str(&format!("; but the law misses the points by {:.0} %, so that neither it nor the knee can be relied on", miss * 100.0));
+        }
     }
     Some(seen)
 }
@@ -62,6 +65,13 @@ mod tests {
         let found = judged(|n| 50 * u64::from(n.min(8)));
         assert!(found[0].0 == "knee" && found[0].1.starts_with("knee at 8 connections with 400 requests/s"), "{found:?}");
         assert!(found[1].1.contains("about 8 requests at a time"), "{found:?}");
+        assert!(!found[0].1.contains("misses"), "{found:?}");
         assert_eq!(judged(|n| 50 * u64::from(n)), []);
+    }
+
+    #[test]
+    fn a_knee_of_points_thrown_about_is_doubted() {
+        let found = judged(|n| [16_000, 53_000, 48_000, 16_000, 12_000, 37_000, 51_000][n.ilog2() as usize]);
+        assert!(found[0].1.contains("but the law misses the points by "), "{found:?}");
     }
 }
