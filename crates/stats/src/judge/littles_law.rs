@@ -28,7 +28,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         "littles_law",
         Severity::Invalid,
         seen,
-        "users were idle or counted twice: see reconnects and errors, and measure again; if it stays, report it",
+        "users were idle, counted twice or still waiting to be accepted (`ss -ltn` shows the listen queue): see reconnects and errors, and measure again; if it stays, report it",
     ))
 }
 
