@@ -49,6 +49,11 @@ pub fn leading_number(text: &str) -> Option<u64> {
     digits.parse().ok()
 }
 
+/// The sum of the counts in an object of a tool's JSON, by kind of answer or of error.
+pub fn sum_of_counts(json: &serde_json::Value, pointer: &str) -> Option<u64> {
+    Some(json.pointer(pointer)?.as_object()?.values().filter_map(serde_json::Value::as_u64).sum())
+}
+
 /// Seconds as a float to nanoseconds.
 pub fn from_seconds(seconds: f64) -> u64 {
     (seconds * 1e9).round() as u64

@@ -2,7 +2,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::figures::{Figures, from_seconds};
+use crate::figures::{Figures, from_seconds, sum_of_counts};
 use crate::peer::{Peer, Request, successful};
 use crate::process::Ended;
 
@@ -38,11 +38,9 @@ impl Peer for Oha {
 fn read(text: &str) -> Result<Figures, String> {
     let json: serde_json::Value = serde_json::from_str(text).map_err(|error| format!("oha's JSON: {error}"))?;
     let seconds = |path: &str| json.pointer(path).and_then(serde_json::Value::as_f64).map(from_seconds);
-    let total =
-        |path: &str| json.pointer(path).and_then(serde_json::Value::as_object).map(|counts| counts.values().filter_map(serde_json::Value::as_u64).sum());
     Ok(Figures {
-        completed: total("/statusCodeDistribution"),
-        errors: total("/errorDistribution"),
+        completed: sum_of_counts(&json, "/statusCodeDistribution"),
+        errors: sum_of_counts(&json, "/errorDistribution"),
         p50_ns: seconds("/latencyPercentiles/p50"),
         p90_ns: seconds("/latencyPercentiles/p90"),
         p95_ns: seconds("/latencyPercentiles/p95"),

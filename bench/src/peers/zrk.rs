@@ -2,7 +2,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::figures::Figures;
+use crate::figures::{Figures, sum_of_counts};
 use crate::peer::{Peer, Request, successful};
 use crate::process::Ended;
 
@@ -33,12 +33,10 @@ impl Peer for Zrk {
 
 fn read(text: &str) -> Result<Figures, String> {
     let json: serde_json::Value = serde_json::from_str(text).map_err(|error| format!("zrk's JSON: {error}"))?;
-    let total =
-        |path: &str| json.pointer(path).and_then(serde_json::Value::as_object).map(|counts| counts.values().filter_map(serde_json::Value::as_u64).sum());
     let microseconds = |name: &str| json.pointer(&format!("/latency_us/{name}")).and_then(serde_json::Value::as_u64).map(|us| us * 1_000);
     Ok(Figures {
-        completed: total("/status_codes"),
-        errors: total("/errors"),
+        completed: sum_of_counts(&json, "/status_codes"),
+        errors: sum_of_counts(&json, "/errors"),
         p50_ns: microseconds("p50"),
         p90_ns: microseconds("p90"),
         p99_ns: microseconds("p99"),

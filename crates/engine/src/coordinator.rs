@@ -20,7 +20,7 @@ const SHORT_WINDOW_NS: u64 = 200_000_000;
 /// How often the coordinator looks while it has an instant to decide.
 const POLL: Duration = Duration::from_millis(5);
 /// How often it looks afterwards, when only the caller's wish to stop is left to see. Where it shares a core with a thread of the load, each look
-/// delays all requests under way: at 200 looks a second these were 4 % of them, which is what a p99 is made of.
+/// delays all requests under way (docs/decisions/engine-waiting.md).
 const RARE_POLL: Duration = Duration::from_millis(100);
 
 /// The part of the load that runs on the caller's thread.

@@ -125,32 +125,28 @@ fn prepare(
     let interrupted = || settings.stop.load(Ordering::Relaxed);
     let say = |text: &str| settings.observer.event(&Event::Note(text));
     let installer = Installer { apt_allowed: settings.apt, steps_allowed: settings.install, say: &say, interrupted: &interrupted };
-    let mut is_interrupted = match Services::provide(&workload.services, &installer) {
-        Err(LabError::Interrupted) => true,
-        outcome => outcome.map(|()| false)?,
-    };
+    match Services::provide(&workload.services, &installer) {
+        Ok(()) | Err(LabError::Interrupted) => {}
+        Err(other) => return Err(other),
+    }
     let mut prepared = Prepared::new();
     let mut done: BTreeMap<TargetId, Result<Installed, Failure>> = BTreeMap::new();
     for (id, target) in targets {
         let outcome = match (stopped.remove(id), done.get(&target.id)) {
             (Some(stopped), _) => Err(stopped),
             (None, Some(outcome)) => outcome.clone(),
-            (None, None) if is_interrupted => Err(not_installed()),
             (None, None) => {
                 let outcome = match installer.install(target) {
                     Ok(installed) => Ok(installed),
                     Err(LabError::Target(failure)) => Err(failure),
-                    Err(LabError::Interrupted) => {
-                        is_interrupted = true;
-                        Err(not_installed())
-                    }
+                    Err(LabError::Interrupted) => Err(not_installed()),
                     Err(other) => return Err(other),
                 };
                 done.insert(target.id.clone(), outcome.clone());
                 outcome
             }
         };
-        if let Some(failure) = outcome.as_ref().err().filter(|_| !is_interrupted) {
+        if let Some(failure) = outcome.as_ref().err().filter(|_| !interrupted()) {
             settings.observer.event(&Event::Unavailable(id, failure));
         }
         prepared.insert(id.clone(), (target.clone(), outcome));

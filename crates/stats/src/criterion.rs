@@ -74,6 +74,13 @@ mod tests {
     }
 
     #[test]
+    fn its_name_is_the_same_in_every_file() {
+        for criterion in [RankedBy::Goodput, RankedBy::ResponseP99] {
+            assert_eq!(serde_json::to_value(criterion).unwrap(), criterion.name());
+        }
+    }
+
+    #[test]
     fn the_schedule_sets_the_goodput_of_open_loops_and_devices_only() {
         assert_eq!([of(TestRecord::open(10.0)), of(TestRecord::devices(10))], [RankedBy::ResponseP99; 2]);
         assert_eq!([of(TestRecord::hello()), of(TestRecord::hello().sweep_point(1, &[1, 2])), of(TestRecord::search_step(10.0))], [RankedBy::Goodput; 3]);

@@ -58,10 +58,10 @@ impl Usl {
         median(&points.iter().map(|point| (self.throughput_at(point.n) / point.x - 1.0).abs()).collect::<Vec<_>>())
     }
 
-    /// Whether the law describes these points: it misses them by no more than [`DESCRIBES_WITHIN`].
+    /// The same where it is more than [`DESCRIBES_WITHIN`], so that the law does not describe these points.
     #[must_use]
-    pub fn describes(&self, points: &[Point]) -> bool {
-        self.misses(points).is_none_or(|miss| miss <= DESCRIBES_WITHIN)
+    pub fn misses_too_far(&self, points: &[Point]) -> Option<f64> {
+        self.misses(points).filter(|miss| *miss > DESCRIBES_WITHIN)
     }
 
     /// The highest throughput that it approaches: at the peak, or `lambda / sigma` where there is none; `None` if it grows without end.
@@ -242,10 +242,10 @@ mod tests {
     fn a_hard_limit_is_described_well_enough_and_points_thrown_about_are_not() {
         let of = |points: &[(f64, f64)]| points.iter().map(|(n, x)| Point { n: *n, x: *x }).collect::<Vec<_>>();
         let pool = of(&[(1.0, 50.0), (2.0, 100.0), (4.0, 200.0), (8.0, 400.0), (16.0, 400.0), (32.0, 400.0), (64.0, 400.0)]);
-        assert!(fit(&pool).unwrap().describes(&pool), "{:?}", fit(&pool).unwrap().misses(&pool));
+        assert_eq!(fit(&pool).unwrap().misses_too_far(&pool), None);
         // rust/axum on a machine of which the hypervisor took up to a third.
         let stolen = of(&[(1.0, 15_921.0), (2.0, 52_693.0), (4.0, 47_617.0), (8.0, 15_960.0), (16.0, 11_772.0), (32.0, 37_034.0), (128.0, 50_926.0)]);
-        assert!(!fit(&stolen).unwrap().describes(&stolen), "{:?}", fit(&stolen).unwrap().misses(&stolen));
+        assert!(fit(&stolen).unwrap().misses_too_far(&stolen).is_some(), "{:?}", fit(&stolen).unwrap().misses(&stolen));
         assert_eq!(fit(&pool).unwrap().misses(&[]), None);
     }
 

@@ -61,7 +61,9 @@ fn ctrl_c_during_an_installation_ends_it() {
     let step = format!("[install]\nsteps = [[\"sleep\", \"60\"], [\"true\", \"{}\"]]\n", checkout.marker());
     checkout.write("targets/test/it/target.toml", &manifest.replace("[start]", &format!("{step}[start]")));
     checkout.add_cheat("quick", "right", &["hello"]);
-    checkout.add_plan("plan", "hello", &["test/quick", "test/it"]);
+    checkout.add_cheat("earlier", "right", &["hello"]);
+    checkout.pippin(&["targets", "install", "test/earlier"]).exits(0);
+    checkout.add_plan("plan", "hello", &["test/quick", "test/it", "test/earlier"]);
     let run = checkout.start(&["run", "plan", "--install"]);
     checkout.wait_for_process("sleep 60");
     run.press_ctrl_c();
@@ -74,6 +76,7 @@ fn ctrl_c_during_an_installation_ends_it() {
         info.unavailable.as_ref().map(|failure| failure.message.as_str())
     };
     assert_eq!((said("quick"), said("it")), (None, Some("interrupted before it was installed")), "what was installed by then is not said to be missing");
+    assert_eq!(said("earlier"), None, "nor what was installed before");
 }
 
 #[test]

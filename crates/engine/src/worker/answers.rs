@@ -190,13 +190,12 @@ impl Core<'_> {
             send_lag_ns: request.send_lag_ns(),
             own_lag_ns: request.own_lag_ns(),
         };
-        let status = connection.status;
 
         self.recorder.answered(spans);
         self.recorder.completed += 1;
         let tally = self.recorder.tally(request.stretch as usize);
         tally.requests.completed += 1;
-        tally.status(status);
+        tally.status(connection.status);
         tally.requests.good += u64::from(error.is_none());
         if let Some(kind) = error {
             self.recorder.error(request.stretch as usize, kind);

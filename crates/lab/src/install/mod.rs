@@ -66,6 +66,9 @@ impl Installer<'_> {
         if let Some(installed) = present(target) {
             return Ok(installed);
         }
+        if (self.interrupted)() {
+            return Err(LabError::Interrupted);
+        }
         if !self.steps_allowed {
             return Err(LabError::target(Stage::Install, format!("not installed; run `pippin targets install {}` or add --install", target.id)));
         }

@@ -94,7 +94,7 @@ impl Sweep {
         let reasons: Vec<String> = reasons.into_iter().map(|(reason, points)| format!("{reason} ({points})")).collect();
         let of_points = (!doubted.is_empty()).then(|| format!("{} of {} points are not VALID: {}.", doubted.len(), self.points.len(), reasons.join(", ")));
         let measured: Vec<usl::Point> = self.points.iter().filter_map(|point| Some(usl::Point { n: size(point.at), x: point.goodput_per_s? })).collect();
-        let of_law = fit.law.misses(&measured).filter(|_| !fit.law.describes(&measured)).map(|miss| {
+        let of_law = fit.law.misses_too_far(&measured).map(|miss| {
             let miss = words::percent(miss);
             format!("The law misses the points by {miss} in the median: it does not describe them, and neither its parameters nor the knee can be relied on.")
         });

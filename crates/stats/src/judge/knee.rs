@@ -40,7 +40,7 @@ fn knee_in_words(sweep: &Sweep) -> Option<String> {
         if let Some(peak) = usl.peak_n {
             seen.push_str(&format!(", peak at {peak:.0} connections"));
         }
-        if let Some(miss) = usl.misses(&sweep.points).filter(|_| !usl.describes(&sweep.points)) {
+        if let Some(miss) = usl.misses_too_far(&sweep.points) {
             seen.push_str(&format!("; but the law misses the points by {:.0} %, so that neither it nor the knee can be relied on", miss * 100.0));
         }
     }
