@@ -9,6 +9,7 @@ mod arrivals;
 mod check;
 mod clock;
 mod coordinator;
+mod counts;
 mod cpu;
 mod descriptors;
 mod error;

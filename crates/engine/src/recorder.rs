@@ -124,6 +124,7 @@ impl Recorder {
             self.send_window(at);
         }
         if stretch_ends {
+            self.settle();
             self.current += 1;
             let live = self.live;
             self.now_tally().connections.peak = live;
@@ -133,7 +134,7 @@ impl Recorder {
     }
 
     fn send_window(&mut self, to: u64) {
-        self.count();
+        self.settle();
         self.window.live_connections = self.live;
         let tally = std::mem::take(&mut self.window);
         // Only a coordinator that has given up does not listen.
@@ -203,7 +204,11 @@ impl Recorder {
     }
 
     fn count(&mut self) {
-        self.uncounted.count(&mut self.stretches, &mut self.window);
+        self.uncounted.count(self.current, &mut self.stretches, &mut self.window);
+    }
+
+    fn settle(&mut self) {
+        self.uncounted.settle(self.current, &mut self.stretches, &mut self.window);
     }
 
     pub fn error(&mut self, stretch: usize, kind: ErrorKind) {
@@ -256,7 +261,7 @@ impl Recorder {
     }
 
     pub fn into_stretches(mut self) -> Vec<Tally> {
-        self.count();
+        self.settle();
         self.stretches
     }
 }

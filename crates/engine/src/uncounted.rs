@@ -1,8 +1,9 @@
-//! Time spans that are still to be counted. Eight histograms a request, each touched between two calls of the kernel, would be eight times
-//! memory that the kernel has pushed out of the cache; in rows, each histogram is brought in once for many requests.
+//! Time spans on their way to the histograms. They wait in rows, for eight tables a request, each touched between two calls of the kernel, would be eight times
+//! memory that the kernel has pushed out of the cache: in rows, each is brought in once for many requests. Then they wait as [`Counts`], until a window ends.
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::Spans;
 
+use crate::counts::Counts;
 use crate::tally::{Tally, WindowTally};
 
 /// How many are counted together: few enough that the row itself stays in the first-level cache.
@@ -21,17 +22,39 @@ pub(crate) struct AnswerSpans {
     pub own_lag_ns: u64,
 }
 
-/// What has been measured and not counted yet.
+/// A kind of span: where it is in the answer, and where it ends up in the tally.
+type Kind = (fn(&AnswerSpans) -> u64, fn(&mut Spans) -> &mut Histogram);
+
+const KINDS: [Kind; 6] = [
+    (|answer| answer.headers_ns, |spans| &mut spans.headers),
+    (|answer| answer.body_ns, |spans| &mut spans.body),
+    (|answer| answer.service_ns, |spans| &mut spans.service_time),
+    (|answer| answer.response_ns, |spans| &mut spans.response_time),
+    (|answer| answer.send_lag_ns, |spans| &mut spans.send_lag),
+    (|answer| answer.own_lag_ns, |spans| &mut spans.own_lag),
+];
+/// The place of the response time among the kinds: windows have it too.
+const RESPONSE: usize = 3;
+
+/// What has been measured and is in no histogram yet.
 #[derive(Debug)]
 pub(crate) struct Uncounted {
     answers: Vec<AnswerSpans>,
-    /// Of the present window.
+    /// Of all answers of the present stretch, by kind.
+    counts: [Counts; KINDS.len()],
+    /// How late the requests of the present window were sent.
     send_lags_ns: Vec<u64>,
+    send_lags: Counts,
 }
 
 impl Uncounted {
     pub fn new() -> Self {
-        Self { answers: Vec::with_capacity(ROW), send_lags_ns: Vec::with_capacity(ROW) }
+        Self {
+            answers: Vec::with_capacity(ROW),
+            counts: std::array::from_fn(|_| Counts::new()),
+            send_lags_ns: Vec::with_capacity(ROW),
+            send_lags: Counts::new(),
+        }
     }
 
     /// Keeps the spans of an answer; whether it is time to count.
@@ -50,32 +73,50 @@ impl Uncounted {
         self.send_lags_ns.len() >= ROW
     }
 
-    /// Counts everything: in the stretches, and in the window that is under way.
-    pub fn count(&mut self, stretches: &mut [Tally], window: &mut WindowTally) {
-        let answers = &self.answers;
-        row(stretches, answers, |spans| &mut spans.headers, |answer| answer.headers_ns);
-        row(stretches, answers, |spans| &mut spans.body, |answer| answer.body_ns);
-        row(stretches, answers, |spans| &mut spans.service_time, |answer| answer.service_ns);
-        row(stretches, answers, |spans| &mut spans.response_time, |answer| answer.response_ns);
-        row(stretches, answers, |spans| &mut spans.send_lag, |answer| answer.send_lag_ns);
-        row(stretches, answers, |spans| &mut spans.own_lag, |answer| answer.own_lag_ns);
-        for answer in answers {
-            window.response.record(answer.response_ns);
+    /// Counts the rows. `current` is the present stretch; of a request that belongs to another, the spans are counted there at once.
+    pub fn count(&mut self, current: usize, stretches: &mut [Tally], window: &mut WindowTally) {
+        if self.answers.iter().any(|answer| answer.stretch as usize != current) {
+            self.answers.retain(|answer| {
+                let is_current = answer.stretch as usize == current;
+                if !is_current {
+                    count_elsewhere(answer, &mut stretches[answer.stretch as usize], window);
+                }
+                is_current
+            });
         }
-        for ns in &self.send_lags_ns {
-            window.send_lag.record(*ns);
+        for ((span, _), counts) in KINDS.iter().zip(&mut self.counts) {
+            counts.add(self.answers.iter().map(span));
         }
+        self.send_lags.add(self.send_lags_ns.iter().copied());
         self.answers.clear();
         self.send_lags_ns.clear();
     }
+
+    /// Counts the rows and moves everything to the histograms: of the present stretch, and of the window that is under way. To be called
+    /// before another stretch or window begins.
+    pub fn settle(&mut self, current: usize, stretches: &mut [Tally], window: &mut WindowTally) {
+        self.count(current, stretches, window);
+        let spans = &mut stretches[current].spans;
+        for (index, ((_, histogram), counts)) in KINDS.iter().zip(&mut self.counts).enumerate() {
+            let histogram = histogram(spans);
+            counts.take(|ns, count| {
+                histogram.record_n(ns, count);
+                if index == RESPONSE {
+                    window.response.record_n(ns, count);
+                }
+            });
+        }
+        self.send_lags.move_to(&mut window.send_lag);
+    }
 }
 
-/// Counts one span of all answers.
-#[inline]
-fn row(stretches: &mut [Tally], answers: &[AnswerSpans], histogram: impl Fn(&mut Spans) -> &mut Histogram, ns: impl Fn(&AnswerSpans) -> u64) {
-    for answer in answers {
-        histogram(&mut stretches[answer.stretch as usize].spans).record(ns(answer));
+/// Counts the answer to a request that belongs to another stretch than the present one.
+#[cold]
+fn count_elsewhere(answer: &AnswerSpans, tally: &mut Tally, window: &mut WindowTally) {
+    for (span, histogram) in KINDS {
+        histogram(&mut tally.spans).record(span(answer));
     }
+    window.response.record(answer.response_ns);
 }
 
 #[cfg(test)]
@@ -98,9 +139,11 @@ mod tests {
         assert_eq!(full.iter().position(|full| *full), Some(ROW - 1), "the last of a row says so");
         assert!(uncounted.answer(spans(0, 10)) && !uncounted.send_lag(7_000));
         let (mut stretches, mut window) = ([Tally::default(), Tally::default()], WindowTally::default());
+        uncounted.count(1, &mut stretches, &mut window);
+        assert_eq!((stretches[1].spans.headers.count(), window.send_lag.count()), (0, 0), "not before the window ends");
         for _ in 0..2 {
             // The second time there is nothing left to count.
-            uncounted.count(&mut stretches, &mut window);
+            uncounted.settle(1, &mut stretches, &mut window);
             for (tally, (count, times)) in stretches.iter().zip([(1, 10), (ROW as u64, 1)]) {
                 let spans = &tally.spans;
                 let all = [&spans.headers, &spans.body, &spans.service_time, &spans.response_time, &spans.send_lag, &spans.own_lag];

@@ -142,7 +142,7 @@ impl Trial<'_> {
         if !services.is_empty() {
             roles.insert(Role::Services, services);
         }
-        Roots { roles, log: Some(self.target.log()) }
+        Roots { roles, log: Some(self.target.log()), port: Some(self.target.address().port()) }
     }
 }
 

@@ -25,6 +25,9 @@ pub struct UsageSample {
     pub host: HostSample,
     /// Bytes in the target's log file.
     pub log_bytes: Option<u64>,
+    /// Connections in the listen queue of the target's port: open for the client, not accepted by the target.
+    #[serde(default)]
+    pub listen_queue: Option<u64>,
 }
 
 /// One role's processes at one instant.
@@ -122,6 +125,9 @@ pub struct Usage {
     pub loopback_bytes: Option<u64>,
     /// Bytes that the target wrote to its log.
     pub log_bytes: Option<u64>,
+    /// Connections that waited to be accepted by the target: mean and highest of the samples.
+    #[serde(default)]
+    pub listen_queue: Option<(f64, u64)>,
     /// Lowest and highest frequency seen on processors that were at least half busy, kHz.
     pub frequency_khz: Option<(u64, u64)>,
 }

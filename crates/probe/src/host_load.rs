@@ -24,8 +24,9 @@ pub fn watch(files: &KernelFiles, watched: Duration) -> Option<HostLoad> {
     std::thread::sleep(watched);
     let after = look(files)?;
     let available_ns = (after.at_ns - before.at_ns) as f64 * after.processors as f64;
-    let share = |before: u64, after: u64| Some((after.checked_sub(before)? as f64 / available_ns).min(1.0));
-    Some(HostLoad { busy: share(before.busy_ns, after.busy_ns)?, steal: share(before.steal_ns, after.steal_ns)? })
+    // What the hypervisor tells late that it has stolen had passed for busy before: the sum may fall then, and nobody was at work.
+    let share = |before: u64, after: u64| (after.saturating_sub(before) as f64 / available_ns).min(1.0);
+    Some(HostLoad { busy: share(before.busy_ns, after.busy_ns), steal: share(before.steal_ns, after.steal_ns) })
 }
 
 struct Look {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::clock::{ProcUnits, monotonic_ns, thread_cpu_ns};
 use crate::frequency::current_khz;
 use crate::kernel_files::KernelFiles;
+use crate::listen_queue::ListenQueues;
 use crate::memory::parse_meminfo;
 use crate::netstat::{counter, received_bytes};
 use crate::outsiders;
@@ -22,6 +23,8 @@ pub struct Roots {
     pub roles: BTreeMap<Role, Vec<RoleRoot>>,
     /// The target's log file.
     pub log: Option<PathBuf>,
+    /// The port that the target listens on, on this host.
+    pub port: Option<u16>,
 }
 
 /// Where a role's processes begin.
@@ -47,6 +50,8 @@ pub struct TreeMemory {
     trees: HashMap<(Role, i32), TreeLedger>,
     alone: HashMap<(Role, i32), (u64, u64)>,
     switches: BTreeMap<Role, SwitchLedger>,
+    /// `None` where the kernel does not tell.
+    queues: Option<ListenQueues>,
     detail_due_ns: u64,
 }
 
@@ -59,6 +64,7 @@ impl Default for TreeMemory {
             trees: HashMap::new(),
             alone: HashMap::new(),
             switches: BTreeMap::new(),
+            queues: ListenQueues::open().ok(),
             detail_due_ns: 0,
         }
     }
@@ -93,7 +99,8 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
 
     let cpu_before_ns = thread_cpu_ns();
     let detailed = now_ns >= memory.detail_due_ns;
-    let mut result = UsageSample { at_ns, log_bytes: log_bytes(roots), ..UsageSample::default() };
+    let listen_queue = roots.port.zip(memory.queues.as_mut()).and_then(|(port, queues)| queues.waiting(port));
+    let mut result = UsageSample { at_ns, log_bytes: log_bytes(roots), listen_queue, ..UsageSample::default() };
     let ours: Vec<i32> = tallies.values().flat_map(|tally| tally.pids.iter().copied()).collect();
     for (role, tally) in tallies {
         if !tally.began {

@@ -28,6 +28,7 @@ pub fn usage_between(samples: &[UsageSample], from_ns: u64, to_ns: u64) -> Optio
         retransmits: stretch.host_growth(|host| host.retransmits).map(whole),
         loopback_bytes: stretch.host_growth(|host| host.loopback_bytes).map(whole),
         log_bytes: stretch.growth(|sample| sample.log_bytes).map(whole),
+        listen_queue: listen_queue(&stretch),
         frequency_khz: frequency_khz(&stretch, &busy_by_cpu),
         roles,
         busy_by_cpu,
@@ -44,15 +45,25 @@ struct Stretch<'a> {
 impl<'a> Stretch<'a> {
     /// How much a cumulative counter grew over the stretch.
     fn growth(&self, counter: impl Fn(&UsageSample) -> Option<u64>) -> Option<f64> {
-        let known: Vec<(u64, u64)> = self.samples.iter().filter_map(|sample| Some((sample.at_ns, counter(sample)?))).collect();
+        let known = self.known(counter);
         // A counter that fell was begun anew, and what it lost is unknown.
         let around = known.windows(2).filter(|pair| pair[1].0 >= self.from_ns && pair[0].0 <= self.to_ns);
         if around.into_iter().any(|pair| pair[1].1 < pair[0].1) {
             return None;
         }
+        self.change(&known)
+    }
+
+    /// The instants at which a counter was read, and its values.
+    fn known(&self, counter: impl Fn(&UsageSample) -> Option<u64>) -> Vec<(u64, u64)> {
+        self.samples.iter().filter_map(|sample| Some((sample.at_ns, counter(sample)?))).collect()
+    }
+
+    /// By how much what was read differs from one end of the stretch to the other.
+    fn change(&self, known: &[(u64, u64)]) -> Option<f64> {
         // Counted from the least of them, for a float has no room for the nanoseconds of a counter that has run for months.
         let least = known.iter().map(|&(_, value)| value).min()?;
-        let known: Vec<(u64, f64)> = known.into_iter().map(|(at, value)| (at, (value - least) as f64)).collect();
+        let known: Vec<(u64, f64)> = known.iter().map(|&(at, value)| (at, (value - least) as f64)).collect();
         Some(interpolated(&known, self.to_ns)? - interpolated(&known, self.from_ns)?)
     }
 
@@ -111,8 +122,9 @@ fn role_use(stretch: &Stretch, role: Role) -> RoleUse {
 
 fn busy_by_cpu(stretch: &Stretch, cores: impl Fn(f64) -> f64) -> BTreeMap<u32, f64> {
     let cpus: BTreeSet<u32> = stretch.samples.iter().flat_map(|sample| sample.host.busy_ns.keys().copied()).collect();
-    // Rounding to clock ticks may make a processor that never rests a little more than busy.
-    let busy = |cpu| Some(cores(stretch.host_growth(|host| host.busy_ns.get(&cpu).copied())?).min(1.0));
+    // Busy is what is left of the time that passed, and the hypervisor tells in lumps what it has stolen: what had passed for busy becomes less then, which is
+    // no new beginning. Lumps and clock ticks may make a processor a little more than busy, or less than idle.
+    let busy = |cpu| Some(cores(stretch.change(&stretch.known(|sample| sample.host.busy_ns.get(&cpu).copied()))?).clamp(0.0, 1.0));
     cpus.into_iter().filter_map(|cpu| Some((cpu, busy(cpu)?))).collect()
 }
 
@@ -127,6 +139,12 @@ fn foreign_cores(stretch: &Stretch, roles: &BTreeMap<Role, RoleUse>, busy_by_cpu
     let of_roles: f64 = roles.values().map(|role| role.cores).sum::<Option<f64>>()?;
     let seen = stretch.host_growth(|host| host.outsiders_ns).map_or(f64::INFINITY, |ns| ns / duration);
     (!busy_by_cpu.is_empty()).then(|| (busy - interrupts - of_roles).min(seen).max(0.0))
+}
+
+/// Mean and highest length of the target's listen queue.
+fn listen_queue(stretch: &Stretch) -> Option<(f64, u64)> {
+    let lengths = stretch.within(|sample| sample.listen_queue);
+    Some((lengths.iter().sum::<u64>() as f64 / lengths.len() as f64, *lengths.iter().max()?))
 }
 
 /// Lowest and highest frequency of the processors that were at least half busy; idle ones clock down and tell nothing.
@@ -151,7 +169,7 @@ mod tests {
             at_ns: second * S,
             roles: BTreeMap::from([(Role::Target, role(target_ms)), (Role::Generator, role(generator_ms))]),
             host: HostSample { busy_ns, steal_ns: Some(second * 100_000_000), listen_overflows: Some(7), ..HostSample::default() },
-            log_bytes: None,
+            ..UsageSample::default()
         }
     }
 
@@ -195,6 +213,16 @@ mod tests {
     }
 
     #[test]
+    fn a_listen_queue_has_a_mean_and_a_highest_length() {
+        let mut samples: Vec<UsageSample> = (0..=3).map(|second| at(second, 0, 0, [0, 0])).collect();
+        assert_eq!(usage_between(&samples, 0, 3 * S).unwrap().listen_queue, None);
+        for (sample, length) in samples.iter_mut().zip([90, 7, 2, 3]) {
+            sample.listen_queue = Some(length);
+        }
+        assert_eq!(usage_between(&samples, S, 3 * S).unwrap().listen_queue, Some((4.0, 7)));
+    }
+
+    #[test]
     fn a_counter_that_is_read_less_often_is_interpolated_between_its_own_points() {
         let mut samples: Vec<UsageSample> = (0..=10).map(|second| at(second, 0, 0, [0, 0])).collect();
         for (second, switches) in [(0, 0), (5, 500), (10, 1500)] {
@@ -213,6 +241,15 @@ mod tests {
         }
         assert_eq!(usage_between(&samples, 0, 2 * S).unwrap().log_bytes, None);
         assert_eq!(usage_between(&samples, 2 * S, 4 * S).unwrap().log_bytes, Some(200));
+    }
+
+    #[test]
+    fn time_that_is_told_late_to_be_stolen_was_not_busy() {
+        let samples = [at(0, 0, 0, [0, 0]), at(1, 0, 0, [900, 800]), at(2, 500, 0, [600, 1_700]), at(3, 1_000, 0, [1_500, 2_600])];
+        let usage = usage_between(&samples, 0, 3 * S).unwrap();
+        assert!(close(usage.busy_by_cpu.get(&0).copied(), 0.5), "{usage:?}");
+        assert!(close(usage.foreign_cores, 3.1 / 3.0), "both processors are in the sum: {usage:?}");
+        assert!(close(usage_between(&samples, S, 2 * S).unwrap().busy_by_cpu.get(&0).copied(), 0.0), "less than nothing is nothing");
     }
 
     #[test]

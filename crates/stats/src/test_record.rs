@@ -423,6 +423,7 @@ impl TestRecord {
             busy_by_cpu: (0..=self.target_given).map(|cpu| (cpu, 0.5)).collect(),
             listen_overflows: Some(0),
             log_bytes: Some(0),
+            listen_queue: Some((0.0, 0)),
             ..Usage::default()
         }
     }
@@ -431,7 +432,13 @@ impl TestRecord {
         let sample = |i: u64| {
             let rss = self.memory.as_ref().map_or(50 << 20, |bytes| bytes(i as f64) as u64);
             let target = RoleSample { rss_bytes: Some(rss), ..RoleSample::default() };
-            UsageSample { at_ns: FROM_NS + i * SECOND, roles: [(Role::Target, target)].into(), host: HostSample::default(), log_bytes: Some(0) }
+            UsageSample {
+                at_ns: FROM_NS + i * SECOND,
+                roles: [(Role::Target, target)].into(),
+                host: HostSample::default(),
+                log_bytes: Some(0),
+                listen_queue: Some(0),
+            }
         };
         (0..=duration_ns / SECOND).map(sample).collect()
     }

@@ -91,7 +91,10 @@ impl Session<'_> {
         let trial = self.trial_spec(step, &spec);
         let mut record = empty_record(&trial);
         observer.event(&Event::TrialStarted(&trial, place.0, place.1));
-        let roots = Roots { roles: BTreeMap::from([(pippin_model::usage::Role::Generator, vec![RoleRoot::Process(std::process::id() as i32)])]), log: None };
+        let roles = BTreeMap::from([(pippin_model::usage::Role::Generator, vec![RoleRoot::Process(std::process::id() as i32)])]);
+        // What listens on a port of another host is in no table of this one.
+        let port = self.addresses.iter().all(|address| address.ip().is_loopback()).then(|| self.addresses[0].port());
+        let roots = Roots { roles, log: None, port };
         let sampler = Sampler::start(roots, Duration::from_millis(200), None).map_err(|error| CliError::User(error.to_string()))?;
         let on_window = |window: &Window| observer.event(&Event::Window(window, sampler.latest().as_ref()));
         let stop = signals::catch();

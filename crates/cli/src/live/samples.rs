@@ -81,7 +81,7 @@ pub fn sample(second: u64, target_percent: u64, generator_percent: u64) -> Usage
         at_ns: second * 1_000_000_000,
         roles: BTreeMap::from([(Role::Target, role(target_percent)), (Role::Generator, role(generator_percent))]),
         host: HostSample { steal_ns: Some(0), ..HostSample::default() },
-        log_bytes: None,
+        ..UsageSample::default()
     }
 }
 

@@ -11,6 +11,8 @@ use pippin_model::units::Spread;
 use crate::common::{conserved, counted, get, timed};
 use crate::server::{HELLO, hello, serve};
 
+crate::patience::patient_tests!(service_time_is_what_the_server_takes, think_time_is_kept_between_answer_and_request,);
+
 #[test]
 fn a_count_is_sent_exactly() {
     for (connections, threads, requests) in [(1, 1, 1), (1, 1, 500), (10, 1, 1001), (7, 3, 1000)] {
@@ -82,7 +84,6 @@ fn a_duration_ends_the_load_and_windows_cover_it() {
     assert!(!result.interrupted);
 }
 
-#[test]
 fn service_time_is_what_the_server_takes() {
     let (address, _) = serve(|stream, _, _, _| {
         std::thread::sleep(Duration::from_millis(20));
@@ -102,7 +103,6 @@ fn service_time_is_what_the_server_takes() {
     assert_eq!(result.measured.requests.good, 20);
 }
 
-#[test]
 fn think_time_is_kept_between_answer_and_request() {
     let (address, _) = hello();
     let think = Some(Spread { mean_ns: 50_000_000, jitter: 0.1 });

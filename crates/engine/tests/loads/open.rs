@@ -10,12 +10,20 @@ use pippin_model::load_spec::*;
 use crate::common::{conserved, counted, timed};
 use crate::server::{HELLO, hello, serve};
 
+crate::patience::patient_tests!(
+    a_constant_rate_is_kept_to_the_request,
+    a_count_ends_an_open_load_when_all_are_answered,
+    a_stall_is_seen_by_every_request_that_was_due_in_it,
+    what_cannot_be_sent_is_unsent_and_counted,
+    a_ramp_and_its_warm_up_are_told_apart,
+    closed_connections_are_replaced_when_they_are_needed,
+);
+
 fn at_rate(address: SocketAddr, connections: u32, rate: f64, milliseconds: u64) -> LoadSpec {
     let stages = vec![Stage { duration_ns: milliseconds * 1_000_000, from_per_s: rate, to_per_s: rate }];
     LoadSpec { schedule: Schedule::Open { arrivals: Arrivals::Constant, stages }, ..timed(counted(address, connections, 1), milliseconds) }
 }
 
-#[test]
 fn a_constant_rate_is_kept_to_the_request() {
     let (address, account) = hello();
     for threads in [1, 3] {
@@ -45,7 +53,6 @@ fn poisson_arrivals_come_as_the_seed_says() {
     assert_ne!(conserved(&LoadSpec { seed: 8, ..spec }).measured.requests.scheduled, one);
 }
 
-#[test]
 fn a_count_ends_an_open_load_when_all_are_answered() {
     let (address, account) = hello();
     let mut spec = at_rate(address, 4, 1000.0, 5000);
@@ -56,7 +63,6 @@ fn a_count_ends_an_open_load_when_all_are_answered() {
     assert!((100_000_000..1_000_000_000).contains(&result.measured.duration_ns));
 }
 
-#[test]
 fn a_stall_is_seen_by_every_request_that_was_due_in_it() {
     // 200/s for 2 s; from 0.5 s on the server answers nothing for 1 s. With one connection, what is due in the stall waits in the schedule.
     let start = Mutex::new(None::<Instant>);
@@ -84,7 +90,6 @@ fn a_stall_is_seen_by_every_request_that_was_due_in_it() {
     assert!(measured.spans.own_lag.quantile_ns(0.9).unwrap() < 50_000_000, "waiting for a connection is not the generator's fault");
 }
 
-#[test]
 fn what_cannot_be_sent_is_unsent_and_counted() {
     let (address, _) = serve(|stream, _, _, _| {
         std::thread::sleep(Duration::from_millis(100));
@@ -98,7 +103,6 @@ fn what_cannot_be_sent_is_unsent_and_counted() {
     assert_eq!(requests.censored, 2);
 }
 
-#[test]
 fn a_ramp_and_its_warm_up_are_told_apart() {
     let (address, account) = hello();
     let stages =
@@ -124,7 +128,6 @@ fn nobody_listening_leaves_everything_unsent() {
     assert!(measured.errors[&ErrorKind::ConnectRefused] > 0 && measured.errors.len() == 1, "{:?}", measured.errors);
 }
 
-#[test]
 fn closed_connections_are_replaced_when_they_are_needed() {
     let (address, account) = serve(|stream, _, nth, _| {
         let _ = stream.write_all(HELLO);

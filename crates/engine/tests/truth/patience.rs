@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-const ATTEMPTS: u32 = 6;
+const ATTEMPTS: u32 = 8;
 /// The watch sleeps so long; waking later than that by more than `LATE` is the machine's doing.
 const NAP: Duration = Duration::from_millis(1);
 const LATE: Duration = Duration::from_millis(2);
@@ -22,8 +22,22 @@ struct Naps {
     late: u32,
 }
 
-/// Runs a test, again if the machine was too busy for it.
+/// Makes a test of each of these functions.
+#[allow(unused_macros)] // the truth tests make theirs on each event loop
+macro_rules! patient_tests {
+    ($($name:ident),+ $(,)?) => {
+        mod patient {
+            $(#[test] fn $name() { crate::patience::patiently(super::$name); })+
+        }
+    };
+}
+#[allow(unused_imports)]
+pub(crate) use patient_tests;
+
+/// Runs a test, one at a time, and again if the machine was too busy for it.
 pub fn patiently(test: impl Fn()) {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     for attempt in 1..=ATTEMPTS {
         let before = naps();
         let Err(failure) = catch_unwind(AssertUnwindSafe(&test)) else { return };

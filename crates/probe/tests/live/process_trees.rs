@@ -18,7 +18,7 @@ struct Watch {
 
 impl Watch {
     fn of(supervisor: &Supervisor) -> Self {
-        let roots = Roots { roles: BTreeMap::from([(Role::Target, vec![RoleRoot::Tree(supervisor.pid)])]), log: None };
+        let roots = Roots { roles: BTreeMap::from([(Role::Target, vec![RoleRoot::Tree(supervisor.pid)])]), ..Roots::default() };
         Self { roots, memory: TreeMemory::default(), series: Vec::new() }
     }
 
@@ -184,7 +184,7 @@ fn threads_and_memory_of_the_living_are_summed() {
 fn the_supervisor_itself_counts_for_all_roles_but_the_target() {
     let supervisor = Supervisor::start(|| sleep_for_good());
     let count = |role| {
-        let roots = Roots { roles: BTreeMap::from([(role, vec![RoleRoot::Tree(supervisor.pid)])]), log: None };
+        let roots = Roots { roles: BTreeMap::from([(role, vec![RoleRoot::Tree(supervisor.pid)])]), ..Roots::default() };
         let mut memory = TreeMemory::default();
         move || sample(&roots, &mut memory).roles.get(&role).map(|sample| sample.processes)
     };
@@ -195,6 +195,6 @@ fn the_supervisor_itself_counts_for_all_roles_but_the_target() {
 
 #[test]
 fn a_role_that_was_never_there_is_absent() {
-    let roots = Roots { roles: BTreeMap::from([(Role::Target, vec![RoleRoot::Tree(i32::MAX - 1)]), (Role::Services, vec![])]), log: None };
+    let roots = Roots { roles: BTreeMap::from([(Role::Target, vec![RoleRoot::Tree(i32::MAX - 1)]), (Role::Services, vec![])]), ..Roots::default() };
     assert!(sample(&roots, &mut TreeMemory::default()).roles.is_empty());
 }

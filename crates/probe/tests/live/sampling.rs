@@ -9,7 +9,7 @@ use std::time::Duration;
 
 fn generator() -> Roots {
     let own = i32::try_from(std::process::id()).unwrap();
-    Roots { roles: BTreeMap::from([(Role::Generator, vec![RoleRoot::Process(own)])]), log: None }
+    Roots { roles: BTreeMap::from([(Role::Generator, vec![RoleRoot::Process(own)])]), ..Roots::default() }
 }
 
 #[test]

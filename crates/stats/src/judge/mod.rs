@@ -14,6 +14,7 @@ pub mod generator_busy;
 pub mod inferred_concurrency;
 pub mod knee;
 pub mod listen_overflows;
+pub mod listen_queue;
 pub mod littles_law;
 pub mod logs_requests;
 pub mod memory_grows;
@@ -73,6 +74,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["logs_requests"], logs_requests::judge),
     (&["cores_unused"], cores_unused::judge),
     (&["listen_overflows"], listen_overflows::judge),
+    (&["listen_queue"], listen_queue::judge),
     (&["frequency_change"], clocks::judge_frequency),
     (&["cpu_shared"], cpu_shared::judge),
     (&["inferred_concurrency"], inferred_concurrency::judge),

@@ -1,0 +1,69 @@
+//! SUSPECT: connections that the target never accepted, while the others were served.
+use pippin_model::caveat::{Caveat, Severity};
+
+use crate::judge::evidence::{Evidence, caveat, percent, whole};
+
+/// The fraction of the connections that may wait on average: what is opened anew passes through the queue.
+const LIMIT: f64 = 0.01;
+/// Where connections carry fewer requests than this, waiting to be accepted is a part of most of them, and their times hold it.
+const LONG_LIVED: f64 = 10.0;
+
+/// Whether a part of the connections stood in the listen queue instead of being served: the kernel opens a connection before the server
+/// knows of it (listen(2)), so that the client takes it for one of its users. Their requests wait, most of them beyond the end of the
+/// load, and the quantiles are those of the others.
+pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    let (mean, most) = evidence.record.usage.as_ref()?.listen_queue?;
+    let measured = evidence.measured()?;
+    let connections = measured.connections.peak as f64;
+    let requests_each = measured.requests.sent as f64 / (measured.connections.reconnects as f64).max(connections).max(1.0);
+    if mean <= 1.0 || mean <= LIMIT * connections || requests_each < LONG_LIVED {
+        return None;
+    }
+    let seen = format!(
+        "{} of {} connections ({}; at most {}) waited in the listen queue on average: open for the client, not accepted by the target",
+        whole(mean),
+        whole(connections),
+        percent(mean / connections),
+        whole(most as f64)
+    );
+    let advice = "the quantiles are of the connections that the target let in: give it more processes, use fewer connections, or make it accept sooner (`ss -ltn` shows the queue)";
+    Some(caveat("listen_queue", Severity::Suspect, seen, advice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_record::{TestRecord, judged};
+    use pippin_model::trial::TrialRecord;
+
+    /// 512 connections, 256,000 requests.
+    fn record(queue: Option<(f64, u64)>) -> TrialRecord {
+        let mut record = TestRecord::hello().build();
+        record.usage.as_mut().unwrap().listen_queue = queue;
+        let measured = &mut record.load.as_mut().unwrap().measured;
+        measured.requests.sent = 256_000;
+        (measured.connections.asked, measured.connections.peak, measured.connections.reconnects) = (512, 512, 0);
+        record
+    }
+
+    #[test]
+    fn a_queue_that_stands_is_seen() {
+        let found = judged(judge, &record(Some((290.4, 335)))).unwrap();
+        assert_eq!(found.severity, Severity::Suspect);
+        assert!(found.evidence.starts_with("290 of 512 connections (56.7 %; at most 335)"), "{}", found.evidence);
+    }
+
+    #[test]
+    fn passing_through_short_connections_and_what_is_unknown_are_silent() {
+        assert!(judged(judge, &record(Some((6.0, 9)))).is_some());
+        assert_eq!(judged(judge, &record(Some((5.0, 400)))), None, "below 1 % on average");
+        assert_eq!(judged(judge, &record(Some((0.0, 0)))), None);
+        assert_eq!(judged(judge, &record(None)), None);
+        let mut short = record(Some((200.0, 335)));
+        short.load.as_mut().unwrap().measured.connections.reconnects = 256_000;
+        assert_eq!(judged(judge, &short), None, "a connection for each request");
+        let mut few = record(Some((1.0, 1)));
+        few.load.as_mut().unwrap().measured.connections.peak = 10;
+        assert_eq!(judged(judge, &few), None, "one connection");
+    }
+}
