@@ -11,40 +11,36 @@ const PLACES: usize = place(HIGHEST_NS) + 1;
 /// How many spans fell into which bucket of [`Histogram`]: the same buckets (its constants are asserted by a test), so that nothing is lost on the way
 /// there. A count holds 2^32 spans, more than a thread can make in the second after which counts are moved on.
 #[derive(Debug)]
-pub(crate) struct Counts {
-    counts: Box<[u32]>,
-    /// The places that hold something lie in `least..=most`.
-    least: usize,
-    most: usize,
-}
+pub(crate) struct Counts(Box<[u32]>);
+
+/// Empty counts are passed over in steps of this many.
+const STEP: usize = 64;
 
 impl Counts {
     pub fn new() -> Self {
-        Self { counts: vec![0; PLACES].into_boxed_slice(), least: PLACES, most: 0 }
+        Self(vec![0; PLACES].into_boxed_slice())
     }
 
     /// Counts spans, in nanoseconds.
     #[inline]
     pub fn add(&mut self, spans_ns: impl Iterator<Item = u64>) {
         for ns in spans_ns {
-            let place = place(ns);
-            self.counts[place] += 1;
-            self.least = self.least.min(place);
-            self.most = self.most.max(place);
+            self.0[place(ns)] += 1;
         }
     }
 
     /// Hands over everything that was counted, as spans and how many there were of them, and starts anew.
     pub fn take(&mut self, mut each: impl FnMut(u64, u64)) {
-        if self.least > self.most {
-            return;
-        }
-        for (place, count) in self.counts[..=self.most].iter_mut().enumerate().skip(self.least) {
-            if *count > 0 {
-                each(least_ns(place), u64::from(std::mem::take(count)));
+        for (step, counts) in self.0.chunks_mut(STEP).enumerate() {
+            if counts.iter().fold(0, |all, count| all | count) == 0 {
+                continue;
+            }
+            for (place, count) in (step * STEP..).zip(counts) {
+                if *count > 0 {
+                    each(least_ns(place), u64::from(std::mem::take(count)));
+                }
             }
         }
-        (self.least, self.most) = (PLACES, 0);
     }
 
     /// Moves everything that was counted to a histogram.

@@ -40,7 +40,7 @@ pub(crate) struct Epoll {
 
 impl Io for Epoll {
     const NAME: &'static str = "epoll";
-    const COMPLETES: bool = false;
+    const QUEUES: bool = false;
 
     fn new(slots: u32, wire: &Arc<Wire>, endpoints: &Arc<Endpoints>) -> io::Result<Self> {
         // SAFETY: no pointers.

@@ -54,9 +54,8 @@ pub(crate) enum Sending {
 pub(crate) trait Io: Sized {
     /// `"epoll"` or `"io_uring"`.
     const NAME: &'static str;
-    /// Everything that a wait finds had happened when it returned, bytes are received already, and sends are queued. Otherwise bytes are received when their
-    /// event is taken, and sent at once.
-    const COMPLETES: bool;
+    /// [`Io::send`] only queues, unless requests are pipelined.
+    const QUEUES: bool;
 
     /// A loop for `slots` connections, which send parts of `wire` to `endpoints`.
     fn new(slots: u32, wire: &Arc<Wire>, endpoints: &Arc<Endpoints>) -> io::Result<Self>;

@@ -85,7 +85,7 @@ fn ring(submissions: u32, completions: u32) -> io::Result<IoUring> {
 
 impl Io for Uring {
     const NAME: &'static str = "io_uring";
-    const COMPLETES: bool = true;
+    const QUEUES: bool = true;
 
     fn new(slots: u32, wire: &Arc<Wire>, endpoints: &Arc<Endpoints>) -> io::Result<Self> {
         let ring = ring(SUBMISSIONS, (slots * 2).next_power_of_two().clamp(1024, 32_768))?;

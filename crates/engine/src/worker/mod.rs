@@ -183,25 +183,15 @@ impl<'a, I: Io> Worker<'a, I> {
         }
         self.stamp_queued();
         let (wait_ns, is_spin) = self.core.wait_ns();
-        let waiting_since = self.core.now;
-        self.wait(wait_ns)?;
+        self.io.wait(wait_ns)?;
         let found = self.events()?;
         if found {
             self.core.users.came(self.core.now);
         }
         if is_spin && !found {
-            self.core.spin_ns += clock::now_ns() - waiting_since;
+            self.core.spin_ns += clock::now_ns() - self.core.now;
         }
         self.core.progress.set(self.core.recorder.completed);
-        Ok(())
-    }
-
-    /// Waits for events.
-    fn wait(&mut self, at_most_ns: u64) -> std::io::Result<()> {
-        self.io.wait(at_most_ns)?;
-        if I::COMPLETES {
-            self.core.now = clock::now_ns();
-        }
         Ok(())
     }
 
@@ -242,12 +232,10 @@ impl<'a, I: Io> Worker<'a, I> {
         }
     }
 
-    /// Reads the clock for the present event, unless that had happened when the wait returned, and passes the boundaries that lie before it.
+    /// Reads the clock for the present event and passes the boundaries that lie before it.
     #[inline]
     fn tick(&mut self) {
-        if !I::COMPLETES {
-            self.core.now = clock::now_ns();
-        }
+        self.core.now = clock::now_ns();
         if self.core.now >= self.core.recorder.next_boundary {
             self.cross_boundaries();
         }

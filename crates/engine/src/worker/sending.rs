@@ -59,7 +59,7 @@ impl<I: Io> Worker<'_, I> {
         let count = connection.pending;
         let slice = core.wire.slice(core.template, count);
         // What is only queued is stamped when it is handed over.
-        let is_queued = I::COMPLETES && core.pipeline == 1 && core.security.is_none();
+        let is_queued = I::QUEUES && core.pipeline == 1 && core.security.is_none();
         let sent_at = if is_queued { core.now } else { clock::now_ns() };
         core.enter(slot, sent_at);
         match self.transmit(slot, slice) {

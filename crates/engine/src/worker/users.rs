@@ -123,7 +123,7 @@ impl<I: Io> Worker<'_, I> {
                 self.open(slot);
             }
             self.look_for_timeouts();
-            self.wait(super::MAX_WAIT_NS)?;
+            self.io.wait(super::MAX_WAIT_NS)?;
             self.events()?;
         }
         self.core.is_setting_up = false;
