@@ -9,25 +9,44 @@ use super::http::{Client, Request};
 use super::{Subject, Verdict, answer};
 use crate::load::{self, Connecting};
 
+/// How often the waits are looked at: a machine that is busy elsewhere for a while makes them longer and more alike than the target did.
+const LOOKS: u32 = 3;
+
 /// No answer comes before the least wait; they are not all alike; and the middle of the waits lies where the mean of the distribution is.
 ///
 /// # Errors
 /// What was seen instead.
 pub fn distribution(subject: &mut Subject<'_>, wait: Spread, samples: u32) -> Verdict {
-    // Ten at a time keep the proof short and the machine idle, so that the waits and not the scheduler are seen.
-    let result = ask_many(subject, 10, samples)?;
-    let spans = &result.measured.spans.service_time;
-    let slack = wait.mean_ns / 5;
+    let look = || -> Result<Verdict, String> {
+        // Ten at a time keep the proof short and the machine idle, so that the waits and not the scheduler are seen.
+        let spans = ask_many(subject, 10, samples)?.measured.spans.service_time;
+        none_too_early(&spans, wait)?;
+        Ok(spread(&spans, wait).and_then(|()| not_too_late(&spans, wait)))
+    };
+    for _ in 1..LOOKS {
+        if look()?.is_ok() {
+            return Ok(());
+        }
+    }
+    look()?
+}
+
+/// No machine makes a wait shorter.
+fn none_too_early(spans: &Histogram, wait: Spread) -> Verdict {
     // Measured from the first byte sent, so that nothing shorter than the wait itself can be right; HDR's precision and timers that round
     // down to milliseconds are allowed for.
     let least = wait.min_ns() - wait.min_ns() / 1000 - 1_500_000;
-    let q = |q: f64| spans.quantile_ns(q).unwrap_or(0);
-    if q(0.0) < least {
-        return Err(format!("an answer came after {}, before the least wait of {}", format_ns(q(0.0)), format_ns(wait.min_ns())));
+    let first = spans.quantile_ns(0.0).unwrap_or(0);
+    if first < least {
+        return Err(format!("an answer came after {}, before the least wait of {}", format_ns(first), format_ns(wait.min_ns())));
     }
-    spread(spans, wait)?;
-    if q(0.5) > wait.mean_ns + slack {
-        return Err(format!("the median answer came after {} instead of about {}", format_ns(q(0.5)), format_ns(wait.mean_ns)));
+    Ok(())
+}
+
+fn not_too_late(spans: &Histogram, wait: Spread) -> Verdict {
+    let median = spans.quantile_ns(0.5).unwrap_or(0);
+    if median > wait.mean_ns + wait.mean_ns / 5 {
+        return Err(format!("the median answer came after {} instead of about {}", format_ns(median), format_ns(wait.mean_ns)));
     }
     Ok(())
 }
