@@ -3,6 +3,7 @@ use super::support::{Outcome, pippin, start};
 use pippin_reference::scripted::{Account, Answer, Script, spawn};
 use pippin_reference::{Error, Running};
 use serde_json::Value;
+use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -255,4 +256,25 @@ fn an_objective_that_every_rate_keeps_up_to_a_limit_names_that_rate() {
     let (_, text) = outcome.stderr.rsplit_once("capacity: ").unwrap();
     let rate: f64 = text.split_whitespace().next().unwrap().replace(',', "").parse().unwrap();
     assert!((10.0..=250.0).contains(&rate), "{rate}");
+}
+
+#[test]
+fn connections_that_the_server_does_not_accept_are_told_of() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let answer = |mut stream: std::net::TcpStream| {
+            while stream.read(&mut [0; 4096]).is_ok_and(|count| count > 0) && stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").is_ok() {}
+        };
+        listener.incoming().take(4).flatten().for_each(|stream| drop(std::thread::spawn(move || answer(stream))));
+        // The listen queue lives as long as the listener.
+        std::thread::park();
+        drop(listener);
+    });
+    let outcome = pippin(&std::env::temp_dir(), &["load", &url, "-c", "20", "-d", "1s", "--warm-up", "none", "--quiet", "--json", "-"]);
+    let json: Value = serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| panic!("{error}: {outcome}"));
+    let caveat = json["caveats"].as_array().unwrap().iter().find(|caveat| caveat["id"] == "listen_queue").unwrap_or_else(|| panic!("{outcome}"));
+    assert!(caveat["evidence"].as_str().unwrap().contains("of 20 connections"), "{caveat}");
+    let json = self::json(&steady(), &["-c", "20", "-d", "500ms", "--warm-up", "none"], &BELIEVED_OR_NOT);
+    assert!(!ids(&json).contains(&"listen_queue"), "all are accepted here: {json:#}");
 }
