@@ -2,6 +2,8 @@
 use super::support::{Checkout, Outcome, plan};
 use std::process::Command;
 
+crate::patience::patient_tests!(a_slower_branch_fails_its_bound_and_the_checkout_stays_as_it_is, a_branch_that_is_as_fast_passes);
+
 /// Enough of it that the answers, which take 50 ms and more, are told apart from what a busy machine does to them.
 const LOAD: &str = "kind = \"closed\"\nconnections = 4\nduration = \"1s\"\nwarm_up = \"none\"\n";
 
@@ -41,7 +43,6 @@ fn compare(checkout: &Checkout, a: &str, b: &str, more: &[&str]) -> Outcome {
     checkout.pippin(&[&["compare", a, b, "--target", "test/it", "--plan", "quick", "--repeat", "3", "--install"], more].concat())
 }
 
-#[test]
 fn a_slower_branch_fails_its_bound_and_the_checkout_stays_as_it_is() {
     let checkout = repository();
     branch(&checkout, "feature/slower", &checkout.manifest("it", "slow:100", &["hello"]));
@@ -69,7 +70,6 @@ fn a_slower_branch_fails_its_bound_and_the_checkout_stays_as_it_is() {
     checkout.left_nothing();
 }
 
-#[test]
 fn a_branch_that_is_as_fast_passes() {
     let checkout = repository();
     branch(&checkout, "same", &format!("# A remark.\n{}", checkout.manifest("it", "slow:50", &["hello"])));

@@ -7,6 +7,8 @@ use serde_json::Value;
 use std::time::Duration;
 use tempfile::TempDir;
 
+crate::patience::patient_tests!(every_kind_of_load);
+
 /// A server behind TLS, and the folder with its authority's certificate.
 struct Https {
     server: Running<Account>,
@@ -82,7 +84,6 @@ fn without_tls_there_is_none() {
     assert!(json.as_object().unwrap().contains_key("tls"));
 }
 
-#[test]
 fn every_kind_of_load() {
     let https = Https::new(&Certified::default());
     let json = https.json(&["-c", "2", "-n", "20", "--no-keep-alive"]);

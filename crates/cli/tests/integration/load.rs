@@ -7,6 +7,8 @@ use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+crate::patience::patient_tests!(devices_have_phases, connections_that_the_server_does_not_accept_are_told_of);
+
 /// Answers after 5 ms, so that the generator has time to spare on a busy machine.
 fn steady() -> Running<Account> {
     spawn(Script::always(Answer::ok(b"hello").delay(Duration::from_millis(5)))).unwrap()
@@ -222,7 +224,6 @@ fn a_rate_that_the_server_cannot_keep_is_invalid_and_waiting_counts() {
     assert!(json["response_time"]["max_ns"].as_u64().unwrap() > 3 * json["service_time"]["max_ns"].as_u64().unwrap() / 2, "{json}");
 }
 
-#[test]
 fn devices_have_phases() {
     let server = steady();
     let json = json(&server, &["--devices", "20", "--think", "50ms +-5%", "--ramp", "300ms,600ms,300ms"], &BELIEVED_OR_NOT);
@@ -258,7 +259,6 @@ fn an_objective_that_every_rate_keeps_up_to_a_limit_names_that_rate() {
     assert!((10.0..=250.0).contains(&rate), "{rate}");
 }
 
-#[test]
 fn connections_that_the_server_does_not_accept_are_told_of() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());

@@ -13,6 +13,7 @@
 //! | `load` | `pippin load` against servers whose truth is known |
 //! | `https` | the same behind TLS |
 //! | `services` | a database that the user gave |
+//! | `patience` | telling a wrong program from a busy machine, for the tests that measure |
 //! | `help` | help, completions, man page |
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
 
@@ -25,6 +26,8 @@ mod installation;
 mod interruption;
 mod lifecycle;
 mod load;
+#[path = "../../../engine/tests/truth/patience.rs"]
+mod patience;
 mod proofs;
 mod services;
 mod support;

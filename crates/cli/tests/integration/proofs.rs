@@ -3,6 +3,8 @@ use super::support::{Checkout, plan};
 use pippin_model::caveat::Verdict;
 use pippin_model::trial::Stage;
 
+crate::patience::patient_tests!(a_server_that_behaves_passes_everything_and_is_measured);
+
 /// `targets check` of one server with one workload fails, with these words; so does a run.
 #[track_caller]
 fn is_caught(mode: &str, workload: &str, words: &[&str]) {
@@ -34,7 +36,6 @@ fn a_relative_output_folder_serves_the_database_too() {
     checkout.left_nothing();
 }
 
-#[test]
 fn a_server_that_behaves_passes_everything_and_is_measured() {
     let checkout = Checkout::with_cheat("right", &["hello", "hola", "page", "users", "proxy", "device"]);
     let outcome = checkout.pippin(&["targets", "check", "--all", "--install"]);
