@@ -1,4 +1,4 @@
-//! Counts of time spans on the hot path: ten instructions a span, where the histogram that everything ends in takes sixty.
+//! Counts of time spans on the hot path, in a quarter of the instructions that the histogram takes in which everything ends (docs/decisions/engine-event-loops.md).
 use pippin_model::histogram::{HIGHEST_NS, Histogram};
 
 /// Spans are told apart by units of 64 ns, the largest power of two below the histogram's least value.

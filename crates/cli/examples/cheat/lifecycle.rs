@@ -1,4 +1,5 @@
 //! Starting and stopping, rightly or not.
+use std::io::Write;
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio, exit};
@@ -49,7 +50,9 @@ pub fn listen(mode: Mode) -> TcpListener {
 /// What happens when the request of this number (from 1) came.
 pub fn on_request(mode: Mode, number: u64) {
     if mode.is("crashes-after") && number > mode.number() {
-        eprintln!("panic: index out of range after {number} requests");
+        // Whoever holds the lock ends the process: another request's thread would begin a second panic that the exit cuts in two.
+        let mut stderr = std::io::stderr().lock();
+        let _ = writeln!(stderr, "panic: index out of range after {number} requests");
         exit(70);
     }
 }

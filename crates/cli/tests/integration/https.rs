@@ -95,8 +95,7 @@ fn every_kind_of_load() {
     assert_eq!((&json["requests"]["scheduled"], &json["tls"]["count"]), (&30.into(), &4.into()));
     let json = https.json(&["--devices", "5", "--think", "20ms", "--ramp", "200ms,300ms,200ms", "--requests-per-device", "3"]);
     assert!(json["tls"]["count"].as_u64().unwrap() > 0, "{json:#}");
-    let handshakes = json["phases"].as_array().unwrap().iter().map(|phase| phase["tls"]["count"].as_u64().unwrap());
-    assert!(handshakes.sum::<u64>() >= 5 && json["phases"][0]["tls"]["count"] != 0, "each device has one: {}", json["phases"]);
+    assert!(json["phases"][0]["tls"]["count"].as_u64().unwrap() >= 5, "{}", json["phases"]);
     let json = https.json(&["--sweep", "1,2", "-d", "200ms", "--warm-up", "none"]);
     let handshakes: Vec<u64> = json.as_array().unwrap().iter().map(|load| load["tls"]["count"].as_u64().unwrap()).collect();
     assert_eq!(handshakes, [1, 2]);

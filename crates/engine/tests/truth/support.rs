@@ -1,6 +1,5 @@
 //! Loads for the tests, and what must hold in every one of them.
 use std::net::SocketAddr;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -67,10 +66,8 @@ pub fn open(address: SocketAddr, io: IoChoice, connections: u32, rate_per_s: f64
     LoadSpec { schedule: Schedule::Open { arrivals: Arrivals::Constant, stages: vec![stage] }, ..closed_for(address, io, connections, milliseconds) }
 }
 
-/// Runs the load, alone, and checks what holds for every load.
+/// Runs the load and checks what holds for every load.
 pub fn run(spec: &LoadSpec) -> LoadResult {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let stop = AtomicBool::new(false);
     let result = pippin_engine::run(spec, &Control { stop: &stop, on_window: None, steady: |_| true }).unwrap();
     let loop_name = match spec.io {
