@@ -3,6 +3,9 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pippin_probe::host_load::Watch;
+use pippin_probe::kernel_files::KernelFiles;
+
 use crate::figures::Figures;
 use crate::peer::{Request, Tool};
 use crate::process;
@@ -25,6 +28,8 @@ pub struct Outcome {
     pub cpu_ns: u64,
     pub max_rss_bytes: u64,
     pub server_cpu_ns: u64,
+    /// Share of the time of all processors that the hypervisor gave to other machines meanwhile.
+    pub stolen: Option<f64>,
     pub server: Account,
     /// What the tool itself says.
     pub said: Figures,
@@ -72,16 +77,19 @@ impl Bench {
             _ = server.stop();
             return None;
         };
+        let files = KernelFiles::default();
+        let watch = Watch::begin(&files);
         let ended = command.as_mut().map_err(|message| message.clone()).and_then(|command| {
             // Half a minute more than asked for: to connect, to end and to print.
             process::run(command, self.core, Duration::from_secs(u64::from(seconds) + 30))
         });
+        let stolen = watch.and_then(|watch| watch.end(&files)).map(|load| load.steal);
         let account = server.stop();
         let outcome = ended.and_then(|ended| {
             let (server, server_cpu_ns) = account?;
             let said = tool.peer.read(&ended, &request)?;
             let wall_ns = u64::try_from(ended.wall.as_nanos()).unwrap_or(u64::MAX);
-            Ok(Outcome { wall_ns, cpu_ns: ended.cpu_ns, max_rss_bytes: ended.max_rss_bytes, server_cpu_ns, server, said })
+            Ok(Outcome { wall_ns, cpu_ns: ended.cpu_ns, max_rss_bytes: ended.max_rss_bytes, server_cpu_ns, stolen, server, said })
         });
         Some(Measurement { tool: tool.peer.name(), round, outcome })
     }

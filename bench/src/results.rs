@@ -18,6 +18,7 @@ pub struct ScenarioResult {
 
 #[derive(Debug, Serialize)]
 struct Results<'a> {
+    /// 2 since ratios to wrk are those of rounds, and what was stolen is kept.
     schema: u32,
     unix_seconds: u64,
     quick: bool,
@@ -42,7 +43,7 @@ struct Machine {
 pub fn keep(folder: &Path, quick: bool, rounds: u32, tools: &[Tool], missing: &[&'static str], scenarios: &[ScenarioResult]) -> Result<PathBuf, String> {
     let unix_seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let results = Results {
-        schema: 1,
+        schema: 2,
         unix_seconds,
         quick,
         rounds,

@@ -1,4 +1,9 @@
 //! Medians over the rounds, and ratios to wrk.
+//!
+//! A ratio is the median of the rounds' own ratios. A shared machine has two and more speeds that each last for seconds; of the medians of two tools one
+//! may come from the fast rounds and the other from the slow ones, while both tools of a round mostly saw the same machine.
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::figures::Figures;
@@ -16,13 +21,17 @@ pub struct Summary {
     /// What the rounds that did not end well said.
     pub failures: Vec<String>,
     pub cpu_per_request_us: Option<f64>,
+    /// Median over the rounds of this tool's CPU time a request divided by wrk's in the same round.
     pub cpu_to_wrk: Option<f64>,
+    /// Least and greatest of those ratios.
+    pub cpu_to_wrk_range: Option<(f64, f64)>,
     /// Least and greatest over the rounds.
     pub cpu_range_us: Option<(f64, f64)>,
     /// CPU time a request without what was spent polling for deadlines.
     pub cpu_without_spin_us: Option<f64>,
     /// Answers that the server counted, by the tool's run time.
     pub throughput_per_s: Option<f64>,
+    /// Median over the rounds, like `cpu_to_wrk`.
     pub throughput_to_wrk: Option<f64>,
     pub max_rss_kib: Option<f64>,
     pub p50_us: Option<f64>,
@@ -40,6 +49,8 @@ pub struct Summary {
     pub peak_connections: Option<u64>,
     /// Peak resident memory divided by the connections that the server saw at once.
     pub rss_bytes_per_connection: Option<f64>,
+    /// Share of the time of all processors that the hypervisor gave to other machines.
+    pub stolen: Option<f64>,
     /// How late the server itself was with answers that had to wait.
     pub server_late_p99_us: Option<f64>,
 }
@@ -53,14 +64,30 @@ pub fn summarise(scenario: &Scenario, measurements: &[Measurement]) -> Vec<Summa
         }
     }
     let mut summaries: Vec<Summary> = tools.into_iter().map(|tool| summarise_tool(tool, scenario, measurements)).collect();
-    let reference = summaries.iter().find(|summary| summary.tool == REFERENCE).map(|summary| (summary.cpu_per_request_us, summary.throughput_per_s));
-    if let Some((cpu, throughput)) = reference {
-        for summary in &mut summaries {
-            summary.cpu_to_wrk = ratio(summary.cpu_per_request_us, cpu);
-            summary.throughput_to_wrk = ratio(summary.throughput_per_s, throughput);
-        }
+    let cpu = |tool| by_round(measurements, tool, &Outcome::cpu_per_request_ns);
+    let throughput = |tool| by_round(measurements, tool, &|outcome| throughput_per_s(scenario, outcome));
+    for summary in &mut summaries {
+        let to_wrk = ratios(&cpu(summary.tool), &cpu(REFERENCE));
+        summary.cpu_to_wrk_range = range(&to_wrk);
+        summary.cpu_to_wrk = median(to_wrk);
+        summary.throughput_to_wrk = median(ratios(&throughput(summary.tool), &throughput(REFERENCE)));
     }
     summaries
+}
+
+/// What each round of a tool that ended well came to.
+fn by_round(measurements: &[Measurement], tool: &str, value: &dyn Fn(&Outcome) -> Option<f64>) -> BTreeMap<u32, f64> {
+    let mine = measurements.iter().filter(|measurement| measurement.tool == tool);
+    mine.filter_map(|measurement| Some((measurement.round, value(measurement.outcome.as_ref().ok()?)?))).collect()
+}
+
+/// The ratios of the rounds that both have.
+fn ratios(values: &BTreeMap<u32, f64>, references: &BTreeMap<u32, f64>) -> Vec<f64> {
+    values.iter().filter_map(|(round, value)| ratio(Some(*value), references.get(round).copied())).collect()
+}
+
+fn range(values: &[f64]) -> Option<(f64, f64)> {
+    values.iter().copied().reduce(f64::min).zip(values.iter().copied().reduce(f64::max))
 }
 
 fn summarise_tool(tool: &'static str, scenario: &Scenario, measurements: &[Measurement]) -> Summary {
@@ -76,7 +103,8 @@ fn summarise_tool(tool: &'static str, scenario: &Scenario, measurements: &[Measu
         failures: mine().filter_map(|measurement| measurement.outcome.as_ref().err().cloned()).collect(),
         cpu_per_request_us: over(&cpu),
         cpu_to_wrk: None,
-        cpu_range_us: all_cpu.iter().copied().reduce(f64::min).zip(all_cpu.iter().copied().reduce(f64::max)),
+        cpu_to_wrk_range: None,
+        cpu_range_us: range(&all_cpu),
         cpu_without_spin_us: over(&|outcome| {
             let answers = Some(outcome.server.answers).filter(|answers| *answers > 0)?;
             Some(outcome.cpu_ns.saturating_sub(outcome.said.spin_ns?) as f64 / 1e3 / answers as f64)
@@ -99,6 +127,7 @@ fn summarise_tool(tool: &'static str, scenario: &Scenario, measurements: &[Measu
         server_share: over(&|outcome| Some(outcome.server_cpu_ns as f64 / outcome.wall_ns as f64)),
         peak_connections: outcomes.iter().map(|outcome| outcome.server.peak_connections).max(),
         rss_bytes_per_connection: over(&|outcome| ratio(Some(outcome.max_rss_bytes as f64), Some(outcome.server.peak_connections as f64))),
+        stolen: over(&|outcome| outcome.stolen),
         server_late_p99_us: over(&|outcome| outcome.server.late_p99_ns.map(|ns| ns as f64 / 1e3)),
     }
 }
@@ -140,6 +169,7 @@ mod tests {
             cpu_ns: cpu_ms * 1_000_000,
             max_rss_bytes: 1 << 20,
             server_cpu_ns: 500_000_000,
+            stolen: None,
             server: Account { answers, ..Account::default() },
             said: Figures { completed: Some(answers - 1), ..Figures::default() },
         };
@@ -154,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn ratios_are_of_medians() {
+    fn ratios_are_of_rounds() {
         // wrk: 8, 10 and 30 us a request; Pippin: 5 and 7.
         let mut all = vec![measurement("wrk", 1, 800, 100_000), measurement("pippin", 1, 500, 100_000), measurement("wrk", 2, 1_000, 100_000)];
         all.extend([measurement("pippin", 2, 700, 100_000), measurement("wrk", 3, 3_000, 100_000)]);
@@ -162,9 +192,30 @@ mod tests {
         let summaries = summarise(&ALL[0], &all);
         assert_eq!(summaries.iter().map(|summary| summary.tool).collect::<Vec<_>>(), ["wrk", "pippin"]);
         assert_eq!((summaries[0].cpu_per_request_us, summaries[0].cpu_range_us), (Some(10.0), Some((8.0, 30.0))));
-        assert_eq!((summaries[1].cpu_per_request_us, summaries[1].cpu_to_wrk, summaries[1].rounds), (Some(6.0), Some(0.6), 2));
+        assert_eq!((summaries[0].cpu_to_wrk, summaries[0].cpu_to_wrk_range), (Some(1.0), Some((1.0, 1.0))));
+        assert_eq!((summaries[1].cpu_per_request_us, summaries[1].rounds), (Some(6.0), 2));
+        // 5 : 8 and 7 : 10; the round that broke has none.
+        assert_eq!((summaries[1].cpu_to_wrk, summaries[1].cpu_to_wrk_range), (Some(0.6625), Some((0.625, 0.7))));
+        assert_eq!(summaries[1].throughput_to_wrk, Some(1.0));
         assert_eq!(summaries[1].failures, ["broke"]);
         assert_eq!((summaries[1].p99_us, summaries[1].errors), (None, None));
         assert_eq!(summaries[1].counted_ratio, Some(99_999.0 / 100_000.0));
+    }
+
+    #[test]
+    fn a_machine_of_two_speeds_does_not_change_the_ratio() {
+        // Some rounds are half as fast, and in the last one, a slow one, one tool broke: the medians alone would say 10.5 : 20.
+        let speeds = [1, 2, 1, 2, 2];
+        let mut all: Vec<Measurement> = Vec::new();
+        for (round, speed) in (1..).zip(speeds) {
+            all.push(measurement("wrk", round, 1_000 * speed, 100_000));
+            if round != 5 {
+                all.push(measurement("pippin", round, 700 * speed, 100_000));
+            }
+        }
+        let summaries = summarise(&ALL[0], &all);
+        assert_eq!(summaries[1].cpu_to_wrk, Some(0.7));
+        assert_eq!(summaries[1].cpu_per_request_us, Some(10.5));
+        assert_eq!(summaries[0].cpu_per_request_us, Some(20.0));
     }
 }

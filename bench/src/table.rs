@@ -22,9 +22,10 @@ pub fn print_lists(scenarios: &[Scenario], tools: &[Tool], missing: &[&str]) {
 pub fn print_scenario(scenario: &Scenario, summaries: &[Summary]) {
     println!("\n{}: {}", scenario.name, scenario.about);
     println!(
-        "  {:<16} {:>9} {:>7} {:>13} {:>9} {:>7} {:>9} {:>8} {:>8} {:>8} {:>8} {:>9} {:>8} {:>7} {:>7} {:>6}",
+        "  {:<16} {:>9} {:>11} {:>7} {:>9} {:>9} {:>7} {:>9} {:>8} {:>8} {:>8} {:>8} {:>9} {:>8} {:>7} {:>7} {:>7} {:>6}",
         "tool",
         "CPU us/rq",
+        "range",
         "to wrk",
         "range",
         "no spin",
@@ -38,6 +39,7 @@ pub fn print_scenario(scenario: &Scenario, summaries: &[Summary]) {
         "lag p99",
         "counted",
         "server",
+        "stolen",
         "errors"
     );
     for summary in summaries {
@@ -74,13 +76,13 @@ pub fn print_scenario(scenario: &Scenario, summaries: &[Summary]) {
 }
 
 fn print_row(summary: &Summary) {
-    let range = summary.cpu_range_us.map_or_else(|| "-".to_owned(), |(least, most)| format!("{least:.2}-{most:.2}"));
     println!(
-        "  {:<16} {:>9} {:>7} {:>13} {:>9} {:>7} {:>9} {:>8} {:>8} {:>8} {:>8} {:>9} {:>8} {:>7} {:>7} {:>6}",
+        "  {:<16} {:>9} {:>11} {:>7} {:>9} {:>9} {:>7} {:>9} {:>8} {:>8} {:>8} {:>8} {:>9} {:>8} {:>7} {:>7} {:>7} {:>6}",
         summary.tool,
         number(summary.cpu_per_request_us, 2),
+        range(summary.cpu_range_us),
         number(summary.cpu_to_wrk, 2),
-        range,
+        range(summary.cpu_to_wrk_range),
         number(summary.cpu_without_spin_us, 2),
         number(summary.syscalls_per_request, 2),
         number(summary.throughput_per_s, 0),
@@ -91,7 +93,8 @@ fn print_row(summary: &Summary) {
         number(summary.max_us, 0),
         number(summary.send_lag_p99_us, 1),
         number(summary.counted_ratio, 4),
-        summary.server_share.map_or_else(|| "-".to_owned(), |share| format!("{:.0} %", share * 100.0)),
+        percent(summary.server_share),
+        percent(summary.stolen),
         summary.errors.map_or_else(|| "-".to_owned(), |errors| errors.to_string()),
     );
 }
@@ -106,6 +109,14 @@ fn truth_of_stall(scenario: &Scenario) -> Option<String> {
         quantile(0.99)?,
         quantile(1.0)?
     ))
+}
+
+fn range(ends: Option<(f64, f64)>) -> String {
+    ends.map_or_else(|| "-".to_owned(), |(least, most)| format!("{least:.2}-{most:.2}"))
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".to_owned(), |share| format!("{:.0} %", share * 100.0))
 }
 
 fn ms(us: Option<f64>) -> String {

@@ -1,4 +1,4 @@
-//! How busy the host is while this thread sleeps.
+//! How busy the host is over a stretch of time.
 use std::time::Duration;
 
 use crate::clock::{ProcUnits, monotonic_ns};
@@ -20,29 +20,45 @@ pub struct HostLoad {
 /// Watches the host for a while, asleep. `None` if `/proc/stat` cannot be read.
 #[must_use]
 pub fn watch(files: &KernelFiles, watched: Duration) -> Option<HostLoad> {
-    let before = look(files)?;
+    let watch = Watch::begin(files)?;
     std::thread::sleep(watched);
-    let after = look(files)?;
-    let available_ns = (after.at_ns - before.at_ns) as f64 * after.processors as f64;
-    // What the hypervisor tells late that it has stolen had passed for busy before: the sum may fall then, and nobody was at work.
-    let share = |before: u64, after: u64| (after.saturating_sub(before) as f64 / available_ns).min(1.0);
-    Some(HostLoad { busy: share(before.busy_ns, after.busy_ns), steal: share(before.steal_ns, after.steal_ns) })
+    watch.end(files)
 }
 
-struct Look {
+/// A stretch of time under way.
+#[derive(Debug, Clone, Copy)]
+pub struct Watch {
     at_ns: u64,
     processors: usize,
     busy_ns: u64,
     steal_ns: u64,
 }
 
-fn look(files: &KernelFiles) -> Option<Look> {
+impl Watch {
+    /// `None` if `/proc/stat` cannot be read.
+    #[must_use]
+    pub fn begin(files: &KernelFiles) -> Option<Self> {
+        look(files)
+    }
+
+    /// What the processors did since the beginning; `None` if `/proc/stat` cannot be read, or no time has passed.
+    #[must_use]
+    pub fn end(self, files: &KernelFiles) -> Option<HostLoad> {
+        let after = look(files)?;
+        let available_ns = (after.at_ns - self.at_ns) as f64 * after.processors as f64;
+        // What the hypervisor tells late that it has stolen had passed for busy before: the sum may fall then, and nobody was at work.
+        let share = |before: u64, after: u64| (after.saturating_sub(before) as f64 / available_ns).min(1.0);
+        (available_ns > 0.0).then(|| HostLoad { busy: share(self.busy_ns, after.busy_ns), steal: share(self.steal_ns, after.steal_ns) })
+    }
+}
+
+fn look(files: &KernelFiles) -> Option<Watch> {
     let units = ProcUnits::of_this_host();
     let processors = parse_stat(&files.text("proc/stat")?)?;
     let at_ns = monotonic_ns();
     let busy_ns = processors.values().map(|times| times.busy_ns(at_ns, units)).sum();
     let steal_ns = processors.values().map(|times| units.ticks_to_ns(times.steal)).sum();
-    Some(Look { at_ns, processors: processors.len(), busy_ns, steal_ns })
+    Some(Watch { at_ns, processors: processors.len(), busy_ns, steal_ns })
 }
 
 #[cfg(test)]
