@@ -56,6 +56,9 @@ pub struct HostSample {
     pub busy_ns: BTreeMap<u32, u64>,
     /// Time stolen by the hypervisor since boot over all processors, nanoseconds.
     pub steal_ns: Option<u64>,
+    /// The same of every processor, by its number.
+    #[serde(default)]
+    pub steal_ns_by_cpu: BTreeMap<u32, u64>,
     /// Time in hard and soft interrupts since boot over all processors, nanoseconds, part of `busy_ns`; `None` where the kernel bills it to the
     /// processes that were interrupted (without CONFIG_IRQ_TIME_ACCOUNTING), so that it is already in the roles' CPU time.
     #[serde(default)]
@@ -115,6 +118,9 @@ pub struct Usage {
     pub interrupt_cores: Option<f64>,
     /// Cores' worth of time stolen by the hypervisor.
     pub steal_cores: Option<f64>,
+    /// Stolen share (0 to 1) of every processor. A hypervisor can only take from a processor that has something to do.
+    #[serde(default)]
+    pub stolen_by_cpu: BTreeMap<u32, f64>,
     /// Busy share (0 to 1) of every processor.
     pub busy_by_cpu: BTreeMap<u32, f64>,
     /// Connections dropped because a listen queue was full.

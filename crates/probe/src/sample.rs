@@ -118,7 +118,8 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
     }
     if let Some(processors) = host_times {
         result.host.busy_ns = processors.iter().map(|(&cpu, times)| (cpu, times.busy_ns(now_ns, memory.units))).collect();
-        result.host.steal_ns = Some(memory.units.ticks_to_ns(processors.values().map(|times| times.steal).sum()));
+        result.host.steal_ns_by_cpu = processors.iter().map(|(&cpu, times)| (cpu, memory.units.ticks_to_ns(times.steal))).collect();
+        result.host.steal_ns = Some(result.host.steal_ns_by_cpu.values().sum());
         result.host.interrupt_ns = interrupt_ns(&processors, memory.units);
     }
     if detailed {

@@ -18,7 +18,9 @@ pub fn usage_between(samples: &[UsageSample], from_ns: u64, to_ns: u64) -> Optio
     let cores = |ns: f64| ns / duration_ns as f64;
     let roles: BTreeSet<Role> = samples.iter().flat_map(|sample| sample.roles.keys().copied()).collect();
     let roles: BTreeMap<Role, RoleUse> = roles.into_iter().map(|role| (role, role_use(&stretch, role))).collect();
-    let busy_by_cpu = busy_by_cpu(&stretch, cores);
+    // Busy is what is left of the time that passed, and the hypervisor tells in lumps what it has stolen: what had passed for busy becomes less then, which is
+    // no new beginning.
+    let busy_by_cpu = shares(&stretch, cores, |host| &host.busy_ns);
     Some(Usage {
         duration_ns,
         foreign_cores: foreign_cores(&stretch, &roles, &busy_by_cpu),
@@ -31,6 +33,7 @@ pub fn usage_between(samples: &[UsageSample], from_ns: u64, to_ns: u64) -> Optio
         listen_queue: listen_queue(&stretch),
         frequency_khz: frequency_khz(&stretch, &busy_by_cpu),
         roles,
+        stolen_by_cpu: shares(&stretch, cores, |host| &host.steal_ns_by_cpu),
         busy_by_cpu,
     })
 }
@@ -120,12 +123,11 @@ fn role_use(stretch: &Stretch, role: Role) -> RoleUse {
     }
 }
 
-fn busy_by_cpu(stretch: &Stretch, cores: impl Fn(f64) -> f64) -> BTreeMap<u32, f64> {
-    let cpus: BTreeSet<u32> = stretch.samples.iter().flat_map(|sample| sample.host.busy_ns.keys().copied()).collect();
-    // Busy is what is left of the time that passed, and the hypervisor tells in lumps what it has stolen: what had passed for busy becomes less then, which is
-    // no new beginning. Lumps and clock ticks may make a processor a little more than busy, or less than idle.
-    let busy = |cpu| Some(cores(stretch.change(&stretch.known(|sample| sample.host.busy_ns.get(&cpu).copied()))?).clamp(0.0, 1.0));
-    cpus.into_iter().filter_map(|cpu| Some((cpu, busy(cpu)?))).collect()
+/// The share of the stretch by which every processor's counter grew. Lumps and clock ticks may make it a little more than all, or less than nothing.
+fn shares(stretch: &Stretch, cores: impl Fn(f64) -> f64, counters: impl Fn(&HostSample) -> &BTreeMap<u32, u64>) -> BTreeMap<u32, f64> {
+    let cpus: BTreeSet<u32> = stretch.samples.iter().flat_map(|sample| counters(&sample.host).keys().copied()).collect();
+    let share = |cpu| Some(cores(stretch.change(&stretch.known(|sample| counters(&sample.host).get(&cpu).copied()))?).clamp(0.0, 1.0));
+    cpus.into_iter().filter_map(|cpu| Some((cpu, share(cpu)?))).collect()
 }
 
 /// Cores that others kept busy. Busy cores less all roles are the most that it can be; where the kernel keeps the time of interrupts apart, less that
@@ -168,7 +170,13 @@ mod tests {
         UsageSample {
             at_ns: second * S,
             roles: BTreeMap::from([(Role::Target, role(target_ms)), (Role::Generator, role(generator_ms))]),
-            host: HostSample { busy_ns, steal_ns: Some(second * 100_000_000), listen_overflows: Some(7), ..HostSample::default() },
+            host: HostSample {
+                busy_ns,
+                steal_ns: Some(second * 100_000_000),
+                steal_ns_by_cpu: [(0, second * 80_000_000), (1, second * 20_000_000)].into(),
+                listen_overflows: Some(7),
+                ..HostSample::default()
+            },
             ..UsageSample::default()
         }
     }
@@ -188,6 +196,7 @@ mod tests {
         assert!(close(usage.busy_by_cpu.get(&0).copied(), 0.75) && close(usage.busy_by_cpu.get(&1).copied(), 0.85));
         assert!(close(usage.foreign_cores, 0.35), "{usage:?}");
         assert!(close(usage.steal_cores, 0.1));
+        assert!(close(usage.stolen_by_cpu.get(&0).copied(), 0.08) && close(usage.stolen_by_cpu.get(&1).copied(), 0.02));
         assert_eq!((usage.listen_overflows, usage.retransmits, usage.log_bytes), (Some(0), None, None));
     }
 

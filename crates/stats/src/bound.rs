@@ -1,4 +1,7 @@
 //! Whether a target is at the limit of processors: its own, or those of its services.
+//!
+//! What the hypervisor took of a processor counts with what was used of it: it can only take from one that has something to do.
+use pippin_model::cpus::CpuSet;
 use pippin_model::usage::Role;
 
 use crate::judge::Evidence;
@@ -19,6 +22,8 @@ pub enum Bound {
         cores: f64,
         /// Cores given.
         given: f64,
+        /// Cores' worth of time that the hypervisor took of those.
+        stolen: f64,
     },
     /// It keeps a whole number busy that is less than it was given: so many processes or threads do the work.
     SomeOfItsCores {
@@ -31,7 +36,7 @@ pub enum Bound {
     SharedCores {
         /// Cores that the target keeps busy.
         cores: f64,
-        /// The busy share of its least busy processor (0 to 1).
+        /// The busy share of its least busy processor (0 to 1), what the hypervisor took included.
         busy: f64,
     },
 }
@@ -48,8 +53,9 @@ pub(crate) fn given_cores(evidence: &Evidence) -> Option<f64> {
 pub fn cpu_bound(evidence: &Evidence) -> Option<Bound> {
     let cores = evidence.cores(Role::Target)?;
     let given = given_cores(evidence)?;
-    if cores >= BUSY * given {
-        return Some(Bound::AllItsCores { cores, given });
+    let stolen = stolen_cores(evidence, &evidence.record.spec.cpus.target);
+    if cores + stolen >= BUSY * given {
+        return Some(Bound::AllItsCores { cores, given, stolen });
     }
     if evidence.record.spec.cpus.is_shared() {
         let busy = shared_busy(evidence)?;
@@ -63,13 +69,21 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Bound> {
 
 /// The busy share of the least busy of the target's processors.
 fn shared_busy(evidence: &Evidence) -> Option<f64> {
-    let busy = &evidence.usage()?.busy_by_cpu;
-    let shares = evidence.record.spec.cpus.target.0.iter().map(|cpu| busy.get(cpu).copied());
+    let usage = evidence.usage()?;
+    let stolen = |cpu| usage.stolen_by_cpu.get(cpu).copied().unwrap_or(0.0);
+    let shares = evidence.record.spec.cpus.target.0.iter().map(|cpu| Some((usage.busy_by_cpu.get(cpu)? + stolen(cpu)).min(1.0)));
     shares.reduce(|a, b| Some(a?.min(b?)))?
 }
 
 /// Whether the services keep all their processors busy.
 pub(crate) fn services_bound(evidence: &Evidence) -> bool {
-    let given = evidence.record.spec.cpus.services.len();
-    given > 0 && evidence.cores(Role::Services).is_some_and(|cores| cores >= BUSY * given as f64)
+    let cpus = &evidence.record.spec.cpus.services;
+    let given = cpus.len() as f64;
+    given > 0.0 && evidence.cores(Role::Services).is_some_and(|cores| cores + stolen_cores(evidence, cpus) >= BUSY * given)
+}
+
+/// Cores' worth of time that the hypervisor took of these processors, or of all where there are none; 0 where that was not measured.
+fn stolen_cores(evidence: &Evidence, cpus: &CpuSet) -> f64 {
+    let Some(usage) = evidence.usage() else { return 0.0 };
+    usage.stolen_by_cpu.iter().filter(|(cpu, _)| cpus.0.is_empty() || cpus.0.contains(cpu)).map(|(_, share)| share).sum()
 }

@@ -94,7 +94,10 @@ fn by_generator(evidence: &Evidence) -> Option<(Limit, String)> {
 
 fn by_processor(evidence: &Evidence) -> Option<(Limit, String)> {
     let (cores, given, text) = match cpu_bound(evidence)? {
-        Bound::AllItsCores { cores, given } => (cores, given, format!("CPU-bound: it keeps {cores:.2} of its {} busy.", processors(given))),
+        Bound::AllItsCores { cores, given, stolen } => {
+            let taken = if stolen >= 0.01 { format!(", and the hypervisor took {stolen:.2}") } else { String::new() };
+            (cores, given, format!("CPU-bound: it keeps {cores:.2} of its {} busy{taken}.", processors(given)))
+        }
         Bound::SomeOfItsCores { cores, given } => {
             (cores, given, format!("CPU-bound on {cores:.2} of its {}: it does not use the rest; more workers would.", processors(given)))
         }
@@ -211,6 +214,19 @@ mod tests {
         assert_eq!(found.limit, Limit::Processor { cores: 0.98, given: 1.0 });
         assert!(found.text.starts_with("CPU-bound: it keeps 0.98 of its 1 processor busy. Time of a request: 89 % headers"), "{}", found.text);
         assert!(found.text.ends_with("CPU-seconds per million requests: target 98.0, generator 40.0."), "{}", found.text);
+    }
+
+    #[test]
+    fn a_processor_that_the_hypervisor_shares_out_is_as_full() {
+        let mut record = TestRecord::hello().target_cores(0.8, 1).build();
+        assert_ne!(explained(&record, &Context::default()).limit, Limit::Processor { cores: 0.8, given: 1.0 });
+        // What it took of the generator's processor is no matter.
+        record.usage.as_mut().unwrap().stolen_by_cpu = [(0, 0.02), (1, 0.3)].into();
+        assert_ne!(explained(&record, &Context::default()).limit, Limit::Processor { cores: 0.8, given: 1.0 });
+        record.usage.as_mut().unwrap().stolen_by_cpu = [(0, 0.15), (1, 0.0)].into();
+        let found = explained(&record, &Context::default());
+        assert_eq!(found.limit, Limit::Processor { cores: 0.8, given: 1.0 });
+        assert!(found.text.starts_with("CPU-bound: it keeps 0.80 of its 1 processor busy, and the hypervisor took 0.15."), "{}", found.text);
     }
 
     #[test]

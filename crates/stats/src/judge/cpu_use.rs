@@ -13,6 +13,9 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         Some(Bound::SharedCores { busy, .. }) => {
             ("cpu_bound", format!("CPU-bound: {cores:.2} of {given:.0} processors, which it shares and which are {:.0} % busy", busy * 100.0))
         }
+        Some(Bound::AllItsCores { stolen, .. }) if stolen >= 0.01 => {
+            ("cpu_bound", format!("CPU-bound: {cores:.2} of {given:.0} processors busy, and the hypervisor took {stolen:.2}"))
+        }
         Some(Bound::AllItsCores { .. } | Bound::SomeOfItsCores { .. }) => ("cpu_bound", format!("CPU-bound: {cores:.2} of {given:.0} processors busy")),
         None => ("not_cpu_bound", format!("not CPU-bound: {cores:.2} of {given:.0} processors busy")),
     };
@@ -28,6 +31,10 @@ mod tests {
     fn nine_tenths_are_bound_and_eight_are_not() {
         assert_eq!(judged(judge, &TestRecord::hello().target_cores(0.92, 1).build()).unwrap().id, "cpu_bound");
         assert_eq!(judged(judge, &TestRecord::hello().target_cores(0.8, 1).build()).unwrap().id, "not_cpu_bound");
+        let mut stolen = TestRecord::hello().target_cores(0.8, 1).build();
+        stolen.usage.as_mut().unwrap().stolen_by_cpu = [(0, 0.12)].into();
+        let found = judged(judge, &stolen).unwrap();
+        assert_eq!((found.id.as_str(), found.evidence.as_str()), ("cpu_bound", "CPU-bound: 0.80 of 1 processors busy, and the hypervisor took 0.12"));
         let mut unknown = TestRecord::hello().build();
         unknown.usage = None;
         assert_eq!(judged(judge, &unknown), None);
