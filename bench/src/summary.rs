@@ -63,16 +63,7 @@ pub fn summarise(scenario: &Scenario, measurements: &[Measurement]) -> Vec<Summa
             tools.push(measurement.tool);
         }
     }
-    let mut summaries: Vec<Summary> = tools.into_iter().map(|tool| summarise_tool(tool, scenario, measurements)).collect();
-    let cpu = |tool| by_round(measurements, tool, &Outcome::cpu_per_request_ns);
-    let throughput = |tool| by_round(measurements, tool, &|outcome| throughput_per_s(scenario, outcome));
-    for summary in &mut summaries {
-        let to_wrk = ratios(&cpu(summary.tool), &cpu(REFERENCE));
-        summary.cpu_to_wrk_range = range(&to_wrk);
-        summary.cpu_to_wrk = median(to_wrk);
-        summary.throughput_to_wrk = median(ratios(&throughput(summary.tool), &throughput(REFERENCE)));
-    }
-    summaries
+    tools.into_iter().map(|tool| summarise_tool(tool, scenario, measurements)).collect()
 }
 
 /// What each round of a tool that ended well came to.
@@ -96,21 +87,23 @@ fn summarise_tool(tool: &'static str, scenario: &Scenario, measurements: &[Measu
     let over = |value: &dyn Fn(&Outcome) -> Option<f64>| median(outcomes.iter().filter_map(|outcome| value(outcome)).collect());
     let said = |value: fn(&Figures) -> Option<u64>| over(&|outcome| value(&outcome.said).map(|ns| ns as f64 / 1e3));
     let cpu = |outcome: &Outcome| outcome.cpu_per_request_ns().map(|ns| ns / 1e3);
+    let to_wrk = |value: &dyn Fn(&Outcome) -> Option<f64>| ratios(&by_round(measurements, tool, value), &by_round(measurements, REFERENCE, value));
+    let cpu_to_wrk = to_wrk(&cpu);
     let all_cpu: Vec<f64> = outcomes.iter().filter_map(|outcome| cpu(outcome)).collect();
     Summary {
         tool,
         rounds: outcomes.len(),
         failures: mine().filter_map(|measurement| measurement.outcome.as_ref().err().cloned()).collect(),
         cpu_per_request_us: over(&cpu),
-        cpu_to_wrk: None,
-        cpu_to_wrk_range: None,
+        cpu_to_wrk_range: range(&cpu_to_wrk),
+        cpu_to_wrk: median(cpu_to_wrk),
         cpu_range_us: range(&all_cpu),
         cpu_without_spin_us: over(&|outcome| {
             let answers = Some(outcome.server.answers).filter(|answers| *answers > 0)?;
             Some(outcome.cpu_ns.saturating_sub(outcome.said.spin_ns?) as f64 / 1e3 / answers as f64)
         }),
         throughput_per_s: over(&|outcome| throughput_per_s(scenario, outcome)),
-        throughput_to_wrk: None,
+        throughput_to_wrk: median(to_wrk(&|outcome| throughput_per_s(scenario, outcome))),
         max_rss_kib: over(&|outcome| Some(outcome.max_rss_bytes as f64 / 1_024.0)),
         p50_us: said(|said| said.p50_ns),
         p90_us: said(|said| said.p90_ns),

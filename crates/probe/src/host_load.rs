@@ -38,27 +38,23 @@ impl Watch {
     /// `None` if `/proc/stat` cannot be read.
     #[must_use]
     pub fn begin(files: &KernelFiles) -> Option<Self> {
-        look(files)
+        let units = ProcUnits::of_this_host();
+        let processors = parse_stat(&files.text("proc/stat")?)?;
+        let at_ns = monotonic_ns();
+        let busy_ns = processors.values().map(|times| times.busy_ns(at_ns, units)).sum();
+        let steal_ns = processors.values().map(|times| units.ticks_to_ns(times.steal)).sum();
+        Some(Self { at_ns, processors: processors.len(), busy_ns, steal_ns })
     }
 
     /// What the processors did since the beginning; `None` if `/proc/stat` cannot be read, or no time has passed.
     #[must_use]
     pub fn end(self, files: &KernelFiles) -> Option<HostLoad> {
-        let after = look(files)?;
+        let after = Self::begin(files)?;
         let available_ns = (after.at_ns - self.at_ns) as f64 * after.processors as f64;
         // What the hypervisor tells late that it has stolen had passed for busy before: the sum may fall then, and nobody was at work.
         let share = |before: u64, after: u64| (after.saturating_sub(before) as f64 / available_ns).min(1.0);
         (available_ns > 0.0).then(|| HostLoad { busy: share(self.busy_ns, after.busy_ns), steal: share(self.steal_ns, after.steal_ns) })
     }
-}
-
-fn look(files: &KernelFiles) -> Option<Watch> {
-    let units = ProcUnits::of_this_host();
-    let processors = parse_stat(&files.text("proc/stat")?)?;
-    let at_ns = monotonic_ns();
-    let busy_ns = processors.values().map(|times| times.busy_ns(at_ns, units)).sum();
-    let steal_ns = processors.values().map(|times| units.ticks_to_ns(times.steal)).sum();
-    Some(Watch { at_ns, processors: processors.len(), busy_ns, steal_ns })
 }
 
 #[cfg(test)]

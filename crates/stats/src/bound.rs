@@ -82,6 +82,11 @@ pub(crate) fn services_bound(evidence: &Evidence) -> bool {
     given > 0.0 && evidence.cores(Role::Services).is_some_and(|cores| cores + stolen_cores(evidence, cpus) >= BUSY * given)
 }
 
+/// What a sentence about busy cores adds if the hypervisor took some of them.
+pub(crate) fn taken(stolen: f64) -> String {
+    if stolen >= 0.01 { format!(", and the hypervisor took {stolen:.2}") } else { String::new() }
+}
+
 /// Cores' worth of time that the hypervisor took of these processors, or of all where there are none; 0 where that was not measured.
 fn stolen_cores(evidence: &Evidence, cpus: &CpuSet) -> f64 {
     let Some(usage) = evidence.usage() else { return 0.0 };

@@ -6,7 +6,7 @@ use pippin_model::usage::Role;
 use pippin_model::workload::Service;
 use serde::{Deserialize, Serialize};
 
-use crate::bound::{Bound, cpu_bound, given_cores, services_bound};
+use crate::bound::{Bound, cpu_bound, given_cores, services_bound, taken};
 use crate::cost::{cpu_seconds_per_million, money_per_million};
 use crate::judge::inferred_concurrency::limit as concurrency_limit;
 use crate::judge::{Context, Evidence, generator_busy, near_ceiling, rate_not_achieved, time_goes, whole};
@@ -95,8 +95,7 @@ fn by_generator(evidence: &Evidence) -> Option<(Limit, String)> {
 fn by_processor(evidence: &Evidence) -> Option<(Limit, String)> {
     let (cores, given, text) = match cpu_bound(evidence)? {
         Bound::AllItsCores { cores, given, stolen } => {
-            let taken = if stolen >= 0.01 { format!(", and the hypervisor took {stolen:.2}") } else { String::new() };
-            (cores, given, format!("CPU-bound: it keeps {cores:.2} of its {} busy{taken}.", processors(given)))
+            (cores, given, format!("CPU-bound: it keeps {cores:.2} of its {} busy{}.", processors(given), taken(stolen)))
         }
         Bound::SomeOfItsCores { cores, given } => {
             (cores, given, format!("CPU-bound on {cores:.2} of its {}: it does not use the rest; more workers would.", processors(given)))

@@ -126,7 +126,7 @@ fn an_upstream_call_shared_among_waiting_requests() {
 }
 
 /// A closed loop of 16 connections behind an upstream of 40 ms: enough at once to be told from the proof's five.
-const PROXY_LOAD: &str = "kind = \"closed\"\nconnections = 16\nduration = \"1s\"\nwarm_up = \"400ms\"\n";
+const PROXY_LOAD: &str = "kind = \"closed\"\nconnections = 16\nduration = \"3s\"\nwarm_up = \"400ms\"\n";
 
 /// The only trial of a run of this server with that load, and what the program exits with.
 fn under_proxy_load(mode: &str) -> (pippin_model::trial::TrialRecord, super::support::Outcome) {
@@ -160,7 +160,8 @@ fn an_upstream_called_once_a_request_under_the_same_load_is_not_doubted() {
     let windows = &trial.load.as_ref().unwrap().windows;
     let (good, sent) = (windows.iter().map(|window| window.good).sum::<u64>(), windows.iter().map(|window| window.sent).sum::<u64>());
     let calls = trial.services["upstream_calls"] as u64;
-    assert!(good >= 16 && (good..=sent).contains(&calls) && sent - good <= 16, "{good} right, {sent} sent, {calls} calls");
+    // About 25 a second and connection, for 3.4 s, on a machine that has time.
+    assert!(good > 200 && (good..=sent).contains(&calls) && sent - good <= 16, "{good} right, {sent} sent, {calls} calls");
 }
 
 #[test]

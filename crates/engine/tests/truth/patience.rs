@@ -45,6 +45,7 @@ pub(crate) use patient_tests;
 
 /// Runs a test, one at a time, and again if the machine was too busy for it.
 pub fn patiently(test: impl Fn()) {
+    // Whoever holds it runs alone.
     static WAITED: Mutex<Duration> = Mutex::new(Duration::ZERO);
     let mut waited = WAITED.lock().unwrap_or_else(PoisonError::into_inner);
     for attempt in 1..=ATTEMPTS {

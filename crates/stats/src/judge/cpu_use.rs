@@ -2,7 +2,7 @@
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::usage::Role;
 
-use crate::bound::{Bound, cpu_bound, given_cores};
+use crate::bound::{Bound, cpu_bound, given_cores, taken};
 use crate::judge::evidence::{Evidence, caveat};
 
 /// Whether the target keeps its processors busy, or has some to spare.
@@ -13,10 +13,8 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         Some(Bound::SharedCores { busy, .. }) => {
             ("cpu_bound", format!("CPU-bound: {cores:.2} of {given:.0} processors, which it shares and which are {:.0} % busy", busy * 100.0))
         }
-        Some(Bound::AllItsCores { stolen, .. }) if stolen >= 0.01 => {
-            ("cpu_bound", format!("CPU-bound: {cores:.2} of {given:.0} processors busy, and the hypervisor took {stolen:.2}"))
-        }
-        Some(Bound::AllItsCores { .. } | Bound::SomeOfItsCores { .. }) => ("cpu_bound", format!("CPU-bound: {cores:.2} of {given:.0} processors busy")),
+        Some(Bound::AllItsCores { stolen, .. }) => ("cpu_bound", format!("CPU-bound: {cores:.2} of {given:.0} processors busy{}", taken(stolen))),
+        Some(Bound::SomeOfItsCores { .. }) => ("cpu_bound", format!("CPU-bound: {cores:.2} of {given:.0} processors busy")),
         None => ("not_cpu_bound", format!("not CPU-bound: {cores:.2} of {given:.0} processors busy")),
     };
     Some(caveat(id, Severity::Note, seen, "nothing to do"))
