@@ -5,6 +5,11 @@ use pippin_probe::{RoleRoot, Roots, TreeMemory, sample};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+crate::patience::patient_tests!(
+    short_busy_children_count_exactly_once_while_their_parent_lives,
+    short_busy_children_count_exactly_once_when_their_parent_is_dead_too,
+);
+
 /// What forking, dying and rounding to clock ticks may add or hide.
 const SLACK_MS: u64 = 60;
 /// What the kernel's rounding alone may hide.
@@ -46,7 +51,6 @@ fn assert_about(measured_ms: u64, expected_ms: u64) {
     assert!(measured_ms.abs_diff(expected_ms) <= SLACK_MS, "measured {measured_ms} ms, burnt {expected_ms} ms");
 }
 
-#[test]
 fn short_busy_children_count_exactly_once_while_their_parent_lives() {
     let supervisor = Supervisor::start(|| {
         for _ in 0..60 {
@@ -57,7 +61,6 @@ fn short_busy_children_count_exactly_once_while_their_parent_lives() {
     assert_about(Watch::of(&supervisor).until(600, 1), 600);
 }
 
-#[test]
 fn short_busy_children_count_exactly_once_when_their_parent_is_dead_too() {
     let supervisor = Supervisor::start(|| {
         for _ in 0..20 {
