@@ -74,7 +74,11 @@ mod tests {
 
     #[test]
     fn labels() {
-        assert_eq!(after("a\n  Complete requests:   1234\n", "Complete requests:").and_then(leading_number), Some(1_234));
+        assert_eq!(
+            after("a\n  Complete requests:   1234\n", "Complete requests:")
+                .and_then(leading_number),
+            Some(1_234)
+        );
         assert_eq!(after("a", "b"), None);
     }
 }

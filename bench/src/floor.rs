@@ -30,7 +30,9 @@ pub struct FloorArguments {
 
 /// Drives the server and prints its figures.
 pub fn run(arguments: &FloorArguments) -> Result<(), String> {
-    let figures = Floor::new(arguments).and_then(Floor::drive).map_err(|error| format!("the floor client: {error}"))?;
+    let figures = Floor::new(arguments)
+        .and_then(Floor::drive)
+        .map_err(|error| format!("the floor client: {error}"))?;
     println!("{}", serde_json::to_string(&figures).map_err(|error| error.to_string())?);
     Ok(())
 }
@@ -93,7 +95,8 @@ impl<'a> Floor<'a> {
         while Instant::now() < deadline {
             events.clear();
             // SAFETY: the vector has room for 512 events, and the kernel says how many it wrote.
-            let count = unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), events.as_mut_ptr(), 512, 100) };
+            let count =
+                unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), events.as_mut_ptr(), 512, 100) };
             self.syscalls += 1;
             // SAFETY: see above; an error counts as none.
             unsafe { events.set_len(count.max(0) as usize) };
@@ -117,9 +120,14 @@ impl<'a> Floor<'a> {
 
     /// With keep-alive the connection is open and its first batch sent; else it is being opened.
     fn connect(&mut self, index: usize) -> std::io::Result<Connection> {
-        let interest = if self.arguments.close { libc::EPOLLIN | libc::EPOLLOUT } else { libc::EPOLLIN };
+        let interest =
+            if self.arguments.close { libc::EPOLLIN | libc::EPOLLOUT } else { libc::EPOLLIN };
         let stream: TcpStream = if self.arguments.close {
-            let socket = Socket::new(Domain::for_address(self.arguments.address), Type::STREAM.nonblocking(), None)?;
+            let socket = Socket::new(
+                Domain::for_address(self.arguments.address),
+                Type::STREAM.nonblocking(),
+                None,
+            )?;
             match socket.connect(&self.arguments.address.into()) {
                 Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
                 _ => socket.into(),
@@ -131,13 +139,27 @@ impl<'a> Floor<'a> {
             (&stream).write_all(&self.batch)?;
             stream
         };
-        let mut event = libc::epoll_event { events: (interest | libc::EPOLLET) as u32, u64: index as u64 };
+        let mut event =
+            libc::epoll_event { events: (interest | libc::EPOLLET) as u32, u64: index as u64 };
         // SAFETY: both descriptors are open and `event` outlives the call.
-        if unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, stream.as_raw_fd(), &raw mut event) } < 0 {
+        if unsafe {
+            libc::epoll_ctl(
+                self.epoll.as_raw_fd(),
+                libc::EPOLL_CTL_ADD,
+                stream.as_raw_fd(),
+                &raw mut event,
+            )
+        } < 0
+        {
             return Err(std::io::Error::last_os_error());
         }
         self.syscalls += 3;
-        Ok(Connection { stream, missing: self.batch_answer_bytes, sent: !self.arguments.close, sent_at: Instant::now() })
+        Ok(Connection {
+            stream,
+            missing: self.batch_answer_bytes,
+            sent: !self.arguments.close,
+            sent_at: Instant::now(),
+        })
     }
 
     fn on_event(&mut self, event: libc::epoll_event, buffer: &mut [u8]) -> std::io::Result<()> {
@@ -153,7 +175,12 @@ impl<'a> Floor<'a> {
                     self.connections[index] = self.connect(index)?;
                     return Ok(());
                 }
-                Ok(0) => return Err(std::io::Error::new(ErrorKind::UnexpectedEof, "the server closed a connection")),
+                Ok(0) => {
+                    return Err(std::io::Error::new(
+                        ErrorKind::UnexpectedEof,
+                        "the server closed a connection",
+                    ));
+                }
                 Ok(count) => {
                     let connection = &mut self.connections[index];
                     connection.missing = connection.missing.saturating_sub(count);
@@ -200,12 +227,18 @@ fn answer_bytes(address: SocketAddr, request: &str) -> std::io::Result<usize> {
     loop {
         let count = stream.read(&mut buffer[length..])?;
         if count == 0 {
-            return Err(std::io::Error::new(ErrorKind::UnexpectedEof, "the server closed before its answer was complete"));
+            return Err(std::io::Error::new(
+                ErrorKind::UnexpectedEof,
+                "the server closed before its answer was complete",
+            ));
         }
         length += count;
         let text = String::from_utf8_lossy(&buffer[..length]);
         let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-        let declared = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).and_then(|value| value.parse::<usize>().ok());
+        let declared = head
+            .lines()
+            .find_map(|line| line.strip_prefix("Content-Length: "))
+            .and_then(|value| value.parse::<usize>().ok());
         if declared.is_some_and(|declared| body.len() >= declared) {
             return Ok(length);
         }

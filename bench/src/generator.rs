@@ -3,7 +3,8 @@ use clap::{Args, ValueEnum};
 use pippin_engine::Control;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{
-    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, RequestTemplate, Schedule, Stage, StopRule, Timeouts, WarmUp,
+    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, RequestTemplate, Schedule,
+    Stage, StopRule, Timeouts, WarmUp,
 };
 use pippin_model::units::Spread;
 use std::net::{IpAddr, SocketAddr};
@@ -51,7 +52,8 @@ enum Io {
 pub fn run(arguments: &EngineArguments) -> Result<(), String> {
     let stop = AtomicBool::new(false);
     let control = Control { stop: &stop, on_window: None, steady: |_| false };
-    let result = pippin_engine::run(&spec(arguments), &control).map_err(|error| error.to_string())?;
+    let result =
+        pippin_engine::run(&spec(arguments), &control).map_err(|error| error.to_string())?;
     let requests = result.measured.requests;
     if !requests.are_conserved() {
         return Err(format!("requests went missing: {requests:?}"));
@@ -66,10 +68,18 @@ fn spec(arguments: &EngineArguments) -> LoadSpec {
     LoadSpec {
         addresses: vec![arguments.address],
         tls: None,
-        source_addresses: if arguments.sources > 1 { (1..=arguments.sources).map(|last| IpAddr::from([127, 0, 0, last])).collect() } else { Vec::new() },
+        source_addresses: if arguments.sources > 1 {
+            (1..=arguments.sources).map(|last| IpAddr::from([127, 0, 0, last])).collect()
+        } else {
+            Vec::new()
+        },
         requests: vec![request(arguments)],
         schedule: schedule(arguments, duration_ns),
-        connections: Connections { count: arguments.connections, requests_per_connection: arguments.close.then_some(1), pipeline: arguments.pipeline },
+        connections: Connections {
+            count: arguments.connections,
+            requests_per_connection: arguments.close.then_some(1),
+            pipeline: arguments.pipeline,
+        },
         stop: StopRule { duration_ns: (!is_devices).then_some(duration_ns), requests: None },
         warm_up: WarmUp::None,
         timeouts: Timeouts::default(),
@@ -94,7 +104,8 @@ fn request(arguments: &EngineArguments) -> RequestTemplate {
         _ => BodyCheck::Exact(b"Hello World!".to_vec()),
     };
     RequestTemplate {
-        bytes: format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{close}\r\n", arguments.address).into_bytes(),
+        bytes: format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{close}\r\n", arguments.address)
+            .into_bytes(),
         head_only: false,
         check: Check { status: vec![200], body },
     }
@@ -110,7 +121,10 @@ fn schedule(arguments: &EngineArguments, duration_ns: u64) -> Schedule {
             sustain_ns: duration_ns / 3,
             ramp_down_ns: duration_ns / 3,
         },
-        (None, Some(rate)) => Schedule::Open { arrivals: Arrivals::Constant, stages: vec![Stage { duration_ns, from_per_s: rate, to_per_s: rate }] },
+        (None, Some(rate)) => Schedule::Open {
+            arrivals: Arrivals::Constant,
+            stages: vec![Stage { duration_ns, from_per_s: rate, to_per_s: rate }],
+        },
         (None, None) => Schedule::Closed { think: None },
     }
 }

@@ -1,8 +1,10 @@
 //! `make bench`: Pippin and its peers against the same server, side by side in one run.
 //!
-//! Each scenario runs every tool that is installed in turn, A B A B, with a fresh server on one core and the tool on another, so that
-//! whatever else the machine does falls on all alike. The judge is not the tool's own word: requests are counted by the server, and CPU time
-//! is the kernel's account of the tool's process (wait4), user and system; the kernel's work for loopback traffic is in it for all alike.
+//! Each scenario runs every tool that is installed in turn, A B A B, with a fresh server on one
+//! core and the tool on another, so that whatever else the machine does falls on all alike. The
+//! judge is not the tool's own word: requests are counted by the server, and CPU time is the
+//! kernel's account of the tool's process (wait4), user and system; the kernel's work for loopback
+//! traffic is in it for all alike.
 mod figures;
 mod floor;
 mod generator;
@@ -109,7 +111,13 @@ fn compare(arguments: &Arguments) -> Result<(), String> {
     Ok(())
 }
 
-fn run_scenario(bench: &measure::Bench, scenario: &Scenario, tools: &[peer::Tool], rounds: u32, quick: bool) -> Vec<measure::Measurement> {
+fn run_scenario(
+    bench: &measure::Bench,
+    scenario: &Scenario,
+    tools: &[peer::Tool],
+    rounds: u32,
+    quick: bool,
+) -> Vec<measure::Measurement> {
     let mut measurements = Vec::new();
     for round in 1..=rounds {
         for tool in tools {

@@ -53,26 +53,43 @@ impl Bench {
     pub fn new(server_core: u32, core: u32) -> Result<Self, String> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         if let Some(core) = [server_core, core].into_iter().find(|core| *core as usize >= cores) {
-            return Err(format!("core {core}: this machine has {cores}, counted from 0; name others with --core and --server-core"));
+            return Err(format!(
+                "core {core}: this machine has {cores}, counted from 0; name others with --core and --server-core"
+            ));
         }
         if server_core == core {
-            eprintln!("server and tools share core {core}: rates mean little, CPU time a request still does");
+            eprintln!(
+                "server and tools share core {core}: rates mean little, CPU time a request still does"
+            );
         }
-        let scratch = tempfile::tempdir().map_err(|error| format!("making a scratch folder: {error}"))?;
+        let scratch =
+            tempfile::tempdir().map_err(|error| format!("making a scratch folder: {error}"))?;
         Ok(Self { server_core, core, scratch })
     }
 
     /// Runs the tool once; `None` if it can't make this load.
-    pub fn measure(&self, scenario: &Scenario, tool: &Tool, round: u32, quick: bool) -> Option<Measurement> {
+    pub fn measure(
+        &self,
+        scenario: &Scenario,
+        tool: &Tool,
+        round: u32,
+        quick: bool,
+    ) -> Option<Measurement> {
         let seconds = scenario.seconds(quick);
         let server = match Server::start(scenario, seconds, self.server_core) {
             Ok(server) => server,
-            Err(message) => return Some(Measurement { tool: tool.peer.name(), round, outcome: Err(message) }),
+            Err(message) => {
+                return Some(Measurement { tool: tool.peer.name(), round, outcome: Err(message) });
+            }
         };
         let scratch: PathBuf = self.scratch.path().to_owned();
         let request = Request { scenario, seconds, address: server.address, scratch: &scratch };
         // Of the tools here only Pippin knows devices.
-        let command = if scenario.devices.is_some() && !tool.peer.knows_devices() { None } else { tool.peer.command(&tool.program, &request) };
+        let command = if scenario.devices.is_some() && !tool.peer.knows_devices() {
+            None
+        } else {
+            tool.peer.command(&tool.program, &request)
+        };
         let Some(mut command) = command else {
             _ = server.stop();
             return None;
@@ -89,7 +106,15 @@ impl Bench {
             let (server, server_cpu_ns) = account?;
             let said = tool.peer.read(&ended, &request)?;
             let wall_ns = u64::try_from(ended.wall.as_nanos()).unwrap_or(u64::MAX);
-            Ok(Outcome { wall_ns, cpu_ns: ended.cpu_ns, max_rss_bytes: ended.max_rss_bytes, server_cpu_ns, stolen, server, said })
+            Ok(Outcome {
+                wall_ns,
+                cpu_ns: ended.cpu_ns,
+                max_rss_bytes: ended.max_rss_bytes,
+                server_cpu_ns,
+                stolen,
+                server,
+                said,
+            })
         });
         Some(Measurement { tool: tool.peer.name(), round, outcome })
     }

@@ -22,8 +22,8 @@ impl Request<'_> {
         format!("http://{}{}", self.address, self.scenario.server.path())
     }
 
-    /// How many source addresses (each has some 28,000 ports) and threads (each has a descriptor table, often of 20,000) so many
-    /// connections need.
+    /// How many source addresses (each has some 28,000 ports) and threads (each has a descriptor
+    /// table, often of 20,000) so many connections need.
     pub fn sources(&self) -> u32 {
         self.scenario.connections.div_ceil(18_000)
     }
@@ -56,15 +56,21 @@ pub struct Tool {
     pub program: PathBuf,
 }
 
-/// The tools asked for (all if `only` is empty) that are installed, and the names of those that are not.
+/// The tools asked for (all if `only` is empty) that are installed, and the names of those that are
+/// not.
 pub fn installed(only: &[String]) -> Result<(Vec<Tool>, Vec<&'static str>), String> {
     let all = peers::all();
-    if let Some(name) = only.iter().find(|name| !all.iter().any(|peer| peer.name() == name.as_str())) {
+    if let Some(name) =
+        only.iter().find(|name| !all.iter().any(|peer| peer.name() == name.as_str()))
+    {
         let names: Vec<&str> = all.iter().map(|peer| peer.name()).collect();
         return Err(format!("--tools {name}: not known; there are {}", names.join(", ")));
     }
     let (mut tools, mut missing) = (Vec::new(), Vec::new());
-    for peer in all.into_iter().filter(|peer| only.is_empty() || only.iter().any(|name| name == peer.name())) {
+    for peer in all
+        .into_iter()
+        .filter(|peer| only.is_empty() || only.iter().any(|name| name == peer.name()))
+    {
         match peer.find() {
             Some(program) => tools.push(Tool { peer, program }),
             None => missing.push(peer.name()),
@@ -75,7 +81,9 @@ pub fn installed(only: &[String]) -> Result<(Vec<Tool>, Vec<&'static str>), Stri
 
 /// The program of this name on PATH.
 pub fn on_path(name: &str) -> Option<PathBuf> {
-    std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| path.is_file())
+    std::env::split_paths(&std::env::var_os("PATH")?)
+        .map(|folder| folder.join(name))
+        .find(|path| path.is_file())
 }
 
 /// The figures or, if the tool failed, what it said.

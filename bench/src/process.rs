@@ -41,7 +41,9 @@ pub fn run(command: &mut Command, core: u32, limit: Duration) -> Result<Ended, S
     bind(command, core);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let begin = Instant::now();
-    let mut child = command.spawn().map_err(|error| format!("{}: {error}", command.get_program().to_string_lossy()))?;
+    let mut child = command
+        .spawn()
+        .map_err(|error| format!("{}: {error}", command.get_program().to_string_lossy()))?;
     let stdout = drain(child.stdout.take());
     let stderr = drain(child.stderr.take());
     let (stop_watch, watch) = watch(&child, limit);
@@ -69,7 +71,8 @@ pub fn wait(child: Child) -> Result<(ExitStatus, libc::rusage), String> {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     loop {
         // SAFETY: both pointers outlive the call.
-        let result = unsafe { libc::wait4(child.id() as i32, &raw mut status, 0, usage.as_mut_ptr()) };
+        let result =
+            unsafe { libc::wait4(child.id() as i32, &raw mut status, 0, usage.as_mut_ptr()) };
         if result >= 0 {
             // SAFETY: wait4 filled it; all its fields are plain numbers anyway.
             return Ok((ExitStatus::from_raw(status), unsafe { usage.assume_init() }));
@@ -97,13 +100,17 @@ fn drain(stream: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<
 }
 
 /// Kills the child if the sender is still alive after `limit`; returns whether it did.
-fn watch(child: &Child, limit: Duration) -> (std::sync::mpsc::Sender<()>, std::thread::JoinHandle<bool>) {
+fn watch(
+    child: &Child,
+    limit: Duration,
+) -> (std::sync::mpsc::Sender<()>, std::thread::JoinHandle<bool>) {
     let (sender, receiver) = std::sync::mpsc::channel();
     let id = child.id() as i32;
     let watch = std::thread::spawn(move || {
         let late = receiver.recv_timeout(limit) == Err(std::sync::mpsc::RecvTimeoutError::Timeout);
         if late {
-            // SAFETY: no pointers are passed. The child is not waited for yet, so its number is still its own.
+            // SAFETY: no pointers are passed. The child is not waited for yet, so its number is
+            // still its own.
             unsafe { libc::kill(id, libc::SIGKILL) };
         }
         late
@@ -119,15 +126,28 @@ mod tests {
 
     #[test]
     fn a_busy_child_is_charged_for_what_it_used() {
-        let ended = run(Command::new("sh").args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done"]), 0, Duration::from_secs(20)).unwrap();
+        let ended = run(
+            Command::new("sh")
+                .args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done"]),
+            0,
+            Duration::from_secs(20),
+        )
+        .unwrap();
         assert_eq!(ended.stdout, "done\n");
         assert!(ended.cpu_ns > 10_000_000, "{}", ended.cpu_ns);
         let asleep = run(Command::new("sleep").arg("0.2"), 0, Duration::from_secs(20)).unwrap();
-        assert!(asleep.cpu_ns < 100_000_000 && asleep.wall >= Duration::from_millis(200), "{asleep:?}");
+        assert!(
+            asleep.cpu_ns < 100_000_000 && asleep.wall >= Duration::from_millis(200),
+            "{asleep:?}"
+        );
     }
 
     #[test]
     fn a_child_that_does_not_end_is_ended() {
-        assert!(run(Command::new("sleep").arg("60"), 0, Duration::from_millis(100)).unwrap_err().contains("did not end"));
+        assert!(
+            run(Command::new("sleep").arg("60"), 0, Duration::from_millis(100))
+                .unwrap_err()
+                .contains("did not end")
+        );
     }
 }

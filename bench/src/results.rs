@@ -40,8 +40,16 @@ struct Machine {
 }
 
 /// Writes all results to a file named for the time; returns its path.
-pub fn keep(folder: &Path, quick: bool, rounds: u32, tools: &[Tool], missing: &[&'static str], scenarios: &[ScenarioResult]) -> Result<PathBuf, String> {
-    let unix_seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+pub fn keep(
+    folder: &Path,
+    quick: bool,
+    rounds: u32,
+    tools: &[Tool],
+    missing: &[&'static str],
+    scenarios: &[ScenarioResult],
+) -> Result<PathBuf, String> {
+    let unix_seconds =
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let results = Results {
         schema: 2,
         unix_seconds,
@@ -54,13 +62,16 @@ pub fn keep(folder: &Path, quick: bool, rounds: u32, tools: &[Tool], missing: &[
     };
     let path = folder.join(format!("{unix_seconds}.json"));
     let text = serde_json::to_string(&results).map_err(|error| error.to_string())?;
-    std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, text)).map_err(|error| format!("writing {}: {error}", path.display()))?;
+    std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(&path, text))
+        .map_err(|error| format!("writing {}: {error}", path.display()))?;
     Ok(path)
 }
 
 fn machine() -> Machine {
     let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
-    let model = read("/proc/cpuinfo").and_then(|text| crate::figures::after(&text, "model name\t:").map(str::to_owned));
+    let model = read("/proc/cpuinfo")
+        .and_then(|text| crate::figures::after(&text, "model name\t:").map(str::to_owned));
     Machine {
         cpu_model: model,
         cores: std::thread::available_parallelism().ok().map(std::num::NonZero::get),

@@ -44,8 +44,8 @@ impl Serving {
     }
 }
 
-/// Devices with 100 requests each against a server that waits 100 ms +-5 % and answers 1,024 bytes. A third of the time is ramp-up, a third is
-/// measured, a third is ramp-down.
+/// Devices with 100 requests each against a server that waits 100 ms +-5 % and answers 1,024 bytes.
+/// A third of the time is ramp-up, a third is measured, a third is ramp-down.
 #[derive(Debug, Clone, Serialize)]
 pub struct Devices {
     /// Between an answer and the next request, +-5 %.
@@ -57,9 +57,10 @@ impl Scenario {
         if quick { self.quick_seconds } else { self.seconds }
     }
 
-    /// The right quantiles of the response time of a stall, worked out: with `n` requests at a constant rate, of which those due in a stall
-    /// of length `s` wait for its end, `s * rate` response times lie evenly between 0 and `s` and all others are near 0. So the quantile
-    /// `q` is `s - (1 - q) * n / rate`, as long as that is positive.
+    /// The right quantiles of the response time of a stall, worked out: with `n` requests at a
+    /// constant rate, of which those due in a stall of length `s` wait for its end, `s * rate`
+    /// response times lie evenly between 0 and `s` and all others are near 0. So the quantile `q`
+    /// is `s - (1 - q) * n / rate`, as long as that is positive.
     pub fn stall_quantile_ms(&self, q: f64, seconds: u32) -> Option<f64> {
         let Serving::Stall { stall_ms } = self.server else { return None };
         let stall_ms = f64::from(stall_ms);
@@ -84,12 +85,46 @@ const CLOSED: Scenario = Scenario {
 pub const ALL: &[Scenario] = &[
     Scenario { name: "closed-1", about: "closed loop, 1 connection", connections: 1, ..CLOSED },
     Scenario { name: "closed-64", about: "closed loop, 64 connections", ..CLOSED },
-    Scenario { name: "closed-1000", about: "closed loop, 1,000 connections", connections: 1_000, ..CLOSED },
-    Scenario { name: "closed-10000", about: "closed loop, 10,000 connections", connections: 10_000, seconds: 6, quick_seconds: 3, ..CLOSED },
-    Scenario { name: "closed-19000", about: "closed loop, 19,000 connections", connections: 19_000, seconds: 8, quick_seconds: 4, ..CLOSED },
-    Scenario { name: "connection-per-request", about: "closed loop, 64 users, a connection per request", keep_alive: false, ..CLOSED },
-    Scenario { name: "pipeline-16", about: "closed loop, 64 connections, 16 requests under way on each", pipeline: 16, ..CLOSED },
-    Scenario { name: "open-5000", about: "open loop at 5,000 requests/s, 64 connections", rate_per_s: Some(5_000), ..CLOSED },
+    Scenario {
+        name: "closed-1000",
+        about: "closed loop, 1,000 connections",
+        connections: 1_000,
+        ..CLOSED
+    },
+    Scenario {
+        name: "closed-10000",
+        about: "closed loop, 10,000 connections",
+        connections: 10_000,
+        seconds: 6,
+        quick_seconds: 3,
+        ..CLOSED
+    },
+    Scenario {
+        name: "closed-19000",
+        about: "closed loop, 19,000 connections",
+        connections: 19_000,
+        seconds: 8,
+        quick_seconds: 4,
+        ..CLOSED
+    },
+    Scenario {
+        name: "connection-per-request",
+        about: "closed loop, 64 users, a connection per request",
+        keep_alive: false,
+        ..CLOSED
+    },
+    Scenario {
+        name: "pipeline-16",
+        about: "closed loop, 64 connections, 16 requests under way on each",
+        pipeline: 16,
+        ..CLOSED
+    },
+    Scenario {
+        name: "open-5000",
+        about: "open loop at 5,000 requests/s, 64 connections",
+        rate_per_s: Some(5_000),
+        ..CLOSED
+    },
     Scenario {
         name: "stall",
         about: "open loop at 1,000 requests/s for 9 s, the server stands still for 1 s in the middle",
@@ -130,16 +165,26 @@ pub const ALL: &[Scenario] = &[
     },
 ];
 
-/// The scenarios that `only` names: a whole name means that one, a part of names all that have it; all if it is empty.
+/// The scenarios that `only` names: a whole name means that one, a part of names all that have it;
+/// all if it is empty.
 pub fn chosen(only: &[String]) -> Result<Vec<Scenario>, String> {
     let is_whole = |part: &str| ALL.iter().any(|scenario| scenario.name == part);
-    let matches = |scenario: &Scenario, part: &str| if is_whole(part) { scenario.name == part } else { scenario.name.contains(part) };
+    let matches = |scenario: &Scenario, part: &str| {
+        if is_whole(part) { scenario.name == part } else { scenario.name.contains(part) }
+    };
     let unknown = only.iter().find(|part| !ALL.iter().any(|scenario| matches(scenario, part)));
     if let Some(part) = unknown {
         let names: Vec<&str> = ALL.iter().map(|scenario| scenario.name).collect();
-        return Err(format!("--only {part}: no scenario has that in its name; there are {}", names.join(", ")));
+        return Err(format!(
+            "--only {part}: no scenario has that in its name; there are {}",
+            names.join(", ")
+        ));
     }
-    Ok(ALL.iter().filter(|scenario| only.is_empty() || only.iter().any(|part| matches(scenario, part))).cloned().collect())
+    Ok(ALL
+        .iter()
+        .filter(|scenario| only.is_empty() || only.iter().any(|part| matches(scenario, part)))
+        .cloned()
+        .collect())
 }
 
 #[cfg(test)]
@@ -148,17 +193,25 @@ mod tests {
 
     #[test]
     fn the_stall_ramp_has_the_published_quantiles() {
-        // 9 s at 1,000/s: 9,000 requests, 1,000 of them in the stall. p90: 900 are slower, the 900 latest of the ramp: 1,000 - 900 = 100 ms.
+        // 9 s at 1,000/s: 9,000 requests, 1,000 of them in the stall. p90: 900 are slower, the 900
+        // latest of the ramp: 1,000 - 900 = 100 ms.
         let stall = ALL.iter().find(|scenario| scenario.name == "stall").unwrap();
         let quantile = |q| stall.stall_quantile_ms(q, 9).unwrap().round();
-        assert_eq!((quantile(0.5), quantile(0.9), quantile(0.95), quantile(0.99)), (0.0, 100.0, 550.0, 910.0));
+        assert_eq!(
+            (quantile(0.5), quantile(0.9), quantile(0.95), quantile(0.99)),
+            (0.0, 100.0, 550.0, 910.0)
+        );
     }
 
     #[test]
     fn unknown_names_are_refused() {
         assert_eq!(chosen(&["closed".to_owned()]).unwrap().len(), 5);
         assert_eq!(chosen(&["devices".to_owned(), "stall".to_owned()]).unwrap().len(), 3);
-        assert_eq!(chosen(&["devices-10000".to_owned()]).unwrap().len(), 1, "a whole name means no longer one");
+        assert_eq!(
+            chosen(&["devices-10000".to_owned()]).unwrap().len(),
+            1,
+            "a whole name means no longer one"
+        );
         assert!(chosen(&["closd".to_owned()]).unwrap_err().contains("closed-64"));
     }
 }

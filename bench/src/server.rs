@@ -63,7 +63,8 @@ impl From<&pippin_reference::Account> for Account {
 pub fn serve(arguments: &ServeArguments) -> Result<(), String> {
     let text = |error: pippin_reference::Error| error.to_string();
     let threads = device::threads_for(arguments.connections).map_err(text)?;
-    let listener = socket::listen(SocketAddr::from(([127, 0, 0, 1], 0)), threads > 1).map_err(text)?;
+    let listener =
+        socket::listen(SocketAddr::from(([127, 0, 0, 1], 0)), threads > 1).map_err(text)?;
     println!("{}", listener.local_addr().map_err(|error| error.to_string())?);
     let stop = AtomicBool::new(false);
     let account = std::thread::scope(|scope| {
@@ -72,11 +73,21 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), String> {
             stop.store(true, Ordering::Relaxed);
         });
         match arguments.kind {
-            Kind::Null => null::serve(listener, null::Config::default(), &stop).map(|account| Account::from(&account)),
-            Kind::Upstream => upstream::serve(listener, &upstream::Config::default(), &stop).map(|account| Account::from(&account)),
-            Kind::Device => device::serve(listener, &device::Config { threads, ..device::Config::default() }, &stop).map(|account| Account::from(&account)),
+            Kind::Null => null::serve(listener, null::Config::default(), &stop)
+                .map(|account| Account::from(&account)),
+            Kind::Upstream => upstream::serve(listener, &upstream::Config::default(), &stop)
+                .map(|account| Account::from(&account)),
+            Kind::Device => device::serve(
+                listener,
+                &device::Config { threads, ..device::Config::default() },
+                &stop,
+            )
+            .map(|account| Account::from(&account)),
             Kind::Stall => {
-                let script = Script::always(Answer::ok(b"Hello World!")).stall_at_request(arguments.stall_at, Duration::from_millis(arguments.stall_ms));
+                let script = Script::always(Answer::ok(b"Hello World!")).stall_at_request(
+                    arguments.stall_at,
+                    Duration::from_millis(arguments.stall_ms),
+                );
                 scripted::serve(listener, script, &stop).map(|account| Account {
                     connections: account.connections,
                     peak_connections: account.peak_connections,
@@ -103,25 +114,43 @@ pub struct Server {
 impl Server {
     /// Starts what the scenario needs on a core.
     pub fn start(scenario: &Scenario, seconds: u32, core: u32) -> Result<Self, String> {
-        let this = std::env::current_exe().map_err(|error| format!("finding this program: {error}"))?;
+        let this =
+            std::env::current_exe().map_err(|error| format!("finding this program: {error}"))?;
         let mut command = Command::new(this);
         command.arg("serve");
         match scenario.server {
             Serving::Null => command.arg("null"),
             Serving::Upstream => command.arg("upstream"),
-            Serving::Device => command.args(["device", "--connections", &scenario.connections.to_string()]),
+            Serving::Device => {
+                command.args(["device", "--connections", &scenario.connections.to_string()])
+            }
             Serving::Stall { stall_ms } => {
                 let middle = u64::from(scenario.rate_per_s.unwrap_or(0)) * u64::from(seconds) / 2;
-                command.args(["stall", "--stall-at", &middle.to_string(), "--stall-ms", &stall_ms.to_string()])
+                command.args([
+                    "stall",
+                    "--stall-at",
+                    &middle.to_string(),
+                    "--stall-ms",
+                    &stall_ms.to_string(),
+                ])
             }
         };
         process::bind(&mut command, core);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(|error| format!("starting the server: {error}"))?;
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("starting the server: {error}"))?;
         let output = child.stdout.take().ok_or("the server has no output")?;
         let mut output = BufReader::new(output);
         let mut line = String::new();
-        output.read_line(&mut line).map_err(|error| format!("reading the server's address: {error}"))?;
-        let address = line.trim().parse().map_err(|_| format!("the server said `{}` in place of its address", line.trim()))?;
+        output
+            .read_line(&mut line)
+            .map_err(|error| format!("reading the server's address: {error}"))?;
+        let address = line
+            .trim()
+            .parse()
+            .map_err(|_| format!("the server said `{}` in place of its address", line.trim()))?;
         Ok(Self { child, output, address })
     }
 
@@ -129,8 +158,11 @@ impl Server {
     pub fn stop(mut self) -> Result<(Account, u64), String> {
         drop(self.child.stdin.take());
         let mut text = String::new();
-        self.output.read_to_string(&mut text).map_err(|error| format!("reading the server's account: {error}"))?;
-        let account = serde_json::from_str(text.trim()).map_err(|error| format!("the server's account `{}`: {error}", text.trim()))?;
+        self.output
+            .read_to_string(&mut text)
+            .map_err(|error| format!("reading the server's account: {error}"))?;
+        let account = serde_json::from_str(text.trim())
+            .map_err(|error| format!("the server's account `{}`: {error}", text.trim()))?;
         let (_, usage) = process::wait(self.child)?;
         std::io::stdout().flush().ok();
         Ok((account, process::nanoseconds(usage.ru_utime) + process::nanoseconds(usage.ru_stime)))

@@ -1,7 +1,8 @@
 //! Medians over the rounds, and ratios to wrk.
 //!
-//! A ratio is the median of the rounds' own ratios. A shared machine has two and more speeds that each last for seconds; of the medians of two tools one
-//! may come from the fast rounds and the other from the slow ones, while both tools of a round mostly saw the same machine.
+//! A ratio is the median of the rounds' own ratios. A shared machine has two and more speeds that
+//! each last for seconds; of the medians of two tools one may come from the fast rounds and the
+//! other from the slow ones, while both tools of a round mostly saw the same machine.
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -67,33 +68,56 @@ pub fn summarise(scenario: &Scenario, measurements: &[Measurement]) -> Vec<Summa
 }
 
 /// What each round of a tool that ended well came to.
-fn by_round(measurements: &[Measurement], tool: &str, value: &dyn Fn(&Outcome) -> Option<f64>) -> BTreeMap<u32, f64> {
+fn by_round(
+    measurements: &[Measurement],
+    tool: &str,
+    value: &dyn Fn(&Outcome) -> Option<f64>,
+) -> BTreeMap<u32, f64> {
     let mine = measurements.iter().filter(|measurement| measurement.tool == tool);
-    mine.filter_map(|measurement| Some((measurement.round, value(measurement.outcome.as_ref().ok()?)?))).collect()
+    mine.filter_map(|measurement| {
+        Some((measurement.round, value(measurement.outcome.as_ref().ok()?)?))
+    })
+    .collect()
 }
 
 /// The ratios of the rounds that both have.
 fn ratios(values: &BTreeMap<u32, f64>, references: &BTreeMap<u32, f64>) -> Vec<f64> {
-    values.iter().filter_map(|(round, value)| ratio(Some(*value), references.get(round).copied())).collect()
+    values
+        .iter()
+        .filter_map(|(round, value)| ratio(Some(*value), references.get(round).copied()))
+        .collect()
 }
 
 fn range(values: &[f64]) -> Option<(f64, f64)> {
     values.iter().copied().reduce(f64::min).zip(values.iter().copied().reduce(f64::max))
 }
 
-fn summarise_tool(tool: &'static str, scenario: &Scenario, measurements: &[Measurement]) -> Summary {
+fn summarise_tool(
+    tool: &'static str,
+    scenario: &Scenario,
+    measurements: &[Measurement],
+) -> Summary {
     let mine = || measurements.iter().filter(|measurement| measurement.tool == tool);
-    let outcomes: Vec<&Outcome> = mine().filter_map(|measurement| measurement.outcome.as_ref().ok()).collect();
-    let over = |value: &dyn Fn(&Outcome) -> Option<f64>| median(outcomes.iter().filter_map(|outcome| value(outcome)).collect());
-    let said = |value: fn(&Figures) -> Option<u64>| over(&|outcome| value(&outcome.said).map(|ns| ns as f64 / 1e3));
+    let outcomes: Vec<&Outcome> =
+        mine().filter_map(|measurement| measurement.outcome.as_ref().ok()).collect();
+    let over = |value: &dyn Fn(&Outcome) -> Option<f64>| {
+        median(outcomes.iter().filter_map(|outcome| value(outcome)).collect())
+    };
+    let said = |value: fn(&Figures) -> Option<u64>| {
+        over(&|outcome| value(&outcome.said).map(|ns| ns as f64 / 1e3))
+    };
     let cpu = |outcome: &Outcome| outcome.cpu_per_request_ns().map(|ns| ns / 1e3);
-    let to_wrk = |value: &dyn Fn(&Outcome) -> Option<f64>| ratios(&by_round(measurements, tool, value), &by_round(measurements, REFERENCE, value));
+    let to_wrk = |value: &dyn Fn(&Outcome) -> Option<f64>| {
+        ratios(&by_round(measurements, tool, value), &by_round(measurements, REFERENCE, value))
+    };
     let cpu_to_wrk = to_wrk(&cpu);
     let all_cpu: Vec<f64> = outcomes.iter().filter_map(|outcome| cpu(outcome)).collect();
     Summary {
         tool,
         rounds: outcomes.len(),
-        failures: mine().filter_map(|measurement| measurement.outcome.as_ref().err().cloned()).collect(),
+        failures: mine()
+            .filter_map(|measurement| measurement.outcome.as_ref().err().cloned())
+            .collect(),
         cpu_per_request_us: over(&cpu),
         cpu_to_wrk_range: range(&cpu_to_wrk),
         cpu_to_wrk: median(cpu_to_wrk),
@@ -111,15 +135,29 @@ fn summarise_tool(tool: &'static str, scenario: &Scenario, measurements: &[Measu
         p99_us: said(|said| said.p99_ns),
         max_us: said(|said| said.max_ns),
         send_lag_p99_us: said(|said| said.send_lag_p99_ns),
-        syscalls_per_request: over(&|outcome| Some(outcome.said.syscalls? as f64 / outcome.said.completed.filter(|count| *count > 0)? as f64)),
+        syscalls_per_request: over(&|outcome| {
+            Some(
+                outcome.said.syscalls? as f64
+                    / outcome.said.completed.filter(|count| *count > 0)? as f64,
+            )
+        }),
         // Of devices the tool counts those at full number, and the server all.
         counted_ratio: over(&|outcome| {
-            if scenario.devices.is_some() { None } else { ratio(outcome.said.completed.map(|count| count as f64), Some(outcome.server.answers as f64)) }
+            if scenario.devices.is_some() {
+                None
+            } else {
+                ratio(
+                    outcome.said.completed.map(|count| count as f64),
+                    Some(outcome.server.answers as f64),
+                )
+            }
         }),
         errors: outcomes.iter().map(|outcome| outcome.said.errors).sum(),
         server_share: over(&|outcome| Some(outcome.server_cpu_ns as f64 / outcome.wall_ns as f64)),
         peak_connections: outcomes.iter().map(|outcome| outcome.server.peak_connections).max(),
-        rss_bytes_per_connection: over(&|outcome| ratio(Some(outcome.max_rss_bytes as f64), Some(outcome.server.peak_connections as f64))),
+        rss_bytes_per_connection: over(&|outcome| {
+            ratio(Some(outcome.max_rss_bytes as f64), Some(outcome.server.peak_connections as f64))
+        }),
         stolen: over(&|outcome| outcome.stolen),
         server_late_p99_us: over(&|outcome| outcome.server.late_p99_ns.map(|ns| ns as f64 / 1e3)),
     }
@@ -130,11 +168,14 @@ fn throughput_per_s(scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
         // Most of the run is ramp; the tool knows what was measured at full number.
         return outcome.said.measured_per_s;
     }
-    matches!(scenario.server, Serving::Null | Serving::Upstream).then(|| outcome.server.answers as f64 * 1e9 / outcome.wall_ns as f64)
+    matches!(scenario.server, Serving::Null | Serving::Upstream)
+        .then(|| outcome.server.answers as f64 * 1e9 / outcome.wall_ns as f64)
 }
 
 fn ratio(value: Option<f64>, reference: Option<f64>) -> Option<f64> {
-    reference.filter(|reference| *reference > 0.0).and_then(|reference| value.map(|value| value / reference))
+    reference
+        .filter(|reference| *reference > 0.0)
+        .and_then(|reference| value.map(|value| value / reference))
 }
 
 /// The middle value, or the mean of the two in the middle.
@@ -179,16 +220,32 @@ mod tests {
     #[test]
     fn ratios_are_of_rounds() {
         // wrk: 8, 10 and 30 us a request; Pippin: 5 and 7.
-        let mut all = vec![measurement("wrk", 1, 800, 100_000), measurement("pippin", 1, 500, 100_000), measurement("wrk", 2, 1_000, 100_000)];
+        let mut all = vec![
+            measurement("wrk", 1, 800, 100_000),
+            measurement("pippin", 1, 500, 100_000),
+            measurement("wrk", 2, 1_000, 100_000),
+        ];
         all.extend([measurement("pippin", 2, 700, 100_000), measurement("wrk", 3, 3_000, 100_000)]);
         all.push(Measurement { tool: "pippin", round: 3, outcome: Err("broke".into()) });
         let summaries = summarise(&ALL[0], &all);
-        assert_eq!(summaries.iter().map(|summary| summary.tool).collect::<Vec<_>>(), ["wrk", "pippin"]);
-        assert_eq!((summaries[0].cpu_per_request_us, summaries[0].cpu_range_us), (Some(10.0), Some((8.0, 30.0))));
-        assert_eq!((summaries[0].cpu_to_wrk, summaries[0].cpu_to_wrk_range), (Some(1.0), Some((1.0, 1.0))));
+        assert_eq!(
+            summaries.iter().map(|summary| summary.tool).collect::<Vec<_>>(),
+            ["wrk", "pippin"]
+        );
+        assert_eq!(
+            (summaries[0].cpu_per_request_us, summaries[0].cpu_range_us),
+            (Some(10.0), Some((8.0, 30.0)))
+        );
+        assert_eq!(
+            (summaries[0].cpu_to_wrk, summaries[0].cpu_to_wrk_range),
+            (Some(1.0), Some((1.0, 1.0)))
+        );
         assert_eq!((summaries[1].cpu_per_request_us, summaries[1].rounds), (Some(6.0), 2));
         // 5 : 8 and 7 : 10; the round that broke has none.
-        assert_eq!((summaries[1].cpu_to_wrk, summaries[1].cpu_to_wrk_range), (Some(0.6625), Some((0.625, 0.7))));
+        assert_eq!(
+            (summaries[1].cpu_to_wrk, summaries[1].cpu_to_wrk_range),
+            (Some(0.6625), Some((0.625, 0.7)))
+        );
         assert_eq!(summaries[1].throughput_to_wrk, Some(1.0));
         assert_eq!(summaries[1].failures, ["broke"]);
         assert_eq!((summaries[1].p99_us, summaries[1].errors), (None, None));
@@ -197,7 +254,8 @@ mod tests {
 
     #[test]
     fn a_machine_of_two_speeds_does_not_change_the_ratio() {
-        // Some rounds are half as fast, and in the last one, a slow one, one tool broke: the medians alone would say 10.5 : 20.
+        // Some rounds are half as fast, and in the last one, a slow one, one tool broke: the
+        // medians alone would say 10.5 : 20.
         let speeds = [1, 2, 1, 2, 2];
         let mut all: Vec<Measurement> = Vec::new();
         for (round, speed) in (1..).zip(speeds) {

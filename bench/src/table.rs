@@ -48,7 +48,9 @@ pub fn print_scenario(scenario: &Scenario, summaries: &[Summary]) {
     if let Some(row) = truth_of_stall(scenario) {
         println!("{row}");
     }
-    for summary in summaries.iter().filter(|summary| matches!(scenario.server, Serving::Stall { .. }) && summary.p95_us.is_some()) {
+    for summary in summaries.iter().filter(|summary| {
+        matches!(scenario.server, Serving::Stall { .. }) && summary.p95_us.is_some()
+    }) {
         println!(
             "  {:<16} p50 {} ms, p90 {} ms, p95 {} ms, p99 {} ms, max {} ms",
             summary.tool,

@@ -20,7 +20,17 @@ impl Peer for Ab {
         }
         let mut command = Command::new(program);
         // A time limit alone stops ab at 50,000 requests; the number after it lifts that.
-        command.args(["-q", "-s", "30", "-t", &request.seconds.to_string(), "-n", "4000000", "-c", &scenario.connections.to_string()]);
+        command.args([
+            "-q",
+            "-s",
+            "30",
+            "-t",
+            &request.seconds.to_string(),
+            "-n",
+            "4000000",
+            "-c",
+            &scenario.connections.to_string(),
+        ]);
         if scenario.keep_alive {
             command.arg("-k");
         }
@@ -31,7 +41,8 @@ impl Peer for Ab {
 
     fn read(&self, ended: &Ended, request: &Request<'_>) -> Result<Figures, String> {
         let text = successful(ended)?;
-        let percentiles = std::fs::read_to_string(request.scratch.join("ab.csv")).map_err(|error| format!("reading ab's percentiles: {error}"))?;
+        let percentiles = std::fs::read_to_string(request.scratch.join("ab.csv"))
+            .map_err(|error| format!("reading ab's percentiles: {error}"))?;
         read(text, &percentiles)
     }
 }
@@ -44,7 +55,8 @@ fn read(text: &str, percentiles: &str) -> Result<Figures, String> {
     }
     // `50,0.663` in milliseconds.
     let percentile = |wanted: &str| {
-        let line = percentiles.lines().find_map(|line| line.strip_prefix(wanted)?.strip_prefix(','))?;
+        let line =
+            percentiles.lines().find_map(|line| line.strip_prefix(wanted)?.strip_prefix(','))?;
         line.trim().parse::<f64>().ok().map(|ms| (ms * 1e6).round() as u64)
     };
     Ok(Figures {
@@ -63,8 +75,13 @@ mod tests {
     #[test]
     fn reads_what_ab_writes() {
         let text = "Complete requests:      50000\nFailed requests:        2\nKeep-Alive requests:    50000\n";
-        let figures = super::read(text, "Percentage served,Time in ms\n0,0.061\n50,0.663\n99,1.080\n").unwrap();
-        assert_eq!((figures.completed, figures.errors, figures.p50_ns, figures.p99_ns), (Some(50_000), Some(2), Some(663_000), Some(1_080_000)));
+        let figures =
+            super::read(text, "Percentage served,Time in ms\n0,0.061\n50,0.663\n99,1.080\n")
+                .unwrap();
+        assert_eq!(
+            (figures.completed, figures.errors, figures.p50_ns, figures.p99_ns),
+            (Some(50_000), Some(2), Some(663_000), Some(1_080_000))
+        );
         assert_eq!(figures.p90_ns, None);
     }
 }

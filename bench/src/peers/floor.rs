@@ -27,8 +27,19 @@ impl Peer for Floor {
             return None;
         }
         let mut command = Command::new(program);
-        command.args(["floor", "--address", &request.address.to_string(), "--connections", &scenario.connections.to_string()]);
-        command.args(["--seconds", &request.seconds.to_string(), "--pipeline", &scenario.pipeline.to_string()]);
+        command.args([
+            "floor",
+            "--address",
+            &request.address.to_string(),
+            "--connections",
+            &scenario.connections.to_string(),
+        ]);
+        command.args([
+            "--seconds",
+            &request.seconds.to_string(),
+            "--pipeline",
+            &scenario.pipeline.to_string(),
+        ]);
         if self.timed {
             command.arg("--timed");
         }
@@ -39,6 +50,7 @@ impl Peer for Floor {
     }
 
     fn read(&self, ended: &Ended, _: &Request<'_>) -> Result<Figures, String> {
-        serde_json::from_str(successful(ended)?).map_err(|error| format!("the floor client's figures: {error}"))
+        serde_json::from_str(successful(ended)?)
+            .map_err(|error| format!("the floor client's figures: {error}"))
     }
 }

@@ -19,8 +19,23 @@ impl Peer for Fortio {
             return None;
         }
         let mut command = Command::new(program);
-        command.env("GOMAXPROCS", "1").args(["load", "-quiet", "-a=false", "-json", "-", "-p", "50,90,95,99", "-r", "0.00001"]);
-        command.args(["-c", &scenario.connections.to_string(), "-t", &format!("{}s", request.seconds)]);
+        command.env("GOMAXPROCS", "1").args([
+            "load",
+            "-quiet",
+            "-a=false",
+            "-json",
+            "-",
+            "-p",
+            "50,90,95,99",
+            "-r",
+            "0.00001",
+        ]);
+        command.args([
+            "-c",
+            &scenario.connections.to_string(),
+            "-t",
+            &format!("{}s", request.seconds),
+        ]);
         command.args(["-qps", &scenario.rate_per_s.unwrap_or(0).to_string()]);
         if !scenario.keep_alive {
             command.arg("-keepalive=false");
@@ -35,10 +50,12 @@ impl Peer for Fortio {
 }
 
 fn read(text: &str) -> Result<Figures, String> {
-    let json: serde_json::Value = serde_json::from_str(text).map_err(|error| format!("fortio's JSON: {error}"))?;
+    let json: serde_json::Value =
+        serde_json::from_str(text).map_err(|error| format!("fortio's JSON: {error}"))?;
     let percentile = |wanted: f64| {
         let percentiles = json.pointer("/DurationHistogram/Percentiles")?.as_array()?;
-        let entry = percentiles.iter().find(|entry| entry["Percentile"].as_f64() == Some(wanted))?;
+        let entry =
+            percentiles.iter().find(|entry| entry["Percentile"].as_f64() == Some(wanted))?;
         entry["Value"].as_f64().map(from_seconds)
     };
     let codes = json.pointer("/RetCodes").and_then(serde_json::Value::as_object);
@@ -48,7 +65,10 @@ fn read(text: &str) -> Result<Figures, String> {
         p90_ns: percentile(90.0),
         p95_ns: percentile(95.0),
         p99_ns: percentile(99.0),
-        max_ns: json.pointer("/DurationHistogram/Max").and_then(serde_json::Value::as_f64).map(from_seconds),
+        max_ns: json
+            .pointer("/DurationHistogram/Max")
+            .and_then(serde_json::Value::as_f64)
+            .map(from_seconds),
         ..Figures::default()
     })
 }
@@ -59,6 +79,9 @@ mod tests {
     fn reads_what_fortio_prints() {
         let text = r#"{"DurationHistogram":{"Max":0.0081,"Percentiles":[{"Percentile":50,"Value":0.000663},{"Percentile":99,"Value":0.00108}]},"RetCodes":{"200":100}}"#;
         let figures = super::read(text).unwrap();
-        assert_eq!((figures.completed, figures.p50_ns, figures.p99_ns, figures.max_ns), (Some(100), Some(663_000), Some(1_080_000), Some(8_100_000)));
+        assert_eq!(
+            (figures.completed, figures.p50_ns, figures.p99_ns, figures.max_ns),
+            (Some(100), Some(663_000), Some(1_080_000), Some(8_100_000))
+        );
     }
 }

@@ -19,7 +19,15 @@ impl Peer for Gcannon {
             return None;
         }
         let mut command = Command::new(program);
-        command.arg(request.url()).args(["--json", "-t", "1", "-c", &scenario.connections.to_string(), "-d", &request.seconds.to_string()]);
+        command.arg(request.url()).args([
+            "--json",
+            "-t",
+            "1",
+            "-c",
+            &scenario.connections.to_string(),
+            "-d",
+            &request.seconds.to_string(),
+        ]);
         command.args(["-p", &scenario.pipeline.to_string()]);
         if !scenario.keep_alive {
             command.args(["-r", "1"]);
@@ -33,7 +41,8 @@ impl Peer for Gcannon {
 }
 
 fn read(text: &str) -> Result<Figures, String> {
-    let json: serde_json::Value = serde_json::from_str(text).map_err(|error| format!("gcannon's JSON: {error}"))?;
+    let json: serde_json::Value =
+        serde_json::from_str(text).map_err(|error| format!("gcannon's JSON: {error}"))?;
     let microseconds = |name: &str| json["latency_us"][name].as_u64().map(|us| us * 1_000);
     Ok(Figures {
         completed: json["responses"].as_u64(),
@@ -50,6 +59,9 @@ mod tests {
     fn reads_what_gcannon_prints() {
         let text = r#"{"requests":105,"responses":100,"latency_us":{"avg":600,"p50":663,"p90":700,"p99":1080,"p999":2000,"samples":100},"status":{"2xx":100}}"#;
         let figures = super::read(text).unwrap();
-        assert_eq!((figures.completed, figures.p50_ns, figures.p99_ns, figures.p95_ns), (Some(100), Some(663_000), Some(1_080_000), None));
+        assert_eq!(
+            (figures.completed, figures.p50_ns, figures.p99_ns, figures.p95_ns),
+            (Some(100), Some(663_000), Some(1_080_000), None)
+        );
     }
 }

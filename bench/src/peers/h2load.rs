@@ -20,9 +20,20 @@ impl Peer for H2load {
             return None;
         }
         let mut command = Command::new(program);
-        command.args(["--h1", "-t", "1", "-D", &request.seconds.to_string(), "-c", &scenario.connections.to_string(), "-m", &scenario.pipeline.to_string()]);
+        command.args([
+            "--h1",
+            "-t",
+            "1",
+            "-D",
+            &request.seconds.to_string(),
+            "-c",
+            &scenario.connections.to_string(),
+            "-m",
+            &scenario.pipeline.to_string(),
+        ]);
         if let Some(rate) = scenario.rate_per_s {
-            command.args(["--rps", &(f64::from(rate) / f64::from(scenario.connections)).to_string()]);
+            command
+                .args(["--rps", &(f64::from(rate) / f64::from(scenario.connections)).to_string()]);
         }
         command.arg(request.url());
         Some(Ok(command))
@@ -35,10 +46,20 @@ impl Peer for H2load {
 
 fn read(text: &str) -> Result<Figures, String> {
     let requests = after(text, "requests:").ok_or("h2load printed no number of requests")?;
-    let count = |label: &str| requests.split(',').find_map(|part| part.trim().strip_suffix(label).and_then(leading_number));
+    let count = |label: &str| {
+        requests
+            .split(',')
+            .find_map(|part| part.trim().strip_suffix(label).and_then(leading_number))
+    };
     // `time for request:  min  max  mean  sd  +/- sd`; it has no percentiles.
-    let max = after(text, "time for request:").and_then(|rest| nanoseconds(rest.split_whitespace().nth(1)?));
-    Ok(Figures { completed: count("done"), errors: count("failed"), max_ns: max, ..Figures::default() })
+    let max = after(text, "time for request:")
+        .and_then(|rest| nanoseconds(rest.split_whitespace().nth(1)?));
+    Ok(Figures {
+        completed: count("done"),
+        errors: count("failed"),
+        max_ns: max,
+        ..Figures::default()
+    })
 }
 
 #[cfg(test)]
@@ -48,6 +69,9 @@ mod tests {
         let text = "finished in 1.00s, 91432.00 req/s, 7.50MB/s\nrequests: 91432 total, 91496 started, 91432 done, 91431 succeeded, 1 failed, 0 errored, 0 timeout\n\
                     time for request:       61us      8.12ms       690us       100us    92.67%\n";
         let figures = super::read(text).unwrap();
-        assert_eq!((figures.completed, figures.errors, figures.max_ns), (Some(91_432), Some(1), Some(8_120_000)));
+        assert_eq!(
+            (figures.completed, figures.errors, figures.max_ns),
+            (Some(91_432), Some(1), Some(8_120_000))
+        );
     }
 }

@@ -19,7 +19,14 @@ impl Peer for Hey {
             return None;
         }
         let mut command = Command::new(program);
-        command.args(["-cpus", "1", "-c", &scenario.connections.to_string(), "-z", &format!("{}s", request.seconds)]);
+        command.args([
+            "-cpus",
+            "1",
+            "-c",
+            &scenario.connections.to_string(),
+            "-z",
+            &format!("{}s", request.seconds),
+        ]);
         if let Some(rate) = scenario.rate_per_s {
             command.args(["-q", &(f64::from(rate) / f64::from(scenario.connections)).to_string()]);
         }
@@ -37,10 +44,24 @@ impl Peer for Hey {
 
 fn read(text: &str) -> Result<Figures, String> {
     // Lines such as `  [200]	91432 responses`.
-    let answers = text.lines().filter_map(|line| line.trim().strip_suffix(" responses")?.split_once(']').and_then(|(_, count)| leading_number(count)));
+    let answers = text.lines().filter_map(|line| {
+        line.trim()
+            .strip_suffix(" responses")?
+            .split_once(']')
+            .and_then(|(_, count)| leading_number(count))
+    });
     // It keeps the times of a million requests at most, and cuts percentiles to 0.1 ms.
-    let percentile =
-        |label: &str| text.lines().find_map(|line| nanoseconds(line.trim().strip_prefix(label)?.trim_start_matches('%').trim().strip_prefix("in ")?));
+    let percentile = |label: &str| {
+        text.lines().find_map(|line| {
+            nanoseconds(
+                line.trim()
+                    .strip_prefix(label)?
+                    .trim_start_matches('%')
+                    .trim()
+                    .strip_prefix("in ")?,
+            )
+        })
+    };
     Ok(Figures {
         completed: Some(answers.sum()),
         p50_ns: percentile("50%"),
@@ -59,6 +80,9 @@ mod tests {
         let text = "Summary:\n  Total:\t1.0011 secs\n  Slowest:\t0.0081 secs\n\nLatency distribution:\n  10%% in 0.0003 secs\n  50%% in 0.0007 secs\n  99%% in 0.0021 secs\n\n\
                     Status code distribution:\n  [200]\t42000 responses\n  [503]\t2 responses\n";
         let figures = super::read(text).unwrap();
-        assert_eq!((figures.completed, figures.p50_ns, figures.p99_ns, figures.max_ns), (Some(42_002), Some(700_000), Some(2_100_000), Some(8_100_000)));
+        assert_eq!(
+            (figures.completed, figures.p50_ns, figures.p99_ns, figures.max_ns),
+            (Some(42_002), Some(700_000), Some(2_100_000), Some(8_100_000))
+        );
     }
 }

@@ -24,14 +24,21 @@ impl Peer for K6 {
             return Some(Err(format!("writing k6's script: {error}")));
         }
         let mut command = Command::new(program);
-        command.env("GOMAXPROCS", "1").env("K6_NO_USAGE_REPORT", "true").args(["run", "--quiet", "--no-color", "--address", ""]);
+        command.env("GOMAXPROCS", "1").env("K6_NO_USAGE_REPORT", "true").args([
+            "run",
+            "--quiet",
+            "--no-color",
+            "--address",
+            "",
+        ]);
         command.arg("--summary-export").arg(request.scratch.join("k6.json")).arg(path);
         Some(Ok(command))
     }
 
     fn read(&self, ended: &Ended, request: &Request<'_>) -> Result<Figures, String> {
         successful(ended)?;
-        let text = std::fs::read_to_string(request.scratch.join("k6.json")).map_err(|error| format!("reading k6's summary: {error}"))?;
+        let text = std::fs::read_to_string(request.scratch.join("k6.json"))
+            .map_err(|error| format!("reading k6's summary: {error}"))?;
         read(&text)
     }
 }
@@ -40,9 +47,12 @@ fn script(request: &Request<'_>) -> String {
     let scenario = request.scenario;
     let executor = match scenario.rate_per_s {
         Some(rate) => {
-            // So many that a stall of a second finds enough of them; more take it longer to begin than the load lasts.
+            // So many that a stall of a second finds enough of them; more take it longer to begin
+            // than the load lasts.
             let users = scenario.connections.max(rate.min(2_000));
-            format!("executor: 'constant-arrival-rate', rate: {rate}, timeUnit: '1s', preAllocatedVUs: {users}, maxVUs: {users}")
+            format!(
+                "executor: 'constant-arrival-rate', rate: {rate}, timeUnit: '1s', preAllocatedVUs: {users}, maxVUs: {users}"
+            )
         }
         None => format!("executor: 'constant-vus', vus: {}", scenario.connections),
     };
@@ -56,8 +66,11 @@ fn script(request: &Request<'_>) -> String {
 }
 
 fn read(text: &str) -> Result<Figures, String> {
-    let json: serde_json::Value = serde_json::from_str(text).map_err(|error| format!("k6's JSON: {error}"))?;
-    let milliseconds = |name: &str| json["metrics"]["http_req_duration"][name].as_f64().map(|ms| (ms * 1e6).round() as u64);
+    let json: serde_json::Value =
+        serde_json::from_str(text).map_err(|error| format!("k6's JSON: {error}"))?;
+    let milliseconds = |name: &str| {
+        json["metrics"]["http_req_duration"][name].as_f64().map(|ms| (ms * 1e6).round() as u64)
+    };
     Ok(Figures {
         completed: json["metrics"]["http_reqs"]["count"].as_u64(),
         p50_ns: milliseconds("med"),
@@ -75,6 +88,9 @@ mod tests {
     fn reads_what_k6_writes() {
         let text = r#"{"metrics":{"http_reqs":{"count":12000,"rate":6000.1},"http_req_duration":{"med":0.663,"p(90)":0.9,"p(99)":1.08,"max":8.1}}}"#;
         let figures = super::read(text).unwrap();
-        assert_eq!((figures.completed, figures.p50_ns, figures.p99_ns, figures.max_ns), (Some(12_000), Some(663_000), Some(1_080_000), Some(8_100_000)));
+        assert_eq!(
+            (figures.completed, figures.p50_ns, figures.p99_ns, figures.max_ns),
+            (Some(12_000), Some(663_000), Some(1_080_000), Some(8_100_000))
+        );
     }
 }

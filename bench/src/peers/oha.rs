@@ -19,7 +19,15 @@ impl Peer for Oha {
             return None;
         }
         let mut command = Command::new(program);
-        command.args(["--no-tui", "--output-format", "json", "-c", &scenario.connections.to_string(), "-z", &format!("{}s", request.seconds)]);
+        command.args([
+            "--no-tui",
+            "--output-format",
+            "json",
+            "-c",
+            &scenario.connections.to_string(),
+            "-z",
+            &format!("{}s", request.seconds),
+        ]);
         if let Some(rate) = scenario.rate_per_s {
             command.args(["-q", &rate.to_string(), "--latency-correction"]);
         }
@@ -36,8 +44,10 @@ impl Peer for Oha {
 }
 
 fn read(text: &str) -> Result<Figures, String> {
-    let json: serde_json::Value = serde_json::from_str(text).map_err(|error| format!("oha's JSON: {error}"))?;
-    let seconds = |path: &str| json.pointer(path).and_then(serde_json::Value::as_f64).map(from_seconds);
+    let json: serde_json::Value =
+        serde_json::from_str(text).map_err(|error| format!("oha's JSON: {error}"))?;
+    let seconds =
+        |path: &str| json.pointer(path).and_then(serde_json::Value::as_f64).map(from_seconds);
     Ok(Figures {
         completed: sum_of_counts(&json, "/statusCodeDistribution"),
         errors: sum_of_counts(&json, "/errorDistribution"),
@@ -56,6 +66,9 @@ mod tests {
     fn reads_what_oha_prints() {
         let text = r#"{"summary":{"slowest":0.0081},"latencyPercentiles":{"p50":0.000663,"p99":0.00108},"statusCodeDistribution":{"200":100,"503":2},"errorDistribution":{"aborted due to deadline":64}}"#;
         let figures = super::read(text).unwrap();
-        assert_eq!((figures.completed, figures.errors, figures.p50_ns, figures.max_ns), (Some(102), Some(64), Some(663_000), Some(8_100_000)));
+        assert_eq!(
+            (figures.completed, figures.errors, figures.p50_ns, figures.max_ns),
+            (Some(102), Some(64), Some(663_000), Some(8_100_000))
+        );
     }
 }

@@ -23,8 +23,23 @@ impl Peer for Engine {
     fn command(&self, program: &Path, request: &Request<'_>) -> Option<Result<Command, String>> {
         let scenario = request.scenario;
         let mut command = Command::new(program);
-        command.args(["engine", "--io", self.io, "--address", &request.address.to_string(), "--connections", &scenario.connections.to_string()]);
-        command.args(["--path", scenario.server.path(), "--seconds", &request.seconds.to_string(), "--pipeline", &scenario.pipeline.to_string()]);
+        command.args([
+            "engine",
+            "--io",
+            self.io,
+            "--address",
+            &request.address.to_string(),
+            "--connections",
+            &scenario.connections.to_string(),
+        ]);
+        command.args([
+            "--path",
+            scenario.server.path(),
+            "--seconds",
+            &request.seconds.to_string(),
+            "--pipeline",
+            &scenario.pipeline.to_string(),
+        ]);
         if let Some(rate) = scenario.rate_per_s {
             command.args(["--rate", &rate.to_string()]);
         }
@@ -32,7 +47,12 @@ impl Peer for Engine {
             command.arg("--close");
         }
         if let Some(devices) = &scenario.devices {
-            command.args(["--think-ms", &devices.think_ms.to_string(), "--sources", &request.sources().to_string()]);
+            command.args([
+                "--think-ms",
+                &devices.think_ms.to_string(),
+                "--sources",
+                &request.sources().to_string(),
+            ]);
         }
         Some(Ok(command))
     }
@@ -42,7 +62,8 @@ impl Peer for Engine {
     }
 
     fn read(&self, ended: &Ended, _: &Request<'_>) -> Result<Figures, String> {
-        serde_json::from_str(successful(ended)?).map_err(|error| format!("the engine's figures: {error}"))
+        serde_json::from_str(successful(ended)?)
+            .map_err(|error| format!("the engine's figures: {error}"))
     }
 }
 
@@ -56,7 +77,10 @@ impl Peer for Pippin {
 
     /// Beside this program, where one build puts both.
     fn find(&self) -> Option<PathBuf> {
-        std::env::current_exe().ok().map(|this| this.with_file_name("pippin")).filter(|path| path.is_file())
+        std::env::current_exe()
+            .ok()
+            .map(|this| this.with_file_name("pippin"))
+            .filter(|path| path.is_file())
     }
 
     fn command(&self, program: &Path, request: &Request<'_>) -> Option<Result<Command, String>> {
@@ -64,12 +88,36 @@ impl Peer for Pippin {
         let mut command = Command::new(program);
         command.args(["load", &request.url()]);
         match &scenario.devices {
-            None => _ = command.args(["-t", "1", "-c", &scenario.connections.to_string(), "-d", &format!("{}s", request.seconds)]),
+            None => {
+                _ = command.args([
+                    "-t",
+                    "1",
+                    "-c",
+                    &scenario.connections.to_string(),
+                    "-d",
+                    &format!("{}s", request.seconds),
+                ])
+            }
             Some(devices) => {
                 let third = format!("{}s", request.seconds / 3);
-                let sources: Vec<String> = (1..=request.sources()).map(|last| format!("127.0.0.{last}")).collect();
-                command.args(["--devices", &scenario.connections.to_string(), "--think", &format!("{}ms +-5%", devices.think_ms)]);
-                command.args(["--ramp-up", &third, "-d", &third, "--ramp-down", &third, "--source-ips", &sources.join(",")]);
+                let sources: Vec<String> =
+                    (1..=request.sources()).map(|last| format!("127.0.0.{last}")).collect();
+                command.args([
+                    "--devices",
+                    &scenario.connections.to_string(),
+                    "--think",
+                    &format!("{}ms +-5%", devices.think_ms),
+                ]);
+                command.args([
+                    "--ramp-up",
+                    &third,
+                    "-d",
+                    &third,
+                    "--ramp-down",
+                    &third,
+                    "--source-ips",
+                    &sources.join(","),
+                ]);
                 command.args(["-t", &request.sources().to_string()]);
             }
         }
@@ -91,21 +139,26 @@ impl Peer for Pippin {
     }
 
     fn read(&self, ended: &Ended, request: &Request<'_>) -> Result<Figures, String> {
-        // 3: the verdict is INVALID, as it is where a closed loop drives its own core to the end; the figures are there all the same.
+        // 3: the verdict is INVALID, as it is where a closed loop drives its own core to the end;
+        // the figures are there all the same.
         if ended.status.code() != Some(3) {
             successful(ended)?;
         }
-        let text = std::fs::read_to_string(request.scratch.join("pippin.json")).map_err(|error| format!("reading Pippin's JSON: {error}"))?;
+        let text = std::fs::read_to_string(request.scratch.join("pippin.json"))
+            .map_err(|error| format!("reading Pippin's JSON: {error}"))?;
         read(&text)
     }
 }
 
 fn read(text: &str) -> Result<Figures, String> {
-    let json: serde_json::Value = serde_json::from_str(text).map_err(|error| format!("Pippin's JSON: {error}"))?;
+    let json: serde_json::Value =
+        serde_json::from_str(text).map_err(|error| format!("Pippin's JSON: {error}"))?;
     let span = |name: &str, key: &str| json[name][key].as_u64();
     Ok(Figures {
         completed: json["requests"]["completed"].as_u64(),
-        errors: json["errors"].as_object().map(|errors| errors.values().filter_map(serde_json::Value::as_u64).sum()),
+        errors: json["errors"]
+            .as_object()
+            .map(|errors| errors.values().filter_map(serde_json::Value::as_u64).sum()),
         p50_ns: span("response_time", "p50_ns"),
         p90_ns: span("response_time", "p90_ns"),
         p95_ns: span("response_time", "p95_ns"),
@@ -125,7 +178,10 @@ mod tests {
     fn reads_what_pippin_writes() {
         let text = r#"{"requests":{"completed":100},"errors":{"timeout":2,"wrong_body":1},"response_time":{"p50_ns":663000,"p99_ns":1080000},"send_lag":{"p99_ns":40000}}"#;
         let figures = super::read(text).unwrap();
-        assert_eq!((figures.completed, figures.errors, figures.p50_ns, figures.send_lag_p99_ns), (Some(100), Some(3), Some(663_000), Some(40_000)));
+        assert_eq!(
+            (figures.completed, figures.errors, figures.p50_ns, figures.send_lag_p99_ns),
+            (Some(100), Some(3), Some(663_000), Some(40_000))
+        );
         assert_eq!(figures.spin_ns, None);
     }
 }

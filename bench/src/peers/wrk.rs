@@ -19,7 +19,13 @@ impl Peer for Wrk {
             return None;
         }
         let mut command = Command::new(program);
-        command.args(["--latency", "--threads", "1", "--connections", &scenario.connections.to_string()]);
+        command.args([
+            "--latency",
+            "--threads",
+            "1",
+            "--connections",
+            &scenario.connections.to_string(),
+        ]);
         command.args(["--duration", &format!("{}s", request.seconds), "--timeout", "30s"]);
         if !scenario.keep_alive {
             command.args(["--header", "Connection: close"]);
@@ -45,12 +51,21 @@ impl Peer for Wrk {
 }
 
 fn read(text: &str) -> Result<Figures, String> {
-    let completed = text.lines().find_map(|line| line.split_once(" requests in ").and_then(|(number, _)| leading_number(number)));
-    let errors = after(text, "Socket errors:")
-        .map(|list| list.split(',').filter_map(|part| leading_number(part.trim_start_matches(|c: char| !c.is_ascii_digit()))).sum());
+    let completed = text.lines().find_map(|line| {
+        line.split_once(" requests in ").and_then(|(number, _)| leading_number(number))
+    });
+    let errors = after(text, "Socket errors:").map(|list| {
+        list.split(',')
+            .filter_map(|part| {
+                leading_number(part.trim_start_matches(|c: char| !c.is_ascii_digit()))
+            })
+            .sum()
+    });
     let wrong = after(text, "Non-2xx or 3xx responses:").and_then(leading_number).unwrap_or(0);
-    let percentile = |label: &str| text.lines().find_map(|line| nanoseconds(line.trim().strip_prefix(label)?));
-    let max = after(text, "Latency   ").and_then(|rest| nanoseconds(rest.split_whitespace().nth(2)?));
+    let percentile =
+        |label: &str| text.lines().find_map(|line| nanoseconds(line.trim().strip_prefix(label)?));
+    let max =
+        after(text, "Latency   ").and_then(|rest| nanoseconds(rest.split_whitespace().nth(2)?));
     if completed.is_none() {
         return Err("wrk printed no number of requests".into());
     }
@@ -75,6 +90,9 @@ mod tests {
                     Requests/sec:  93526.14\n";
         let figures = super::read(text).unwrap();
         assert_eq!((figures.completed, figures.errors), (Some(187_124), Some(6)));
-        assert_eq!((figures.p50_ns, figures.p99_ns, figures.max_ns), (Some(663_000), Some(1_080_000), Some(8_120_000)));
+        assert_eq!(
+            (figures.p50_ns, figures.p99_ns, figures.max_ns),
+            (Some(663_000), Some(1_080_000), Some(8_120_000))
+        );
     }
 }

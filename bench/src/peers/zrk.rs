@@ -20,8 +20,22 @@ impl Peer for Zrk {
             return None;
         }
         let mut command = Command::new(program);
-        command.args(["--threads", "1", "--connections", &scenario.connections.to_string(), "--rate", &rate.to_string()]);
-        command.args(["--duration", &format!("{}s", request.seconds), "--timeout", "30s", "--format", "json"]);
+        command.args([
+            "--threads",
+            "1",
+            "--connections",
+            &scenario.connections.to_string(),
+            "--rate",
+            &rate.to_string(),
+        ]);
+        command.args([
+            "--duration",
+            &format!("{}s", request.seconds),
+            "--timeout",
+            "30s",
+            "--format",
+            "json",
+        ]);
         command.arg(request.url());
         Some(Ok(command))
     }
@@ -32,8 +46,13 @@ impl Peer for Zrk {
 }
 
 fn read(text: &str) -> Result<Figures, String> {
-    let json: serde_json::Value = serde_json::from_str(text).map_err(|error| format!("zrk's JSON: {error}"))?;
-    let microseconds = |name: &str| json.pointer(&format!("/latency_us/{name}")).and_then(serde_json::Value::as_u64).map(|us| us * 1_000);
+    let json: serde_json::Value =
+        serde_json::from_str(text).map_err(|error| format!("zrk's JSON: {error}"))?;
+    let microseconds = |name: &str| {
+        json.pointer(&format!("/latency_us/{name}"))
+            .and_then(serde_json::Value::as_u64)
+            .map(|us| us * 1_000)
+    };
     Ok(Figures {
         completed: sum_of_counts(&json, "/status_codes"),
         errors: sum_of_counts(&json, "/errors"),
@@ -52,6 +71,9 @@ mod tests {
         let text = r#"{"requests":14995,"latency_us":{"mean":142.3,"stdev":697.1,"max":5651,"p50":52,"p75":63,"p90":231,"p99":3851,"p99_9":5126},
             "status_codes":{"1xx":0,"2xx":14990,"5xx":5},"errors":{"connect":0,"timeout":2}}"#;
         let figures = super::read(text).unwrap();
-        assert_eq!((figures.completed, figures.errors, figures.p50_ns, figures.max_ns), (Some(14_995), Some(2), Some(52_000), Some(5_651_000)));
+        assert_eq!(
+            (figures.completed, figures.errors, figures.p50_ns, figures.max_ns),
+            (Some(14_995), Some(2), Some(52_000), Some(5_651_000))
+        );
     }
 }

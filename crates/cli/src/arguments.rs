@@ -1,15 +1,19 @@
-//! Every command and flag, defined once: parsing, help, shell completions and the man page all come from here.
+//! Every command and flag, defined once: parsing, help, shell completions and the man page all come
+//! from here.
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueHint};
 use std::path::PathBuf;
 
-const STYLES: Styles =
-    Styles::styled().header(AnsiColor::Green.on_default().bold()).usage(AnsiColor::Green.on_default().bold()).literal(AnsiColor::Cyan.on_default().bold());
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold());
 
 /// An honest benchmark lab for HTTP servers: apples to apples.
 ///
-/// Pippin installs and starts real servers, proves that each answers correctly, drives all of them with the same load, measures server and
-/// generator, and says whether the figures can be believed. The same engine load-tests any URL.
+/// Pippin installs and starts real servers, proves that each answers correctly, drives all of them
+/// with the same load, measures server and generator, and says whether the figures can be believed.
+/// The same engine load-tests any URL.
 #[derive(Debug, Parser)]
 #[command(name = "pippin", version, styles = STYLES, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 #[command(
@@ -41,19 +45,24 @@ pub enum Command {
     Report(ReportArguments),
     /// Plan: how many devices a machine holds, from measured device runs.
     Capacity(CapacityArguments),
-    /// Compare two runs, or two branches of a target, with intervals; fit for continuous integration.
+    /// Compare two runs, or two branches of a target, with intervals; fit for continuous
+    /// integration.
     Compare(CompareArguments),
     /// Look for what on this machine would spoil which plan, and say how to mend it.
     Doctor(DoctorArguments),
-    /// Measure what the generator itself can do on this machine, and keep it: every later trial states its headroom.
+    /// Measure what the generator itself can do on this machine, and keep it: every later trial
+    /// states its headroom.
     Calibrate(CalibrateArguments),
-    /// Write a run in another form: Markdown, CSV, JSON, interval log, Prometheus text, SVG (docs/formats.md).
+    /// Write a run in another form: Markdown, CSV, JSON, interval log, Prometheus text, SVG
+    /// (docs/formats.md).
     Export(ExportArguments),
     /// List earlier runs.
     History(HistoryArguments),
-    /// Show all runs in the browser: the one under way, list, search, pages, comparison, history. Read-only; on loopback unless told otherwise.
+    /// Show all runs in the browser: the one under way, list, search, pages, comparison, history.
+    /// Read-only; on loopback unless told otherwise.
     Serve(ServeArguments),
-    /// Print shell completions, for example: pippin completions bash > /etc/bash_completion.d/pippin
+    /// Print shell completions, for example: pippin completions bash >
+    /// /etc/bash_completion.d/pippin
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
@@ -68,7 +77,8 @@ pub struct RunArguments {
     /// A shipped plan (hello, users, ...) or a file.
     #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
     pub plan: String,
-    /// Install what is missing: system packages through apt, the rest inside targets/. Asks once on a terminal.
+    /// Install what is missing: system packages through apt, the rest inside targets/. Asks once on
+    /// a terminal.
     #[arg(long)]
     pub install: bool,
     /// With --install: do not ask.
@@ -124,7 +134,8 @@ pub struct LoadArguments {
     /// How many requests to send.
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
-    /// Open loop: requests per second, whatever the server does. With --objective: where the search begins.
+    /// Open loop: requests per second, whatever the server does. With --objective: where the search
+    /// begins.
     #[arg(short = 'R', long, value_name = "RATE", conflicts_with_all = ["requests", "think", "devices", "sweep"])]
     pub rate: Option<f64>,
     /// Open loop: exponentially distributed gaps instead of equal ones.
@@ -181,10 +192,12 @@ pub struct LoadArguments {
     /// https: do not verify the server's certificate. (No -k: to ab, that is keep-alive.)
     #[arg(long)]
     pub insecure: bool,
-    /// https: the name that the certificate must be for and that is sent to the server; the URL's host by default.
+    /// https: the name that the certificate must be for and that is sent to the server; the URL's
+    /// host by default.
     #[arg(long, value_name = "NAME")]
     pub server_name: Option<String>,
-    /// https: let new connections resume earlier sessions; by default each does a full handshake, as a new client does.
+    /// https: let new connections resume earlier sessions; by default each does a full handshake,
+    /// as a new client does.
     #[arg(long)]
     pub tls_resume: bool,
     /// Local addresses to connect from, separated by commas.
@@ -199,7 +212,8 @@ pub struct LoadArguments {
     /// The event loop: auto, epoll, io_uring.
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = ["auto", "epoll", "io_uring"])]
     pub io: String,
-    /// Open loop: how long before an instant to stop sleeping and poll, for example 50us; for answers that come soon, twice as long; 0us never polls.
+    /// Open loop: how long before an instant to stop sleeping and poll, for example 50us; for
+    /// answers that come soon, twice as long; 0us never polls.
     #[arg(long, value_name = "TIME")]
     pub spin: Option<String>,
     /// Processors of the generator: 1 or 2-3.
@@ -231,7 +245,8 @@ pub enum TargetsCommand {
         #[arg(long)]
         yes: bool,
     },
-    /// Prove targets: installed, started, every workload's answers before and after a short load, clean stop.
+    /// Prove targets: installed, started, every workload's answers before and after a short load,
+    /// clean stop.
     Check {
         /// Names, languages, or all.
         #[arg(value_name = "TARGET", required_unless_present = "all")]
@@ -290,14 +305,20 @@ pub struct CalibrateArguments {
     /// Length of each part.
     #[arg(short = 'd', long, value_name = "TIME", default_value = "3s")]
     pub duration: String,
-    /// Instead: this many devices against a bare device server, with --think and --ramp. Nothing is kept.
+    /// Instead: this many devices against a bare device server, with --think and --ramp. Nothing is
+    /// kept.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub devices: Option<u32>,
     /// Time between an answer and a device's next request.
     #[arg(long, value_name = "TIME", requires = "devices", default_value = "900ms +-5%")]
     pub think: String,
     /// Ramp up, sustained part, ramp down.
-    #[arg(long, value_name = "UP,SUSTAIN,DOWN", requires = "devices", default_value = "10s,10s,10s")]
+    #[arg(
+        long,
+        value_name = "UP,SUSTAIN,DOWN",
+        requires = "devices",
+        default_value = "10s,10s,10s"
+    )]
     pub ramp: String,
     /// Also write the result as JSON.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -310,7 +331,8 @@ pub struct CalibrateArguments {
     after_help = "Examples:\n  pippin compare 20261121 latest --fail-if \"goodput < -5%\"       two runs\n  pippin compare latest#go/net-http latest#rust/axum             two targets of a run\n  pippin compare main my-branch --target go/net-http --plan hello --install --fail-if \"p99 > 10%\"\n                                                                 two branches, measured in one run"
 )]
 pub struct CompareArguments {
-    /// A run's name, its beginning, `latest`, or a file; RUN#TARGET takes one target of it. With --target: a branch, tag or commit.
+    /// A run's name, its beginning, `latest`, or a file; RUN#TARGET takes one target of it. With
+    /// --target: a branch, tag or commit.
     pub a: String,
     /// What is compared with it.
     pub b: String,
@@ -326,7 +348,8 @@ pub struct CompareArguments {
     /// With --target: repetitions of each branch.
     #[arg(long, value_name = "N", requires = "target", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
-    /// With --target: install both copies in the run's folder, and system packages through apt where needed. Asks once on a terminal.
+    /// With --target: install both copies in the run's folder, and system packages through apt
+    /// where needed. Asks once on a terminal.
     #[arg(long, requires = "target")]
     pub install: bool,
     /// With --install: do not ask.
@@ -338,10 +361,12 @@ pub struct CompareArguments {
     /// With --target: seeds the order and every load.
     #[arg(long, value_name = "N", requires = "target")]
     pub seed: Option<u64>,
-    /// Exit 1 past this: "goodput < -5%", "p99 > 10%"; may be given several times. Names: goodput, p50, p99, cpu, memory.
+    /// Exit 1 past this: "goodput < -5%", "p99 > 10%"; may be given several times. Names: goodput,
+    /// p50, p99, cpu, memory.
     #[arg(long, value_name = "BOUND")]
     pub fail_if: Vec<String>,
-    /// Compare although profile, workload or machine differ, a side is INVALID, or both branches have the same files.
+    /// Compare although profile, workload or machine differ, a side is INVALID, or both branches
+    /// have the same files.
     #[arg(long)]
     pub force: bool,
     /// As JSON.

@@ -55,7 +55,11 @@ impl CliError {
 
 const fn store_code(error: &StoreError) -> u8 {
     match error {
-        StoreError::Foreign { .. } | StoreError::Newer { .. } | StoreError::UnknownRun(..) => USER_ERROR,
-        StoreError::Sqlite { .. } | StoreError::Io { .. } | StoreError::Content { .. } => LAB_FAILURE,
+        StoreError::Foreign { .. } | StoreError::Newer { .. } | StoreError::UnknownRun(..) => {
+            USER_ERROR
+        }
+        StoreError::Sqlite { .. } | StoreError::Io { .. } | StoreError::Content { .. } => {
+            LAB_FAILURE
+        }
     }
 }

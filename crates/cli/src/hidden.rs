@@ -1,4 +1,5 @@
-//! What Pippin starts itself as. These are no commands for people, and their arguments are written by Pippin alone.
+//! What Pippin starts itself as. These are no commands for people, and their arguments are written
+//! by Pippin alone.
 use pippin_lab::lifecycle::supervisor::{Orders, supervise};
 use pippin_model::cpus::CpuSet;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -19,7 +20,11 @@ pub fn run(arguments: &[String]) -> Option<i32> {
 
 fn value<'a>(arguments: &'a [String], name: &str) -> Option<&'a str> {
     let options = arguments.split(|argument| argument == "--").next()?;
-    options.iter().position(|argument| argument == name).and_then(|index| options.get(index + 1)).map(String::as_str)
+    options
+        .iter()
+        .position(|argument| argument == name)
+        .and_then(|index| options.get(index + 1))
+        .map(String::as_str)
 }
 
 fn orders(arguments: &[String]) -> Option<Orders> {
@@ -34,18 +39,27 @@ fn orders(arguments: &[String]) -> Option<Orders> {
         command: arguments[separator + 1..].to_vec(),
         log: value(arguments, "--log")?.into(),
         folder: value(arguments, "--folder")?.into(),
-        cpus: value(arguments, "--cpus").and_then(|text| CpuSet::parse(text).ok()).unwrap_or_default(),
+        cpus: value(arguments, "--cpus")
+            .and_then(|text| CpuSet::parse(text).ok())
+            .unwrap_or_default(),
         stop,
         grace: Duration::from_millis(value(arguments, "--grace-ms")?.parse().ok()?),
     })
 }
 
 /// Serves on the loopback port that `--port` names until SIGTERM.
-fn serve(arguments: &[String], server: fn(TcpListener, &[String]) -> Result<(), pippin_reference::Error>) -> i32 {
-    let Some(port) = number(arguments, "--port").and_then(|port| u16::try_from(port).ok()) else { return 2 };
+fn serve(
+    arguments: &[String],
+    server: fn(TcpListener, &[String]) -> Result<(), pippin_reference::Error>,
+) -> i32 {
+    let Some(port) = number(arguments, "--port").and_then(|port| u16::try_from(port).ok()) else {
+        return 2;
+    };
     signals::catch();
     // Shared, because each thread of the device server listens on the same address.
-    let outcome = pippin_reference::socket::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), true).and_then(|listener| server(listener, arguments));
+    let outcome =
+        pippin_reference::socket::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), true)
+            .and_then(|listener| server(listener, arguments));
     match outcome {
         Ok(()) => 0,
         Err(error) => {
@@ -60,7 +74,8 @@ fn number(arguments: &[String], name: &str) -> Option<u64> {
 }
 
 fn upstream(listener: TcpListener, arguments: &[String]) -> Result<(), pippin_reference::Error> {
-    let delay = number(arguments, "--delay-ns").map_or(Duration::from_millis(500), Duration::from_nanos);
+    let delay =
+        number(arguments, "--delay-ns").map_or(Duration::from_millis(500), Duration::from_nanos);
     let config = pippin_reference::upstream::Config { delay, ..Default::default() };
     pippin_reference::upstream::serve(listener, &config, signals::catch()).map(drop)
 }

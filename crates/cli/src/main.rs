@@ -23,7 +23,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // Arguments that are no UTF-8 are clap's to refuse.
-    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let words: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     if let Some(code) = hidden::run(&words) {
         return ExitCode::from(code as u8);
     }

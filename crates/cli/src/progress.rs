@@ -1,4 +1,5 @@
-//! What is told while something runs, on standard error: a live view on a terminal, plain lines elsewhere, nothing where that is wished.
+//! What is told while something runs, on standard error: a live view on a terminal, plain lines
+//! elsewhere, nothing where that is wished.
 use pippin_lab::observer::{Event, Observer, Silent};
 use pippin_model::load_result::Window;
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
@@ -31,11 +32,23 @@ impl Lines {
     pub fn lines(&self, event: &Event<'_>) -> Vec<String> {
         match event {
             Event::Note(text) => vec![(*text).to_string()],
-            Event::Unavailable(target, failure) => with_tail(format!("{target} is unavailable: {}", failure.message), "    ", &failure.log_tail),
+            Event::Unavailable(target, failure) => with_tail(
+                format!("{target} is unavailable: {}", failure.message),
+                "    ",
+                &failure.log_tail,
+            ),
             Event::RunStarted(header) => {
-                vec![format!("{}: {} ({} targets, seed {})", header.id, header.plan.title, header.plan.targets.len(), header.seed)]
+                vec![format!(
+                    "{}: {} ({} targets, seed {})",
+                    header.id,
+                    header.plan.title,
+                    header.plan.targets.len(),
+                    header.seed
+                )]
             }
-            Event::TrialStarted(spec, ..) if self.each_second => words(spec.step).into_iter().collect(),
+            Event::TrialStarted(spec, ..) if self.each_second => {
+                words(spec.step).into_iter().collect()
+            }
             Event::TrialStarted(spec, number, total) => vec![announcement(spec, *number, *total)],
             Event::TrialFinished(record) if !self.each_second => outcome(record),
             Event::Window(window, _) if self.each_second => vec![second(window)],
@@ -73,14 +86,23 @@ fn announcement(spec: &TrialSpec, number: usize, total: usize) -> String {
 fn outcome(record: &TrialRecord) -> Vec<String> {
     match (&record.failure, &record.load) {
         (Some(failure), _) => {
-            let first = format!("        {} failed at {}: {}", record.spec.target, failure.stage.name(), failure.message);
+            let first = format!(
+                "        {} failed at {}: {}",
+                record.spec.target,
+                failure.stage.name(),
+                failure.message
+            );
             with_tail(first, "        | ", &failure.log_tail)
         }
         (None, Some(load)) => {
             let measured = &load.measured;
             let rate = measured.throughput_per_s().map_or("-".into(), format_count);
             let p99 = measured.spans.response_time.quantile_ns(0.99).map_or("-".into(), format_ns);
-            vec![format!("        {rate} requests/s, p99 {p99}, {} errors, {}", measured.errors_total(), record.verdict)]
+            vec![format!(
+                "        {rate} requests/s, p99 {p99}, {} errors, {}",
+                measured.errors_total(),
+                record.verdict
+            )]
         }
         (None, None) => Vec::new(),
     }
@@ -89,8 +111,12 @@ fn outcome(record: &TrialRecord) -> Vec<String> {
 fn second(window: &Window) -> String {
     let at = window.from_ns as f64 / 1e9;
     let seconds = window.duration_ns as f64 / 1e9;
-    let rate = if seconds > 0.0 { format_count(window.completed as f64 / seconds) } else { "-".into() };
+    let rate =
+        if seconds > 0.0 { format_count(window.completed as f64 / seconds) } else { "-".into() };
     let p99 = window.response_p99_ns.map_or("-".into(), format_ns);
     let warm = if window.from_ns < 0 { " warm-up" } else { "" };
-    format!("{at:>7.1} s  {rate:>10} requests/s  p99 {p99:>9}  {} errors  {} connections{warm}", window.errors, window.live_connections)
+    format!(
+        "{at:>7.1} s  {rate:>10} requests/s  p99 {p99:>9}  {} errors  {} connections{warm}",
+        window.errors, window.live_connections
+    )
 }

@@ -1,4 +1,5 @@
-//! Ctrl-C: the first stops what runs and keeps what is finished, the third ends Pippin at once (its supervisors then end everything below).
+//! Ctrl-C: the first stops what runs and keeps what is finished, the third ends Pippin at once (its
+//! supervisors then end everything below).
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::live::terminal;
@@ -13,7 +14,8 @@ extern "C" fn on_signal(_signal: libc::c_int) {
 /// Catches SIGINT and SIGTERM from now on; the flag they set.
 pub fn catch() -> &'static AtomicBool {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: the handler only stores to atomics and may call _exit(2); sigaction is given a zeroed, then filled struct.
+        // SAFETY: the handler only stores to atomics and may call _exit(2); sigaction is given a
+        // zeroed, then filled struct.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = on_signal as extern "C" fn(libc::c_int) as usize;
@@ -24,7 +26,8 @@ pub fn catch() -> &'static AtomicBool {
     &STOP
 }
 
-/// Asks for a stop as Ctrl-C does; for the live view, which has a key for it. May be called from a signal handler.
+/// Asks for a stop as Ctrl-C does; for the live view, which has a key for it. May be called from a
+/// signal handler.
 pub fn request_stop() {
     STOP.store(true, Ordering::SeqCst);
     if COUNT.fetch_add(1, Ordering::SeqCst) >= 2 {

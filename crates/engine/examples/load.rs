@@ -1,6 +1,7 @@
-//! One load from the command line, for profiling the engine without the rest of Pippin. Arguments are `key=value`:
-//! `to=ADDRESS c=64 d=2 warm=0.3 t=1 core=1 io=epoll|io_uring|auto mode=closed|open|devices rate=5000 poisson=1 pipeline=1 close=1
-//! think=0.9 n=COUNT sources=4 path=/ spin=ns per=100 up=1 down=1 tls=SERVER_NAME resume=1`.
+//! One load from the command line, for profiling the engine without the rest of Pippin. Arguments
+//! are `key=value`: `to=ADDRESS c=64 d=2 warm=0.3 t=1 core=1 io=epoll|io_uring|auto
+//! mode=closed|open|devices rate=5000 poisson=1 pipeline=1 close=1 think=0.9 n=COUNT sources=4
+//! path=/ spin=ns per=100 up=1 down=1 tls=SERVER_NAME resume=1`.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a tool for profiling
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -38,26 +39,55 @@ fn main() {
     }
     let arguments = Arguments(given);
     let stop = AtomicBool::new(false);
-    let result = run(&spec(&arguments), &Control { stop: &stop, on_window: None, steady: |_| true }).unwrap_or_else(|error| panic!("{error}"));
+    let result =
+        run(&spec(&arguments), &Control { stop: &stop, on_window: None, steady: |_| true })
+            .unwrap_or_else(|error| panic!("{error}"));
     print(&result);
 }
 
 fn spec(a: &Arguments) -> LoadSpec {
     let close = a.given("close");
-    let head = format!("GET {} HTTP/1.1\r\nHost: localhost\r\n{}\r\n", a.text("path", "/"), if close { "Connection: close\r\n" } else { "" });
-    let (rate, duration, warm) = (a.number("rate", 1000.0), a.ns("d", 2.0), if a.given("n") { 0 } else { a.ns("warm", 0.3) });
+    let head = format!(
+        "GET {} HTTP/1.1\r\nHost: localhost\r\n{}\r\n",
+        a.text("path", "/"),
+        if close { "Connection: close\r\n" } else { "" }
+    );
+    let (rate, duration, warm) = (
+        a.number("rate", 1000.0),
+        a.ns("d", 2.0),
+        if a.given("n") { 0 } else { a.ns("warm", 0.3) },
+    );
     let think = Spread { mean_ns: a.ns("think", 0.0), jitter: 0.05 };
     let is_devices = a.text("mode", "closed") == "devices";
     LoadSpec {
-        addresses: a.text("to", "127.0.0.1:8080").split(',').map(|to| to.parse().expect("an address like 127.0.0.1:8080")).collect(),
-        tls: a.given("tls").then(|| TlsSpec { server_name: a.text("tls", "localhost"), extra_roots_pem: None, verify: false, resume: a.given("resume") }),
-        source_addresses: (0..a.number("sources", 0.0) as u8).map(|n| IpAddr::from([127, 0, 1, n + 1])).collect(),
-        requests: vec![RequestTemplate { bytes: head.into(), head_only: false, check: Check { status: vec![200], body: BodyCheck::Any } }],
+        addresses: a
+            .text("to", "127.0.0.1:8080")
+            .split(',')
+            .map(|to| to.parse().expect("an address like 127.0.0.1:8080"))
+            .collect(),
+        tls: a.given("tls").then(|| TlsSpec {
+            server_name: a.text("tls", "localhost"),
+            extra_roots_pem: None,
+            verify: false,
+            resume: a.given("resume"),
+        }),
+        source_addresses: (0..a.number("sources", 0.0) as u8)
+            .map(|n| IpAddr::from([127, 0, 1, n + 1]))
+            .collect(),
+        requests: vec![RequestTemplate {
+            bytes: head.into(),
+            head_only: false,
+            check: Check { status: vec![200], body: BodyCheck::Any },
+        }],
         schedule: match a.text("mode", "closed").as_str() {
             "closed" => Schedule::Closed { think: a.given("think").then_some(think) },
             "open" => Schedule::Open {
                 arrivals: if a.given("poisson") { Arrivals::Poisson } else { Arrivals::Constant },
-                stages: vec![Stage { duration_ns: duration + warm, from_per_s: rate, to_per_s: rate }],
+                stages: vec![Stage {
+                    duration_ns: duration + warm,
+                    from_per_s: rate,
+                    to_per_s: rate,
+                }],
             },
             _ => Schedule::Devices {
                 devices: a.number("c", 64.0) as u32,
@@ -68,13 +98,24 @@ fn spec(a: &Arguments) -> LoadSpec {
                 ramp_down_ns: a.ns("down", 1.0),
             },
         },
-        connections: Connections { count: a.number("c", 64.0) as u32, requests_per_connection: close.then_some(1), pipeline: a.number("pipeline", 1.0) as u32 },
+        connections: Connections {
+            count: a.number("c", 64.0) as u32,
+            requests_per_connection: close.then_some(1),
+            pipeline: a.number("pipeline", 1.0) as u32,
+        },
         stop: if is_devices {
             StopRule::default()
         } else {
-            StopRule { duration_ns: (!a.given("n")).then_some(duration), requests: a.given("n").then(|| a.number("n", 0.0) as u64) }
+            StopRule {
+                duration_ns: (!a.given("n")).then_some(duration),
+                requests: a.given("n").then(|| a.number("n", 0.0) as u64),
+            }
         },
-        warm_up: if warm == 0 || is_devices { WarmUp::None } else { WarmUp::Fixed { duration_ns: warm } },
+        warm_up: if warm == 0 || is_devices {
+            WarmUp::None
+        } else {
+            WarmUp::Fixed { duration_ns: warm }
+        },
         timeouts: Timeouts::default(),
         limits: Limits::default(),
         threads: a.number("t", 1.0) as u32,
@@ -91,7 +132,10 @@ fn spec(a: &Arguments) -> LoadSpec {
 
 fn print(result: &LoadResult) {
     let measured = &result.measured;
-    println!("{:?}\n{:?} {:?} {:?}", measured.requests, measured.errors, measured.connections, measured.bytes);
+    println!(
+        "{:?}\n{:?} {:?} {:?}",
+        measured.requests, measured.errors, measured.connections, measured.bytes
+    );
     let spans = &measured.spans;
     let all: [(&str, &Histogram); 8] = [
         ("connect", &spans.connect),
@@ -106,7 +150,10 @@ fn print(result: &LoadResult) {
     for (name, histogram) in all {
         let us = |q| histogram.quantile_ns(q).unwrap_or(0) as f64 / 1e3;
         let (p50, p90, p95, p99, max) = (us(0.5), us(0.9), us(0.95), us(0.99), us(1.0));
-        println!("{name:9} n {:8} us: p50 {p50:.1} p90 {p90:.1} p95 {p95:.1} p99 {p99:.1} max {max:.1}", histogram.count());
+        println!(
+            "{name:9} n {:8} us: p50 {p50:.1} p90 {p90:.1} p95 {p95:.1} p99 {p99:.1} max {max:.1}",
+            histogram.count()
+        );
     }
     for phase in &result.phases {
         println!("{} {} {:?}", phase.name, phase.measured.duration_ns, phase.measured.requests);

@@ -1,12 +1,14 @@
 //! When the requests of an open loop are due: a closed form of the rate, no tick and no drift.
 //!
-//! A stage of length `D` whose rate goes linearly from `a` to `b` has had `N(t) = a t + (b - a) t^2 / 2 D` arrivals after `t`. The
-//! `n`-th arrival of all stages is due at `N^-1(n)`, for `n` = 0, 1, 2, ... With Poisson arrivals `n` is replaced by the sum of
-//! exponentially distributed gaps of mean 1 (time-change theorem: such a process in the variable `N` is a Poisson process of the given
-//! rate in time).
+//! A stage of length `D` whose rate goes linearly from `a` to `b` has had `N(t) = a t + (b - a) t^2
+//! / 2 D` arrivals after `t`. The `n`-th arrival of all stages is due at `N^-1(n)`, for `n` = 0, 1,
+//! 2, ... With Poisson arrivals `n` is replaced by the sum of exponentially distributed gaps of
+//! mean 1 (time-change theorem: such a process in the variable `N` is a Poisson process of the
+//! given rate in time).
 //!
-//! Threads share the load without talking: with constant arrivals thread `i` of `T` takes `n = i, i + T, ...`; with Poisson arrivals
-//! each draws its own process of a `T`-th of the rate, whose sum is a Poisson process of the whole rate.
+//! Threads share the load without talking: with constant arrivals thread `i` of `T` takes `n = i, i
+//! + T, ...`; with Poisson arrivals each draws its own process of a `T`-th of the rate, whose sum
+//! is a Poisson process of the whole rate.
 use pippin_model::load_spec::{Arrivals as Kind, Stage};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
@@ -47,7 +49,13 @@ impl Arrivals {
             .map(|stage| {
                 let seconds = stage.duration_ns as f64 / 1e9;
                 let count = (stage.from_per_s + stage.to_per_s) / 2.0 * seconds;
-                let piece = Piece { from_ns, before, count, rate: stage.from_per_s, growth: (stage.to_per_s - stage.from_per_s) / seconds };
+                let piece = Piece {
+                    from_ns,
+                    before,
+                    count,
+                    rate: stage.from_per_s,
+                    growth: (stage.to_per_s - stage.from_per_s) / seconds,
+                };
                 from_ns += stage.duration_ns;
                 before += count;
                 piece
@@ -57,7 +65,8 @@ impl Arrivals {
             Kind::Constant => (None, f64::from(thread)),
             Kind::Poisson => (Some(random::generator(seed, thread)), 0.0),
         };
-        let mut arrivals = Self { pieces, piece: 0, position, threads: f64::from(threads), gaps, next_ns: None };
+        let mut arrivals =
+            Self { pieces, piece: 0, position, threads: f64::from(threads), gaps, next_ns: None };
         if arrivals.gaps.is_some() {
             arrivals.position = arrivals.gap();
         }
@@ -65,7 +74,8 @@ impl Arrivals {
         arrivals
     }
 
-    /// When the next request is due, in nanoseconds after the start of the schedule; `None` when there are no more.
+    /// When the next request is due, in nanoseconds after the start of the schedule; `None` when
+    /// there are no more.
     #[inline]
     pub const fn next_ns(&self) -> Option<u64> {
         self.next_ns
@@ -99,7 +109,8 @@ impl Arrivals {
 }
 
 impl Piece {
-    /// Seconds from its start to its `n`-th arrival: the root of `rate t + growth t^2 / 2 = n`, in the form that does not cancel.
+    /// Seconds from its start to its `n`-th arrival: the root of `rate t + growth t^2 / 2 = n`, in
+    /// the form that does not cancel.
     fn time(&self, n: f64) -> f64 {
         if n == 0.0 {
             return 0.0;
@@ -127,7 +138,8 @@ mod tests {
     }
 
     fn merged(kind: Kind, stages: &[Stage], threads: u32, seed: u64) -> Vec<u64> {
-        let mut due: Vec<u64> = (0..threads).flat_map(|thread| all(kind, stages, thread, threads, seed)).collect();
+        let mut due: Vec<u64> =
+            (0..threads).flat_map(|thread| all(kind, stages, thread, threads, seed)).collect();
         due.sort_unstable();
         due
     }
@@ -139,7 +151,8 @@ mod tests {
         for stage in stages {
             let length = stage.duration_ns as f64 / 1e9;
             let t = (until - from).clamp(0.0, length);
-            sum += stage.from_per_s * t + (stage.to_per_s - stage.from_per_s) * t * t / (2.0 * length);
+            sum +=
+                stage.from_per_s * t + (stage.to_per_s - stage.from_per_s) * t * t / (2.0 * length);
             from += length;
         }
         sum
@@ -151,7 +164,13 @@ mod tests {
             vec![stage(3.0, 333.3, 333.3)],
             vec![stage(10.0, 0.0, 2000.0)],
             vec![stage(10.0, 2000.0, 0.0)],
-            vec![stage(2.0, 0.0, 1000.0), stage(3.0, 1000.0, 1000.0), stage(1.0, 1000.0, 5000.0), stage(2.0, 0.0, 0.0), stage(1.0, 700.0, 300.0)],
+            vec![
+                stage(2.0, 0.0, 1000.0),
+                stage(3.0, 1000.0, 1000.0),
+                stage(1.0, 1000.0, 5000.0),
+                stage(2.0, 0.0, 0.0),
+                stage(1.0, 700.0, 300.0),
+            ],
             vec![stage(0.1, 1e6, 1e6)],
         ]
     }
@@ -168,7 +187,11 @@ mod tests {
                     for thread in 0..threads {
                         let part = all(kind, &stages, thread, threads, 42);
                         assert!(part.windows(2).all(|pair| pair[0] <= pair[1]), "{name}: monotone");
-                        assert_eq!(part, all(kind, &stages, thread, threads, 42), "{name}: the same seed gives the same schedule");
+                        assert_eq!(
+                            part,
+                            all(kind, &stages, thread, threads, 42),
+                            "{name}: the same seed gives the same schedule"
+                        );
                         let share = part.len() as f64 * f64::from(threads) / due.len() as f64;
                         assert!((share - 1.0).abs() < 0.15, "{name}: threads carry alike");
                     }
@@ -177,9 +200,14 @@ mod tests {
                         let until = length as f64 / 1e9 * f64::from(tenth) / 10.0;
                         let seen = due.partition_point(|at| (*at as f64) < until * 1e9) as f64;
                         let mean = expected(&stages, until);
-                        // Constant: one more at the most, the one at 0. Poisson: five standard deviations.
-                        let bound = if kind == Kind::Constant { 1.001 } else { 5.0 * mean.sqrt() + 1.0 };
-                        assert!((seen - mean).abs() <= bound, "{name}: {seen} arrivals for {mean} until {until}");
+                        // Constant: one more at the most, the one at 0. Poisson: five standard
+                        // deviations.
+                        let bound =
+                            if kind == Kind::Constant { 1.001 } else { 5.0 * mean.sqrt() + 1.0 };
+                        assert!(
+                            (seen - mean).abs() <= bound,
+                            "{name}: {seen} arrivals for {mean} until {until}"
+                        );
                     }
                 }
             }
@@ -194,25 +222,38 @@ mod tests {
             let exact = (n as u128 * 1_000_000_000 * 2 / 777).div_ceil(2) as u64;
             assert!(at.abs_diff(exact) <= 1, "{n}: {at} for {exact}");
         }
-        assert_eq!(merged(Kind::Constant, &[stage(1.0, 1e4, 1e4)], 3, 1), all(Kind::Constant, &[stage(1.0, 1e4, 1e4)], 0, 1, 1));
+        assert_eq!(
+            merged(Kind::Constant, &[stage(1.0, 1e4, 1e4)], 3, 1),
+            all(Kind::Constant, &[stage(1.0, 1e4, 1e4)], 0, 1, 1)
+        );
     }
 
     #[test]
     fn poisson_gaps_are_exponential_and_independent() {
         for threads in [1, 3] {
             let due = merged(Kind::Poisson, &[stage(100.0, 1000.0, 1000.0)], threads, 5);
-            let gaps: Vec<f64> = due.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e6).collect();
+            let gaps: Vec<f64> =
+                due.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e6).collect();
             let n = gaps.len() as f64;
             let mean = gaps.iter().sum::<f64>() / n;
             let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / n;
             assert!((mean - 1.0).abs() < 0.02, "{mean}");
-            assert!((variance.sqrt() / mean - 1.0).abs() < 0.02, "coefficient of variation {}", variance.sqrt() / mean);
+            assert!(
+                (variance.sqrt() / mean - 1.0).abs() < 0.02,
+                "coefficient of variation {}",
+                variance.sqrt() / mean
+            );
             // Kolmogorov-Smirnov against 1 - exp(-x), 1 % level.
             let mut sorted = gaps.clone();
             sorted.sort_unstable_by(f64::total_cmp);
-            let distance = sorted.iter().enumerate().map(|(i, gap)| ((i as f64 + 0.5) / n - (1.0 - (-gap).exp())).abs()).fold(0.0, f64::max);
+            let distance = sorted
+                .iter()
+                .enumerate()
+                .map(|(i, gap)| ((i as f64 + 0.5) / n - (1.0 - (-gap).exp())).abs())
+                .fold(0.0, f64::max);
             assert!(distance < 1.63 / n.sqrt(), "{distance}");
-            let covariance = gaps.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum::<f64>() / n;
+            let covariance =
+                gaps.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum::<f64>() / n;
             assert!((covariance / variance).abs() < 0.02);
         }
     }

@@ -5,7 +5,11 @@ use pippin_model::load_spec::{BodyCheck, Check};
 /// Whether the check accepts this status.
 #[inline]
 pub(crate) fn accepts_status(check: &Check, status: u16) -> bool {
-    if check.status.is_empty() { (200..400).contains(&status) } else { check.status.contains(&status) }
+    if check.status.is_empty() {
+        (200..400).contains(&status)
+    } else {
+        check.status.contains(&status)
+    }
 }
 
 /// Judges a body while it arrives.
@@ -28,7 +32,9 @@ impl BodyJudge {
         match check {
             BodyCheck::Any | BodyCheck::Length { .. } => {}
             BodyCheck::Exact(expected) => {
-                let right = usize::try_from(start).ok().and_then(|start| expected.get(start..start.checked_add(piece.len())?));
+                let right = usize::try_from(start)
+                    .ok()
+                    .and_then(|start| expected.get(start..start.checked_add(piece.len())?));
                 self.wrong |= right != Some(piece);
             }
             BodyCheck::Contains { max, .. } => {
@@ -53,7 +59,8 @@ impl BodyJudge {
                 BodyCheck::Length { min, max } => (*min..=*max).contains(&length),
                 BodyCheck::Contains { min, max, all } => {
                     let body = kept.map(|kept| *kept).unwrap_or_default();
-                    (*min..=*max).contains(&length) && all.iter().all(|needle| memmem::find(&body, needle.as_bytes()).is_some())
+                    (*min..=*max).contains(&length)
+                        && all.iter().all(|needle| memmem::find(&body, needle.as_bytes()).is_some())
                 }
             }
     }
@@ -78,7 +85,13 @@ mod tests {
         let check = BodyCheck::Exact(b"Hello World!".to_vec());
         assert!(judge(&check, &["Hello World!"]));
         assert!(judge(&check, &["H", "ello", " World!"]));
-        for wrong in [&["Hello World"][..], &["Hello World!!"], &["Hello World!", "!"], &["hello World!"], &[]] {
+        for wrong in [
+            &["Hello World"][..],
+            &["Hello World!!"],
+            &["Hello World!", "!"],
+            &["hello World!"],
+            &[],
+        ] {
             assert!(!judge(&check, wrong), "{wrong:?}");
         }
     }

@@ -19,8 +19,9 @@ const LEAD_NS: u64 = 30_000_000;
 const SHORT_WINDOW_NS: u64 = 200_000_000;
 /// How often the coordinator looks while it has an instant to decide.
 const POLL: Duration = Duration::from_millis(5);
-/// How often it looks afterwards, when only the caller's wish to stop is left to see. Where it shares a core with a thread of the load, each look
-/// delays all requests under way (docs/decisions/engine-waiting.md).
+/// How often it looks afterwards, when only the caller's wish to stop is left to see. Where it
+/// shares a core with a thread of the load, each look delays all requests under way
+/// (docs/decisions/engine-waiting.md).
 const RARE_POLL: Duration = Duration::from_millis(100);
 
 /// The part of the load that runs on the caller's thread.
@@ -65,7 +66,13 @@ pub(crate) struct Course {
 }
 
 impl<'a> Coordinator<'a> {
-    pub fn new(spec: &'a LoadSpec, control: &'a Control<'a>, timeline: &'a Timeline, progress: &'a [Progress], inbox: Receiver<Message>) -> Self {
+    pub fn new(
+        spec: &'a LoadSpec,
+        control: &'a Control<'a>,
+        timeline: &'a Timeline,
+        progress: &'a [Progress],
+        inbox: Receiver<Message>,
+    ) -> Self {
         Self {
             spec,
             control,
@@ -246,10 +253,16 @@ impl<'a> Coordinator<'a> {
         // Interrupted within the warm-up: nothing was measured.
         let from = self.measure_from.min(end).max(start.min(end));
         let (from, to) = match self.spec.schedule {
-            Schedule::Devices { ramp_up_ns, sustain_ns, .. } => ((start + ramp_up_ns).min(end), (start + ramp_up_ns + sustain_ns).min(end)),
+            Schedule::Devices { ramp_up_ns, sustain_ns, .. } => {
+                ((start + ramp_up_ns).min(end), (start + ramp_up_ns + sustain_ns).min(end))
+            }
             _ => (from, end),
         };
-        let windows = self.windows.into_iter().map(|(at, window)| Window { from_ns: at as i64 - from as i64, ..window }).collect();
+        let windows = self
+            .windows
+            .into_iter()
+            .map(|(at, window)| Window { from_ns: at as i64 - from as i64, ..window })
+            .collect();
         Course {
             started_ns: if self.started == UNKNOWN { end } else { self.started },
             start_ns: start,
@@ -257,7 +270,11 @@ impl<'a> Coordinator<'a> {
             measured_from_ns: from,
             measured_to_ns: to,
             warm_up: WarmUpResult {
-                duration_ns: if matches!(self.spec.warm_up, WarmUp::None) { 0 } else { from.saturating_sub(start) },
+                duration_ns: if matches!(self.spec.warm_up, WarmUp::None) {
+                    0
+                } else {
+                    from.saturating_sub(start)
+                },
                 steady: self.steady,
                 completed: 0,
             },

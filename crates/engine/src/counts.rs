@@ -1,15 +1,18 @@
-//! Counts of time spans on the hot path, in a quarter of the instructions that the histogram takes in which everything ends (docs/decisions/engine-event-loops.md).
+//! Counts of time spans on the hot path, in a quarter of the instructions that the histogram takes
+//! in which everything ends (docs/decisions/engine-event-loops.md).
 use pippin_model::histogram::{HIGHEST_NS, Histogram};
 
-/// Spans are told apart by units of 64 ns, the largest power of two below the histogram's least value.
+/// Spans are told apart by units of 64 ns, the largest power of two below the histogram's least
+/// value.
 const UNIT_BITS: u32 = 6;
 /// ... and, from 2,048 units on, by their eleven highest bits: three significant digits.
 const DIGIT_BITS: u32 = 10;
 /// Places of all spans up to [`HIGHEST_NS`].
 const PLACES: usize = place(HIGHEST_NS) + 1;
 
-/// How many spans fell into which bucket of [`Histogram`]: the same buckets (its constants are asserted by a test), so that nothing is lost on the way
-/// there. A count holds 2^32 spans, more than a thread can make in the second after which counts are moved on.
+/// How many spans fell into which bucket of [`Histogram`]: the same buckets (its constants are
+/// asserted by a test), so that nothing is lost on the way there. A count holds 2^32 spans, more
+/// than a thread can make in the second after which counts are moved on.
 #[derive(Debug)]
 pub(crate) struct Counts(Box<[u32]>);
 
@@ -29,7 +32,8 @@ impl Counts {
         }
     }
 
-    /// Hands over everything that was counted, as spans and how many there were of them, and starts anew.
+    /// Hands over everything that was counted, as spans and how many there were of them, and starts
+    /// anew.
     pub fn take(&mut self, mut each: impl FnMut(u64, u64)) {
         for (step, counts) in self.0.chunks_mut(STEP).enumerate() {
             if counts.iter().fold(0, |all, count| all | count) == 0 {

@@ -6,7 +6,8 @@ pub(crate) fn bind(core: u32) -> io::Result<()> {
     if core as usize >= libc::CPU_SETSIZE as usize {
         return Err(io::Error::from_raw_os_error(libc::EINVAL));
     }
-    // SAFETY: a cpu_set_t is plain bits, for which zero is valid; CPU_SET stays within it; pid 0 is the calling thread.
+    // SAFETY: a cpu_set_t is plain bits, for which zero is valid; CPU_SET stays within it; pid 0 is
+    // the calling thread.
     let result = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(core as usize, &mut set);
@@ -25,7 +26,8 @@ pub(crate) fn max_rss_bytes() -> Option<u64> {
     (result == 0).then_some(usage.ru_maxrss as u64 * 1024)
 }
 
-/// Lets the calling thread's sleeps end when they should: the kernel otherwise adds up to 50 us of timer slack (prctl(2)).
+/// Lets the calling thread's sleeps end when they should: the kernel otherwise adds up to 50 us of
+/// timer slack (prctl(2)).
 pub(crate) fn sleep_precisely() {
     // Where the kernel refuses, deadlines are met by a longer spin.
     // SAFETY: no pointers.

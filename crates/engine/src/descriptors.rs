@@ -15,9 +15,13 @@ pub(crate) enum Tables {
 /// Descriptors beside those of connections: event loop, rings, standard streams, and some to spare.
 const SPARE: u64 = 32;
 
-/// Makes room for `users` connections on `threads` threads. Raises the soft limit where that is needed and possible.
+/// Makes room for `users` connections on `threads` threads. Raises the soft limit where that is
+/// needed and possible.
 pub(crate) fn prepare(users: u32, threads: u32) -> Result<Tables, EngineError> {
-    let failed = |error| EngineError::System { what: "reading the limit of descriptors (RLIMIT_NOFILE)", error };
+    let failed = |error| EngineError::System {
+        what: "reading the limit of descriptors (RLIMIT_NOFILE)",
+        error,
+    };
     let (soft, hard) = limits().map_err(failed)?;
     // Each entry is one descriptor; what cannot be read is left to the margin.
     let open = std::fs::read_dir("/proc/self/fd").map_or(0, |entries| entries.count() as u64);
@@ -27,7 +31,10 @@ pub(crate) fn prepare(users: u32, threads: u32) -> Result<Tables, EngineError> {
         Tables::OneForEachThread => hard,
     };
     if needed > soft {
-        raise(hard).map_err(|error| EngineError::System { what: "raising the limit of descriptors (RLIMIT_NOFILE)", error })?;
+        raise(hard).map_err(|error| EngineError::System {
+            what: "raising the limit of descriptors (RLIMIT_NOFILE)",
+            error,
+        })?;
     }
     Ok(tables)
 }
@@ -42,7 +49,11 @@ fn plan(users: u32, threads: u32, open: u64, limit: u64) -> Result<Tables, Engin
     if users.div_ceil(u64::from(threads)) <= most {
         return Ok(Tables::OneForEachThread);
     }
-    Err(EngineError::TooFewDescriptors { needed: users + open + SPARE, limit, threads: users.div_ceil(most.max(1)) })
+    Err(EngineError::TooFewDescriptors {
+        needed: users + open + SPARE,
+        limit,
+        threads: users.div_ceil(most.max(1)),
+    })
 }
 
 fn limits() -> io::Result<(u64, u64)> {
@@ -57,13 +68,18 @@ fn limits() -> io::Result<(u64, u64)> {
 fn raise(hard: u64) -> io::Result<()> {
     let limit = libc::rlimit { rlim_cur: hard, rlim_max: hard };
     // SAFETY: `limit` is valid for reading.
-    if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) } < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) } < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
 }
 
 /// Gives the calling thread a descriptor table of its own, with the standard streams alone.
 pub(crate) fn unshare() -> io::Result<()> {
     // SAFETY: no pointers. Nothing in this thread uses a descriptor of the old table.
-    let result = unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_UNSHARE) };
+    let result =
+        unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_UNSHARE) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 

@@ -42,7 +42,9 @@ pub enum EngineError {
         what: &'static str,
     },
     /// A thread would have nothing to do.
-    #[error("{threads} threads for {connections} {users}: a thread needs at least one, so use at most {connections} threads")]
+    #[error(
+        "{threads} threads for {connections} {users}: a thread needs at least one, so use at most {connections} threads"
+    )]
     MoreThreadsThanConnections {
         /// Threads asked for.
         threads: u32,
@@ -75,7 +77,9 @@ pub enum EngineError {
     #[error("nothing ends the load: give a duration or a number of requests")]
     Endless,
     /// Fewer requests than users.
-    #[error("{requests} requests for {connections} connections: some would never be used; ask for at most {requests} connections")]
+    #[error(
+        "{requests} requests for {connections} connections: some would never be used; ask for at most {requests} connections"
+    )]
     FewerRequestsThanConnections {
         /// Requests asked for.
         requests: u64,
@@ -94,7 +98,9 @@ pub enum EngineError {
         needed_ns: u64,
     },
     /// A source address of the other family.
-    #[error("source address {from_address} cannot connect to {to}: one is IPv4 and the other IPv6; give source addresses of the target's family")]
+    #[error(
+        "source address {from_address} cannot connect to {to}: one is IPv4 and the other IPv6; give source addresses of the target's family"
+    )]
     SourceFamily {
         /// The local address.
         from_address: IpAddr,
@@ -102,7 +108,9 @@ pub enum EngineError {
         to: SocketAddr,
     },
     /// A source address that this host does not have.
-    #[error("source address {address} cannot be used: {error}; add it to an interface (127.0.0.0/8 needs no adding)")]
+    #[error(
+        "source address {address} cannot be used: {error}; add it to an interface (127.0.0.0/8 needs no adding)"
+    )]
     SourceAddress {
         /// The local address.
         address: IpAddr,
@@ -138,16 +146,22 @@ pub enum EngineError {
         threads: u64,
     },
     /// A server name that no certificate can be for.
-    #[error("the server name `{name}` is neither a host name nor an IP address: write it like example.org")]
+    #[error(
+        "the server name `{name}` is neither a host name nor an IP address: write it like example.org"
+    )]
     ServerName {
         /// The name given.
         name: String,
     },
     /// Roots that cannot be read.
-    #[error("the roots to trust besides the system's cannot be used: {0}; give certificates in PEM form")]
+    #[error(
+        "the roots to trust besides the system's cannot be used: {0}; give certificates in PEM form"
+    )]
     ExtraRoots(String),
     /// Nothing to verify certificates with.
-    #[error("this system has no root certificates ({errors}): install them (package ca-certificates), set SSL_CERT_FILE, give a root, or do not verify")]
+    #[error(
+        "this system has no root certificates ({errors}): install them (package ca-certificates), set SSL_CERT_FILE, give a root, or do not verify"
+    )]
     NoRoots {
         /// Why there are none.
         errors: String,
@@ -177,7 +191,9 @@ pub enum EngineError {
         error: io::Error,
     },
     /// A processor that cannot be used.
-    #[error("a thread cannot be bound to processor {core}: {error}; give processors that this machine has and this process may use")]
+    #[error(
+        "a thread cannot be bound to processor {core}: {error}; give processors that this machine has and this process may use"
+    )]
     Core {
         /// Its number.
         core: u32,

@@ -1,10 +1,12 @@
 //! The load generator: schedule x protocol x stop rule over an event loop a core.
 //!
-//! [`run()`] takes a [`LoadSpec`] and returns what was measured. It knows nothing of targets, plans or files.
+//! [`run()`] takes a [`LoadSpec`] and returns what was measured. It knows nothing of targets, plans
+//! or files.
 //!
-//! The way of a load: `validate` -> `coordinator` starts one `worker` a thread, each with an `io` event loop, `users` that say when a
-//! request is due, the `http1` decoder (with `tls` between it and the loop, if asked for), and a `recorder`; the coordinator tells all of them when measuring starts and ends
-//! (`timeline`) and merges what they have counted.
+//! The way of a load: `validate` -> `coordinator` starts one `worker` a thread, each with an `io`
+//! event loop, `users` that say when a request is due, the `http1` decoder (with `tls` between it
+//! and the loop, if asked for), and a `recorder`; the coordinator tells all of them when measuring
+//! starts and ends (`timeline`) and merges what they have counted.
 mod arrivals;
 mod check;
 mod clock;
@@ -40,27 +42,36 @@ pub use error::{EngineError, Remedy};
 
 /// How the caller takes part in a load while it runs.
 pub struct Control<'a> {
-    /// Ends the load early; what was measured is returned with `interrupted` set. Noticed within some 20 ms.
+    /// Ends the load early; what was measured is returned with `interrupted` set. Noticed within
+    /// some 20 ms.
     pub stop: &'a AtomicBool,
-    /// Gets each window of a second as soon as all threads have delivered it. In a warm-up of unknown length its `from_ns` counts
-    /// from the latest possible start of measuring; in the result it is exact.
+    /// Gets each window of a second as soon as all threads have delivered it. In a warm-up of
+    /// unknown length its `from_ns` counts from the latest possible start of measuring; in the
+    /// result it is exact.
     pub on_window: Option<&'a (dyn Fn(&Window) + Send + Sync)>,
-    /// Whether throughput has stopped trending, given the completed requests per second of each short window (200 ms) so far.
+    /// Whether throughput has stopped trending, given the completed requests per second of each
+    /// short window (200 ms) so far.
     pub steady: fn(&[f64]) -> bool,
 }
 
 /// Does one TLS handshake and closes again: whether a load would get through, before it begins.
 ///
 /// # Errors
-/// If there is no such server name, no root to trust, or the handshake fails or takes longer than `timeout`.
-pub fn try_handshake(address: SocketAddr, tls: &TlsSpec, timeout: Duration) -> Result<Negotiated, EngineError> {
+/// If there is no such server name, no root to trust, or the handshake fails or takes longer than
+/// `timeout`.
+pub fn try_handshake(
+    address: SocketAddr,
+    tls: &TlsSpec,
+    timeout: Duration,
+) -> Result<Negotiated, EngineError> {
     tls::probe::handshake(address, tls, timeout)
 }
 
 /// Applies one load and blocks until it is over.
 ///
 /// # Errors
-/// If the load cannot run as it was asked for, with the fix; what goes wrong with single requests is counted and no error.
+/// If the load cannot run as it was asked for, with the fix; what goes wrong with single requests
+/// is counted and no error.
 pub fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
     run::run(spec, control)
 }

@@ -1,4 +1,5 @@
-//! What a thread has measured so far: one tally for each stretch of the load, one for the present window.
+//! What a thread has measured so far: one tally for each stretch of the load, one for the present
+//! window.
 use std::sync::mpsc::Sender;
 
 use pippin_model::load_result::ErrorKind;
@@ -238,7 +239,8 @@ impl Recorder {
         self.tally_of_connection(is_first).spans.tls.record(tls_ns);
     }
 
-    /// The first connections belong to the measured part although a warm-up may be under way: they happen once.
+    /// The first connections belong to the measured part although a warm-up may be under way: they
+    /// happen once.
     fn tally_of_connection(&mut self, is_first: bool) -> &mut Tally {
         let stretch = if is_first { self.stretch_of_first() } else { self.current };
         &mut self.stretches[stretch]

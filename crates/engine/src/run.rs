@@ -31,12 +31,14 @@ pub(crate) fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, 
     }
 }
 
-/// Whether requests are to be sent at instants: epoll meets them better (docs/decisions/engine-event-loops.md).
+/// Whether requests are to be sent at instants: epoll meets them better
+/// (docs/decisions/engine-event-loops.md).
 const fn has_deadlines(spec: &LoadSpec) -> bool {
     matches!(spec.schedule, Schedule::Open { .. })
 }
 
-/// The share of `total` that falls to thread `nth` of `threads`; the shares differ by one at the most and add up.
+/// The share of `total` that falls to thread `nth` of `threads`; the shares differ by one at the
+/// most and add up.
 fn share(total: u64, threads: u32, nth: u32) -> u64 {
     let (threads, nth) = (u64::from(threads), u64::from(nth));
     total / threads + u64::from(nth < total % threads)
@@ -45,7 +47,12 @@ fn share(total: u64, threads: u32, nth: u32) -> u64 {
 fn run_on<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
     let tables = descriptors::prepare(users(spec), spec.threads)?;
     let wire = Arc::new(Wire::new(&spec.requests, spec.connections.pipeline));
-    let endpoints = Arc::new(Endpoints::new(&spec.addresses, &spec.source_addresses, spec.connections.pipeline > 1, spec.tls.is_some()));
+    let endpoints = Arc::new(Endpoints::new(
+        &spec.addresses,
+        &spec.source_addresses,
+        spec.connections.pipeline > 1,
+        spec.tls.is_some(),
+    ));
     let tls = spec.tls.as_ref().map(Client::new).transpose()?;
     let timeline = Timeline::new();
     let progress: Vec<Progress> = (0..spec.threads).map(|_| Progress::default()).collect();
@@ -57,10 +64,24 @@ fn run_on<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, E
         .zip(0..)
         .map(|(progress, thread)| {
             let slots = share(u64::from(users(spec)), spec.threads, thread) as u32;
-            let quota = spec.stop.requests.map_or(u64::MAX, |requests| share(requests, spec.threads, thread));
+            let quota = spec
+                .stop
+                .requests
+                .map_or(u64::MAX, |requests| share(requests, spec.threads, thread));
             let (wire, endpoints) = (Arc::clone(&wire), Arc::clone(&endpoints));
             let tls = tls.clone();
-            let assignment = Assignment { spec, thread, slots, first_slot, quota, wire, endpoints, tls, timeline: &timeline, progress };
+            let assignment = Assignment {
+                spec,
+                thread,
+                slots,
+                first_slot,
+                quota,
+                wire,
+                endpoints,
+                tls,
+                timeline: &timeline,
+                progress,
+            };
             first_slot += slots;
             assignment
         })
@@ -75,7 +96,9 @@ fn run_on<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, E
             .collect();
         drop(outbox);
         let course = Coordinator::new(spec, control, &timeline, &progress, inbox).run();
-        let outcomes = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| Err(EngineError::WorkerDied(message(&*panic)))));
+        let outcomes = threads.into_iter().map(|thread| {
+            thread.join().unwrap_or_else(|panic| Err(EngineError::WorkerDied(message(&*panic))))
+        });
         (course, outcomes.collect::<Vec<_>>())
     });
     let outcomes = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -83,7 +106,10 @@ fn run_on<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, E
 }
 
 fn message(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
     text.unwrap_or("without a message").into()
 }
 
@@ -97,7 +123,8 @@ impl Drop for Farewell {
     }
 }
 
-/// How many stretches the load has, whether the first is a warm-up, and which of them is the headline.
+/// How many stretches the load has, whether the first is a warm-up, and which of them is the
+/// headline.
 const fn stretches(spec: &LoadSpec) -> (usize, bool, usize) {
     match (&spec.schedule, spec.warm_up) {
         (Schedule::Devices { .. }, _) => (PHASES.len(), false, SUSTAIN),
@@ -110,7 +137,11 @@ const fn stretches(spec: &LoadSpec) -> (usize, bool, usize) {
 const PHASES: [&str; 3] = ["ramp_up", "sustain", "ramp_down"];
 const SUSTAIN: usize = 1;
 
-fn work<I: Io>(assignment: &Assignment<'_>, tables: Tables, outbox: Sender<Message>) -> Result<Outcome, EngineError> {
+fn work<I: Io>(
+    assignment: &Assignment<'_>,
+    tables: Tables,
+    outbox: Sender<Message>,
+) -> Result<Outcome, EngineError> {
     let _farewell = Farewell(outbox.clone());
     let spec = assignment.spec;
     if !spec.cores.is_empty() {
@@ -118,17 +149,27 @@ fn work<I: Io>(assignment: &Assignment<'_>, tables: Tables, outbox: Sender<Messa
         cpu::bind(core).map_err(|error| EngineError::Core { core, error })?;
     }
     if tables == Tables::OneForEachThread {
-        descriptors::unshare().map_err(|error| EngineError::System { what: "giving a thread its own descriptors (close_range)", error })?;
+        descriptors::unshare().map_err(|error| EngineError::System {
+            what: "giving a thread its own descriptors (close_range)",
+            error,
+        })?;
     }
     cpu::sleep_precisely();
     let (count, has_warm_up, _) = stretches(spec);
     let recorder = Recorder::new(count, has_warm_up, outbox);
-    let worker = Worker::<I>::new(assignment, recorder).map_err(|error| EngineError::System { what: "setting up the event loop", error })?;
+    let worker = Worker::<I>::new(assignment, recorder)
+        .map_err(|error| EngineError::System { what: "setting up the event loop", error })?;
     worker.run().map_err(|error| EngineError::System { what: "waiting for events", error })
 }
 
 /// Merges what the threads have counted.
-fn assemble(spec: &LoadSpec, io: &str, started_unix_ns: u64, mut course: Course, outcomes: &[Outcome]) -> LoadResult {
+fn assemble(
+    spec: &LoadSpec,
+    io: &str,
+    started_unix_ns: u64,
+    mut course: Course,
+    outcomes: &[Outcome],
+) -> LoadResult {
     let asked = u64::from(users(spec));
     let (count, has_warm_up, headline) = stretches(spec);
     let mut merged: Vec<Tally> = (0..count).map(|_| Tally::default()).collect();
@@ -180,7 +221,11 @@ fn phases(spec: &LoadSpec, course: &Course, merged: Vec<Tally>, asked: u64) -> V
         .zip(bounds.windows(2))
         .map(|((tally, name), bounds)| {
             let (from, to) = (within(bounds[0]), within(bounds[1]));
-            Phase { name: name.into(), from_ns: from - course.started_ns.min(from), measured: tally.into_measured(to - from, asked) }
+            Phase {
+                name: name.into(),
+                from_ns: from - course.started_ns.min(from),
+                measured: tally.into_measured(to - from, asked),
+            }
         })
         .collect()
 }
@@ -195,9 +240,11 @@ fn tls_use(spec: &TlsSpec, outcomes: &[Outcome]) -> TlsUse {
 fn generator(outcomes: &[Outcome], headline: usize) -> GeneratorUse {
     // Without marks the load was interrupted before measuring began.
     let spent = |of: fn(&Mark) -> u64| {
-        outcomes.iter().map(move |outcome| match (outcome.marks.get(headline), outcome.marks.get(headline + 1)) {
-            (Some(from), Some(to)) => of(to) - of(from),
-            _ => 0,
+        outcomes.iter().map(move |outcome| {
+            match (outcome.marks.get(headline), outcome.marks.get(headline + 1)) {
+                (Some(from), Some(to)) => of(to) - of(from),
+                _ => 0,
+            }
         })
     };
     GeneratorUse {

@@ -1,7 +1,9 @@
 //! What one thread counts in one stretch of the load.
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::ByteCounts;
-use pippin_model::load_result::{Answered, ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StatusCounts, Window};
+use pippin_model::load_result::{
+    Answered, ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StatusCounts, Window,
+};
 
 /// The kinds of errors, in the order of their discriminants.
 const KINDS: [ErrorKind; 12] = [
@@ -56,7 +58,8 @@ impl Tally {
         self.connections.requests_before_close = Some((least.min(served), most.max(served)));
     }
 
-    /// Adds what another thread counted in the same stretch. Peaks add up: an upper bound where there is more than one thread.
+    /// Adds what another thread counted in the same stretch. Peaks add up: an upper bound where
+    /// there is more than one thread.
     pub fn merge(&mut self, other: &Self) {
         self.requests.merge(&other.requests);
         self.answered.merge(&other.answered);

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Not decided yet.
 pub(crate) const UNKNOWN: u64 = u64::MAX;
 
-/// Instants on CLOCK_MONOTONIC; [`UNKNOWN`] until the coordinator sets them, always some time ahead.
+/// Instants on CLOCK_MONOTONIC; [`UNKNOWN`] until the coordinator sets them, always some time
+/// ahead.
 #[derive(Debug)]
 pub(crate) struct Timeline {
     /// Connections may be opened.
@@ -54,7 +55,11 @@ impl Timeline {
 
     #[inline]
     pub fn instants(&self) -> Instants {
-        Instants { start: self.start.load(Ordering::Acquire), measure_from: self.measure_from.load(Ordering::Acquire), end: self.end.load(Ordering::Acquire) }
+        Instants {
+            start: self.start.load(Ordering::Acquire),
+            measure_from: self.measure_from.load(Ordering::Acquire),
+            end: self.end.load(Ordering::Acquire),
+        }
     }
 }
 

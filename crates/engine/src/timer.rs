@@ -1,8 +1,10 @@
-//! A hierarchical timing wheel (Varghese and Lauck, 1987): a hundred thousand sleepers cost a few nanoseconds each.
+//! A hierarchical timing wheel (Varghese and Lauck, 1987): a hundred thousand sleepers cost a few
+//! nanoseconds each.
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Nanoseconds of a tick as a power of two: 65.536 us. Only coarse sorting happens by ticks; timers fire by the nanosecond.
+/// Nanoseconds of a tick as a power of two: 65.536 us. Only coarse sorting happens by ticks; timers
+/// fire by the nanosecond.
 const TICK_BITS: u32 = 16;
 const SLOT_BITS: u32 = 8;
 const SLOTS: usize = 1 << SLOT_BITS;
@@ -64,7 +66,8 @@ impl Wheel {
         }
     }
 
-    /// The tick at which the next list that is not empty begins. Lists of a lower level are always earlier than those of a higher one.
+    /// The tick at which the next list that is not empty begins. Lists of a lower level are always
+    /// earlier than those of a higher one.
     fn next_list(&self) -> Option<u64> {
         (0..LEVELS).find_map(|level| {
             let shift = SLOT_BITS * level as u32;

@@ -1,5 +1,7 @@
-//! Time spans on their way to the histograms. They wait in rows, for eight tables a request, each touched between two calls of the kernel, would be eight times
-//! memory that the kernel has pushed out of the cache: in rows, each is brought in once for many requests. Then they wait as [`Counts`], until a window ends.
+//! Time spans on their way to the histograms. They wait in rows, for eight tables a request, each
+//! touched between two calls of the kernel, would be eight times memory that the kernel has pushed
+//! out of the cache: in rows, each is brought in once for many requests. Then they wait as
+//! [`Counts`], until a window ends.
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::Spans;
 
@@ -73,7 +75,8 @@ impl Uncounted {
         self.send_lags_ns.len() >= ROW
     }
 
-    /// Counts the rows. `current` is the present stretch; of a request that belongs to another, the spans are counted there at once.
+    /// Counts the rows. `current` is the present stretch; of a request that belongs to another, the
+    /// spans are counted there at once.
     pub fn count(&mut self, current: usize, stretches: &mut [Tally], window: &mut WindowTally) {
         if self.answers.iter().any(|answer| answer.stretch as usize != current) {
             self.answers.retain(|answer| {
@@ -92,8 +95,8 @@ impl Uncounted {
         self.send_lags_ns.clear();
     }
 
-    /// Counts the rows and moves everything to the histograms: of the present stretch, and of the window that is under way. To be called
-    /// before another stretch or window begins.
+    /// Counts the rows and moves everything to the histograms: of the present stretch, and of the
+    /// window that is under way. To be called before another stretch or window begins.
     pub fn settle(&mut self, current: usize, stretches: &mut [Tally], window: &mut WindowTally) {
         self.count(current, stretches, window);
         let spans = &mut stretches[current].spans;
@@ -138,18 +141,33 @@ mod tests {
         let full: Vec<bool> = (0..ROW).map(|_| uncounted.answer(spans(1, 1))).collect();
         assert_eq!(full.iter().position(|full| *full), Some(ROW - 1), "the last of a row says so");
         assert!(uncounted.answer(spans(0, 10)) && !uncounted.send_lag(7_000));
-        let (mut stretches, mut window) = ([Tally::default(), Tally::default()], WindowTally::default());
+        let (mut stretches, mut window) =
+            ([Tally::default(), Tally::default()], WindowTally::default());
         uncounted.count(1, &mut stretches, &mut window);
-        assert_eq!((stretches[1].spans.headers.count(), window.send_lag.count()), (0, 0), "not before the window ends");
+        assert_eq!(
+            (stretches[1].spans.headers.count(), window.send_lag.count()),
+            (0, 0),
+            "not before the window ends"
+        );
         for _ in 0..2 {
             // The second time there is nothing left to count.
             uncounted.settle(1, &mut stretches, &mut window);
             for (tally, (count, times)) in stretches.iter().zip([(1, 10), (ROW as u64, 1)]) {
                 let spans = &tally.spans;
-                let all = [&spans.headers, &spans.body, &spans.service_time, &spans.response_time, &spans.send_lag, &spans.own_lag];
+                let all = [
+                    &spans.headers,
+                    &spans.body,
+                    &spans.service_time,
+                    &spans.response_time,
+                    &spans.send_lag,
+                    &spans.own_lag,
+                ];
                 for (histogram, thousands) in all.into_iter().zip(1..) {
                     assert_eq!(histogram.count(), count);
-                    assert!(histogram.max_ns().unwrap().abs_diff(1_000 * thousands * times) <= 100, "{thousands}");
+                    assert!(
+                        histogram.max_ns().unwrap().abs_diff(1_000 * thousands * times) <= 100,
+                        "{thousands}"
+                    );
                 }
             }
             assert_eq!((window.response.count(), window.send_lag.count()), (ROW as u64 + 1, 1));

@@ -33,10 +33,15 @@ fn addresses(spec: &LoadSpec) -> Result<(), EngineError> {
         if let Some(to) = spec.addresses.iter().find(|to| to.is_ipv4() != source.is_ipv4()) {
             return Err(EngineError::SourceFamily { from_address: *source, to: *to });
         }
-        try_source(*source).map_err(|error| EngineError::SourceAddress { address: *source, error })?;
+        try_source(*source)
+            .map_err(|error| EngineError::SourceAddress { address: *source, error })?;
     }
     if let Some(address) = spec.addresses.iter().find(|address| address.port() == 0) {
-        return Err(EngineError::OutOfBounds { what: "the port to connect to", value: address.to_string(), bounds: "from 1 to 65535" });
+        return Err(EngineError::OutOfBounds {
+            what: "the port to connect to",
+            value: address.to_string(),
+            bounds: "from 1 to 65535",
+        });
     }
     ports(spec, first.is_ipv4())
 }
@@ -44,12 +49,19 @@ fn addresses(spec: &LoadSpec) -> Result<(), EngineError> {
 /// One source address has a limited range of ports towards one target.
 fn ports(spec: &LoadSpec, is_ipv4: bool) -> Result<(), EngineError> {
     let Some(ports) = local_ports() else { return Ok(()) };
-    let (sources, targets) = (spec.source_addresses.len().max(1) as u64, spec.addresses.len() as u64);
+    let (sources, targets) =
+        (spec.source_addresses.len().max(1) as u64, spec.addresses.len() as u64);
     let connections = users(spec);
     if !is_ipv4 || u64::from(connections) <= ports * sources * targets {
         return Ok(());
     }
-    Err(EngineError::TooFewPorts { connections, sources, targets, ports, needed: u64::from(connections).div_ceil(ports * targets) })
+    Err(EngineError::TooFewPorts {
+        connections,
+        sources,
+        targets,
+        ports,
+        needed: u64::from(connections).div_ceil(ports * targets),
+    })
 }
 
 /// The size of net.ipv4.ip_local_port_range.
@@ -78,7 +90,11 @@ fn requests(spec: &LoadSpec) -> Result<(), EngineError> {
     let longest = spec.requests.iter().map(|request| request.bytes.len() as u64).max().unwrap_or(0);
     // The wire counts its bytes in 32 bits.
     if bytes + longest * u64::from(spec.connections.pipeline) > u64::from(u32::MAX) {
-        return Err(EngineError::OutOfBounds { what: "the size of all requests together", value: bytes.to_string(), bounds: "below 4 GiB" });
+        return Err(EngineError::OutOfBounds {
+            what: "the size of all requests together",
+            value: bytes.to_string(),
+            bounds: "below 4 GiB",
+        });
     }
     Ok(())
 }
@@ -122,8 +138,16 @@ fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
         return Err(EngineError::Zero { what });
     }
     if spec.threads > users(spec) {
-        let users_are = if matches!(spec.schedule, Schedule::Devices { .. }) { "devices" } else { "connections" };
-        return Err(EngineError::MoreThreadsThanConnections { threads: spec.threads, connections: users(spec), users: users_are });
+        let users_are = if matches!(spec.schedule, Schedule::Devices { .. }) {
+            "devices"
+        } else {
+            "connections"
+        };
+        return Err(EngineError::MoreThreadsThanConnections {
+            threads: spec.threads,
+            connections: users(spec),
+            users: users_are,
+        });
     }
     let bounds = [
         ("the number of threads", u64::from(spec.threads), 1024, "at most 1,024"),
@@ -138,7 +162,9 @@ fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
         ("the length of the schedule", schedule_ns(spec), LONGEST_NS, "at most 30 days"),
     ];
     match bounds.into_iter().find(|(_, value, most, _)| value > most) {
-        Some((what, value, _, bounds)) => Err(EngineError::OutOfBounds { what, value: value.to_string(), bounds }),
+        Some((what, value, _, bounds)) => {
+            Err(EngineError::OutOfBounds { what, value: value.to_string(), bounds })
+        }
         None => Ok(()),
     }
 }
@@ -167,8 +193,12 @@ fn think_ns(spec: &LoadSpec) -> u64 {
 fn schedule_ns(spec: &LoadSpec) -> u64 {
     match &spec.schedule {
         Schedule::Closed { .. } => 0,
-        Schedule::Open { stages, .. } => stages.iter().map(|stage| stage.duration_ns).fold(0, u64::saturating_add),
-        Schedule::Devices { ramp_up_ns, sustain_ns, ramp_down_ns, .. } => ramp_up_ns.saturating_add(*sustain_ns).saturating_add(*ramp_down_ns),
+        Schedule::Open { stages, .. } => {
+            stages.iter().map(|stage| stage.duration_ns).fold(0, u64::saturating_add)
+        }
+        Schedule::Devices { ramp_up_ns, sustain_ns, ramp_down_ns, .. } => {
+            ramp_up_ns.saturating_add(*sustain_ns).saturating_add(*ramp_down_ns)
+        }
     }
 }
 
@@ -189,24 +219,39 @@ fn closed(spec: &LoadSpec, thinks: bool) -> Result<(), EngineError> {
 fn counted(spec: &LoadSpec) -> Result<(), EngineError> {
     let Some(requests) = spec.stop.requests else { return Ok(()) };
     if !matches!(spec.warm_up, WarmUp::None) {
-        return Err(contradicts("a warm-up", "a number of requests", "choose warm-up none, or a duration instead of the number"));
+        return Err(contradicts(
+            "a warm-up",
+            "a number of requests",
+            "choose warm-up none, or a duration instead of the number",
+        ));
     }
     if requests < u64::from(spec.connections.count) {
-        return Err(EngineError::FewerRequestsThanConnections { requests, connections: spec.connections.count });
+        return Err(EngineError::FewerRequestsThanConnections {
+            requests,
+            connections: spec.connections.count,
+        });
     }
     Ok(())
 }
 
 fn pipelining(spec: &LoadSpec) -> Result<(), EngineError> {
     if spec.connections.pipeline > 1 && spec.connections.requests_per_connection.is_some() {
-        return Err(contradicts(PIPELINING, "a number of requests per connection", "leave one of them out"));
+        return Err(contradicts(
+            PIPELINING,
+            "a number of requests per connection",
+            "leave one of them out",
+        ));
     }
     Ok(())
 }
 
 fn no_spin(spec: &LoadSpec) -> Result<(), EngineError> {
     match spec.spin_ns {
-        Some(_) => Err(contradicts("a spin time", "this schedule", "only an open loop has deadlines to spin for: leave it out")),
+        Some(_) => Err(contradicts(
+            "a spin time",
+            "this schedule",
+            "only an open loop has deadlines to spin for: leave it out",
+        )),
         None => Ok(()),
     }
 }
@@ -221,7 +266,11 @@ fn open(spec: &LoadSpec, stages: &[Stage]) -> Result<(), EngineError> {
         return Err(EngineError::Zero { what: "the number of stages" });
     }
     if let Some(rate) = rates().find(|rate| !(rate.is_finite() && (0.0..=1e8).contains(rate))) {
-        return Err(EngineError::OutOfBounds { what: "a rate", value: rate.to_string(), bounds: "from 0 to 100 million requests per second" });
+        return Err(EngineError::OutOfBounds {
+            what: "a rate",
+            value: rate.to_string(),
+            bounds: "from 0 to 100 million requests per second",
+        });
     }
     if rates().all(|rate| rate == 0.0) {
         return Err(EngineError::Zero { what: "the rate of every stage" });
@@ -230,7 +279,11 @@ fn open(spec: &LoadSpec, stages: &[Stage]) -> Result<(), EngineError> {
         return Err(EngineError::Zero { what: "the duration of a stage" });
     }
     if spec.connections.pipeline > 1 {
-        return Err(contradicts(PIPELINING, "an open loop", "leave it out: each request needs a connection that is free"));
+        return Err(contradicts(
+            PIPELINING,
+            "an open loop",
+            "leave it out: each request needs a connection that is free",
+        ));
     }
     counted(spec)?;
     let stages_ns = schedule_ns(spec);
@@ -243,18 +296,34 @@ fn open(spec: &LoadSpec, stages: &[Stage]) -> Result<(), EngineError> {
 
 fn devices(spec: &LoadSpec) -> Result<(), EngineError> {
     if spec.stop.duration_ns.is_some() || spec.stop.requests.is_some() {
-        return Err(contradicts("a stop rule", "devices", "they end with their ramp: leave the rule out"));
+        return Err(contradicts(
+            "a stop rule",
+            "devices",
+            "they end with their ramp: leave the rule out",
+        ));
     }
     if !matches!(spec.warm_up, WarmUp::None) {
-        return Err(contradicts("a warm-up", "devices", "their ramp-up is one: choose warm-up none"));
+        return Err(contradicts(
+            "a warm-up",
+            "devices",
+            "their ramp-up is one: choose warm-up none",
+        ));
     }
     if spec.connections.pipeline > 1 {
-        return Err(contradicts(PIPELINING, "devices", "leave it out: a device waits for each answer"));
+        return Err(contradicts(
+            PIPELINING,
+            "devices",
+            "leave it out: a device waits for each answer",
+        ));
     }
     no_spin(spec)?;
     match spec.schedule {
-        Schedule::Devices { requests_per_device: 0, .. } => Err(EngineError::Zero { what: "requests per device" }),
-        Schedule::Devices { sustain_ns: 0, .. } => Err(EngineError::Zero { what: "the time for which the devices are sustained" }),
+        Schedule::Devices { requests_per_device: 0, .. } => {
+            Err(EngineError::Zero { what: "requests per device" })
+        }
+        Schedule::Devices { sustain_ns: 0, .. } => {
+            Err(EngineError::Zero { what: "the time for which the devices are sustained" })
+        }
         _ => Ok(()),
     }
 }

@@ -1,7 +1,9 @@
-//! The requests as one stretch of memory, so that any number of them in turn is one slice and one write.
+//! The requests as one stretch of memory, so that any number of them in turn is one slice and one
+//! write.
 use pippin_model::load_spec::{Check, RequestTemplate};
 
-/// All templates, one after the other, with the first ones repeated at the end: `count` requests from any template on are contiguous.
+/// All templates, one after the other, with the first ones repeated at the end: `count` requests
+/// from any template on are contiguous.
 #[derive(Debug)]
 pub(crate) struct Wire {
     bytes: Vec<u8>,
@@ -15,7 +17,8 @@ pub(crate) struct Wire {
 pub(crate) struct Template {
     pub check: Check,
     pub head_only: bool,
-    /// Whether it may be sent again if the server closed the connection before it arrived (RFC 9110 section 9.2.2).
+    /// Whether it may be sent again if the server closed the connection before it arrived (RFC 9110
+    /// section 9.2.2).
     pub idempotent: bool,
 }
 
@@ -37,7 +40,11 @@ impl Wire {
         }
         let templates = requests
             .iter()
-            .map(|request| Template { check: request.check.clone(), head_only: request.head_only, idempotent: is_idempotent(&request.bytes) })
+            .map(|request| Template {
+                check: request.check.clone(),
+                head_only: request.head_only,
+                idempotent: is_idempotent(&request.bytes),
+            })
             .collect();
         Self { bytes, starts, templates }
     }

@@ -1,5 +1,5 @@
-//! `pippin calibrate`: what the generator itself can do on this machine, measured against servers that answer at once, or after a known
-//! wait.
+//! `pippin calibrate`: what the generator itself can do on this machine, measured against servers
+//! that answer at once, or after a known wait.
 use pippin_engine::Control;
 use pippin_model::cpus::CpuSplit;
 use pippin_model::load_result::LoadResult;
@@ -22,7 +22,8 @@ use crate::trial::unix_now_ns;
 
 /// Connections at which the ceiling is taken.
 const CONNECTIONS: [u32; 4] = [1, 10, 64, 1_000];
-/// Requests per second of the open-loop part: far below every ceiling, so that lateness is the timer's alone.
+/// Requests per second of the open-loop part: far below every ceiling, so that lateness is the
+/// timer's alone.
 const PACED_PER_S: f64 = 5_000.0;
 
 /// What a calibration needs.
@@ -50,9 +51,18 @@ impl ReferenceServer {
     ///
     /// # Errors
     /// If it does not answer in time.
-    pub fn start(command: &str, arguments: &[String], calibrator: &Calibrator<'_>) -> Result<Self, LabError> {
+    pub fn start(
+        command: &str,
+        arguments: &[String],
+        calibrator: &Calibrator<'_>,
+    ) -> Result<Self, LabError> {
         let port = port::free().map_err(LabError::io("find a port"))?;
-        let mut words = vec![own_program()?.to_string_lossy().into_owned(), command.into(), "--port".into(), port.to_string()];
+        let mut words = vec![
+            own_program()?.to_string_lossy().into_owned(),
+            command.into(),
+            "--port".into(),
+            port.to_string(),
+        ];
         words.extend_from_slice(arguments);
         let mut process = Supervised::start(&Launch {
             command: words,
@@ -116,9 +126,16 @@ impl Calibrator<'_> {
             calibration.ceiling_per_s.insert(connections, rate);
         }
         if measured.requests.completed > 0 {
-            calibration.cpu_per_request_ns.insert(connections, result.generator.cpu_ns as f64 / measured.requests.completed as f64);
+            calibration.cpu_per_request_ns.insert(
+                connections,
+                result.generator.cpu_ns as f64 / measured.requests.completed as f64,
+            );
         }
-        calibration.min_round_trip_ns = [calibration.min_round_trip_ns, measured.spans.service_time.min_ns()].into_iter().flatten().min();
+        calibration.min_round_trip_ns =
+            [calibration.min_round_trip_ns, measured.spans.service_time.min_ns()]
+                .into_iter()
+                .flatten()
+                .min();
     }
 
     fn part_ns(&self) -> u64 {
@@ -126,7 +143,13 @@ impl Calibrator<'_> {
     }
 
     fn closed(&self, connections: u32, keep_alive: KeepAlive) -> Profile {
-        Profile::Closed { connections, stop: Stop::DurationNs(self.part_ns()), think: None, keep_alive, warm_up: WarmUpChoice::DurationNs(self.part_ns() / 4) }
+        Profile::Closed {
+            connections,
+            stop: Stop::DurationNs(self.part_ns()),
+            think: None,
+            keep_alive,
+            warm_up: WarmUpChoice::DurationNs(self.part_ns() / 4),
+        }
     }
 
     fn paced(&self) -> Profile {
@@ -140,23 +163,53 @@ impl Calibrator<'_> {
         }
     }
 
-    /// Devices against the bare device server: what the generator and the kernel can hold on this machine.
+    /// Devices against the bare device server: what the generator and the kernel can hold on this
+    /// machine.
     ///
     /// # Errors
     /// As [`Self::calibrate`].
-    pub fn devices(&self, devices: u32, think: Spread, phases_ns: [u64; 3]) -> Result<LoadResult, LabError> {
-        let threads = pippin_reference::device::threads_for(devices as usize).map_err(|error| LabError::User(error.to_string()))?;
-        let server = ReferenceServer::start("__device", &["--threads".into(), threads.to_string()], self)?;
+    pub fn devices(
+        &self,
+        devices: u32,
+        think: Spread,
+        phases_ns: [u64; 3],
+    ) -> Result<LoadResult, LabError> {
+        let threads = pippin_reference::device::threads_for(devices as usize)
+            .map_err(|error| LabError::User(error.to_string()))?;
+        let server =
+            ReferenceServer::start("__device", &["--threads".into(), threads.to_string()], self)?;
         let [ramp_up_ns, sustain_ns, ramp_down_ns] = phases_ns;
-        self.load(&server, &Profile::Devices { devices, requests_per_device: 100, think, ramp_up_ns, sustain_ns, ramp_down_ns })
+        self.load(
+            &server,
+            &Profile::Devices {
+                devices,
+                requests_per_device: 100,
+                think,
+                ramp_up_ns,
+                sustain_ns,
+                ramp_down_ns,
+            },
+        )
     }
 
     fn load(&self, server: &ReferenceServer, profile: &Profile) -> Result<LoadResult, LabError> {
         let cores: Vec<u32> = self.cpus.generator.0.iter().copied().collect();
-        let connecting = Connecting { address: server.address(), threads: cores.len().max(1) as u32, cores, seed: 1 };
-        let spec: LoadSpec = load::spec(profile, None, &connecting, vec![template(server.address(), load::keeps_alive(profile))]);
-        let control = Control { stop: self.stop, on_window: None, steady: pippin_stats::steady::has_settled };
-        let result = pippin_engine::run(&spec, &control).map_err(|error| LabError::User(error.to_string()))?;
+        let connecting = Connecting {
+            address: server.address(),
+            threads: cores.len().max(1) as u32,
+            cores,
+            seed: 1,
+        };
+        let spec: LoadSpec = load::spec(
+            profile,
+            None,
+            &connecting,
+            vec![template(server.address(), load::keeps_alive(profile))],
+        );
+        let control =
+            Control { stop: self.stop, on_window: None, steady: pippin_stats::steady::has_settled };
+        let result = pippin_engine::run(&spec, &control)
+            .map_err(|error| LabError::User(error.to_string()))?;
         if result.interrupted { Err(LabError::Interrupted) } else { Ok(result) }
     }
 }

@@ -29,22 +29,28 @@ pub struct Target {
 }
 
 impl Catalog {
-    /// The catalogue that `start` lies in: the nearest folder upwards with `targets/` and `workloads/`; the variable `PIPPIN_HOME`
-    /// names another one.
+    /// The catalogue that `start` lies in: the nearest folder upwards with `targets/` and
+    /// `workloads/`; the variable `PIPPIN_HOME` names another one.
     ///
     /// # Errors
     /// If there is none.
     pub fn find(start: &Path) -> Result<Self, LabError> {
-        let is_root = |folder: &Path| folder.join("targets").is_dir() && folder.join("workloads").is_dir();
+        let is_root =
+            |folder: &Path| folder.join("targets").is_dir() && folder.join("workloads").is_dir();
         if let Some(home) = std::env::var_os("PIPPIN_HOME") {
             let root = PathBuf::from(home);
             return if is_root(&root) {
                 Ok(Self::at(root))
             } else {
-                Err(LabError::User(format!("PIPPIN_HOME is {}, where targets/ and workloads/ are not; set it to a checkout of Pippin", root.display())))
+                Err(LabError::User(format!(
+                    "PIPPIN_HOME is {}, where targets/ and workloads/ are not; set it to a checkout of Pippin",
+                    root.display()
+                )))
             };
         }
-        let start = start.canonicalize().map_err(LabError::io(format!("cannot open {}", start.display())))?;
+        let start = start
+            .canonicalize()
+            .map_err(LabError::io(format!("cannot open {}", start.display())))?;
         start.ancestors().find(|folder| is_root(folder)).map(|root| Self::at(root.into())).ok_or_else(|| {
             LabError::User(format!("no targets/ and workloads/ in {} or above it; go to a checkout of Pippin, or set PIPPIN_HOME to one", start.display()))
         })
@@ -54,7 +60,8 @@ impl Catalog {
         Self { root, copies: BTreeMap::new() }
     }
 
-    /// The same catalogue with one more target, whose folder is a copy that ends in `<language>/<name>` as its manifest says.
+    /// The same catalogue with one more target, whose folder is a copy that ends in
+    /// `<language>/<name>` as its manifest says.
     #[must_use]
     pub fn with_copy(mut self, id: &TargetId, folder: PathBuf) -> Self {
         self.copies.insert(id.base(), folder);
@@ -76,8 +83,16 @@ impl Catalog {
         for language in folders_in(&self.root.join("targets"))? {
             for folder in folders_in(&language)? {
                 if folder.join("target.toml").is_file() {
-                    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-                    ids.push(TargetId { language: name(&language), name: name(&folder), variant: None });
+                    let name = |path: &Path| {
+                        path.file_name()
+                            .map(|name| name.to_string_lossy().into_owned())
+                            .unwrap_or_default()
+                    };
+                    ids.push(TargetId {
+                        language: name(&language),
+                        name: name(&folder),
+                        variant: None,
+                    });
                 }
             }
         }
@@ -91,21 +106,37 @@ impl Catalog {
     /// If there is no such target or variant, or its manifest cannot be used.
     pub fn target(&self, id: &TargetId) -> Result<Target, LabError> {
         let base = id.base();
-        let folder = self.copies.get(&base).cloned().unwrap_or_else(|| self.root.join("targets").join(&base.language).join(&base.name));
+        let folder = self
+            .copies
+            .get(&base)
+            .cloned()
+            .unwrap_or_else(|| self.root.join("targets").join(&base.language).join(&base.name));
         if !folder.join("target.toml").is_file() {
             let known: Vec<String> = self.target_ids()?.iter().map(ToString::to_string).collect();
-            return Err(LabError::unknown("target", &base.to_string(), known.iter().map(String::as_str)));
+            return Err(LabError::unknown(
+                "target",
+                &base.to_string(),
+                known.iter().map(String::as_str),
+            ));
         }
         let manifest = Manifest::read(&folder)?;
         if id.variant.is_some() && manifest.variant(id.variant.as_deref()).is_none() {
-            let known: Vec<String> = manifest.variants.iter().map(|variant| format!("{base}:{}", variant.name)).collect();
-            return Err(LabError::unknown("variant", &id.to_string(), known.iter().map(String::as_str)));
+            let known: Vec<String> = manifest
+                .variants
+                .iter()
+                .map(|variant| format!("{base}:{}", variant.name))
+                .collect();
+            return Err(LabError::unknown(
+                "variant",
+                &id.to_string(),
+                known.iter().map(String::as_str),
+            ));
         }
         Ok(Target { id: base, folder, manifest })
     }
 
-    /// A name, a name with variant, a language (`go`) or `all`, as the command line takes them; sorted, each once. Variants of a target
-    /// belong to it where a language or `all` is named.
+    /// A name, a name with variant, a language (`go`) or `all`, as the command line takes them;
+    /// sorted, each once. Variants of a target belong to it where a language or `all` is named.
     ///
     /// # Errors
     /// If a name fits nothing.
@@ -113,20 +144,29 @@ impl Catalog {
         let all = self.target_ids()?;
         let mut selected = Vec::new();
         for name in names.iter().flat_map(|name| name.split(',')) {
-            let of_group: Vec<&TargetId> = all.iter().filter(|id| name == "all" || id.language == name).collect();
+            let of_group: Vec<&TargetId> =
+                all.iter().filter(|id| name == "all" || id.language == name).collect();
             if of_group.is_empty() {
-                let id: TargetId = name.parse().map_err(|error: pippin_model::target::TargetIdError| {
-                    let known: Vec<String> = all.iter().flat_map(|id| [id.to_string(), id.language.clone()]).collect();
-                    let hint = pippin_model::file::nearest(name, known.iter().map(String::as_str)).map(|near| format!("; did you mean {near}?"));
-                    LabError::User(format!("{error}{}", hint.unwrap_or_default()))
-                })?;
+                let id: TargetId =
+                    name.parse().map_err(|error: pippin_model::target::TargetIdError| {
+                        let known: Vec<String> = all
+                            .iter()
+                            .flat_map(|id| [id.to_string(), id.language.clone()])
+                            .collect();
+                        let hint =
+                            pippin_model::file::nearest(name, known.iter().map(String::as_str))
+                                .map(|near| format!("; did you mean {near}?"));
+                        LabError::User(format!("{error}{}", hint.unwrap_or_default()))
+                    })?;
                 self.target(&id)?;
                 selected.push(id);
             }
             for id in of_group {
                 selected.push(id.clone());
                 // A manifest that cannot be read is reported when the target is used.
-                for variant in self.target(id).map(|target| target.manifest.variants).unwrap_or_default() {
+                for variant in
+                    self.target(id).map(|target| target.manifest.variants).unwrap_or_default()
+                {
                     selected.push(TargetId { variant: Some(variant.name), ..id.clone() });
                 }
             }

@@ -1,5 +1,5 @@
-//! `pippin targets check`: installed, started, ready, every workload proved before and after a short load, stopped cleanly, port free, no
-//! process left.
+//! `pippin targets check`: installed, started, ready, every workload proved before and after a
+//! short load, stopped cleanly, port free, no process left.
 use pippin_model::load_spec::StopRule;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, ProofOutcome, ProofTime, Stage};
@@ -56,7 +56,8 @@ pub struct Checker<'a> {
     pub only: &'a [String],
 }
 
-/// `WORKERS` during a check: enough that a target of several processes shows what goes wrong between them.
+/// `WORKERS` during a check: enough that a target of several processes shows what goes wrong
+/// between them.
 const WORKERS: u32 = 2;
 const DATABASE_POOL: u32 = 10;
 
@@ -64,10 +65,12 @@ impl Checker<'_> {
     /// Checks one target.
     ///
     /// # Errors
-    /// If the lab itself fails, or the user stops it. What is wrong with the target is in the answer.
+    /// If the lab itself fails, or the user stops it. What is wrong with the target is in the
+    /// answer.
     pub fn check(&self, id: &TargetId) -> Result<Checked, LabError> {
         let target = self.catalog.target(id)?;
-        let mut checked = Checked { target: id.clone(), failure: None, route: None, workloads: BTreeMap::new() };
+        let mut checked =
+            Checked { target: id.clone(), failure: None, route: None, workloads: BTreeMap::new() };
         let installed = match self.installer.install(&target) {
             Ok(installed) => installed,
             Err(LabError::Target(failure)) => {
@@ -82,16 +85,24 @@ impl Checker<'_> {
                 continue;
             }
             let workload = self.catalog.workload(workload).map_err(|error| match error {
-                LabError::User(message) => LabError::User(format!("{}: workloads: {message}", target.folder.join("target.toml").display())),
+                LabError::User(message) => LabError::User(format!(
+                    "{}: workloads: {message}",
+                    target.folder.join("target.toml").display()
+                )),
                 other => other,
             })?;
             let wrong = match self.check_workload(id, &target, &installed, &workload) {
                 Ok(wrong) => wrong,
                 Err(LabError::Target(failure)) => {
-                    let tail = failure.log_tail.last().map(|line| format!(" (log: {line})")).unwrap_or_default();
+                    let tail = failure
+                        .log_tail
+                        .last()
+                        .map(|line| format!(" (log: {line})"))
+                        .unwrap_or_default();
                     vec![format!("{}: {}{tail}", failure.stage.name(), failure.message)]
                 }
-                // A service that cannot be had fails the workloads that need it, not the whole check.
+                // A service that cannot be had fails the workloads that need it, not the whole
+                // check.
                 Err(LabError::User(message)) => vec![message],
                 Err(other) => return Err(other),
             };
@@ -100,17 +111,41 @@ impl Checker<'_> {
         Ok(checked)
     }
 
-    fn check_workload(&self, id: &TargetId, target: &Target, installed: &Installed, workload: &Workload) -> Result<Vec<String>, LabError> {
+    fn check_workload(
+        &self,
+        id: &TargetId,
+        target: &Target,
+        installed: &Installed,
+        workload: &Workload,
+    ) -> Result<Vec<String>, LabError> {
         let cpus = affinity::available();
-        let settings =
-            ServiceSettings { folder: self.folder, cpus: cpus.clone(), database_connections: 2 * DATABASE_POOL + 20, upstream_delay_ns: 500_000_000 };
+        let settings = ServiceSettings {
+            folder: self.folder,
+            cpus: cpus.clone(),
+            database_connections: 2 * DATABASE_POOL + 20,
+            upstream_delay_ns: 500_000_000,
+        };
         Services::provide(&workload.services, self.installer)?;
-        let mut services = Services::start(&workload.services, &settings, self.installer.interrupted)?;
-        let start = StartSettings { cpus, workers: WORKERS, database_pool: DATABASE_POOL, services: services.environment(), folder: self.folder };
-        let mut running = RunningTarget::start(target, id, installed, &start, self.installer.interrupted)?;
+        let mut services =
+            Services::start(&workload.services, &settings, self.installer.interrupted)?;
+        let start = StartSettings {
+            cpus,
+            workers: WORKERS,
+            database_pool: DATABASE_POOL,
+            services: services.environment(),
+            folder: self.folder,
+        };
+        let mut running =
+            RunningTarget::start(target, id, installed, &start, self.installer.interrupted)?;
         let samples = workload.samples();
         let mut wrong = Vec::new();
-        let mut subject = Subject { address: running.address(), workload, samples: &samples, services: &mut services, limit: Duration::from_secs(10) };
+        let mut subject = Subject {
+            address: running.address(),
+            workload,
+            samples: &samples,
+            services: &mut services,
+            limit: Duration::from_secs(10),
+        };
         wrong.extend(failures(verify::prove(&mut subject, ProofTime::Before)));
         if wrong.is_empty() {
             wrong.extend(short_load(&mut subject));
@@ -120,7 +155,8 @@ impl Checker<'_> {
             }
         }
         if let Some(crash) = running.crashed() {
-            let tail = crash.log_tail.last().map(|line| format!(" (log: {line})")).unwrap_or_default();
+            let tail =
+                crash.log_tail.last().map(|line| format!(" (log: {line})")).unwrap_or_default();
             wrong.push(format!("{}{tail}", crash.message));
         }
         wrong.extend(running.stop());
@@ -129,8 +165,18 @@ impl Checker<'_> {
 }
 
 fn failures(outcomes: Vec<ProofOutcome>) -> Vec<String> {
-    let when = |outcome: &ProofOutcome| if outcome.when == ProofTime::After { " (after the load)" } else { "" };
-    outcomes.iter().filter_map(|outcome| outcome.failure.as_ref().map(|failure| format!("{}{}: {failure}", outcome.proof, when(outcome)))).collect()
+    let when = |outcome: &ProofOutcome| {
+        if outcome.when == ProofTime::After { " (after the load)" } else { "" }
+    };
+    outcomes
+        .iter()
+        .filter_map(|outcome| {
+            outcome
+                .failure
+                .as_ref()
+                .map(|failure| format!("{}{}: {failure}", outcome.proof, when(outcome)))
+        })
+        .collect()
 }
 
 /// Connections and requests of the short load: a few seconds even where each answer waits.
@@ -145,23 +191,49 @@ fn short_load_of(workload: &Workload) -> (u32, u64) {
 }
 
 fn short_load(subject: &mut Subject<'_>) -> Option<String> {
-    let connecting = Connecting { address: subject.address, cores: Vec::new(), threads: 1, seed: 7 };
+    let connecting =
+        Connecting { address: subject.address, cores: Vec::new(), threads: 1, seed: 7 };
     let as_proved = match subject.proved_body() {
         Ok(check) => check,
         Err(message) => return Some(message),
     };
-    let requests = load::templates(subject.workload, subject.samples, &as_proved, true, subject.address);
+    let requests =
+        load::templates(subject.workload, subject.samples, &as_proved, true, subject.address);
     let (connections, count) = short_load_of(subject.workload);
     let calls_before = subject.services.upstream().ok().and_then(|upstream| upstream.calls().ok());
-    match load::run_closed(&connecting, requests, connections, StopRule { duration_ns: None, requests: Some(count) }) {
+    match load::run_closed(
+        &connecting,
+        requests,
+        connections,
+        StopRule { duration_ns: None, requests: Some(count) },
+    ) {
         Ok(result) if result.measured.requests.good == count => {
-            let calls = subject.services.upstream().ok().and_then(|upstream| upstream.calls().ok()).zip(calls_before).map(|(after, before)| after - before);
+            let calls = subject
+                .services
+                .upstream()
+                .ok()
+                .and_then(|upstream| upstream.calls().ok())
+                .zip(calls_before)
+                .map(|(after, before)| after - before);
             // All requests have been answered, so that none is under way.
-            calls.filter(|calls| *calls != count).map(|calls| format!("under a short load of {count} requests the upstream was asked {calls} times"))
+            calls.filter(|calls| *calls != count).map(|calls| {
+                format!(
+                    "under a short load of {count} requests the upstream was asked {calls} times"
+                )
+            })
         }
         Ok(result) => {
-            let kinds: Vec<String> = result.measured.errors.iter().map(|(kind, n)| format!("{n} {}", kind.name())).collect();
-            Some(format!("under a short load of {count} requests {} were answered rightly; errors: {}", result.measured.requests.good, kinds.join(", ")))
+            let kinds: Vec<String> = result
+                .measured
+                .errors
+                .iter()
+                .map(|(kind, n)| format!("{n} {}", kind.name()))
+                .collect();
+            Some(format!(
+                "under a short load of {count} requests {} were answered rightly; errors: {}",
+                result.measured.requests.good,
+                kinds.join(", ")
+            ))
         }
         Err(error) => Some(format!("short load: {error}")),
     }

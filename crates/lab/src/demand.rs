@@ -13,17 +13,20 @@ use crate::run::{split, workers};
 /// What the plan asks of the kernel.
 ///
 /// # Errors
-/// If the plan names a processor that this process may not use, or a target whose manifest cannot be used.
+/// If the plan names a processor that this process may not use, or a target whose manifest cannot
+/// be used.
 pub fn of(catalog: &Catalog, plan: &Plan) -> Result<Demand, LabError> {
     let cpus = split(plan)?;
     let workers = workers(plan, &cpus);
     let processes = |id| Ok(descriptors::processes(&catalog.target(id)?, id, workers));
-    let fewest_processes = plan.targets.iter().map(processes).collect::<Result<Vec<_>, LabError>>()?.into_iter().min();
+    let fewest_processes =
+        plan.targets.iter().map(processes).collect::<Result<Vec<_>, LabError>>()?.into_iter().min();
     let connections = plan.profile.most_connections();
     let mut demand = Demand::new(plan.id.clone(), connections);
     demand.source_addresses = connections.div_ceil(u64::from(CONNECTIONS_PER_SOURCE)).max(1);
     // Each thread of the generator has its own table as soon as one is not enough.
-    demand.generator_tables = descriptors::tables_for(connections, descriptors::open_files()).max(cpus.generator.len().max(1) as u64);
+    demand.generator_tables = descriptors::tables_for(connections, descriptors::open_files())
+        .max(cpus.generator.len().max(1) as u64);
     demand.server_tables = fewest_processes.unwrap_or(1);
     demand.opened_at_once = opened_at_once(&plan.profile, connections);
     demand.requests_per_connection = requests_per_connection(&plan.profile);
@@ -39,15 +42,22 @@ pub fn of(catalog: &Catalog, plan: &Plan) -> Result<Demand, LabError> {
 /// Devices are ramped up, so that only those of one tenth of a second may arrive together.
 fn opened_at_once(profile: &Profile, connections: u64) -> u64 {
     match profile {
-        Profile::Devices { ramp_up_ns, .. } => (connections * 100_000_000).checked_div(*ramp_up_ns).unwrap_or(connections).clamp(1, connections),
+        Profile::Devices { ramp_up_ns, .. } => (connections * 100_000_000)
+            .checked_div(*ramp_up_ns)
+            .unwrap_or(connections)
+            .clamp(1, connections),
         _ => connections,
     }
 }
 
 fn requests_per_connection(profile: &Profile) -> Option<u64> {
     let keep_alive = match profile {
-        Profile::Closed { keep_alive, .. } | Profile::Open { keep_alive, .. } | Profile::Sweep { keep_alive, .. } => *keep_alive,
-        Profile::Devices { requests_per_device, .. } => return Some(u64::from(*requests_per_device)),
+        Profile::Closed { keep_alive, .. }
+        | Profile::Open { keep_alive, .. }
+        | Profile::Sweep { keep_alive, .. } => *keep_alive,
+        Profile::Devices { requests_per_device, .. } => {
+            return Some(u64::from(*requests_per_device));
+        }
         Profile::Capacity { .. } => KeepAlive::Unlimited,
     };
     match keep_alive {
@@ -61,7 +71,9 @@ fn duration_ns(profile: &Profile) -> Option<u64> {
     match profile {
         Profile::Closed { stop: Stop::DurationNs(ns), .. } => Some(*ns),
         Profile::Closed { .. } => None,
-        Profile::Open { duration_ns, .. } | Profile::Sweep { duration_ns, .. } | Profile::Capacity { duration_ns, .. } => Some(*duration_ns),
+        Profile::Open { duration_ns, .. }
+        | Profile::Sweep { duration_ns, .. }
+        | Profile::Capacity { duration_ns, .. } => Some(*duration_ns),
         Profile::Devices { sustain_ns, .. } => Some(*sustain_ns),
     }
 }
@@ -84,11 +96,19 @@ pub fn lacking_tools(catalog: &Catalog, plan: &Plan) -> Result<Vec<Lacking>, Lab
     let mut lacking: Vec<Lacking> = Vec::new();
     for id in &plan.targets {
         let target = catalog.target(id)?;
-        if install::present(&target).is_some() || lacking.iter().any(|other| other.target == target.id.to_string()) {
+        if install::present(&target).is_some()
+            || lacking.iter().any(|other| other.target == target.id.to_string())
+        {
             continue;
         }
-        let routes: Vec<_> =
-            target.manifest.ways().into_iter().map(|route| (route.name, tools::missing(&route.tools, &path), apt::missing(&route.apt))).collect();
+        let routes: Vec<_> = target
+            .manifest
+            .ways()
+            .into_iter()
+            .map(|route| {
+                (route.name, tools::missing(&route.tools, &path), apt::missing(&route.apt))
+            })
+            .collect();
         if routes.iter().all(|(_, tools, _)| !tools.is_empty()) {
             lacking.push(Lacking { target: target.id.to_string(), routes });
         }
@@ -104,7 +124,14 @@ mod tests {
     fn devices_arrive_over_the_ramp() {
         let second = 1_000_000_000;
         let think = pippin_model::units::Spread::exactly(900_000_000);
-        let profile = Profile::Devices { devices: 10_000, requests_per_device: 100, think, ramp_up_ns: 10 * second, sustain_ns: second, ramp_down_ns: second };
+        let profile = Profile::Devices {
+            devices: 10_000,
+            requests_per_device: 100,
+            think,
+            ramp_up_ns: 10 * second,
+            sustain_ns: second,
+            ramp_down_ns: second,
+        };
         assert_eq!(opened_at_once(&profile, profile.most_connections()), 100);
         assert_eq!(requests_per_connection(&profile), Some(100));
     }

@@ -1,5 +1,5 @@
-//! Open files (getrlimit(2), RLIMIT_NOFILE) against connections: how many tables a load fills, and which targets cannot hold a plan's
-//! connections at all, known before the run.
+//! Open files (getrlimit(2), RLIMIT_NOFILE) against connections: how many tables a load fills, and
+//! which targets cannot hold a plan's connections at all, known before the run.
 use pippin_model::plan::Plan;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Stage};
@@ -7,7 +7,8 @@ use pippin_probe::limits::own_limits;
 
 use crate::catalog::Target;
 
-/// Descriptors of a table that are not connections: standard streams, event loops, the store, logs, a database pool.
+/// Descriptors of a table that are not connections: standard streams, event loops, the store, logs,
+/// a database pool.
 const OTHER_DESCRIPTORS: u64 = 256;
 
 /// How many descriptor tables these connections fill.
@@ -17,7 +18,8 @@ pub fn tables_for(connections: u64, open_files: u64) -> u64 {
     connections.div_ceil(room)
 }
 
-/// The hard limit of open files, to which the program and the engine raise their soft one; every target inherits it.
+/// The hard limit of open files, to which the program and the engine raise their soft one; every
+/// target inherits it.
 #[must_use]
 pub fn open_files() -> u64 {
     own_limits().get("nofile").and_then(|limit| limit.hard).unwrap_or(u64::MAX)
@@ -26,20 +28,35 @@ pub fn open_files() -> u64 {
 /// The processes over which a target spreads its connections.
 #[must_use]
 pub fn processes(target: &Target, id: &TargetId, workers: u32) -> u64 {
-    if target.manifest.process_per_worker(id.variant.as_deref()) { u64::from(workers.max(1)) } else { 1 }
+    if target.manifest.process_per_worker(id.variant.as_deref()) {
+        u64::from(workers.max(1))
+    } else {
+        1
+    }
 }
 
-/// Why this target cannot hold the plan's connections under this limit, with the ways out; `None` if it can.
+/// Why this target cannot hold the plan's connections under this limit, with the ways out; `None`
+/// if it can.
 #[must_use]
-pub fn stops(target: &Target, id: &TargetId, plan: &Plan, workers: u32, open_files: u64) -> Option<Failure> {
+pub fn stops(
+    target: &Target,
+    id: &TargetId,
+    plan: &Plan,
+    workers: u32,
+    open_files: u64,
+) -> Option<Failure> {
     let connections = plan.profile.most_connections();
     let needed = tables_for(connections, open_files);
     let processes = processes(target, id, workers);
     if processes >= needed {
         return None;
     }
-    let among = if processes == 1 { "one process".to_string() } else { format!("{processes} processes") };
-    let mut ways = vec![format!("allow more: ulimit -n {}", connections.div_ceil(processes) + OTHER_DESCRIPTORS)];
+    let among =
+        if processes == 1 { "one process".to_string() } else { format!("{processes} processes") };
+    let mut ways = vec![format!(
+        "allow more: ulimit -n {}",
+        connections.div_ceil(processes) + OTHER_DESCRIPTORS
+    )];
     if target.manifest.process_per_worker(id.variant.as_deref()) {
         ways.push(format!("start more processes: --workers {needed}"));
     }
@@ -48,7 +65,10 @@ pub fn stops(target: &Target, id: &TargetId, plan: &Plan, workers: u32, open_fil
     }
     Some(Failure {
         stage: Stage::Limits,
-        message: format!("{connections} connections do not fit into {among} of {open_files} open files each; {}", ways.join(", or ")),
+        message: format!(
+            "{connections} connections do not fit into {among} of {open_files} open files each; {}",
+            ways.join(", or ")
+        ),
         log_tail: Vec::new(),
     })
 }
@@ -71,9 +91,13 @@ mod tests {
     fn of_express(variant: Option<&str>, workers: u32, open_files: u64) -> Option<String> {
         let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
         let catalog = crate::catalog::Catalog::find(&root).unwrap();
-        let id: TargetId = variant.map_or("javascript/express".to_string(), |name| format!("javascript/express:{name}")).parse().unwrap();
+        let id: TargetId = variant
+            .map_or("javascript/express".to_string(), |name| format!("javascript/express:{name}"))
+            .parse()
+            .unwrap();
         let plan = catalog.plan("devices-100k", &PlanOptions::default()).unwrap();
-        stops(&catalog.target(&id).unwrap(), &id, &plan, workers, open_files).map(|failure| failure.message)
+        stops(&catalog.target(&id).unwrap(), &id, &plan, workers, open_files)
+            .map(|failure| failure.message)
     }
 
     #[test]
@@ -84,7 +108,11 @@ mod tests {
             "100000 connections do not fit into one process of 20000 open files each; allow more: ulimit -n 100256, or ask for fewer devices: --scale 1/6"
         );
         assert_eq!(of_express(None, 1, 100_256), None);
-        assert!(of_express(Some("cluster"), 5, 20_000).unwrap().contains("start more processes: --workers 6"));
+        assert!(
+            of_express(Some("cluster"), 5, 20_000)
+                .unwrap()
+                .contains("start more processes: --workers 6")
+        );
         assert_eq!(of_express(Some("cluster"), 6, 20_000), None);
     }
 }

@@ -2,8 +2,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The variables of Pippin's own environment that children see. Everything else stays out, so that a trial does not depend on the shell
-/// it was started from; what a package manager needs to reach its registry goes in.
+/// The variables of Pippin's own environment that children see. Everything else stays out, so that
+/// a trial does not depend on the shell it was started from; what a package manager needs to reach
+/// its registry goes in.
 const INHERITED: [&str; 31] = [
     "PATH",
     "HOME",
@@ -38,10 +39,14 @@ const INHERITED: [&str; 31] = [
     "JAVA_HOME",
 ];
 
-/// What children inherit. A server with a proxy setting would send its upstream calls there, so that targets start without one.
+/// What children inherit. A server with a proxy setting would send its upstream calls there, so
+/// that targets start without one.
 #[must_use]
 pub fn inherited() -> BTreeMap<String, String> {
-    INHERITED.iter().filter_map(|name| Some(((*name).to_string(), std::env::var(name).ok()?))).collect()
+    INHERITED
+        .iter()
+        .filter_map(|name| Some(((*name).to_string(), std::env::var(name).ok()?)))
+        .collect()
 }
 
 /// What targets inherit: as [`inherited`], without proxies and continuous-integration marks.
@@ -57,7 +62,11 @@ pub fn for_targets() -> BTreeMap<String, String> {
 pub fn fill(text: &str, values: &BTreeMap<String, String>) -> String {
     pippin_model::manifest::PLACEHOLDERS.iter().fold(text.to_string(), |text, name| {
         let placeholder = format!("{{{name}}}");
-        if text.contains(&placeholder) { text.replace(&placeholder, values.get(*name).map_or("", String::as_str)) } else { text }
+        if text.contains(&placeholder) {
+            text.replace(&placeholder, values.get(*name).map_or("", String::as_str))
+        } else {
+            text
+        }
     })
 }
 
@@ -71,10 +80,16 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
 #[must_use]
 pub fn find_program_in(name: &str, path: &str) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt;
-    let executable = |file: &Path| file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0);
+    let executable = |file: &Path| {
+        file.metadata()
+            .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+    };
     // Debian keeps servers such as nginx where an ordinary user's PATH does not look.
     let system = ["/usr/local/sbin", "/usr/sbin"].map(PathBuf::from);
-    std::env::split_paths(path).chain(system).map(|folder| folder.join(name)).find(|file| executable(file))
+    std::env::split_paths(path)
+        .chain(system)
+        .map(|folder| folder.join(name))
+        .find(|file| executable(file))
 }
 
 #[cfg(test)]

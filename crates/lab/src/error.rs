@@ -5,7 +5,8 @@ use pippin_model::trial::{Failure, Stage};
 /// An error of the lab.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// The user asked for something that is not there or cannot be; the message names the place and the fix.
+    /// The user asked for something that is not there or cannot be; the message names the place and
+    /// the fix.
     #[error("{0}")]
     User(String),
     /// A hand-written file cannot be used.
@@ -34,7 +35,9 @@ impl LabError {
     /// "No plan `helo`; did you mean `hello`? (there are: ...)"
     pub fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
-        let hint = nearest(name, known.iter().copied()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let hint = nearest(name, known.iter().copied())
+            .map(|near| format!("; did you mean `{near}`?"))
+            .unwrap_or_default();
         Self::User(format!("there is no {what} `{name}`{hint} (there are: {})", known.join(", ")))
     }
 

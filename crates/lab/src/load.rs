@@ -3,7 +3,8 @@ use pippin_engine::http1::request::Request;
 use pippin_engine::{Control, EngineError};
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{
-    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, RequestTemplate, Schedule, Stage, StopRule, Timeouts, WarmUp,
+    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, RequestTemplate, Schedule,
+    Stage, StopRule, Timeouts, WarmUp,
 };
 use pippin_model::profile::{KeepAlive, Profile, Stop, WarmUpChoice};
 use pippin_model::trial::Step;
@@ -15,9 +16,10 @@ use crate::descriptors;
 
 /// The longest warm-up that "auto" makes.
 pub const AUTO_WARM_UP_NS: u64 = 5_000_000_000;
-/// Connections from one source address to one destination, where loopback gives as many addresses as one likes. The kernel tries local ports
-/// one by one until it finds a free one (`__inet_hash_connect`: of the usual 28,232 those of one parity first), so that a source with most of
-/// its ports taken spends its time in connect(2).
+/// Connections from one source address to one destination, where loopback gives as many addresses
+/// as one likes. The kernel tries local ports one by one until it finds a free one
+/// (`__inet_hash_connect`: of the usual 28,232 those of one parity first), so that a source with
+/// most of its ports taken spends its time in connect(2).
 pub const CONNECTIONS_PER_SOURCE: u32 = 4_000;
 
 /// Where and on what a load runs.
@@ -33,18 +35,36 @@ pub struct Connecting {
     pub seed: u64,
 }
 
-/// The requests of a workload, ready to send, each with its check. `as_proved` is the body check where the workload itself fixes none.
+/// The requests of a workload, ready to send, each with its check. `as_proved` is the body check
+/// where the workload itself fixes none.
 #[must_use]
-pub fn templates(workload: &Workload, samples: &[Sample], as_proved: &BodyCheck, keep_alive: bool, host: SocketAddr) -> Vec<RequestTemplate> {
+pub fn templates(
+    workload: &Workload,
+    samples: &[Sample],
+    as_proved: &BodyCheck,
+    keep_alive: bool,
+    host: SocketAddr,
+) -> Vec<RequestTemplate> {
     let headers: &[(&str, &str)] = if keep_alive { &[] } else { &[("Connection", "close")] };
     let host = host.to_string();
     samples
         .iter()
         .map(|sample| RequestTemplate {
             // A workload whose path is none gives no bytes, which the engine refuses by name.
-            bytes: Request { method: &workload.request.method, target: &sample.path, host: &host, headers, body: b"" }.to_bytes().unwrap_or_default(),
+            bytes: Request {
+                method: &workload.request.method,
+                target: &sample.path,
+                host: &host,
+                headers,
+                body: b"",
+            }
+            .to_bytes()
+            .unwrap_or_default(),
             head_only: workload.request.method == "HEAD",
-            check: Check { status: vec![workload.answer.status], body: body_check(workload, sample, as_proved) },
+            check: Check {
+                status: vec![workload.answer.status],
+                body: body_check(workload, sample, as_proved),
+            },
         })
         .collect()
 }
@@ -52,7 +72,9 @@ pub fn templates(workload: &Workload, samples: &[Sample], as_proved: &BodyCheck,
 fn body_check(workload: &Workload, sample: &Sample, as_proved: &BodyCheck) -> BodyCheck {
     match (&sample.body, workload.answer.body_bytes) {
         (Some(body), _) => BodyCheck::Exact(body.clone().into_bytes()),
-        (None, Some(range)) if !sample.contains.is_empty() => BodyCheck::Contains { min: range.min, max: range.max, all: sample.contains.clone() },
+        (None, Some(range)) if !sample.contains.is_empty() => {
+            BodyCheck::Contains { min: range.min, max: range.max, all: sample.contains.clone() }
+        }
         (None, Some(range)) => BodyCheck::Length { min: range.min, max: range.max },
         (None, None) if workload.answer.as_proved => as_proved.clone(),
         (None, None) => BodyCheck::Any,
@@ -63,7 +85,9 @@ fn body_check(workload: &Workload, sample: &Sample, as_proved: &BodyCheck) -> Bo
 #[must_use]
 pub const fn keeps_alive(profile: &Profile) -> bool {
     match profile {
-        Profile::Closed { keep_alive, .. } | Profile::Open { keep_alive, .. } | Profile::Sweep { keep_alive, .. } => !matches!(keep_alive, KeepAlive::Off),
+        Profile::Closed { keep_alive, .. }
+        | Profile::Open { keep_alive, .. }
+        | Profile::Sweep { keep_alive, .. } => !matches!(keep_alive, KeepAlive::Off),
         Profile::Devices { .. } | Profile::Capacity { .. } => true,
     }
 }
@@ -72,14 +96,21 @@ pub const fn keeps_alive(profile: &Profile) -> bool {
 #[must_use]
 pub fn steps(profile: &Profile) -> Vec<Option<Step>> {
     match profile {
-        Profile::Sweep { connections, .. } => connections.iter().map(|&count| Some(Step::Connections { count })).collect(),
+        Profile::Sweep { connections, .. } => {
+            connections.iter().map(|&count| Some(Step::Connections { count })).collect()
+        }
         _ => vec![None],
     }
 }
 
 /// What the engine runs for one profile, or for one step of it.
 #[must_use]
-pub fn spec(profile: &Profile, step: Option<Step>, connecting: &Connecting, requests: Vec<RequestTemplate>) -> LoadSpec {
+pub fn spec(
+    profile: &Profile,
+    step: Option<Step>,
+    connecting: &Connecting,
+    requests: Vec<RequestTemplate>,
+) -> LoadSpec {
     unfitted(profile, step, base(connecting, requests)).with_fitting_sources()
 }
 
@@ -105,15 +136,28 @@ fn unfitted(profile: &Profile, step: Option<Step>, base: LoadSpec) -> LoadSpec {
                 ..base
             }
         }
-        Profile::Open { rate_per_s, arrivals, connections, ramp_ns, duration_ns, keep_alive } => LoadSpec {
-            schedule: open(*rate_per_s, *arrivals, *ramp_ns, *duration_ns),
-            connections: uses(*connections, *keep_alive),
-            stop: stop_rule(Stop::DurationNs(*duration_ns)),
-            // The ramp is the warm-up: it is never averaged into the headline.
-            warm_up: if *ramp_ns > 0 { WarmUp::Fixed { duration_ns: *ramp_ns } } else { WarmUp::None },
-            ..base
-        },
-        Profile::Devices { devices, requests_per_device, think, ramp_up_ns, sustain_ns, ramp_down_ns } => LoadSpec {
+        Profile::Open { rate_per_s, arrivals, connections, ramp_ns, duration_ns, keep_alive } => {
+            LoadSpec {
+                schedule: open(*rate_per_s, *arrivals, *ramp_ns, *duration_ns),
+                connections: uses(*connections, *keep_alive),
+                stop: stop_rule(Stop::DurationNs(*duration_ns)),
+                // The ramp is the warm-up: it is never averaged into the headline.
+                warm_up: if *ramp_ns > 0 {
+                    WarmUp::Fixed { duration_ns: *ramp_ns }
+                } else {
+                    WarmUp::None
+                },
+                ..base
+            }
+        }
+        Profile::Devices {
+            devices,
+            requests_per_device,
+            think,
+            ramp_up_ns,
+            sustain_ns,
+            ramp_down_ns,
+        } => LoadSpec {
             schedule: Schedule::Devices {
                 devices: *devices,
                 requests_per_device: *requests_per_device,
@@ -130,7 +174,8 @@ fn unfitted(profile: &Profile, step: Option<Step>, base: LoadSpec) -> LoadSpec {
                 Some(Step::Rate { per_s }) => per_s,
                 _ => *start_rate_per_s,
             };
-            // A tenth of the step before it is counted, so that caches and just-in-time compilers meet the new rate.
+            // A tenth of the step before it is counted, so that caches and just-in-time compilers
+            // meet the new rate.
             let lead_ns = duration_ns / 10;
             LoadSpec {
                 schedule: open(rate, Arrivals::Constant, 0, duration_ns + lead_ns),
@@ -165,20 +210,25 @@ fn base(connecting: &Connecting, requests: Vec<RequestTemplate>) -> LoadSpec {
 
 /// Choices that follow from the finished spec.
 pub trait Fitting {
-    /// Enough loopback source addresses for the connections, where one has too few ports; enough threads, where one descriptor table (each
-    /// thread can have its own) has too few entries; no more threads than connections.
+    /// Enough loopback source addresses for the connections, where one has too few ports; enough
+    /// threads, where one descriptor table (each thread can have its own) has too few entries; no
+    /// more threads than connections.
     #[must_use]
     fn with_fitting_sources(self) -> Self;
 }
 
 impl Fitting for LoadSpec {
     fn with_fitting_sources(mut self) -> Self {
-        let tables = descriptors::tables_for(u64::from(self.connections.count), descriptors::open_files()).min(1_024) as u32;
+        let tables =
+            descriptors::tables_for(u64::from(self.connections.count), descriptors::open_files())
+                .min(1_024) as u32;
         self.threads = self.threads.max(tables).min(self.connections.count).max(1);
-        let all_loopback = self.addresses.iter().all(|address| address.ip().is_loopback() && address.is_ipv4());
+        let all_loopback =
+            self.addresses.iter().all(|address| address.ip().is_loopback() && address.is_ipv4());
         let wanted = self.connections.count.div_ceil(CONNECTIONS_PER_SOURCE);
         if all_loopback && wanted > 1 && self.source_addresses.is_empty() {
-            self.source_addresses = (0..wanted).map(|i| IpAddr::V4(Ipv4Addr::new(127, 0, 1, (i + 1) as u8))).collect();
+            self.source_addresses =
+                (0..wanted).map(|i| IpAddr::V4(Ipv4Addr::new(127, 0, 1, (i + 1) as u8))).collect();
         }
         self
     }
@@ -221,8 +271,21 @@ const fn warm_up_of(choice: WarmUpChoice) -> WarmUp {
 ///
 /// # Errors
 /// As the engine's.
-pub fn run_closed(connecting: &Connecting, requests: Vec<RequestTemplate>, connections: u32, stop: StopRule) -> Result<LoadResult, EngineError> {
-    let spec = LoadSpec { connections: uses(connections, KeepAlive::Unlimited), stop, ..base(connecting, requests) }.with_fitting_sources();
+pub fn run_closed(
+    connecting: &Connecting,
+    requests: Vec<RequestTemplate>,
+    connections: u32,
+    stop: StopRule,
+) -> Result<LoadResult, EngineError> {
+    let spec = LoadSpec {
+        connections: uses(connections, KeepAlive::Unlimited),
+        stop,
+        ..base(connecting, requests)
+    }
+    .with_fitting_sources();
     let never = AtomicBool::new(false);
-    pippin_engine::run(&spec, &Control { stop: &never, on_window: None, steady: pippin_stats::steady::has_settled })
+    pippin_engine::run(
+        &spec,
+        &Control { stop: &never, on_window: None, steady: pippin_stats::steady::has_settled },
+    )
 }

@@ -1,4 +1,5 @@
-//! A target as it is in a revision of git: its folder written elsewhere, without touching the user's checkout, index or branches.
+//! A target as it is in a revision of git: its folder written elsewhere, without touching the
+//! user's checkout, index or branches.
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -40,7 +41,8 @@ impl Revision {
     /// The name as it can stand in a target's: `feature/x` is `feature-x`.
     #[must_use]
     pub fn label(&self) -> String {
-        let allowed = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+        let allowed =
+            |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
         self.name.chars().map(allowed).collect()
     }
 }
@@ -55,7 +57,10 @@ impl Repository {
             LabError::User(format!("{} is in no git repository that can be read, and branches are compared out of one: {said}", folder.display()))
         })?;
         let mut lines = found.lines();
-        Ok(Self { top: lines.next().unwrap_or_default().into(), prefix: lines.next().unwrap_or_default().into() })
+        Ok(Self {
+            top: lines.next().unwrap_or_default().into(),
+            prefix: lines.next().unwrap_or_default().into(),
+        })
     }
 
     /// A target's folder in a revision: a branch, a tag, a commit, or what else git knows.
@@ -63,9 +68,14 @@ impl Repository {
     /// # Errors
     /// If there is no such revision, or the target is not in it; the message names the nearest.
     pub fn revision(&self, name: &str, target: &TargetId) -> Result<Revision, LabError> {
-        let commit = self.parse(&format!("{name}^{{commit}}")).filter(|_| !name.starts_with('-')).ok_or_else(|| self.unknown_revision(name))?;
+        let commit = self
+            .parse(&format!("{name}^{{commit}}"))
+            .filter(|_| !name.starts_with('-'))
+            .ok_or_else(|| self.unknown_revision(name))?;
         let base = target.base();
-        match self.parse(&format!("{commit}:{}targets/{}/{}", self.prefix, base.language, base.name)) {
+        match self
+            .parse(&format!("{commit}:{}targets/{}/{}", self.prefix, base.language, base.name))
+        {
             Some(tree) => Ok(Revision { name: name.into(), commit, tree }),
             None => Err(self.unknown_target(name, &commit, &base)),
         }
@@ -84,12 +94,20 @@ impl Repository {
     /// # Errors
     /// If git cannot write them.
     pub fn write(&self, revision: &Revision, into: &Path) -> Result<(), LabError> {
-        std::fs::create_dir_all(into).map_err(LabError::io(format!("create {}", into.display())))?;
+        std::fs::create_dir_all(into)
+            .map_err(LabError::io(format!("create {}", into.display())))?;
         let index = into.with_extension("index");
         let prefix = format!("--prefix={}/", into.display());
-        let written = [vec!["read-tree", &revision.tree], vec!["checkout-index", "--all", "--force", &prefix]]
-            .iter()
-            .try_for_each(|arguments| git(&self.top, arguments, Some(&index))?.map(drop).map_err(|said| failed(&revision.name, &said)));
+        let written = [
+            vec!["read-tree", &revision.tree],
+            vec!["checkout-index", "--all", "--force", &prefix],
+        ]
+        .iter()
+        .try_for_each(|arguments| {
+            git(&self.top, arguments, Some(&index))?
+                .map(drop)
+                .map_err(|said| failed(&revision.name, &said))
+        });
         // Without it there is nothing to remove either.
         let _ = std::fs::remove_file(&index);
         written
@@ -102,43 +120,84 @@ impl Repository {
     }
 
     fn unknown_revision(&self, name: &str) -> LabError {
-        let found = git(&self.top, &["for-each-ref", "--sort=-committerdate", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"], None);
+        let found = git(
+            &self.top,
+            &[
+                "for-each-ref",
+                "--sort=-committerdate",
+                "--format=%(refname:short)",
+                "refs/heads",
+                "refs/tags",
+                "refs/remotes",
+            ],
+            None,
+        );
         let known = found.ok().and_then(Result::ok).unwrap_or_default();
         let advice = "; in a shallow clone fetch it first";
-        LabError::User(format!("git knows no revision `{name}`{}{advice}", there_are(name, &known.lines().collect::<Vec<_>>())))
+        LabError::User(format!(
+            "git knows no revision `{name}`{}{advice}",
+            there_are(name, &known.lines().collect::<Vec<_>>())
+        ))
     }
 
     fn unknown_target(&self, name: &str, commit: &str, target: &TargetId) -> LabError {
-        let found = git(&self.top, &["ls-tree", "-r", "-d", "--name-only", &format!("{commit}:{}targets", self.prefix)], None);
+        let found = git(
+            &self.top,
+            &["ls-tree", "-r", "-d", "--name-only", &format!("{commit}:{}targets", self.prefix)],
+            None,
+        );
         let folders = found.ok().and_then(Result::ok).unwrap_or_default();
-        let known: Vec<&str> = folders.lines().filter(|path| path.split('/').count() == 2).collect();
-        LabError::User(format!("revision `{name}` has no target `{target}`{}", there_are(&target.to_string(), &known)))
+        let known: Vec<&str> =
+            folders.lines().filter(|path| path.split('/').count() == 2).collect();
+        LabError::User(format!(
+            "revision `{name}` has no target `{target}`{}",
+            there_are(&target.to_string(), &known)
+        ))
     }
 }
 
 /// "; did you mean `main`? (there are: main, next)"
 fn there_are(name: &str, known: &[&str]) -> String {
-    let hint = nearest(name, known.iter().copied()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    let hint = nearest(name, known.iter().copied())
+        .map(|near| format!("; did you mean `{near}`?"))
+        .unwrap_or_default();
     let more = if known.len() > LISTED { ", ..." } else { "" };
     let listed = known.iter().take(LISTED).copied().collect::<Vec<_>>().join(", ");
     format!("{hint} (there are: {listed}{more})")
 }
 
 fn failed(revision: &str, said: &str) -> LabError {
-    LabError::Io { what: format!("write the files of revision `{revision}`"), source: std::io::Error::other(said.to_string()) }
+    LabError::Io {
+        what: format!("write the files of revision `{revision}`"),
+        source: std::io::Error::other(said.to_string()),
+    }
 }
 
-/// What git prints, or the first line of its complaint. Variables that point git elsewhere, as hooks set them, stay out.
+/// What git prints, or the first line of its complaint. Variables that point git elsewhere, as
+/// hooks set them, stay out.
 ///
 /// # Errors
 /// If git cannot be started.
-fn git(folder: &Path, arguments: &[&str], index: Option<&Path>) -> Result<Result<String, String>, LabError> {
+fn git(
+    folder: &Path,
+    arguments: &[&str],
+    index: Option<&Path>,
+) -> Result<Result<String, String>, LabError> {
     let mut command = Command::new("git");
-    command.arg("-C").arg(folder).args(arguments).env_clear().envs(environment::inherited()).env("LC_ALL", "C").stdin(Stdio::null());
+    command
+        .arg("-C")
+        .arg(folder)
+        .args(arguments)
+        .env_clear()
+        .envs(environment::inherited())
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null());
     if let Some(index) = index {
         command.env("GIT_INDEX_FILE", index);
     }
-    let output = command.output().map_err(|error| LabError::User(format!("git cannot be started ({error}): install it to compare branches")))?;
+    let output = command.output().map_err(|error| {
+        LabError::User(format!("git cannot be started ({error}): install it to compare branches"))
+    })?;
     if output.status.success() {
         return Ok(Ok(String::from_utf8_lossy(&output.stdout).into_owned()));
     }
@@ -152,14 +211,22 @@ mod tests {
 
     /// A repository with two branches of one target, whose catalogue lies in a folder of its own.
     fn scratch(name: &str) -> PathBuf {
-        let top = std::env::temp_dir().join(format!("pippin-revision-{name}-{}", std::process::id()));
+        let top =
+            std::env::temp_dir().join(format!("pippin-revision-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&top);
         let folder = top.join("lab/targets/go/chi");
         std::fs::create_dir_all(&folder).unwrap();
         let git = |arguments: &[&str]| {
             let mut command = Command::new("git");
-            command.arg("-C").arg(&top).args(["-c", "user.name=x", "-c", "user.email=x@example.org"]).args(arguments);
-            assert!(command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success(), "{arguments:?}");
+            command
+                .arg("-C")
+                .arg(&top)
+                .args(["-c", "user.name=x", "-c", "user.email=x@example.org"])
+                .args(arguments);
+            assert!(
+                command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success(),
+                "{arguments:?}"
+            );
         };
         git(&["init", "-q", "-b", "main"]);
         for (branch, text) in [("main", "old"), ("feature/x", "new")] {
@@ -182,18 +249,26 @@ mod tests {
         let top = scratch("files");
         std::fs::write(top.join("lab/targets/go/chi/main.go"), "not committed").unwrap();
         let repository = Repository::of(&top.join("lab")).unwrap();
-        let status = || git(&top, &["status", "--porcelain=v2", "--branch"], None).unwrap().unwrap();
+        let status =
+            || git(&top, &["status", "--porcelain=v2", "--branch"], None).unwrap().unwrap();
         let before = status();
         for (name, text) in [("main", "old"), ("feature/x", "new"), ("feature/x~1", "old")] {
             let revision = repository.revision(name, &chi()).unwrap();
             let into = top.join("copy").join(revision.label()).join("go/chi");
             repository.write(&revision, &into).unwrap();
             assert_eq!(std::fs::read_to_string(into.join("main.go")).unwrap(), text);
-            assert_eq!(std::fs::read_dir(into.parent().unwrap()).unwrap().count(), 1, "the index is gone");
+            assert_eq!(
+                std::fs::read_dir(into.parent().unwrap()).unwrap().count(),
+                1,
+                "the index is gone"
+            );
         }
         std::fs::remove_dir_all(top.join("copy")).unwrap();
         assert_eq!(status(), before);
-        assert_eq!(std::fs::read_to_string(top.join("lab/targets/go/chi/main.go")).unwrap(), "not committed");
+        assert_eq!(
+            std::fs::read_to_string(top.join("lab/targets/go/chi/main.go")).unwrap(),
+            "not committed"
+        );
         let tree = |name| repository.revision(name, &chi()).unwrap().tree;
         assert!(tree("main") == tree("feature/x~1") && tree("main") != tree("feature/x"));
         std::fs::remove_dir_all(top).unwrap();
@@ -203,17 +278,26 @@ mod tests {
     fn slips_name_the_nearest() {
         let top = scratch("slips");
         let repository = Repository::of(&top.join("lab")).unwrap();
-        let refused = |name: &str, target: &str| repository.revision(name, &target.parse().unwrap()).unwrap_err().to_string();
+        let refused = |name: &str, target: &str| {
+            repository.revision(name, &target.parse().unwrap()).unwrap_err().to_string()
+        };
         let unknown = refused("mian", "go/chi");
-        assert!(unknown.contains("git knows no revision `mian`; did you mean `main`?") && unknown.contains("feature/x"), "{unknown}");
-        assert!(refused("main", "go/chii").contains("revision `main` has no target `go/chii`; did you mean `go/chi`? (there are: go/chi)"));
+        assert!(
+            unknown.contains("git knows no revision `mian`; did you mean `main`?")
+                && unknown.contains("feature/x"),
+            "{unknown}"
+        );
+        assert!(refused("main", "go/chii").contains(
+            "revision `main` has no target `go/chii`; did you mean `go/chi`? (there are: go/chi)"
+        ));
         assert!(refused("--all", "go/chi").contains("git knows no revision `--all`"));
         std::fs::remove_dir_all(top).unwrap();
     }
 
     #[test]
     fn no_repository_is_said() {
-        let folder = std::env::temp_dir().join(format!("pippin-revision-none-{}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("pippin-revision-none-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let error = Repository::of(&folder).unwrap_err().to_string();
         assert!(error.contains("is in no git repository that can be read"), "{error}");
@@ -222,8 +306,13 @@ mod tests {
 
     #[test]
     fn labels_fit_into_names_of_targets() {
-        let label = |name: &str| Revision { name: name.into(), commit: String::new(), tree: String::new() }.label();
-        assert_eq!([label("main"), label("feature/x"), label("HEAD~2"), label("v1.2")], ["main", "feature-x", "HEAD-2", "v1.2"]);
+        let label = |name: &str| {
+            Revision { name: name.into(), commit: String::new(), tree: String::new() }.label()
+        };
+        assert_eq!(
+            [label("main"), label("feature/x"), label("HEAD~2"), label("v1.2")],
+            ["main", "feature-x", "HEAD-2", "v1.2"]
+        );
         assert!("go/chi@v1.2:fast".parse::<TargetId>().is_ok());
     }
 }

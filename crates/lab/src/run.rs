@@ -1,5 +1,5 @@
-//! One execution of a plan: everything installed, then every repetition of every target, in a seeded interleaved order, each with a
-//! fresh start.
+//! One execution of a plan: everything installed, then every repetition of every target, in a
+//! seeded interleaved order, each with a fresh start.
 use pippin_model::caveat::{Caveat, Severity, Verdict};
 use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::plan::Plan;
@@ -53,7 +53,8 @@ pub struct RunSettings<'a> {
 /// Executes a plan. What a target fails at is in the record; the others go on.
 ///
 /// # Errors
-/// If the plan names what is not there, or the lab itself fails. Interruption is no error: the record says so.
+/// If the plan names what is not there, or the lab itself fails. Interruption is no error: the
+/// record says so.
 pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError> {
     let in_plan = |error| match error {
         LabError::User(message) => LabError::User(format!("plan {}: {message}", plan.id)),
@@ -62,7 +63,8 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     let workload = settings.catalog.workload(&plan.workload).map_err(in_plan)?;
     let targets = resolve(&plan, &workload, settings.catalog).map_err(in_plan)?;
     let cpus = split(&plan)?;
-    std::fs::create_dir_all(&settings.folder).map_err(LabError::io(format!("create {}", settings.folder.display())))?;
+    std::fs::create_dir_all(&settings.folder)
+        .map_err(LabError::io(format!("create {}", settings.folder.display())))?;
     let stopped = stopped_by_limits(&targets, &plan, &cpus);
     let prepared = prepare(&targets, stopped, &workload, settings)?;
     let header = header(plan, workload, &prepared, settings);
@@ -78,14 +80,23 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     let ended = unix_now_ns();
     settings.store.end(&execution.header.id, state, ended)?;
     match outcome {
-        Ok(()) | Err(LabError::Interrupted) => Ok(RunRecord { header: execution.header, state, ended_unix_ns: Some(ended), trials: execution.trials }),
+        Ok(()) | Err(LabError::Interrupted) => Ok(RunRecord {
+            header: execution.header,
+            state,
+            ended_unix_ns: Some(ended),
+            trials: execution.trials,
+        }),
         Err(error) => Err(error),
     }
 }
 
 type Prepared = BTreeMap<TargetId, (Target, Result<Installed, Failure>)>;
 
-fn resolve(plan: &Plan, workload: &Workload, catalog: &Catalog) -> Result<Vec<(TargetId, Target)>, LabError> {
+fn resolve(
+    plan: &Plan,
+    workload: &Workload,
+    catalog: &Catalog,
+) -> Result<Vec<(TargetId, Target)>, LabError> {
     plan.targets
         .iter()
         .map(|id| {
@@ -103,8 +114,13 @@ fn resolve(plan: &Plan, workload: &Workload, catalog: &Catalog) -> Result<Vec<(T
         .collect()
 }
 
-/// Which targets cannot hold the plan's connections here: told before anything is installed or started.
-fn stopped_by_limits(targets: &[(TargetId, Target)], plan: &Plan, cpus: &CpuSplit) -> BTreeMap<TargetId, Failure> {
+/// Which targets cannot hold the plan's connections here: told before anything is installed or
+/// started.
+fn stopped_by_limits(
+    targets: &[(TargetId, Target)],
+    plan: &Plan,
+    cpus: &CpuSplit,
+) -> BTreeMap<TargetId, Failure> {
     let open_files = descriptors::open_files();
     let stops = |id, target| descriptors::stops(target, id, plan, workers(plan, cpus), open_files);
     targets.iter().filter_map(|(id, target)| Some((id.clone(), stops(id, target)?))).collect()
@@ -115,7 +131,8 @@ pub(crate) fn workers(plan: &Plan, cpus: &CpuSplit) -> u32 {
     plan.workers.unwrap_or(cpus.target.len().max(1) as u32)
 }
 
-/// Installs what is missing. An interruption ends the installing: what is installed by then stays so, of the others it is said.
+/// Installs what is missing. An interruption ends the installing: what is installed by then stays
+/// so, of the others it is said.
 fn prepare(
     targets: &[(TargetId, Target)],
     mut stopped: BTreeMap<TargetId, Failure>,
@@ -124,7 +141,12 @@ fn prepare(
 ) -> Result<Prepared, LabError> {
     let interrupted = || settings.stop.load(Ordering::Relaxed);
     let say = |text: &str| settings.observer.event(&Event::Note(text));
-    let installer = Installer { apt_allowed: settings.apt, steps_allowed: settings.install, say: &say, interrupted: &interrupted };
+    let installer = Installer {
+        apt_allowed: settings.apt,
+        steps_allowed: settings.install,
+        say: &say,
+        interrupted: &interrupted,
+    };
     match Services::provide(&workload.services, &installer) {
         Ok(()) | Err(LabError::Interrupted) => {}
         Err(other) => return Err(other),
@@ -155,14 +177,26 @@ fn prepare(
 }
 
 fn not_installed() -> Failure {
-    Failure { stage: Stage::Install, message: "interrupted before it was installed".into(), log_tail: Vec::new() }
+    Failure {
+        stage: Stage::Install,
+        message: "interrupted before it was installed".into(),
+        log_tail: Vec::new(),
+    }
 }
 
-fn header(plan: Plan, workload: Workload, prepared: &Prepared, settings: &RunSettings<'_>) -> RunHeader {
+fn header(
+    plan: Plan,
+    workload: Workload,
+    prepared: &Prepared,
+    settings: &RunSettings<'_>,
+) -> RunHeader {
     let info = |(target, outcome): &(Target, Result<Installed, Failure>)| TargetInfo {
         manifest: Some(target.manifest.clone()),
         route: outcome.as_ref().ok().map(|installed| installed.route.clone()),
-        versions: outcome.as_ref().map(|installed| versions::of(target, installed)).unwrap_or_default(),
+        versions: outcome
+            .as_ref()
+            .map(|installed| versions::of(target, installed))
+            .unwrap_or_default(),
         digest: digest::of_source(&target.folder).ok(),
         unavailable: outcome.as_ref().err().cloned(),
     };
@@ -187,15 +221,22 @@ fn run_id(started_unix_ns: u64, plan: &str) -> String {
     let (year, month, day) = civil_from_days(days as i64);
     // Milliseconds would not do: runs that a script starts together do share one.
     let micros = started_unix_ns / 1_000 % 1_000_000;
-    format!("{year:04}{month:02}{day:02}-{:02}{:02}{:02}.{micros:06}-{plan}", rest / 3_600, rest / 60 % 60, rest % 60)
+    format!(
+        "{year:04}{month:02}{day:02}-{:02}{:02}{:02}.{micros:06}-{plan}",
+        rest / 3_600,
+        rest / 60 % 60,
+        rest % 60
+    )
 }
 
-/// Days since 1970 to year, month, day (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+/// Days since 1970 to year, month, day (Howard Hinnant, "chrono-Compatible Low-Level Date
+/// Algorithms").
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let z = days + 719_468;
     let era = z.div_euclid(146_097);
     let day_of_era = z.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
@@ -203,12 +244,19 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// The order in which the targets of a run are measured, `(repetition, target)`: those that are available, interleaved by the run's seed.
+/// The order in which the targets of a run are measured, `(repetition, target)`: those that are
+/// available, interleaved by the run's seed.
 #[must_use]
 pub fn order(header: &RunHeader) -> Vec<(u32, TargetId)> {
-    let is_available = |id: &TargetId| header.targets.get(id).is_some_and(|info| info.unavailable.is_none());
-    let available: Vec<TargetId> = header.plan.targets.iter().filter(|id| is_available(id)).cloned().collect();
-    pippin_stats::order::interleaved(&available, header.plan.repetitions, &mut Xoshiro256PlusPlus::seed_from_u64(header.seed))
+    let is_available =
+        |id: &TargetId| header.targets.get(id).is_some_and(|info| info.unavailable.is_none());
+    let available: Vec<TargetId> =
+        header.plan.targets.iter().filter(|id| is_available(id)).cloned().collect();
+    pippin_stats::order::interleaved(
+        &available,
+        header.plan.repetitions,
+        &mut Xoshiro256PlusPlus::seed_from_u64(header.seed),
+    )
 }
 
 struct Execution<'a> {
@@ -225,10 +273,25 @@ struct Execution<'a> {
 }
 
 impl<'a> Execution<'a> {
-    fn new(header: RunHeader, prepared: Prepared, cpus: CpuSplit, settings: &'a RunSettings<'a>) -> Self {
+    fn new(
+        header: RunHeader,
+        prepared: Prepared,
+        cpus: CpuSplit,
+        settings: &'a RunSettings<'a>,
+    ) -> Self {
         let samples = header.workload.samples();
         let in_all = order(&header).len() * load::steps(&header.plan.profile).len();
-        Self { header, prepared, settings, cpus, samples, trials: Vec::new(), given_up: BTreeSet::new(), number: 0, in_all }
+        Self {
+            header,
+            prepared,
+            settings,
+            cpus,
+            samples,
+            trials: Vec::new(),
+            given_up: BTreeSet::new(),
+            number: 0,
+            in_all,
+        }
     }
 
     fn interrupted(&self) -> bool {
@@ -276,7 +339,12 @@ impl<'a> Execution<'a> {
     }
 
     /// One start of a target, with all steps of the profile.
-    fn session(&mut self, id: &TargetId, repetition: u32, services: &mut Services) -> Result<(), LabError> {
+    fn session(
+        &mut self,
+        id: &TargetId,
+        repetition: u32,
+        services: &mut Services,
+    ) -> Result<(), LabError> {
         let Some((target, Ok(installed))) = self.prepared.get(id).cloned() else { return Ok(()) };
         let mut spec = self.spec(id, repetition, None);
         self.announce(&spec);
@@ -288,24 +356,26 @@ impl<'a> Execution<'a> {
             folder: &self.settings.folder,
         };
         self.settings.observer.event(&Event::Stage("starting"));
-        let mut running = match RunningTarget::start(&target, id, &installed, &start, &|| self.interrupted()) {
-            Ok(running) => running,
-            Err(LabError::Target(failure)) => {
-                let mut record = empty_record(&spec);
-                record.failure = Some(failure);
-                // It would fail in every repetition.
-                self.given_up.insert(id.clone());
-                return self.finish(record, Vec::new());
-            }
-            Err(other) => return Err(other),
-        };
+        let mut running =
+            match RunningTarget::start(&target, id, &installed, &start, &|| self.interrupted()) {
+                Ok(running) => running,
+                Err(LabError::Target(failure)) => {
+                    let mut record = empty_record(&spec);
+                    record.failure = Some(failure);
+                    // It would fail in every repetition.
+                    self.given_up.insert(id.clone());
+                    return self.finish(record, Vec::new());
+                }
+                Err(other) => return Err(other),
+            };
         let mut steps = Steps::of(&self.header.plan.profile);
         let mut step = steps.next();
         while let Some(current) = step {
             spec.step = current;
             let mut record = self.make(&spec, &mut running, services);
             steps.observe(&record);
-            let over = record.failure.is_some() || self.interrupted() || self.settings.observer.skips(id);
+            let over =
+                record.failure.is_some() || self.interrupted() || self.settings.observer.skips(id);
             step = if over { None } else { steps.next() };
             if step.is_none() {
                 if record.failure.as_ref().is_some_and(|failure| failure.stage == Stage::Proof) {
@@ -328,7 +398,12 @@ impl<'a> Execution<'a> {
         self.settings.observer.event(&Event::TrialStarted(spec, self.number, self.in_all));
     }
 
-    fn make(&self, spec: &TrialSpec, running: &mut RunningTarget, services: &mut Services) -> TrialRecord {
+    fn make(
+        &self,
+        spec: &TrialSpec,
+        running: &mut RunningTarget,
+        services: &mut Services,
+    ) -> TrialRecord {
         let mut trial = Trial {
             spec,
             workload: &self.header.workload,
@@ -358,7 +433,8 @@ impl<'a> Execution<'a> {
     fn finish(&mut self, mut record: TrialRecord, unclean: Vec<String>) -> Result<(), LabError> {
         self.judge(&mut record, unclean);
         // A trial that the user cut short is not a finished one.
-        let cut_short = self.interrupted() && record.load.as_ref().is_none_or(|load| load.interrupted);
+        let cut_short =
+            self.interrupted() && record.load.as_ref().is_none_or(|load| load.interrupted);
         if cut_short {
             return Err(LabError::Interrupted);
         }
@@ -366,14 +442,18 @@ impl<'a> Execution<'a> {
     }
 
     fn judge(&self, record: &mut TrialRecord, unclean: Vec<String>) {
-        record.caveats = judge::judge_trial(record, &judge::Context::of_run(&self.header, &self.trials, &record.spec));
+        record.caveats = judge::judge_trial(
+            record,
+            &judge::Context::of_run(&self.header, &self.trials, &record.spec),
+        );
         record.caveats.extend(unclean.into_iter().map(|evidence| Caveat {
             id: "unclean_stop".into(),
             severity: Severity::Suspect,
             evidence,
             advice: "see start.stop in its target.toml; a server that cannot be stopped cleanly may also have lost work".into(),
         }));
-        record.verdict = if record.failure.is_some() { Verdict::Invalid } else { Verdict::of(&record.caveats) };
+        record.verdict =
+            if record.failure.is_some() { Verdict::Invalid } else { Verdict::of(&record.caveats) };
     }
 
     fn keep(&mut self, record: TrialRecord) -> Result<(), LabError> {
@@ -389,7 +469,14 @@ impl<'a> Execution<'a> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.header.seed);
         let summaries = summarise(&self.trials, &judge::judge_run(&self.trials), &mut rng);
         summaries.iter().filter(|summary| summary.measured > 0).all(|summary| {
-            summary.ranked.as_ref().is_some_and(|figure| sequential::is_precise_enough(figure.median, figure.interval.as_ref(), repetitions, precision))
+            summary.ranked.as_ref().is_some_and(|figure| {
+                sequential::is_precise_enough(
+                    figure.median,
+                    figure.interval.as_ref(),
+                    repetitions,
+                    precision,
+                )
+            })
         })
     }
 }
@@ -403,9 +490,10 @@ enum Steps {
 impl Steps {
     fn of(profile: &Profile) -> Self {
         match profile {
-            Profile::Capacity { objective, start_rate_per_s, precision, .. } => {
-                Self::Search { search: capacity::Search::new(*start_rate_per_s, *precision), objective: objective.clone() }
-            }
+            Profile::Capacity { objective, start_rate_per_s, precision, .. } => Self::Search {
+                search: capacity::Search::new(*start_rate_per_s, *precision),
+                objective: objective.clone(),
+            },
             other => Self::Known(load::steps(other).into_iter()),
         }
     }
@@ -418,7 +506,9 @@ impl Steps {
     }
 
     fn observe(&mut self, record: &TrialRecord) {
-        if let (Self::Search { search, objective }, Some(Step::Rate { per_s }), Some(load)) = (self, record.spec.step, &record.load) {
+        if let (Self::Search { search, objective }, Some(Step::Rate { per_s }), Some(load)) =
+            (self, record.spec.step, &record.load)
+        {
             search.observe(per_s, objective::misses(objective, &load.measured).is_empty());
         }
     }
@@ -431,16 +521,27 @@ impl Steps {
 pub fn split(plan: &Plan) -> Result<CpuSplit, LabError> {
     let available = affinity::available();
     if plan.cpus.share {
-        return Ok(CpuSplit { target: available.clone(), generator: available.clone(), services: available });
+        return Ok(CpuSplit {
+            target: available.clone(),
+            generator: available.clone(),
+            services: available,
+        });
     }
     let default = CpuSplit::default_for(&available);
     let named = |key: &str, wish: &Option<CpuSet>, other: &CpuSet| match wish {
         None => Ok(other.clone()),
         Some(wish) if wish.0.is_subset(&available.0) => Ok(wish.clone()),
-        Some(wish) => Err(LabError::User(format!("plan {}: cpus.{key} is {wish}, but this process may use {available}; change it or take it out", plan.id))),
+        Some(wish) => Err(LabError::User(format!(
+            "plan {}: cpus.{key} is {wish}, but this process may use {available}; change it or take it out",
+            plan.id
+        ))),
     };
     let generator = named("generator", &plan.cpus.generator, &default.generator)?;
-    Ok(CpuSplit { target: named("target", &plan.cpus.target, &default.target)?, services: named("services", &plan.cpus.services, &generator)?, generator })
+    Ok(CpuSplit {
+        target: named("target", &plan.cpus.target, &default.target)?,
+        services: named("services", &plan.cpus.services, &generator)?,
+        generator,
+    })
 }
 
 #[cfg(test)]

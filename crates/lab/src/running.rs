@@ -1,4 +1,5 @@
-//! A target that runs: started as its manifest says, ready, and stopped with a look at what it leaves.
+//! A target that runs: started as its manifest says, ready, and stopped with a look at what it
+//! leaves.
 use pippin_model::cpus::CpuSet;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Stage};
@@ -57,12 +58,20 @@ impl RunningTarget {
         let port = port::free().map_err(LabError::io("find a port for the target"))?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let launch = launch(target, id, installed, settings, port);
-        let limit = parse_duration_ns(&target.manifest.start.ready.timeout).map(Duration::from_nanos).unwrap_or(Duration::from_secs(20));
+        let limit = parse_duration_ns(&target.manifest.start.ready.timeout)
+            .map(Duration::from_nanos)
+            .unwrap_or(Duration::from_secs(20));
         let mut process = Supervised::start(&launch).map_err(|error| match error {
             LabError::User(message) => LabError::target(Stage::Start, message),
             other => other,
         })?;
-        let start_up = ready::wait_until_ready(&mut process, address, &target.manifest.start.ready.path, limit, interrupted)?;
+        let start_up = ready::wait_until_ready(
+            &mut process,
+            address,
+            &target.manifest.start.ready.path,
+            limit,
+            interrupted,
+        )?;
         Ok(Self { process, address, start_up, name: id.to_string() })
     }
 
@@ -99,7 +108,11 @@ impl RunningTarget {
     /// Whether it ended by itself, and how, as a failure.
     pub fn crashed(&mut self) -> Option<Failure> {
         let exit = self.process.ended()?;
-        Some(Failure { stage: Stage::Load, message: format!("{} {exit} while it was measured", self.name), log_tail: self.log_tail() })
+        Some(Failure {
+            stage: Stage::Load,
+            message: format!("{} {exit} while it was measured", self.name),
+            log_tail: self.log_tail(),
+        })
     }
 
     /// Stops it; what was not clean about that, in words.
@@ -108,10 +121,17 @@ impl RunningTarget {
         let gone = self.process.stop();
         let mut unclean = Vec::new();
         if gone.forced {
-            unclean.push(format!("it did not stop within {} s of its signal and was killed", GRACE.as_secs()));
+            unclean.push(format!(
+                "it did not stop within {} s of its signal and was killed",
+                GRACE.as_secs()
+            ));
         }
         if !gone.left_behind.is_empty() && !gone.forced && !crashed {
-            unclean.push(format!("it left {} process(es) behind, which were killed: {}", gone.left_behind.len(), gone.left_behind.join("; ")));
+            unclean.push(format!(
+                "it left {} process(es) behind, which were killed: {}",
+                gone.left_behind.len(),
+                gone.left_behind.join("; ")
+            ));
         }
         let deadline = Instant::now() + Duration::from_secs(2);
         while port::is_listening(self.address.port()) {
@@ -125,7 +145,13 @@ impl RunningTarget {
     }
 }
 
-fn launch(target: &Target, id: &TargetId, installed: &Installed, settings: &StartSettings<'_>, port: u16) -> Launch {
+fn launch(
+    target: &Target,
+    id: &TargetId,
+    installed: &Installed,
+    settings: &StartSettings<'_>,
+    port: u16,
+) -> Launch {
     let manifest = &target.manifest;
     let variant = manifest.variant(id.variant.as_deref());
     let mut values = base_values(target);
@@ -148,9 +174,11 @@ fn launch(target: &Target, id: &TargetId, installed: &Installed, settings: &Star
     if let Some(path) = installed.env.get("PATH") {
         values.insert("PATH".into(), path.clone());
     }
-    let own = manifest.start.env.iter().chain(variant.iter().flat_map(|variant| variant.env.iter()));
+    let own =
+        manifest.start.env.iter().chain(variant.iter().flat_map(|variant| variant.env.iter()));
     env.extend(own.map(|(name, value)| (name.clone(), environment::fill(value, &values))));
-    let command = variant.and_then(|variant| variant.command.as_ref()).unwrap_or(&manifest.start.command);
+    let command =
+        variant.and_then(|variant| variant.command.as_ref()).unwrap_or(&manifest.start.command);
     let file_name = id.to_string().replace(['/', ':'], "-");
     Launch {
         command: command.iter().map(|word| environment::fill(word, &values)).collect(),

@@ -11,13 +11,17 @@ use crate::error::LabError;
 /// If the target exists, or the folder cannot be written.
 pub fn scaffold(catalog: &Catalog, id: &TargetId) -> Result<PathBuf, LabError> {
     if id.variant.is_some() {
-        return Err(LabError::User(format!("`{id}` names a variant; add a [[variant]] to the manifest of {} instead", id.base())));
+        return Err(LabError::User(format!(
+            "`{id}` names a variant; add a [[variant]] to the manifest of {} instead",
+            id.base()
+        )));
     }
     let folder = catalog.root().join("targets").join(&id.language).join(&id.name);
     if folder.exists() {
         return Err(LabError::User(format!("{} exists already", folder.display())));
     }
-    std::fs::create_dir_all(&folder).map_err(LabError::io(format!("create {}", folder.display())))?;
+    std::fs::create_dir_all(&folder)
+        .map_err(LabError::io(format!("create {}", folder.display())))?;
     for (name, text) in [("target.toml", manifest(id)), (".gitignore", "/.pippin/\n".to_string())] {
         std::fs::write(folder.join(name), text).map_err(LabError::io(format!("write {name}")))?;
     }

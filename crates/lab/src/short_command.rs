@@ -4,7 +4,8 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// A virtual machine on a busy host needs a few seconds to say its version; what needs longer has taken the question for a start.
+/// A virtual machine on a busy host needs a few seconds to say its version; what needs longer has
+/// taken the question for a start.
 const LIMIT: Duration = Duration::from_secs(20);
 /// More than any version needs.
 const ENOUGH_BYTES: u64 = 64 * 1024;
@@ -20,14 +21,16 @@ pub struct Output {
     pub stderr: String,
 }
 
-/// Runs a command to its end; `None` if it cannot be started or does not end within 20 s, when it is killed.
+/// Runs a command to its end; `None` if it cannot be started or does not end within 20 s, when it
+/// is killed.
 #[must_use]
 pub fn output(command: &mut Command) -> Option<Output> {
     output_within(command, LIMIT)
 }
 
 fn output_within(command: &mut Command, limit: Duration) -> Option<Output> {
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().ok()?;
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().ok()?;
     let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
     let deadline = Instant::now() + limit;
     let success = loop {
@@ -41,8 +44,10 @@ fn output_within(command: &mut Command, limit: Duration) -> Option<Output> {
             }
         }
     };
-    // A process that it left in the background may hold the streams open; what came until then counts.
-    let text = |stream: Receiver<String>| stream.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
+    // A process that it left in the background may hold the streams open; what came until then
+    // counts.
+    let text =
+        |stream: Receiver<String>| stream.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
     Some(Output { success, stdout: text(stdout), stderr: text(stderr) })
 }
 
@@ -70,7 +75,11 @@ mod tests {
 
     #[test]
     fn both_streams_are_kept() {
-        let output = output(Command::new("sh").args(["-c", "echo 1.2; echo 3.4 >&2; exit 1"])).unwrap();
-        assert_eq!(output, Output { success: false, stdout: "1.2\n".into(), stderr: "3.4\n".into() });
+        let output =
+            output(Command::new("sh").args(["-c", "echo 1.2; echo 3.4 >&2; exit 1"])).unwrap();
+        assert_eq!(
+            output,
+            Output { success: false, stdout: "1.2\n".into(), stderr: "3.4\n".into() }
+        );
     }
 }

@@ -76,11 +76,16 @@ impl Trial<'_> {
         let as_proved = match self.proved_body() {
             Ok(check) => check,
             Err(message) => {
-                record.failure = Some(Failure { stage: Stage::Proof, message, log_tail: self.target.log_tail() });
+                record.failure = Some(Failure {
+                    stage: Stage::Proof,
+                    message,
+                    log_tail: self.target.log_tail(),
+                });
                 return record;
             }
         };
-        // An account that holds the proofs' calls too would look as if the target asked more than once: then it is not known.
+        // An account that holds the proofs' calls too would look as if the target asked more than
+        // once: then it is not known.
         let counts_anew = self.services.reset_account();
         self.observer.event(&Event::Stage("measuring"));
         self.measure(&mut record, &as_proved);
@@ -89,7 +94,9 @@ impl Trial<'_> {
         }
         if let Some(failure) = self.target.crashed() {
             record.failure = Some(failure);
-        } else if record.failure.is_none() && !record.load.as_ref().is_some_and(|load| load.interrupted) {
+        } else if record.failure.is_none()
+            && !record.load.as_ref().is_some_and(|load| load.interrupted)
+        {
             self.observer.event(&Event::Stage("proving again"));
             record.proofs.extend(self.prove(ProofTime::After));
             record.failure = failed_proof(&record.proofs, self.target);
@@ -98,38 +105,74 @@ impl Trial<'_> {
     }
 
     fn prove(&mut self, when: ProofTime) -> Vec<ProofOutcome> {
-        let mut subject =
-            Subject { address: self.target.address(), workload: self.workload, samples: self.samples, services: self.services, limit: Duration::from_secs(10) };
+        let mut subject = Subject {
+            address: self.target.address(),
+            workload: self.workload,
+            samples: self.samples,
+            services: self.services,
+            limit: Duration::from_secs(10),
+        };
         verify::prove(&mut subject, when)
     }
 
     fn proved_body(&mut self) -> Result<BodyCheck, String> {
-        Subject { address: self.target.address(), workload: self.workload, samples: self.samples, services: self.services, limit: Duration::from_secs(10) }
-            .proved_body()
+        Subject {
+            address: self.target.address(),
+            workload: self.workload,
+            samples: self.samples,
+            services: self.services,
+            limit: Duration::from_secs(10),
+        }
+        .proved_body()
     }
 
     fn measure(&mut self, record: &mut TrialRecord, as_proved: &BodyCheck) {
         let spec = self.spec;
         let cores: Vec<u32> = spec.cpus.generator.0.iter().copied().collect();
-        let connecting = Connecting { address: self.target.address(), threads: cores.len().max(1) as u32, cores, seed: spec.seed };
-        let requests = load::templates(self.workload, self.samples, as_proved, load::keeps_alive(&spec.profile), self.target.address());
+        let connecting = Connecting {
+            address: self.target.address(),
+            threads: cores.len().max(1) as u32,
+            cores,
+            seed: spec.seed,
+        };
+        let requests = load::templates(
+            self.workload,
+            self.samples,
+            as_proved,
+            load::keeps_alive(&spec.profile),
+            self.target.address(),
+        );
         let load_spec = load::spec(&spec.profile, spec.step, &connecting, requests);
         let sampler = match Sampler::start(self.roots(), SAMPLE_EVERY, None) {
             Ok(sampler) => sampler,
             Err(error) => {
-                record.failure = Some(Failure { stage: Stage::Load, message: error.to_string(), log_tail: Vec::new() });
+                record.failure = Some(Failure {
+                    stage: Stage::Load,
+                    message: error.to_string(),
+                    log_tail: Vec::new(),
+                });
                 return;
             }
         };
         let observer = self.observer;
         let latest = || sampler.latest();
         let on_window = |window: &Window| observer.event(&Event::Window(window, latest().as_ref()));
-        let control = Control { stop: self.stop, on_window: Some(&on_window), steady: pippin_stats::steady::has_settled };
+        let control = Control {
+            stop: self.stop,
+            on_window: Some(&on_window),
+            steady: pippin_stats::steady::has_settled,
+        };
         let result = pippin_engine::run(&load_spec, &control);
         let samples = sampler.stop();
         match result {
             Ok(load) => keep(record, load, samples),
-            Err(error) => record.failure = Some(Failure { stage: Stage::Load, message: error.to_string(), log_tail: self.target.log_tail() }),
+            Err(error) => {
+                record.failure = Some(Failure {
+                    stage: Stage::Load,
+                    message: error.to_string(),
+                    log_tail: self.target.log_tail(),
+                })
+            }
         }
     }
 
@@ -138,7 +181,8 @@ impl Trial<'_> {
             (Role::Target, vec![RoleRoot::Tree(self.target.supervisor_pid())]),
             (Role::Generator, vec![RoleRoot::Process(std::process::id() as i32)]),
         ]);
-        let services: Vec<RoleRoot> = self.services.supervisors().into_iter().map(RoleRoot::Tree).collect();
+        let services: Vec<RoleRoot> =
+            self.services.supervisors().into_iter().map(RoleRoot::Tree).collect();
         if !services.is_empty() {
             roles.insert(Role::Services, services);
         }
@@ -157,6 +201,15 @@ fn keep(record: &mut TrialRecord, load: LoadResult, samples: Vec<UsageSample>) {
 }
 
 fn failed_proof(proofs: &[ProofOutcome], target: &RunningTarget) -> Option<Failure> {
-    let failed: Vec<String> = proofs.iter().filter_map(|proof| proof.failure.as_ref().map(|failure| format!("proof {}: {failure}", proof.proof))).collect();
-    (!failed.is_empty()).then(|| Failure { stage: Stage::Proof, message: failed.join("; "), log_tail: target.log_tail() })
+    let failed: Vec<String> = proofs
+        .iter()
+        .filter_map(|proof| {
+            proof.failure.as_ref().map(|failure| format!("proof {}: {failure}", proof.proof))
+        })
+        .collect();
+    (!failed.is_empty()).then(|| Failure {
+        stage: Stage::Proof,
+        message: failed.join("; "),
+        log_tail: target.log_tail(),
+    })
 }

@@ -67,11 +67,22 @@ mod tests {
 
     #[test]
     fn the_worst_caveat_decides() {
-        let caveat = |severity| Caveat { id: "x".into(), severity, evidence: String::new(), advice: String::new() };
+        let caveat = |severity| Caveat {
+            id: "x".into(),
+            severity,
+            evidence: String::new(),
+            advice: String::new(),
+        };
         assert_eq!(Verdict::of([]), Verdict::Valid);
         assert_eq!(Verdict::of([&caveat(Severity::Note)]), Verdict::Valid);
-        assert_eq!(Verdict::of([&caveat(Severity::Suspect), &caveat(Severity::Note)]), Verdict::Suspect);
-        assert_eq!(Verdict::of([&caveat(Severity::Suspect), &caveat(Severity::Invalid)]), Verdict::Invalid);
+        assert_eq!(
+            Verdict::of([&caveat(Severity::Suspect), &caveat(Severity::Note)]),
+            Verdict::Suspect
+        );
+        assert_eq!(
+            Verdict::of([&caveat(Severity::Suspect), &caveat(Severity::Invalid)]),
+            Verdict::Invalid
+        );
         assert_eq!(format!("[{:8}]", Verdict::Valid), "[VALID   ]");
     }
 }

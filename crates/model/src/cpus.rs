@@ -16,11 +16,16 @@ impl CpuSet {
     /// # Errors
     /// If the text is not such a list, is empty, or names a processor above 4095.
     pub fn parse(text: &str) -> Result<Self, UnitError> {
-        let error = || UnitError { text: text.into(), expected: "a list of processors", example: "\"0\" or \"0-3,6\"" };
+        let error = || UnitError {
+            text: text.into(),
+            expected: "a list of processors",
+            example: "\"0\" or \"0-3,6\"",
+        };
         let mut set = BTreeSet::new();
         for part in text.split(',') {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
-            let number = |t: &str| t.trim().parse::<u32>().ok().filter(|n| *n < 4096).ok_or_else(error);
+            let number =
+                |t: &str| t.trim().parse::<u32>().ok().filter(|n| *n < 4096).ok_or_else(error);
             let (first, last) = (number(first)?, number(last)?);
             if first > last {
                 return Err(error());
@@ -58,7 +63,10 @@ impl fmt::Display for CpuSet {
                 _ => ranges.push((cpu, cpu)),
             }
         }
-        let parts: Vec<String> = ranges.iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
+        let parts: Vec<String> = ranges
+            .iter()
+            .map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") })
+            .collect();
         f.write_str(&parts.join(","))
     }
 }
@@ -81,17 +89,23 @@ impl CpuSplit {
         self.target.overlaps(&self.generator) || self.target.overlaps(&self.services)
     }
 
-    /// The default split of the processors that are there: one processor is shared by all; of two, the target has the first
-    /// and generator and services the second; of more, the target has the first half, the services the last one
-    /// (from four on), the generator what lies between.
+    /// The default split of the processors that are there: one processor is shared by all; of two,
+    /// the target has the first and generator and services the second; of more, the target has the
+    /// first half, the services the last one (from four on), the generator what lies between.
     #[must_use]
     pub fn default_for(available: &CpuSet) -> Self {
         let all: Vec<u32> = available.0.iter().copied().collect();
         let set = |cpus: &[u32]| CpuSet(cpus.iter().copied().collect());
         match all.len() {
             0 | 1 => Self { target: set(&all), generator: set(&all), services: set(&all) },
-            2 | 3 => Self { target: set(&all[..1]), generator: set(&all[1..]), services: set(&all[1..]) },
-            n => Self { target: set(&all[..n / 2]), generator: set(&all[n / 2..n - 1]), services: set(&all[n - 1..]) },
+            2 | 3 => {
+                Self { target: set(&all[..1]), generator: set(&all[1..]), services: set(&all[1..]) }
+            }
+            n => Self {
+                target: set(&all[..n / 2]),
+                generator: set(&all[n / 2..n - 1]),
+                services: set(&all[n - 1..]),
+            },
         }
     }
 }

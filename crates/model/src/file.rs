@@ -1,4 +1,5 @@
-//! Reading hand-written TOML: every error names the file, the line, what is wrong and the nearest right thing.
+//! Reading hand-written TOML: every error names the file, the line, what is wrong and the nearest
+//! right thing.
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
@@ -35,9 +36,11 @@ impl FileError {
 /// Reads and parses one TOML file.
 ///
 /// # Errors
-/// If the file cannot be read, is no TOML, has an unknown key, lacks one, or has a value of another type.
+/// If the file cannot be read, is no TOML, has an unknown key, lacks one, or has a value of another
+/// type.
 pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, FileError> {
-    let text = std::fs::read_to_string(path).map_err(|source| FileError::Read { path: path.into(), source })?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| FileError::Read { path: path.into(), source })?;
     parse_toml(path, &text)
 }
 
@@ -56,18 +59,25 @@ pub fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, Fil
 /// Adds "did you mean" to serde's "unknown field `a`, expected one of `b`, `c`".
 fn with_suggestion(message: &str) -> String {
     let first_line = message.lines().next().unwrap_or(message);
-    let Some(rest) = first_line.strip_prefix("unknown field ").or_else(|| first_line.strip_prefix("unknown variant ")) else {
+    let Some(rest) = first_line
+        .strip_prefix("unknown field ")
+        .or_else(|| first_line.strip_prefix("unknown variant "))
+    else {
         return first_line.to_string();
     };
     let names: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
     let Some((unknown, known)) = names.split_first() else { return first_line.to_string() };
     match nearest(unknown, known.iter().copied()) {
-        Some(name) => format!("unknown key `{unknown}`: did you mean `{name}`? (known here: {})", known.join(", ")),
+        Some(name) => format!(
+            "unknown key `{unknown}`: did you mean `{name}`? (known here: {})",
+            known.join(", ")
+        ),
         None => format!("unknown key `{unknown}` (known here: {})", known.join(", ")),
     }
 }
 
-/// The candidate that a slip most likely meant, if one is near enough (Jaro-Winkler similarity above 0.75).
+/// The candidate that a slip most likely meant, if one is near enough (Jaro-Winkler similarity
+/// above 0.75).
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
@@ -90,13 +100,20 @@ mod tests {
 
     #[test]
     fn an_unknown_key_names_line_and_nearest_key() {
-        let error = parse_toml::<Sample>(Path::new("plans/a.toml"), "# a\nconections = 3\n").unwrap_err().to_string();
-        assert_eq!(error, "plans/a.toml:2: unknown key `conections`: did you mean `connections`? (known here: connections)");
+        let error = parse_toml::<Sample>(Path::new("plans/a.toml"), "# a\nconections = 3\n")
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            error,
+            "plans/a.toml:2: unknown key `conections`: did you mean `connections`? (known here: connections)"
+        );
     }
 
     #[test]
     fn a_wrong_type_names_its_line() {
-        let error = parse_toml::<Sample>(Path::new("a.toml"), "connections = \"three\"\n").unwrap_err().to_string();
+        let error = parse_toml::<Sample>(Path::new("a.toml"), "connections = \"three\"\n")
+            .unwrap_err()
+            .to_string();
         assert!(error.starts_with("a.toml:1: invalid type"), "{error}");
     }
 

@@ -2,7 +2,8 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What must be the same for two runs to be compared, and what a reader wants to know of the machine. Unknown is `None`.
+/// What must be the same for two runs to be compared, and what a reader wants to know of the
+/// machine. Unknown is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fingerprint {
     /// The host's name.

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// Counts of time spans in nanoseconds (Tene's HdrHistogram, <https://hdrhistogram.org>).
 ///
-/// Values above one hour are counted as one hour. Serialised as the base64 text of HdrHistogram's V2 encoding, which
-/// the HdrHistogram libraries of other languages read.
+/// Values above one hour are counted as one hour. Serialised as the base64 text of HdrHistogram's
+/// V2 encoding, which the HdrHistogram libraries of other languages read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Histogram {
     inner: hdrhistogram::Histogram<u64>,
@@ -34,7 +34,9 @@ impl Histogram {
     #[must_use]
     #[allow(clippy::expect_used)] // the three constants satisfy the constructor's conditions
     pub fn new() -> Self {
-        let inner = hdrhistogram::Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS).expect("constant bounds are valid");
+        let inner =
+            hdrhistogram::Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
+                .expect("constant bounds are valid");
         Self { inner }
     }
 
@@ -67,8 +69,9 @@ impl Histogram {
         self.inner.len()
     }
 
-    /// The value at or below which the fraction `q` (0 to 1) of all spans lies, to the histogram's precision and never outside of
-    /// [`Self::min_ns`] and [`Self::max_ns`]; `None` if nothing was counted.
+    /// The value at or below which the fraction `q` (0 to 1) of all spans lies, to the histogram's
+    /// precision and never outside of [`Self::min_ns`] and [`Self::max_ns`]; `None` if nothing was
+    /// counted.
     #[must_use]
     pub fn quantile_ns(&self, q: f64) -> Option<u64> {
         let (least, most) = (self.min_ns()?, self.max_ns()?);
@@ -81,7 +84,8 @@ impl Histogram {
         (self.count() > 0).then(|| self.inner.min().min(HIGHEST_NS))
     }
 
-    /// The longest span, to the histogram's precision; one hour where it was longer; `None` if nothing was counted.
+    /// The longest span, to the histogram's precision; one hour where it was longer; `None` if
+    /// nothing was counted.
     #[must_use]
     pub fn max_ns(&self) -> Option<u64> {
         // The upper end of its bucket, which for the last bucket lies beyond what is told apart.
@@ -108,7 +112,9 @@ impl Histogram {
 
     /// Every recorded value with its count, ascending: (highest equivalent value in ns, count).
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.inner.iter_recorded().map(|v| (v.value_iterated_to().min(HIGHEST_NS), v.count_at_value()))
+        self.inner
+            .iter_recorded()
+            .map(|v| (v.value_iterated_to().min(HIGHEST_NS), v.count_at_value()))
     }
 
     /// The figures that tables and JSON show.
@@ -144,7 +150,9 @@ impl Histogram {
     /// # Errors
     /// If the bytes are no such encoding.
     pub fn from_v2_bytes(mut bytes: &[u8]) -> Result<Self, HistogramError> {
-        let read: hdrhistogram::Histogram<u64> = Deserializer::new().deserialize(&mut bytes).map_err(|error| HistogramError(error.to_string()))?;
+        let read: hdrhistogram::Histogram<u64> = Deserializer::new()
+            .deserialize(&mut bytes)
+            .map_err(|error| HistogramError(error.to_string()))?;
         let mut fixed = Self::new();
         fixed.inner.add(&read).map_err(|error| HistogramError(error.to_string()))?;
         Ok(fixed)
@@ -217,8 +225,14 @@ mod tests {
             h.record(ns);
             h.record_n(ns, 2);
             let summary = h.summary();
-            assert_eq!((summary.p50_ns, summary.p999_ns, summary.max_ns), (Some(HIGHEST_NS), Some(HIGHEST_NS), Some(HIGHEST_NS)));
-            assert!(summary.min_ns.unwrap() as f64 > HIGHEST_NS as f64 * 0.999 && summary.min_ns.unwrap() <= HIGHEST_NS);
+            assert_eq!(
+                (summary.p50_ns, summary.p999_ns, summary.max_ns),
+                (Some(HIGHEST_NS), Some(HIGHEST_NS), Some(HIGHEST_NS))
+            );
+            assert!(
+                summary.min_ns.unwrap() as f64 > HIGHEST_NS as f64 * 0.999
+                    && summary.min_ns.unwrap() <= HIGHEST_NS
+            );
             assert_eq!(h.buckets().collect::<Vec<_>>(), [(HIGHEST_NS, 3)]);
         }
     }

@@ -1,4 +1,5 @@
-//! What a run tells of itself while it is under way, so that another process can show it. Nothing of it is a result: results are records.
+//! What a run tells of itself while it is under way, so that another process can show it. Nothing
+//! of it is a result: results are records.
 use serde::{Deserialize, Serialize};
 
 use crate::caveat::Verdict;
@@ -26,7 +27,8 @@ pub struct LiveRun {
     pub overall: Option<LiveOverall>,
     /// Trials that are over, oldest first.
     pub finished: Vec<LiveFinished>,
-    /// What is to come after the trial under way, in order; a plan with a `precision` may end earlier.
+    /// What is to come after the trial under way, in order; a plan with a `precision` may end
+    /// earlier.
     pub queued: Vec<LiveQueued>,
 }
 

@@ -16,7 +16,8 @@ pub struct LoadResult {
     pub started_unix_ns: u64,
     /// CLOCK_MONOTONIC when the first connection was opened.
     pub started_ns: u64,
-    /// CLOCK_MONOTONIC at the start and the end of the measured part; the probe's samples are cut at these instants.
+    /// CLOCK_MONOTONIC at the start and the end of the measured part; the probe's samples are cut
+    /// at these instants.
     pub measured_from_ns: u64,
     /// See `measured_from_ns`.
     pub measured_to_ns: u64,
@@ -66,8 +67,9 @@ pub struct Measured {
     pub duration_ns: u64,
     /// Requests by fate.
     pub requests: RequestCounts,
-    /// Answers that ended within the stretch, whenever their requests were due: what throughput and goodput are made of. `requests` follows
-    /// the requests that were due within it; the two differ by what was under way at either end.
+    /// Answers that ended within the stretch, whenever their requests were due: what throughput and
+    /// goodput are made of. `requests` follows the requests that were due within it; the two differ
+    /// by what was under way at either end.
     pub answered: Answered,
     /// Complete answers by status class.
     pub status: StatusCounts,
@@ -94,7 +96,8 @@ impl Measured {
         self.per_second(self.answered.good)
     }
 
-    /// Everything that went wrong: failed requests, wrong answers, connections that could not be opened.
+    /// Everything that went wrong: failed requests, wrong answers, connections that could not be
+    /// opened.
     #[must_use]
     pub fn errors_total(&self) -> u64 {
         self.errors.values().sum()
@@ -103,12 +106,19 @@ impl Measured {
     /// Errors as a fraction of what was tried; `None` if nothing was.
     #[must_use]
     pub fn error_fraction(&self) -> Option<f64> {
-        let tried =
-            self.requests.completed + self.requests.failed + self.errors.iter().filter(|(kind, _)| kind.is_before_sending()).map(|(_, n)| n).sum::<u64>();
+        let tried = self.requests.completed
+            + self.requests.failed
+            + self
+                .errors
+                .iter()
+                .filter(|(kind, _)| kind.is_before_sending())
+                .map(|(_, n)| n)
+                .sum::<u64>();
         (tried > 0).then(|| self.errors_total() as f64 / tried as f64)
     }
 
-    /// Adds another repetition of the same load: counters and time spans add up, connections count at their most.
+    /// Adds another repetition of the same load: counters and time spans add up, connections count
+    /// at their most.
     pub fn add_repetition(&mut self, other: &Self) {
         self.duration_ns += other.duration_ns;
         self.requests.merge(&other.requests);
@@ -147,7 +157,8 @@ impl Answered {
     }
 }
 
-/// Requests by fate. Always: `scheduled = sent + unsent` and `sent = completed + failed + censored`; `good <= completed`.
+/// Requests by fate. Always: `scheduled = sent + unsent` and `sent = completed + failed +
+/// censored`; `good <= completed`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestCounts {
     /// Due within the stretch.
@@ -181,7 +192,9 @@ impl RequestCounts {
     /// Whether every request is accounted for.
     #[must_use]
     pub fn are_conserved(&self) -> bool {
-        self.scheduled == self.sent + self.unsent && self.sent == self.completed + self.failed + self.censored && self.good <= self.completed
+        self.scheduled == self.sent + self.unsent
+            && self.sent == self.completed + self.failed + self.censored
+            && self.good <= self.completed
     }
 }
 
@@ -245,7 +258,14 @@ impl ErrorKind {
     /// Whether it happens before a request is sent, so that the request stays unsent.
     #[must_use]
     pub const fn is_before_sending(self) -> bool {
-        matches!(self, Self::ConnectRefused | Self::ConnectReset | Self::ConnectTimeout | Self::ConnectLocal | Self::Tls)
+        matches!(
+            self,
+            Self::ConnectRefused
+                | Self::ConnectReset
+                | Self::ConnectTimeout
+                | Self::ConnectLocal
+                | Self::Tls
+        )
     }
 
     /// The name in JSON and tables: `connect_refused`.
@@ -281,19 +301,20 @@ pub struct ConnectionCounts {
     pub reconnects: u64,
     /// How many the server closed after a complete answer: not an error.
     pub closed_by_server: u64,
-    /// The least and the most requests that a connection had served when the server closed it after a complete answer: equal
-    /// where the server has a keep-alive limit. `None` if it closed none.
+    /// The least and the most requests that a connection had served when the server closed it after
+    /// a complete answer: equal where the server has a keep-alive limit. `None` if it closed none.
     pub requests_before_close: Option<(u64, u64)>,
 }
 
 impl ConnectionCounts {
-    /// Adds what was opened and closed in another set. How `asked` and `peak` come together depends on whether the two ran at the same time,
-    /// so that they are left alone.
+    /// Adds what was opened and closed in another set. How `asked` and `peak` come together depends
+    /// on whether the two ran at the same time, so that they are left alone.
     pub fn merge_closes(&mut self, other: &Self) {
         self.opened += other.opened;
         self.reconnects += other.reconnects;
         self.closed_by_server += other.closed_by_server;
-        self.requests_before_close = match (self.requests_before_close, other.requests_before_close) {
+        self.requests_before_close = match (self.requests_before_close, other.requests_before_close)
+        {
             (Some((least, most)), Some((l, m))) => Some((least.min(l), most.max(m))),
             (one, other) => one.or(other),
         };
@@ -337,17 +358,19 @@ pub struct Spans {
     pub service_time: Histogram,
     /// `done_at - intended_at`.
     pub response_time: Histogram,
-    /// `sent_at - intended_at`: the generator's own lateness, together with the wait for a free connection.
+    /// `sent_at - intended_at`: the generator's own lateness, together with the wait for a free
+    /// connection.
     pub send_lag: Histogram,
-    /// The part of the send lag that is the generator's alone: from the instant at which the request was due *and* a connection was free
-    /// to the instant at which it was sent.
+    /// The part of the send lag that is the generator's alone: from the instant at which the
+    /// request was due *and* a connection was free to the instant at which it was sent.
     pub own_lag: Histogram,
 }
 
 impl Spans {
     /// Adds all counts of another set.
     pub fn merge(&mut self, other: &Self) {
-        let Self { connect, tls, headers, body, service_time, response_time, send_lag, own_lag } = other;
+        let Self { connect, tls, headers, body, service_time, response_time, send_lag, own_lag } =
+            other;
         self.connect.merge(connect);
         self.tls.merge(tls);
         self.headers.merge(headers);
@@ -401,7 +424,8 @@ pub struct GeneratorUse {
     pub cpu_ns: u64,
     /// The same for each thread.
     pub cpu_ns_by_thread: Vec<u64>,
-    /// CPU time spent polling for a deadline in the open loop, which is waiting and not work; part of `cpu_ns`.
+    /// CPU time spent polling for a deadline in the open loop, which is waiting and not work; part
+    /// of `cpu_ns`.
     pub spin_ns: u64,
     /// Peak resident memory of the whole process in bytes (getrusage(2), ru_maxrss).
     pub max_rss_bytes: Option<u64>,
@@ -410,7 +434,8 @@ pub struct GeneratorUse {
 }
 
 impl GeneratorUse {
-    /// The busiest thread's share of one core over `duration_ns`, its spinning left out; `None` without threads.
+    /// The busiest thread's share of one core over `duration_ns`, its spinning left out; `None`
+    /// without threads.
     #[must_use]
     pub fn busiest_share(&self, duration_ns: u64) -> Option<f64> {
         let busiest = *self.cpu_ns_by_thread.iter().max()?;

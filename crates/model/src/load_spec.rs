@@ -12,8 +12,9 @@ pub struct LoadSpec {
     pub addresses: Vec<SocketAddr>,
     /// How connections are secured; `None` speaks plain TCP.
     pub tls: Option<TlsSpec>,
-    /// Local addresses to connect from, in turn; empty leaves the choice to the kernel. One address has about 28,000 ports
-    /// towards one destination (`ip_local_port_range`), so many connections need many.
+    /// Local addresses to connect from, in turn; empty leaves the choice to the kernel. One address
+    /// has about 28,000 ports towards one destination (`ip_local_port_range`), so many connections
+    /// need many.
     pub source_addresses: Vec<IpAddr>,
     /// The requests, sent in turn over the whole load.
     pub requests: Vec<RequestTemplate>,
@@ -35,7 +36,8 @@ pub struct LoadSpec {
     pub cores: Vec<u32>,
     /// The event loop.
     pub io: IoChoice,
-    /// Open loop: how long before a deadline a thread stops sleeping and polls, in nanoseconds; `None` is the engine's default.
+    /// Open loop: how long before a deadline a thread stops sleeping and polls, in nanoseconds;
+    /// `None` is the engine's default.
     pub spin_ns: Option<u64>,
     /// Seeds arrivals, think times and staggering.
     pub seed: u64,
@@ -92,7 +94,8 @@ pub enum BodyCheck {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Schedule {
-    /// Each connection is a user: the next request follows the last answer, after the think time if there is one.
+    /// Each connection is a user: the next request follows the last answer, after the think time if
+    /// there is one.
     Closed {
         /// Time between an answer and the next request.
         think: Option<Spread>,
@@ -104,8 +107,9 @@ pub enum Schedule {
         /// The rate over time, one stage after the other. A constant rate is one stage.
         stages: Vec<Stage>,
     },
-    /// Simulated devices: each opens a connection, sends its requests with think time between answer and next request, closes, and is
-    /// replaced by a new device as long as the ramp asks for as many.
+    /// Simulated devices: each opens a connection, sends its requests with think time between
+    /// answer and next request, closes, and is replaced by a new device as long as the ramp asks
+    /// for as many.
     Devices {
         /// How many live at the same time while the load is sustained.
         devices: u32,
@@ -148,10 +152,11 @@ pub struct Stage {
 pub struct Connections {
     /// How many.
     pub count: u32,
-    /// Requests before a connection is closed and replaced; `None` keeps it, `Some(1)` is one connection per request
-    /// (the request should then say `Connection: close`, as ab does).
+    /// Requests before a connection is closed and replaced; `None` keeps it, `Some(1)` is one
+    /// connection per request (the request should then say `Connection: close`, as ab does).
     pub requests_per_connection: Option<u32>,
-    /// How many requests may be under way on one connection (HTTP pipelining); 1 is the normal case.
+    /// How many requests may be under way on one connection (HTTP pipelining); 1 is the normal
+    /// case.
     pub pipeline: u32,
 }
 

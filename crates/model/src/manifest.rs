@@ -103,7 +103,8 @@ pub struct Start {
     /// The signal that stops it cleanly.
     #[serde(default = "sigterm")]
     pub stop: String,
-    /// Whether WORKERS is a number of processes that share the port, each with descriptors of its own.
+    /// Whether WORKERS is a number of processes that share the port, each with descriptors of its
+    /// own.
     #[serde(default)]
     pub process_per_worker: bool,
 }
@@ -155,7 +156,17 @@ fn sigterm() -> String {
 pub const STOP_SIGNALS: [&str; 4] = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP"];
 
 /// What may stand in braces in commands and environments.
-pub const PLACEHOLDERS: [&str; 9] = ["HOST", "PORT", "WORKERS", "DATABASE_URL", "DATABASE_POOL", "UPSTREAM_URL", "DIR", "PATH", "HOME"];
+pub const PLACEHOLDERS: [&str; 9] = [
+    "HOST",
+    "PORT",
+    "WORKERS",
+    "DATABASE_URL",
+    "DATABASE_POOL",
+    "UPSTREAM_URL",
+    "DIR",
+    "PATH",
+    "HOME",
+];
 
 impl Manifest {
     /// Reads and checks the manifest in a target's folder, which must lie at `<language>/<name>`.
@@ -165,8 +176,12 @@ impl Manifest {
     pub fn read(folder: &Path) -> Result<Self, FileError> {
         let path = folder.join("target.toml");
         let manifest: Self = read_toml(&path)?;
-        let folder_name = |p: Option<&Path>| p.and_then(Path::file_name).and_then(|n| n.to_str()).unwrap_or_default().to_string();
-        manifest.check(&folder_name(folder.parent()), &folder_name(Some(folder))).map_err(|message| FileError::content(&path, message))?;
+        let folder_name = |p: Option<&Path>| {
+            p.and_then(Path::file_name).and_then(|n| n.to_str()).unwrap_or_default().to_string()
+        };
+        manifest
+            .check(&folder_name(folder.parent()), &folder_name(Some(folder)))
+            .map_err(|message| FileError::content(&path, message))?;
         Ok(manifest)
     }
 
@@ -175,7 +190,10 @@ impl Manifest {
             return Err(format!("schema {} is not known; this Pippin reads schema 1", self.schema));
         }
         if (self.language.as_str(), self.name.as_str()) != (language, name) {
-            return Err(format!("language and name are `{}/{}`, but the folder is `{language}/{name}`", self.language, self.name));
+            return Err(format!(
+                "language and name are `{}/{}`, but the folder is `{language}/{name}`",
+                self.language, self.name
+            ));
         }
         self.check_commands()?;
         if self.workloads.is_empty() {
@@ -184,11 +202,20 @@ impl Manifest {
         if !self.routes.is_empty() && (self.needs.is_some() || self.install.is_some()) {
             return Err("[[route]] and [needs]/[install] exclude each other; make [install] the first route".into());
         }
-        if parse_duration_ns(&self.start.ready.timeout).map_err(|error| format!("start.ready.timeout: {error}"))? == 0 {
-            return Err("start.ready.timeout must be longer than 0; nothing is ready at once".into());
+        if parse_duration_ns(&self.start.ready.timeout)
+            .map_err(|error| format!("start.ready.timeout: {error}"))?
+            == 0
+        {
+            return Err(
+                "start.ready.timeout must be longer than 0; nothing is ready at once".into()
+            );
         }
         if !STOP_SIGNALS.contains(&self.start.stop.as_str()) {
-            return Err(format!("start.stop: `{}` is not one of {}", self.start.stop, STOP_SIGNALS.join(", ")));
+            return Err(format!(
+                "start.stop: `{}` is not one of {}",
+                self.start.stop,
+                STOP_SIGNALS.join(", ")
+            ));
         }
         self.check_names()?;
         self.texts().try_for_each(|text| check_placeholders(text))
@@ -197,15 +224,28 @@ impl Manifest {
     /// Every command names a program.
     fn check_commands(&self) -> Result<(), String> {
         let empty = |command: &Command| command.first().is_none_or(String::is_empty);
-        let named =
-            |place: String, command: &Command| if empty(command) { Err(format!("{place} is empty; name the program and its arguments")) } else { Ok(()) };
+        let named = |place: String, command: &Command| {
+            if empty(command) {
+                Err(format!("{place} is empty; name the program and its arguments"))
+            } else {
+                Ok(())
+            }
+        };
         named("start.command".into(), &self.start.command)?;
         for variant in &self.variants {
-            variant.command.iter().try_for_each(|command| named(format!("variant `{}`: command", variant.name), command))?;
+            variant.command.iter().try_for_each(|command| {
+                named(format!("variant `{}`: command", variant.name), command)
+            })?;
         }
-        self.versions.iter().try_for_each(|(label, command)| named(format!("versions.{label}"), command))?;
+        self.versions
+            .iter()
+            .try_for_each(|(label, command)| named(format!("versions.{label}"), command))?;
         for route in self.ways() {
-            let place = if self.routes.is_empty() { "install".to_string() } else { format!("route `{}`", route.name) };
+            let place = if self.routes.is_empty() {
+                "install".to_string()
+            } else {
+                format!("route `{}`", route.name)
+            };
             for (index, command) in route.steps.iter().enumerate() {
                 named(format!("{place}: step {}", index + 1), command)?;
             }
@@ -221,11 +261,17 @@ impl Manifest {
             }
             seen.push(&variant.name);
             if variant.workloads.as_ref().is_some_and(Vec::is_empty) {
-                return Err(format!("variant `{}`: workloads is empty; take it out to serve all of the target's", variant.name));
+                return Err(format!(
+                    "variant `{}`: workloads is empty; take it out to serve all of the target's",
+                    variant.name
+                ));
             }
             for workload in variant.workloads.iter().flatten() {
                 if !self.workloads.contains(workload) {
-                    return Err(format!("variant `{}` serves `{workload}`, which the target's workloads do not name", variant.name));
+                    return Err(format!(
+                        "variant `{}` serves `{workload}`, which the target's workloads do not name",
+                        variant.name
+                    ));
                 }
             }
         }
@@ -233,10 +279,19 @@ impl Manifest {
     }
 
     fn texts(&self) -> impl Iterator<Item = &String> {
-        let variants = self.variants.iter().flat_map(|v| v.command.iter().flatten().chain(v.env.values()));
-        let routes = self.routes.iter().flat_map(|r| r.steps.iter().flatten().chain(r.env.values()));
+        let variants =
+            self.variants.iter().flat_map(|v| v.command.iter().flatten().chain(v.env.values()));
+        let routes =
+            self.routes.iter().flat_map(|r| r.steps.iter().flatten().chain(r.env.values()));
         let install = self.install.iter().flat_map(|install| install.steps.iter().flatten());
-        self.start.command.iter().chain(self.start.env.values()).chain(variants).chain(routes).chain(install).chain(self.versions.values().flatten())
+        self.start
+            .command
+            .iter()
+            .chain(self.start.env.values())
+            .chain(variants)
+            .chain(routes)
+            .chain(install)
+            .chain(self.versions.values().flatten())
     }
 
     /// The ways to install: the routes, or the only way as one unnamed route.
@@ -247,7 +302,14 @@ impl Manifest {
         }
         let needs = self.needs.clone().unwrap_or_default();
         let steps = self.install.clone().unwrap_or_default().steps;
-        vec![Route { name: "default".into(), about: None, tools: needs.tools, apt: needs.apt, steps, env: BTreeMap::new() }]
+        vec![Route {
+            name: "default".into(),
+            about: None,
+            tools: needs.tools,
+            apt: needs.apt,
+            steps,
+            env: BTreeMap::new(),
+        }]
     }
 
     /// The workloads that a variant (or the target itself) serves.
@@ -259,7 +321,9 @@ impl Manifest {
     /// Whether a variant (or the target itself) starts WORKERS processes on its port.
     #[must_use]
     pub fn process_per_worker(&self, variant: Option<&str>) -> bool {
-        self.variant(variant).and_then(|v| v.process_per_worker).unwrap_or(self.start.process_per_worker)
+        self.variant(variant)
+            .and_then(|v| v.process_per_worker)
+            .unwrap_or(self.start.process_per_worker)
     }
 
     /// The variant of this name.
@@ -272,9 +336,12 @@ impl Manifest {
 fn check_placeholders(text: &str) -> Result<(), String> {
     for part in text.split('{').skip(1) {
         let Some((name, _)) = part.split_once('}') else { continue };
-        let looks_like_one = !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+        let looks_like_one =
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase() || c == '_');
         if looks_like_one && !PLACEHOLDERS.contains(&name) {
-            let hint = nearest(name, PLACEHOLDERS).map(|near| format!("; did you mean {{{near}}}?")).unwrap_or_default();
+            let hint = nearest(name, PLACEHOLDERS)
+                .map(|near| format!("; did you mean {{{near}}}?"))
+                .unwrap_or_default();
             return Err(format!("unknown placeholder {{{name}}} in `{text}`{hint}"));
         }
     }
@@ -307,7 +374,8 @@ workloads = ["hello"]
 "#;
 
     fn check(text: &str) -> Result<(), String> {
-        let manifest: Manifest = parse_toml(Path::new("target.toml"), text).map_err(|error| error.to_string())?;
+        let manifest: Manifest =
+            parse_toml(Path::new("target.toml"), text).map_err(|error| error.to_string())?;
         manifest.check("javascript", "express")
     }
 
@@ -325,19 +393,43 @@ workloads = ["hello"]
     fn slips_are_named() {
         let cases = [
             (GOOD.replace("schema = 1", "schema = 2"), "schema 2 is not known"),
-            (GOOD.replace("name = \"express\"", "name = \"expres\""), "but the folder is `javascript/express`"),
+            (
+                GOOD.replace("name = \"express\"", "name = \"expres\""),
+                "but the folder is `javascript/express`",
+            ),
             (GOOD.replace("{PORT}", "{PROT}"), "did you mean {PORT}?"),
             (GOOD.replace("\"20s\"", "\"20\""), "start.ready.timeout"),
-            (GOOD.replace("workloads = [\"hello\"]", "workloads = [\"page\"]"), "variant `cluster` serves `page`"),
+            (
+                GOOD.replace("workloads = [\"hello\"]", "workloads = [\"page\"]"),
+                "variant `cluster` serves `page`",
+            ),
             (GOOD.replace("runtime", "runtmie"), "did you mean `runtime`?"),
             (format!("{GOOD}\n[[route]]\nname = \"x\"\n"), "exclude each other"),
             (GOOD.replace("\"20s\"", "\"0s\""), "start.ready.timeout must be longer than 0"),
-            (GOOD.replace("[\"hello\", \"device\"]", "[]"), "workloads is empty; name at least one"),
-            (GOOD.replace("workloads = [\"hello\"]", "workloads = []"), "variant `cluster`: workloads is empty"),
-            (GOOD.replace("[\"node\", \"server.js\", \"{PORT}\"]", "[]"), "start.command is empty; name the program"),
-            (GOOD.replace("[\"node\", \"server.js\", \"{PORT}\"]", "[\"\"]"), "start.command is empty; name the program"),
-            (GOOD.replace("[\"node\", \"cluster.js\"]", "[]"), "variant `cluster`: command is empty"),
-            (GOOD.replace("[[\"npm\", \"ci\"]]", "[[\"npm\", \"ci\"], []]"), "install: step 2 is empty"),
+            (
+                GOOD.replace("[\"hello\", \"device\"]", "[]"),
+                "workloads is empty; name at least one",
+            ),
+            (
+                GOOD.replace("workloads = [\"hello\"]", "workloads = []"),
+                "variant `cluster`: workloads is empty",
+            ),
+            (
+                GOOD.replace("[\"node\", \"server.js\", \"{PORT}\"]", "[]"),
+                "start.command is empty; name the program",
+            ),
+            (
+                GOOD.replace("[\"node\", \"server.js\", \"{PORT}\"]", "[\"\"]"),
+                "start.command is empty; name the program",
+            ),
+            (
+                GOOD.replace("[\"node\", \"cluster.js\"]", "[]"),
+                "variant `cluster`: command is empty",
+            ),
+            (
+                GOOD.replace("[[\"npm\", \"ci\"]]", "[[\"npm\", \"ci\"], []]"),
+                "install: step 2 is empty",
+            ),
             (format!("{GOOD}\n[versions]\nnode = []\n"), "versions.node is empty"),
         ];
         for (text, message) in cases {

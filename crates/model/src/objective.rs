@@ -28,21 +28,36 @@ pub enum Bound {
 pub struct Objective(pub Vec<Bound>);
 
 impl Objective {
-    /// Reads bounds separated by commas: `p50`, `p99.9`, `max` with a duration, `errors` with a percentage.
+    /// Reads bounds separated by commas: `p50`, `p99.9`, `max` with a duration, `errors` with a
+    /// percentage.
     ///
     /// # Errors
     /// If a part is not such a bound, or there is none.
     pub fn parse(text: &str) -> Result<Self, UnitError> {
-        let error = || UnitError { text: text.into(), expected: "an objective", example: "\"p99 < 50ms, errors < 0.1%\"" };
+        let error = || UnitError {
+            text: text.into(),
+            expected: "an objective",
+            example: "\"p99 < 50ms, errors < 0.1%\"",
+        };
         let mut bounds = Vec::new();
         for part in text.split(',') {
             let (what, limit) = part.split_once('<').ok_or_else(error)?;
             bounds.push(match what.trim() {
                 "errors" => Bound::Errors { below: parse_percent(limit).map_err(|_| error())? },
-                "max" => Bound::ResponseTime { quantile: 1.0, below_ns: parse_duration_ns(limit).map_err(|_| error())? },
+                "max" => Bound::ResponseTime {
+                    quantile: 1.0,
+                    below_ns: parse_duration_ns(limit).map_err(|_| error())?,
+                },
                 what => {
-                    let percent: f64 = what.strip_prefix('p').and_then(|p| p.parse().ok()).filter(|p| (0.0..=100.0).contains(p)).ok_or_else(error)?;
-                    Bound::ResponseTime { quantile: percent / 100.0, below_ns: parse_duration_ns(limit).map_err(|_| error())? }
+                    let percent: f64 = what
+                        .strip_prefix('p')
+                        .and_then(|p| p.parse().ok())
+                        .filter(|p| (0.0..=100.0).contains(p))
+                        .ok_or_else(error)?;
+                    Bound::ResponseTime {
+                        quantile: percent / 100.0,
+                        below_ns: parse_duration_ns(limit).map_err(|_| error())?,
+                    }
                 }
             });
         }
@@ -56,8 +71,12 @@ impl fmt::Display for Objective {
             .0
             .iter()
             .map(|bound| match bound {
-                Bound::ResponseTime { quantile, below_ns } if *quantile >= 1.0 => format!("max < {}", format_ns(*below_ns)),
-                Bound::ResponseTime { quantile, below_ns } => format!("p{} < {}", (quantile * 1e6).round() / 1e4, format_ns(*below_ns)),
+                Bound::ResponseTime { quantile, below_ns } if *quantile >= 1.0 => {
+                    format!("max < {}", format_ns(*below_ns))
+                }
+                Bound::ResponseTime { quantile, below_ns } => {
+                    format!("p{} < {}", (quantile * 1e6).round() / 1e4, format_ns(*below_ns))
+                }
                 Bound::Errors { below } => format!("errors < {}%", (below * 1e6).round() / 1e4),
             })
             .collect();
@@ -72,7 +91,13 @@ mod tests {
     #[test]
     fn bounds_read_and_print() {
         let objective = Objective::parse("p99<50ms, errors < 0.1%").unwrap();
-        assert_eq!(objective.0, [Bound::ResponseTime { quantile: 0.99, below_ns: 50_000_000 }, Bound::Errors { below: 0.001 }]);
+        assert_eq!(
+            objective.0,
+            [
+                Bound::ResponseTime { quantile: 0.99, below_ns: 50_000_000 },
+                Bound::Errors { below: 0.001 }
+            ]
+        );
         assert_eq!(objective.to_string(), "p99 < 50.0 ms, errors < 0.1%");
         for text in ["", "p99", "p101 < 1ms", "errors < 5", "q < 1ms"] {
             assert!(Objective::parse(text).is_err(), "{text}");

@@ -26,7 +26,8 @@ pub struct Plan {
     pub targets: Vec<TargetId>,
     /// How often each target is measured, restarted each time.
     pub repetitions: u32,
-    /// Measuring ends early when the 95 % interval is narrower than this fraction; `None` makes all repetitions.
+    /// Measuring ends early when the 95 % interval is narrower than this fraction; `None` makes all
+    /// repetitions.
     pub precision: Option<f64>,
     /// How load is applied.
     pub profile: Profile,
@@ -138,21 +139,32 @@ impl Plan {
     /// Reads, checks and resolves a plan file.
     ///
     /// # Errors
-    /// If the file cannot be used or an option does not go with it; the message names the place and the fix.
+    /// If the file cannot be used or an option does not go with it; the message names the place and
+    /// the fix.
     pub fn read(path: &Path, options: &PlanOptions) -> Result<Self, FileError> {
         let raw: RawPlan = read_toml(path)?;
-        let published = raw.published.as_ref().map(|published| read_published(path, published)).transpose()?;
+        let published =
+            raw.published.as_ref().map(|published| read_published(path, published)).transpose()?;
         let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_string();
-        Self::resolve(id, raw, published, options).map_err(|message| FileError::content(path, message))
+        Self::resolve(id, raw, published, options)
+            .map_err(|message| FileError::content(path, message))
     }
 
-    fn resolve(id: String, raw: RawPlan, published: Option<Published>, options: &PlanOptions) -> Result<Self, String> {
+    fn resolve(
+        id: String,
+        raw: RawPlan,
+        published: Option<Published>,
+        options: &PlanOptions,
+    ) -> Result<Self, String> {
         let quick = if options.quick { Some(raw.quick.unwrap_or_default()) } else { None };
         let profile = match &quick {
             Some(quick) => raw.profile.overlaid(&quick.profile),
             None => raw.profile,
         };
-        let repetitions = options.repetitions.or(quick.as_ref().and_then(|quick| quick.repetitions)).unwrap_or(raw.repetitions);
+        let repetitions = options
+            .repetitions
+            .or(quick.as_ref().and_then(|quick| quick.repetitions))
+            .unwrap_or(raw.repetitions);
         if repetitions == 0 {
             return Err("repetitions must be at least 1".into());
         }
@@ -161,13 +173,18 @@ impl Plan {
             None => raw
                 .targets
                 .iter()
-                .map(|name| name.parse().map_err(|error: crate::target::TargetIdError| format!("targets: {error}")))
+                .map(|name| {
+                    name.parse()
+                        .map_err(|error: crate::target::TargetIdError| format!("targets: {error}"))
+                })
                 .collect::<Result<_, _>>()?,
         };
         if targets.is_empty() {
             return Err("targets is empty; name at least one, as `go/net-http`".into());
         }
-        if let Some(twice) = targets.iter().enumerate().find(|(i, target)| targets[..*i].contains(target)) {
+        if let Some(twice) =
+            targets.iter().enumerate().find(|(i, target)| targets[..*i].contains(target))
+        {
             return Err(format!("targets names `{}` twice", twice.1));
         }
         let mut changed = Vec::new();
@@ -182,15 +199,24 @@ impl Plan {
             workload: raw.workload,
             targets,
             repetitions,
-            precision: percent("precision", raw.precision.as_deref())?.map(precision).transpose()?,
+            precision: percent("precision", raw.precision.as_deref())?
+                .map(precision)
+                .transpose()?,
             profile,
-            workers: options.workers.or(raw.workers.map(|count| at_least_one("workers", count, "take it out for one a processor")).transpose()?),
-            database_pool: at_least_one("database_pool", raw.database_pool.unwrap_or(20), "take it out for 20")?,
-            upstream_delay_ns: raw
-                .upstream_delay
-                .as_deref()
-                .map_or(Ok(500_000_000), |text| parse_duration_ns(text).map_err(|error| format!("upstream_delay: {error}")))?,
-            errors_allowed: percent("errors_allowed", raw.errors_allowed.as_deref())?.map_or(Ok(0.001), errors_allowed)?,
+            workers: options.workers.or(raw
+                .workers
+                .map(|count| at_least_one("workers", count, "take it out for one a processor"))
+                .transpose()?),
+            database_pool: at_least_one(
+                "database_pool",
+                raw.database_pool.unwrap_or(20),
+                "take it out for 20",
+            )?,
+            upstream_delay_ns: raw.upstream_delay.as_deref().map_or(Ok(500_000_000), |text| {
+                parse_duration_ns(text).map_err(|error| format!("upstream_delay: {error}"))
+            })?,
+            errors_allowed: percent("errors_allowed", raw.errors_allowed.as_deref())?
+                .map_or(Ok(0.001), errors_allowed)?,
             cpus: raw.cpus.map_or_else(|| Ok(PlanCpus::default()), RawCpus::checked)?,
             price: raw.price.map(Price::checked).transpose()?,
             published,
@@ -202,15 +228,22 @@ impl Plan {
 
 impl RawCpus {
     fn checked(self) -> Result<PlanCpus, String> {
-        let set = |key: &str, text: Option<String>| text.map(|text| CpuSet::parse(&text).map_err(|error| format!("cpus.{key}: {error}"))).transpose();
+        let set = |key: &str, text: Option<String>| {
+            text.map(|text| CpuSet::parse(&text).map_err(|error| format!("cpus.{key}: {error}")))
+                .transpose()
+        };
         let cpus = PlanCpus {
             target: set("target", self.target)?,
             generator: set("generator", self.generator)?,
             services: set("services", self.services)?,
             share: self.share,
         };
-        if cpus.share && (cpus.target.is_some() || cpus.generator.is_some() || cpus.services.is_some()) {
-            return Err("cpus.share lets all roles use all processors; take out the lists or share".into());
+        if cpus.share
+            && (cpus.target.is_some() || cpus.generator.is_some() || cpus.services.is_some())
+        {
+            return Err(
+                "cpus.share lets all roles use all processors; take out the lists or share".into(),
+            );
         }
         if let (Some(target), Some(generator)) = (&cpus.target, &cpus.generator)
             && target.overlaps(generator)
@@ -224,7 +257,10 @@ impl RawCpus {
 impl Price {
     fn checked(self) -> Result<Self, String> {
         if !(self.per_hour > 0.0 && self.per_hour.is_finite()) {
-            return Err(format!("price.per_hour = {} must be above 0; without a price, take [price] out", self.per_hour));
+            return Err(format!(
+                "price.per_hour = {} must be above 0; without a price, take [price] out",
+                self.per_hour
+            ));
         }
         at_least_one("price.cores", self.cores, "name all cores that the price is for")?;
         if self.currency.trim().is_empty() {
@@ -240,11 +276,20 @@ fn at_least_one(key: &str, count: u32, fix: &str) -> Result<u32, String> {
 
 /// No interval is ever narrower than nothing, and every one narrower than the figure itself.
 fn precision(fraction: f64) -> Result<f64, String> {
-    if fraction > 0.0 && fraction < 1.0 { Ok(fraction) } else { Err("precision must be above 0 % and below 100 %; take it out to make all repetitions".into()) }
+    if fraction > 0.0 && fraction < 1.0 {
+        Ok(fraction)
+    } else {
+        Err("precision must be above 0 % and below 100 %; take it out to make all repetitions"
+            .into())
+    }
 }
 
 fn errors_allowed(fraction: f64) -> Result<f64, String> {
-    if fraction < 1.0 { Ok(fraction) } else { Err("errors_allowed must be below 100 %, or nothing would be wrong ever".into()) }
+    if fraction < 1.0 {
+        Ok(fraction)
+    } else {
+        Err("errors_allowed must be below 100 %, or nothing would be wrong ever".into())
+    }
 }
 
 fn percent(key: &str, text: Option<&str>) -> Result<Option<f64>, String> {
@@ -253,17 +298,30 @@ fn percent(key: &str, text: Option<&str>) -> Result<Option<f64>, String> {
 
 fn read_published(plan: &Path, raw: &RawPublished) -> Result<Published, FileError> {
     let path = plan.parent().unwrap_or(Path::new(".")).join(&raw.file);
-    let text = std::fs::read_to_string(&path).map_err(|source| FileError::Read { path: path.clone(), source })?;
-    let mut published = Published::parse_csv(&text).map_err(|message| FileError::content(&path, message))?;
+    let text = std::fs::read_to_string(&path)
+        .map_err(|source| FileError::Read { path: path.clone(), source })?;
+    let mut published =
+        Published::parse_csv(&text).map_err(|message| FileError::content(&path, message))?;
     for (printed, target) in &raw.targets {
-        let target = target.parse().map_err(|error| FileError::content(plan, format!("published.targets: {error}")))?;
+        let target = target
+            .parse()
+            .map_err(|error| FileError::content(plan, format!("published.targets: {error}")))?;
         let row = published.rows.iter_mut().find(|row| &row.printed == printed);
-        row.ok_or_else(|| FileError::content(plan, format!("published.targets names `{printed}`, which {} has not", raw.file)))?.target = Some(target);
+        row.ok_or_else(|| {
+            FileError::content(
+                plan,
+                format!("published.targets names `{printed}`, which {} has not", raw.file),
+            )
+        })?
+        .target = Some(target);
     }
     if let Some(reference) = &raw.reference
         && !published.rows.iter().any(|row| &row.printed == reference)
     {
-        return Err(FileError::content(plan, format!("published.reference `{reference}` is no row of {}", raw.file)));
+        return Err(FileError::content(
+            plan,
+            format!("published.reference `{reference}` is no row of {}", raw.file),
+        ));
     }
     Ok(Published { differs: raw.differs.clone(), reference: raw.reference.clone(), ..published })
 }
@@ -277,7 +335,8 @@ mod tests {
     const PLAN: &str = "title='Hello'\nworkload='hello'\ntargets=['go/net-http','javascript/express:cluster']\nprecision='2%'\n[profile]\nkind='closed'\nconnections=10\nduration='30s'\n[quick]\nrepetitions=1\n[quick.profile]\nduration='3s'\n[cpus]\ntarget='0'\ngenerator='1'\n";
 
     fn resolve(text: &str, options: &PlanOptions) -> Result<Plan, String> {
-        let raw: RawPlan = parse_toml(Path::new("hello.toml"), text).map_err(|error| error.to_string())?;
+        let raw: RawPlan =
+            parse_toml(Path::new("hello.toml"), text).map_err(|error| error.to_string())?;
         Plan::resolve("hello".into(), raw, None, options)
     }
 
@@ -287,7 +346,10 @@ mod tests {
         assert_eq!((plan.repetitions, plan.targets.len(), plan.precision), (3, 2, Some(0.02)));
         let quick = resolve(PLAN, &PlanOptions { quick: true, ..PlanOptions::default() }).unwrap();
         assert_eq!(quick.repetitions, 1);
-        assert!(matches!(quick.profile, Profile::Closed { connections: 10, stop: Stop::DurationNs(3_000_000_000), .. }));
+        assert!(matches!(
+            quick.profile,
+            Profile::Closed { connections: 10, stop: Stop::DurationNs(3_000_000_000), .. }
+        ));
     }
 
     #[test]
@@ -298,22 +360,47 @@ mod tests {
             (PLAN.replace("javascript/express:cluster", "go/net-http"), "twice"),
             (PLAN.replace("'2%'", "'2'"), "precision: `2` is not a percentage"),
             (PLAN.replace("workload=", "worklaod="), "did you mean `workload`?"),
-            (PLAN.replace("workload=", "workers=0\nworkload="), "workers must be at least 1; take it out for one a processor"),
-            (PLAN.replace("workload=", "database_pool=0\nworkload="), "database_pool must be at least 1; take it out for 20"),
-            (PLAN.replace("workload=", "repetitions=0\nworkload="), "repetitions must be at least 1"),
+            (
+                PLAN.replace("workload=", "workers=0\nworkload="),
+                "workers must be at least 1; take it out for one a processor",
+            ),
+            (
+                PLAN.replace("workload=", "database_pool=0\nworkload="),
+                "database_pool must be at least 1; take it out for 20",
+            ),
+            (
+                PLAN.replace("workload=", "repetitions=0\nworkload="),
+                "repetitions must be at least 1",
+            ),
             (PLAN.replace("'2%'", "'0%'"), "precision must be above 0 % and below 100 %"),
             (PLAN.replace("'2%'", "'100%'"), "precision must be above 0 % and below 100 %"),
-            (PLAN.replace("workload=", "errors_allowed='100%'\nworkload="), "errors_allowed must be below 100 %"),
-            (format!("{PLAN}[price]\nper_hour=0.0\ncores=2\ncurrency='EUR'\n"), "price.per_hour = 0 must be above 0"),
-            (format!("{PLAN}[price]\nper_hour=nan\ncores=2\ncurrency='EUR'\n"), "price.per_hour = NaN must be above 0"),
-            (format!("{PLAN}[price]\nper_hour=1.0\ncores=0\ncurrency='EUR'\n"), "price.cores must be at least 1"),
-            (format!("{PLAN}[price]\nper_hour=1.0\ncores=2\ncurrency=''\n"), "price.currency is empty"),
+            (
+                PLAN.replace("workload=", "errors_allowed='100%'\nworkload="),
+                "errors_allowed must be below 100 %",
+            ),
+            (
+                format!("{PLAN}[price]\nper_hour=0.0\ncores=2\ncurrency='EUR'\n"),
+                "price.per_hour = 0 must be above 0",
+            ),
+            (
+                format!("{PLAN}[price]\nper_hour=nan\ncores=2\ncurrency='EUR'\n"),
+                "price.per_hour = NaN must be above 0",
+            ),
+            (
+                format!("{PLAN}[price]\nper_hour=1.0\ncores=0\ncurrency='EUR'\n"),
+                "price.cores must be at least 1",
+            ),
+            (
+                format!("{PLAN}[price]\nper_hour=1.0\ncores=2\ncurrency=''\n"),
+                "price.currency is empty",
+            ),
         ];
         for (text, message) in cases {
             let error = resolve(&text, &PlanOptions::default()).unwrap_err();
             assert!(error.contains(message), "{error}");
         }
-        let error = resolve(PLAN, &PlanOptions { scale: Some(0.1), ..PlanOptions::default() }).unwrap_err();
+        let error =
+            resolve(PLAN, &PlanOptions { scale: Some(0.1), ..PlanOptions::default() }).unwrap_err();
         assert!(error.contains("--scale goes with device plans only"));
     }
 }

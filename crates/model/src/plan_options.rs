@@ -23,15 +23,32 @@ pub struct PlanOptions {
 }
 
 impl PlanOptions {
-    /// The profile with `--scale`, `--ramp` and `--think` applied; each change is told in `changed`, in the words of the report.
+    /// The profile with `--scale`, `--ramp` and `--think` applied; each change is told in
+    /// `changed`, in the words of the report.
     ///
     /// # Errors
     /// If one of them is given and the profile is not one of devices; the message names the option.
-    pub(crate) fn apply(&self, profile: Profile, changed: &mut Vec<String>) -> Result<Profile, String> {
-        let given = [("--scale", self.scale.is_some()), ("--ramp", self.phases_ns.is_some()), ("--think", self.think.is_some())];
+    pub(crate) fn apply(
+        &self,
+        profile: Profile,
+        changed: &mut Vec<String>,
+    ) -> Result<Profile, String> {
+        let given = [
+            ("--scale", self.scale.is_some()),
+            ("--ramp", self.phases_ns.is_some()),
+            ("--think", self.think.is_some()),
+        ];
         let Some((option, _)) = given.iter().find(|(_, given)| *given) else { return Ok(profile) };
         let kind = profile.kind();
-        let Profile::Devices { mut devices, requests_per_device, mut think, mut ramp_up_ns, mut sustain_ns, mut ramp_down_ns } = profile else {
+        let Profile::Devices {
+            mut devices,
+            requests_per_device,
+            mut think,
+            mut ramp_up_ns,
+            mut sustain_ns,
+            mut ramp_down_ns,
+        } = profile
+        else {
             return Err(format!("{option} goes with device plans only; this one is `{kind}`"));
         };
         if let Some(scale) = self.scale {
@@ -41,14 +58,25 @@ impl PlanOptions {
         }
         if let Some(phases) = self.phases_ns {
             let words = |phases: [u64; 3]| phases.map(format_ns).join(" + ");
-            changed.push(format!("phases of {} instead of {} (--ramp)", words(phases), words([ramp_up_ns, sustain_ns, ramp_down_ns])));
+            changed.push(format!(
+                "phases of {} instead of {} (--ramp)",
+                words(phases),
+                words([ramp_up_ns, sustain_ns, ramp_down_ns])
+            ));
             [ramp_up_ns, sustain_ns, ramp_down_ns] = phases;
         }
         if let Some(asked) = self.think {
             changed.push(format!("think time {asked} instead of {think} (--think)"));
             think = asked;
         }
-        Ok(Profile::Devices { devices, requests_per_device, think, ramp_up_ns, sustain_ns, ramp_down_ns })
+        Ok(Profile::Devices {
+            devices,
+            requests_per_device,
+            think,
+            ramp_up_ns,
+            sustain_ns,
+            ramp_down_ns,
+        })
     }
 }
 
@@ -61,21 +89,43 @@ mod tests {
     fn devices() -> Profile {
         let think = Spread { mean_ns: 900_000_000, jitter: 0.05 };
         let phase = 1_200 * SECOND;
-        Profile::Devices { devices: 10_000, requests_per_device: 100, think, ramp_up_ns: phase, sustain_ns: phase, ramp_down_ns: phase }
+        Profile::Devices {
+            devices: 10_000,
+            requests_per_device: 100,
+            think,
+            ramp_up_ns: phase,
+            sustain_ns: phase,
+            ramp_down_ns: phase,
+        }
     }
 
     #[test]
     fn changes_of_devices_take_effect_and_are_told() {
         let think = Spread::exactly(10 * SECOND);
-        let options = PlanOptions { scale: Some(0.1), phases_ns: Some([SECOND, 2 * SECOND, 3 * SECOND]), think: Some(think), ..PlanOptions::default() };
+        let options = PlanOptions {
+            scale: Some(0.1),
+            phases_ns: Some([SECOND, 2 * SECOND, 3 * SECOND]),
+            think: Some(think),
+            ..PlanOptions::default()
+        };
         let mut changed = Vec::new();
-        let Profile::Devices { devices, think: used, ramp_up_ns, sustain_ns, ramp_down_ns, .. } = options.apply(devices(), &mut changed).unwrap() else {
+        let Profile::Devices { devices, think: used, ramp_up_ns, sustain_ns, ramp_down_ns, .. } =
+            options.apply(devices(), &mut changed).unwrap()
+        else {
             panic!("another kind")
         };
-        assert_eq!((devices, used, [ramp_up_ns, sustain_ns, ramp_down_ns]), (1_000, think, [SECOND, 2 * SECOND, 3 * SECOND]));
+        assert_eq!(
+            (devices, used, [ramp_up_ns, sustain_ns, ramp_down_ns]),
+            (1_000, think, [SECOND, 2 * SECOND, 3 * SECOND])
+        );
         assert_eq!(changed.len(), 3);
         assert_eq!(changed[0], "1000 devices instead of 10000 (--scale)");
-        assert!(changed[2].contains("instead of 900 ms ±5 %") || changed[2].contains("instead of 900 ms"), "{}", changed[2]);
+        assert!(
+            changed[2].contains("instead of 900 ms ±5 %")
+                || changed[2].contains("instead of 900 ms"),
+            "{}",
+            changed[2]
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! `[profile]`: how load is applied. Read as one flat table, then checked, so that every error can say which key does not go with which kind.
+//! `[profile]`: how load is applied. Read as one flat table, then checked, so that every error can
+//! say which key does not go with which kind.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -133,9 +134,13 @@ impl Profile {
     #[must_use]
     pub fn most_connections(&self) -> u64 {
         match self {
-            Self::Closed { connections, .. } | Self::Open { connections, .. } | Self::Capacity { connections, .. } => u64::from(*connections),
+            Self::Closed { connections, .. }
+            | Self::Open { connections, .. }
+            | Self::Capacity { connections, .. } => u64::from(*connections),
             Self::Devices { devices, .. } => u64::from(*devices),
-            Self::Sweep { connections, .. } => u64::from(connections.iter().copied().max().unwrap_or(0)),
+            Self::Sweep { connections, .. } => {
+                u64::from(connections.iter().copied().max().unwrap_or(0))
+            }
         }
     }
 
@@ -174,10 +179,26 @@ mod tests {
         );
         assert_eq!(
             read("kind='closed'\nconnections=10\nrequests=1000\nkeep_alive=false"),
-            Ok(Profile::Closed { connections: 10, stop: Stop::Requests(1000), think: None, keep_alive: KeepAlive::Off, warm_up: WarmUpChoice::None })
+            Ok(Profile::Closed {
+                connections: 10,
+                stop: Stop::Requests(1000),
+                think: None,
+                keep_alive: KeepAlive::Off,
+                warm_up: WarmUpChoice::None
+            })
         );
-        assert_eq!(read("kind='open'\nrate=5000.0\nconnections=64\nduration='9s'\narrivals='poisson'").unwrap().kind(), "open");
-        assert_eq!(read("kind='devices'\ndevices=10\nramp_up='1s'\nsustain='1s'\nramp_down='1s'").unwrap().kind(), "devices");
+        assert_eq!(
+            read("kind='open'\nrate=5000.0\nconnections=64\nduration='9s'\narrivals='poisson'")
+                .unwrap()
+                .kind(),
+            "open"
+        );
+        assert_eq!(
+            read("kind='devices'\ndevices=10\nramp_up='1s'\nsustain='1s'\nramp_down='1s'")
+                .unwrap()
+                .kind(),
+            "devices"
+        );
         assert_eq!(read("kind='sweep'\nconnections=[1,2]\nduration='1s'").unwrap().kind(), "sweep");
         assert_eq!(read("kind='capacity'\nobjective='p99<50ms'\nstart_rate=100.0\nconnections=8\nduration='5s'").unwrap().kind(), "capacity");
     }
@@ -187,7 +208,10 @@ mod tests {
         let cases = [
             ("connections=1", "profile.kind is missing"),
             ("kind='close'\nconnections=1", "did you mean `closed`?"),
-            ("kind='closed'\nconnections=1\nduration='1s'\nrate=5.0", "profile.rate does not go with kind = \"closed\""),
+            (
+                "kind='closed'\nconnections=1\nduration='1s'\nrate=5.0",
+                "profile.rate does not go with kind = \"closed\"",
+            ),
             ("kind='closed'\nconnections=0\nduration='1s'", "at least 1"),
             ("kind='closed'\nconnections=1", "needs `duration"),
             ("kind='closed'\nconnections=1\nduration='1s'\nrequests=1", "exclude each other"),
@@ -196,19 +220,43 @@ mod tests {
             ("kind='open'\nrate=0.0\nconnections=1\nduration='1s'", "must be above 0"),
             ("kind='sweep'\nconnections=[2,1]\nduration='1s'", "ascending"),
             ("kind='sweep'\nconnections=[0,1]\nduration='1s'", "ascending numbers from 1 on"),
-            ("kind='open'\nrate=5.0\nconnections=0\nduration='1s'", "profile.connections must be at least 1"),
+            (
+                "kind='open'\nrate=5.0\nconnections=0\nduration='1s'",
+                "profile.connections must be at least 1",
+            ),
             ("kind='closed'\nconnections=1\nrequests=0", "profile.requests must be at least 1"),
-            ("kind='closed'\nconnections=1\nrequests=1\nkeep_alive=0", "profile.keep_alive = 0 has no meaning"),
-            ("kind='devices'\ndevices=0\nramp_up='1s'\nsustain='1s'\nramp_down='1s'", "profile.devices must be at least 1"),
-            ("kind='devices'\ndevices=1\nrequests_per_device=0\nramp_up='1s'\nsustain='1s'\nramp_down='1s'", "profile.requests_per_device must be at least 1"),
-            ("kind='devices'\ndevices=1\nramp_up='1s'\nsustain='0s'\nramp_down='1s'", "profile.sustain must be longer than 0"),
-            ("kind='capacity'\nobjective='p99<50ms'\nstart_rate=0.0\nconnections=8\nduration='5s'", "profile.start_rate = 0 must be above 0"),
+            (
+                "kind='closed'\nconnections=1\nrequests=1\nkeep_alive=0",
+                "profile.keep_alive = 0 has no meaning",
+            ),
+            (
+                "kind='devices'\ndevices=0\nramp_up='1s'\nsustain='1s'\nramp_down='1s'",
+                "profile.devices must be at least 1",
+            ),
+            (
+                "kind='devices'\ndevices=1\nrequests_per_device=0\nramp_up='1s'\nsustain='1s'\nramp_down='1s'",
+                "profile.requests_per_device must be at least 1",
+            ),
+            (
+                "kind='devices'\ndevices=1\nramp_up='1s'\nsustain='0s'\nramp_down='1s'",
+                "profile.sustain must be longer than 0",
+            ),
+            (
+                "kind='capacity'\nobjective='p99<50ms'\nstart_rate=0.0\nconnections=8\nduration='5s'",
+                "profile.start_rate = 0 must be above 0",
+            ),
             (
                 "kind='capacity'\nobjective='p99<50ms'\nstart_rate=9.0\nconnections=8\nduration='5s'\nprecision='0%'",
                 "profile.precision must be above 0 % and below 100 %",
             ),
-            ("kind='capacity'\nobjective='p99<0ms'\nstart_rate=9.0\nconnections=8\nduration='5s'", "profile.objective: `p99<0ms` can never hold"),
-            ("kind='capacity'\nobjective='errors<0%'\nstart_rate=9.0\nconnections=8\nduration='5s'", "profile.objective: `errors<0%` can never hold"),
+            (
+                "kind='capacity'\nobjective='p99<0ms'\nstart_rate=9.0\nconnections=8\nduration='5s'",
+                "profile.objective: `p99<0ms` can never hold",
+            ),
+            (
+                "kind='capacity'\nobjective='errors<0%'\nstart_rate=9.0\nconnections=8\nduration='5s'",
+                "profile.objective: `errors<0%` can never hold",
+            ),
         ];
         for (text, message) in cases {
             let error = read(text).unwrap_err();
@@ -218,7 +266,8 @@ mod tests {
 
     #[test]
     fn an_overlay_replaces_key_by_key() {
-        let base: RawProfile = toml::from_str("kind='closed'\nconnections=10\nrequests=5000").unwrap();
+        let base: RawProfile =
+            toml::from_str("kind='closed'\nconnections=10\nrequests=5000").unwrap();
         let quick: RawProfile = toml::from_str("duration='2s'").unwrap();
         assert_eq!(
             base.overlaid(&quick).checked(),
@@ -237,10 +286,15 @@ mod tests {
         // One value of the right type for each key of the list.
         let all = "kind='x'\nconnections=1\nduration='1s'\nrequests=1\nkeep_alive=true\nwarm_up='none'\nthink='1s'\nrate=1.0\narrivals='poisson'\nramp='1s'\ndevices=1\nrequests_per_device=1\nramp_up='1s'\nsustain='1s'\nramp_down='1s'\nobjective='p99<1s'\nstart_rate=1.0\nprecision='1%'";
         let raw: RawProfile = toml::from_str(all).unwrap();
-        assert_eq!(raw.named_keys().len(), all.lines().count() - 1, "a key of the list has no value here");
+        assert_eq!(
+            raw.named_keys().len(),
+            all.lines().count() - 1,
+            "a key of the list has no value here"
+        );
         // A time and a count exclude each other: the time gives way.
         assert_eq!(RawProfile::default().overlaid(&raw), raw);
-        let kinds: [&[&str]; 5] = [closed::KEYS, open::KEYS, devices::KEYS, sweep::KEYS, capacity::KEYS];
+        let kinds: [&[&str]; 5] =
+            [closed::KEYS, open::KEYS, devices::KEYS, sweep::KEYS, capacity::KEYS];
         for key in raw.named_keys() {
             assert!(kinds.iter().any(|keys| keys.contains(&key)), "no kind takes `{key}`");
         }

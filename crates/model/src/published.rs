@@ -31,19 +31,33 @@ pub struct PublishedRow {
 }
 
 impl Published {
-    /// Reads a table with comment lines (`# ...`), a header line and comma-separated rows, the first column of which names the row.
+    /// Reads a table with comment lines (`# ...`), a header line and comma-separated rows, the
+    /// first column of which names the row.
     ///
     /// # Errors
     /// If a row has not as many cells as the header.
     pub fn parse_csv(text: &str) -> Result<Self, String> {
-        let notes = text.lines().filter_map(|line| line.strip_prefix('#')).map(|line| line.trim().to_string()).collect();
-        let mut lines = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#') && !line.trim().is_empty());
-        let columns: Vec<&str> = lines.next().map(|(_, line)| line.split(',').collect()).unwrap_or_default();
+        let notes = text
+            .lines()
+            .filter_map(|line| line.strip_prefix('#'))
+            .map(|line| line.trim().to_string())
+            .collect();
+        let mut lines = text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.starts_with('#') && !line.trim().is_empty());
+        let columns: Vec<&str> =
+            lines.next().map(|(_, line)| line.split(',').collect()).unwrap_or_default();
         let mut rows = Vec::new();
         for (index, line) in lines {
             let cells: Vec<&str> = line.split(',').collect();
             if cells.len() != columns.len() {
-                return Err(format!("line {}: {} cells, but the header has {}", index + 1, cells.len(), columns.len()));
+                return Err(format!(
+                    "line {}: {} cells, but the header has {}",
+                    index + 1,
+                    cells.len(),
+                    columns.len()
+                ));
             }
             rows.push(row_of(&columns, &cells));
         }
@@ -58,9 +72,15 @@ impl Published {
 }
 
 fn row_of(columns: &[&str], cells: &[&str]) -> PublishedRow {
-    // A row of a table of targets is named by its target, one of a sweep by its point: `connections 8`.
-    let printed = if columns[0] == "target" { cells[0].to_string() } else { format!("{} {}", columns[0], cells[0]) };
-    let mut row = PublishedRow { printed, target: None, figures: BTreeMap::new(), words: BTreeMap::new() };
+    // A row of a table of targets is named by its target, one of a sweep by its point: `connections
+    // 8`.
+    let printed = if columns[0] == "target" {
+        cells[0].to_string()
+    } else {
+        format!("{} {}", columns[0], cells[0])
+    };
+    let mut row =
+        PublishedRow { printed, target: None, figures: BTreeMap::new(), words: BTreeMap::new() };
     // The first column is the row's name, and a figure too where rows are points of a sweep.
     for (column, cell) in columns.iter().zip(cells) {
         match cell.parse::<f64>() {
@@ -78,7 +98,9 @@ mod tests {
 
     #[test]
     fn a_printed_table_keeps_figures_words_and_gaps_apart() {
-        let table = Published::parse_csv("# by hand\ntarget,rate,cpu\ngo,10.5,\ncsharp,failed,38-56\n").unwrap();
+        let table =
+            Published::parse_csv("# by hand\ntarget,rate,cpu\ngo,10.5,\ncsharp,failed,38-56\n")
+                .unwrap();
         assert_eq!(table.notes, ["by hand"]);
         assert_eq!(table.rows[0].figures.get("rate"), Some(&10.5));
         assert_eq!(table.rows[0].figures.get("cpu"), None);

@@ -41,7 +41,8 @@ pub struct TargetInfo {
     pub route: Option<String>,
     /// Label to what the version command printed.
     pub versions: BTreeMap<String, String>,
-    /// SHA-256-like digest of the folder's tracked files (FNV-1a 64 in hexadecimal), so that a change of the target is seen.
+    /// SHA-256-like digest of the folder's tracked files (FNV-1a 64 in hexadecimal), so that a
+    /// change of the target is seen.
     pub digest: Option<String>,
     /// Why it takes no part.
     pub unavailable: Option<Failure>,
@@ -117,7 +118,8 @@ pub struct Calibration {
     pub io: String,
     /// Threads that were used.
     pub threads: u32,
-    /// Highest closed-loop throughput against the null server by number of connections, requests per second.
+    /// Highest closed-loop throughput against the null server by number of connections, requests
+    /// per second.
     pub ceiling_per_s: BTreeMap<u32, f64>,
     /// Highest throughput with a connection per request, requests per second.
     pub ceiling_connect_per_s: Option<f64>,

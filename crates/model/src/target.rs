@@ -9,7 +9,8 @@ use std::str::FromStr;
 pub struct TargetId {
     /// The folder below `targets/`: `javascript`.
     pub language: String,
-    /// The folder below that: `express`; with the revision of git that it was taken from where two are compared: `express@main`.
+    /// The folder below that: `express`; with the revision of git that it was taken from where two
+    /// are compared: `express@main`.
     pub name: String,
     /// The variant, if it is not the default one: `cluster`.
     pub variant: Option<String>,
@@ -17,7 +18,9 @@ pub struct TargetId {
 
 /// A text that is no name of a target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not the name of a target; write it like go/net-http or javascript/express:cluster")]
+#[error(
+    "`{0}` is not the name of a target; write it like go/net-http or javascript/express:cluster"
+)]
 pub struct TargetIdError(pub String);
 
 impl TargetId {
@@ -33,12 +36,22 @@ impl FromStr for TargetId {
 
     fn from_str(text: &str) -> Result<Self, TargetIdError> {
         let error = || TargetIdError(text.into());
-        let (path, variant) = text.split_once(':').map_or((text, None), |(path, variant)| (path, Some(variant)));
+        let (path, variant) =
+            text.split_once(':').map_or((text, None), |(path, variant)| (path, Some(variant)));
         let (language, name) = path.split_once('/').ok_or_else(error)?;
-        let word = |w: &str| !w.is_empty() && w.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-        let (plain, revision) = name.split_once('@').map_or((name, None), |(plain, revision)| (plain, Some(revision)));
-        let label = |r: &str| !r.is_empty() && r.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-        if !word(language) || !word(plain) || !revision.is_none_or(label) || !variant.is_none_or(word) {
+        let word = |w: &str| {
+            !w.is_empty() && w.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+        };
+        let (plain, revision) =
+            name.split_once('@').map_or((name, None), |(plain, revision)| (plain, Some(revision)));
+        let label = |r: &str| {
+            !r.is_empty() && r.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+        };
+        if !word(language)
+            || !word(plain)
+            || !revision.is_none_or(label)
+            || !variant.is_none_or(word)
+        {
             return Err(error());
         }
         Ok(Self { language: language.into(), name: name.into(), variant: variant.map(Into::into) })
@@ -72,10 +85,18 @@ mod tests {
 
     #[test]
     fn names_read_and_print_alike() {
-        for text in ["go/net-http", "javascript/express:cluster", "go/net-http@v1.2", "javascript/express@feature-x:cluster"] {
+        for text in [
+            "go/net-http",
+            "javascript/express:cluster",
+            "go/net-http@v1.2",
+            "javascript/express@feature-x:cluster",
+        ] {
             assert_eq!(text.parse::<TargetId>().unwrap().to_string(), text);
         }
-        for text in ["go", "go/", "/x", "a/b/c", "a/b:", "../etc/x", "a/b:c:d", "a/b@", "a/@main", "a/b@c@d", "a/b@../c", "a@main/b"] {
+        for text in [
+            "go", "go/", "/x", "a/b/c", "a/b:", "../etc/x", "a/b:c:d", "a/b@", "a/@main",
+            "a/b@c@d", "a/b@../c", "a@main/b",
+        ] {
             assert!(text.parse::<TargetId>().is_err(), "{text}");
         }
     }

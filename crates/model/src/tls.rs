@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 /// How the connections of a load are secured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TlsSpec {
-    /// The name (or IP address) that the server's certificate must be for; a name is also sent to the server (SNI, RFC 6066 section 3).
+    /// The name (or IP address) that the server's certificate must be for; a name is also sent to
+    /// the server (SNI, RFC 6066 section 3).
     pub server_name: String,
     /// Roots to trust besides the system's: certificates in PEM form, one after the other.
     pub extra_roots_pem: Option<String>,
     /// Whether the certificate is verified: signed by a trusted root, valid today, for this name.
     pub verify: bool,
-    /// Whether a connection may resume the session of an earlier one (RFC 8446 section 2.2); otherwise each does a full handshake, as clients that
-    /// come for the first time do.
+    /// Whether a connection may resume the session of an earlier one (RFC 8446 section 2.2);
+    /// otherwise each does a full handshake, as clients that come for the first time do.
     pub resume: bool,
 }
 
@@ -38,7 +39,8 @@ pub struct Negotiated {
     pub version: String,
     /// The cipher suite by its IANA name: `TLS13_AES_256_GCM_SHA384`.
     pub cipher_suite: String,
-    /// The group of the key exchange: `X25519`; `None` where there was none (a resumed TLS 1.2 session).
+    /// The group of the key exchange: `X25519`; `None` where there was none (a resumed TLS 1.2
+    /// session).
     pub key_exchange: Option<String>,
     /// The application protocol that the server chose (ALPN, RFC 7301); `None` if it chose none.
     pub alpn: Option<String>,
@@ -81,7 +83,8 @@ impl TlsUse {
 
 impl Negotiated {
     fn is_like(&self, other: &Self) -> bool {
-        (&self.version, &self.cipher_suite, &self.key_exchange, &self.alpn) == (&other.version, &other.cipher_suite, &other.key_exchange, &other.alpn)
+        (&self.version, &self.cipher_suite, &self.key_exchange, &self.alpn)
+            == (&other.version, &other.cipher_suite, &other.key_exchange, &other.alpn)
     }
 }
 
@@ -106,7 +109,11 @@ mod tests {
         all.fail("closed");
         let mut twice = all.clone();
         twice.merge(&all);
-        let counts: Vec<_> = twice.negotiated.iter().map(|entry| (entry.version.as_str(), entry.handshakes, entry.resumed)).collect();
+        let counts: Vec<_> = twice
+            .negotiated
+            .iter()
+            .map(|entry| (entry.version.as_str(), entry.handshakes, entry.resumed))
+            .collect();
         assert_eq!(counts, [("TLSv1.3", 4, 2), ("TLSv1.2", 2, 0)]);
         assert_eq!(twice.failures, BTreeMap::from([("closed".to_string(), 2)]));
     }

@@ -65,8 +65,9 @@ pub struct TrialRecord {
     pub proofs: Vec<ProofOutcome>,
     /// Why there is no result.
     pub failure: Option<Failure>,
-    /// What the services said of the whole load, warm-up and ramps included: `"upstream_calls"`, `"upstream_peak_waiting"`. A name is absent
-    /// where the workload has no such service, or where it did not tell.
+    /// What the services said of the whole load, warm-up and ramps included: `"upstream_calls"`,
+    /// `"upstream_peak_waiting"`. A name is absent where the workload has no such service, or where
+    /// it did not tell.
     pub services: BTreeMap<String, f64>,
     /// Judged when the trial ended.
     pub caveats: Vec<Caveat>,

@@ -1,4 +1,5 @@
-//! Units as hand-written files and the command line spell them: `"900ms"`, `"10s"`, `"900ms +-5%"`, `"1KiB"`, `"2%"`.
+//! Units as hand-written files and the command line spell them: `"900ms"`, `"10s"`, `"900ms +-5%"`,
+//! `"1KiB"`, `"2%"`.
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -14,14 +15,25 @@ pub struct UnitError {
     pub example: &'static str,
 }
 
-const NS_PER: [(&str, f64); 6] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3_600e9)];
-const BYTES_PER: [(&str, f64); 7] = [("B", 1.0), ("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)];
+const NS_PER: [(&str, f64); 6] =
+    [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3_600e9)];
+const BYTES_PER: [(&str, f64); 7] = [
+    ("B", 1.0),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+];
 
-/// The longest duration that is accepted: 30 days. Larger ones are slips, and sums of them must not overflow.
+/// The longest duration that is accepted: 30 days. Larger ones are slips, and sums of them must not
+/// overflow.
 const MAX_NS: f64 = 30.0 * 24.0 * 3_600e9;
 
 fn split_number(text: &str) -> Option<(f64, &str)> {
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
+    let end =
+        text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
     let number: f64 = text[..end].replace('_', "").parse().ok()?;
     number.is_finite().then_some((number, text[end..].trim()))
 }
@@ -31,7 +43,11 @@ fn split_number(text: &str) -> Option<(f64, &str)> {
 /// # Errors
 /// If the text is not a number with a unit of time, or is longer than 30 days.
 pub fn parse_duration_ns(text: &str) -> Result<u64, UnitError> {
-    let error = || UnitError { text: text.into(), expected: "a duration", example: "\"900ms\", \"10s\", \"1m30s\" (units ns, us, ms, s, m, h)" };
+    let error = || UnitError {
+        text: text.into(),
+        expected: "a duration",
+        example: "\"900ms\", \"10s\", \"1m30s\" (units ns, us, ms, s, m, h)",
+    };
     let mut rest = text.trim();
     let mut total = 0.0;
     if rest.is_empty() {
@@ -56,7 +72,11 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, UnitError> {
 /// # Errors
 /// If the text is not a number with a unit of size.
 pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
-    let error = || UnitError { text: text.into(), expected: "a size", example: "\"512B\", \"1KiB\", \"2MiB\", \"64kB\"" };
+    let error = || UnitError {
+        text: text.into(),
+        expected: "a size",
+        example: "\"512B\", \"1KiB\", \"2MiB\", \"64kB\"",
+    };
     let (number, unit) = split_number(text.trim()).ok_or_else(error)?;
     let (_, factor) = BYTES_PER.iter().find(|(name, _)| *name == unit).ok_or_else(error)?;
     Ok((number * factor).round() as u64)
@@ -67,7 +87,8 @@ pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
 /// # Errors
 /// If the text is not a number followed by `%`.
 pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
-    let error = || UnitError { text: text.into(), expected: "a percentage", example: "\"2%\", \"0.1%\"" };
+    let error =
+        || UnitError { text: text.into(), expected: "a percentage", example: "\"2%\", \"0.1%\"" };
     match split_number(text.trim()).ok_or_else(error)? {
         (number, "%") => Ok(number / 100.0),
         _ => Err(error()),
@@ -95,7 +116,11 @@ impl Spread {
     /// # Errors
     /// If either half is not of its unit, or the jitter is above 100 %.
     pub fn parse(text: &str) -> Result<Self, UnitError> {
-        let error = || UnitError { text: text.into(), expected: "a duration with jitter", example: "\"900ms +-5%\" or \"900ms\"" };
+        let error = || UnitError {
+            text: text.into(),
+            expected: "a duration with jitter",
+            example: "\"900ms +-5%\" or \"900ms\"",
+        };
         let plain = text.replace('±', "+-");
         let (mean, jitter) = match plain.split_once("+-") {
             Some((mean, jitter)) => (mean, parse_percent(jitter).map_err(|_| error())?),
@@ -107,7 +132,8 @@ impl Spread {
         Ok(Self { mean_ns: parse_duration_ns(mean).map_err(|_| error())?, jitter })
     }
 
-    /// The value for `unit` in `[0, 1)`: linear from `mean * (1 - jitter)` to `mean * (1 + jitter)`.
+    /// The value for `unit` in `[0, 1)`: linear from `mean * (1 - jitter)` to `mean * (1 +
+    /// jitter)`.
     #[must_use]
     pub fn at(self, unit: f64) -> u64 {
         let mean = self.mean_ns as f64;
@@ -137,7 +163,8 @@ impl fmt::Display for Spread {
     }
 }
 
-/// Writes nanoseconds with three significant digits in the unit a reader expects: `507 ms`, `1.14 ms`, `86.2 us`.
+/// Writes nanoseconds with three significant digits in the unit a reader expects: `507 ms`, `1.14
+/// ms`, `86.2 us`.
 #[must_use]
 pub fn format_ns(ns: u64) -> String {
     let value = ns as f64;
@@ -156,14 +183,19 @@ pub fn format_bytes(bytes: u64) -> String {
     let mut scaled = bytes as f64;
     for unit in ["B", "KiB", "MiB", "GiB"] {
         if scaled < 1024.0 {
-            return if unit == "B" { format!("{bytes} B") } else { format!("{} {unit}", three_digits(scaled)) };
+            return if unit == "B" {
+                format!("{bytes} B")
+            } else {
+                format!("{} {unit}", three_digits(scaled))
+            };
         }
         scaled /= 1024.0;
     }
     format!("{} TiB", three_digits(scaled))
 }
 
-/// Writes a rate with thousands separated by commas and no more digits than it carries: `37,258`, `9.79`.
+/// Writes a rate with thousands separated by commas and no more digits than it carries: `37,258`,
+/// `9.79`.
 #[must_use]
 pub fn format_count(value: f64) -> String {
     if value.abs() < 1_000.0 {
@@ -195,7 +227,14 @@ mod tests {
 
     #[test]
     fn durations_of_every_unit_and_sums() {
-        let cases = [("900ms", 900_000_000), ("1.5s", 1_500_000_000), ("1m30s", 90_000_000_000), ("2 h", 7_200_000_000_000), ("250us", 250_000), ("7ns", 7)];
+        let cases = [
+            ("900ms", 900_000_000),
+            ("1.5s", 1_500_000_000),
+            ("1m30s", 90_000_000_000),
+            ("2 h", 7_200_000_000_000),
+            ("250us", 250_000),
+            ("7ns", 7),
+        ];
         for (text, ns) in cases {
             assert_eq!(parse_duration_ns(text), Ok(ns), "{text}");
         }
@@ -216,7 +255,10 @@ mod tests {
     #[test]
     fn a_spread_covers_its_range_and_prints_as_it_is_read() {
         let spread = Spread::parse("900ms +-5%").unwrap();
-        assert_eq!((spread.min_ns(), spread.at(0.5), spread.max_ns()), (855_000_000, 900_000_000, 945_000_000));
+        assert_eq!(
+            (spread.min_ns(), spread.at(0.5), spread.max_ns()),
+            (855_000_000, 900_000_000, 945_000_000)
+        );
         assert_eq!(Spread::parse(&spread.to_string()), Ok(spread));
         assert_eq!(Spread::parse("900ms ±5%"), Ok(spread));
         assert!(Spread::parse("900ms +-500%").is_err());

@@ -14,7 +14,8 @@ pub enum Role {
     Generator,
 }
 
-/// Everything the kernel counts at one instant; counters are cumulative, so that two samples give a stretch.
+/// Everything the kernel counts at one instant; counters are cumulative, so that two samples give a
+/// stretch.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct UsageSample {
     /// CLOCK_MONOTONIC in nanoseconds.
@@ -25,7 +26,8 @@ pub struct UsageSample {
     pub host: HostSample,
     /// Bytes in the target's log file.
     pub log_bytes: Option<u64>,
-    /// Connections in the listen queue of the target's port: open for the client, not accepted by the target.
+    /// Connections in the listen queue of the target's port: open for the client, not accepted by
+    /// the target.
     #[serde(default)]
     pub listen_queue: Option<u64>,
 }
@@ -33,11 +35,13 @@ pub struct UsageSample {
 /// One role's processes at one instant.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RoleSample {
-    /// CPU time since the role began, user and system, of living, dead and waited-for processes, nanoseconds.
+    /// CPU time since the role began, user and system, of living, dead and waited-for processes,
+    /// nanoseconds.
     pub cpu_ns: u64,
     /// Resident set, summed over the processes (shared pages counted more than once), bytes.
     pub rss_bytes: Option<u64>,
-    /// Proportional set (shared pages divided among their users), bytes; read less often because it is costly.
+    /// Proportional set (shared pages divided among their users), bytes; read less often because it
+    /// is costly.
     pub pss_bytes: Option<u64>,
     /// Living processes.
     pub processes: u32,
@@ -52,19 +56,22 @@ pub struct RoleSample {
 /// The host at one instant (proc(5): /proc/stat, /proc/net/netstat, /proc/net/dev).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostSample {
-    /// Busy time of every processor since boot, nanoseconds (without idle, iowait and steal), by processor number.
+    /// Busy time of every processor since boot, nanoseconds (without idle, iowait and steal), by
+    /// processor number.
     pub busy_ns: BTreeMap<u32, u64>,
     /// Time stolen by the hypervisor since boot over all processors, nanoseconds.
     pub steal_ns: Option<u64>,
     /// The same of every processor, by its number.
     #[serde(default)]
     pub steal_ns_by_cpu: BTreeMap<u32, u64>,
-    /// Time in hard and soft interrupts since boot over all processors, nanoseconds, part of `busy_ns`; `None` where the kernel bills it to the
-    /// processes that were interrupted (without CONFIG_IRQ_TIME_ACCOUNTING), so that it is already in the roles' CPU time.
+    /// Time in hard and soft interrupts since boot over all processors, nanoseconds, part of
+    /// `busy_ns`; `None` where the kernel bills it to the processes that were interrupted (without
+    /// CONFIG_IRQ_TIME_ACCOUNTING), so that it is already in the roles' CPU time.
     #[serde(default)]
     pub interrupt_ns: Option<u64>,
-    /// CPU time since boot of all processes that belong to no role, with the children they waited for, nanoseconds; `None` where not all processes
-    /// of the host can be seen, and in most samples, because it costs much.
+    /// CPU time since boot of all processes that belong to no role, with the children they waited
+    /// for, nanoseconds; `None` where not all processes of the host can be seen, and in most
+    /// samples, because it costs much.
     #[serde(default)]
     pub outsiders_ns: Option<u64>,
     /// Connections dropped because a listen queue was full (TcpExt ListenOverflows).
@@ -118,7 +125,8 @@ pub struct Usage {
     pub interrupt_cores: Option<f64>,
     /// Cores' worth of time stolen by the hypervisor.
     pub steal_cores: Option<f64>,
-    /// Stolen share (0 to 1) of every processor. A hypervisor can only take from a processor that has something to do.
+    /// Stolen share (0 to 1) of every processor. A hypervisor can only take from a processor that
+    /// has something to do.
     #[serde(default)]
     pub stolen_by_cpu: BTreeMap<u32, f64>,
     /// Busy share (0 to 1) of every processor.

@@ -114,7 +114,8 @@ pub enum Proof {
     },
     /// HEAD has no body (RFC 9110 section 9.3.2).
     Head,
-    /// A second request on the same connection is answered, unless the server announced that it closes (RFC 9112 section 9.3).
+    /// A second request on the same connection is answered, unless the server announced that it
+    /// closes (RFC 9112 section 9.3).
     KeepAlive,
     /// As many times a marker as there are rows.
     Rows {
@@ -183,7 +184,10 @@ impl Workload {
         workload.check().map_err(|message| FileError::content(path, message))?;
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         if stem != workload.id {
-            return Err(FileError::content(path, format!("id `{}` must equal the file's name `{stem}`", workload.id)));
+            return Err(FileError::content(
+                path,
+                format!("id `{}` must equal the file's name `{stem}`", workload.id),
+            ));
         }
         Ok(workload)
     }
@@ -194,7 +198,9 @@ impl Workload {
         }
         for name in placeholders(&self.request.path) {
             if !self.request.vary.contains_key(name) {
-                return Err(format!("the path names `{{{name}}}`, but [request.vary] has no `{name}`"));
+                return Err(format!(
+                    "the path names `{{{name}}}`, but [request.vary] has no `{name}`"
+                ));
             }
         }
         for (name, vary) in &self.request.vary {
@@ -217,7 +223,8 @@ impl Workload {
         self.proofs.iter().try_for_each(check_proof)
     }
 
-    /// The requests of this workload, one for each value that varies, with the answer that is right for it.
+    /// The requests of this workload, one for each value that varies, with the answer that is right
+    /// for it.
     #[must_use]
     pub fn samples(&self) -> Vec<Sample> {
         let mut bindings: Vec<BTreeMap<String, String>> = vec![BTreeMap::new()];
@@ -295,7 +302,9 @@ fn placeholders(text: &str) -> Vec<&str> {
 }
 
 fn fill(text: &str, binding: &BTreeMap<String, String>, write: impl Fn(&str) -> String) -> String {
-    binding.iter().fold(text.to_string(), |text, (name, value)| text.replace(&format!("{{{name}}}"), &write(value)))
+    binding.iter().fold(text.to_string(), |text, (name, value)| {
+        text.replace(&format!("{{{name}}}"), &write(value))
+    })
 }
 
 /// Percent-encodes everything but the unreserved characters of RFC 3986 section 2.3.
@@ -319,7 +328,10 @@ mod tests {
     #[test]
     fn every_shipped_workload_reads() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads");
-        let mut ids: Vec<String> = std::fs::read_dir(folder).unwrap().map(|entry| Workload::read(&entry.unwrap().path()).unwrap().id).collect();
+        let mut ids: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| Workload::read(&entry.unwrap().path()).unwrap().id)
+            .collect();
         ids.sort();
         assert_eq!(ids, ["device", "hello", "hola", "page", "proxy", "users"]);
     }
@@ -329,7 +341,10 @@ mod tests {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads/hola.toml");
         let samples = Workload::read(&path).unwrap().samples();
         let jose = samples.iter().find(|sample| sample.binding["name"] == "José").unwrap();
-        assert_eq!((jose.path.as_str(), jose.body.as_deref()), ("/hola/Jos%C3%A9", Some("Hola José")));
+        assert_eq!(
+            (jose.path.as_str(), jose.body.as_deref()),
+            ("/hola/Jos%C3%A9", Some("Hola José"))
+        );
         assert!(samples.iter().any(|sample| sample.path == "/hola/50%25"));
     }
 
@@ -337,20 +352,39 @@ mod tests {
     fn a_placeholder_without_values_is_named() {
         let text = "schema=1\nid='x'\ntitle=''\nsummary=''\n[request]\nmethod='GET'\npath='/{n}'\n[answer]\nstatus=200\n[[proof]]\nkind='answer'\n";
         let workload: Workload = crate::file::parse_toml(Path::new("x.toml"), text).unwrap();
-        assert_eq!(workload.check(), Err("the path names `{n}`, but [request.vary] has no `n`".into()));
+        assert_eq!(
+            workload.check(),
+            Err("the path names `{n}`, but [request.vary] has no `n`".into())
+        );
     }
 
     #[test]
     fn a_proof_of_nothing_is_refused() {
         let head = "schema=1\nid='x'\ntitle=''\nsummary=''\n[request]\nmethod='GET'\npath='/'\n[answer]\nstatus=200\n";
         for (rest, message) in [
-            ("[[proof]]\nkind='counted'\nrequests=0\n", "proof `counted`: requests must be at least 1"),
-            ("[[proof]]\nkind='delay'\nsamples=0\nwait='1s'\n", "proof `delay`: samples must be at least 1"),
-            ("[[proof]]\nkind='simultaneous'\nconnections=0\nwait='1s'\n", "proof `simultaneous`: connections must be at least 1"),
-            ("[[proof]]\nkind='rows'\nmarker='a'\ncount=0\n", "proof `rows`: count must be at least 1"),
-            ("body_bytes={min=9,max=1}\n[[proof]]\nkind='answer'\n", "answer.body_bytes: min 9 is above max 1"),
+            (
+                "[[proof]]\nkind='counted'\nrequests=0\n",
+                "proof `counted`: requests must be at least 1",
+            ),
+            (
+                "[[proof]]\nkind='delay'\nsamples=0\nwait='1s'\n",
+                "proof `delay`: samples must be at least 1",
+            ),
+            (
+                "[[proof]]\nkind='simultaneous'\nconnections=0\nwait='1s'\n",
+                "proof `simultaneous`: connections must be at least 1",
+            ),
+            (
+                "[[proof]]\nkind='rows'\nmarker='a'\ncount=0\n",
+                "proof `rows`: count must be at least 1",
+            ),
+            (
+                "body_bytes={min=9,max=1}\n[[proof]]\nkind='answer'\n",
+                "answer.body_bytes: min 9 is above max 1",
+            ),
         ] {
-            let workload: Workload = crate::file::parse_toml(Path::new("x.toml"), &format!("{head}{rest}")).unwrap();
+            let workload: Workload =
+                crate::file::parse_toml(Path::new("x.toml"), &format!("{head}{rest}")).unwrap();
             assert_eq!(workload.check(), Err(message.into()));
         }
     }

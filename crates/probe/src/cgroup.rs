@@ -1,5 +1,6 @@
-//! Control groups: what a container or a service manager lets this process use (cgroups(7); kernel `Documentation/admin-guide/cgroup-v2.rst`,
-//! `Documentation/scheduler/sched-bwc.rst` and `admin-guide/cgroup-v1/memory.rst` for version 1).
+//! Control groups: what a container or a service manager lets this process use (cgroups(7); kernel
+//! `Documentation/admin-guide/cgroup-v2.rst`, `Documentation/scheduler/sched-bwc.rst` and
+//! `admin-guide/cgroup-v1/memory.rst` for version 1).
 use crate::kernel_files::KernelFiles;
 
 /// One line of `/proc/PID/cgroup`: `hierarchy:controllers:path`.
@@ -39,7 +40,8 @@ pub fn parse_memberships(text: &str) -> Vec<Membership> {
     let line = |line: &str| {
         let (_, rest) = line.split_once(':')?;
         let (controllers, path) = rest.split_once(':')?;
-        let controllers = controllers.split(',').filter(|name| !name.is_empty()).map(String::from).collect();
+        let controllers =
+            controllers.split(',').filter(|name| !name.is_empty()).map(String::from).collect();
         Some(Membership { controllers, path: path.to_string() })
     };
     text.lines().filter_map(line).collect()
@@ -56,7 +58,12 @@ pub fn parse_mounts(text: &str) -> Vec<Mount> {
         let options = file_system.nth(1)?.split(',').map(String::from).collect();
         let mut fixed = fixed.split(' ').skip(3);
         let (root, point) = (fixed.next()?.to_string(), fixed.next()?.to_string());
-        matches!(kind, "cgroup" | "cgroup2").then(|| Mount { unified: kind == "cgroup2", root, point, options })
+        matches!(kind, "cgroup" | "cgroup2").then(|| Mount {
+            unified: kind == "cgroup2",
+            root,
+            point,
+            options,
+        })
     };
     text.lines().filter_map(line).collect()
 }
@@ -76,8 +83,8 @@ pub fn parse_cfs(quota: &str, period: &str) -> Option<f64> {
     parse_cpu_max(&format!("{} {}", quota.trim(), period.trim()))
 }
 
-/// Bytes out of version 2's `memory.max` (`max` is no limit) or version 1's `memory.limit_in_bytes` (where no limit is the highest number of whole
-/// pages, near 2^63).
+/// Bytes out of version 2's `memory.max` (`max` is no limit) or version 1's `memory.limit_in_bytes`
+/// (where no limit is the highest number of whole pages, near 2^63).
 #[must_use]
 pub fn parse_memory_limit(text: &str) -> Option<u64> {
     text.trim().parse().ok().filter(|bytes| *bytes < 1 << 62)
@@ -87,16 +94,29 @@ pub fn parse_memory_limit(text: &str) -> Option<u64> {
 #[must_use]
 pub fn limits(files: &KernelFiles) -> CgroupLimits {
     let text = |name| files.text(name).unwrap_or_default();
-    let (memberships, mounts) = (parse_memberships(&text("proc/self/cgroup")), parse_mounts(&text("proc/self/mountinfo")));
+    let (memberships, mounts) =
+        (parse_memberships(&text("proc/self/cgroup")), parse_mounts(&text("proc/self/mountinfo")));
     let mut limits = CgroupLimits::default();
     for mount in &mounts {
         for (controller, membership) in joined(mount, &memberships) {
             for folder in folders(mount, &membership.path) {
-                let file = |name: &str| files.text(&format!("{}/{name}", folder.trim_start_matches('/')));
+                let file =
+                    |name: &str| files.text(&format!("{}/{name}", folder.trim_start_matches('/')));
                 let (cpus, memory_bytes) = match (mount.unified, controller) {
-                    (true, _) => (file("cpu.max").and_then(|text| parse_cpu_max(&text)), file("memory.max").and_then(|text| parse_memory_limit(&text))),
-                    (false, "cpu") => (file("cpu.cfs_quota_us").zip(file("cpu.cfs_period_us")).and_then(|(quota, period)| parse_cfs(&quota, &period)), None),
-                    (false, "memory") => (None, file("memory.limit_in_bytes").and_then(|text| parse_memory_limit(&text))),
+                    (true, _) => (
+                        file("cpu.max").and_then(|text| parse_cpu_max(&text)),
+                        file("memory.max").and_then(|text| parse_memory_limit(&text)),
+                    ),
+                    (false, "cpu") => (
+                        file("cpu.cfs_quota_us")
+                            .zip(file("cpu.cfs_period_us"))
+                            .and_then(|(quota, period)| parse_cfs(&quota, &period)),
+                        None,
+                    ),
+                    (false, "memory") => (
+                        None,
+                        file("memory.limit_in_bytes").and_then(|text| parse_memory_limit(&text)),
+                    ),
                     _ => (None, None),
                 };
                 limits.cpus = limits.cpus.into_iter().chain(cpus).reduce(f64::min);
@@ -110,11 +130,17 @@ pub fn limits(files: &KernelFiles) -> CgroupLimits {
 /// The memberships that a mounted hierarchy shows, with the controller they are looked at for.
 fn joined<'a>(mount: &'a Mount, memberships: &'a [Membership]) -> Vec<(&'a str, &'a Membership)> {
     if mount.unified {
-        return memberships.iter().filter(|membership| membership.controllers.is_empty()).map(|membership| ("", membership)).collect();
+        return memberships
+            .iter()
+            .filter(|membership| membership.controllers.is_empty())
+            .map(|membership| ("", membership))
+            .collect();
     }
     let shows = |controller: &str| mount.options.iter().any(|option| option == controller);
     let of = |controller: &'static str| {
-        let member = memberships.iter().find(|membership| membership.controllers.iter().any(|name| name == controller));
+        let member = memberships
+            .iter()
+            .find(|membership| membership.controllers.iter().any(|name| name == controller));
         member.filter(|_| shows(controller)).map(|member| (controller, member))
     };
     ["cpu", "memory"].into_iter().filter_map(of).collect()
@@ -122,9 +148,13 @@ fn joined<'a>(mount: &'a Mount, memberships: &'a [Membership]) -> Vec<(&'a str, 
 
 /// The folder of a group and of all groups above it, as far as they are mounted.
 fn folders(mount: &Mount, path: &str) -> Vec<String> {
-    // A path outside the mounted part cannot be followed; the mount point itself then is the container's own group.
+    // A path outside the mounted part cannot be followed; the mount point itself then is the
+    // container's own group.
     let root = mount.root.trim_end_matches('/');
-    let below = path.strip_prefix(root).filter(|rest| rest.is_empty() || rest.starts_with('/')).unwrap_or_default();
+    let below = path
+        .strip_prefix(root)
+        .filter(|rest| rest.is_empty() || rest.starts_with('/'))
+        .unwrap_or_default();
     let mut folders = vec![mount.point.clone()];
     let mut folder = mount.point.trim_end_matches('/').to_string();
     for part in below.split('/').filter(|part| !part.is_empty()) {
@@ -179,18 +209,28 @@ mod tests {
     #[test]
     fn version_1_in_a_container_finds_its_own_group_at_the_mount_point() {
         let (_root, files) = host(&[
-            ("proc/self/cgroup", "9:name=systemd:/docker/abc\n4:memory:/docker/abc\n1:cpu,cpuacct:/docker/abc\n0::/\n"),
+            (
+                "proc/self/cgroup",
+                "9:name=systemd:/docker/abc\n4:memory:/docker/abc\n1:cpu,cpuacct:/docker/abc\n0::/\n",
+            ),
             ("proc/self/mountinfo", V1_MOUNTS),
             ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "125000\n"),
             ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"),
             ("sys/fs/cgroup/memory/memory.limit_in_bytes", "268435456\n"),
         ]);
-        assert_eq!(limits(&files), CgroupLimits { cpus: Some(1.25), memory_bytes: Some(256 << 20) });
+        assert_eq!(
+            limits(&files),
+            CgroupLimits { cpus: Some(1.25), memory_bytes: Some(256 << 20) }
+        );
     }
 
     #[test]
     fn no_limit_is_none() {
-        let (_root, files) = host(&[("proc/self/cgroup", "0::/\n"), ("proc/self/mountinfo", V2_MOUNT), ("sys/fs/cgroup/cgroup.procs", "1\n")]);
+        let (_root, files) = host(&[
+            ("proc/self/cgroup", "0::/\n"),
+            ("proc/self/mountinfo", V2_MOUNT),
+            ("sys/fs/cgroup/cgroup.procs", "1\n"),
+        ]);
         assert_eq!(limits(&files), CgroupLimits::default());
         let (_root, files) = host(&[]);
         assert_eq!(limits(&files), CgroupLimits::default());

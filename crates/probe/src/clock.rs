@@ -1,7 +1,8 @@
 //! Clocks: CLOCK_MONOTONIC, CPU-time clocks, and the units in which /proc counts.
 use std::time::Duration;
 
-/// CLOCK_MONOTONIC in nanoseconds (clock_gettime(2)); the instants of every sample and of the engine are on this clock.
+/// CLOCK_MONOTONIC in nanoseconds (clock_gettime(2)); the instants of every sample and of the
+/// engine are on this clock.
 #[must_use]
 pub fn monotonic_ns() -> u64 {
     // CLOCK_MONOTONIC exists on every Linux, so that there is no failure to report.
@@ -14,8 +15,9 @@ pub fn thread_cpu_ns() -> Option<u64> {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// CPU time of a whole process, all threads living and dead, in nanoseconds: clock_getcpuclockid(3). It is the sum of which utime + stime of
-/// `/proc/PID/stat` are the parts, without their rounding to clock ticks. `None` if there is no such process (any more).
+/// CPU time of a whole process, all threads living and dead, in nanoseconds:
+/// clock_getcpuclockid(3). It is the sum of which utime + stime of `/proc/PID/stat` are the parts,
+/// without their rounding to clock ticks. `None` if there is no such process (any more).
 #[must_use]
 pub fn process_cpu_ns(pid: i32) -> Option<u64> {
     let mut clock: libc::clockid_t = 0;
@@ -31,7 +33,11 @@ fn read(clock: libc::clockid_t) -> Option<u64> {
     if failed != 0 {
         return None;
     }
-    u64::try_from(Duration::new(u64::try_from(time.tv_sec).ok()?, u32::try_from(time.tv_nsec).ok()?).as_nanos()).ok()
+    u64::try_from(
+        Duration::new(u64::try_from(time.tv_sec).ok()?, u32::try_from(time.tv_nsec).ok()?)
+            .as_nanos(),
+    )
+    .ok()
 }
 
 /// The units in which /proc counts (sysconf(3)).
@@ -48,9 +54,14 @@ impl ProcUnits {
     #[must_use]
     pub fn of_this_host() -> Self {
         // SAFETY: sysconf reads constants only.
-        let (ticks, page) = unsafe { (libc::sysconf(libc::_SC_CLK_TCK), libc::sysconf(libc::_SC_PAGESIZE)) };
-        // Linux has shown 100 ticks to user space since 2.6 on every architecture of today; sysconf does not fail for either name.
-        Self { ticks_per_second: u64::try_from(ticks).unwrap_or(100).max(1), page_bytes: u64::try_from(page).unwrap_or(4096) }
+        let (ticks, page) =
+            unsafe { (libc::sysconf(libc::_SC_CLK_TCK), libc::sysconf(libc::_SC_PAGESIZE)) };
+        // Linux has shown 100 ticks to user space since 2.6 on every architecture of today; sysconf
+        // does not fail for either name.
+        Self {
+            ticks_per_second: u64::try_from(ticks).unwrap_or(100).max(1),
+            page_bytes: u64::try_from(page).unwrap_or(4096),
+        }
     }
 
     /// Clock ticks in nanoseconds.

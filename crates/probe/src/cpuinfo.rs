@@ -1,19 +1,29 @@
-//! `/proc/cpuinfo`: which processor it is (proc_cpuinfo(5); the lines differ between architectures).
+//! `/proc/cpuinfo`: which processor it is (proc_cpuinfo(5); the lines differ between
+//! architectures).
 
-/// The processor's name: "model name" on x86 and some ARM kernels, "cpu model" on MIPS, "cpu" on POWER, "Model" of the board on other ARM ones.
+/// The processor's name: "model name" on x86 and some ARM kernels, "cpu model" on MIPS, "cpu" on
+/// POWER, "Model" of the board on other ARM ones.
 #[must_use]
 pub fn parse_model(text: &str) -> Option<String> {
-    ["model name", "cpu model", "cpu", "Model"].into_iter().find_map(|key| value(text, key)).map(String::from)
+    ["model name", "cpu model", "cpu", "Model"]
+        .into_iter()
+        .find_map(|key| value(text, key))
+        .map(String::from)
 }
 
-/// Whether the processor says that it is a virtual machine's: the flag `hypervisor`, which real hardware never sets (x86 only; `None` elsewhere).
+/// Whether the processor says that it is a virtual machine's: the flag `hypervisor`, which real
+/// hardware never sets (x86 only; `None` elsewhere).
 #[must_use]
 pub fn parse_hypervisor(text: &str) -> Option<bool> {
-    value(text, "flags").map(|flags| flags.split_ascii_whitespace().any(|flag| flag == "hypervisor"))
+    value(text, "flags")
+        .map(|flags| flags.split_ascii_whitespace().any(|flag| flag == "hypervisor"))
 }
 
 fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
-    let mut values = text.lines().filter_map(|line| line.split_once(':')).filter(|(name, _)| name.trim_end() == key);
+    let mut values = text
+        .lines()
+        .filter_map(|line| line.split_once(':'))
+        .filter(|(name, _)| name.trim_end() == key);
     values.next().map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
 }
 

@@ -5,10 +5,14 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// The sampling thread could not be started.
-    #[error("cannot start the sampling thread: {0}; check `ulimit -u` and the control group's pids.max")]
+    #[error(
+        "cannot start the sampling thread: {0}; check `ulimit -u` and the control group's pids.max"
+    )]
     Thread(#[source] io::Error),
     /// The sampling thread could not be bound to the processor asked for.
-    #[error("cannot bind the sampling thread to processor {cpu}: {source}; choose one of those that `taskset -p $$` lists")]
+    #[error(
+        "cannot bind the sampling thread to processor {cpu}: {source}; choose one of those that `taskset -p $$` lists"
+    )]
     Pin {
         /// The processor asked for.
         cpu: u32,

@@ -13,7 +13,8 @@ use crate::sysctl::read_sysctls;
 use crate::topology::{allowed_cpus, topology};
 use crate::virtualisation::{hypervisor_of_this_host, virtualisation};
 
-/// Takes the fingerprint of this host. Watches it for half a second, asleep itself, to tell how busy it is beforehand.
+/// Takes the fingerprint of this host. Watches it for half a second, asleep itself, to tell how
+/// busy it is beforehand.
 #[must_use]
 pub fn fingerprint() -> Fingerprint {
     let files = KernelFiles::default();
@@ -23,7 +24,8 @@ pub fn fingerprint() -> Fingerprint {
         print.cpus = u32::try_from(allowed.len()).unwrap_or(u32::MAX);
         print.cores = topology(&files).cores(allowed);
     }
-    print.limits = own_limits().into_iter().map(|(name, limit)| (name.to_string(), limit.soft)).collect();
+    print.limits =
+        own_limits().into_iter().map(|(name, limit)| (name.to_string(), limit.soft)).collect();
     print.busy_before = watch(&files, WATCHED).map(|load| load.busy);
     print
 }
@@ -88,18 +90,35 @@ mod tests {
             std::fs::write(path, text).unwrap();
         }
         let print = of_files(&KernelFiles::below(root.path()), None);
-        assert_eq!((print.hostname.as_deref(), print.kernel.as_deref(), print.cpu_model.as_deref()), (Some("lab"), Some("6.1.0-32-amd64"), Some("Test CPU")));
+        assert_eq!(
+            (print.hostname.as_deref(), print.kernel.as_deref(), print.cpu_model.as_deref()),
+            (Some("lab"), Some("6.1.0-32-amd64"), Some("Test CPU"))
+        );
         assert_eq!(print.distribution.as_deref(), Some("Debian GNU/Linux 12 (bookworm)"));
-        assert_eq!((print.cpus, print.memory_bytes, print.load_average), (1, Some(1 << 20), Some([0.20, 1.18, 2.12])));
-        assert_eq!((print.clock_source.as_deref(), print.virtualisation.as_deref()), (Some("tsc"), Some("none")));
-        assert_eq!((print.governor, print.turbo, print.cgroup_cpus, print.cgroup_memory_bytes, print.smt), (None, None, None, None, None));
+        assert_eq!(
+            (print.cpus, print.memory_bytes, print.load_average),
+            (1, Some(1 << 20), Some([0.20, 1.18, 2.12]))
+        );
+        assert_eq!(
+            (print.clock_source.as_deref(), print.virtualisation.as_deref()),
+            (Some("tsc"), Some("none"))
+        );
+        assert_eq!(
+            (print.governor, print.turbo, print.cgroup_cpus, print.cgroup_memory_bytes, print.smt),
+            (None, None, None, None, None)
+        );
         assert!(print.sysctls.is_empty());
     }
 
     #[test]
     fn this_host_has_one() {
         let print = fingerprint();
-        assert!(print.cpus >= 1 && print.memory_bytes.is_some_and(|bytes| bytes > 1 << 20) && print.kernel.is_some(), "{print:?}");
+        assert!(
+            print.cpus >= 1
+                && print.memory_bytes.is_some_and(|bytes| bytes > 1 << 20)
+                && print.kernel.is_some(),
+            "{print:?}"
+        );
         assert!(print.busy_before.is_some_and(|busy| (0.0..=1.0).contains(&busy)), "{print:?}");
         assert!(print.limits.contains_key("nofile"));
     }

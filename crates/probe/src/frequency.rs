@@ -1,4 +1,5 @@
-//! cpufreq: the clock frequency of processors and who governs it (kernel `Documentation/admin-guide/pm/cpufreq.rst`). Virtual machines rarely show it.
+//! cpufreq: the clock frequency of processors and who governs it (kernel
+//! `Documentation/admin-guide/pm/cpufreq.rst`). Virtual machines rarely show it.
 use std::collections::BTreeMap;
 
 use crate::kernel_files::KernelFiles;
@@ -9,16 +10,27 @@ const CPUS: &str = "sys/devices/system/cpu";
 #[must_use]
 pub fn current_khz(files: &KernelFiles) -> BTreeMap<u32, u64> {
     let numbers = files.numbered(CPUS, "cpu").into_iter();
-    numbers.filter_map(|cpu| Some((cpu, files.line(&format!("{CPUS}/cpu{cpu}/cpufreq/scaling_cur_freq"))?.parse().ok()?))).collect()
+    numbers
+        .filter_map(|cpu| {
+            Some((
+                cpu,
+                files.line(&format!("{CPUS}/cpu{cpu}/cpufreq/scaling_cur_freq"))?.parse().ok()?,
+            ))
+        })
+        .collect()
 }
 
 /// The governor of the first processor that shows one: `performance`, `powersave`, `schedutil`, ...
 #[must_use]
 pub fn governor(files: &KernelFiles) -> Option<String> {
-    files.numbered(CPUS, "cpu").into_iter().find_map(|cpu| files.line(&format!("{CPUS}/cpu{cpu}/cpufreq/scaling_governor")))
+    files
+        .numbered(CPUS, "cpu")
+        .into_iter()
+        .find_map(|cpu| files.line(&format!("{CPUS}/cpu{cpu}/cpufreq/scaling_governor")))
 }
 
-/// Whether processors may exceed their nominal frequency: `intel_pstate/no_turbo` (0 means they may) or `cpufreq/boost` (1 means they may).
+/// Whether processors may exceed their nominal frequency: `intel_pstate/no_turbo` (0 means they
+/// may) or `cpufreq/boost` (1 means they may).
 #[must_use]
 pub fn turbo(files: &KernelFiles) -> Option<bool> {
     let flag = |name: &str| match files.line(&format!("{CPUS}/{name}"))?.as_str() {

@@ -5,7 +5,8 @@ use crate::clock::{ProcUnits, monotonic_ns};
 use crate::kernel_files::KernelFiles;
 use crate::stat::parse_stat;
 
-/// How long the host is watched to tell how busy it is: 50 clock ticks, so that the share is good to some 2 %.
+/// How long the host is watched to tell how busy it is: 50 clock ticks, so that the share is good
+/// to some 2 %.
 pub const WATCHED: Duration = Duration::from_millis(500);
 
 /// Shares (0 to 1) of the time of all processors.
@@ -46,14 +47,20 @@ impl Watch {
         Some(Self { at_ns, processors: processors.len(), busy_ns, steal_ns })
     }
 
-    /// What the processors did since the beginning; `None` if `/proc/stat` cannot be read, or no time has passed.
+    /// What the processors did since the beginning; `None` if `/proc/stat` cannot be read, or no
+    /// time has passed.
     #[must_use]
     pub fn end(self, files: &KernelFiles) -> Option<HostLoad> {
         let after = Self::begin(files)?;
         let available_ns = (after.at_ns - self.at_ns) as f64 * after.processors as f64;
-        // What the hypervisor tells late that it has stolen had passed for busy before: the sum may fall then, and nobody was at work.
-        let share = |before: u64, after: u64| (after.saturating_sub(before) as f64 / available_ns).min(1.0);
-        (available_ns > 0.0).then(|| HostLoad { busy: share(self.busy_ns, after.busy_ns), steal: share(self.steal_ns, after.steal_ns) })
+        // What the hypervisor tells late that it has stolen had passed for busy before: the sum may
+        // fall then, and nobody was at work.
+        let share =
+            |before: u64, after: u64| (after.saturating_sub(before) as f64 / available_ns).min(1.0);
+        (available_ns > 0.0).then(|| HostLoad {
+            busy: share(self.busy_ns, after.busy_ns),
+            steal: share(self.steal_ns, after.steal_ns),
+        })
     }
 }
 
@@ -66,7 +73,11 @@ mod tests {
         // Neither idle nor stolen time grows in a captured file, so that what passed was busy time.
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir(root.path().join("proc")).unwrap();
-        std::fs::write(root.path().join("proc/stat"), "cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n").unwrap();
+        std::fs::write(
+            root.path().join("proc/stat"),
+            "cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n",
+        )
+        .unwrap();
         let load = watch(&KernelFiles::below(root.path()), Duration::from_millis(20)).unwrap();
         assert_eq!(load, HostLoad { busy: 1.0, steal: 0.0 });
         assert_eq!(watch(&KernelFiles::below(root.path().join("nowhere")), Duration::ZERO), None);

@@ -28,7 +28,8 @@ impl KernelFiles {
         self.root.join(name)
     }
 
-    /// A file's text; `None` if it cannot be read. Text that is no UTF-8 (a program may give itself any name) is kept with replacement characters.
+    /// A file's text; `None` if it cannot be read. Text that is no UTF-8 (a program may give itself
+    /// any name) is kept with replacement characters.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<String> {
         read(&self.path(name))
@@ -53,7 +54,8 @@ impl KernelFiles {
     pub fn numbered(&self, folder: &str, prefix: &str) -> Vec<u32> {
         let Ok(entries) = std::fs::read_dir(self.path(folder)) else { return Vec::new() };
         let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-        let mut numbers: Vec<u32> = names.filter_map(|name| name.strip_prefix(prefix)?.parse().ok()).collect();
+        let mut numbers: Vec<u32> =
+            names.filter_map(|name| name.strip_prefix(prefix)?.parse().ok()).collect();
         numbers.sort_unstable();
         numbers
     }
@@ -62,12 +64,16 @@ impl KernelFiles {
 /// What most of the files fit into at once.
 const FIRST_READ: usize = 4096;
 
-/// The kernel says of its files that they are empty, so that `std::fs::read` asks for their length in vain and then reads 32, 32, 64 bytes and so on:
-/// eleven system calls a file. With room from the start there are four.
+/// The kernel says of its files that they are empty, so that `std::fs::read` asks for their length
+/// in vain and then reads 32, 32, 64 bytes and so on: eleven system calls a file. With room from
+/// the start there are four.
 fn read(path: &Path) -> Option<String> {
     let mut bytes = Vec::with_capacity(FIRST_READ);
     File::open(path).ok()?.take(u64::MAX).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    Some(
+        String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+    )
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Resource limits (getrlimit(2)) of this process, and of others by `/proc/PID/limits`.
 use std::collections::BTreeMap;
 
-/// One limit: what holds now, and to what a process without privileges may raise it. `None` is unlimited.
+/// One limit: what holds now, and to what a process without privileges may raise it. `None` is
+/// unlimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
     /// The soft limit.
@@ -10,8 +11,9 @@ pub struct Limit {
     pub hard: Option<u64>,
 }
 
-/// This process's limits that matter to servers and load generators, by the name `ulimit` and limits.conf(5) use: open files, processes and threads of
-/// the user, locked memory, stack, address space.
+/// This process's limits that matter to servers and load generators, by the name `ulimit` and
+/// limits.conf(5) use: open files, processes and threads of the user, locked memory, stack, address
+/// space.
 #[must_use]
 pub fn own_limits() -> BTreeMap<&'static str, Limit> {
     let kinds = [
@@ -51,8 +53,14 @@ mod tests {
     #[test]
     fn limits_of_other_processes_are_read() {
         let text = "Limit                     Soft Limit           Hard Limit           Units     \nMax cpu time              unlimited            unlimited            seconds   \nMax stack size            8388608              unlimited            bytes     \nMax open files            1024                 20000                files     \n";
-        assert_eq!(parse_limit(text, "Max open files"), Some(Limit { soft: Some(1024), hard: Some(20_000) }));
-        assert_eq!(parse_limit(text, "Max stack size"), Some(Limit { soft: Some(8 << 20), hard: None }));
+        assert_eq!(
+            parse_limit(text, "Max open files"),
+            Some(Limit { soft: Some(1024), hard: Some(20_000) })
+        );
+        assert_eq!(
+            parse_limit(text, "Max stack size"),
+            Some(Limit { soft: Some(8 << 20), hard: None })
+        );
         assert_eq!(parse_limit(text, "Max processes"), None);
     }
 
@@ -60,6 +68,9 @@ mod tests {
     fn both_ways_to_learn_of_a_limit_agree() {
         let text = std::fs::read_to_string("/proc/self/limits").unwrap();
         let open_files = own_limits().get("nofile").copied();
-        assert!(open_files.is_some() && open_files == parse_limit(&text, "Max open files"), "{open_files:?}");
+        assert!(
+            open_files.is_some() && open_files == parse_limit(&text, "Max open files"),
+            "{open_files:?}"
+        );
     }
 }

@@ -1,7 +1,9 @@
-//! How many connections wait in the listen queues of a port: established by the kernel, seen as open by the client, and not accepted by the server yet.
+//! How many connections wait in the listen queues of a port: established by the kernel, seen as
+//! open by the client, and not accepted by the server yet.
 //!
-//! Asked by sock_diag(7), which walks the listening sockets alone. `/proc/net/tcp` tells the same, but the kernel walks the table of all connections for
-//! it, which costs a millisecond on a machine with memory.
+//! Asked by sock_diag(7), which walks the listening sockets alone. `/proc/net/tcp` tells the same,
+//! but the kernel walks the table of all connections for it, which costs a millisecond on a machine
+//! with memory.
 use std::io;
 use std::mem::{offset_of, size_of};
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
@@ -50,7 +52,8 @@ struct Request {
     id: SocketId,
 }
 
-/// `struct inet_diag_msg`. Of a listening socket `receive_queue` is the length of its listen queue, `send_queue` the longest that is allowed.
+/// `struct inet_diag_msg`. Of a listening socket `receive_queue` is the length of its listen queue,
+/// `send_queue` the longest that is allowed.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct Listener {
@@ -78,7 +81,13 @@ impl ListenQueues {
     /// The kernel has no sock_diag, or this process may not use it.
     pub fn open() -> io::Result<Self> {
         // SAFETY: no pointers.
-        let fd = unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, libc::NETLINK_SOCK_DIAG) };
+        let fd = unsafe {
+            libc::socket(
+                libc::AF_NETLINK,
+                libc::SOCK_DGRAM | libc::SOCK_CLOEXEC,
+                libc::NETLINK_SOCK_DIAG,
+            )
+        };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
@@ -86,10 +95,12 @@ impl ListenQueues {
         Ok(Self { socket: unsafe { OwnedFd::from_raw_fd(fd) }, answer: vec![0; ANSWER_BYTES] })
     }
 
-    /// Connections that wait to be accepted on this port of this network namespace, over all addresses and listening sockets. `None` if nothing
-    /// listens there or the kernel does not tell.
+    /// Connections that wait to be accepted on this port of this network namespace, over all
+    /// addresses and listening sockets. `None` if nothing listens there or the kernel does not
+    /// tell.
     pub fn waiting(&mut self, port: u16) -> Option<u64> {
-        let families = [libc::AF_INET, libc::AF_INET6].map(|family| self.waiting_in(family as u8, port).ok().flatten());
+        let families = [libc::AF_INET, libc::AF_INET6]
+            .map(|family| self.waiting_in(family as u8, port).ok().flatten());
         families.into_iter().flatten().reduce(|a, b| a + b)
     }
 
@@ -110,35 +121,68 @@ impl ListenQueues {
     }
 
     fn ask(&self, family: u8) -> io::Result<()> {
-        let header =
-            Header { length: size_of::<Request>() as u32, kind: BY_FAMILY, flags: (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16, ..Header::default() };
-        let request = Request { header, family, protocol: libc::IPPROTO_TCP as u8, states: LISTENING, ..Request::default() };
+        let header = Header {
+            length: size_of::<Request>() as u32,
+            kind: BY_FAMILY,
+            flags: (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16,
+            ..Header::default()
+        };
+        let request = Request {
+            header,
+            family,
+            protocol: libc::IPPROTO_TCP as u8,
+            states: LISTENING,
+            ..Request::default()
+        };
         // SAFETY: the pointer and its length belong together.
-        let sent = unsafe { libc::send(self.socket.as_raw_fd(), (&raw const request).cast(), size_of::<Request>(), 0) };
+        let sent = unsafe {
+            libc::send(
+                self.socket.as_raw_fd(),
+                (&raw const request).cast(),
+                size_of::<Request>(),
+                0,
+            )
+        };
         if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
     fn receive(&mut self) -> io::Result<usize> {
         // SAFETY: the kernel writes no more than the buffer has.
-        let length = unsafe { libc::recv(self.socket.as_raw_fd(), self.answer.as_mut_ptr().cast(), self.answer.len(), 0) };
+        let length = unsafe {
+            libc::recv(
+                self.socket.as_raw_fd(),
+                self.answer.as_mut_ptr().cast(),
+                self.answer.len(),
+                0,
+            )
+        };
         usize::try_from(length).map_err(|_| io::Error::last_os_error())
     }
 }
 
-/// The sum of the listen queues of `port` in a part of a dump (`None`: no such socket in it), and whether it is the last part.
+/// The sum of the listen queues of `port` in a part of a dump (`None`: no such socket in it), and
+/// whether it is the last part.
 fn read_answer(mut bytes: &[u8], port: u16) -> io::Result<(Option<u64>, bool)> {
     let mut sum = None;
     while let Some(header) = bytes.get(..size_of::<Header>()) {
         let length = number(header, offset_of!(Header, length)) as usize;
-        let kind = u16::from_ne_bytes([header[offset_of!(Header, kind)], header[offset_of!(Header, kind) + 1]]);
+        let kind = u16::from_ne_bytes([
+            header[offset_of!(Header, kind)],
+            header[offset_of!(Header, kind) + 1],
+        ]);
         let Some(body) = bytes.get(size_of::<Header>()..length) else { break };
         match i32::from(kind) {
             libc::NLMSG_DONE => return Ok((sum, true)),
-            libc::NLMSG_ERROR => return Err(io::Error::from_raw_os_error(-(number(body, 0) as i32))),
+            libc::NLMSG_ERROR => {
+                return Err(io::Error::from_raw_os_error(-(number(body, 0) as i32)));
+            }
             _ if body.len() >= size_of::<Listener>() => {
                 let at = offset_of!(Listener, id) + offset_of!(SocketId, source_port);
                 if body[at..at + 2] == port.to_be_bytes() {
-                    sum = Some(sum.unwrap_or(0) + u64::from(number(body, offset_of!(Listener, receive_queue))));
+                    sum = Some(
+                        sum.unwrap_or(0)
+                            + u64::from(number(body, offset_of!(Listener, receive_queue))),
+                    );
                 }
             }
             _ => {}
@@ -201,7 +245,8 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let mut queues = ListenQueues::open().unwrap();
         assert_eq!(queues.waiting(address.port()), Some(0));
-        let connections: Vec<TcpStream> = (0..3).map(|_| TcpStream::connect(address).unwrap()).collect();
+        let connections: Vec<TcpStream> =
+            (0..3).map(|_| TcpStream::connect(address).unwrap()).collect();
         assert_eq!(queues.waiting(address.port()), Some(3));
         let accepted = listener.accept().unwrap();
         assert_eq!(queues.waiting(address.port()), Some(2));

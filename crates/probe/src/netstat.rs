@@ -1,10 +1,12 @@
-//! TCP's counters: `/proc/net/netstat`, `/proc/net/snmp`, `/proc/net/dev`. They count for the network namespace of the reader.
+//! TCP's counters: `/proc/net/netstat`, `/proc/net/snmp`, `/proc/net/dev`. They count for the
+//! network namespace of the reader.
 
-/// One counter of `/proc/net/netstat` or `/proc/net/snmp`, which hold pairs of lines: `Group: name name ...`, then `Group: value value ...`
-/// (kernel `Documentation/networking/snmp_counter.rst`). `None` if the kernel has no such counter.
+/// One counter of `/proc/net/netstat` or `/proc/net/snmp`, which hold pairs of lines: `Group: name
+/// name ...`, then `Group: value value ...` (kernel `Documentation/networking/snmp_counter.rst`).
+/// `None` if the kernel has no such counter.
 ///
-/// `counter(text, "TcpExt", "ListenOverflows")`: connections dropped because a listen queue was full;
-/// `counter(text, "Tcp", "RetransSegs")`: segments sent again.
+/// `counter(text, "TcpExt", "ListenOverflows")`: connections dropped because a listen queue was
+/// full; `counter(text, "Tcp", "RetransSegs")`: segments sent again.
 #[must_use]
 pub fn counter(text: &str, group: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix(group)?.strip_prefix(':'));
@@ -13,18 +15,24 @@ pub fn counter(text: &str, group: &str, name: &str) -> Option<u64> {
     values.split_ascii_whitespace().nth(position)?.parse().ok()
 }
 
-/// Bytes that an interface received since boot: the first column of its line in `/proc/net/dev` (proc_pid_net(5)). On the loopback interface that
-/// is all it carried, because what is sent there is received there.
+/// Bytes that an interface received since boot: the first column of its line in `/proc/net/dev`
+/// (proc_pid_net(5)). On the loopback interface that is all it carried, because what is sent there
+/// is received there.
 #[must_use]
 pub fn received_bytes(text: &str, interface: &str) -> Option<u64> {
     text.lines().find_map(|line| {
         let (name, columns) = line.split_once(':')?;
-        if name.trim() == interface { columns.split_ascii_whitespace().next()?.parse().ok() } else { None }
+        if name.trim() == interface {
+            columns.split_ascii_whitespace().next()?.parse().ok()
+        } else {
+            None
+        }
     })
 }
 
-/// Packets dropped since boot because a processor's input queue was full (`net.core.netdev_max_backlog`): the second column, hexadecimal, of
-/// `/proc/net/softnet_stat`, over all processors. Loopback traffic passes through these queues.
+/// Packets dropped since boot because a processor's input queue was full
+/// (`net.core.netdev_max_backlog`): the second column, hexadecimal, of `/proc/net/softnet_stat`,
+/// over all processors. Loopback traffic passes through these queues.
 #[must_use]
 pub fn backlog_drops(softnet_stat: &str) -> Option<u64> {
     let drops = |line: &str| u64::from_str_radix(line.split_ascii_whitespace().nth(1)?, 16).ok();
@@ -38,8 +46,7 @@ mod tests {
     use super::*;
 
     const NETSTAT: &str = "TcpExt: SyncookiesSent ListenOverflows ListenDrops\nTcpExt: 0 17 19\nIpExt: InNoRoutes InOctets\nIpExt: 3 4242\n";
-    const SNMP: &str =
-        "Ip: Forwarding DefaultTTL\nIp: 2 64\nTcp: RtoAlgorithm RtoMin RtoMax MaxConn RetransSegs\nTcp: 1 200 120000 -1 88\nUdp: InDatagrams\nUdp: 5\n";
+    const SNMP: &str = "Ip: Forwarding DefaultTTL\nIp: 2 64\nTcp: RtoAlgorithm RtoMin RtoMax MaxConn RetransSegs\nTcp: 1 200 120000 -1 88\nUdp: InDatagrams\nUdp: 5\n";
     const DEV: &str = "Inter-|   Receive                                                |  Transmit\n face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets\n    lo: 123456789    1000    0    0    0     0          0         0 123456789    1000\n  eth0:99 2 0 0 0 0 0 0 5 1\n";
 
     #[test]
@@ -66,7 +73,10 @@ mod tests {
 
     #[test]
     fn drops_are_hexadecimal_and_summed_over_processors() {
-        assert_eq!(backlog_drops("0004ff21 00000010 00000000\n000023aa 0000000a 00000001\n"), Some(26));
+        assert_eq!(
+            backlog_drops("0004ff21 00000010 00000000\n000023aa 0000000a 00000001\n"),
+            Some(26)
+        );
         assert_eq!(backlog_drops(""), None);
         assert_eq!(backlog_drops("0004ff21\n"), None);
     }

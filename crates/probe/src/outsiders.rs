@@ -3,20 +3,27 @@ use crate::clock::ProcUnits;
 use crate::kernel_files::KernelFiles;
 use crate::process_table::{list_processes, read_process};
 
-/// CPU time of all processes that are not `ours`, and of the children that they have waited for, nanoseconds since boot; `None` where not all
-/// processes of the host can be seen. A process that dies is still in the sum, as a child of whoever waited for it (proc_pid_stat(5),
-/// `cutime` and `cstime`); what nobody waits for is lost with it.
+/// CPU time of all processes that are not `ours`, and of the children that they have waited for,
+/// nanoseconds since boot; `None` where not all processes of the host can be seen. A process that
+/// dies is still in the sum, as a child of whoever waited for it (proc_pid_stat(5), `cutime` and
+/// `cstime`); what nobody waits for is lost with it.
 #[must_use]
 pub fn cpu_ns(files: &KernelFiles, units: ProcUnits, ours: &[i32]) -> Option<u64> {
     if !sees_the_host(files) {
         return None;
     }
     let others = list_processes(files).into_iter().filter(|pid| !ours.contains(pid));
-    Some(others.filter_map(|pid| read_process(files, units, pid)).map(|process| process.own_ns + process.waited_ns).sum())
+    Some(
+        others
+            .filter_map(|pid| read_process(files, units, pid))
+            .map(|process| process.own_ns + process.waited_ns)
+            .sum(),
+    )
 }
 
-/// The kernel's own threads are children of number 2, which is in the initial process namespace only (pid_namespaces(7)) and is hidden together
-/// with other users' processes (proc(5), `hidepid`).
+/// The kernel's own threads are children of number 2, which is in the initial process namespace
+/// only (pid_namespaces(7)) and is hidden together with other users' processes (proc(5),
+/// `hidepid`).
 fn sees_the_host(files: &KernelFiles) -> bool {
     files.text("proc/2/comm").is_some_and(|name| name.trim_end() == "kthreadd")
 }
@@ -32,7 +39,11 @@ mod tests {
         let folder = root.join(format!("proc/{pid}"));
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("comm"), format!("{name}\n")).unwrap();
-        std::fs::write(folder.join("stat"), format!("{pid} ({name}) S 1 1 1 0 -1 0 0 0 0 0 {times} 20 0 1 0 100 0 10 0\n")).unwrap();
+        std::fs::write(
+            folder.join("stat"),
+            format!("{pid} ({name}) S 1 1 1 0 -1 0 0 0 0 0 {times} 20 0 1 0 100 0 10 0\n"),
+        )
+        .unwrap();
     }
 
     #[test]
@@ -41,7 +52,11 @@ mod tests {
         let files = KernelFiles::below(root.path());
         write(root.path(), 4_194_301, "cc", "10 20 3 4");
         write(root.path(), 4_194_302, "ours", "100 100 100 100");
-        assert_eq!(cpu_ns(&files, UNITS, &[4_194_302]), None, "without the kernel's threads others may be hidden");
+        assert_eq!(
+            cpu_ns(&files, UNITS, &[4_194_302]),
+            None,
+            "without the kernel's threads others may be hidden"
+        );
         std::fs::create_dir_all(root.path().join("proc/2")).unwrap();
         std::fs::write(root.path().join("proc/2/comm"), "kthreadd\n").unwrap();
         assert_eq!(cpu_ns(&files, UNITS, &[4_194_302]), Some(370_000_000));

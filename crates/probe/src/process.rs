@@ -24,19 +24,22 @@ pub struct ProcessStat {
     pub threads: u32,
     /// (22) When it started, clock ticks after boot; with the pid it names a process for good.
     pub start_ticks: u64,
-    /// (24) Resident set in pages. The kernel keeps it in pieces per processor, so it may be some dozens of pages off.
+    /// (24) Resident set in pages. The kernel keeps it in pieces per processor, so it may be some
+    /// dozens of pages off.
     pub rss_pages: u64,
 }
 
 impl ProcessStat {
-    /// Whether it is dead and only waits to be waited for. (A process whose first thread ended shows `Z` too, but has others.)
+    /// Whether it is dead and only waits to be waited for. (A process whose first thread ended
+    /// shows `Z` too, but has others.)
     #[must_use]
     pub const fn is_zombie(&self) -> bool {
         matches!(self.state, 'Z' | 'X' | 'x') && self.threads <= 1
     }
 }
 
-/// Reads `/proc/PID/stat`. The name may hold blanks and brackets, so the fields after it are counted from the last bracket.
+/// Reads `/proc/PID/stat`. The name may hold blanks and brackets, so the fields after it are
+/// counted from the last bracket.
 #[must_use]
 pub fn parse_process_stat(text: &str) -> Option<ProcessStat> {
     let (head, tail) = text.rsplit_once(')')?;
@@ -68,16 +71,19 @@ pub struct Switches {
     pub involuntary: u64,
 }
 
-/// Reads the context switches from `/proc/PID/task/TID/status` (proc_pid_status(5)). They are those of one thread: `/proc/PID/status` holds the
-/// first thread's only.
+/// Reads the context switches from `/proc/PID/task/TID/status` (proc_pid_status(5)). They are those
+/// of one thread: `/proc/PID/status` holds the first thread's only.
 #[must_use]
 pub fn parse_switches(status: &str) -> Option<Switches> {
     let value = |key| field(status, key)?.parse().ok();
-    Some(Switches { voluntary: value("voluntary_ctxt_switches")?, involuntary: value("nonvoluntary_ctxt_switches")? })
+    Some(Switches {
+        voluntary: value("voluntary_ctxt_switches")?,
+        involuntary: value("nonvoluntary_ctxt_switches")?,
+    })
 }
 
-/// Reads the proportional set from `/proc/PID/smaps_rollup` in bytes (proc_pid_smaps(5); Linux 4.14 and later): private pages, and of each shared
-/// page the part that falls to this process.
+/// Reads the proportional set from `/proc/PID/smaps_rollup` in bytes (proc_pid_smaps(5); Linux 4.14
+/// and later): private pages, and of each shared page the part that falls to this process.
 #[must_use]
 pub fn parse_pss_bytes(smaps_rollup: &str) -> Option<u64> {
     kilobytes(smaps_rollup, "Pss")
@@ -122,7 +128,12 @@ mod tests {
 
     #[test]
     fn a_zombie_has_no_other_thread() {
-        let zombie = |threads: &str| parse_process_stat(&CAPTURED.replace(") R ", ") Z ").replace("20 0 4 0", &format!("20 0 {threads} 0"))).unwrap();
+        let zombie = |threads: &str| {
+            parse_process_stat(
+                &CAPTURED.replace(") R ", ") Z ").replace("20 0 4 0", &format!("20 0 {threads} 0")),
+            )
+            .unwrap()
+        };
         assert!(zombie("1").is_zombie());
         assert!(!zombie("3").is_zombie());
     }

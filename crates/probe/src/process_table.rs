@@ -1,7 +1,8 @@
 //! Which processes live below which root.
 //!
-//! One look at a host lists the numbers in /proc, but reads only processes that are new or belong to a root: one that was found to be outside stays
-//! outside, since a process changes its parent only towards an ancestor (the nearest subreaper, or init; prctl(2) PR_SET_CHILD_SUBREAPER).
+//! One look at a host lists the numbers in /proc, but reads only processes that are new or belong
+//! to a root: one that was found to be outside stays outside, since a process changes its parent
+//! only towards an ancestor (the nearest subreaper, or init; prctl(2) PR_SET_CHILD_SUBREAPER).
 use std::collections::{HashMap, HashSet};
 
 use crate::clock::{ProcUnits, process_cpu_ns};
@@ -19,7 +20,8 @@ pub struct Process {
     pub parent: i32,
     /// Its own CPU time, all threads, in nanoseconds.
     pub own_ns: u64,
-    /// CPU time of its children that died and were waited for, and of theirs, in nanoseconds (exact to two clock ticks).
+    /// CPU time of its children that died and were waited for, and of theirs, in nanoseconds (exact
+    /// to two clock ticks).
     pub waited_ns: u64,
     /// Resident set in bytes.
     pub rss_bytes: u64,
@@ -68,7 +70,8 @@ pub struct Reading {
 pub struct ProcessTable {
     roots: Vec<i32>,
     outside: HashSet<i32>,
-    /// Parents before their children, so that nobody is found both alive and in the account of the one that waited for it.
+    /// Parents before their children, so that nobody is found both alive and in the account of the
+    /// one that waited for it.
     members: Vec<i32>,
 }
 
@@ -80,7 +83,12 @@ enum Place {
 
 impl ProcessTable {
     /// Places all `listed` processes below the `roots`; `read` reads one of them.
-    pub fn look(&mut self, roots: &[i32], listed: &[i32], mut read: impl FnMut(i32) -> Option<Process>) -> Reading {
+    pub fn look(
+        &mut self,
+        roots: &[i32],
+        listed: &[i32],
+        mut read: impl FnMut(i32) -> Option<Process>,
+    ) -> Reading {
         if self.roots != roots {
             *self = Self { roots: roots.to_vec(), ..Self::default() };
         }
@@ -88,11 +96,16 @@ impl ProcessTable {
         self.outside.retain(|pid| alive.contains(pid));
         self.members.retain(|pid| alive.contains(pid));
         let known: HashSet<i32> = self.members.iter().copied().collect();
-        let fresh = listed.iter().copied().filter(|pid| !known.contains(pid) && !self.outside.contains(pid));
+        let fresh = listed
+            .iter()
+            .copied()
+            .filter(|pid| !known.contains(pid) && !self.outside.contains(pid));
         let order: Vec<i32> = self.members.iter().copied().chain(fresh).collect();
-        let processes: HashMap<i32, Process> = order.iter().filter_map(|&pid| Some((pid, read(pid)?))).collect();
+        let processes: HashMap<i32, Process> =
+            order.iter().filter_map(|&pid| Some((pid, read(pid)?))).collect();
 
-        let mut reading = Reading { trees: vec![HashMap::new(); roots.len()], ..Reading::default() };
+        let mut reading =
+            Reading { trees: vec![HashMap::new(); roots.len()], ..Reading::default() };
         for pid in order {
             let place = processes.get(&pid).map(|_| self.place(pid, &processes));
             match place {
@@ -144,14 +157,28 @@ pub(crate) mod tests {
 
     /// A process of 1 MiB and one thread.
     pub(crate) fn process(pid: i32, parent: i32, own_ns: u64, waited_ns: u64) -> Process {
-        Process { pid, start_ticks: 1, parent, own_ns, waited_ns, rss_bytes: 1 << 20, threads: 1, zombie: false }
+        Process {
+            pid,
+            start_ticks: 1,
+            parent,
+            own_ns,
+            waited_ns,
+            rss_bytes: 1 << 20,
+            threads: 1,
+            zombie: false,
+        }
     }
 
     fn host(parents: &[(i32, i32)]) -> HashMap<i32, Process> {
         parents.iter().map(|&(pid, parent)| (pid, process(pid, parent, 0, 0))).collect()
     }
 
-    fn look(table: &mut ProcessTable, roots: &[i32], host: &HashMap<i32, Process>, reads: &mut Vec<i32>) -> Reading {
+    fn look(
+        table: &mut ProcessTable,
+        roots: &[i32],
+        host: &HashMap<i32, Process>,
+        reads: &mut Vec<i32>,
+    ) -> Reading {
         let mut listed: Vec<i32> = host.keys().copied().collect();
         listed.sort_unstable();
         table.look(roots, &listed, |pid| {
@@ -170,7 +197,10 @@ pub(crate) mod tests {
     fn trees_hold_all_descendants_of_their_own_root_only() {
         let host = host(&[(1, 0), (10, 1), (11, 10), (12, 11), (20, 10), (21, 20), (30, 1)]);
         let reading = look(&mut ProcessTable::default(), &[11, 20], &host, &mut Vec::new());
-        assert_eq!((pids(&reading.trees[0]), pids(&reading.trees[1])), (vec![11, 12], vec![20, 21]));
+        assert_eq!(
+            (pids(&reading.trees[0]), pids(&reading.trees[1])),
+            (vec![11, 12], vec![20, 21])
+        );
         assert!(reading.unread.is_empty() && !reading.unplaced);
     }
 
@@ -201,7 +231,8 @@ pub(crate) mod tests {
     fn a_member_that_dies_under_the_eyes_is_told_and_a_stranger_is_asked_again() {
         let mut table = ProcessTable::default();
         look(&mut table, &[10], &host(&[(1, 0), (10, 1), (11, 10)]), &mut Vec::new());
-        // 11 and 12 are listed; 11 is gone when it is read, so that nobody knows where its child 12 belongs.
+        // 11 and 12 are listed; 11 is gone when it is read, so that nobody knows where its child 12
+        // belongs.
         let now = host(&[(1, 0), (10, 1), (12, 11)]);
         let reading = table.look(&[10], &[1, 10, 11, 12], |pid| now.get(&pid).cloned());
         assert_eq!(reading.unread, HashSet::from([11]));
@@ -224,7 +255,10 @@ pub(crate) mod tests {
         let (files, units) = (KernelFiles::default(), ProcUnits::of_this_host());
         let own = i32::try_from(std::process::id()).unwrap();
         let process = read_process(&files, units, own).unwrap();
-        assert!(process.threads >= 1 && process.rss_bytes > 100_000 && !process.zombie, "{process:?}");
+        assert!(
+            process.threads >= 1 && process.rss_bytes > 100_000 && !process.zombie,
+            "{process:?}"
+        );
         assert!(list_processes(&files).contains(&own));
     }
 }

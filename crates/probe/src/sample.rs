@@ -30,18 +30,21 @@ pub struct Roots {
 /// Where a role's processes begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RoleRoot {
-    /// All descendants of this process, and it itself unless the role is the target (there it is our own supervisor, a subreaper).
+    /// All descendants of this process, and it itself unless the role is the target (there it is
+    /// our own supervisor, a subreaper).
     Tree(i32),
     /// This process alone, without its children.
     Process(i32),
 }
 
-/// Details (proportional set, context switches, frequency) are read at most this often, because they cost much.
+/// Details (proportional set, context switches, frequency) are read at most this often, because
+/// they cost much.
 const DETAIL_EVERY_NS: u64 = 1_000_000_000;
 /// ... and so rarely that they take less than this part of one core.
 const DETAIL_SHARE: u64 = 200;
 
-/// What must be remembered from one sample to the next so that dead processes stay counted and details stay cheap.
+/// What must be remembered from one sample to the next so that dead processes stay counted and
+/// details stay cheap.
 #[derive(Debug)]
 pub struct TreeMemory {
     files: KernelFiles,
@@ -87,8 +90,8 @@ struct Tally {
     pids: Vec<i32>,
 }
 
-/// Samples all roles and the host at this instant. Counters are cumulative and hold processes that died since; a role none of whose roots was ever
-/// seen is absent.
+/// Samples all roles and the host at this instant. Counters are cumulative and hold processes that
+/// died since; a role none of whose roots was ever seen is absent.
 pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
     let before_ns = monotonic_ns();
     let tallies = tally(roots, memory);
@@ -99,8 +102,10 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
 
     let cpu_before_ns = thread_cpu_ns();
     let detailed = now_ns >= memory.detail_due_ns;
-    let listen_queue = roots.port.zip(memory.queues.as_mut()).and_then(|(port, queues)| queues.waiting(port));
-    let mut result = UsageSample { at_ns, log_bytes: log_bytes(roots), listen_queue, ..UsageSample::default() };
+    let listen_queue =
+        roots.port.zip(memory.queues.as_mut()).and_then(|(port, queues)| queues.waiting(port));
+    let mut result =
+        UsageSample { at_ns, log_bytes: log_bytes(roots), listen_queue, ..UsageSample::default() };
     let ours: Vec<i32> = tallies.values().flat_map(|tally| tally.pids.iter().copied()).collect();
     for (role, tally) in tallies {
         if !tally.began {
@@ -117,21 +122,32 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
         result.host.outsiders_ns = outsiders::cpu_ns(&memory.files, memory.units, &ours);
     }
     if let Some(processors) = host_times {
-        result.host.busy_ns = processors.iter().map(|(&cpu, times)| (cpu, times.busy_ns(now_ns, memory.units))).collect();
-        result.host.steal_ns_by_cpu = processors.iter().map(|(&cpu, times)| (cpu, memory.units.ticks_to_ns(times.steal))).collect();
+        result.host.busy_ns = processors
+            .iter()
+            .map(|(&cpu, times)| (cpu, times.busy_ns(now_ns, memory.units)))
+            .collect();
+        result.host.steal_ns_by_cpu = processors
+            .iter()
+            .map(|(&cpu, times)| (cpu, memory.units.ticks_to_ns(times.steal)))
+            .collect();
         result.host.steal_ns = Some(result.host.steal_ns_by_cpu.values().sum());
         result.host.interrupt_ns = interrupt_ns(&processors, memory.units);
     }
     if detailed {
-        let cost_ns = thread_cpu_ns().zip(cpu_before_ns).map_or(0, |(after, before)| after - before);
+        let cost_ns =
+            thread_cpu_ns().zip(cpu_before_ns).map_or(0, |(after, before)| after - before);
         memory.detail_due_ns = now_ns + DETAIL_EVERY_NS.max(cost_ns * DETAIL_SHARE);
     }
     result
 }
 
 fn tally(roots: &Roots, memory: &mut TreeMemory) -> BTreeMap<Role, Tally> {
-    let all = || roots.roles.iter().flat_map(|(&role, roots)| roots.iter().map(move |&root| (role, root)));
-    let tree_pids: Vec<i32> = all().filter_map(|(_, root)| if let RoleRoot::Tree(pid) = root { Some(pid) } else { None }).collect();
+    let all = || {
+        roots.roles.iter().flat_map(|(&role, roots)| roots.iter().map(move |&root| (role, root)))
+    };
+    let tree_pids: Vec<i32> = all()
+        .filter_map(|(_, root)| if let RoleRoot::Tree(pid) = root { Some(pid) } else { None })
+        .collect();
     let mut reading = look(memory, &tree_pids);
     let mut tallies: BTreeMap<Role, Tally> = BTreeMap::new();
     for (role, root) in all() {
@@ -146,11 +162,15 @@ fn tally(roots: &Roots, memory: &mut TreeMemory) -> BTreeMap<Role, Tally> {
                 let index = tree_pids.iter().position(|&tree| tree == pid).unwrap_or_default();
                 let root_counts = role != Role::Target;
                 let ledger = memory.trees.entry((role, pid)).or_default();
-                tally.cpu_ns += ledger.update(pid, root_counts, &reading.trees[index], &reading.unread);
+                tally.cpu_ns +=
+                    ledger.update(pid, root_counts, &reading.trees[index], &reading.unread);
                 tally.began |= ledger.began();
                 tally.pids.extend(reading.trees[index].keys());
                 let members = std::mem::take(&mut reading.trees[index]).into_values();
-                tally.living.extend(members.filter(|process| !process.zombie && (root_counts || process.pid != pid)));
+                tally.living.extend(
+                    members
+                        .filter(|process| !process.zombie && (root_counts || process.pid != pid)),
+                );
             }
         }
     }
@@ -160,7 +180,8 @@ fn tally(roots: &Roots, memory: &mut TreeMemory) -> BTreeMap<Role, Tally> {
 /// Looks at the host, and once again if something died while it was being read.
 fn look(memory: &mut TreeMemory, tree_pids: &[i32]) -> Reading {
     let TreeMemory { files, units, table, .. } = memory;
-    let mut once = || table.look(tree_pids, &list_processes(files), |pid| read_process(files, *units, pid));
+    let mut once =
+        || table.look(tree_pids, &list_processes(files), |pid| read_process(files, *units, pid));
     if tree_pids.is_empty() {
         return Reading::default();
     }
@@ -189,7 +210,8 @@ fn summed(tally: &Tally) -> RoleSample {
     let living = &tally.living;
     RoleSample {
         cpu_ns: tally.cpu_ns,
-        rss_bytes: (!living.is_empty()).then(|| living.iter().map(|process| process.rss_bytes).sum()),
+        rss_bytes: (!living.is_empty())
+            .then(|| living.iter().map(|process| process.rss_bytes).sum()),
         processes: u32::try_from(living.len()).unwrap_or(u32::MAX),
         threads: living.iter().map(|process| process.threads).sum(),
         ..RoleSample::default()
@@ -204,10 +226,14 @@ fn add_details(sample: &mut RoleSample, living: &[Process], memory: &mut TreeMem
     sample.involuntary_switches = switches.map(|switches| switches.involuntary);
     let mut pss_bytes = None;
     for process in living {
-        match files.text(&format!("proc/{}/smaps_rollup", process.pid)).and_then(|text| parse_pss_bytes(&text)) {
+        match files
+            .text(&format!("proc/{}/smaps_rollup", process.pid))
+            .and_then(|text| parse_pss_bytes(&text))
+        {
             Some(bytes) => pss_bytes = Some(pss_bytes.unwrap_or(0) + bytes),
             // It died since.
-            None if read_process(files, memory.units, process.pid).is_none_or(|process| process.zombie) => {}
+            None if read_process(files, memory.units, process.pid)
+                .is_none_or(|process| process.zombie) => {}
             // Not ours to see: a sum without it would be no sum.
             None => return,
         }

@@ -27,8 +27,9 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Starts sampling; returns when the first sample was taken, so that everything after this call is covered. `cpu` is the one processor that the
-    /// thread may use; without it, it inherits those of the calling thread.
+    /// Starts sampling; returns when the first sample was taken, so that everything after this call
+    /// is covered. `cpu` is the one processor that the thread may use; without it, it inherits
+    /// those of the calling thread.
     ///
     /// # Errors
     /// If the thread cannot be started or cannot be bound to that processor.
@@ -45,8 +46,13 @@ impl Sampler {
                 Vec::new()
             }
         };
-        let thread = std::thread::Builder::new().name("sampler".into()).spawn(work).map_err(ProbeError::Thread)?;
-        begun.recv().unwrap_or_else(|_| Err(ProbeError::Thread(std::io::Error::other("it ended at once"))))?;
+        let thread = std::thread::Builder::new()
+            .name("sampler".into())
+            .spawn(work)
+            .map_err(ProbeError::Thread)?;
+        begun.recv().unwrap_or_else(|_| {
+            Err(ProbeError::Thread(std::io::Error::other("it ended at once")))
+        })?;
         Ok(Self { shared, running: Some(running), thread: Some(thread) })
     }
 
@@ -80,7 +86,13 @@ impl Drop for Sampler {
     }
 }
 
-fn run(roots: &Roots, every: Duration, shared: &Shared, stopped: &Receiver<()>, ready: &SyncSender<Result<(), ProbeError>>) -> Vec<UsageSample> {
+fn run(
+    roots: &Roots,
+    every: Duration,
+    shared: &Shared,
+    stopped: &Receiver<()>,
+    ready: &SyncSender<Result<(), ProbeError>>,
+) -> Vec<UsageSample> {
     let mut memory = TreeMemory::default();
     let mut samples = Vec::new();
     let mut due = Instant::now();

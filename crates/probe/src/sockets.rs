@@ -18,8 +18,15 @@ pub struct TcpSockets {
 pub fn parse_sockstat(text: &str) -> TcpSockets {
     let line = text.lines().find_map(|line| line.strip_prefix("TCP:")).unwrap_or_default();
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
-    let value = |name: &str| words.chunks_exact(2).find(|pair| pair[0] == name).and_then(|pair| pair[1].parse().ok());
-    TcpSockets { in_use: value("inuse"), orphaned: value("orphan"), time_wait: value("tw"), allocated: value("alloc") }
+    let value = |name: &str| {
+        words.chunks_exact(2).find(|pair| pair[0] == name).and_then(|pair| pair[1].parse().ok())
+    };
+    TcpSockets {
+        in_use: value("inuse"),
+        orphaned: value("orphan"),
+        time_wait: value("tw"),
+        allocated: value("alloc"),
+    }
 }
 
 #[cfg(test)]
@@ -28,8 +35,14 @@ mod tests {
 
     #[test]
     fn a_captured_file_is_read() {
-        let text = "sockets: used 171\nTCP: inuse 9 orphan 1 tw 1234 alloc 12 mem 2\nUDP: inuse 2 mem 1\n";
-        let expected = TcpSockets { in_use: Some(9), orphaned: Some(1), time_wait: Some(1234), allocated: Some(12) };
+        let text =
+            "sockets: used 171\nTCP: inuse 9 orphan 1 tw 1234 alloc 12 mem 2\nUDP: inuse 2 mem 1\n";
+        let expected = TcpSockets {
+            in_use: Some(9),
+            orphaned: Some(1),
+            time_wait: Some(1234),
+            allocated: Some(12),
+        };
         assert_eq!(parse_sockstat(text), expected);
     }
 

@@ -3,7 +3,8 @@ use std::collections::BTreeMap;
 
 use crate::clock::ProcUnits;
 
-/// One processor's line of `/proc/stat`, in clock ticks since boot (proc_stat(5)). A column an old kernel lacks is 0 there, as the kernel itself had it.
+/// One processor's line of `/proc/stat`, in clock ticks since boot (proc_stat(5)). A column an old
+/// kernel lacks is 0 there, as the kernel itself had it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuTimes {
     /// User mode, guests included.
@@ -25,9 +26,11 @@ pub struct CpuTimes {
 }
 
 impl CpuTimes {
-    /// Busy time in nanoseconds since boot: the time that passed without idle, iowait and steal. The kernel counts idle time exactly, but finds out
-    /// who was busy only at the timer's ticks, which misses a server that works in short bursts; so what was not idle is the better figure.
-    /// `elapsed_ns` is CLOCK_MONOTONIC; if that is shifted (time_namespaces(7)), the sum of the busy columns has to do.
+    /// Busy time in nanoseconds since boot: the time that passed without idle, iowait and steal.
+    /// The kernel counts idle time exactly, but finds out who was busy only at the timer's ticks,
+    /// which misses a server that works in short bursts; so what was not idle is the better figure.
+    /// `elapsed_ns` is CLOCK_MONOTONIC; if that is shifted (time_namespaces(7)), the sum of the
+    /// busy columns has to do.
     #[must_use]
     pub fn busy_ns(&self, elapsed_ns: u64, units: ProcUnits) -> u64 {
         let not_busy = units.ticks_to_ns(self.idle + self.iowait + self.steal);
@@ -36,7 +39,8 @@ impl CpuTimes {
     }
 }
 
-/// Reads the lines `cpuN` of `/proc/stat`, by processor number. `None` if a line is not as proc_stat(5) says or there is none.
+/// Reads the lines `cpuN` of `/proc/stat`, by processor number. `None` if a line is not as
+/// proc_stat(5) says or there is none.
 #[must_use]
 pub fn parse_stat(text: &str) -> Option<BTreeMap<u32, CpuTimes>> {
     let mut processors = BTreeMap::new();
@@ -54,15 +58,18 @@ pub fn parse_stat(text: &str) -> Option<BTreeMap<u32, CpuTimes>> {
             return None;
         }
         let [user, nice, system, idle, iowait, irq, softirq, steal] = std::array::from_fn(column);
-        processors.insert(number, CpuTimes { user, nice, system, idle, iowait, irq, softirq, steal });
+        processors
+            .insert(number, CpuTimes { user, nice, system, idle, iowait, irq, softirq, steal });
     }
     (!processors.is_empty()).then_some(processors)
 }
 
-/// Time in interrupts over all processors since boot in nanoseconds, if the kernel keeps it apart from processes.
+/// Time in interrupts over all processors since boot in nanoseconds, if the kernel keeps it apart
+/// from processes.
 ///
-/// Without CONFIG_IRQ_TIME_ACCOUNTING the work of interrupts is billed to whichever process they hit, so it is already in the processes' CPU time
-/// (`None` here); the column `irq` then stays 0, because the timer's tick never finds another hardware interrupt under way. With it, the column
+/// Without CONFIG_IRQ_TIME_ACCOUNTING the work of interrupts is billed to whichever process they
+/// hit, so it is already in the processes' CPU time (`None` here); the column `irq` then stays 0,
+/// because the timer's tick never finds another hardware interrupt under way. With it, the column
 /// grows on every machine and no process is billed.
 #[must_use]
 pub fn interrupt_ns(processors: &BTreeMap<u32, CpuTimes>, units: ProcUnits) -> Option<u64> {
@@ -83,7 +90,16 @@ mod tests {
     fn a_captured_file_is_read_by_processor() {
         let processors = parse_stat(CAPTURED).unwrap();
         assert_eq!(processors.keys().copied().collect::<Vec<_>>(), [0, 1]);
-        let expected = CpuTimes { user: 30550, nice: 16827, system: 10088, idle: 77216, iowait: 1415, irq: 0, softirq: 1207, steal: 57 };
+        let expected = CpuTimes {
+            user: 30550,
+            nice: 16827,
+            system: 10088,
+            idle: 77216,
+            iowait: 1415,
+            irq: 0,
+            softirq: 1207,
+            steal: 57,
+        };
         assert_eq!(processors[&1], expected);
     }
 
@@ -97,7 +113,16 @@ mod tests {
 
     #[test]
     fn busy_is_what_is_neither_idle_nor_iowait_nor_stolen() {
-        let times = CpuTimes { user: 100, nice: 1, system: 20, idle: 500, iowait: 30, irq: 2, softirq: 3, steal: 70 };
+        let times = CpuTimes {
+            user: 100,
+            nice: 1,
+            system: 20,
+            idle: 500,
+            iowait: 30,
+            irq: 2,
+            softirq: 3,
+            steal: 70,
+        };
         assert_eq!(times.busy_ns(10_000_000_000, UNITS), 4_000_000_000);
         // A shifted clock that shows less than the idle time alone.
         assert_eq!(times.busy_ns(1_000_000_000, UNITS), 1_260_000_000);
@@ -105,7 +130,12 @@ mod tests {
 
     #[test]
     fn interrupts_count_apart_only_where_the_kernel_keeps_them_apart() {
-        let with = |irq| BTreeMap::from([(0, CpuTimes { irq, softirq: 40, ..CpuTimes::default() }), (1, CpuTimes { softirq: 2, ..CpuTimes::default() })]);
+        let with = |irq| {
+            BTreeMap::from([
+                (0, CpuTimes { irq, softirq: 40, ..CpuTimes::default() }),
+                (1, CpuTimes { softirq: 2, ..CpuTimes::default() }),
+            ])
+        };
         assert_eq!(interrupt_ns(&with(0), UNITS), None);
         assert_eq!(interrupt_ns(&with(3), UNITS), Some(450_000_000));
     }

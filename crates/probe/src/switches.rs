@@ -1,5 +1,6 @@
-//! Context switches of a whole role. The kernel counts them for each thread and keeps no sum over children for others to read, so what is seen of a
-//! thread is kept when it ends; threads that came and went between two looks are missing: the figure is a lower bound.
+//! Context switches of a whole role. The kernel counts them for each thread and keeps no sum over
+//! children for others to read, so what is seen of a thread is kept when it ends; threads that came
+//! and went between two looks are missing: the figure is a lower bound.
 use std::collections::HashMap;
 
 use crate::process::{Switches, parse_switches};
@@ -12,11 +13,14 @@ pub struct SwitchLedger {
 }
 
 impl SwitchLedger {
-    /// Takes in one look: (process, thread) and what it counted. Returns the sum since the first look's beginning; `None` if no thread was ever seen.
+    /// Takes in one look: (process, thread) and what it counted. Returns the sum since the first
+    /// look's beginning; `None` if no thread was ever seen.
     pub fn update(&mut self, seen: HashMap<(i32, u32), Switches>) -> Option<Switches> {
         for (thread, last) in &self.living {
             // A thread number used again starts from nothing.
-            let goes_on = seen.get(thread).is_some_and(|now| now.voluntary >= last.voluntary && now.involuntary >= last.involuntary);
+            let goes_on = seen.get(thread).is_some_and(|now| {
+                now.voluntary >= last.voluntary && now.involuntary >= last.involuntary
+            });
             if !goes_on {
                 self.dead = add(self.dead, *last);
             }
@@ -33,9 +37,19 @@ const fn add(a: Switches, b: Switches) -> Switches {
 
 /// Reads all threads of a process.
 #[must_use]
-pub fn read_switches(files: &crate::kernel_files::KernelFiles, pid: i32) -> HashMap<(i32, u32), Switches> {
+pub fn read_switches(
+    files: &crate::kernel_files::KernelFiles,
+    pid: i32,
+) -> HashMap<(i32, u32), Switches> {
     let threads = files.numbered(&format!("proc/{pid}/task"), "").into_iter();
-    threads.filter_map(|thread| Some(((pid, thread), parse_switches(&files.text(&format!("proc/{pid}/task/{thread}/status"))?)?))).collect()
+    threads
+        .filter_map(|thread| {
+            Some((
+                (pid, thread),
+                parse_switches(&files.text(&format!("proc/{pid}/task/{thread}/status"))?)?,
+            ))
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -43,15 +57,26 @@ mod tests {
     use super::*;
 
     fn seen(threads: &[(u32, u64, u64)]) -> HashMap<(i32, u32), Switches> {
-        threads.iter().map(|&(thread, voluntary, involuntary)| ((1, thread), Switches { voluntary, involuntary })).collect()
+        threads
+            .iter()
+            .map(|&(thread, voluntary, involuntary)| {
+                ((1, thread), Switches { voluntary, involuntary })
+            })
+            .collect()
     }
 
     #[test]
     fn dead_threads_stay_in_the_sum() {
         let mut ledger = SwitchLedger::default();
         assert_eq!(ledger.update(seen(&[])), None);
-        assert_eq!(ledger.update(seen(&[(1, 10, 1), (2, 5, 0)])), Some(Switches { voluntary: 15, involuntary: 1 }));
-        assert_eq!(ledger.update(seen(&[(1, 12, 1)])), Some(Switches { voluntary: 17, involuntary: 1 }));
+        assert_eq!(
+            ledger.update(seen(&[(1, 10, 1), (2, 5, 0)])),
+            Some(Switches { voluntary: 15, involuntary: 1 })
+        );
+        assert_eq!(
+            ledger.update(seen(&[(1, 12, 1)])),
+            Some(Switches { voluntary: 17, involuntary: 1 })
+        );
         assert_eq!(ledger.update(seen(&[])), Some(Switches { voluntary: 17, involuntary: 1 }));
     }
 
@@ -59,7 +84,10 @@ mod tests {
     fn a_thread_number_used_again_is_another_thread() {
         let mut ledger = SwitchLedger::default();
         ledger.update(seen(&[(1, 100, 4)]));
-        assert_eq!(ledger.update(seen(&[(1, 3, 0)])), Some(Switches { voluntary: 103, involuntary: 4 }));
+        assert_eq!(
+            ledger.update(seen(&[(1, 3, 0)])),
+            Some(Switches { voluntary: 103, involuntary: 4 })
+        );
     }
 
     #[test]

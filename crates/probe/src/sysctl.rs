@@ -1,4 +1,5 @@
-//! Kernel settings that matter to servers and load generators (kernel `Documentation/admin-guide/sysctl/`, `Documentation/networking/ip-sysctl.rst`).
+//! Kernel settings that matter to servers and load generators (kernel
+//! `Documentation/admin-guide/sysctl/`, `Documentation/networking/ip-sysctl.rst`).
 use std::collections::BTreeMap;
 
 use crate::kernel_files::KernelFiles;
@@ -49,7 +50,9 @@ pub fn file_of(name: &str) -> String {
 /// All of [`NAMES`] that this kernel has, with blanks between several values made single.
 #[must_use]
 pub fn read_sysctls(files: &KernelFiles) -> BTreeMap<String, String> {
-    let value = |name: &str| Some(files.line(&file_of(name))?.split_ascii_whitespace().collect::<Vec<_>>().join(" "));
+    let value = |name: &str| {
+        Some(files.line(&file_of(name))?.split_ascii_whitespace().collect::<Vec<_>>().join(" "))
+    };
     NAMES.iter().filter_map(|name| Some(((*name).to_string(), value(name)?))).collect()
 }
 
@@ -64,7 +67,10 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("ip_local_port_range"), "32768\t60999\n").unwrap();
         let settings = read_sysctls(&KernelFiles::below(root.path()));
-        assert_eq!(settings, BTreeMap::from([("net.ipv4.ip_local_port_range".into(), "32768 60999".into())]));
+        assert_eq!(
+            settings,
+            BTreeMap::from([("net.ipv4.ip_local_port_range".into(), "32768 60999".into())])
+        );
     }
 
     #[test]

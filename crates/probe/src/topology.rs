@@ -1,4 +1,6 @@
-//! Which logical processors share a core or a cache (kernel `Documentation/admin-guide/cputopology.rst`, `Documentation/ABI/testing/sysfs-devices-system-cpu`).
+//! Which logical processors share a core or a cache (kernel
+//! `Documentation/admin-guide/cputopology.rst`,
+//! `Documentation/ABI/testing/sysfs-devices-system-cpu`).
 use pippin_model::cpus::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +32,8 @@ impl Topology {
     /// How many physical cores these processors are on; `None` if one of them is not placed.
     #[must_use]
     pub fn cores(&self, cpus: &CpuSet) -> Option<u32> {
-        let cores: Option<BTreeSet<(u32, u32)>> = cpus.0.iter().map(|cpu| self.core_of(*cpu)).collect();
+        let cores: Option<BTreeSet<(u32, u32)>> =
+            cpus.0.iter().map(|cpu| self.core_of(*cpu)).collect();
         u32::try_from(cores?.len()).ok()
     }
 
@@ -38,13 +41,21 @@ impl Topology {
     #[must_use]
     pub fn siblings(&self, these: &CpuSet, those: &CpuSet) -> Vec<(u32, u32)> {
         let pairs = these.0.iter().flat_map(|&this| those.0.iter().map(move |&that| (this, that)));
-        pairs.filter(|&(this, that)| this != that && self.core_of(this).is_some() && self.core_of(this) == self.core_of(that)).collect()
+        pairs
+            .filter(|&(this, that)| {
+                this != that
+                    && self.core_of(this).is_some()
+                    && self.core_of(this) == self.core_of(that)
+            })
+            .collect()
     }
 
-    /// Whether a processor of the one set shares its last-level cache with one of the other; `None` if that is not visible.
+    /// Whether a processor of the one set shares its last-level cache with one of the other; `None`
+    /// if that is not visible.
     #[must_use]
     pub fn share_cache(&self, these: &CpuSet, those: &CpuSet) -> Option<bool> {
-        let caches: Option<Vec<&CpuSet>> = these.0.iter().map(|cpu| self.cpus.get(cpu)?.last_level_cache.as_ref()).collect();
+        let caches: Option<Vec<&CpuSet>> =
+            these.0.iter().map(|cpu| self.cpus.get(cpu)?.last_level_cache.as_ref()).collect();
         Some(caches?.into_iter().any(|cache| cache.overlaps(those)))
     }
 
@@ -62,22 +73,32 @@ pub fn topology(files: &KernelFiles) -> Topology {
         Some("0") => Some(false),
         _ => None,
     };
-    Topology { cpus: files.numbered(CPUS, "cpu").into_iter().map(|cpu| (cpu, place(files, cpu))).collect(), smt }
+    Topology {
+        cpus: files.numbered(CPUS, "cpu").into_iter().map(|cpu| (cpu, place(files, cpu))).collect(),
+        smt,
+    }
 }
 
 fn place(files: &KernelFiles, cpu: u32) -> Place {
     let number = |name: &str| files.line(&format!("{CPUS}/cpu{cpu}/topology/{name}"))?.parse().ok();
-    Place { package: number("physical_package_id"), core: number("core_id"), last_level_cache: last_level_cache(files, cpu) }
+    Place {
+        package: number("physical_package_id"),
+        core: number("core_id"),
+        last_level_cache: last_level_cache(files, cpu),
+    }
 }
 
 fn last_level_cache(files: &KernelFiles, cpu: u32) -> Option<CpuSet> {
     let folder = format!("{CPUS}/cpu{cpu}/cache");
-    let level = |index: u32| Some((files.line(&format!("{folder}/index{index}/level"))?.parse::<u32>().ok()?, index));
+    let level = |index: u32| {
+        Some((files.line(&format!("{folder}/index{index}/level"))?.parse::<u32>().ok()?, index))
+    };
     let (_, last) = files.numbered(&folder, "index").into_iter().filter_map(level).max()?;
     CpuSet::parse(&files.line(&format!("{folder}/index{last}/shared_cpu_list"))?).ok()
 }
 
-/// The processors that this thread may use (sched_getaffinity(2)); `None` if the kernel has more than glibc's set holds (1024).
+/// The processors that this thread may use (sched_getaffinity(2)); `None` if the kernel has more
+/// than glibc's set holds (1024).
 #[must_use]
 pub fn allowed_cpus() -> Option<CpuSet> {
     // SAFETY: an all-zero set is the empty set, and the kernel fills at most its size.
@@ -94,7 +115,8 @@ pub fn allowed_cpus() -> Option<CpuSet> {
 mod tests {
     use super::*;
 
-    /// Two cores with two threads each, numbered as Intel does: 0 and 2 share a core, 1 and 3 the other; one cache for all.
+    /// Two cores with two threads each, numbered as Intel does: 0 and 2 share a core, 1 and 3 the
+    /// other; one cache for all.
     fn two_cores() -> (tempfile::TempDir, KernelFiles) {
         let root = tempfile::tempdir().unwrap();
         let write = |name: String, text: &str| {
@@ -124,7 +146,10 @@ mod tests {
         let (_root, files) = two_cores();
         let topology = topology(&files);
         assert_eq!(topology.smt, Some(true));
-        assert_eq!((topology.cores(&set("0-3")), topology.cores(&set("0,2")), topology.cores(&set("0-1"))), (Some(2), Some(1), Some(2)));
+        assert_eq!(
+            (topology.cores(&set("0-3")), topology.cores(&set("0,2")), topology.cores(&set("0-1"))),
+            (Some(2), Some(1), Some(2))
+        );
         assert_eq!(topology.siblings(&set("0"), &set("1-2")), [(0, 2)]);
         assert_eq!(topology.siblings(&set("0,2"), &set("1,3")), []);
         assert_eq!(topology.share_cache(&set("0"), &set("1")), Some(true));
@@ -133,7 +158,10 @@ mod tests {
     #[test]
     fn what_is_not_visible_is_unknown() {
         let nothing = Topology::default();
-        assert_eq!((nothing.cores(&set("0")), nothing.share_cache(&set("0"), &set("1")), nothing.smt), (None, None, None));
+        assert_eq!(
+            (nothing.cores(&set("0")), nothing.share_cache(&set("0"), &set("1")), nothing.smt),
+            (None, None, None)
+        );
         assert_eq!(nothing.siblings(&set("0"), &set("1")), []);
     }
 

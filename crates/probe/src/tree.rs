@@ -1,15 +1,18 @@
 //! CPU time of a whole process tree, each process counted exactly once, also after its death.
 //!
-//! The kernel adds a dead process's time, and that of all it had itself waited for, to the account "children waited for" (cutime, cstime) of the one
-//! that waits for it (wait(2), kernel `wait_task_zombie`). So the living processes' own time, plus their accounts, plus the account of the supervisor
-//! (to which orphans fall) is the whole, however short-lived the children. One gap is left: children of a parent that ignores SIGCHLD are billed to
-//! nobody (getrusage(2)). Their time as last seen is kept here; what such a child used after the last sample stays unknown, so that the
-//! figure is a lower bound for those servers.
+//! The kernel adds a dead process's time, and that of all it had itself waited for, to the account
+//! "children waited for" (cutime, cstime) of the one that waits for it (wait(2), kernel
+//! `wait_task_zombie`). So the living processes' own time, plus their accounts, plus the account of
+//! the supervisor (to which orphans fall) is the whole, however short-lived the children. One gap
+//! is left: children of a parent that ignores SIGCHLD are billed to nobody (getrusage(2)). Their
+//! time as last seen is kept here; what such a child used after the last sample stays unknown, so
+//! that the figure is a lower bound for those servers.
 use std::collections::{HashMap, HashSet};
 
 use crate::process_table::Process;
 
-/// Two clock ticks (user and system are rounded down apart) of 100 a second: what the account of the waited-for may lack.
+/// Two clock ticks (user and system are rounded down apart) of 100 a second: what the account of
+/// the waited-for may lack.
 const ROUNDING_NS: u64 = 20_000_000;
 
 /// What was last known of a process.
@@ -21,7 +24,8 @@ struct Entry {
     waited_ns: u64,
     /// Its account when it was first seen.
     waited_first_ns: u64,
-    /// What vanished children had used when last seen: the account must have grown by at least that.
+    /// What vanished children had used when last seen: the account must have grown by at least
+    /// that.
     expected_ns: u64,
 }
 
@@ -58,12 +62,22 @@ pub struct TreeLedger {
 }
 
 impl TreeLedger {
-    /// Takes in one look at the tree below `root` and returns its CPU time since it began, in nanoseconds; it never falls.
+    /// Takes in one look at the tree below `root` and returns its CPU time since it began, in
+    /// nanoseconds; it never falls.
     ///
-    /// `seen` is the root and all below it, `unread` those that could not be read this time although they were listed: they are settled next time.
-    /// With `root_counts` the root's own time belongs to the tree.
-    pub fn update(&mut self, root: i32, root_counts: bool, seen: &HashMap<i32, Process>, unread: &HashSet<i32>) -> u64 {
-        let root_lives = seen.get(&root).is_some_and(|process| *self.root_start_ticks.get_or_insert(process.start_ticks) == process.start_ticks);
+    /// `seen` is the root and all below it, `unread` those that could not be read this time
+    /// although they were listed: they are settled next time. With `root_counts` the root's own
+    /// time belongs to the tree.
+    pub fn update(
+        &mut self,
+        root: i32,
+        root_counts: bool,
+        seen: &HashMap<i32, Process>,
+        unread: &HashSet<i32>,
+    ) -> u64 {
+        let root_lives = seen.get(&root).is_some_and(|process| {
+            *self.root_start_ticks.get_or_insert(process.start_ticks) == process.start_ticks
+        });
         if !root_lives {
             return self.counted_ns;
         }
@@ -75,10 +89,13 @@ impl TreeLedger {
             entry.waited_ns = process.waited_ns.max(entry.waited_ns);
         }
         self.settle(root, &vanished);
-        let total: u64 = seen.keys().filter_map(|pid| Some((pid, self.entries.get(pid)?))).fold(self.unbilled_ns, |sum, (&pid, entry)| {
-            let own = if pid == root && !root_counts { 0 } else { entry.own_ns };
-            sum + own + entry.waited_ns + entry.unbilled_ns()
-        });
+        let total: u64 = seen.keys().filter_map(|pid| Some((pid, self.entries.get(pid)?))).fold(
+            self.unbilled_ns,
+            |sum, (&pid, entry)| {
+                let own = if pid == root && !root_counts { 0 } else { entry.own_ns };
+                sum + own + entry.waited_ns + entry.unbilled_ns()
+            },
+        );
         self.counted_ns = self.counted_ns.max(total);
         self.counted_ns
     }
@@ -89,8 +106,15 @@ impl TreeLedger {
         self.root_start_ticks.is_some()
     }
 
-    fn take_vanished(&mut self, seen: &HashMap<i32, Process>, unread: &HashSet<i32>) -> HashMap<i32, Entry> {
-        let same = |pid: &i32, entry: &Entry| seen.get(pid).map_or(unread.contains(pid), |process| process.start_ticks == entry.start_ticks);
+    fn take_vanished(
+        &mut self,
+        seen: &HashMap<i32, Process>,
+        unread: &HashSet<i32>,
+    ) -> HashMap<i32, Entry> {
+        let same = |pid: &i32, entry: &Entry| {
+            seen.get(pid)
+                .map_or(unread.contains(pid), |process| process.start_ticks == entry.start_ticks)
+        };
         self.entries.extract_if(|pid, entry| !same(pid, entry)).collect()
     }
 
@@ -98,14 +122,19 @@ impl TreeLedger {
     fn settle(&mut self, root: i32, vanished: &HashMap<i32, Entry>) {
         // Whatever a vanished process itself had not been billed for, nobody will be.
         self.unbilled_ns += vanished.values().map(Entry::unbilled_ns).sum::<u64>();
-        let (certain, uncertain): (Vec<&Entry>, Vec<&Entry>) = vanished.values().partition(|entry| self.entries.contains_key(&entry.parent));
+        let (certain, uncertain): (Vec<&Entry>, Vec<&Entry>) =
+            vanished.values().partition(|entry| self.entries.contains_key(&entry.parent));
         for entry in certain {
             self.charge(entry.parent, entry.total_ns());
         }
-        // Its parent vanished as well: either the parent waited for it first and passed it upwards, or it was an orphan for a moment and the root did.
+        // Its parent vanished as well: either the parent waited for it first and passed it upwards,
+        // or it was an orphan for a moment and the root did.
         for entry in uncertain {
             let ancestor = self.living_ancestor(entry.parent, vanished).unwrap_or(root);
-            let root_did = self.entries.get(&root).is_some_and(|root| root.surplus_ns() + ROUNDING_NS >= entry.total_ns());
+            let root_did = self
+                .entries
+                .get(&root)
+                .is_some_and(|root| root.surplus_ns() + ROUNDING_NS >= entry.total_ns());
             self.charge(if root_did { root } else { ancestor }, entry.total_ns());
         }
     }
@@ -137,7 +166,10 @@ mod tests {
 
     /// Feeds one look: (pid, parent, own ms, waited ms).
     fn look(ledger: &mut TreeLedger, processes: &[(i32, i32, u64, u64)]) -> u64 {
-        let seen = processes.iter().map(|&(pid, parent, own, waited)| (pid, process(pid, parent, own * MS, waited * MS))).collect();
+        let seen = processes
+            .iter()
+            .map(|&(pid, parent, own, waited)| (pid, process(pid, parent, own * MS, waited * MS)))
+            .collect();
         ledger.update(ROOT, false, &seen, &HashSet::new()) / MS
     }
 
@@ -147,7 +179,8 @@ mod tests {
         assert!(!ledger.began());
         assert_eq!(look(&mut ledger, &[(10, 1, 900, 0), (11, 10, 100, 50), (12, 11, 7, 0)]), 157);
         assert!(ledger.began());
-        let seen = HashMap::from([(10, process(10, 1, 900 * MS, 0)), (11, process(11, 10, 100 * MS, 0))]);
+        let seen =
+            HashMap::from([(10, process(10, 1, 900 * MS, 0)), (11, process(11, 10, 100 * MS, 0))]);
         assert_eq!(TreeLedger::default().update(ROOT, true, &seen, &HashSet::new()), 1000 * MS);
     }
 
@@ -184,7 +217,13 @@ mod tests {
     #[test]
     fn a_family_that_vanishes_at_once_counts_once() {
         let mut ledger = TreeLedger::default();
-        assert_eq!(look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 10, 0), (12, 11, 100, 0), (13, 12, 200, 0)]), 310);
+        assert_eq!(
+            look(
+                &mut ledger,
+                &[(10, 1, 0, 0), (11, 10, 10, 0), (12, 11, 100, 0), (13, 12, 200, 0)]
+            ),
+            310
+        );
         // 12 waited for 13, then 11 for 12.
         assert_eq!(look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 10, 300)]), 310);
 
@@ -212,7 +251,11 @@ mod tests {
         let mut ledger = TreeLedger::default();
         look(&mut ledger, &[(10, 1, 0, 0), (11, 10, 5, 0), (12, 11, 100, 0)]);
         let again = Process { start_ticks: 2, ..process(12, 11, 3 * MS, 0) };
-        let seen = HashMap::from([(10, process(10, 1, 0, 0)), (11, process(11, 10, 5 * MS, 100 * MS)), (12, again)]);
+        let seen = HashMap::from([
+            (10, process(10, 1, 0, 0)),
+            (11, process(11, 10, 5 * MS, 100 * MS)),
+            (12, again),
+        ]);
         assert_eq!(ledger.update(ROOT, false, &seen, &HashSet::new()) / MS, 108);
     }
 

@@ -2,11 +2,12 @@
 use pippin_model::usage::{HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What every role and the host used from `from_ns` to `to_ns` (CLOCK_MONOTONIC). Counters are cut at the two instants by linear interpolation
-/// between the samples around them; highest values are those of the samples in between (or around, if there is none in between).
+/// What every role and the host used from `from_ns` to `to_ns` (CLOCK_MONOTONIC). Counters are cut
+/// at the two instants by linear interpolation between the samples around them; highest values are
+/// those of the samples in between (or around, if there is none in between).
 ///
-/// `None` if the stretch is empty or the samples do not cover it. A figure whose counter does not cover it, or fell (a log that was cut, an
-/// interface made anew), is `None`.
+/// `None` if the stretch is empty or the samples do not cover it. A figure whose counter does not
+/// cover it, or fell (a log that was cut, an interface made anew), is `None`.
 #[must_use]
 pub fn usage_between(samples: &[UsageSample], from_ns: u64, to_ns: u64) -> Option<Usage> {
     let (first, last) = (samples.first()?, samples.last()?);
@@ -16,10 +17,12 @@ pub fn usage_between(samples: &[UsageSample], from_ns: u64, to_ns: u64) -> Optio
     let stretch = Stretch { samples, from_ns, to_ns };
     let duration_ns = to_ns - from_ns;
     let cores = |ns: f64| ns / duration_ns as f64;
-    let roles: BTreeSet<Role> = samples.iter().flat_map(|sample| sample.roles.keys().copied()).collect();
-    let roles: BTreeMap<Role, RoleUse> = roles.into_iter().map(|role| (role, role_use(&stretch, role))).collect();
-    // Busy is what is left of the time that passed, and the hypervisor tells in lumps what it has stolen: what had passed for busy becomes less then, which is
-    // no new beginning.
+    let roles: BTreeSet<Role> =
+        samples.iter().flat_map(|sample| sample.roles.keys().copied()).collect();
+    let roles: BTreeMap<Role, RoleUse> =
+        roles.into_iter().map(|role| (role, role_use(&stretch, role))).collect();
+    // Busy is what is left of the time that passed, and the hypervisor tells in lumps what it has
+    // stolen: what had passed for busy becomes less then, which is no new beginning.
     let busy_by_cpu = shares(&stretch, cores, |host| &host.busy_ns);
     Some(Usage {
         duration_ns,
@@ -50,7 +53,8 @@ impl<'a> Stretch<'a> {
     fn growth(&self, counter: impl Fn(&UsageSample) -> Option<u64>) -> Option<f64> {
         let known = self.known(counter);
         // A counter that fell was begun anew, and what it lost is unknown.
-        let around = known.windows(2).filter(|pair| pair[1].0 >= self.from_ns && pair[0].0 <= self.to_ns);
+        let around =
+            known.windows(2).filter(|pair| pair[1].0 >= self.from_ns && pair[0].0 <= self.to_ns);
         if around.into_iter().any(|pair| pair[1].1 < pair[0].1) {
             return None;
         }
@@ -64,9 +68,11 @@ impl<'a> Stretch<'a> {
 
     /// By how much what was read differs from one end of the stretch to the other.
     fn change(&self, known: &[(u64, u64)]) -> Option<f64> {
-        // Counted from the least of them, for a float has no room for the nanoseconds of a counter that has run for months.
+        // Counted from the least of them, for a float has no room for the nanoseconds of a counter
+        // that has run for months.
         let least = known.iter().map(|&(_, value)| value).min()?;
-        let known: Vec<(u64, f64)> = known.iter().map(|&(at, value)| (at, (value - least) as f64)).collect();
+        let known: Vec<(u64, f64)> =
+            known.iter().map(|&(at, value)| (at, (value - least) as f64)).collect();
         Some(interpolated(&known, self.to_ns)? - interpolated(&known, self.from_ns)?)
     }
 
@@ -76,12 +82,16 @@ impl<'a> Stretch<'a> {
 
     /// The values known within the stretch, else those of the samples around it.
     fn within<T>(&self, value: impl Fn(&'a UsageSample) -> Option<T>) -> Vec<T> {
-        let inside = self.samples.iter().filter(|sample| (self.from_ns..=self.to_ns).contains(&sample.at_ns));
+        let inside = self
+            .samples
+            .iter()
+            .filter(|sample| (self.from_ns..=self.to_ns).contains(&sample.at_ns));
         let values: Vec<T> = inside.filter_map(&value).collect();
         if !values.is_empty() {
             return values;
         }
-        let before = self.samples.iter().rev().filter(|sample| sample.at_ns < self.from_ns).find_map(&value);
+        let before =
+            self.samples.iter().rev().filter(|sample| sample.at_ns < self.from_ns).find_map(&value);
         let after = self.samples.iter().filter(|sample| sample.at_ns > self.to_ns).find_map(&value);
         before.into_iter().chain(after).collect()
     }
@@ -104,8 +114,12 @@ fn whole(growth: f64) -> u64 {
 }
 
 fn role_use(stretch: &Stretch, role: Role) -> RoleUse {
-    let growth = |counter: fn(&RoleSample) -> Option<u64>| stretch.growth(|sample| counter(sample.roles.get(&role)?));
-    let within = |value: fn(&RoleSample) -> Option<u64>| stretch.within(|sample| value(sample.roles.get(&role)?));
+    let growth = |counter: fn(&RoleSample) -> Option<u64>| {
+        stretch.growth(|sample| counter(sample.roles.get(&role)?))
+    };
+    let within = |value: fn(&RoleSample) -> Option<u64>| {
+        stretch.within(|sample| value(sample.roles.get(&role)?))
+    };
     let cpu_ns = growth(|role| Some(role.cpu_ns));
     let rss = within(|role| role.rss_bytes);
     let most = |value| within(value).into_iter().max().and_then(|most| u32::try_from(most).ok());
@@ -123,23 +137,44 @@ fn role_use(stretch: &Stretch, role: Role) -> RoleUse {
     }
 }
 
-/// The share of the stretch by which every processor's counter grew. Lumps and clock ticks may make it a little more than all, or less than nothing.
-fn shares(stretch: &Stretch, cores: impl Fn(f64) -> f64, counters: impl Fn(&HostSample) -> &BTreeMap<u32, u64>) -> BTreeMap<u32, f64> {
-    let cpus: BTreeSet<u32> = stretch.samples.iter().flat_map(|sample| counters(&sample.host).keys().copied()).collect();
-    let share = |cpu| Some(cores(stretch.change(&stretch.known(|sample| counters(&sample.host).get(&cpu).copied()))?).clamp(0.0, 1.0));
+/// The share of the stretch by which every processor's counter grew. Lumps and clock ticks may make
+/// it a little more than all, or less than nothing.
+fn shares(
+    stretch: &Stretch,
+    cores: impl Fn(f64) -> f64,
+    counters: impl Fn(&HostSample) -> &BTreeMap<u32, u64>,
+) -> BTreeMap<u32, f64> {
+    let cpus: BTreeSet<u32> =
+        stretch.samples.iter().flat_map(|sample| counters(&sample.host).keys().copied()).collect();
+    let share = |cpu| {
+        Some(
+            cores(
+                stretch
+                    .change(&stretch.known(|sample| counters(&sample.host).get(&cpu).copied()))?,
+            )
+            .clamp(0.0, 1.0),
+        )
+    };
     cpus.into_iter().filter_map(|cpu| Some((cpu, share(cpu)?))).collect()
 }
 
-/// Cores that others kept busy. Busy cores less all roles are the most that it can be; where the kernel keeps the time of interrupts apart, less that
-/// too: on loopback it is the roles' own traffic. In what is left are also the ways into and out of idleness, which belong to no process and take
-/// some percent of a core that sleeps ten thousand times a second: so where all processes of the host can be seen, it is no more than what
-/// those outside of the roles have used. A little below 0 by rounding is 0.
-fn foreign_cores(stretch: &Stretch, roles: &BTreeMap<Role, RoleUse>, busy_by_cpu: &BTreeMap<u32, f64>) -> Option<f64> {
+/// Cores that others kept busy. Busy cores less all roles are the most that it can be; where the
+/// kernel keeps the time of interrupts apart, less that too: on loopback it is the roles' own
+/// traffic. In what is left are also the ways into and out of idleness, which belong to no process
+/// and take some percent of a core that sleeps ten thousand times a second: so where all processes
+/// of the host can be seen, it is no more than what those outside of the roles have used. A little
+/// below 0 by rounding is 0.
+fn foreign_cores(
+    stretch: &Stretch,
+    roles: &BTreeMap<Role, RoleUse>,
+    busy_by_cpu: &BTreeMap<u32, f64>,
+) -> Option<f64> {
     let duration = (stretch.to_ns - stretch.from_ns) as f64;
     let busy: f64 = busy_by_cpu.values().sum();
     let interrupts = stretch.host_growth(|host| host.interrupt_ns).unwrap_or(0.0) / duration;
     let of_roles: f64 = roles.values().map(|role| role.cores).sum::<Option<f64>>()?;
-    let seen = stretch.host_growth(|host| host.outsiders_ns).map_or(f64::INFINITY, |ns| ns / duration);
+    let seen =
+        stretch.host_growth(|host| host.outsiders_ns).map_or(f64::INFINITY, |ns| ns / duration);
     (!busy_by_cpu.is_empty()).then(|| (busy - interrupts - of_roles).min(seen).max(0.0))
 }
 
@@ -149,11 +184,15 @@ fn listen_queue(stretch: &Stretch) -> Option<(f64, u64)> {
     Some((lengths.iter().sum::<u64>() as f64 / lengths.len() as f64, *lengths.iter().max()?))
 }
 
-/// Lowest and highest frequency of the processors that were at least half busy; idle ones clock down and tell nothing.
+/// Lowest and highest frequency of the processors that were at least half busy; idle ones clock
+/// down and tell nothing.
 fn frequency_khz(stretch: &Stretch, busy_by_cpu: &BTreeMap<u32, f64>) -> Option<(u64, u64)> {
     let working = |cpu: &u32| busy_by_cpu.get(cpu).is_some_and(|busy| *busy >= 0.5);
-    let known = stretch.within(|sample| (!sample.host.frequency_khz.is_empty()).then_some(&sample.host.frequency_khz));
-    let frequencies: Vec<u64> = known.into_iter().flatten().filter(|(cpu, _)| working(cpu)).map(|(_, khz)| *khz).collect();
+    let known = stretch.within(|sample| {
+        (!sample.host.frequency_khz.is_empty()).then_some(&sample.host.frequency_khz)
+    });
+    let frequencies: Vec<u64> =
+        known.into_iter().flatten().filter(|(cpu, _)| working(cpu)).map(|(_, khz)| *khz).collect();
     Some((*frequencies.iter().min()?, *frequencies.iter().max()?))
 }
 
@@ -163,13 +202,24 @@ mod tests {
 
     const S: u64 = 1_000_000_000;
 
-    /// A sample at this second: CPU of the target and the generator, busy time of two processors, all in ms.
+    /// A sample at this second: CPU of the target and the generator, busy time of two processors,
+    /// all in ms.
     fn at(second: u64, target_ms: u64, generator_ms: u64, busy_ms: [u64; 2]) -> UsageSample {
-        let role = |ms: u64| RoleSample { cpu_ns: ms * 1_000_000, rss_bytes: Some(100 + second), processes: 1, threads: 2, ..RoleSample::default() };
-        let busy_ns = busy_ms.iter().enumerate().map(|(cpu, ms)| (cpu as u32, ms * 1_000_000)).collect();
+        let role = |ms: u64| RoleSample {
+            cpu_ns: ms * 1_000_000,
+            rss_bytes: Some(100 + second),
+            processes: 1,
+            threads: 2,
+            ..RoleSample::default()
+        };
+        let busy_ns =
+            busy_ms.iter().enumerate().map(|(cpu, ms)| (cpu as u32, ms * 1_000_000)).collect();
         UsageSample {
             at_ns: second * S,
-            roles: BTreeMap::from([(Role::Target, role(target_ms)), (Role::Generator, role(generator_ms))]),
+            roles: BTreeMap::from([
+                (Role::Target, role(target_ms)),
+                (Role::Generator, role(generator_ms)),
+            ]),
             host: HostSample {
                 busy_ns,
                 steal_ns: Some(second * 100_000_000),
@@ -187,24 +237,43 @@ mod tests {
 
     #[test]
     fn counters_are_cut_at_the_two_instants() {
-        let samples = [at(10, 0, 0, [0, 0]), at(12, 2000, 1000, [2000, 1400]), at(14, 2000, 3000, [3000, 3400])];
-        // From 11 s: half of the first 2,000 ms; to 13 s: nothing more. The generator: 500 + 1,000 ms.
+        let samples = [
+            at(10, 0, 0, [0, 0]),
+            at(12, 2000, 1000, [2000, 1400]),
+            at(14, 2000, 3000, [3000, 3400]),
+        ];
+        // From 11 s: half of the first 2,000 ms; to 13 s: nothing more. The generator: 500 + 1,000
+        // ms.
         let usage = usage_between(&samples, 11 * S, 13 * S).unwrap();
         assert_eq!(usage.duration_ns, 2 * S);
         assert_eq!(usage.roles[&Role::Target].cpu_ns, Some(S));
-        assert!(close(usage.roles[&Role::Target].cores, 0.5) && close(usage.roles[&Role::Generator].cores, 0.75));
-        assert!(close(usage.busy_by_cpu.get(&0).copied(), 0.75) && close(usage.busy_by_cpu.get(&1).copied(), 0.85));
+        assert!(
+            close(usage.roles[&Role::Target].cores, 0.5)
+                && close(usage.roles[&Role::Generator].cores, 0.75)
+        );
+        assert!(
+            close(usage.busy_by_cpu.get(&0).copied(), 0.75)
+                && close(usage.busy_by_cpu.get(&1).copied(), 0.85)
+        );
         assert!(close(usage.foreign_cores, 0.35), "{usage:?}");
         assert!(close(usage.steal_cores, 0.1));
-        assert!(close(usage.stolen_by_cpu.get(&0).copied(), 0.08) && close(usage.stolen_by_cpu.get(&1).copied(), 0.02));
-        assert_eq!((usage.listen_overflows, usage.retransmits, usage.log_bytes), (Some(0), None, None));
+        assert!(
+            close(usage.stolen_by_cpu.get(&0).copied(), 0.08)
+                && close(usage.stolen_by_cpu.get(&1).copied(), 0.02)
+        );
+        assert_eq!(
+            (usage.listen_overflows, usage.retransmits, usage.log_bytes),
+            (Some(0), None, None)
+        );
     }
 
     #[test]
     fn only_a_covered_stretch_has_a_usage() {
         let samples = [at(10, 0, 0, [0, 0]), at(12, 1, 1, [1, 1])];
         assert!(usage_between(&samples, 10 * S, 12 * S).is_some());
-        for (from, to) in [(10 * S - 1, 12 * S), (10 * S, 12 * S + 1), (11 * S, 11 * S), (12 * S, 10 * S)] {
+        for (from, to) in
+            [(10 * S - 1, 12 * S), (10 * S, 12 * S + 1), (11 * S, 11 * S), (12 * S, 10 * S)]
+        {
             assert_eq!(usage_between(&samples, from, to), None);
         }
         assert_eq!(usage_between(&[], 0, 1), None);
@@ -212,18 +281,30 @@ mod tests {
 
     #[test]
     fn highest_values_are_those_inside_or_else_around() {
-        let mut samples = [at(10, 0, 0, [0, 0]), at(11, 1, 1, [1, 1]), at(12, 2, 2, [2, 2]), at(13, 3, 3, [3, 3])];
+        let mut samples = [
+            at(10, 0, 0, [0, 0]),
+            at(11, 1, 1, [1, 1]),
+            at(12, 2, 2, [2, 2]),
+            at(13, 3, 3, [3, 3]),
+        ];
         samples[0].roles.get_mut(&Role::Target).unwrap().rss_bytes = Some(9999);
         let target = &usage_between(&samples, 10 * S + 1, 13 * S).unwrap().roles[&Role::Target];
-        assert_eq!((target.rss_first_bytes, target.rss_max_bytes, target.rss_last_bytes), (Some(111), Some(113), Some(113)));
-        assert_eq!((target.processes, target.threads, target.pss_max_bytes), (Some(1), Some(2), None));
+        assert_eq!(
+            (target.rss_first_bytes, target.rss_max_bytes, target.rss_last_bytes),
+            (Some(111), Some(113), Some(113))
+        );
+        assert_eq!(
+            (target.processes, target.threads, target.pss_max_bytes),
+            (Some(1), Some(2), None)
+        );
         let target = &usage_between(&samples, 10 * S + 1, 10 * S + 2).unwrap().roles[&Role::Target];
         assert_eq!((target.rss_first_bytes, target.rss_last_bytes), (Some(9999), Some(111)));
     }
 
     #[test]
     fn a_listen_queue_has_a_mean_and_a_highest_length() {
-        let mut samples: Vec<UsageSample> = (0..=3).map(|second| at(second, 0, 0, [0, 0])).collect();
+        let mut samples: Vec<UsageSample> =
+            (0..=3).map(|second| at(second, 0, 0, [0, 0])).collect();
         assert_eq!(usage_between(&samples, 0, 3 * S).unwrap().listen_queue, None);
         for (sample, length) in samples.iter_mut().zip([90, 7, 2, 3]) {
             sample.listen_queue = Some(length);
@@ -233,18 +314,27 @@ mod tests {
 
     #[test]
     fn a_counter_that_is_read_less_often_is_interpolated_between_its_own_points() {
-        let mut samples: Vec<UsageSample> = (0..=10).map(|second| at(second, 0, 0, [0, 0])).collect();
+        let mut samples: Vec<UsageSample> =
+            (0..=10).map(|second| at(second, 0, 0, [0, 0])).collect();
         for (second, switches) in [(0, 0), (5, 500), (10, 1500)] {
-            samples[second].roles.get_mut(&Role::Target).unwrap().voluntary_switches = Some(switches);
+            samples[second].roles.get_mut(&Role::Target).unwrap().voluntary_switches =
+                Some(switches);
         }
-        assert_eq!(usage_between(&samples, 2 * S, 6 * S).unwrap().roles[&Role::Target].voluntary_switches, Some(500));
+        assert_eq!(
+            usage_between(&samples, 2 * S, 6 * S).unwrap().roles[&Role::Target].voluntary_switches,
+            Some(500)
+        );
         samples[0].roles.get_mut(&Role::Target).unwrap().voluntary_switches = None;
-        assert_eq!(usage_between(&samples, 2 * S, 6 * S).unwrap().roles[&Role::Target].voluntary_switches, None);
+        assert_eq!(
+            usage_between(&samples, 2 * S, 6 * S).unwrap().roles[&Role::Target].voluntary_switches,
+            None
+        );
     }
 
     #[test]
     fn a_counter_that_fell_inside_is_unknown_and_outside_does_no_harm() {
-        let mut samples: Vec<UsageSample> = (0..=4).map(|second| at(second, 0, 0, [0, 0])).collect();
+        let mut samples: Vec<UsageSample> =
+            (0..=4).map(|second| at(second, 0, 0, [0, 0])).collect();
         for (sample, bytes) in samples.iter_mut().zip([900, 0, 100, 200, 300]) {
             sample.log_bytes = Some(bytes);
         }
@@ -254,11 +344,19 @@ mod tests {
 
     #[test]
     fn time_that_is_told_late_to_be_stolen_was_not_busy() {
-        let samples = [at(0, 0, 0, [0, 0]), at(1, 0, 0, [900, 800]), at(2, 500, 0, [600, 1_700]), at(3, 1_000, 0, [1_500, 2_600])];
+        let samples = [
+            at(0, 0, 0, [0, 0]),
+            at(1, 0, 0, [900, 800]),
+            at(2, 500, 0, [600, 1_700]),
+            at(3, 1_000, 0, [1_500, 2_600]),
+        ];
         let usage = usage_between(&samples, 0, 3 * S).unwrap();
         assert!(close(usage.busy_by_cpu.get(&0).copied(), 0.5), "{usage:?}");
         assert!(close(usage.foreign_cores, 3.1 / 3.0), "both processors are in the sum: {usage:?}");
-        assert!(close(usage_between(&samples, S, 2 * S).unwrap().busy_by_cpu.get(&0).copied(), 0.0), "less than nothing is nothing");
+        assert!(
+            close(usage_between(&samples, S, 2 * S).unwrap().busy_by_cpu.get(&0).copied(), 0.0),
+            "less than nothing is nothing"
+        );
     }
 
     #[test]
@@ -280,9 +378,15 @@ mod tests {
         }
         assert!(close(usage_between(&samples, 0, S).unwrap().foreign_cores, 0.02));
         samples[1].host.outsiders_ns = Some(8_000_000_000);
-        assert!(close(usage_between(&samples, 0, S).unwrap().foreign_cores, 0.3), "no more than what was busy");
+        assert!(
+            close(usage_between(&samples, 0, S).unwrap().foreign_cores, 0.3),
+            "no more than what was busy"
+        );
         samples[1].host.outsiders_ns = Some(6_000_000_000);
-        assert!(close(usage_between(&samples, 0, S).unwrap().foreign_cores, 0.3), "a sum that fell tells nothing");
+        assert!(
+            close(usage_between(&samples, 0, S).unwrap().foreign_cores, 0.3),
+            "a sum that fell tells nothing"
+        );
     }
 
     #[test]

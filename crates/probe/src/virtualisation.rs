@@ -1,13 +1,17 @@
-//! Whether this is a virtual machine, a container or both; the rules are those systemd-detect-virt(1) documents, as far as files show it.
+//! Whether this is a virtual machine, a container or both; the rules are those
+//! systemd-detect-virt(1) documents, as far as files show it.
 use crate::cpuinfo::parse_hypervisor;
 use crate::kernel_files::KernelFiles;
 
-/// "docker in kvm", "podman", "vmware", "none"; `None` where nothing can be told (no x86 processor flags, no DMI, no trace of a container).
+/// "docker in kvm", "podman", "vmware", "none"; `None` where nothing can be told (no x86 processor
+/// flags, no DMI, no trace of a container).
 #[must_use]
 pub fn virtualisation(files: &KernelFiles, hypervisor: Option<&str>) -> Option<String> {
     let machine = machine(files, hypervisor);
     match (container(files), machine) {
-        (Some(container), Some(machine)) if machine != "none" => Some(format!("{container} in {machine}")),
+        (Some(container), Some(machine)) if machine != "none" => {
+            Some(format!("{container} in {machine}"))
+        }
         (Some(container), _) => Some(container),
         (None, machine) => machine,
     }
@@ -15,10 +19,15 @@ pub fn virtualisation(files: &KernelFiles, hypervisor: Option<&str>) -> Option<S
 
 /// The container this process runs in, by the traces that engines leave.
 fn container(files: &KernelFiles) -> Option<String> {
-    // Engines that follow systemd's container interface name themselves in the environment of the first process.
+    // Engines that follow systemd's container interface name themselves in the environment of the
+    // first process.
     let named = files.line("run/systemd/container").or_else(|| {
         let environment = files.text("proc/1/environ")?;
-        environment.split('\0').find_map(|entry| entry.strip_prefix("container=")).filter(|name| !name.is_empty()).map(String::from)
+        environment
+            .split('\0')
+            .find_map(|entry| entry.strip_prefix("container="))
+            .filter(|name| !name.is_empty())
+            .map(String::from)
     });
     if named.is_some() {
         return named;
@@ -27,19 +36,30 @@ fn container(files: &KernelFiles) -> Option<String> {
         return Some("podman".into());
     }
     let group = files.text("proc/1/cgroup").unwrap_or_default();
-    let by_group = [("kubepods", "kubernetes"), ("docker", "docker"), ("libpod", "podman"), ("lxc", "lxc"), ("containerd", "containerd")];
-    let by_group = by_group.into_iter().find(|(trace, _)| group.contains(trace)).map(|(_, name)| name.to_string());
+    let by_group = [
+        ("kubepods", "kubernetes"),
+        ("docker", "docker"),
+        ("libpod", "podman"),
+        ("lxc", "lxc"),
+        ("containerd", "containerd"),
+    ];
+    let by_group = by_group
+        .into_iter()
+        .find(|(trace, _)| group.contains(trace))
+        .map(|(_, name)| name.to_string());
     by_group.or_else(|| files.exists(".dockerenv").then(|| "docker".to_string()))
 }
 
-/// The virtual machine, by what the hypervisor calls itself, else by what the firmware says (DMI), else by the processor's flag alone.
+/// The virtual machine, by what the hypervisor calls itself, else by what the firmware says (DMI),
+/// else by the processor's flag alone.
 fn machine(files: &KernelFiles, hypervisor: Option<&str>) -> Option<String> {
     let flag = files.text("proc/cpuinfo").and_then(|text| parse_hypervisor(&text));
     let by_dmi = ["sys_vendor", "product_name", "board_vendor", "bios_vendor"]
         .into_iter()
         .filter_map(|name| files.line(&format!("sys/class/dmi/id/{name}")))
         .find_map(|text| machine_of_dmi(&text));
-    let known = hypervisor.or(by_dmi).map(String::from).or_else(|| files.line("sys/hypervisor/type"));
+    let known =
+        hypervisor.or(by_dmi).map(String::from).or_else(|| files.line("sys/hypervisor/type"));
     known.or_else(|| match flag {
         Some(true) => Some("virtual machine".into()),
         Some(false) => Some("none".into()),
@@ -68,20 +88,23 @@ fn machine_of_dmi(text: &str) -> Option<&'static str> {
     names.into_iter().find(|(prefix, _)| text.starts_with(prefix)).map(|(_, name)| name)
 }
 
-/// What the hypervisor calls itself: CPUID leaf 0x4000_0000, which is defined only where leaf 1 has the hypervisor bit (31 of ECX). `None` on real
-/// hardware, on other architectures and for names not known here.
+/// What the hypervisor calls itself: CPUID leaf 0x4000_0000, which is defined only where leaf 1 has
+/// the hypervisor bit (31 of ECX). `None` on real hardware, on other architectures and for names
+/// not known here.
 #[must_use]
 pub fn hypervisor_of_this_host() -> Option<&'static str> {
     #[cfg(target_arch = "x86_64")]
     {
-        // SAFETY: every x86-64 processor has CPUID. (Newer compilers know that and need no `unsafe`.)
+        // SAFETY: every x86-64 processor has CPUID. (Newer compilers know that and need no
+        // `unsafe`.)
         #[allow(unused_unsafe, reason = "unsafe up to Rust 1.93")]
         let leaf = |number| unsafe { std::arch::x86_64::__cpuid(number) };
         if leaf(1).ecx >> 31 == 0 {
             return None;
         }
         let answer = leaf(0x4000_0000);
-        let bytes: Vec<u8> = [answer.ebx, answer.ecx, answer.edx].into_iter().flat_map(u32::to_le_bytes).collect();
+        let bytes: Vec<u8> =
+            [answer.ebx, answer.ecx, answer.edx].into_iter().flat_map(u32::to_le_bytes).collect();
         hypervisor_of_signature(&bytes)
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -128,11 +151,31 @@ mod tests {
             (&[virtual_flags], Some("kvm"), Some("kvm")),
             (&[virtual_flags, (".dockerenv", "")], Some("kvm"), Some("docker in kvm")),
             (&[real_flags, (".dockerenv", "")], None, Some("docker")),
-            (&[real_flags, ("run/.containerenv", ""), ("proc/1/environ", "PATH=/bin\0container=\0")], None, Some("podman")),
-            (&[real_flags, ("proc/1/environ", "PATH=/bin\0container=systemd-nspawn\0")], None, Some("systemd-nspawn")),
-            (&[real_flags, ("proc/1/cgroup", "0::/kubepods/burstable/pod1/x\n")], None, Some("kubernetes")),
+            (
+                &[
+                    real_flags,
+                    ("run/.containerenv", ""),
+                    ("proc/1/environ", "PATH=/bin\0container=\0"),
+                ],
+                None,
+                Some("podman"),
+            ),
+            (
+                &[real_flags, ("proc/1/environ", "PATH=/bin\0container=systemd-nspawn\0")],
+                None,
+                Some("systemd-nspawn"),
+            ),
+            (
+                &[real_flags, ("proc/1/cgroup", "0::/kubepods/burstable/pod1/x\n")],
+                None,
+                Some("kubernetes"),
+            ),
             (&[virtual_flags, ("sys/class/dmi/id/sys_vendor", "QEMU\n")], None, Some("qemu")),
-            (&[virtual_flags, ("sys/class/dmi/id/product_name", "Virtual Machine\n")], None, Some("hyper-v")),
+            (
+                &[virtual_flags, ("sys/class/dmi/id/product_name", "Virtual Machine\n")],
+                None,
+                Some("hyper-v"),
+            ),
             (&[], None, None),
         ];
         for (files, hypervisor, expected) in cases {

@@ -8,7 +8,8 @@ pub struct Account {
     pub connections: u64,
     /// Connections open now.
     pub live_connections: u64,
-    /// The most connections open at once; for a server of several threads the sum of each thread's most.
+    /// The most connections open at once; for a server of several threads the sum of each thread's
+    /// most.
     pub peak_connections: u64,
     /// Complete requests received.
     pub requests: u64,
@@ -20,18 +21,20 @@ pub struct Account {
     pub bytes_in: u64,
     /// Bytes handed to the kernel.
     pub bytes_out: u64,
-    /// Requests that had to wait, by design of the server: `calls` of the upstream, all of the device server.
+    /// Requests that had to wait, by design of the server: `calls` of the upstream, all of the
+    /// device server.
     pub calls: u64,
     /// Calls waiting now.
     pub waiting: u64,
-    /// The most calls waiting at once; for a server of several threads the sum of each thread's most.
+    /// The most calls waiting at once; for a server of several threads the sum of each thread's
+    /// most.
     pub peak_waiting: u64,
     /// Calls whose client went away before their answer was due.
     pub abandoned: u64,
     /// How late waiting answers were.
     pub late: Lateness,
-    /// The longest that the event loop went without looking at its sockets, in nanoseconds: a request may have waited this long before
-    /// the server noticed it, which `late` can't know.
+    /// The longest that the event loop went without looking at its sockets, in nanoseconds: a
+    /// request may have waited this long before the server noticed it, which `late` can't know.
     pub longest_turn_ns: u64,
     /// How often accepting had to pause because the descriptor table was full.
     pub descriptors_exhausted: u64,
@@ -75,7 +78,8 @@ impl Account {
     }
 }
 
-/// How late answers were: instant of the answer minus (instant of the request + wait), in nanoseconds, to 2 digits.
+/// How late answers were: instant of the answer minus (instant of the request + wait), in
+/// nanoseconds, to 2 digits.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Lateness {
     histogram: Option<Box<Histogram<u64>>>,
@@ -85,7 +89,8 @@ impl Lateness {
     pub(crate) fn record(&mut self, late_ns: u64) {
         if self.histogram.is_none() {
             // 1 us to 1 minute in 2 digits are valid bounds, so this always is `Some` afterwards.
-            self.histogram = Histogram::new_with_bounds(1_000, 60_000_000_000, 2).ok().map(Box::new);
+            self.histogram =
+                Histogram::new_with_bounds(1_000, 60_000_000_000, 2).ok().map(Box::new);
         }
         if let Some(histogram) = &mut self.histogram {
             histogram.saturating_record(late_ns);
@@ -147,10 +152,18 @@ mod tests {
 
     #[test]
     fn reset_keeps_what_is_still_there() {
-        let mut account = Account { connections: 9, live_connections: 3, peak_connections: 8, ..Account::default() };
+        let mut account = Account {
+            connections: 9,
+            live_connections: 3,
+            peak_connections: 8,
+            ..Account::default()
+        };
         account.call_begins();
         account.reset();
-        assert_eq!((account.connections, account.live_connections, account.peak_connections), (0, 3, 3));
+        assert_eq!(
+            (account.connections, account.live_connections, account.peak_connections),
+            (0, 3, 3)
+        );
         assert_eq!((account.calls, account.waiting, account.peak_waiting), (0, 1, 1));
     }
 }

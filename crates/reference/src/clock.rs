@@ -1,6 +1,7 @@
 //! The clock that the reference servers and the engine share.
 
-/// CLOCK_MONOTONIC in nanoseconds (clock_gettime(2)): comparable with every instant of a load result on the same machine.
+/// CLOCK_MONOTONIC in nanoseconds (clock_gettime(2)): comparable with every instant of a load
+/// result on the same machine.
 #[must_use]
 pub fn monotonic_ns() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

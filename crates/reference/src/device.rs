@@ -1,7 +1,9 @@
-//! The device server: waits 100 ms +-5 % without holding a thread, then answers 1,024 bytes; good for 100,000 live connections.
+//! The device server: waits 100 ms +-5 % without holding a thread, then answers 1,024 bytes; good
+//! for 100,000 live connections.
 //!
-//! Each thread has an event loop, a listener of its own on the shared address (SO_REUSEPORT) and a descriptor table of its own
-//! (`unshare(CLONE_FILES)`), because the limit of descriptors (RLIMIT_NOFILE) holds for a table and not for a process.
+//! Each thread has an event loop, a listener of its own on the shared address (SO_REUSEPORT) and a
+//! descriptor table of its own (`unshare(CLONE_FILES)`), because the limit of descriptors
+//! (RLIMIT_NOFILE) holds for a table and not for a process.
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::sync::Mutex;
@@ -38,12 +40,18 @@ pub struct Config {
 impl Default for Config {
     /// The workload `device` on one thread.
     fn default() -> Self {
-        Self { wait: Duration::from_millis(100), spread: Duration::from_millis(5), body_bytes: 1_024, threads: 1, seed: 1 }
+        Self {
+            wait: Duration::from_millis(100),
+            spread: Duration::from_millis(5),
+            body_bytes: 1_024,
+            threads: 1,
+            seed: 1,
+        }
     }
 }
 
-/// How many threads `connections` need here: the limit of descriptors is asked, and a fifth of each table left free, because the kernel
-/// spreads connections by hash and not evenly.
+/// How many threads `connections` need here: the limit of descriptors is asked, and a fifth of each
+/// table left free, because the kernel spreads connections by hash and not evenly.
 ///
 /// # Errors
 /// If the limit can't be read.
@@ -57,15 +65,20 @@ pub fn threads_for(connections: usize) -> Result<usize, Error> {
     Ok(connections.div_ceil(per_table.max(1)).max(1))
 }
 
-/// Serves `GET /device` until `stop` is set (noticed within 20 ms). With several threads the listener must come from
-/// [`socket::listen`] with `shared`, because each thread listens on its address too.
+/// Serves `GET /device` until `stop` is set (noticed within 20 ms). With several threads the
+/// listener must come from [`socket::listen`] with `shared`, because each thread listens on its
+/// address too.
 ///
 /// # Errors
-/// If a setting makes no sense, an event loop or thread can't be set up, or the address can't be shared.
+/// If a setting makes no sense, an event loop or thread can't be set up, or the address can't be
+/// shared.
 pub fn serve(listener: TcpListener, config: &Config, stop: &AtomicBool) -> Result<Account, Error> {
     let accounts: Vec<Mutex<Account>> = (0..config.threads).map(|_| Mutex::default()).collect();
     run(&listener, config, &accounts, stop)?;
-    let accounts: Vec<Account> = accounts.into_iter().map(|account| account.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())).collect();
+    let accounts: Vec<Account> = accounts
+        .into_iter()
+        .map(|account| account.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()))
+        .collect();
     Ok(merged(&accounts))
 }
 
@@ -75,28 +88,47 @@ pub fn serve(listener: TcpListener, config: &Config, stop: &AtomicBool) -> Resul
 /// As [`serve`], as far as it is known before the start.
 pub fn spawn(config: Config) -> Result<Running<Account>, Error> {
     check(&config)?;
-    Running::spawn(config.threads, move |listener, accounts, stop| run(&listener, &config, accounts, stop))
+    Running::spawn(config.threads, move |listener, accounts, stop| {
+        run(&listener, &config, accounts, stop)
+    })
 }
 
 fn check(config: &Config) -> Result<(), Error> {
     if config.threads == 0 {
-        return Err(Error::Config { what: "a device server of 0 threads".into(), fix: "give it at least one" });
+        return Err(Error::Config {
+            what: "a device server of 0 threads".into(),
+            fix: "give it at least one",
+        });
     }
     if config.spread > config.wait {
-        return Err(Error::Config { what: format!("a wait of {:?} +-{:?}", config.wait, config.spread), fix: "the spread can't be more than the wait" });
+        return Err(Error::Config {
+            what: format!("a wait of {:?} +-{:?}", config.wait, config.spread),
+            fix: "the spread can't be more than the wait",
+        });
     }
     if config.wait > Duration::from_secs(86_400) {
-        return Err(Error::Config { what: format!("a wait of {:?}", config.wait), fix: "use at most a day" });
+        return Err(Error::Config {
+            what: format!("a wait of {:?}", config.wait),
+            fix: "use at most a day",
+        });
     }
     Ok(())
 }
 
-fn run(listener: &TcpListener, config: &Config, accounts: &[Mutex<Account>], stop: &AtomicBool) -> Result<(), Error> {
+fn run(
+    listener: &TcpListener,
+    config: &Config,
+    accounts: &[Mutex<Account>],
+    stop: &AtomicBool,
+) -> Result<(), Error> {
     check(config)?;
     if let [account] = accounts {
-        return server::run(listener.as_fd(), &mut Device::new(config, 0), account, &|| !stop.load(Ordering::Relaxed));
+        return server::run(listener.as_fd(), &mut Device::new(config, 0), account, &|| {
+            !stop.load(Ordering::Relaxed)
+        });
     }
-    let address = listener.local_addr().map_err(|source| Error::System { action: "getsockname", source })?;
+    let address =
+        listener.local_addr().map_err(|source| Error::System { action: "getsockname", source })?;
     let failed = AtomicBool::new(false);
     let go_on = || !stop.load(Ordering::Relaxed) && !failed.load(Ordering::Relaxed);
     std::thread::scope(|scope| {
@@ -124,7 +156,8 @@ fn run_thread(
     let mut service = Device::new(config, index as u64);
     if index == 0 {
         own_descriptor_table(Some(first.as_raw_fd()))?;
-        // SAFETY: this thread's table has the first listener under its number until the thread ends; `first` outlives the scope.
+        // SAFETY: this thread's table has the first listener under its number until the thread
+        // ends; `first` outlives the scope.
         let listener = unsafe { BorrowedFd::borrow_raw(first.as_raw_fd()) };
         return server::run(listener, &mut service, account, go_on);
     }
@@ -133,8 +166,8 @@ fn run_thread(
     server::run(listener.as_fd(), &mut service, account, go_on)
 }
 
-/// Gives the calling thread a descriptor table that holds the standard streams and `keep` only: copies of the other descriptors would
-/// take room and keep sockets of other threads open.
+/// Gives the calling thread a descriptor table that holds the standard streams and `keep` only:
+/// copies of the other descriptors would take room and keep sockets of other threads open.
 fn own_descriptor_table(keep: Option<RawFd>) -> Result<(), Error> {
     // SAFETY: no pointers are passed; the other threads keep their table.
     if unsafe { libc::unshare(libc::CLONE_FILES) } < 0 {
@@ -155,7 +188,8 @@ fn close_range(first: RawFd, last: RawFd) -> Result<(), Error> {
     if first > last {
         return Ok(());
     }
-    // SAFETY: closes this thread's copies only; whatever owns the originals has them in another table.
+    // SAFETY: closes this thread's copies only; whatever owns the originals has them in another
+    // table.
     if unsafe { libc::syscall(libc::SYS_close_range, first as u32, last as u32, 0_u32) } < 0 {
         return Err(Error::last("close_range"));
     }
@@ -208,13 +242,15 @@ mod tests {
     use std::time::{Duration, Instant};
 
     const REQUEST: &[u8] = b"GET /device HTTP/1.1\r\nHost: a\r\n\r\n";
-    const ANSWER_BYTES: usize = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 1024\r\n\r\n".len() + 1_024;
+    const ANSWER_BYTES: usize =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 1024\r\n\r\n".len() + 1_024;
 
     #[test]
     fn waits_within_its_spread_and_serves_all_at_once() {
         let server = spawn(Config { threads: 3, ..Config::default() }).unwrap();
         let begin = Instant::now();
-        let mut streams: Vec<TcpStream> = (0..300).map(|_| TcpStream::connect(server.address()).unwrap()).collect();
+        let mut streams: Vec<TcpStream> =
+            (0..300).map(|_| TcpStream::connect(server.address()).unwrap()).collect();
         for round in 1..=2 {
             let mut sent = Vec::new();
             for stream in &mut streams {
@@ -224,7 +260,11 @@ mod tests {
             for (stream, sent) in streams.iter_mut().zip(sent) {
                 let mut answer = vec![0; ANSWER_BYTES];
                 stream.read_exact(&mut answer).unwrap();
-                assert!(sent.elapsed() >= Duration::from_millis(95), "round {round}: {:?}", sent.elapsed());
+                assert!(
+                    sent.elapsed() >= Duration::from_millis(95),
+                    "round {round}: {:?}",
+                    sent.elapsed()
+                );
             }
         }
         // One after the other: 60 s.
@@ -242,7 +282,11 @@ mod tests {
         let Parsed::Complete(request) = parse(REQUEST) else { panic!("not a request") };
         let waits = |seed| {
             let mut device = Device::new(&Config { seed, ..Config::default() }, 0);
-            let wait = |_| match device.answer(&request, &mut crate::Account::default(), &mut Vec::new()) {
+            let wait = |_| match device.answer(
+                &request,
+                &mut crate::Account::default(),
+                &mut Vec::new(),
+            ) {
                 Reply::After(wait_ns) => wait_ns,
                 Reply::Now => panic!("did not wait"),
             };
@@ -251,11 +295,14 @@ mod tests {
         let (first, second) = (waits(7), waits(7));
         assert_eq!(first, second);
         assert_ne!(first, waits(8));
-        // Uniform on 95 to 105 ms: mean 100 ms, deviation 10 / sqrt(12) = 2.89 ms, that of the mean of 10,000 is 0.029 ms.
+        // Uniform on 95 to 105 ms: mean 100 ms, deviation 10 / sqrt(12) = 2.89 ms, that of the mean
+        // of 10,000 is 0.029 ms.
         let mean = first.iter().sum::<u64>() as f64 / 1e4;
         assert!((mean - 100e6).abs() < 5.0 * 0.029e6, "{mean}");
         assert!(first.iter().all(|wait| (95_000_000..=105_000_000).contains(wait)));
-        assert!(first.iter().min().unwrap() < &95_100_000 && first.iter().max().unwrap() > &104_900_000);
+        assert!(
+            first.iter().min().unwrap() < &95_100_000 && first.iter().max().unwrap() > &104_900_000
+        );
     }
 
     #[test]
@@ -275,8 +322,15 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        assert!(spawn(Config { threads: 0, ..Config::default() }).unwrap_err().to_string().contains("at least one"));
-        let error = spawn(Config { spread: Duration::from_secs(1), ..Config::default() }).unwrap_err().to_string();
+        assert!(
+            spawn(Config { threads: 0, ..Config::default() })
+                .unwrap_err()
+                .to_string()
+                .contains("at least one")
+        );
+        let error = spawn(Config { spread: Duration::from_secs(1), ..Config::default() })
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("100ms +-1s"), "{error}");
     }
 }

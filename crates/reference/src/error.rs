@@ -15,7 +15,9 @@ pub enum Error {
         source: io::Error,
     },
     /// The address can't be listened on.
-    #[error("cannot listen on {address}: {source}; choose another address or a free port (port 0 lets the kernel choose)")]
+    #[error(
+        "cannot listen on {address}: {source}; choose another address or a free port (port 0 lets the kernel choose)"
+    )]
     Listen {
         /// The address asked for.
         address: SocketAddr,

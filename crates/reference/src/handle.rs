@@ -17,15 +17,19 @@ pub struct Running<A> {
 }
 
 impl<A: Clone + Default + Send + 'static> Running<A> {
-    /// Listens on a free loopback port and runs `serve` on a new thread with one account for each of its `threads`.
+    /// Listens on a free loopback port and runs `serve` on a new thread with one account for each
+    /// of its `threads`.
     pub(crate) fn spawn(
         threads: usize,
         serve: impl FnOnce(TcpListener, &[Mutex<A>], &AtomicBool) -> Result<(), Error> + Send + 'static,
     ) -> Result<Self, Error> {
         let listener = socket::listen(SocketAddr::from(([127, 0, 0, 1], 0)), threads > 1)?;
-        let address = listener.local_addr().map_err(|source| Error::System { action: "getsockname", source })?;
+        let address = listener
+            .local_addr()
+            .map_err(|source| Error::System { action: "getsockname", source })?;
         let stop = Arc::new(AtomicBool::new(false));
-        let accounts: Arc<Vec<Mutex<A>>> = Arc::new((0..threads).map(|_| Mutex::default()).collect());
+        let accounts: Arc<Vec<Mutex<A>>> =
+            Arc::new((0..threads).map(|_| Mutex::default()).collect());
         let thread = {
             let (stop, accounts) = (Arc::clone(&stop), Arc::clone(&accounts));
             std::thread::Builder::new()

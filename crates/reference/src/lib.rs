@@ -1,4 +1,5 @@
-//! Servers whose truth is known, to calibrate the generator, to stand behind targets, and to test against.
+//! Servers whose truth is known, to calibrate the generator, to stand behind targets, and to test
+//! against.
 //!
 //! | module | what it serves | used by |
 //! |---|---|---|
@@ -8,9 +9,10 @@
 //! | [`scripted`] | whatever a test asks for: pauses, stalls, resets, lies | tests of the engine |
 //! | `tls` (a feature) | any of these behind TLS | tests of the engine and of `pippin load` |
 //!
-//! Each has `serve(listener, config, stop)`, which runs on the calling thread until `stop` is set and returns the server's own
-//! account, and `spawn(config)`, which does so on a thread of its own on a free loopback port. The first three share one lean event
-//! loop (`server`): edge-triggered epoll, two system calls a request, and a timing wheel (`wheel`) for what must wait.
+//! Each has `serve(listener, config, stop)`, which runs on the calling thread until `stop` is set
+//! and returns the server's own account, and `spawn(config)`, which does so on a thread of its own
+//! on a free loopback port. The first three share one lean event loop (`server`): edge-triggered
+//! epoll, two system calls a request, and a timing wheel (`wheel`) for what must wait.
 mod account;
 mod clock;
 

@@ -1,4 +1,5 @@
-//! The null server: a fixed body at once. What a client reaches against it is the client's own ceiling.
+//! The null server: a fixed body at once. What a client reaches against it is the client's own
+//! ceiling.
 use std::net::TcpListener;
 use std::os::fd::AsFd;
 use std::sync::Mutex;
@@ -44,7 +45,12 @@ pub fn spawn(config: Config) -> Result<Running<Account>, Error> {
     Running::spawn(1, move |listener, accounts, stop| run(&listener, config, &accounts[0], stop))
 }
 
-fn run(listener: &TcpListener, config: Config, account: &Mutex<Account>, stop: &AtomicBool) -> Result<(), Error> {
+fn run(
+    listener: &TcpListener,
+    config: Config,
+    account: &Mutex<Account>,
+    stop: &AtomicBool,
+) -> Result<(), Error> {
     let body: Vec<u8> = b"Hello World!".iter().copied().cycle().take(config.body_bytes).collect();
     let mut service = Null { answer: Prepared::new("200 OK", "text/plain", &body) };
     server::run(listener.as_fd(), &mut service, account, &|| !stop.load(Ordering::Relaxed))
@@ -80,7 +86,8 @@ mod tests {
         String::from_utf8(answer).unwrap()
     }
 
-    const KEPT: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello World!";
+    const KEPT: &str =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello World!";
 
     #[test]
     fn a_connection_is_kept_until_it_is_asked_to_close() {
@@ -94,7 +101,10 @@ mod tests {
         stream.read_to_string(&mut last).unwrap();
         assert!(last.contains("Connection: close\r\n") && last.ends_with("Hello World!"), "{last}");
         let account = server.stop().unwrap();
-        assert_eq!((account.connections, account.requests, account.answers, account.peak_connections), (1, 4, 4, 1));
+        assert_eq!(
+            (account.connections, account.requests, account.answers, account.peak_connections),
+            (1, 4, 4, 1)
+        );
         assert_eq!(account.bytes_out as usize, 3 * KEPT.len() + last.len());
     }
 
@@ -107,7 +117,11 @@ mod tests {
             stream.set_nodelay(true).unwrap();
             stream.write_all(&requests[..cut]).unwrap();
             std::thread::sleep(std::time::Duration::from_micros(300));
-            assert_eq!(ask(&mut stream, &requests[cut..], 3 * KEPT.len()), KEPT.repeat(3), "cut at {cut}");
+            assert_eq!(
+                ask(&mut stream, &requests[cut..], 3 * KEPT.len()),
+                KEPT.repeat(3),
+                "cut at {cut}"
+            );
         }
         assert_eq!(server.stop().unwrap().requests, 3 * (requests.len() as u64 - 1));
     }

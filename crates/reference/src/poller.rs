@@ -23,7 +23,9 @@ impl Interest {
         let bits = match self {
             Self::Accept => libc::EPOLLIN,
             Self::Input => libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLET,
-            Self::InputAndOutput => libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET,
+            Self::InputAndOutput => {
+                libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET
+            }
         };
         bits as u32
     }
@@ -69,17 +71,28 @@ impl Poller {
         }
         // SAFETY: `fd` was just created and belongs to nobody else.
         let epoll = unsafe { OwnedFd::from_raw_fd(fd) };
-        // The default slack of 50 us would show as lateness of every waiting answer; a nanosecond is the least that can be asked.
-        // SAFETY: no pointers are passed. A failure leaves the default, which is only less exact.
+        // The default slack of 50 us would show as lateness of every waiting answer; a nanosecond
+        // is the least that can be asked. SAFETY: no pointers are passed. A failure leaves the
+        // default, which is only less exact.
         unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
         Ok(Self { epoll, events: Vec::with_capacity(BATCH) })
     }
 
-    pub(crate) fn add(&self, fd: BorrowedFd<'_>, token: u64, interest: Interest) -> Result<(), Error> {
+    pub(crate) fn add(
+        &self,
+        fd: BorrowedFd<'_>,
+        token: u64,
+        interest: Interest,
+    ) -> Result<(), Error> {
         self.control(libc::EPOLL_CTL_ADD, fd, token, interest)
     }
 
-    pub(crate) fn modify(&self, fd: BorrowedFd<'_>, token: u64, interest: Interest) -> Result<(), Error> {
+    pub(crate) fn modify(
+        &self,
+        fd: BorrowedFd<'_>,
+        token: u64,
+        interest: Interest,
+    ) -> Result<(), Error> {
         self.control(libc::EPOLL_CTL_MOD, fd, token, interest)
     }
 
@@ -87,19 +100,31 @@ impl Poller {
         self.control(libc::EPOLL_CTL_DEL, fd, 0, Interest::Accept)
     }
 
-    fn control(&self, operation: i32, fd: BorrowedFd<'_>, token: u64, interest: Interest) -> Result<(), Error> {
+    fn control(
+        &self,
+        operation: i32,
+        fd: BorrowedFd<'_>,
+        token: u64,
+        interest: Interest,
+    ) -> Result<(), Error> {
         let mut event = libc::epoll_event { events: interest.bits(), u64: token };
         // SAFETY: both descriptors are open and `event` outlives the call.
-        let result = unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), operation, fd.as_raw_fd(), &raw mut event) };
+        let result = unsafe {
+            libc::epoll_ctl(self.epoll.as_raw_fd(), operation, fd.as_raw_fd(), &raw mut event)
+        };
         if result < 0 { Err(Error::last("epoll_ctl")) } else { Ok(()) }
     }
 
     /// Waits for events, at most `timeout_ns`. An interruption by a signal counts as no events.
     pub(crate) fn wait(&mut self, timeout_ns: u64) -> Result<(), Error> {
-        let timeout = libc::timespec { tv_sec: (timeout_ns / 1_000_000_000) as i64, tv_nsec: (timeout_ns % 1_000_000_000) as i64 };
+        let timeout = libc::timespec {
+            tv_sec: (timeout_ns / 1_000_000_000) as i64,
+            tv_nsec: (timeout_ns % 1_000_000_000) as i64,
+        };
         self.events.clear();
-        // SAFETY: the vector has room for BATCH events, the timespec outlives the call, no signal mask is given.
-        // epoll_pwait2 came with Linux 5.11; the C library's wrapper is newer, so it is called by number.
+        // SAFETY: the vector has room for BATCH events, the timespec outlives the call, no signal
+        // mask is given. epoll_pwait2 came with Linux 5.11; the C library's wrapper is newer, so it
+        // is called by number.
         let count = unsafe {
             libc::syscall(
                 libc::SYS_epoll_pwait2,
@@ -113,7 +138,11 @@ impl Poller {
         };
         if count < 0 {
             let source = io::Error::last_os_error();
-            return if source.kind() == io::ErrorKind::Interrupted { Ok(()) } else { Err(Error::System { action: "epoll_pwait2", source }) };
+            return if source.kind() == io::ErrorKind::Interrupted {
+                Ok(())
+            } else {
+                Err(Error::System { action: "epoll_pwait2", source })
+            };
         }
         // SAFETY: the kernel wrote `count` <= BATCH events.
         unsafe { self.events.set_len(count as usize) };

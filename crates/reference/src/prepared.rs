@@ -1,7 +1,8 @@
 //! Answers made once and sent often.
 use crate::request::{Method, Persistence, Request};
 
-/// An answer in each form that a request can ask for: kept, kept and said so, closed; with its body or (HEAD) without.
+/// An answer in each form that a request can ask for: kept, kept and said so, closed; with its body
+/// or (HEAD) without.
 pub(crate) struct Prepared {
     /// Head and body by persistence.
     answers: [Vec<u8>; 3],
@@ -15,7 +16,14 @@ impl Prepared {
             bytes.extend_from_slice(body);
             bytes
         };
-        Self { answers: [answer(""), answer("Connection: keep-alive\r\n"), answer("Connection: close\r\n")], body_length: body.len() }
+        Self {
+            answers: [
+                answer(""),
+                answer("Connection: keep-alive\r\n"),
+                answer("Connection: close\r\n"),
+            ],
+            body_length: body.len(),
+        }
     }
 
     /// `404 Not Found`.
@@ -30,7 +38,8 @@ impl Prepared {
             Persistence::KeepAndSay => &self.answers[1],
             Persistence::Close => &self.answers[2],
         };
-        let end = if method == Method::Head { answer.len() - self.body_length } else { answer.len() };
+        let end =
+            if method == Method::Head { answer.len() - self.body_length } else { answer.len() };
         out.extend_from_slice(&answer[..end]);
     }
 
@@ -50,6 +59,9 @@ mod tests {
         let prepared = Prepared::new("200 OK", "text/plain", b"abc");
         let mut out = Vec::new();
         prepared.write(Method::Head, Persistence::Close, &mut out);
-        assert_eq!(String::from_utf8(out).unwrap(), "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\nConnection: close\r\n\r\n");
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\nConnection: close\r\n\r\n"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Requests as the reference servers see them: where one ends, what it asks, whether its connection stays.
+//! Requests as the reference servers see them: where one ends, what it asks, whether its connection
+//! stays.
 
 /// The longest head that is read.
 const HEAD_LIMIT: usize = 64 * 1024;
@@ -66,12 +67,17 @@ pub(crate) fn parse(bytes: &[u8]) -> Parsed<'_> {
                 persistence = Persistence::KeepAndSay;
             }
         } else if name.eq_ignore_ascii_case(b"content-length") {
-            let Some(length) = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()).filter(|length| *length <= BODY_LIMIT) else {
+            let Some(length) = std::str::from_utf8(value)
+                .ok()
+                .and_then(|text| text.parse().ok())
+                .filter(|length| *length <= BODY_LIMIT)
+            else {
                 return Parsed::Bad;
             };
             body_length = length;
         } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
-            // No client of these servers sends chunked bodies; guessing their end would be worse than saying no.
+            // No client of these servers sends chunked bodies; guessing their end would be worse
+            // than saying no.
             return Parsed::Bad;
         }
     }
@@ -109,7 +115,8 @@ fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
     bytes.windows(what.len()).position(|window| window == what)
 }
 
-/// Remembers the last head: load generators send the same one again and again, and comparing is much cheaper than parsing.
+/// Remembers the last head: load generators send the same one again and again, and comparing is
+/// much cheaper than parsing.
 #[derive(Default)]
 pub(crate) struct LastHead {
     bytes: Vec<u8>,
@@ -117,13 +124,18 @@ pub(crate) struct LastHead {
 }
 
 impl LastHead {
-    /// As [`parse`]; a request without a body that begins with the last head is not parsed again. A head ends at its first empty line,
-    /// so bytes that begin with it hold the same request.
+    /// As [`parse`]; a request without a body that begins with the last head is not parsed again. A
+    /// head ends at its first empty line, so bytes that begin with it hold the same request.
     pub(crate) fn parse<'a>(&mut self, bytes: &'a [u8]) -> Parsed<'a> {
         if let Some((method, persistence, target)) = &self.facts
             && bytes.starts_with(&self.bytes)
         {
-            let request = Request { method: *method, target: &bytes[target.clone()], persistence: *persistence, length: self.bytes.len() };
+            let request = Request {
+                method: *method,
+                target: &bytes[target.clone()],
+                persistence: *persistence,
+                length: self.bytes.len(),
+            };
             return Parsed::Complete(request);
         }
         let parsed = parse(bytes);
@@ -133,7 +145,8 @@ impl LastHead {
             self.bytes.clear();
             self.bytes.extend_from_slice(&bytes[..request.length]);
             let start = request.target.as_ptr() as usize - bytes.as_ptr() as usize;
-            self.facts = Some((request.method, request.persistence, start..start + request.target.len()));
+            self.facts =
+                Some((request.method, request.persistence, start..start + request.target.len()));
         }
         parsed
     }
@@ -169,9 +182,15 @@ mod tests {
     #[test]
     fn connections_persist_as_http_says() {
         assert_eq!(complete(b"GET / HTTP/1.1\r\n\r\n").persistence, Persistence::Keep);
-        assert_eq!(complete(b"GET / HTTP/1.1\r\nconnection: Close\r\n\r\n").persistence, Persistence::Close);
+        assert_eq!(
+            complete(b"GET / HTTP/1.1\r\nconnection: Close\r\n\r\n").persistence,
+            Persistence::Close
+        );
         assert_eq!(complete(b"GET / HTTP/1.0\r\n\r\n").persistence, Persistence::Close);
-        assert_eq!(complete(b"GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n").persistence, Persistence::KeepAndSay);
+        assert_eq!(
+            complete(b"GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n").persistence,
+            Persistence::KeepAndSay
+        );
     }
 
     #[test]
@@ -194,9 +213,13 @@ mod tests {
         let mut last = LastHead::default();
         let first = b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n".repeat(2);
         let Parsed::Complete(parsed) = last.parse(&first) else { panic!("not complete") };
-        let Parsed::Complete(again) = last.parse(&first[parsed.length..]) else { panic!("not complete") };
+        let Parsed::Complete(again) = last.parse(&first[parsed.length..]) else {
+            panic!("not complete")
+        };
         assert_eq!(parsed, again);
-        let Parsed::Complete(other) = last.parse(b"GET /count HTTP/1.1\r\nHost: a\r\n\r\n") else { panic!("not complete") };
+        let Parsed::Complete(other) = last.parse(b"GET /count HTTP/1.1\r\nHost: a\r\n\r\n") else {
+            panic!("not complete")
+        };
         assert_eq!(other.target, b"/count");
         assert_eq!(last.parse(b"GET /count HTTP/1.1\r\nHo"), Parsed::Partial);
     }

@@ -1,7 +1,8 @@
-//! The scripted server: does what a test says and keeps its own account of it, so that every figure of a client has a known right value.
+//! The scripted server: does what a test says and keeps its own account of it, so that every figure
+//! of a client has a known right value.
 //!
-//! A [`Script`] says what happens to connections and requests, an [`Answer`] what is sent for one request and how. Instants in the
-//! [`Account`] are CLOCK_MONOTONIC, as the engine's.
+//! A [`Script`] says what happens to connections and requests, an [`Answer`] what is sent for one
+//! request and how. Instants in the [`Account`] are CLOCK_MONOTONIC, as the engine's.
 //!
 //! ```
 //! use pippin_reference::scripted::{Answer, Script, spawn};
@@ -54,7 +55,9 @@ pub fn serve(listener: TcpListener, script: Script, stop: &AtomicBool) -> Result
 /// # Errors
 /// If no port or no thread is to be had.
 pub fn spawn(script: Script) -> Result<Running<Account>, Error> {
-    Running::spawn(1, move |listener, accounts, stop| server::run(&listener, script, &accounts[0], stop))
+    Running::spawn(1, move |listener, accounts, stop| {
+        server::run(&listener, script, &accounts[0], stop)
+    })
 }
 
 impl Running<Account> {

@@ -1,7 +1,8 @@
 //! The lean event loop of the null, upstream and device servers.
 //!
-//! A request costs one receive and one send; a wait costs one entry in the timing wheel. Requests on one connection are answered one after
-//! the other in their order, so a pipelined request behind a waiting one begins to wait when that one is answered.
+//! A request costs one receive and one send; a wait costs one entry in the timing wheel. Requests
+//! on one connection are answered one after the other in their order, so a pipelined request behind
+//! a waiting one begins to wait when that one is answered.
 mod connection;
 
 use std::io::ErrorKind;
@@ -24,7 +25,8 @@ pub(crate) use connection::Ticket;
 const STOP_CHECK_NS: u64 = 20_000_000;
 /// Connections accepted before others get their turn.
 const ACCEPTS_A_TURN: usize = 64;
-/// The token of the listener; connections have their generation above bit 32 and a descriptor below it.
+/// The token of the listener; connections have their generation above bit 32 and a descriptor below
+/// it.
 const LISTENER: u64 = u64::MAX;
 
 /// What a server answers.
@@ -32,7 +34,8 @@ pub(crate) trait Service {
     /// Whether `answer` may return [`Reply::After`]; if not, the loop does without the clock.
     const WAITS: bool;
 
-    /// Appends the answer to `out`, or says how long it takes. `account` has the request counted already.
+    /// Appends the answer to `out`, or says how long it takes. `account` has the request counted
+    /// already.
     fn answer(&mut self, request: &Request<'_>, account: &mut Account, out: &mut Vec<u8>) -> Reply;
 
     /// Appends the answer of a request whose wait is over.
@@ -55,7 +58,12 @@ enum Fate {
 }
 
 /// Serves until `go_on` says no.
-pub(crate) fn run<S: Service>(listener: BorrowedFd<'_>, service: &mut S, account: &Mutex<Account>, go_on: &dyn Fn() -> bool) -> Result<(), Error> {
+pub(crate) fn run<S: Service>(
+    listener: BorrowedFd<'_>,
+    service: &mut S,
+    account: &Mutex<Account>,
+    go_on: &dyn Fn() -> bool,
+) -> Result<(), Error> {
     socket::prepare_listener(listener)?;
     let mut server = Server::new(listener, service)?;
     let mut now_ns = monotonic_ns();
@@ -122,35 +130,50 @@ impl<'a, S: Service> Server<'a, S> {
     }
 
     fn sleep_ns(&self, now_ns: u64) -> u64 {
-        self.wheel.next_due_ns().map_or(STOP_CHECK_NS, |due_ns| due_ns.saturating_sub(now_ns).min(STOP_CHECK_NS))
+        self.wheel
+            .next_due_ns()
+            .map_or(STOP_CHECK_NS, |due_ns| due_ns.saturating_sub(now_ns).min(STOP_CHECK_NS))
     }
 
     fn accept_some(&mut self, now_ns: u64, account: &mut Account) -> Result<(), Error> {
         for _ in 0..ACCEPTS_A_TURN {
             match socket::accept(self.listener) {
-                Ok(socket) => self.begin(Connection::new(socket, self.next_generation), now_ns, account)?,
+                Ok(socket) => {
+                    self.begin(Connection::new(socket, self.next_generation), now_ns, account)?
+                }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => {
                     account.descriptors_exhausted += 1;
                     self.accepting = false;
                     return self.poller.remove(self.listener);
                 }
-                // The client gave up before it was accepted, or a signal came: the next one may be fine.
+                // The client gave up before it was accepted, or a signal came: the next one may be
+                // fine.
                 Err(_) => {}
             }
         }
         Ok(())
     }
 
-    /// A connection often brings its first request along; if that closes it again, epoll never needs to know of it.
-    fn begin(&mut self, mut connection: Connection, now_ns: u64, account: &mut Account) -> Result<(), Error> {
+    /// A connection often brings its first request along; if that closes it again, epoll never
+    /// needs to know of it.
+    fn begin(
+        &mut self,
+        mut connection: Connection,
+        now_ns: u64,
+        account: &mut Account,
+    ) -> Result<(), Error> {
         self.next_generation = (self.next_generation + 1) & 0x7fff_ffff;
         account.connections += 1;
         account.live_connections += 1;
         account.peak_connections = account.peak_connections.max(account.live_connections);
         match self.converse(&mut connection, now_ns, account) {
             Fate::Keep => {
-                self.poller.add(connection.socket.as_fd(), connection.token(), connection.interest())?;
+                self.poller.add(
+                    connection.socket.as_fd(),
+                    connection.token(),
+                    connection.interest(),
+                )?;
                 connection.interest_is_set();
                 self.put(connection);
             }
@@ -167,9 +190,12 @@ impl<'a, S: Service> Server<'a, S> {
         self.connections[index] = Some(connection);
     }
 
-    /// Takes the connection out for the time it is worked on; `None` if the token is of one that is gone.
+    /// Takes the connection out for the time it is worked on; `None` if the token is of one that is
+    /// gone.
     fn take(&mut self, token: u64) -> Option<Connection> {
-        self.connections.get_mut((token & 0xffff_ffff) as usize)?.take_if(|connection| connection.token() == token)
+        self.connections
+            .get_mut((token & 0xffff_ffff) as usize)?
+            .take_if(|connection| connection.token() == token)
     }
 
     fn close(&mut self, connection: Connection, account: &mut Account) -> Result<(), Error> {
@@ -188,10 +214,13 @@ impl<'a, S: Service> Server<'a, S> {
 
     fn on_event(&mut self, event: Event, now_ns: u64, account: &mut Account) {
         let Some(mut connection) = self.take(event.token) else { return };
-        let fate = if event.gone() || (event.output() && self.flush_unsent(&mut connection, account) == Fate::Close) {
+        let fate = if event.gone()
+            || (event.output() && self.flush_unsent(&mut connection, account) == Fate::Close)
+        {
             Fate::Close
         } else if connection.waiting.is_some() {
-            // Whatever came is read when its turn has come; edge-triggered epoll won't repeat itself.
+            // Whatever came is read when its turn has come; edge-triggered epoll won't repeat
+            // itself.
             connection.unread |= event.input();
             Fate::Keep
         } else {
@@ -202,18 +231,29 @@ impl<'a, S: Service> Server<'a, S> {
 
     fn settle(&mut self, mut connection: Connection, fate: Fate, account: &mut Account) {
         let watched = fate == Fate::Keep
-            && (!connection.interest_changed() || self.poller.modify(connection.socket.as_fd(), connection.token(), connection.interest()).is_ok());
+            && (!connection.interest_changed()
+                || self
+                    .poller
+                    .modify(connection.socket.as_fd(), connection.token(), connection.interest())
+                    .is_ok());
         if watched {
             connection.interest_is_set();
             self.put(connection);
         } else if self.close(connection, account).is_err() {
-            // Listening again failed: only this server's own descriptors could be the reason; existing connections go on.
+            // Listening again failed: only this server's own descriptors could be the reason;
+            // existing connections go on.
             self.accepting = false;
         }
     }
 
-    /// Reads and answers until there is nothing more to read, an answer must wait, or the client does not take its answers.
-    fn converse(&mut self, connection: &mut Connection, now_ns: u64, account: &mut Account) -> Fate {
+    /// Reads and answers until there is nothing more to read, an answer must wait, or the client
+    /// does not take its answers.
+    fn converse(
+        &mut self,
+        connection: &mut Connection,
+        now_ns: u64,
+        account: &mut Account,
+    ) -> Fate {
         loop {
             if connection.unsent.is_some() {
                 connection.unread = true;
@@ -231,7 +271,8 @@ impl<'a, S: Service> Server<'a, S> {
             };
             account.bytes_in += count as u64;
             connection.unread = count == self.input.len();
-            // Lent out for the call, so that a request can borrow from it while the rest of the server is changed.
+            // Lent out for the call, so that a request can borrow from it while the rest of the
+            // server is changed.
             let input = std::mem::take(&mut self.input);
             if connection.partial.is_empty() {
                 let used = self.answer_all(connection, &input[..count], now_ns, account);
@@ -253,7 +294,13 @@ impl<'a, S: Service> Server<'a, S> {
     }
 
     /// Answers the complete requests in `bytes` into the output; returns how many bytes they took.
-    fn answer_all(&mut self, connection: &mut Connection, bytes: &[u8], now_ns: u64, account: &mut Account) -> usize {
+    fn answer_all(
+        &mut self,
+        connection: &mut Connection,
+        bytes: &[u8],
+        now_ns: u64,
+        account: &mut Account,
+    ) -> usize {
         let mut used = 0;
         while used < bytes.len() && connection.waiting.is_none() && !connection.closing {
             match self.last_head.parse(&bytes[used..]) {
@@ -267,7 +314,11 @@ impl<'a, S: Service> Server<'a, S> {
                         }
                         Reply::After(wait_ns) => {
                             account.call_begins();
-                            let ticket = Ticket { due_ns: now_ns + wait_ns, method: request.method, persistence: request.persistence };
+                            let ticket = Ticket {
+                                due_ns: now_ns + wait_ns,
+                                method: request.method,
+                                persistence: request.persistence,
+                            };
                             self.wheel.add(ticket.due_ns, connection.token());
                             connection.waiting = Some(ticket);
                         }
@@ -307,7 +358,12 @@ impl<'a, S: Service> Server<'a, S> {
         self.due = due;
     }
 
-    fn go_on_after_wait(&mut self, connection: &mut Connection, now_ns: u64, account: &mut Account) -> Fate {
+    fn go_on_after_wait(
+        &mut self,
+        connection: &mut Connection,
+        now_ns: u64,
+        account: &mut Account,
+    ) -> Fate {
         if !connection.closing && !connection.partial.is_empty() {
             let bytes = std::mem::take(&mut connection.partial);
             let used = self.answer_all(connection, &bytes, now_ns, account);
@@ -316,7 +372,11 @@ impl<'a, S: Service> Server<'a, S> {
         if self.flush(connection, account) == Fate::Close {
             return Fate::Close;
         }
-        if connection.unread && connection.waiting.is_none() { self.converse(connection, now_ns, account) } else { Fate::Keep }
+        if connection.unread && connection.waiting.is_none() {
+            self.converse(connection, now_ns, account)
+        } else {
+            Fate::Keep
+        }
     }
 
     /// Sends the output; what the kernel does not take stays with the connection.

@@ -9,8 +9,8 @@ use crate::error::Error;
 /// The backlog asked for; the kernel cuts it to `net.core.somaxconn`.
 const BACKLOG: i32 = 65_535;
 
-/// Listens with a long backlog. With `shared` other threads or processes may listen on the same address too (SO_REUSEPORT), and the kernel
-/// spreads connections over them.
+/// Listens with a long backlog. With `shared` other threads or processes may listen on the same
+/// address too (SO_REUSEPORT), and the kernel spreads connections over them.
 ///
 /// # Errors
 /// If the address can't be listened on.
@@ -45,7 +45,9 @@ pub(crate) fn bind(fd: RawFd, address: SocketAddr) -> io::Result<()> {
                 sin_zero: [0; 8],
             };
             // SAFETY: the address outlives the call and its length is right.
-            unsafe { libc::bind(fd, (&raw const address).cast(), mem::size_of_val(&address) as u32) }
+            unsafe {
+                libc::bind(fd, (&raw const address).cast(), mem::size_of_val(&address) as u32)
+            }
         }
         SocketAddr::V6(v6) => {
             let address = libc::sockaddr_in6 {
@@ -56,14 +58,16 @@ pub(crate) fn bind(fd: RawFd, address: SocketAddr) -> io::Result<()> {
                 sin6_scope_id: v6.scope_id(),
             };
             // SAFETY: the address outlives the call and its length is right.
-            unsafe { libc::bind(fd, (&raw const address).cast(), mem::size_of_val(&address) as u32) }
+            unsafe {
+                libc::bind(fd, (&raw const address).cast(), mem::size_of_val(&address) as u32)
+            }
         }
     };
     check(result).map(drop)
 }
 
-/// Makes a listener fit for the event loop: long backlog, never blocking, no Nagle's delay on its connections (which inherit that
-/// from it on Linux, one call saved for each).
+/// Makes a listener fit for the event loop: long backlog, never blocking, no Nagle's delay on its
+/// connections (which inherit that from it on Linux, one call saved for each).
 pub(crate) fn prepare_listener(listener: BorrowedFd<'_>) -> Result<(), Error> {
     // SAFETY: no pointers are passed. Listening again only changes the backlog.
     if unsafe { libc::listen(listener.as_raw_fd(), BACKLOG) } < 0 {
@@ -74,13 +78,21 @@ pub(crate) fn prepare_listener(listener: BorrowedFd<'_>) -> Result<(), Error> {
     if unsafe { libc::ioctl(listener.as_raw_fd(), libc::FIONBIO, &raw const nonblocking) } < 0 {
         return Err(Error::last("ioctl FIONBIO"));
     }
-    set_option(listener.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_NODELAY, &1_i32).map_err(|source| Error::System { action: "setting TCP_NODELAY", source })
+    set_option(listener.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_NODELAY, &1_i32)
+        .map_err(|source| Error::System { action: "setting TCP_NODELAY", source })
 }
 
 /// The next connection, non-blocking.
 pub(crate) fn accept(listener: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     // SAFETY: null pointers ask for no address.
-    let fd = check(unsafe { libc::accept4(listener.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut(), libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) })?;
+    let fd = check(unsafe {
+        libc::accept4(
+            listener.as_raw_fd(),
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+            libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC,
+        )
+    })?;
     // SAFETY: `fd` was just created and belongs to nobody else.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
@@ -88,31 +100,49 @@ pub(crate) fn accept(listener: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 /// recv(2).
 pub(crate) fn receive(connection: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
     // SAFETY: the buffer outlives the call and its length is given.
-    let count = unsafe { libc::recv(connection.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
+    let count =
+        unsafe { libc::recv(connection.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
     if count < 0 { Err(io::Error::last_os_error()) } else { Ok(count as usize) }
 }
 
 /// send(2) without SIGPIPE.
 pub(crate) fn send(connection: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     // SAFETY: the bytes outlive the call and their length is given.
-    let count = unsafe { libc::send(connection.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) };
+    let count = unsafe {
+        libc::send(connection.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL)
+    };
     if count < 0 { Err(io::Error::last_os_error()) } else { Ok(count as usize) }
 }
 
 /// Makes the coming close(2) a reset.
 pub(crate) fn reset_on_close(connection: BorrowedFd<'_>) -> io::Result<()> {
-    set_option(connection.as_raw_fd(), libc::SOL_SOCKET, libc::SO_LINGER, &libc::linger { l_onoff: 1, l_linger: 0 })
+    set_option(
+        connection.as_raw_fd(),
+        libc::SOL_SOCKET,
+        libc::SO_LINGER,
+        &libc::linger { l_onoff: 1, l_linger: 0 },
+    )
 }
 
 /// Says that no more will be sent.
 pub(crate) fn finish_sending(connection: BorrowedFd<'_>) {
-    // SAFETY: no pointers are passed. It fails only if the connection is gone already, which is as good.
+    // SAFETY: no pointers are passed. It fails only if the connection is gone already, which is as
+    // good.
     unsafe { libc::shutdown(connection.as_raw_fd(), libc::SHUT_WR) };
 }
 
 fn set_option<T>(fd: RawFd, level: i32, name: i32, value: &T) -> io::Result<()> {
     // SAFETY: the value outlives the call and its length is given.
-    check(unsafe { libc::setsockopt(fd, level, name, std::ptr::from_ref(value).cast(), mem::size_of::<T>() as u32) }).map(drop)
+    check(unsafe {
+        libc::setsockopt(
+            fd,
+            level,
+            name,
+            std::ptr::from_ref(value).cast(),
+            mem::size_of::<T>() as u32,
+        )
+    })
+    .map(drop)
 }
 
 fn check(result: i32) -> io::Result<i32> {
@@ -145,6 +175,8 @@ mod tests {
 
     #[test]
     fn listens_on_ipv6() {
-        assert!(listen("[::1]:0".parse().unwrap(), false).unwrap().local_addr().unwrap().port() > 0);
+        assert!(
+            listen("[::1]:0".parse().unwrap(), false).unwrap().local_addr().unwrap().port() > 0
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! TLS for tests: certificates of our own making, and a front that puts TLS before any other server.
+//! TLS for tests: certificates of our own making, and a front that puts TLS before any other
+//! server.
 //!
 //! ```
 //! use pippin_reference::scripted::{Answer, Script, spawn};

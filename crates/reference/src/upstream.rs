@@ -1,4 +1,5 @@
-//! The slow upstream of the workload `proxy`: a short body after 500 ms, good for 10,000 waiting calls, counted.
+//! The slow upstream of the workload `proxy`: a short body after 500 ms, good for 10,000 waiting
+//! calls, counted.
 //!
 //! | request | answer |
 //! |---|---|
@@ -26,14 +27,19 @@ pub struct Config {
     pub delay: Duration,
     /// The body of `/slow`.
     pub body: Vec<u8>,
-    /// The upstream says that it was the bottleneck when the 99th percentile of its own lateness is beyond this fraction of the delay.
+    /// The upstream says that it was the bottleneck when the 99th percentile of its own lateness is
+    /// beyond this fraction of the delay.
     pub bottleneck_fraction: f64,
 }
 
 impl Default for Config {
     /// The published experiment: 20 bytes after 500 ms; 2 % late counts as its own fault.
     fn default() -> Self {
-        Self { delay: Duration::from_millis(500), body: b"12345678901234567890".to_vec(), bottleneck_fraction: 0.02 }
+        Self {
+            delay: Duration::from_millis(500),
+            body: b"12345678901234567890".to_vec(),
+            bottleneck_fraction: 0.02,
+        }
     }
 }
 
@@ -56,9 +62,16 @@ pub fn spawn(config: Config) -> Result<Running<Account>, Error> {
     Running::spawn(1, move |listener, accounts, stop| run(&listener, &config, &accounts[0], stop))
 }
 
-fn run(listener: &TcpListener, config: &Config, account: &Mutex<Account>, stop: &AtomicBool) -> Result<(), Error> {
-    let delay_ns = u64::try_from(config.delay.as_nanos())
-        .map_err(|_| Error::Config { what: format!("a delay of {} s", config.delay.as_secs()), fix: "use one that fits into 584 years" })?;
+fn run(
+    listener: &TcpListener,
+    config: &Config,
+    account: &Mutex<Account>,
+    stop: &AtomicBool,
+) -> Result<(), Error> {
+    let delay_ns = u64::try_from(config.delay.as_nanos()).map_err(|_| Error::Config {
+        what: format!("a delay of {} s", config.delay.as_secs()),
+        fix: "use one that fits into 584 years",
+    })?;
     let mut service = Upstream {
         delay_ns,
         late_beyond_ns: (delay_ns as f64 * config.bottleneck_fraction) as u64,
@@ -83,7 +96,10 @@ impl Service for Upstream {
     fn answer(&mut self, request: &Request<'_>, account: &mut Account, out: &mut Vec<u8>) -> Reply {
         match (request.method, request.target) {
             (Method::Get | Method::Head, b"/slow") => return Reply::After(self.delay_ns),
-            (Method::Get, b"/count") => Prepared::new("200 OK", "application/json", self.count(account).as_bytes()).answer(request, out),
+            (Method::Get, b"/count") => {
+                Prepared::new("200 OK", "application/json", self.count(account).as_bytes())
+                    .answer(request, out)
+            }
             (Method::Post, b"/reset") => {
                 account.reset();
                 self.reset.answer(request, out);
@@ -101,9 +117,13 @@ impl Service for Upstream {
 impl Upstream {
     /// The account as JSON; what is not known is null.
     fn count(&self, account: &Account) -> String {
-        let number = |value: Option<u64>| value.map_or_else(|| "null".to_owned(), |value| value.to_string());
+        let number =
+            |value: Option<u64>| value.map_or_else(|| "null".to_owned(), |value| value.to_string());
         let p99_ns = account.late.p99_ns();
-        let bottleneck = p99_ns.map_or_else(|| "null".to_owned(), |late_ns| (late_ns > self.late_beyond_ns).to_string());
+        let bottleneck = p99_ns.map_or_else(
+            || "null".to_owned(),
+            |late_ns| (late_ns > self.late_beyond_ns).to_string(),
+        );
         let mut json = String::from("{");
         for (key, value) in [
             ("calls", account.calls.to_string()),
@@ -156,7 +176,10 @@ mod tests {
         let begin = Instant::now();
         let answer = exchange(server.address(), SLOW);
         assert!(begin.elapsed() >= Duration::from_millis(60));
-        assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with("\r\n\r\n12345678901234567890"), "{answer}");
+        assert!(
+            answer.starts_with("HTTP/1.1 200 ") && answer.ends_with("\r\n\r\n12345678901234567890"),
+            "{answer}"
+        );
         let account = server.stop().unwrap();
         assert_eq!((account.calls, account.waiting, account.late.count()), (1, 0, 1));
     }
@@ -165,7 +188,8 @@ mod tests {
     fn many_wait_at_the_same_time() {
         let server = spawn(quick()).unwrap();
         let begin = Instant::now();
-        let mut streams: Vec<TcpStream> = (0..200).map(|_| TcpStream::connect(server.address()).unwrap()).collect();
+        let mut streams: Vec<TcpStream> =
+            (0..200).map(|_| TcpStream::connect(server.address()).unwrap()).collect();
         streams.iter_mut().for_each(|stream| stream.write_all(SLOW.as_bytes()).unwrap());
         for stream in &mut streams {
             let mut answer = String::new();
@@ -182,23 +206,41 @@ mod tests {
     #[test]
     fn counts_calls_and_forgets_them_on_reset() {
         let server = spawn(quick()).unwrap();
-        assert!(exchange(server.address(), COUNT).contains("{\"calls\":0,\"waiting\":0,\"peak_waiting\":0,"));
+        assert!(
+            exchange(server.address(), COUNT)
+                .contains("{\"calls\":0,\"waiting\":0,\"peak_waiting\":0,")
+        );
         assert!(exchange(server.address(), COUNT).contains("\"late_max_ns\":null"));
         exchange(server.address(), SLOW);
-        assert!(exchange(server.address(), COUNT).contains("{\"calls\":1,\"waiting\":0,\"peak_waiting\":1,"));
-        exchange(server.address(), "POST /reset HTTP/1.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-        assert!(exchange(server.address(), COUNT).contains("{\"calls\":0,\"waiting\":0,\"peak_waiting\":0,"));
+        assert!(
+            exchange(server.address(), COUNT)
+                .contains("{\"calls\":1,\"waiting\":0,\"peak_waiting\":1,")
+        );
+        exchange(
+            server.address(),
+            "POST /reset HTTP/1.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+        );
+        assert!(
+            exchange(server.address(), COUNT)
+                .contains("{\"calls\":0,\"waiting\":0,\"peak_waiting\":0,")
+        );
     }
 
     #[test]
     fn pipelined_calls_are_answered_in_order_each_after_its_wait() {
         let server = spawn(quick()).unwrap();
         let begin = Instant::now();
-        let answers = exchange(server.address(), &format!("GET /slow HTTP/1.1\r\n\r\nGET /count HTTP/1.1\r\n\r\n{SLOW}"));
+        let answers = exchange(
+            server.address(),
+            &format!("GET /slow HTTP/1.1\r\n\r\nGET /count HTTP/1.1\r\n\r\n{SLOW}"),
+        );
         assert!(begin.elapsed() >= Duration::from_millis(120));
         assert_eq!(answers.matches("12345678901234567890").count(), 2);
         let count = answers.find("\"calls\":1").unwrap();
-        assert!(answers.find("12345678901234567890").unwrap() < count && count < answers.rfind("12345678901234567890").unwrap());
+        assert!(
+            answers.find("12345678901234567890").unwrap() < count
+                && count < answers.rfind("12345678901234567890").unwrap()
+        );
     }
 
     #[test]
@@ -216,6 +258,9 @@ mod tests {
     #[test]
     fn anything_else_is_not_found() {
         let server = spawn(quick()).unwrap();
-        assert!(exchange(server.address(), "GET / HTTP/1.1\r\nConnection: close\r\n\r\n").starts_with("HTTP/1.1 404 "));
+        assert!(
+            exchange(server.address(), "GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
+                .starts_with("HTTP/1.1 404 ")
+        );
     }
 }

@@ -1,8 +1,9 @@
 //! A hashed timing wheel: timers by the thousand without a heap object each.
 //!
-//! A timer lies in the slot of its deadline modulo the wheel's turn; one that is due in a later turn stays where it is when the hand
-//! passes. Adding is O(1), and so is firing as long as few timers are more than a turn away, which holds for waits up to half a second.
-//! Cancelled timers are not removed: whoever owns them recognises stale tokens.
+//! A timer lies in the slot of its deadline modulo the wheel's turn; one that is due in a later
+//! turn stays where it is when the hand passes. Adding is O(1), and so is firing as long as few
+//! timers are more than a turn away, which holds for waits up to half a second. Cancelled timers
+//! are not removed: whoever owns them recognises stale tokens.
 
 /// 2^17 ns = 131 us.
 const SLOT_BITS: u32 = 17;
@@ -20,7 +21,8 @@ pub(crate) struct Wheel {
     slots: Vec<Vec<Timer>>,
     /// One bit a slot: whether it holds timers.
     occupied: [u64; SLOTS / 64],
-    /// All slots before this one (counted since the clock's origin) hold only timers of later turns.
+    /// All slots before this one (counted since the clock's origin) hold only timers of later
+    /// turns.
     hand: u64,
     count: usize,
 }
@@ -28,7 +30,12 @@ pub(crate) struct Wheel {
 impl Wheel {
     /// An empty wheel whose hand stands at `now_ns`.
     pub(crate) fn new(now_ns: u64) -> Self {
-        Self { slots: vec![Vec::new(); SLOTS], occupied: [0; SLOTS / 64], hand: now_ns >> SLOT_BITS, count: 0 }
+        Self {
+            slots: vec![Vec::new(); SLOTS],
+            occupied: [0; SLOTS / 64],
+            hand: now_ns >> SLOT_BITS,
+            count: 0,
+        }
     }
 
     /// Adds a timer. One that is already past fires at the next turn of the hand.
@@ -39,7 +46,8 @@ impl Wheel {
         self.count += 1;
     }
 
-    /// Moves all tokens that are due at `now_ns` into `due`, slot by slot (within 131 us in no particular order).
+    /// Moves all tokens that are due at `now_ns` into `due`, slot by slot (within 131 us in no
+    /// particular order).
     pub(crate) fn take_due(&mut self, now_ns: u64, due: &mut Vec<u64>) {
         let last = now_ns >> SLOT_BITS;
         if self.count > 0 {
@@ -150,7 +158,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain list: the same timers fire at the same steps, and the earliest deadline agrees.
+        /// Against a plain list: the same timers fire at the same steps, and the earliest deadline
+        /// agrees.
         #[test]
         fn agrees_with_a_plain_list(
             start in 0_u64..5_000_000_000,

@@ -1,4 +1,5 @@
-//! Renders the made-up runs of the tests into a folder, to be looked at: `cargo run -p pippin-report --example render -- FOLDER`.
+//! Renders the made-up runs of the tests into a folder, to be looked at: `cargo run -p
+//! pippin-report --example render -- FOLDER`.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
@@ -27,10 +28,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         std::fs::write(folder.join(format!("{name}.prom")), pippin_report::prometheus::of(&view))?;
         std::fs::write(folder.join(format!("{name}.hlog")), pippin_report::hlog::of(&record)?)?;
         for chart in pippin_report::svg::names(&view) {
-            std::fs::write(folder.join(format!("{name}.{chart}.svg")), pippin_report::svg::of(&view, &chart, Ground::Light)?)?;
+            std::fs::write(
+                folder.join(format!("{name}.{chart}.svg")),
+                pippin_report::svg::of(&view, &chart, Ground::Light)?,
+            )?;
             // Pictures of one run are enough to look at, and take their time in a debug build.
-            for (ground, kind) in [(Ground::Light, "png"), (Ground::Dark, "dark.png")].into_iter().filter(|_| name == "hello") {
-                std::fs::write(folder.join(format!("{name}.{chart}.{kind}")), pippin_report::png::of(&view, &chart, ground)?)?;
+            for (ground, kind) in [(Ground::Light, "png"), (Ground::Dark, "dark.png")]
+                .into_iter()
+                .filter(|_| name == "hello")
+            {
+                std::fs::write(
+                    folder.join(format!("{name}.{chart}.{kind}")),
+                    pippin_report::png::of(&view, &chart, ground)?,
+                )?;
             }
         }
         std::fs::write(folder.join(format!("{name}.html")), pippin_report::html::page(&view))?;

@@ -1,5 +1,5 @@
-//! Charts as SVG, drawn by `plotters` without a browser: the same text stands in the page, in a README and in a test
-//! (docs/decisions/charts.md).
+//! Charts as SVG, drawn by `plotters` without a browser: the same text stands in the page, in a
+//! README and in a test (docs/decisions/charts.md).
 //!
 //! | module | what it draws |
 //! |---|---|
@@ -8,7 +8,8 @@
 //! | [`canvas`] | sizes, legend, the drawing of lines and bars |
 //! | the others | one chart each |
 //!
-//! Every chart has its figures as a table too, for readers who cannot see it and for those who want the numbers.
+//! Every chart has its figures as a table too, for readers who cannot see it and for those who want
+//! the numbers.
 pub mod axis;
 pub mod calendar;
 pub mod canvas;
@@ -39,7 +40,8 @@ pub struct Chart {
     pub alternative: String,
     /// How to read it.
     pub caption: String,
-    /// Whether its lines are those of targets, in their colours, so that the page may show and hide them.
+    /// Whether its lines are those of targets, in their colours, so that the page may show and hide
+    /// them.
     pub lines_by_target: bool,
     /// SVG for a wide screen and for paper.
     pub wide: String,

@@ -1,5 +1,6 @@
-//! The result as CSV (RFC 4180): one row for each target, and for each of its steps in a sweep or a capacity search. Columns carry their
-//! unit in their name; unknown is empty; docs/formats.md describes them.
+//! The result as CSV (RFC 4180): one row for each target, and for each of its steps in a sweep or a
+//! capacity search. Columns carry their unit in their name; unknown is empty; docs/formats.md
+//! describes them.
 use pippin_model::histogram::Summary;
 
 use crate::view::View;
@@ -58,7 +59,12 @@ pub fn of(view: &View) -> String {
     record(&mut out, COLUMNS.iter().map(|column| (*column).to_string()));
     for row in &view.rows {
         record(&mut out, headline(view, row));
-        for point in row.sweep.iter().flat_map(|sweep| &sweep.points).filter(|point| Some(point.at) != row.at) {
+        for point in row
+            .sweep
+            .iter()
+            .flat_map(|sweep| &sweep.points)
+            .filter(|point| Some(point.at) != row.at)
+        {
             record(&mut out, step(view, row, point));
         }
     }
@@ -72,7 +78,11 @@ fn record(out: &mut String, cells: impl IntoIterator<Item = String>) {
 }
 
 fn quote(cell: String) -> String {
-    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
+    if cell.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell
+    }
 }
 
 fn cell<T: ToString>(value: Option<T>) -> String {
@@ -82,10 +92,14 @@ fn cell<T: ToString>(value: Option<T>) -> String {
 fn headline(view: &View, row: &Row) -> Vec<String> {
     let figure = row.goodput_per_s;
     let interval = figure.and_then(|figure| figure.interval);
-    let (service, response): (&Summary, &Summary) = (&row.spans.service_time, &row.spans.response_time);
+    let (service, response): (&Summary, &Summary) =
+        (&row.spans.service_time, &row.spans.response_time);
     let known = row.goodput_per_s.is_some();
     let counted = |count: u64| cell(known.then_some(count));
-    let failure = row.failure.as_ref().map(|failure| format!("{}: {}", failure.stage.name(), failure.message));
+    let failure = row
+        .failure
+        .as_ref()
+        .map(|failure| format!("{}: {}", failure.stage.name(), failure.message));
     let caveats: Vec<&str> = row.caveats.iter().map(|counted| counted.caveat.id.as_str()).collect();
     vec![
         view.run.id.clone(),
@@ -151,6 +165,12 @@ fn step(view: &View, row: &Row, point: &Point) -> Vec<String> {
         ("errors", point.errors.to_string()),
         ("target_cores", cell(point.target_cores)),
     ];
-    let of = |column: &str| known.iter().find(|(name, _)| *name == column).map(|(_, value)| value.clone()).unwrap_or_default();
+    let of = |column: &str| {
+        known
+            .iter()
+            .find(|(name, _)| *name == column)
+            .map(|(_, value)| value.clone())
+            .unwrap_or_default()
+    };
     COLUMNS.iter().map(|column| of(column)).collect()
 }

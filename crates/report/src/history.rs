@@ -17,7 +17,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::words;
 
-/// A plan's runs of one target; each plan is a history of its own, because only equal loads compare.
+/// A plan's runs of one target; each plan is a history of its own, because only equal loads
+/// compare.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
     /// The plan.
@@ -89,10 +90,18 @@ impl Figure {
 /// The histories of a target, by plan; points come oldest first.
 #[must_use]
 pub fn of(points: &[HistoryPoint]) -> Vec<History> {
-    let mut plans: Vec<(&str, bool)> = points.iter().map(|point| (point.plan.as_str(), point.quick)).collect();
+    let mut plans: Vec<(&str, bool)> =
+        points.iter().map(|point| (point.plan.as_str(), point.quick)).collect();
     plans.sort_unstable();
     plans.dedup();
-    plans.into_iter().map(|(plan, quick)| History { plan: plan.into(), quick, runs: runs_of(points, plan, quick) }).collect()
+    plans
+        .into_iter()
+        .map(|(plan, quick)| History {
+            plan: plan.into(),
+            quick,
+            runs: runs_of(points, plan, quick),
+        })
+        .collect()
 }
 
 /// Medians by run.
@@ -101,7 +110,14 @@ fn runs_of(points: &[HistoryPoint], plan: &str, quick: bool) -> Vec<Run> {
     for point in points.iter().filter(|point| point.plan == plan && point.quick == quick) {
         let Some(goodput) = point.goodput_per_s else { continue };
         if runs.last().is_none_or(|(run, _, _)| run.id != point.run) {
-            let run = Run { id: point.run.clone(), started_unix_ns: point.started_unix_ns, goodput_per_s: 0.0, p99_ns: None, trials: 0, invalid: false };
+            let run = Run {
+                id: point.run.clone(),
+                started_unix_ns: point.started_unix_ns,
+                goodput_per_s: 0.0,
+                p99_ns: None,
+                trials: 0,
+                invalid: false,
+            };
             runs.push((run, Vec::new(), Vec::new()));
         }
         if let Some((run, goodputs, p99s)) = runs.last_mut() {
@@ -111,7 +127,14 @@ fn runs_of(points: &[HistoryPoint], plan: &str, quick: bool) -> Vec<Run> {
         }
     }
     runs.into_iter()
-        .filter_map(|(run, goodputs, p99s)| Some(Run { goodput_per_s: median(&goodputs)?, p99_ns: median(&p99s), trials: goodputs.len(), ..run }))
+        .filter_map(|(run, goodputs, p99s)| {
+            Some(Run {
+                goodput_per_s: median(&goodputs)?,
+                p99_ns: median(&p99s),
+                trials: goodputs.len(),
+                ..run
+            })
+        })
         .collect()
 }
 
@@ -124,7 +147,11 @@ impl History {
 
     /// Runs that are believed and have this figure.
     fn believed(&self, figure: Figure) -> Vec<(&Run, f64)> {
-        self.runs.iter().filter(|run| !run.invalid).filter_map(|run| Some((run, figure.of(run)?))).collect()
+        self.runs
+            .iter()
+            .filter(|run| !run.invalid)
+            .filter_map(|run| Some((run, figure.of(run)?)))
+            .collect()
     }
 
     /// Whether there are enough runs to look for changes.
@@ -141,8 +168,14 @@ impl History {
         // A fixed seed: the same history has the same changes each time it is looked at.
         let points = change_points(&values, &mut Xoshiro256PlusPlus::seed_from_u64(1));
         let change = |point: ChangePoint| {
-            let (before, after) = (believed.get(point.index.checked_sub(1)?)?.0, believed.get(point.index)?.0);
-            Some(Change { figure, run: after.id.clone(), between_unix_ns: (before.started_unix_ns, after.started_unix_ns), point })
+            let (before, after) =
+                (believed.get(point.index.checked_sub(1)?)?.0, believed.get(point.index)?.0);
+            Some(Change {
+                figure,
+                run: after.id.clone(),
+                between_unix_ns: (before.started_unix_ns, after.started_unix_ns),
+                point,
+            })
         };
         points.into_iter().filter_map(change).collect()
     }
@@ -162,8 +195,14 @@ impl Change {
             Figure::Goodput => "",
             Figure::P99 => "p99 ",
         };
-        let (before, after) = (self.figure.words(self.point.before), self.figure.words(self.point.after));
-        format!("From run {} on: {name}{before} → {after} ({}, p = {:.3}).", self.run, self.relative(), self.point.p_value)
+        let (before, after) =
+            (self.figure.words(self.point.before), self.figure.words(self.point.after));
+        format!(
+            "From run {} on: {name}{before} → {after} ({}, p = {:.3}).",
+            self.run,
+            self.relative(),
+            self.point.p_value
+        )
     }
 }
 
@@ -174,14 +213,27 @@ mod tests {
     const DAY_NS: u64 = 86_400_000_000_000;
 
     fn point(run: &str, plan: &str, verdict: &str, goodput: Option<f64>) -> HistoryPoint {
-        HistoryPoint { run: run.into(), started_unix_ns: 0, plan: plan.into(), quick: false, verdict: verdict.into(), goodput_per_s: goodput, p99_ns: Some(5) }
+        HistoryPoint {
+            run: run.into(),
+            started_unix_ns: 0,
+            plan: plan.into(),
+            quick: false,
+            verdict: verdict.into(),
+            goodput_per_s: goodput,
+            p99_ns: Some(5),
+        }
     }
 
     /// 1,000 requests/s for eight days, then 900.
     fn slowed_down() -> Vec<HistoryPoint> {
         let day = |i: u64| HistoryPoint {
             started_unix_ns: 1_795_293_300_000_000_000 + i * DAY_NS,
-            ..point(&format!("run-{i}"), "hello", "VALID", Some(if i < 8 { 1_000.0 } else { 900.0 } + (i % 3) as f64))
+            ..point(
+                &format!("run-{i}"),
+                "hello",
+                "VALID",
+                Some(if i < 8 { 1_000.0 } else { 900.0 } + (i % 3) as f64),
+            )
         };
         (0..16).map(day).collect()
     }
@@ -197,7 +249,11 @@ mod tests {
             point("4", "users", "VALID", Some(5.0)),
         ];
         let histories = of(&points);
-        let told: Vec<_> = histories[0].runs.iter().map(|run| (run.id.as_str(), run.goodput_per_s, run.trials, run.invalid)).collect();
+        let told: Vec<_> = histories[0]
+            .runs
+            .iter()
+            .map(|run| (run.id.as_str(), run.goodput_per_s, run.trials, run.invalid))
+            .collect();
         assert_eq!(told, [("1", 20.0, 3, false), ("2", 99.0, 1, true)]);
         assert_eq!(histories[1].plan, "users");
     }
@@ -206,7 +262,10 @@ mod tests {
     fn quick_forms_are_a_history_of_their_own() {
         let quick = HistoryPoint { quick: true, ..point("2", "hello", "VALID", Some(5.0)) };
         let histories = of(&[point("1", "hello", "VALID", Some(10.0)), quick]);
-        assert_eq!(histories.iter().map(History::title).collect::<Vec<_>>(), ["hello", "hello, quick form"]);
+        assert_eq!(
+            histories.iter().map(History::title).collect::<Vec<_>>(),
+            ["hello", "hello, quick form"]
+        );
     }
 
     #[test]
@@ -214,20 +273,37 @@ mod tests {
         let history = of(&slowed_down()).remove(0);
         let changes = history.changes(Figure::Goodput);
         assert_eq!(changes.len(), 1);
-        assert!(changes[0].words().starts_with("From run run-8 on: 1,001 requests/s → 901 requests/s (-10.0 %"), "{}", changes[0].words());
+        assert!(
+            changes[0]
+                .words()
+                .starts_with("From run run-8 on: 1,001 requests/s → 901 requests/s (-10.0 %"),
+            "{}",
+            changes[0].words()
+        );
         assert_eq!(changes[0].between_unix_ns.1 - changes[0].between_unix_ns.0, DAY_NS);
         assert_eq!(history.changes(Figure::P99), [], "the response times stayed as they were");
         let drawn = chart::of(&history, Figure::Goodput).unwrap();
         for part in ["-10.0 %", "27 Nov", "date (UTC)", "stroke-dasharray"] {
             assert!(drawn.wide.contains(part), "{part}: {}", drawn.wide);
         }
-        assert!(drawn.alternative.contains("over 16 runs from 2026-11-21 to 2026-12-06, with 1 change"), "{}", drawn.alternative);
+        assert!(
+            drawn.alternative.contains("over 16 runs from 2026-11-21 to 2026-12-06, with 1 change"),
+            "{}",
+            drawn.alternative
+        );
     }
 
     #[test]
     fn the_page_has_charts_changes_and_runs() {
         let page = page("go/net-http", &slowed_down());
-        for part in ["History of go/net-http", "From run run-8 on", "<svg", "run-15", "2026-12-06", "default-src 'none'"] {
+        for part in [
+            "History of go/net-http",
+            "From run run-8 on",
+            "<svg",
+            "run-15",
+            "2026-12-06",
+            "default-src 'none'",
+        ] {
             assert!(page.contains(part), "{part}");
         }
     }

@@ -1,5 +1,6 @@
-//! All histograms of a run as an HdrHistogram interval log (`.hlog`), which HdrHistogram's own tools and its libraries in Java, Python,
-//! JavaScript, Go and C read: one line for each trial and time span, tagged `<target>/<step>/<repetition>/<span>`.
+//! All histograms of a run as an HdrHistogram interval log (`.hlog`), which HdrHistogram's own
+//! tools and its libraries in Java, Python, JavaScript, Go and C read: one line for each trial and
+//! time span, tagged `<target>/<step>/<repetition>/<span>`.
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
 use pippin_model::histogram::Histogram;
@@ -18,7 +19,8 @@ pub struct HlogError {
     pub reason: String,
 }
 
-/// Maxima stand in the log in milliseconds, as HdrHistogram's own logs of nanoseconds have them; the histograms hold nanoseconds.
+/// Maxima stand in the log in milliseconds, as HdrHistogram's own logs of nanoseconds have them;
+/// the histograms hold nanoseconds.
 const NS_PER_MS: f64 = 1e6;
 
 /// The run as an interval log. Spans without a sample are left out.
@@ -30,28 +32,36 @@ pub fn of(record: &RunRecord) -> Result<String, HlogError> {
     let mut builder = IntervalLogWriterBuilder::new();
     builder
         .add_comment(&format!("Pippin {}, run {}", record.header.pippin_version, record.header.id))
-        .add_comment("Tags: target/step/repetition/span; values in nanoseconds, maxima in milliseconds")
+        .add_comment(
+            "Tags: target/step/repetition/span; values in nanoseconds, maxima in milliseconds",
+        )
         .with_start_time(start)
         .with_base_time(start)
         .with_max_value_divisor(NS_PER_MS);
     let mut bytes = Vec::new();
     let mut serializer = V2DeflateSerializer::new();
-    let head = |reason: std::io::Error| HlogError { tag: "head".into(), reason: reason.to_string() };
+    let head =
+        |reason: std::io::Error| HlogError { tag: "head".into(), reason: reason.to_string() };
     let mut writer = builder.begin_log_with(&mut bytes, &mut serializer).map_err(head)?;
     for trial in &record.trials {
         let Some(load) = &trial.load else { continue };
-        let from = Duration::from_nanos(measured_from(load).saturating_sub(record.header.started_unix_ns));
+        let from =
+            Duration::from_nanos(measured_from(load).saturating_sub(record.header.started_unix_ns));
         for (span, histogram) in spans(&load.measured.spans) {
             let tag = tag_of(trial, span);
             let error = |reason: String| HlogError { tag: tag.clone(), reason };
-            let plain: hdrhistogram::Histogram<u64> =
-                Deserializer::new().deserialize(&mut histogram.to_v2_bytes().as_slice()).map_err(|reason| error(reason.to_string()))?;
+            let plain: hdrhistogram::Histogram<u64> = Deserializer::new()
+                .deserialize(&mut histogram.to_v2_bytes().as_slice())
+                .map_err(|reason| error(reason.to_string()))?;
             let length = Duration::from_nanos(load.measured.duration_ns);
-            writer.write_histogram(&plain, from, length, Tag::new(&tag)).map_err(|reason| error(format!("{reason:?}")))?;
+            writer
+                .write_histogram(&plain, from, length, Tag::new(&tag))
+                .map_err(|reason| error(format!("{reason:?}")))?;
         }
     }
     drop(writer);
-    String::from_utf8(bytes).map_err(|reason| HlogError { tag: "log".into(), reason: reason.to_string() })
+    String::from_utf8(bytes)
+        .map_err(|reason| HlogError { tag: "log".into(), reason: reason.to_string() })
 }
 
 /// When the measured part began, nanoseconds since 1970.
@@ -70,7 +80,8 @@ fn tag_of(trial: &TrialRecord, span: &str) -> String {
 
 /// The time spans that have samples, with their names in JSON.
 fn spans(spans: &Spans) -> impl Iterator<Item = (&'static str, &Histogram)> {
-    let Spans { connect, tls, headers, body, service_time, response_time, send_lag, own_lag } = spans;
+    let Spans { connect, tls, headers, body, service_time, response_time, send_lag, own_lag } =
+        spans;
     let all = [
         ("connect", connect),
         ("tls", tls),

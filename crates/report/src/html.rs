@@ -1,5 +1,6 @@
-//! The report of a run: one HTML page without anything from elsewhere, that reads on a telephone, prints, and works without its script
-//! (which adds sorting, a choice of theme, and saving of charts).
+//! The report of a run: one HTML page without anything from elsewhere, that reads on a telephone,
+//! prints, and works without its script (which adds sorting, a choice of theme, and saving of
+//! charts).
 //!
 //! | module | what it writes |
 //! |---|---|
@@ -31,17 +32,20 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 /// The page of a run.
 #[must_use]
 pub fn page(view: &View) -> String {
-    document(&format!("{} · Pippin", view.run.title), &theme::series_rules(view), &run(view)).into_string()
+    document(&format!("{} · Pippin", view.run.title), &theme::series_rules(view), &run(view))
+        .into_string()
 }
 
 pub use theme::{rules, series_rules};
 
-/// A page around a body that is kept as a file: a policy in the page itself forbids it to fetch anything.
+/// A page around a body that is kept as a file: a policy in the page itself forbids it to fetch
+/// anything.
 pub(crate) fn document(title: &str, rules: &str, body: &Markup) -> Markup {
     whole(title, rules, body, Some(POLICY))
 }
 
-/// A page around a body that a server sends, with the policy in its headers; `rules` are style rules of its own.
+/// A page around a body that a server sends, with the policy in its headers; `rules` are style
+/// rules of its own.
 #[must_use]
 pub fn document_served(title: &str, rules: &str, body: &Markup) -> Markup {
     whole(title, rules, body, None)
@@ -136,7 +140,9 @@ fn contents(view: &View, charts: &[Chart]) -> Markup {
 fn state(view: &View) -> Markup {
     let text = match view.run.state {
         RunState::Finished => return html! {},
-        RunState::Running => "This run is still under way, or Pippin was killed: the page shows what was finished.",
+        RunState::Running => {
+            "This run is still under way, or Pippin was killed: the page shows what was finished."
+        }
         RunState::Interrupted => "This run was interrupted: the page shows what was finished.",
         RunState::Failed => "The lab itself failed in this run: the page shows what was finished.",
     };

@@ -8,7 +8,9 @@ pub enum JsonError {
     #[error("not a report in JSON: {0}; `pippin export --format json` writes one")]
     Form(#[from] serde_json::Error),
     /// It is of another version.
-    #[error("a report of schema {found}, but this Pippin reads schema {SCHEMA}; export it again with this version")]
+    #[error(
+        "a report of schema {found}, but this Pippin reads schema {SCHEMA}; export it again with this version"
+    )]
     Version {
         /// What it says.
         found: u32,

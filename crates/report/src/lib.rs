@@ -1,4 +1,5 @@
-//! A serialisable view of a run, rendered for the terminal, as Markdown, CSV, JSON, Prometheus text, interval log and HTML with charts.
+//! A serialisable view of a run, rendered for the terminal, as Markdown, CSV, JSON, Prometheus
+//! text, interval log and HTML with charts.
 //!
 //! | module | what it holds |
 //! |---|---|

@@ -1,7 +1,9 @@
 //! The result of `pippin load`: the JSON that other programs read, and the text that people read.
 use pippin_model::caveat::{Caveat, Severity, Verdict};
 use pippin_model::histogram::Summary;
-use pippin_model::load_result::{ByteCounts, ConnectionCounts, ErrorKind, Measured, Phase, RequestCounts, StatusCounts, Window};
+use pippin_model::load_result::{
+    ByteCounts, ConnectionCounts, ErrorKind, Measured, Phase, RequestCounts, StatusCounts, Window,
+};
 use pippin_model::tls::{Negotiated, TlsUse};
 use pippin_model::trial::TrialRecord;
 use pippin_model::units::{format_bytes, format_count, format_ns};
@@ -114,12 +116,17 @@ impl LoadReport {
             connections: measured.connections,
             tls_sessions: load.tls.clone(),
             bytes: measured.bytes,
-            overhead_per_answer_bytes: (answers > 0).then(|| measured.bytes.received.saturating_sub(measured.bytes.body) as f64 / answers as f64),
+            overhead_per_answer_bytes: (answers > 0).then(|| {
+                measured.bytes.received.saturating_sub(measured.bytes.body) as f64 / answers as f64
+            }),
             generator: GeneratorReport {
                 cpu_ns: load.generator.cpu_ns,
                 cpu_ns_by_thread: load.generator.cpu_ns_by_thread.clone(),
                 spin_ns: load.generator.spin_ns,
-                cpu_per_request_ns: (answers > 0).then(|| load.generator.cpu_ns.saturating_sub(load.generator.spin_ns) as f64 / answers as f64),
+                cpu_per_request_ns: (answers > 0).then(|| {
+                    load.generator.cpu_ns.saturating_sub(load.generator.spin_ns) as f64
+                        / answers as f64
+                }),
                 max_rss_bytes: load.generator.max_rss_bytes,
                 syscalls: load.generator.syscalls,
             },
@@ -142,14 +149,27 @@ impl LoadReport {
         let seconds = self.duration_ns as f64 / 1e9;
         let c = &self.connections;
         line(out, &format!("{}  {}", self.url, self.load_in_words()));
-        line(out, &format!("{seconds:.2} s measured, {} thread(s), {} of {} connections, {}", self.threads, c.peak, c.asked, self.io));
+        line(
+            out,
+            &format!(
+                "{seconds:.2} s measured, {} thread(s), {} of {} connections, {}",
+                self.threads, c.peak, c.asked, self.io
+            ),
+        );
         if self.warm_up.duration_ns > 0 {
             let steady = match self.warm_up.steady {
                 Some(true) => ", then steady",
                 Some(false) => ", still trending at its bound",
                 None => "",
             };
-            line(out, &format!("warm-up of {} left out ({} requests{steady})", format_ns(self.warm_up.duration_ns), self.warm_up.completed));
+            line(
+                out,
+                &format!(
+                    "warm-up of {} left out ({} requests{steady})",
+                    format_ns(self.warm_up.duration_ns),
+                    self.warm_up.completed
+                ),
+            );
         }
         line(out, "");
         self.write_rates(out, seconds);
@@ -167,9 +187,15 @@ impl LoadReport {
         use pippin_model::trial::Step;
         match (&self.profile, self.step) {
             (_, Some(Step::Connections { count })) => format!("closed loop, {count} connections"),
-            (_, Some(Step::Rate { per_s })) => format!("open loop, {} requests/s", format_count(per_s)),
-            (Profile::Closed { connections, .. }, _) => format!("closed loop, {connections} connections"),
-            (Profile::Open { rate_per_s, .. }, _) => format!("open loop, {} requests/s", format_count(*rate_per_s)),
+            (_, Some(Step::Rate { per_s })) => {
+                format!("open loop, {} requests/s", format_count(per_s))
+            }
+            (Profile::Closed { connections, .. }, _) => {
+                format!("closed loop, {connections} connections")
+            }
+            (Profile::Open { rate_per_s, .. }, _) => {
+                format!("open loop, {} requests/s", format_count(*rate_per_s))
+            }
             (Profile::Devices { devices, .. }, _) => format!("{devices} devices"),
             (other, _) => other.kind().into(),
         }
@@ -178,9 +204,25 @@ impl LoadReport {
     fn write_rates(&self, out: &mut String, seconds: f64) {
         let r = &self.requests;
         let rate = |value: Option<f64>| value.map_or("-".into(), format_count);
-        line(out, &format!("Requests/s   {:>12}   right answers/s {:>12}", rate(self.throughput_per_s), rate(self.goodput_per_s)));
-        let per_second = |bytes: u64| if seconds > 0.0 { format_bytes((bytes as f64 / seconds) as u64) } else { "-".into() };
-        line(out, &format!("Transfer/s   {:>12} in {:>12} out", per_second(self.bytes.received), per_second(self.bytes.sent)));
+        line(
+            out,
+            &format!(
+                "Requests/s   {:>12}   right answers/s {:>12}",
+                rate(self.throughput_per_s),
+                rate(self.goodput_per_s)
+            ),
+        );
+        let per_second = |bytes: u64| {
+            if seconds > 0.0 { format_bytes((bytes as f64 / seconds) as u64) } else { "-".into() }
+        };
+        line(
+            out,
+            &format!(
+                "Transfer/s   {:>12} in {:>12} out",
+                per_second(self.bytes.received),
+                per_second(self.bytes.sent)
+            ),
+        );
         line(
             out,
             &format!(
@@ -189,26 +231,55 @@ impl LoadReport {
             ),
         );
         let s = &self.status;
-        line(out, &format!("Status       2xx {}, 3xx {}, 4xx {}, 5xx {}, other {}", s.s2xx, s.s3xx, s.s4xx, s.s5xx, s.other));
-        let per_answer = self.overhead_per_answer_bytes.map_or("-".into(), |bytes| format!("{bytes:.0} B"));
-        line(out, &format!("Bytes        {} in, {} out, {} of bodies, {per_answer} around each body", self.bytes.received, self.bytes.sent, self.bytes.body));
+        line(
+            out,
+            &format!(
+                "Status       2xx {}, 3xx {}, 4xx {}, 5xx {}, other {}",
+                s.s2xx, s.s3xx, s.s4xx, s.s5xx, s.other
+            ),
+        );
+        let per_answer =
+            self.overhead_per_answer_bytes.map_or("-".into(), |bytes| format!("{bytes:.0} B"));
+        line(
+            out,
+            &format!(
+                "Bytes        {} in, {} out, {} of bodies, {per_answer} around each body",
+                self.bytes.received, self.bytes.sent, self.bytes.body
+            ),
+        );
         let cpu = self.generator.cpu_per_request_ns.map_or("-".into(), |ns| format_ns(ns as u64));
-        line(out, &format!("Generator    {cpu} of CPU a request, {}", self.generator.max_rss_bytes.map_or("-".into(), format_bytes)));
+        line(
+            out,
+            &format!(
+                "Generator    {cpu} of CPU a request, {}",
+                self.generator.max_rss_bytes.map_or("-".into(), format_bytes)
+            ),
+        );
         let c = &self.connections;
         if c.reconnects + c.closed_by_server > 0 {
             line(
                 out,
-                &format!("Connections  {} opened, {} closed by the server after a complete answer, {} reconnects", c.opened, c.closed_by_server, c.reconnects),
+                &format!(
+                    "Connections  {} opened, {} closed by the server after a complete answer, {} reconnects",
+                    c.opened, c.closed_by_server, c.reconnects
+                ),
             );
         }
     }
 
     fn write_tls(&self, out: &mut String) {
         let Some(tls) = &self.tls_sessions else { return };
-        for Negotiated { version, cipher_suite, key_exchange, alpn, handshakes, resumed } in &tls.negotiated {
+        for Negotiated { version, cipher_suite, key_exchange, alpn, handshakes, resumed } in
+            &tls.negotiated
+        {
             let group = key_exchange.as_deref().unwrap_or("no key exchange");
             let alpn = alpn.as_deref().unwrap_or("no ALPN");
-            line(out, &format!("TLS          {version}, {cipher_suite}, {group}, {alpn}: {handshakes} handshakes, {resumed} of them resumed"));
+            line(
+                out,
+                &format!(
+                    "TLS          {version}, {cipher_suite}, {group}, {alpn}: {handshakes} handshakes, {resumed} of them resumed"
+                ),
+            );
         }
         if !tls.verified {
             line(out, "             the server's certificate was not verified");
@@ -219,7 +290,13 @@ impl LoadReport {
     }
 
     fn write_spans(&self, out: &mut String) {
-        line(out, &format!("{:<14}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}", "", "min", "mean", "+/-sd", "median", "p99", "max"));
+        line(
+            out,
+            &format!(
+                "{:<14}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}",
+                "", "min", "mean", "+/-sd", "median", "p99", "max"
+            ),
+        );
         let spans = [
             ("connect", &self.connect),
             ("headers", &self.headers),
@@ -250,8 +327,19 @@ impl LoadReport {
 
     fn write_percentiles(&self, out: &mut String) {
         let r = &self.response_time;
-        let named = [("50%", r.p50_ns), ("75%", r.p75_ns), ("90%", r.p90_ns), ("95%", r.p95_ns), ("99%", r.p99_ns), ("99.9%", r.p999_ns), ("100%", r.max_ns)];
-        let parts: Vec<String> = named.iter().filter_map(|(name, ns)| Some(format!("{name} {}", format_ns((*ns)?)))).collect();
+        let named = [
+            ("50%", r.p50_ns),
+            ("75%", r.p75_ns),
+            ("90%", r.p90_ns),
+            ("95%", r.p95_ns),
+            ("99%", r.p99_ns),
+            ("99.9%", r.p999_ns),
+            ("100%", r.max_ns),
+        ];
+        let parts: Vec<String> = named
+            .iter()
+            .filter_map(|(name, ns)| Some(format!("{name} {}", format_ns((*ns)?))))
+            .collect();
         if !parts.is_empty() {
             line(out, &format!("Response time within: {}", parts.join(", ")));
         }
@@ -262,7 +350,13 @@ impl LoadReport {
             return;
         }
         line(out, "");
-        line(out, &format!("{:<10}{:>10}{:>12}{:>12}{:>12}{:>12}{:>12}", "phase", "s", "requests/s", "connect p99", "headers p50", "headers p99", "errors"));
+        line(
+            out,
+            &format!(
+                "{:<10}{:>10}{:>12}{:>12}{:>12}{:>12}{:>12}",
+                "phase", "s", "requests/s", "connect p99", "headers p50", "headers p99", "errors"
+            ),
+        );
         for phase in &self.phases {
             let ns = |value: Option<u64>| value.map_or("-".into(), format_ns);
             line(
@@ -283,14 +377,25 @@ impl LoadReport {
 
     fn write_errors(&self, out: &mut String) {
         if !self.errors.is_empty() {
-            let kinds: Vec<String> = self.errors.iter().map(|(kind, count)| format!("{} {count}", kind.name())).collect();
+            let kinds: Vec<String> = self
+                .errors
+                .iter()
+                .map(|(kind, count)| format!("{} {count}", kind.name()))
+                .collect();
             line(out, &format!("Errors       {}", kinds.join(", ")));
         }
     }
 
     fn write_verdict(&self, out: &mut String) {
         line(out, "");
-        line(out, &format!("Verdict      {}{}", self.verdict, if self.interrupted { " (interrupted)" } else { "" }));
+        line(
+            out,
+            &format!(
+                "Verdict      {}{}",
+                self.verdict,
+                if self.interrupted { " (interrupted)" } else { "" }
+            ),
+        );
         for caveat in &self.caveats {
             let mark = match caveat.severity {
                 Severity::Invalid => "INVALID",

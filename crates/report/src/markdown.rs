@@ -1,4 +1,5 @@
-//! The result as Markdown, for a pull request (GitHub Flavored Markdown: tables, strikethrough, folded details).
+//! The result as Markdown, for a pull request (GitHub Flavored Markdown: tables, strikethrough,
+//! folded details).
 use pippin_model::caveat::{Severity, Verdict};
 use pippin_model::run::RunState;
 use std::fmt::Write as _;
@@ -64,7 +65,8 @@ fn text(raw: &str) -> String {
 /// A table; the first `left` columns are set left, the others right.
 fn table(out: &mut String, left: usize, titles: &[&str], rows: &[Vec<String>]) {
     line(out, &format!("| {} |", titles.join(" | ")));
-    let rules: Vec<&str> = (0..titles.len()).map(|index| if index < left { "---" } else { "---:" }).collect();
+    let rules: Vec<&str> =
+        (0..titles.len()).map(|index| if index < left { "---" } else { "---:" }).collect();
     line(out, &format!("| {} |", rules.join(" | ")));
     for row in rows {
         line(out, &format!("| {} |", row.join(" | ")));
@@ -81,7 +83,9 @@ fn head(out: &mut String, view: &View) {
         RunState::Finished => {}
         RunState::Running => line(out, "\n**Still running, or Pippin was killed.**"),
         RunState::Interrupted => line(out, "\n**Interrupted: what follows is what was finished.**"),
-        RunState::Failed => line(out, "\n**The lab itself failed: what follows is what was finished.**"),
+        RunState::Failed => {
+            line(out, "\n**The lab itself failed: what follows is what was finished.**")
+        }
     }
     line(out, "");
 }
@@ -92,12 +96,35 @@ fn headline(out: &mut String, view: &View) {
         line(out, "No target has a result.\n");
         return;
     }
-    let [ranked, first, second] = if ranked::by_time(view) { ["p99", "requests/s", "p50"] } else { ["requests/s", "p50", "p99"] };
-    let titles = ["#", "target", ranked, "95 % interval", first, second, "max", "errors", "CPU", "memory", "generator", "verdict"];
+    let [ranked, first, second] = if ranked::by_time(view) {
+        ["p99", "requests/s", "p50"]
+    } else {
+        ["requests/s", "p50", "p99"]
+    };
+    let titles = [
+        "#",
+        "target",
+        ranked,
+        "95 % interval",
+        first,
+        second,
+        "max",
+        "errors",
+        "CPU",
+        "memory",
+        "generator",
+        "verdict",
+    ];
     table(out, 2, &titles, &rows);
     let span = if is_open(view) { "response time" } else { "service time" };
     let times = if ranked::by_time(view) { "p50, max" } else { "p50, p99, max" };
-    line(out, &format!("{} {times}: {span}. CPU: 100 % is one core. Struck through: INVALID, not ranked.\n", capital(ranked::legend(view))));
+    line(
+        out,
+        &format!(
+            "{} {times}: {span}. CPU: 100 % is one core. Struck through: INVALID, not ranked.\n",
+            capital(ranked::legend(view))
+        ),
+    );
 }
 
 /// As a sentence begins.
@@ -107,10 +134,16 @@ fn capital(text: &str) -> String {
 }
 
 fn cells(view: &View, row: &Row) -> Vec<String> {
-    let strike = |cell: String| if row.verdict == Some(Verdict::Invalid) { format!("~~{cell}~~") } else { cell };
+    let strike = |cell: String| {
+        if row.verdict == Some(Verdict::Invalid) { format!("~~{cell}~~") } else { cell }
+    };
     let span = span_of(view, row);
     let at = row.at.map(|at| format!(" at {}", words::whole(size(at) as u64))).unwrap_or_default();
-    let (p50, p99, rate) = (words::ns(span.p50_ns), words::ns(span.p99_ns), words::count(row.goodput_per_s.map(|figure| figure.median)));
+    let (p50, p99, rate) = (
+        words::ns(span.p50_ns),
+        words::ns(span.p99_ns),
+        words::count(row.goodput_per_s.map(|figure| figure.median)),
+    );
     let [first, second] = if ranked::by_time(view) { [rate, p50] } else { [p50, p99] };
     let figures = [
         ranked::median(view, row),
@@ -123,9 +156,14 @@ fn cells(view: &View, row: &Row) -> Vec<String> {
         words::bytes(row.usage.target_rss_bytes.map(|bytes| bytes as u64)),
         words::cores(row.usage.generator_cores),
     ];
-    let mut cells = vec![row.rank.map_or_else(|| words::UNKNOWN.into(), |rank| rank.to_string()), format!("{}{at}", text(&row.target.to_string()))];
+    let mut cells = vec![
+        row.rank.map_or_else(|| words::UNKNOWN.into(), |rank| rank.to_string()),
+        format!("{}{at}", text(&row.target.to_string())),
+    ];
     cells.extend(figures.into_iter().map(strike));
-    cells.push(row.verdict.map_or_else(String::new, |verdict| words::verdict(verdict, &row.invalid_repetitions, row.trials)));
+    cells.push(row.verdict.map_or_else(String::new, |verdict| {
+        words::verdict(verdict, &row.invalid_repetitions, row.trials)
+    }));
     cells
 }
 
@@ -152,7 +190,11 @@ fn doubts(out: &mut String, view: &View) {
 }
 
 fn without_result(out: &mut String, view: &View) {
-    let rows: Vec<&Row> = view.rows.iter().filter(|row| row.goodput_per_s.is_none() || row.failure.is_some()).collect();
+    let rows: Vec<&Row> = view
+        .rows
+        .iter()
+        .filter(|row| row.goodput_per_s.is_none() || row.failure.is_some())
+        .collect();
     if rows.is_empty() {
         return;
     }
@@ -162,9 +204,16 @@ fn without_result(out: &mut String, view: &View) {
             None => "not measured".into(),
             Some(failure) if row.unavailable => format!("unavailable: {}", failure.message),
             Some(failure) if row.goodput_per_s.is_some() => {
-                format!("{} at the stage \"{}\": {}", row.failed_in_words(view.run.repetitions), failure.stage.name(), failure.message)
+                format!(
+                    "{} at the stage \"{}\": {}",
+                    row.failed_in_words(view.run.repetitions),
+                    failure.stage.name(),
+                    failure.message
+                )
             }
-            Some(failure) => format!("failed at the stage \"{}\": {}", failure.stage.name(), failure.message),
+            Some(failure) => {
+                format!("failed at the stage \"{}\": {}", failure.stage.name(), failure.message)
+            }
         };
         line(out, &format!("- {}: {}", text(&row.target.to_string()), text(&what)));
     }
@@ -184,7 +233,10 @@ fn sweep(out: &mut String, row: &Row, sweep: &Sweep) {
                 signed(point.prediction.and_then(|p| p.throughput_error)),
                 words::ns_f(point.response_time.mean_ns),
                 words::ns(point.response_time.p99_ns),
-                point.held.map_or_else(|| point.verdict.to_string(), |held| if held { "held".into() } else { "missed".into() }),
+                point.held.map_or_else(
+                    || point.verdict.to_string(),
+                    |held| if held { "held".into() } else { "missed".into() },
+                ),
             ]
         })
         .collect();
@@ -192,9 +244,15 @@ fn sweep(out: &mut String, row: &Row, sweep: &Sweep) {
     if let Some(fit) = &sweep.fit {
         let law = &fit.law;
         let knee = sweep.knee.map(|n| format!(" Knee at {n:.0}.")).unwrap_or_default();
-        let (lambda, sigma, kappa) = (parameter(law.lambda, 0), parameter(law.sigma, 4), parameter(law.kappa, 6));
+        let (lambda, sigma, kappa) =
+            (parameter(law.lambda, 0), parameter(law.sigma, 4), parameter(law.kappa, 6));
         let doubts: String = sweep.doubts().iter().map(|doubt| format!(" {doubt}")).collect();
-        line(out, &format!("Universal Scalability Law: λ {lambda} requests/s, σ {sigma}, κ {kappa}.{knee}{doubts}\n"));
+        line(
+            out,
+            &format!(
+                "Universal Scalability Law: λ {lambda} requests/s, σ {sigma}, κ {kappa}.{knee}{doubts}\n"
+            ),
+        );
     }
     if let Some(rate) = sweep.capacity_per_s {
         line(out, &format!("Capacity: {} requests/s.\n", words::count(Some(rate))));
@@ -221,12 +279,26 @@ fn phases(out: &mut String, row: &Row) {
             ]
         })
         .collect();
-    table(out, 1, &["phase", "peak", "requests/s", "connect p99", "headers p50", "headers p99", "errors"], &rows);
+    table(
+        out,
+        1,
+        &["phase", "peak", "requests/s", "connect p99", "headers p50", "headers p99", "errors"],
+        &rows,
+    );
 }
 
 fn explanations(out: &mut String, view: &View) {
-    let told: Vec<String> =
-        view.rows.iter().filter_map(|row| Some(format!("- {}: {}", text(&row.target.to_string()), text(&row.explanation.as_ref()?.text)))).collect();
+    let told: Vec<String> = view
+        .rows
+        .iter()
+        .filter_map(|row| {
+            Some(format!(
+                "- {}: {}",
+                text(&row.target.to_string()),
+                text(&row.explanation.as_ref()?.text)
+            ))
+        })
+        .collect();
     if told.is_empty() {
         return;
     }
@@ -244,13 +316,26 @@ fn printed(out: &mut String, view: &View) {
         .rows
         .iter()
         .map(|row| {
-            let target = row.target.as_ref().map_or_else(|| words::UNKNOWN.into(), ToString::to_string);
+            let target =
+                row.target.as_ref().map_or_else(|| words::UNKNOWN.into(), ToString::to_string);
             let print = row.print_word.clone().unwrap_or_else(|| words::count(row.print));
-            vec![text(&row.printed), text(&target), text(&print), words::ratio(row.print_ratio), words::count(row.own), words::ratio(row.own_ratio)]
+            vec![
+                text(&row.printed),
+                text(&target),
+                text(&print),
+                words::ratio(row.print_ratio),
+                words::count(row.own),
+                words::ratio(row.own_ratio),
+            ]
         })
         .collect();
     table(out, 2, &["in print", "target", "print", &print_over, "here", &own_over], &rows);
-    for note in printed.notes.iter().map(|note| format!("in print: {note}")).chain(printed.differs.iter().cloned()) {
+    for note in printed
+        .notes
+        .iter()
+        .map(|note| format!("in print: {note}"))
+        .chain(printed.differs.iter().cloned())
+    {
         line(out, &format!("- {}", text(&note)));
     }
     line(out, "");

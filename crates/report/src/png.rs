@@ -1,6 +1,8 @@
-//! A chart as a picture, for a README or a blog that takes no SVG: drawn from the same SVG by `resvg`, without a browser.
+//! A chart as a picture, for a README or a blog that takes no SVG: drawn from the same SVG by
+//! `resvg`, without a browser.
 //!
-//! Text is set in Noto Sans, which Pippin carries: the fonts of a machine would make the same chart look different on each.
+//! Text is set in Noto Sans, which Pippin carries: the fonts of a machine would make the same chart
+//! look different on each.
 mod outline;
 
 use resvg::tiny_skia::{Pixmap, Transform};
@@ -33,10 +35,13 @@ pub fn of(view: &View, name: &str, ground: Ground) -> Result<Vec<u8>, PngError> 
 
 /// SVG as PNG.
 fn rendered(svg: &str) -> Result<Vec<u8>, PngError> {
-    let outlined = outline::outlined(svg).ok_or_else(|| PngError::Drawing("its text is not what a chart has".into()))?;
-    let tree = Tree::from_str(&outlined, &Options::default()).map_err(|error| PngError::Drawing(error.to_string()))?;
+    let outlined = outline::outlined(svg)
+        .ok_or_else(|| PngError::Drawing("its text is not what a chart has".into()))?;
+    let tree = Tree::from_str(&outlined, &Options::default())
+        .map_err(|error| PngError::Drawing(error.to_string()))?;
     let size = tree.size().to_int_size();
-    let mut picture = Pixmap::new(size.width() * SCALE, size.height() * SCALE).ok_or_else(|| PngError::Drawing("it has no size".into()))?;
+    let mut picture = Pixmap::new(size.width() * SCALE, size.height() * SCALE)
+        .ok_or_else(|| PngError::Drawing("it has no size".into()))?;
     resvg::render(&tree, Transform::from_scale(SCALE as f32, SCALE as f32), &mut picture.as_mut());
     picture.encode_png().map_err(|error| PngError::Drawing(error.to_string()))
 }
@@ -54,7 +59,11 @@ mod tests {
     }
 
     fn ink(picture: &Pixmap) -> usize {
-        picture.pixels().iter().filter(|pixel| **pixel != PremultipliedColorU8::from_rgba(255, 255, 255, 255).unwrap()).count()
+        picture
+            .pixels()
+            .iter()
+            .filter(|pixel| **pixel != PremultipliedColorU8::from_rgba(255, 255, 255, 255).unwrap())
+            .count()
     }
 
     #[test]
@@ -68,7 +77,8 @@ mod tests {
     #[test]
     fn the_font_has_every_sign_of_a_chart() {
         let missing = drawn("\u{e000}").data().to_vec();
-        for sign in "µ±–…·×%/().,:+>≥≤éü°²σκλ".chars().filter(|sign| !sign.is_whitespace()) {
+        for sign in "µ±–…·×%/().,:+>≥≤éü°²σκλ".chars().filter(|sign| !sign.is_whitespace())
+        {
             let picture = drawn(&sign.to_string().replace('>', "&gt;"));
             assert!(ink(&picture) > 0 && picture.data() != missing, "{sign}");
         }

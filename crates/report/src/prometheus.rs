@@ -1,4 +1,5 @@
-//! The result in Prometheus' text format (<https://prometheus.io/docs/instrumenting/exposition_formats/>), for the textfile collector of
+//! The result in Prometheus' text format
+//! (<https://prometheus.io/docs/instrumenting/exposition_formats/>), for the textfile collector of
 //! the node exporter or a push gateway. Units are Prometheus' base units: seconds and bytes.
 use pippin_model::caveat::Verdict;
 use pippin_model::histogram::Summary;
@@ -16,11 +17,16 @@ pub fn of(view: &View) -> String {
         for row in &view.rows {
             for (labels, value) in (metric.samples)(view, row) {
                 // Writing into a String cannot fail.
-                let _ = writeln!(samples, "{}{{{}{labels}}} {value}", metric.name, common(view, row));
+                let _ =
+                    writeln!(samples, "{}{{{}{labels}}} {value}", metric.name, common(view, row));
             }
         }
         if !samples.is_empty() {
-            let _ = write!(out, "# HELP {} {}\n# TYPE {} gauge\n{samples}", metric.name, metric.help, metric.name);
+            let _ = write!(
+                out,
+                "# HELP {} {}\n# TYPE {} gauge\n{samples}",
+                metric.name, metric.help, metric.name
+            );
         }
     }
     out
@@ -51,8 +57,16 @@ const METRICS: [Metric; 13] = [
         help: "Upper end of its 95 % interval.",
         samples: |_, row| one(row.goodput_per_s.and_then(|f| f.interval).map(|i| i.high)),
     },
-    Metric { name: "pippin_rank", help: "Rank among the targets of the run; absent if INVALID or without a result.", samples: rank },
-    Metric { name: "pippin_verdict", help: "1 for the verdict that the target has.", samples: verdict },
+    Metric {
+        name: "pippin_rank",
+        help: "Rank among the targets of the run; absent if INVALID or without a result.",
+        samples: rank,
+    },
+    Metric {
+        name: "pippin_verdict",
+        help: "1 for the verdict that the target has.",
+        samples: verdict,
+    },
     Metric {
         name: "pippin_service_time_seconds",
         help: "From sending a request to its last byte, by quantile.",
@@ -63,8 +77,16 @@ const METRICS: [Metric; 13] = [
         help: "From the instant a request was due to its last byte, by quantile.",
         samples: |_, row| quantiles(&row.spans.response_time),
     },
-    Metric { name: "pippin_requests", help: "Requests by fate, over all repetitions.", samples: requests },
-    Metric { name: "pippin_errors", help: "Errors by kind, over all repetitions.", samples: errors },
+    Metric {
+        name: "pippin_requests",
+        help: "Requests by fate, over all repetitions.",
+        samples: requests,
+    },
+    Metric {
+        name: "pippin_errors",
+        help: "Errors by kind, over all repetitions.",
+        samples: errors,
+    },
     Metric { name: "pippin_cpu_cores", help: "Cores kept busy by role.", samples: cores },
     Metric {
         name: "pippin_target_resident_bytes",
@@ -76,7 +98,11 @@ const METRICS: [Metric; 13] = [
         help: "CPU-seconds of the target for a million requests.",
         samples: |_, row| one(row.cost.target_cpu_s_per_million),
     },
-    Metric { name: "pippin_caveats", help: "1 for each caveat that the target has.", samples: caveats },
+    Metric {
+        name: "pippin_caveats",
+        help: "1 for each caveat that the target has.",
+        samples: caveats,
+    },
 ];
 
 fn one(value: Option<f64>) -> Samples {
@@ -102,7 +128,10 @@ fn label(name: &str, value: &str) -> String {
 }
 
 fn rank(view: &View, row: &Row) -> Samples {
-    row.rank.map(|rank| (label("ranked_by", view.run.ranked_by.name()), f64::from(rank))).into_iter().collect()
+    row.rank
+        .map(|rank| (label("ranked_by", view.run.ranked_by.name()), f64::from(rank)))
+        .into_iter()
+        .collect()
 }
 
 fn verdict(_: &View, row: &Row) -> Samples {
@@ -111,7 +140,13 @@ fn verdict(_: &View, row: &Row) -> Samples {
 }
 
 fn quantiles(summary: &Summary) -> Samples {
-    let named = [("0.5", summary.p50_ns), ("0.9", summary.p90_ns), ("0.99", summary.p99_ns), ("0.999", summary.p999_ns), ("1", summary.max_ns)];
+    let named = [
+        ("0.5", summary.p50_ns),
+        ("0.9", summary.p90_ns),
+        ("0.99", summary.p99_ns),
+        ("0.999", summary.p999_ns),
+        ("1", summary.max_ns),
+    ];
     named.into_iter().filter_map(|(q, ns)| Some((label("quantile", q), ns? as f64 / 1e9))).collect()
 }
 
@@ -120,7 +155,13 @@ fn requests(_: &View, row: &Row) -> Samples {
         return Samples::new();
     }
     let r = &row.requests;
-    let named = [("good", r.good), ("completed", r.completed), ("failed", r.failed), ("censored", r.censored), ("unsent", r.unsent)];
+    let named = [
+        ("good", r.good),
+        ("completed", r.completed),
+        ("failed", r.failed),
+        ("censored", r.censored),
+        ("unsent", r.unsent),
+    ];
     named.into_iter().map(|(fate, count)| (label("fate", fate), count as f64)).collect()
 }
 
@@ -129,7 +170,11 @@ fn errors(_: &View, row: &Row) -> Samples {
 }
 
 fn cores(_: &View, row: &Row) -> Samples {
-    let named = [("target", row.usage.target_cores), ("services", row.usage.services_cores), ("generator", row.usage.generator_cores)];
+    let named = [
+        ("target", row.usage.target_cores),
+        ("services", row.usage.services_cores),
+        ("generator", row.usage.generator_cores),
+    ];
     named.into_iter().filter_map(|(role, cores)| Some((label("role", role), cores?))).collect()
 }
 

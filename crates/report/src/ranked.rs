@@ -1,4 +1,5 @@
-//! The figure by which targets are ranked, in words: requests/s, or the 99th percentile of the response time where the schedule sets requests/s.
+//! The figure by which targets are ranked, in words: requests/s, or the 99th percentile of the
+//! response time where the schedule sets requests/s.
 use pippin_stats::criterion::RankedBy;
 
 use crate::view::View;
@@ -23,7 +24,9 @@ pub fn median(view: &View, row: &Row) -> String {
 /// Its 95 % interval: `9,980 … 10,020`.
 pub fn interval(view: &View, row: &Row) -> String {
     match row.ranked.and_then(|figure| figure.interval) {
-        Some(interval) => format!("{} … {}", text(view, Some(interval.low)), text(view, Some(interval.high))),
+        Some(interval) => {
+            format!("{} … {}", text(view, Some(interval.low)), text(view, Some(interval.high)))
+        }
         None => words::UNKNOWN.into(),
     }
 }

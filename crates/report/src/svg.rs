@@ -35,10 +35,14 @@ pub fn of(view: &View, name: &str, ground: Ground) -> Result<String, UnknownChar
     let charts = chart::all(view);
     let found: Option<&Chart> = charts.iter().find(|chart| chart.name == name);
     let Some(chart) = found else {
-        return Err(UnknownChart { asked: name.into(), there_are: charts.into_iter().map(|chart| chart.name).collect() });
+        return Err(UnknownChart {
+            asked: name.into(),
+            there_are: charts.into_iter().map(|chart| chart.name).collect(),
+        });
     };
     let heading = format!("{} · {}", view.run.title, chart.title);
-    let on_paper = chart::canvas::standalone(&chart.wide, &heading, &chart.title, &chart.alternative);
+    let on_paper =
+        chart::canvas::standalone(&chart.wide, &heading, &chart.title, &chart.alternative);
     Ok(match ground {
         Ground::Light => on_paper,
         Ground::Dark => palette::on_dark(&on_paper, view.measured().count()),

@@ -1,4 +1,5 @@
-//! The table at the end of a run, for a terminal: aligned, with units and bars, readable without colour and at 80 columns.
+//! The table at the end of a run, for a terminal: aligned, with units and bars, readable without
+//! colour and at 80 columns.
 //!
 //! | module | what it writes |
 //! |---|---|
@@ -40,9 +41,17 @@ impl Style {
     #[must_use]
     pub fn of_stdout() -> Self {
         let is_terminal = std::io::stdout().is_terminal();
-        let muted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let width = if is_terminal { crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns)) } else { None };
-        Self { colour: is_terminal && !muted, width: width.filter(|w| *w > 0).unwrap_or(USUAL_WIDTH) }
+        let muted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let width = if is_terminal {
+            crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns))
+        } else {
+            None
+        };
+        Self {
+            colour: is_terminal && !muted,
+            width: width.filter(|w| *w > 0).unwrap_or(USUAL_WIDTH),
+        }
     }
 
     /// Without colours, for files and tests.

@@ -1,5 +1,5 @@
-//! Everything that is rendered of a run, as one serialisable value: terminal, Markdown, CSV, JSON and HTML are made from it and from
-//! nothing else, so that they cannot disagree.
+//! Everything that is rendered of a run, as one serialisable value: terminal, Markdown, CSV, JSON
+//! and HTML are made from it and from nothing else, so that they cannot disagree.
 //!
 //! | module | what it makes |
 //! |---|---|
@@ -45,7 +45,8 @@ pub struct View {
     pub schema: u32,
     /// What was done, when and how.
     pub run: RunFacts,
-    /// One for each target of the plan: ranked ones first, then those without a rank, then those without a result.
+    /// One for each target of the plan: ranked ones first, then those without a rank, then those
+    /// without a result.
     pub rows: Vec<Row>,
     /// Every caveat by name, the gravest first.
     pub doubts: Vec<Doubt>,
@@ -64,7 +65,8 @@ pub struct View {
 }
 
 impl View {
-    /// The view of a run, finished or not. The same record gives the same view: intervals are drawn with the run's own seed.
+    /// The view of a run, finished or not. The same record gives the same view: intervals are drawn
+    /// with the run's own seed.
     #[must_use]
     pub fn of(record: &RunRecord) -> Self {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(record.header.seed);

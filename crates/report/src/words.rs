@@ -56,16 +56,20 @@ pub fn in_trials(repetitions: &[u32], trials: u32) -> String {
     format!("in {} of {trials} trials: repetition{plural} {}", numbers.len(), numbers.join(", "))
 }
 
-/// A verdict as it stands in a table, and of how many trials it is where that is not all of them: `INVALID (1 of 3)`.
+/// A verdict as it stands in a table, and of how many trials it is where that is not all of them:
+/// `INVALID (1 of 3)`.
 #[must_use]
 pub fn verdict(verdict: Verdict, invalid_repetitions: &[u32], trials: u32) -> String {
     match (verdict, invalid_repetitions.len() as u32) {
-        (Verdict::Invalid, some) if some > 0 && some < trials => format!("{verdict} ({some} of {trials})"),
+        (Verdict::Invalid, some) if some > 0 && some < trials => {
+            format!("{verdict} ({some} of {trials})")
+        }
         _ => verdict.to_string(),
     }
 }
 
-/// Half the width of an interval as a fraction of the figure: `1.7 %`; beyond the figure itself no more than that it is.
+/// Half the width of an interval as a fraction of the figure: `1.7 %`; beyond the figure itself no
+/// more than that it is.
 #[must_use]
 pub fn within(half_width: f64) -> String {
     if half_width > 1.0 { "> 100 %".into() } else { percent(half_width) }
@@ -94,7 +98,8 @@ pub fn ratio(value: Option<f64>) -> String {
 /// UTC to the minute: `2026-11-21 20:35 UTC`.
 #[must_use]
 pub fn time(unix_ns: u64) -> String {
-    jiff::Timestamp::from_nanosecond(i128::from(unix_ns)).map_or_else(|_| UNKNOWN.into(), |at| at.strftime("%Y-%m-%d %H:%M UTC").to_string())
+    jiff::Timestamp::from_nanosecond(i128::from(unix_ns))
+        .map_or_else(|_| UNKNOWN.into(), |at| at.strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
 
 /// The length of a run: `4 min 12 s`.
@@ -114,11 +119,17 @@ mod tests {
 
     #[test]
     fn figures_read_as_print_has_them() {
-        assert_eq!((percent(0.0), percent(0.0213), percent(0.97), percent(0.000_4)), ("0 %".into(), "2.1 %".into(), "97 %".into(), "0.040 %".into()));
+        assert_eq!(
+            (percent(0.0), percent(0.0213), percent(0.97), percent(0.000_4)),
+            ("0 %".into(), "2.1 %".into(), "97 %".into(), "0.040 %".into())
+        );
         assert_eq!((cores(Some(1.5)), cores(None)), ("150 %".into(), "–".into()));
         assert_eq!((ratio(Some(1.2345)), ratio(Some(0.0456))), ("1.23".into(), "0.046".into()));
         assert_eq!(time(1_795_293_339_000_000_000), "2026-11-21 20:35 UTC");
-        assert_eq!((length(252_000_000_000), length(7_300_000_000_000)), ("4 min 12 s".into(), "2 h 1 min".into()));
+        assert_eq!(
+            (length(252_000_000_000), length(7_300_000_000_000)),
+            ("4 min 12 s".into(), "2 h 1 min".into())
+        );
         assert_eq!(ns(Some(86_249)), "86.2 µs");
     }
 }

@@ -15,7 +15,8 @@ fn all() -> [RunRecord; 4] {
 }
 
 fn docs(file: &str) -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file)).unwrap()
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file))
+        .unwrap()
 }
 
 #[test]
@@ -25,26 +26,40 @@ fn json_comes_back_as_it_went() {
         let text = json::of(&view).unwrap();
         assert_eq!(json::read(&text).unwrap(), view, "{}", record.header.id);
         // The record itself, as the store keeps it, gives the same view again.
-        let kept: RunRecord = serde_json::from_str(&serde_json::to_string(&record).unwrap()).unwrap();
+        let kept: RunRecord =
+            serde_json::from_str(&serde_json::to_string(&record).unwrap()).unwrap();
         assert_eq!(View::of(&kept), view);
     }
 }
 
 #[test]
 fn json_of_another_version_or_form_is_refused() {
-    let newer = json::of(&View::of(&fixture::hello())).unwrap().replacen("\"schema\": 1", "\"schema\": 99", 1);
-    assert!(json::read(&newer).unwrap_err().to_string().contains("schema 99, but this Pippin reads schema 1"));
+    let newer = json::of(&View::of(&fixture::hello())).unwrap().replacen(
+        "\"schema\": 1",
+        "\"schema\": 99",
+        1,
+    );
+    assert!(
+        json::read(&newer)
+            .unwrap_err()
+            .to_string()
+            .contains("schema 99, but this Pippin reads schema 1")
+    );
     assert!(json::read("{}").unwrap_err().to_string().contains("pippin export --format json"));
 }
 
 #[test]
 fn json_is_what_its_schema_says() {
-    let schema: serde_json::Value = serde_json::from_str(&docs("schema/report.schema.json")).unwrap();
+    let schema: serde_json::Value =
+        serde_json::from_str(&docs("schema/report.schema.json")).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let mut value = serde_json::Value::Null;
     for record in all() {
         value = serde_json::from_str(&json::of(&View::of(&record)).unwrap()).unwrap();
-        let errors: Vec<String> = validator.iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path)).collect();
+        let errors: Vec<String> = validator
+            .iter_errors(&value)
+            .map(|error| format!("{}: {error}", error.instance_path))
+            .collect();
         assert_eq!(errors, [""; 0], "{}", record.header.id);
     }
     // The schema is strict: a key that it does not know, and a figure that is a text, are errors.
@@ -67,7 +82,10 @@ fn csv_is_read_back_by_another_reader() {
     assert_eq!(rows.len(), view.rows.len());
     for (read, row) in rows.iter().zip(&view.rows) {
         assert_eq!(read[at("target")], row.target.to_string());
-        assert_eq!(read[at("goodput_per_s")].parse().ok(), row.goodput_per_s.map(|figure| figure.median));
+        assert_eq!(
+            read[at("goodput_per_s")].parse().ok(),
+            row.goodput_per_s.map(|figure| figure.median)
+        );
         assert_eq!(read[at("response_p99_ns")].parse().ok(), row.spans.response_time.p99_ns);
         assert_eq!(read[at("rank")].parse().ok(), row.rank);
     }
@@ -76,7 +94,10 @@ fn csv_is_read_back_by_another_reader() {
     assert!(phoenix[at("failure")].contains("hex.pm; set HEX_MIRROR, or leave"));
     assert_eq!((&phoenix[at("goodput_per_s")], &phoenix[at("requests_completed")]), ("", ""));
     for column in csv::COLUMNS {
-        assert!(docs("formats.md").contains(&format!("`{column}`")), "docs/formats.md does not name the column {column}");
+        assert!(
+            docs("formats.md").contains(&format!("`{column}`")),
+            "docs/formats.md does not name the column {column}"
+        );
     }
 }
 
@@ -86,9 +107,13 @@ fn csv_of_a_sweep_has_a_row_for_each_point() {
     let text = csv::of(&view);
     let mut reader = ::csv::Reader::from_reader(text.as_bytes());
     let step = csv::COLUMNS.iter().position(|name| *name == "step").unwrap();
-    let mut steps: Vec<String> = reader.records().map(|row| row.unwrap()[step].to_string()).collect();
+    let mut steps: Vec<String> =
+        reader.records().map(|row| row.unwrap()[step].to_string()).collect();
     steps.sort();
-    assert_eq!(steps, ["1", "1", "16", "16", "2", "2", "256", "256", "4", "4", "64", "64", "8", "8"]);
+    assert_eq!(
+        steps,
+        ["1", "1", "16", "16", "2", "2", "256", "256", "4", "4", "64", "64", "8", "8"]
+    );
 }
 
 #[test]
@@ -100,13 +125,18 @@ fn every_histogram_of_the_log_comes_back_with_all_its_counts() {
         let LogEntry::Interval(interval) = entry.unwrap() else { continue };
         let tag = interval.tag().unwrap().as_str().to_string();
         let bytes = base64_decode(interval.encoded_histogram());
-        let found: hdrhistogram::Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
-        let [language, name, step, repetition, span] = tag.split('/').collect::<Vec<_>>().try_into().unwrap();
+        let found: hdrhistogram::Histogram<u64> =
+            Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
+        let [language, name, step, repetition, span] =
+            tag.split('/').collect::<Vec<_>>().try_into().unwrap();
         assert_eq!(step, "-");
         let trial = record
             .trials
             .iter()
-            .find(|t| t.spec.target.to_string() == format!("{language}/{name}") && (t.spec.repetition + 1).to_string() == repetition)
+            .find(|t| {
+                t.spec.target.to_string() == format!("{language}/{name}")
+                    && (t.spec.repetition + 1).to_string() == repetition
+            })
             .unwrap();
         let spans = &trial.load.as_ref().unwrap().measured.spans;
         let wanted = match span {
@@ -151,15 +181,26 @@ fn prometheus_text_keeps_to_its_grammar() {
         let (name, rest) = line.split_once('{').unwrap();
         let (labels, value) = rest.split_once("} ").unwrap();
         assert_eq!(name, metric);
-        assert!(labels.contains("target=\"") && labels.contains("run=\"20261121-203539-hello\""), "{line}");
+        assert!(
+            labels.contains("target=\"") && labels.contains("run=\"20261121-203539-hello\""),
+            "{line}"
+        );
         value.parse::<f64>().unwrap();
     }
     assert!(text.contains("pippin_verdict{plan=\"hello\",workload=\"hello\",run=\"20261121-203539-hello\",target=\"c/nginx\",verdict=\"invalid\"} 1"));
     assert!(text.contains("target=\"go/net-http\",quantile=\"0.99\"} 0.000459775"));
     // Without a result there is no figure, rather than 0.
     assert!(!text.contains("pippin_goodput_per_second{plan=\"hello\",workload=\"hello\",run=\"20261121-203539-hello\",target=\"elixir/phoenix\""));
-    assert!(!text.lines().any(|line| line.starts_with("pippin_rank") && line.contains("c/nginx")), "INVALID has no rank");
-    assert!(text.lines().filter(|line| line.starts_with("pippin_rank{")).all(|line| line.contains(",ranked_by=\"goodput\"}")), "{text}");
+    assert!(
+        !text.lines().any(|line| line.starts_with("pippin_rank") && line.contains("c/nginx")),
+        "INVALID has no rank"
+    );
+    assert!(
+        text.lines()
+            .filter(|line| line.starts_with("pippin_rank{"))
+            .all(|line| line.contains(",ranked_by=\"goodput\"}")),
+        "{text}"
+    );
 }
 
 #[test]
@@ -167,16 +208,32 @@ fn a_chart_is_a_file_of_its_own() {
     let view = View::of(&fixture::sweep());
     let names = svg::names(&view);
     assert!(
-        ["throughput", "percentiles", "distribution", "split", "sweep", "sweep-response", "cpu-over-time", "cost"]
-            .iter()
-            .all(|name| names.iter().any(|n| n == name)),
+        [
+            "throughput",
+            "percentiles",
+            "distribution",
+            "split",
+            "sweep",
+            "sweep-response",
+            "cpu-over-time",
+            "cost"
+        ]
+        .iter()
+        .all(|name| names.iter().any(|n| n == name)),
         "{names:?}"
     );
     let text = svg::of(&view, "sweep", Ground::Light).unwrap();
-    assert!(text.starts_with("<svg ") && text.contains("<title>Throughput by connections</title>") && text.contains("xmlns=\"http://www.w3.org/2000/svg\""));
+    assert!(
+        text.starts_with("<svg ")
+            && text.contains("<title>Throughput by connections</title>")
+            && text.contains("xmlns=\"http://www.w3.org/2000/svg\"")
+    );
     assert!(text.contains("256") && text.contains("go/net-http"));
     let error = svg::of(&view, "swep", Ground::Light).unwrap_err().to_string();
-    assert!(error.contains("no chart `swep`") && error.contains("sweep, sweep-response"), "{error}");
+    assert!(
+        error.contains("no chart `swep`") && error.contains("sweep, sweep-response"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -184,14 +241,23 @@ fn a_chart_is_a_picture_on_light_and_on_dark_ground() {
     let view = View::of(&fixture::hello());
     for name in ["throughput", "percentiles"] {
         let corner = |ground| {
-            let picture = resvg::tiny_skia::Pixmap::decode_png(&png::of(&view, name, ground).unwrap()).unwrap();
+            let picture =
+                resvg::tiny_skia::Pixmap::decode_png(&png::of(&view, name, ground).unwrap())
+                    .unwrap();
             assert_eq!(picture.width(), 2 * 940, "{name}");
             // A picture of text and figures, not a sheet of paper.
             let first = picture.pixels()[0];
-            assert!(picture.pixels().iter().filter(|pixel| **pixel != first).count() > 2_000, "{name}");
+            assert!(
+                picture.pixels().iter().filter(|pixel| **pixel != first).count() > 2_000,
+                "{name}"
+            );
             (first.red(), first.green(), first.blue())
         };
-        assert_eq!((corner(Ground::Light), corner(Ground::Dark)), ((0xff, 0xff, 0xff), (0x14, 0x17, 0x1b)), "{name}");
+        assert_eq!(
+            (corner(Ground::Light), corner(Ground::Dark)),
+            ((0xff, 0xff, 0xff), (0x14, 0x17, 0x1b)),
+            "{name}"
+        );
     }
     let error = png::of(&view, "sweep", Ground::Light).unwrap_err().to_string();
     assert!(error.contains("no chart `sweep`"), "{error}");

@@ -1,4 +1,5 @@
-//! What people read, held as files (`tests/snapshots/`), so that a change is reviewed as a difference.
+//! What people read, held as files (`tests/snapshots/`), so that a change is reviewed as a
+//! difference.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 mod fixture;
 
@@ -8,7 +9,12 @@ use pippin_report::view::View;
 use pippin_report::{csv, markdown};
 
 fn all() -> [(&'static str, RunRecord); 4] {
-    [("hello", fixture::hello()), ("sweep", fixture::sweep()), ("devices", fixture::devices()), ("capacity", fixture::capacity())]
+    [
+        ("hello", fixture::hello()),
+        ("sweep", fixture::sweep()),
+        ("devices", fixture::devices()),
+        ("capacity", fixture::capacity()),
+    ]
 }
 
 #[test]
@@ -35,7 +41,9 @@ fn no_line_is_wider_than_the_terminal_except_a_log() {
     for (name, record) in all() {
         let view = View::of(&record);
         for width in [80, 100, 112, 120, 200] {
-            for line in table(&view, &Style::plain(width)).lines().filter(|line| !line.contains('│')) {
+            for line in
+                table(&view, &Style::plain(width)).lines().filter(|line| !line.contains('│'))
+            {
                 assert!(line.chars().count() <= width, "{name} at {width}: {line}");
             }
         }
@@ -48,7 +56,10 @@ fn colours_are_left_out_where_they_are_not_wanted_and_change_no_word() {
     let plain = table(&view, &Style::plain(80));
     assert!(!plain.contains('\x1b'));
     let coloured = table(&view, &Style { colour: true, width: 80 });
-    assert!(coloured.contains("\x1b[31mINVALID\x1b[0m") && coloured.contains("\x1b[2;9m88,627\x1b[0m"), "INVALID figures are struck through");
+    assert!(
+        coloured.contains("\x1b[31mINVALID\x1b[0m") && coloured.contains("\x1b[2;9m88,627\x1b[0m"),
+        "INVALID figures are struck through"
+    );
     let mut stripped = String::new();
     let mut rest = coloured.as_str();
     while let Some((before, after)) = rest.split_once('\x1b') {
@@ -63,9 +74,21 @@ fn colours_are_left_out_where_they_are_not_wanted_and_change_no_word() {
 #[test]
 fn what_is_invalid_has_no_rank_and_what_cannot_be_told_apart_shares_one() {
     let view = View::of(&fixture::hello());
-    let rank = |target: &str| view.rows.iter().find(|row| row.target.to_string() == target).unwrap().rank;
-    assert_eq!([rank("rust/axum"), rank("go/net-http"), rank("elixir/cowboy"), rank("javascript/node-http")], [Some(1), Some(2), Some(3), Some(3)]);
-    assert_eq!([rank("javascript/express"), rank("c/nginx"), rank("elixir/phoenix"), rank("elixir/plug")], [Some(5), None, None, None]);
+    let rank =
+        |target: &str| view.rows.iter().find(|row| row.target.to_string() == target).unwrap().rank;
+    assert_eq!(
+        [
+            rank("rust/axum"),
+            rank("go/net-http"),
+            rank("elixir/cowboy"),
+            rank("javascript/node-http")
+        ],
+        [Some(1), Some(2), Some(3), Some(3)]
+    );
+    assert_eq!(
+        [rank("javascript/express"), rank("c/nginx"), rank("elixir/phoenix"), rank("elixir/plug")],
+        [Some(5), None, None, None]
+    );
     assert_eq!(view, View::of(&fixture::hello()), "the same record gives the same view");
 }
 
@@ -73,10 +96,16 @@ fn what_is_invalid_has_no_rank_and_what_cannot_be_told_apart_shares_one() {
 fn where_the_schedule_sets_the_rate_every_form_ranks_by_time_and_says_so() {
     let view = View::of(&fixture::devices());
     let [first, second] = view.rows.as_slice() else { panic!("{} rows", view.rows.len()) };
-    assert_eq!((first.rank, second.rank, first.goodput_per_s.unwrap().median), (Some(1), Some(2), second.goodput_per_s.unwrap().median));
+    assert_eq!(
+        (first.rank, second.rank, first.goodput_per_s.unwrap().median),
+        (Some(1), Some(2), second.goodput_per_s.unwrap().median)
+    );
     assert!(first.ranked.unwrap().median < second.ranked.unwrap().median);
     let page = pippin_report::html::page(&view);
-    assert!(page.contains("Ranked by p99, as requests/s are what the schedule asks for") && page.contains("108 ms – 108 ms"));
+    assert!(
+        page.contains("Ranked by p99, as requests/s are what the schedule asks for")
+            && page.contains("108 ms – 108 ms")
+    );
     let closed = pippin_report::html::page(&View::of(&fixture::hello()));
     assert!(!closed.contains("Ranked by p99"));
 }

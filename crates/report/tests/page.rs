@@ -1,4 +1,5 @@
-//! The page holds all it shows, says it in words too, and lets nothing of a target's log become markup.
+//! The page holds all it shows, says it in words too, and lets nothing of a target's log become
+//! markup.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 mod fixture;
 
@@ -14,13 +15,23 @@ fn page(record: &RunRecord) -> String {
 fn nothing_is_fetched() {
     for record in [fixture::hello(), fixture::sweep(), fixture::devices(), fixture::capacity()] {
         let page = page(&record);
-        for fetching in ["src=", "<link", "@import", "url(", "<iframe", "fetch(", "XMLHttpRequest", "<base"] {
+        for fetching in
+            ["src=", "<link", "@import", "url(", "<iframe", "fetch(", "XMLHttpRequest", "<base"]
+        {
             assert!(!page.contains(fetching), "{} contains {fetching}", record.header.id);
         }
         assert!(page.contains("default-src 'none'"));
         // The only addresses are names of XML namespaces.
-        let addresses: Vec<&str> = page.split("http").skip(1).filter(|rest| rest.starts_with("://") || rest.starts_with("s://")).collect();
-        assert!(addresses.iter().all(|rest| rest.starts_with("://www.w3.org/2000/svg")), "{:?}", addresses.iter().map(|a| &a[..30]).collect::<Vec<_>>());
+        let addresses: Vec<&str> = page
+            .split("http")
+            .skip(1)
+            .filter(|rest| rest.starts_with("://") || rest.starts_with("s://"))
+            .collect();
+        assert!(
+            addresses.iter().all(|rest| rest.starts_with("://www.w3.org/2000/svg")),
+            "{:?}",
+            addresses.iter().map(|a| &a[..30]).collect::<Vec<_>>()
+        );
     }
 }
 
@@ -70,7 +81,11 @@ fn every_chart_has_words_and_a_table() {
         let figure = figure.split("</figure>").next().unwrap();
         let words = figure.split("aria-label=\"").nth(1).unwrap().split('"').next().unwrap();
         assert!(words.len() > 30, "{words}");
-        assert!(figure.contains("<figcaption>") && figure.contains("<table") && figure.matches("<svg").count() == 2);
+        assert!(
+            figure.contains("<figcaption>")
+                && figure.contains("<table")
+                && figure.matches("<svg").count() == 2
+        );
     }
 }
 
@@ -93,7 +108,11 @@ fn a_run_without_a_trial_still_makes_a_page() {
     record.trials.clear();
     record.state = pippin_model::run::RunState::Interrupted;
     let page = page(&record);
-    assert!(page.contains("No target has a result.") && page.contains("was interrupted") && page.contains("Unavailable on this machine"));
+    assert!(
+        page.contains("No target has a result.")
+            && page.contains("was interrupted")
+            && page.contains("Unavailable on this machine")
+    );
 }
 
 #[test]
@@ -117,7 +136,11 @@ fn an_interval_of_millions_does_not_press_the_bars_together() {
     let view = View::of(&record);
     let interval = view.rows[0].goodput_per_s.unwrap().interval.unwrap();
     assert!(interval.high > 1e6, "{interval:?}");
-    let chart = pippin_report::svg::of(&view, "throughput", pippin_report::svg::Ground::Light).unwrap();
-    assert!(chart.contains("100k\n") && !chart.contains("M\n"), "the axis ends near the best repetition: {chart}");
+    let chart =
+        pippin_report::svg::of(&view, "throughput", pippin_report::svg::Ground::Light).unwrap();
+    assert!(
+        chart.contains("100k\n") && !chart.contains("M\n"),
+        "the axis ends near the best repetition: {chart}"
+    );
     assert!(page(&record).contains("&gt; 100 %"));
 }

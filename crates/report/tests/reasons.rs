@@ -12,7 +12,10 @@ use pippin_report::{html, json, markdown};
 /// The run `hello` of three repetitions, with one trial of go/net-http changed.
 fn with_second_repetition_of_go(change: impl Fn(&mut TrialRecord)) -> RunRecord {
     let mut record = fixture::hello();
-    let second = record.trials.iter_mut().find(|trial| trial.spec.target.to_string() == "go/net-http" && trial.spec.repetition == 1);
+    let second = record
+        .trials
+        .iter_mut()
+        .find(|trial| trial.spec.target.to_string() == "go/net-http" && trial.spec.repetition == 1);
     change(second.unwrap());
     record
 }
@@ -25,12 +28,20 @@ fn words(text: &str) -> String {
 fn one_invalid_repetition_of_three_is_named_in_table_page_markdown_and_json() {
     let record = with_second_repetition_of_go(|trial| {
         let evidence = "generator core 97.3 % busy (limit 95 %)".into();
-        trial.caveats = vec![Caveat { id: "generator_busy".into(), severity: Severity::Invalid, evidence, advice: "more processors".into() }];
+        trial.caveats = vec![Caveat {
+            id: "generator_busy".into(),
+            severity: Severity::Invalid,
+            evidence,
+            advice: "more processors".into(),
+        }];
         trial.verdict = Verdict::Invalid;
     });
     let view = View::of(&record);
     let row = view.rows.iter().find(|row| row.target.to_string() == "go/net-http").unwrap();
-    assert_eq!((row.rank, row.verdict, &row.invalid_repetitions), (None, Some(Verdict::Invalid), &vec![2]));
+    assert_eq!(
+        (row.rank, row.verdict, &row.invalid_repetitions),
+        (None, Some(Verdict::Invalid), &vec![2])
+    );
     let reason = "generator core 97.3 % busy (limit 95 %) (in 1 of 3 trials: repetition 2)";
     for width in [80, 120] {
         let text = words(&table(&view, &Style::plain(width)));
@@ -41,7 +52,8 @@ fn one_invalid_repetition_of_three_is_named_in_table_page_markdown_and_json() {
     let page = html::page(&view);
     assert!(page.contains("in 1 of 3 trials: repetition 2</span>") && page.contains(reason));
     let json: serde_json::Value = serde_json::from_str(&json::of(&view).unwrap()).unwrap();
-    let row = json["rows"].as_array().unwrap().iter().find(|row| row["target"] == "go/net-http").unwrap();
+    let row =
+        json["rows"].as_array().unwrap().iter().find(|row| row["target"] == "go/net-http").unwrap();
     assert_eq!(row["invalid_repetitions"], serde_json::json!([2]));
     assert_eq!(row["caveats"][0]["repetitions"], serde_json::json!([2]));
 }
@@ -58,12 +70,20 @@ fn all_three_are_not_numbered() {
 fn a_repetition_that_failed_beside_others_is_named() {
     let record = with_second_repetition_of_go(|trial| {
         trial.load = None;
-        trial.failure = Some(Failure { stage: Stage::Load, message: "it exited with status 1 while it was measured".into(), log_tail: vec![] });
+        trial.failure = Some(Failure {
+            stage: Stage::Load,
+            message: "it exited with status 1 while it was measured".into(),
+            log_tail: vec![],
+        });
         trial.verdict = Verdict::Invalid;
     });
     let view = View::of(&record);
-    let said = "go/net-http: repetition 2 of 3 failed at the stage \"load\": it exited with status 1";
+    let said =
+        "go/net-http: repetition 2 of 3 failed at the stage \"load\": it exited with status 1";
     assert!(words(&table(&view, &Style::plain(120))).contains(said));
     assert!(markdown::of(&view).contains(said));
-    assert!(html::page(&view).contains("At the stage “load” repetition 2 of 3 failed: it exited with status 1"));
+    assert!(
+        html::page(&view)
+            .contains("At the stage “load” repetition 2 of 3 failed: it exited with status 1")
+    );
 }

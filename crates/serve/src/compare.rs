@@ -4,7 +4,9 @@ use pippin_model::caveat::Verdict;
 use pippin_model::run::RunRecord;
 use pippin_model::trial::Step;
 use pippin_report::words;
-use pippin_stats::compare::{Change, Comparison, Difference, Metric, TargetChange, compare, differences};
+use pippin_stats::compare::{
+    Change, Comparison, Difference, Metric, TargetChange, compare, differences,
+};
 use pippin_store::runs::RunSummary;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -29,7 +31,11 @@ pub fn form(runs: &[RunSummary], a: &str, b: &str) -> Markup {
 pub fn body(form: &Markup, a: &RunRecord, b: &RunRecord) -> Markup {
     let differs = differences(&a.header, &b.header);
     // The same two give the same intervals each time.
-    let comparison = compare(&a.trials, &b.trials, &mut Xoshiro256PlusPlus::seed_from_u64(a.header.seed ^ b.header.seed));
+    let comparison = compare(
+        &a.trials,
+        &b.trials,
+        &mut Xoshiro256PlusPlus::seed_from_u64(a.header.seed ^ b.header.seed),
+    );
     html! {
         main id="main" {
             h1 { "Side by side" }
@@ -87,7 +93,11 @@ fn line(target: &TargetChange, change: &Change) -> Markup {
         Some(Step::Connections { count }) => format!(" at {count} connections"),
         Some(Step::Rate { per_s }) => format!(" at {} requests/s", words::count(Some(per_s))),
     };
-    let name = if target.a == target.b { target.a.to_string() } else { format!("{} → {}", target.a, target.b) };
+    let name = if target.a == target.b {
+        target.a.to_string()
+    } else {
+        format!("{} → {}", target.a, target.b)
+    };
     let percent = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
     let relative = change.relative();
     let significant = change.is_significant();
@@ -106,12 +116,19 @@ fn line(target: &TargetChange, change: &Change) -> Markup {
     }
 }
 
-fn judgement(change: &Change, relative: Option<f64>, significant: Option<bool>, invalid: bool) -> &'static str {
+fn judgement(
+    change: &Change,
+    relative: Option<f64>,
+    significant: Option<bool>,
+    invalid: bool,
+) -> &'static str {
     match (invalid, significant, relative) {
         (true, ..) => "a side is INVALID",
         (_, None, _) | (_, _, None) => "cannot be known",
         (_, Some(false), _) => "no change to be seen",
-        (_, Some(true), Some(relative)) if (relative > 0.0) == change.metric.more_is_better() => "better",
+        (_, Some(true), Some(relative)) if (relative > 0.0) == change.metric.more_is_better() => {
+            "better"
+        }
         (_, Some(true), Some(_)) => "worse",
     }
 }
@@ -120,7 +137,9 @@ fn figure(metric: Metric, value: Option<f64>) -> String {
     match metric {
         Metric::Goodput => words::count(value),
         Metric::P50 | Metric::P99 => words::ns_f(value),
-        Metric::Cpu => value.map_or_else(|| words::UNKNOWN.into(), |s| format!("{} s", words::count(Some(s)))),
+        Metric::Cpu => {
+            value.map_or_else(|| words::UNKNOWN.into(), |s| format!("{} s", words::count(Some(s))))
+        }
         Metric::Memory => words::bytes(value.map(|bytes| bytes as u64)),
     }
 }

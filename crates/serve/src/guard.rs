@@ -1,5 +1,6 @@
-//! Who may ask. A token guards a server that other machines reach. On loopback the guard is the name under which the server is asked: a
-//! page from elsewhere that makes its own name point to 127.0.0.1 (DNS rebinding) would otherwise read every run.
+//! Who may ask. A token guards a server that other machines reach. On loopback the guard is the
+//! name under which the server is asked: a page from elsewhere that makes its own name point to
+//! 127.0.0.1 (DNS rebinding) would otherwise read every run.
 use axum::http::{HeaderMap, Uri, header};
 
 /// The name of the cookie that keeps the token.
@@ -17,7 +18,8 @@ pub struct Guard {
 pub enum Decision {
     /// It is answered.
     Allow,
-    /// It is answered, and the browser is to keep the token in this cookie, so that it leaves the address bar.
+    /// It is answered, and the browser is to keep the token in this cookie, so that it leaves the
+    /// address bar.
     AllowAndKeep(String),
     /// It has no token, or a wrong one.
     Unauthorised,
@@ -26,7 +28,8 @@ pub enum Decision {
 }
 
 impl Guard {
-    /// The rule for a server with this token, if it has one, that is reached from this machine only or not.
+    /// The rule for a server with this token, if it has one, that is reached from this machine only
+    /// or not.
     #[must_use]
     pub const fn new(token: Option<String>, is_loopback: bool) -> Self {
         Self { token, is_loopback }
@@ -39,23 +42,30 @@ impl Guard {
             return Decision::ForeignName;
         }
         let Some(token) = &self.token else { return Decision::Allow };
-        if bearer(headers).is_some_and(|given| equal(given, token)) || cookie(headers).is_some_and(|given| equal(given, token)) {
+        if bearer(headers).is_some_and(|given| equal(given, token))
+            || cookie(headers).is_some_and(|given| equal(given, token))
+        {
             return Decision::Allow;
         }
         if in_query(uri).is_some_and(|given| equal(given, token)) {
-            return Decision::AllowAndKeep(format!("{COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/"));
+            return Decision::AllowAndKeep(format!(
+                "{COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/"
+            ));
         }
         Decision::Unauthorised
     }
 }
 
 fn asked_as_this_machine(headers: &HeaderMap) -> bool {
-    let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else { return false };
+    let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else {
+        return false;
+    };
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
         None => host.split(':').next().unwrap_or_default(),
     };
-    name.eq_ignore_ascii_case("localhost") || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
@@ -67,7 +77,8 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
     all.split(';').find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
 }
 
-/// The token stands in an address as it is: `?token=...`; a token with `+` or `%` is sent as a header.
+/// The token stands in an address as it is: `?token=...`; a token with `+` or `%` is sent as a
+/// header.
 fn in_query(uri: &Uri) -> Option<&str> {
     uri.query()?.split('&').find_map(|pair| pair.strip_prefix("token="))
 }
@@ -97,7 +108,11 @@ mod tests {
             assert_eq!(decide(&guard, "/", &[(header::HOST, host)]), Decision::Allow, "{host}");
         }
         for host in ["evil.example:8080", "localhost.evil.example", "192.168.1.5"] {
-            assert_eq!(decide(&guard, "/", &[(header::HOST, host)]), Decision::ForeignName, "{host}");
+            assert_eq!(
+                decide(&guard, "/", &[(header::HOST, host)]),
+                Decision::ForeignName,
+                "{host}"
+            );
         }
         assert_eq!(decide(&guard, "/", &[]), Decision::ForeignName);
     }
@@ -107,13 +122,33 @@ mod tests {
         let guard = Guard::new(Some("correct-horse-battery".into()), false);
         let host = (header::HOST, "bench.example");
         assert_eq!(decide(&guard, "/", std::slice::from_ref(&host)), Decision::Unauthorised);
-        assert_eq!(decide(&guard, "/", &[host.clone(), (header::AUTHORIZATION, "Bearer correct-horse-battery")]), Decision::Allow);
-        assert_eq!(decide(&guard, "/", &[host.clone(), (header::COOKIE, "a=b; pippin_token=correct-horse-battery")]), Decision::Allow);
+        assert_eq!(
+            decide(
+                &guard,
+                "/",
+                &[host.clone(), (header::AUTHORIZATION, "Bearer correct-horse-battery")]
+            ),
+            Decision::Allow
+        );
+        assert_eq!(
+            decide(
+                &guard,
+                "/",
+                &[host.clone(), (header::COOKIE, "a=b; pippin_token=correct-horse-battery")]
+            ),
+            Decision::Allow
+        );
         assert!(
             matches!(decide(&guard, "/?token=correct-horse-battery", std::slice::from_ref(&host)), Decision::AllowAndKeep(cookie) if cookie.contains("HttpOnly"))
         );
-        for wrong in ["Bearer correct-horse-batterx", "Bearer correct", "Bearer ", "correct-horse-battery"] {
-            assert_eq!(decide(&guard, "/", &[host.clone(), (header::AUTHORIZATION, wrong)]), Decision::Unauthorised, "{wrong}");
+        for wrong in
+            ["Bearer correct-horse-batterx", "Bearer correct", "Bearer ", "correct-horse-battery"]
+        {
+            assert_eq!(
+                decide(&guard, "/", &[host.clone(), (header::AUTHORIZATION, wrong)]),
+                Decision::Unauthorised,
+                "{wrong}"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! `pippin serve`: the runs of a store in the browser. Read-only; on loopback unless told otherwise, and then with a token.
+//! `pippin serve`: the runs of a store in the browser. Read-only; on loopback unless told
+//! otherwise, and then with a token.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -38,10 +39,14 @@ const SHORTEST_TOKEN: usize = 16;
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// Others could read all runs.
-    #[error("{0} is reached from other machines, which needs a token: name one of at least {SHORTEST_TOKEN} characters with --token, or bind to 127.0.0.1")]
+    #[error(
+        "{0} is reached from other machines, which needs a token: name one of at least {SHORTEST_TOKEN} characters with --token, or bind to 127.0.0.1"
+    )]
     TokenNeeded(SocketAddr),
     /// It could be guessed.
-    #[error("the token has fewer than {SHORTEST_TOKEN} characters; a longer one is `head -c 18 /dev/urandom | base64`")]
+    #[error(
+        "the token has fewer than {SHORTEST_TOKEN} characters; a longer one is `head -c 18 /dev/urandom | base64`"
+    )]
     TokenTooShort,
     /// The port is taken, or the address is not this machine's.
     #[error("cannot listen on {address}: {source}; another port is named with --bind")]
@@ -69,17 +74,24 @@ impl Server {
     /// Takes the port; 0 takes any that is free.
     ///
     /// # Errors
-    /// If `bind` is reached from other machines and there is no token, the token is short, or the port cannot be had.
+    /// If `bind` is reached from other machines and there is no token, the token is short, or the
+    /// port cannot be had.
     pub fn bind(store: Store, bind: SocketAddr, token: Option<String>) -> Result<Self, ServeError> {
         match &token {
             None if !bind.ip().is_loopback() => return Err(ServeError::TokenNeeded(bind)),
             Some(token) if token.len() < SHORTEST_TOKEN => return Err(ServeError::TokenTooShort),
             _ => {}
         }
-        let listener = TcpListener::bind(bind).map_err(|source| ServeError::Bind { address: bind, source })?;
+        let listener =
+            TcpListener::bind(bind).map_err(|source| ServeError::Bind { address: bind, source })?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        Ok(Self { listener, address, store: Arc::new(store), guard: Guard::new(token, bind.ip().is_loopback()) })
+        Ok(Self {
+            listener,
+            address,
+            store: Arc::new(store),
+            guard: Guard::new(token, bind.ip().is_loopback()),
+        })
     }
 
     /// Where it listens.
@@ -123,6 +135,11 @@ impl Server {
 ///
 /// # Errors
 /// As [`Server::bind`] and [`Server::run`].
-pub fn serve(store: Store, bind: SocketAddr, token: Option<String>, stop: &AtomicBool) -> Result<(), ServeError> {
+pub fn serve(
+    store: Store,
+    bind: SocketAddr,
+    token: Option<String>,
+    stop: &AtomicBool,
+) -> Result<(), ServeError> {
     Server::bind(store, bind, token)?.run(stop)
 }

@@ -24,9 +24,20 @@ impl Filter {
     /// Whether a run is shown.
     #[must_use]
     pub fn keeps(&self, run: &RunSummary) -> bool {
-        let all = format!("{} {} {} {} {} {}", run.id, run.plan, run.title, run.workload, run.profile, run.state.name()).to_lowercase();
+        let all = format!(
+            "{} {} {} {} {} {}",
+            run.id,
+            run.plan,
+            run.title,
+            run.workload,
+            run.profile,
+            run.state.name()
+        )
+        .to_lowercase();
         let words_occur = self.q.to_lowercase().split_whitespace().all(|word| all.contains(word));
-        words_occur && (self.plan.is_empty() || self.plan == run.plan) && (self.state.is_empty() || self.state == run.state.name())
+        words_occur
+            && (self.plan.is_empty() || self.plan == run.plan)
+            && (self.state.is_empty() || self.state == run.state.name())
     }
 }
 
@@ -118,9 +129,23 @@ mod tests {
             targets: 1,
             invalid: 0,
         };
-        let filter = |q: &str, plan: &str, state: &str| Filter { q: q.into(), plan: plan.into(), state: state.into() };
-        assert!(filter("", "", "").keeps(&run) && filter("WORLD closed", "hello", "finished").keeps(&run));
-        assert_eq!((state(&run, &[]), state(&RunSummary { state: RunState::Running, ..run.clone() }, &[])), ("finished", "not ended"));
-        assert!(!filter("world open", "", "").keeps(&run) && !filter("", "users", "").keeps(&run) && !filter("", "", "running").keeps(&run));
+        let filter = |q: &str, plan: &str, state: &str| Filter {
+            q: q.into(),
+            plan: plan.into(),
+            state: state.into(),
+        };
+        assert!(
+            filter("", "", "").keeps(&run)
+                && filter("WORLD closed", "hello", "finished").keeps(&run)
+        );
+        assert_eq!(
+            (state(&run, &[]), state(&RunSummary { state: RunState::Running, ..run.clone() }, &[])),
+            ("finished", "not ended")
+        );
+        assert!(
+            !filter("world open", "", "").keeps(&run)
+                && !filter("", "users", "").keeps(&run)
+                && !filter("", "", "running").keeps(&run)
+        );
     }
 }

@@ -1,7 +1,9 @@
 //! Runs under way: what they do, how far they are, what is still to come.
 use maud::{Markup, PreEscaped, html};
 use pippin_model::caveat::Verdict;
-use pippin_model::live::{LiveFinished, LiveOverall, LiveQueued, LiveRun, LiveSecond, LiveTrial, LiveUse};
+use pippin_model::live::{
+    LiveFinished, LiveOverall, LiveQueued, LiveRun, LiveSecond, LiveTrial, LiveUse,
+};
 use pippin_model::usage::Role;
 use pippin_report::words;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -60,8 +62,13 @@ pub fn one(live: &LiveRun, seen: u64) -> Markup {
 }
 
 fn overall(live: &LiveRun) -> Markup {
-    let Some(LiveOverall { number, at_most, fraction, left_ns }) = &live.overall else { return html! { p.hint { "Starting services." } } };
-    let place = at_most.map_or_else(|| format!("step {number} of a search"), |at_most| format!("trial {number} of {at_most}"));
+    let Some(LiveOverall { number, at_most, fraction, left_ns }) = &live.overall else {
+        return html! { p.hint { "Starting services." } };
+    };
+    let place = at_most.map_or_else(
+        || format!("step {number} of a search"),
+        |at_most| format!("trial {number} of {at_most}"),
+    );
     way("The whole run", *fraction, &place, *left_ns)
 }
 
@@ -87,8 +94,13 @@ fn trial_in_words(trial: &LiveTrial, repetitions: u32) -> Markup {
 }
 
 fn of_trial(trial: &LiveTrial, repetitions: u32) -> Markup {
-    let now_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
-    let stage = format!("{} {}", trial.stage, words::length(now_ns.saturating_sub(trial.stage_began_unix_ns)));
+    let now_ns =
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
+    let stage = format!(
+        "{} {}",
+        trial.stage,
+        words::length(now_ns.saturating_sub(trial.stage_began_unix_ns))
+    );
     html! {
         p.now { (trial_in_words(trial, repetitions)) }
         (way("This trial", trial.fraction, &stage, trial.left_ns))
@@ -122,12 +134,25 @@ fn cpu(of: &LiveUse) -> Markup {
         more => format!(" of {more} cores"),
     };
     // A generator without time to spare measures itself.
-    let is_full = of.role == Role::Generator && of.cores.is_some_and(|cores| cores > 0.95 * f64::from(of.given.max(1)));
-    tile(name, &format!("{}{given}", of.cores.map_or_else(|| words::UNKNOWN.into(), |cores| format!("{cores:.2}"))), is_full)
+    let is_full = of.role == Role::Generator
+        && of.cores.is_some_and(|cores| cores > 0.95 * f64::from(of.given.max(1)));
+    tile(
+        name,
+        &format!(
+            "{}{given}",
+            of.cores.map_or_else(|| words::UNKNOWN.into(), |cores| format!("{cores:.2}"))
+        ),
+        is_full,
+    )
 }
 
 /// A bar a second: grey in the warm-up, red where there were errors.
-fn sparkline(name: &str, seconds: &[LiveSecond], value: impl Fn(&LiveSecond) -> Option<f64>, write: impl Fn(f64) -> String) -> Markup {
+fn sparkline(
+    name: &str,
+    seconds: &[LiveSecond],
+    value: impl Fn(&LiveSecond) -> Option<f64>,
+    write: impl Fn(f64) -> String,
+) -> Markup {
     let most = seconds.iter().filter_map(&value).fold(0.0, f64::max);
     let newest = seconds.last().and_then(&value).map_or_else(|| words::UNKNOWN.to_string(), &write);
     let width = seconds.len().max(FEWEST_BARS) as f64 * BAR;
@@ -204,7 +229,13 @@ mod tests {
     use pippin_model::live::ProcessName;
 
     fn second(from_s: i64, rate: f64, errors: u64) -> LiveSecond {
-        LiveSecond { from_ns: from_s * 1_000_000_000, requests_per_s: Some(rate), p50_ns: Some(900_000), p99_ns: Some(4_000_000), errors }
+        LiveSecond {
+            from_ns: from_s * 1_000_000_000,
+            requests_per_s: Some(rate),
+            p50_ns: Some(900_000),
+            p99_ns: Some(4_000_000),
+            errors,
+        }
     }
 
     fn live() -> LiveRun {
@@ -228,10 +259,18 @@ mod tests {
                 errors: 3,
                 live_connections: None,
                 asked: 10,
-                uses: vec![LiveUse { role: Role::Target, cores: Some(0.98), given: 1 }, LiveUse { role: Role::Generator, cores: None, given: 1 }],
+                uses: vec![
+                    LiveUse { role: Role::Target, cores: Some(0.98), given: 1 },
+                    LiveUse { role: Role::Generator, cores: None, given: 1 },
+                ],
                 target_rss_bytes: Some(34 << 20),
             }),
-            overall: Some(LiveOverall { number: 2, at_most: Some(6), fraction: Some(0.3), left_ns: Some(90_000_000_000) }),
+            overall: Some(LiveOverall {
+                number: 2,
+                at_most: Some(6),
+                fraction: Some(0.3),
+                left_ns: Some(90_000_000_000),
+            }),
             finished: vec![LiveFinished {
                 target: target("c/nginx"),
                 repetition: 0,
@@ -266,12 +305,20 @@ mod tests {
         }
         // What is unknown is no 0.
         assert!(page.contains("– of 10") && page.contains("– of 1 core"), "{page}");
-        assert!(!one(&live(), 1).into_string().contains("more finished"), "the page shows it already");
+        assert!(
+            !one(&live(), 1).into_string().contains("more finished"),
+            "the page shows it already"
+        );
     }
 
     #[test]
     fn the_list_has_each_run_in_few_lines() {
         let list = several(&[live()]).into_string();
-        assert!(list.contains("href=\"/runs/20261121-203539-hello\"") && list.contains("Hello &lt;World&gt;") && list.contains("trial 2 of 6"), "{list}");
+        assert!(
+            list.contains("href=\"/runs/20261121-203539-hello\"")
+                && list.contains("Hello &lt;World&gt;")
+                && list.contains("trial 2 of 6"),
+            "{list}"
+        );
     }
 }

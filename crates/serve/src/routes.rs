@@ -1,5 +1,5 @@
-//! Address to page. Everything is a GET; whatever reads the store or draws runs on a thread of its own, so that a big run does not hold
-//! up the others.
+//! Address to page. Everything is a GET; whatever reads the store or draws runs on a thread of its
+//! own, so that a big run does not hold up the others.
 use axum::Router;
 use axum::extract::{Path, Query, RawQuery, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -43,7 +43,12 @@ pub fn router(store: Arc<Store>, guard: Guard) -> Router {
         .route("/compare", get(side_by_side))
         .route("/history", get(over_time))
         .fallback(|| async { Failure::not_found("There is no such page.") })
-        .method_not_allowed_fallback(|| async { Failure::refused(StatusCode::METHOD_NOT_ALLOWED, "This server only shows; it changes nothing.") })
+        .method_not_allowed_fallback(|| async {
+            Failure::refused(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "This server only shows; it changes nothing.",
+            )
+        })
         .layer(middleware::from_fn_with_state(guard, admit))
         .with_state(store)
 }
@@ -59,11 +64,20 @@ async fn admit(State(guard): State<Guard>, request: Request, next: Next) -> Resp
             response
         }
         Decision::Unauthorised => {
-            let mut response = Failure::refused(StatusCode::UNAUTHORIZED, "This server needs its token: open it with ?token=... once.").into_response();
-            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            let mut response = Failure::refused(
+                StatusCode::UNAUTHORIZED,
+                "This server needs its token: open it with ?token=... once.",
+            )
+            .into_response();
+            response
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             response
         }
-        Decision::ForeignName => Failure::refused(StatusCode::FORBIDDEN, "This server answers as localhost only.").into_response(),
+        Decision::ForeignName => {
+            Failure::refused(StatusCode::FORBIDDEN, "This server answers as localhost only.")
+                .into_response()
+        }
     };
     let headers = response.headers_mut();
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
@@ -74,7 +88,9 @@ async fn admit(State(guard): State<Guard>, request: Request, next: Next) -> Resp
 }
 
 /// Work that reads or draws, on a thread of its own.
-async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T, Failure> + Send + 'static) -> Result<T, Failure> {
+async fn apart<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
     tokio::task::spawn_blocking(work).await.map_err(Failure::internal)?
 }
 
@@ -87,7 +103,11 @@ async fn runs(State(store): Shared, Query(filter): Query<list::Filter>) -> Answe
             live::asked_anew("/live", &live::several(&live))
         };
         let rules = if live.is_empty() { String::new() } else { live_rules() };
-        Ok(with_news(!live.is_empty(), page("Runs", &rules, &list::body(&store.list()?, &filter, &live, &under_way)).into_response()))
+        Ok(with_news(
+            !live.is_empty(),
+            page("Runs", &rules, &list::body(&store.list()?, &filter, &live, &under_way))
+                .into_response(),
+        ))
     })
     .await
 }
@@ -99,14 +119,19 @@ fn live_rules() -> String {
 /// Lets a page ask for news of runs under way.
 fn with_news(is_live: bool, mut response: Response) -> Response {
     if is_live {
-        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(LIVE_POLICY));
+        response
+            .headers_mut()
+            .insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(LIVE_POLICY));
     }
     response
 }
 
 /// The parts that change each second; nothing is left of them once no run is under way.
 fn fragment(content: Option<Markup>) -> Response {
-    content.map_or_else(|| StatusCode::NO_CONTENT.into_response(), |content| Html(content.into_string()).into_response())
+    content.map_or_else(
+        || StatusCode::NO_CONTENT.into_response(),
+        |content| Html(content.into_string()).into_response(),
+    )
 }
 
 async fn all_live(State(store): Shared) -> Answer {
@@ -124,7 +149,11 @@ struct Seen {
     seen: u64,
 }
 
-async fn one_live(State(store): Shared, Path(id): Path<String>, Query(Seen { seen }): Query<Seen>) -> Answer {
+async fn one_live(
+    State(store): Shared,
+    Path(id): Path<String>,
+    Query(Seen { seen }): Query<Seen>,
+) -> Answer {
     apart(move || Ok(fragment(store.live_run(&id).map(|live| live::one(&live, seen))))).await
 }
 
@@ -147,7 +176,8 @@ async fn run(State(store): Shared, Path(id): Path<String>) -> Answer {
         };
         let rules = format!("{}{}", report::series_rules(&view), if live.is_some() { live::STYLE } else { "" });
         let mut response = with_news(live.is_some(), page(&view.run.title, &rules, &body).into_response());
-        // Made elsewhere, by a process that this machine does not see: then the finished trials are all there is to tell.
+        // Made elsewhere, by a process that this machine does not see: then the finished trials are
+        // all there is to tell.
         if record.state == RunState::Running && live.is_none() {
             response.headers_mut().insert(header::REFRESH, HeaderValue::from(LIVE_SECONDS));
         }
@@ -164,18 +194,31 @@ async fn export(State(store): Shared, Path((id, form)): Path<(String, String)>) 
             "markdown" => ("text/markdown; charset=utf-8", "md", markdown::of(&view())),
             "csv" => ("text/csv; charset=utf-8", "csv", csv::of(&view())),
             "json" => ("application/json", "json", json::of(&view()).map_err(Failure::internal)?),
-            "hlog" => ("text/plain; charset=utf-8", "hlog", hlog::of(&record).map_err(Failure::internal)?),
-            "prometheus" => ("text/plain; version=0.0.4; charset=utf-8", "prom", prometheus::of(&view())),
-            other => return Err(Failure::not_found(format!("There is no form `{other}`; there are markdown, csv, json, hlog, prometheus."))),
+            "hlog" => {
+                ("text/plain; charset=utf-8", "hlog", hlog::of(&record).map_err(Failure::internal)?)
+            }
+            "prometheus" => {
+                ("text/plain; version=0.0.4; charset=utf-8", "prom", prometheus::of(&view()))
+            }
+            other => {
+                return Err(Failure::not_found(format!(
+                    "There is no form `{other}`; there are markdown, csv, json, hlog, prometheus."
+                )));
+            }
         };
         let name = format!("attachment; filename=\"{}.{extension}\"", record.header.id);
-        Ok(([(header::CONTENT_TYPE, media.to_string()), (header::CONTENT_DISPOSITION, name)], text).into_response())
+        Ok(([(header::CONTENT_TYPE, media.to_string()), (header::CONTENT_DISPOSITION, name)], text)
+            .into_response())
     })
     .await
 }
 
 /// `throughput.svg`, `throughput.png`; with `?dark` on dark ground.
-async fn chart(State(store): Shared, Path((id, file)): Path<(String, String)>, RawQuery(query): RawQuery) -> Answer {
+async fn chart(
+    State(store): Shared,
+    Path((id, file)): Path<(String, String)>,
+    RawQuery(query): RawQuery,
+) -> Answer {
     apart(move || {
         let view = View::of(&store.load(&id)?);
         let ground = if query.as_deref() == Some("dark") { Ground::Dark } else { Ground::Light };
@@ -186,7 +229,8 @@ async fn chart(State(store): Shared, Path((id, file)): Path<(String, String)>, R
             })?;
             return Ok(([(header::CONTENT_TYPE, "image/png")], drawn).into_response());
         }
-        let drawn = svg::of(&view, file.strip_suffix(".svg").unwrap_or(&file), ground).map_err(|error| Failure::not_found(error.to_string()))?;
+        let drawn = svg::of(&view, file.strip_suffix(".svg").unwrap_or(&file), ground)
+            .map_err(|error| Failure::not_found(error.to_string()))?;
         Ok(([(header::CONTENT_TYPE, "image/svg+xml")], drawn).into_response())
     })
     .await

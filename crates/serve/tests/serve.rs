@@ -15,7 +15,10 @@ const TOKEN: &str = "a-token-of-24-characters";
 
 fn database(folder: &Path) -> PathBuf {
     let path = folder.join("pippin.db");
-    let sql = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/tests/fixtures/schema-1.sql")).unwrap();
+    let sql = std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/tests/fixtures/schema-1.sql"),
+    )
+    .unwrap();
     rusqlite::Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
     path
 }
@@ -41,7 +44,12 @@ impl Running {
         let server = Server::bind(store, bind.parse().unwrap(), token.map(Into::into)).unwrap();
         let (address, stop) = (server.address(), Arc::new(AtomicBool::new(false)));
         let seen = Arc::clone(&stop);
-        Self { address, stop, thread: Some(std::thread::spawn(move || server.run(&seen))), _folder: folder }
+        Self {
+            address,
+            stop,
+            thread: Some(std::thread::spawn(move || server.run(&seen))),
+            _folder: folder,
+        }
     }
 
     fn ask(&self, request: &str) -> String {
@@ -71,7 +79,12 @@ impl Drop for Running {
 fn runs_are_listed_filtered_and_shown() {
     let server = Running::start("127.0.0.1:0", None);
     let list = server.get("/");
-    assert!(list.starts_with("HTTP/1.1 200") && list.contains(&format!("/runs/{RUN}")) && list.contains("2 of 2 runs"), "{list}");
+    assert!(
+        list.starts_with("HTTP/1.1 200")
+            && list.contains(&format!("/runs/{RUN}"))
+            && list.contains("2 of 2 runs"),
+        "{list}"
+    );
     assert!(list.to_lowercase().contains("content-security-policy: default-src 'none'"));
     let filtered = server.get("/?q=hello+world&plan=&state=running");
     assert!(filtered.contains("1 of 2 runs") && filtered.contains("20261122-080000-hello"));
@@ -85,20 +98,30 @@ fn runs_are_listed_filtered_and_shown() {
 fn the_page_of_a_run_under_way_asks_again() {
     let server = Running::start("127.0.0.1:0", None);
     let run = server.get("/runs/20261122-080000-hello");
-    assert!(run.to_lowercase().contains("\r\nrefresh: 3\r\n") && run.contains("still under way"), "{}", &run[..400]);
+    assert!(
+        run.to_lowercase().contains("\r\nrefresh: 3\r\n") && run.contains("still under way"),
+        "{}",
+        &run[..400]
+    );
 }
 
 #[test]
 fn every_form_and_chart_is_given_out() {
     let server = Running::start("127.0.0.1:0", None);
-    for (form, part) in
-        [("markdown", "## Hello World"), ("csv", "goodput_per_s"), ("json", "\"schema\": 1"), ("hlog", "#[StartTime"), ("prometheus", "# TYPE pippin_goodput")]
-    {
+    for (form, part) in [
+        ("markdown", "## Hello World"),
+        ("csv", "goodput_per_s"),
+        ("json", "\"schema\": 1"),
+        ("hlog", "#[StartTime"),
+        ("prometheus", "# TYPE pippin_goodput"),
+    ] {
         let answer = server.get(&format!("/runs/{RUN}/export/{form}"));
         assert!(answer.starts_with("HTTP/1.1 200") && answer.contains(part), "{form}");
     }
     let chart = server.get(&format!("/runs/{RUN}/charts/throughput.svg"));
-    assert!(chart.contains("image/svg+xml") && chart.contains("<title>Requests per second</title>"));
+    assert!(
+        chart.contains("image/svg+xml") && chart.contains("<title>Requests per second</title>")
+    );
     let picture = server.get(&format!("/runs/{RUN}/charts/throughput.png?dark"));
     assert!(picture.contains("image/png") && picture.contains("PNG\r\n"), "{}", &picture[..400]);
     assert!(server.get(&format!("/runs/{RUN}/charts/none.png")).starts_with("HTTP/1.1 404"));
@@ -110,10 +133,19 @@ fn every_form_and_chart_is_given_out() {
 fn two_runs_stand_side_by_side_and_a_target_has_its_history() {
     let server = Running::start("127.0.0.1:0", None);
     let compared = server.get(&format!("/compare?a={RUN}&b=20261122-080000-hello"));
-    assert!(compared.contains("goodput") && compared.contains("+0.0 %") && compared.contains("rust/axum"), "{compared}");
+    assert!(
+        compared.contains("goodput")
+            && compared.contains("+0.0 %")
+            && compared.contains("rust/axum"),
+        "{compared}"
+    );
     assert!(server.get("/compare").contains("Choose two runs"));
     let history = server.get("/history?target=rust/axum");
-    assert!(history.contains("Plan hello") && history.contains(RUN) && history.contains("20261122-080000-hello"));
+    assert!(
+        history.contains("Plan hello")
+            && history.contains(RUN)
+            && history.contains("20261122-080000-hello")
+    );
     assert!(server.get("/history?target=go/none").contains("No trial of this target"));
 }
 
@@ -128,7 +160,9 @@ fn it_only_shows() {
         assert!(server.get(path).starts_with("HTTP/1.1 404"), "{path}");
     }
     // What stands in an address does not become markup.
-    assert!(!server.get("/history?target=%3Cscript%3Ealert(1)%3C/script%3E").contains("<script>alert"));
+    assert!(
+        !server.get("/history?target=%3Cscript%3Ealert(1)%3C/script%3E").contains("<script>alert")
+    );
 }
 
 #[test]
@@ -145,17 +179,28 @@ fn beyond_loopback_a_token_is_needed() {
     let everywhere: SocketAddr = "0.0.0.0:0".parse().unwrap();
     let stop = AtomicBool::new(true);
     assert!(matches!(serve(open(), everywhere, None, &stop), Err(ServeError::TokenNeeded(_))));
-    assert!(matches!(serve(open(), everywhere, Some("short".into()), &stop), Err(ServeError::TokenTooShort)));
+    assert!(matches!(
+        serve(open(), everywhere, Some("short".into()), &stop),
+        Err(ServeError::TokenTooShort)
+    ));
 
     let server = Running::start("0.0.0.0:0", Some(TOKEN));
     let refused = server.get("/");
     assert!(refused.starts_with("HTTP/1.1 401") && !refused.contains(RUN));
-    let with = |header: &str| server.ask(&format!("GET / HTTP/1.1\r\nHost: bench\r\n{header}\r\nConnection: close\r\n\r\n"));
+    let with = |header: &str| {
+        server
+            .ask(&format!("GET / HTTP/1.1\r\nHost: bench\r\n{header}\r\nConnection: close\r\n\r\n"))
+    };
     assert!(with(&format!("Authorization: Bearer {TOKEN}")).contains(RUN));
     assert!(with(&format!("Cookie: pippin_token={TOKEN}")).contains(RUN));
     assert!(with("Authorization: Bearer wrong-token-of-24-chars").starts_with("HTTP/1.1 401"));
     let first = server.get(&format!("/?token={TOKEN}"));
-    assert!(first.contains(RUN) && first.to_lowercase().contains(&format!("set-cookie: pippin_token={TOKEN}; httponly")));
+    assert!(
+        first.contains(RUN)
+            && first
+                .to_lowercase()
+                .contains(&format!("set-cookie: pippin_token={TOKEN}; httponly"))
+    );
 }
 
 #[test]
@@ -179,5 +224,8 @@ fn it_stops_although_a_browser_keeps_its_connection() {
     server.stop.store(true, Ordering::Relaxed);
     server.thread.take().unwrap().join().unwrap().unwrap();
     assert!(asked.elapsed() < Duration::from_secs(5));
-    assert!(TcpStream::connect_timeout(&server.address, Duration::from_millis(500)).is_err(), "the port is free again");
+    assert!(
+        TcpStream::connect_timeout(&server.address, Duration::from_millis(500)).is_err(),
+        "the port is free again"
+    );
 }

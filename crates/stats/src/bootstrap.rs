@@ -1,15 +1,17 @@
 //! The hierarchical bootstrap (trials, then windows) behind every interval and every ratio.
 //!
-//! Plain resampling of three trials is far too sure of itself, and resampling trials and windows alike counts the windows' noise twice,
-//! because it is in the trials' means already. So, on logarithms (the figures are positive and compared as ratios):
+//! Plain resampling of three trials is far too sure of itself, and resampling trials and windows
+//! alike counts the windows' noise twice, because it is in the trials' means already. So, on
+//! logarithms (the figures are positive and compared as ratios):
 //!
-//! - deviations of the trials from their median are shrunk by `sqrt(1 - within / between)` (from three trials on), so that after the windows' noise has been
-//!   added again the variance is that of the trials, or that of the windows' means where the trials lie closer together by luck
+//! - deviations of the trials from their median are shrunk by `sqrt(1 - within / between)` (from
+//!   three trials on), so that after the windows' noise has been added again the variance is that
+//!   of the trials, or that of the windows' means where the trials lie closer together by luck
 //!   (Davison and Hinkley, "Bootstrap methods and their application", 1997, section 3.8);
-//! - windows are drawn in circular blocks, because neighbours resemble each other (Politis and White 2004, with the rule for the block
-//!   length worked out for a first-order autoregression);
-//! - deviations are widened for few trials, as Student's t widens the normal distribution (Hesterberg, "What teachers should know about
-//!   the bootstrap", 2015, section 5.3).
+//! - windows are drawn in circular blocks, because neighbours resemble each other (Politis and
+//!   White 2004, with the rule for the block length worked out for a first-order autoregression);
+//! - deviations are widened for few trials, as Student's t widens the normal distribution
+//!   (Hesterberg, "What teachers should know about the bootstrap", 2015, section 5.3).
 use rand::Rng;
 
 use crate::draw::below;
@@ -17,7 +19,8 @@ use crate::quantile::{mean, median, quantile_in_place, variance};
 use crate::student_t::{NORMAL_975, t_975};
 use crate::trend::lag_one_autocorrelation;
 
-/// Resamples for a figure in a table: the ends of a 95 % interval then scatter by about a tenth of its width.
+/// Resamples for a figure in a table: the ends of a 95 % interval then scatter by about a tenth of
+/// its width.
 pub const RESAMPLES: usize = 1_000;
 
 /// Fewest windows whose scatter is believed.
@@ -69,31 +72,43 @@ struct Trial {
 }
 
 struct Blocks {
-    /// The mean of the block that begins at each window, relative to the mean of all, less 1; with the variance that blocks miss.
+    /// The mean of the block that begins at each window, relative to the mean of all, less 1; with
+    /// the variance that blocks miss.
     deviations: Vec<f64>,
     length: usize,
 }
 
 impl Source {
-    /// `None` without a trial, if a figure is not above 0, or with one trial of fewer than 3 windows.
+    /// `None` without a trial, if a figure is not above 0, or with one trial of fewer than 3
+    /// windows.
     pub(crate) fn new(samples: &[Sample]) -> Option<Self> {
-        if samples.is_empty() || samples.iter().any(|sample| !sample.value.is_finite() || sample.value <= 0.0) {
+        if samples.is_empty()
+            || samples.iter().any(|sample| !sample.value.is_finite() || sample.value <= 0.0)
+        {
             return None;
         }
         let logs: Vec<f64> = samples.iter().map(|sample| sample.value.ln()).collect();
         let centre = median(&samples.iter().map(|sample| sample.value).collect::<Vec<_>>())?;
         let log_centre = median(&logs)?;
-        let blocks: Vec<Option<Blocks>> = samples.iter().map(|sample| Blocks::new(&sample.windows)).collect();
-        let within = mean(&blocks.iter().flatten().map(Blocks::variance_of_mean).collect::<Vec<_>>()).unwrap_or(0.0);
+        let blocks: Vec<Option<Blocks>> =
+            samples.iter().map(|sample| Blocks::new(&sample.windows)).collect();
+        let within =
+            mean(&blocks.iter().flatten().map(Blocks::variance_of_mean).collect::<Vec<_>>())
+                .unwrap_or(0.0);
         let (units, between, basis) = if let [only] = blocks.as_slice() {
             (only.as_ref()?.count(), within, Basis::Windows)
         } else {
             (samples.len() as f64, variance(&logs)?, Basis::Trials)
         };
-        // The variance of two trials is hardly known: shrunk by chance it would hide what differs between them.
+        // The variance of two trials is hardly known: shrunk by chance it would hide what differs
+        // between them.
         let shrinks = samples.len() > 2 && between > 0.0;
         let shrink = if shrinks { (1.0 - within / between).max(0.0).sqrt() } else { 1.0 };
-        let trials = logs.iter().zip(blocks).map(|(log, blocks)| Trial { deviation: shrink * (log - log_centre), blocks }).collect();
+        let trials = logs
+            .iter()
+            .zip(blocks)
+            .map(|(log, blocks)| Trial { deviation: shrink * (log - log_centre), blocks })
+            .collect();
         Some(Self { centre, basis, trials, units, variance: between.max(within) })
     }
 
@@ -103,17 +118,22 @@ impl Source {
         let mut drawn: Vec<f64> = (0..n)
             .map(|_| {
                 let trial = &self.trials[below(rng, n)];
-                widening.trials * trial.deviation + widening.windows * trial.blocks.as_ref().map_or(0.0, |blocks| blocks.draw(rng))
+                widening.trials * trial.deviation
+                    + widening.windows
+                        * trial.blocks.as_ref().map_or(0.0, |blocks| blocks.draw(rng))
             })
             .collect();
         quantile_in_place(&mut drawn, 0.5).unwrap_or(0.0)
     }
 
-    /// The widening that makes the interval of this sample's median hold the true one in 95 % of cases.
+    /// The widening that makes the interval of this sample's median hold the true one in 95 % of
+    /// cases.
     pub(crate) fn widening(&self) -> Widening {
         match self.basis {
             Basis::Trials => Widening { trials: median_factor(self.trials.len()), windows: 1.0 },
-            Basis::Windows => Widening { trials: 1.0, windows: t_factor(self.units - 1.0, self.units) },
+            Basis::Windows => {
+                Widening { trials: 1.0, windows: t_factor(self.units - 1.0, self.units) }
+            }
         }
     }
 
@@ -124,7 +144,11 @@ impl Source {
         let degrees = if spread > 0.0 { (a + b) * (a + b) / spread } else { 1.0 };
         let factor = t_factor(degrees, self.units.min(other.units));
         // What is known of one trial only by its windows is widened there.
-        let windows = if self.basis == Basis::Windows || other.basis == Basis::Windows { factor } else { 1.0 };
+        let windows = if self.basis == Basis::Windows || other.basis == Basis::Windows {
+            factor
+        } else {
+            1.0
+        };
         Widening { trials: factor, windows }
     }
 }
@@ -140,9 +164,10 @@ fn t_factor(degrees: f64, units: f64) -> f64 {
     t_975(degrees) / NORMAL_975 * (units / (units - 1.0).max(0.5)).sqrt()
 }
 
-/// The median of few draws takes few values, so that no formula fits. These factors were found by simulation: with them the widened
-/// percentile interval of `n` normal trials holds the true median in 95 % of 6,000 cases (`factors` in `tests/scipy_reference.py`); from 4
-/// to 6 trials, where the factor alone would be 1.1 to 1.7, they are higher because shrinking costs there.
+/// The median of few draws takes few values, so that no formula fits. These factors were found by
+/// simulation: with them the widened percentile interval of `n` normal trials holds the true median
+/// in 95 % of 6,000 cases (`factors` in `tests/scipy_reference.py`); from 4 to 6 trials, where the
+/// factor alone would be 1.1 to 1.7, they are higher because shrinking costs there.
 fn median_factor(n: usize) -> f64 {
     match n {
         0..=2 => 12.5,
@@ -158,16 +183,24 @@ fn median_factor(n: usize) -> f64 {
 
 impl Blocks {
     fn new(windows: &[f64]) -> Option<Self> {
-        let centre = mean(windows).filter(|centre| windows.len() >= FEWEST_WINDOWS && centre.is_finite() && *centre > 0.0)?;
+        let centre = mean(windows).filter(|centre| {
+            windows.len() >= FEWEST_WINDOWS && centre.is_finite() && *centre > 0.0
+        })?;
         let r = correlation(windows);
         let length = block_length(windows.len(), r);
-        // Blocks cut the correlation at their ends: of a first-order autoregression they miss this part of the mean's variance
-        // (Kuensch 1989, theorem 3.1).
+        // Blocks cut the correlation at their ends: of a first-order autoregression they miss this
+        // part of the mean's variance (Kuensch 1989, theorem 3.1).
         let missed = (2.0 * r / ((1.0 - r * r) * length as f64)).min(0.5);
         let scale = 1.0 / (1.0 - missed).sqrt();
         let circle = windows.iter().chain(windows);
-        let block = |start: usize| circle.clone().skip(start).take(length).sum::<f64>() / length as f64;
-        Some(Self { deviations: (0..windows.len()).map(|start| scale * (block(start) / centre - 1.0)).collect(), length })
+        let block =
+            |start: usize| circle.clone().skip(start).take(length).sum::<f64>() / length as f64;
+        Some(Self {
+            deviations: (0..windows.len())
+                .map(|start| scale * (block(start) / centre - 1.0))
+                .collect(),
+            length,
+        })
     }
 
     fn count(&self) -> f64 {
@@ -176,7 +209,8 @@ impl Blocks {
 
     /// The variance of the relative mean, from the scatter of all circular blocks.
     fn variance_of_mean(&self) -> f64 {
-        let scatter = self.deviations.iter().map(|d| d * d).sum::<f64>() / self.deviations.len() as f64;
+        let scatter =
+            self.deviations.iter().map(|d| d * d).sum::<f64>() / self.deviations.len() as f64;
         scatter / (self.count() - 1.0).max(0.5)
     }
 
@@ -188,9 +222,10 @@ impl Blocks {
     }
 }
 
-/// The length that minimises the error of the variance for a first-order autoregression with the windows' correlation,
-/// `(6 r^2 / (1 - r^2)^2 * n)^(1/3)` (Politis and White 2004, circular blocks); from 12 windows on at least the cube root of their number, as
-/// the correlation of so few is badly known, and at most a third of them, so that three blocks remain.
+/// The length that minimises the error of the variance for a first-order autoregression with the
+/// windows' correlation, `(6 r^2 / (1 - r^2)^2 * n)^(1/3)` (Politis and White 2004, circular
+/// blocks); from 12 windows on at least the cube root of their number, as the correlation of so few
+/// is badly known, and at most a third of them, so that three blocks remain.
 fn block_length(windows: usize, r: f64) -> usize {
     let n = windows as f64;
     let best = (6.0 * r * r / (1.0 - r * r).powi(2) * n).cbrt();
@@ -198,7 +233,8 @@ fn block_length(windows: usize, r: f64) -> usize {
     (best.max(least).round() as usize).clamp(1, (windows / 3).max(1))
 }
 
-/// The correlation of neighbouring windows where it is positive. The estimate falls short by about (1 + 4 r) / n (Kendall 1954).
+/// The correlation of neighbouring windows where it is positive. The estimate falls short by about
+/// (1 + 4 r) / n (Kendall 1954).
 fn correlation(windows: &[f64]) -> f64 {
     let r = lag_one_autocorrelation(windows);
     (r + (1.0 + 4.0 * r) / windows.len() as f64).clamp(0.0, 0.9)
@@ -213,12 +249,22 @@ mod tests {
         let alternating: Vec<f64> = (0..30).map(|i| f64::from(i % 2) + 1.0).collect();
         let slow: Vec<f64> = (0..30).map(|i| (f64::from(i) / 4.0).sin() + 2.0).collect();
         let length = |windows: &[f64]| block_length(windows.len(), correlation(windows));
-        assert_eq!((length(&alternating), length(&alternating[..9]), length(&slow), length(&[1.0, 2.0, 3.0])), (3, 1, 10, 1));
+        assert_eq!(
+            (
+                length(&alternating),
+                length(&alternating[..9]),
+                length(&slow),
+                length(&[1.0, 2.0, 3.0])
+            ),
+            (3, 1, 10, 1)
+        );
     }
 
     #[test]
     fn what_has_no_scatter_to_go_by_is_none() {
-        let one = |windows: &[f64]| Source::new(&[Sample { value: 10.0, windows: windows.to_vec() }]).is_some();
+        let one = |windows: &[f64]| {
+            Source::new(&[Sample { value: 10.0, windows: windows.to_vec() }]).is_some()
+        };
         assert!(!one(&[]) && !one(&[10.0, 11.0]) && !one(&[0.0; 9]) && one(&[10.0, 11.0, 9.0]));
         assert!(Source::new(&[]).is_none());
         assert!(Source::new(&[Sample::alone(1.0), Sample::alone(0.0)]).is_none());

@@ -1,12 +1,14 @@
 //! Whether a target is at the limit of processors: its own, or those of its services.
 //!
-//! What the hypervisor took of a processor counts with what was used of it: it can only take from one that has something to do.
+//! What the hypervisor took of a processor counts with what was used of it: it can only take from
+//! one that has something to do.
 use pippin_model::cpus::CpuSet;
 use pippin_model::usage::Role;
 
 use crate::judge::Evidence;
 
-/// The part of its processors from which a target counts as bound by them; the rest is what scheduling and the network stack leave idle.
+/// The part of its processors from which a target counts as bound by them; the rest is what
+/// scheduling and the network stack leave idle.
 const BUSY: f64 = 0.90;
 /// How near to a whole number of processors a target must be to be bound by some of them.
 const WHOLE: f64 = 0.10;
@@ -25,7 +27,8 @@ pub enum Bound {
         /// Cores' worth of time that the hypervisor took of those.
         stolen: f64,
     },
-    /// It keeps a whole number busy that is less than it was given: so many processes or threads do the work.
+    /// It keeps a whole number busy that is less than it was given: so many processes or threads do
+    /// the work.
     SomeOfItsCores {
         /// Cores busy.
         cores: f64,
@@ -62,8 +65,13 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Bound> {
         return (busy >= FULL && cores >= 0.1).then_some(Bound::SharedCores { cores, busy });
     }
     let whole = cores.round();
-    let could_use_more = evidence.is_saturating() && evidence.connections().is_some_and(|n| n >= given);
-    (could_use_more && whole >= 1.0 && whole < given && (cores - whole).abs() <= WHOLE * whole && cores >= BUSY)
+    let could_use_more =
+        evidence.is_saturating() && evidence.connections().is_some_and(|n| n >= given);
+    (could_use_more
+        && whole >= 1.0
+        && whole < given
+        && (cores - whole).abs() <= WHOLE * whole
+        && cores >= BUSY)
         .then_some(Bound::SomeOfItsCores { cores, given })
 }
 
@@ -71,7 +79,14 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Bound> {
 fn shared_busy(evidence: &Evidence) -> Option<f64> {
     let usage = evidence.usage()?;
     let stolen = |cpu| usage.stolen_by_cpu.get(cpu).copied().unwrap_or(0.0);
-    let shares = evidence.record.spec.cpus.target.0.iter().map(|cpu| Some((usage.busy_by_cpu.get(cpu)? + stolen(cpu)).min(1.0)));
+    let shares = evidence
+        .record
+        .spec
+        .cpus
+        .target
+        .0
+        .iter()
+        .map(|cpu| Some((usage.busy_by_cpu.get(cpu)? + stolen(cpu)).min(1.0)));
     shares.reduce(|a, b| Some(a?.min(b?)))?
 }
 
@@ -79,7 +94,10 @@ fn shared_busy(evidence: &Evidence) -> Option<f64> {
 pub(crate) fn services_bound(evidence: &Evidence) -> bool {
     let cpus = &evidence.record.spec.cpus.services;
     let given = cpus.len() as f64;
-    given > 0.0 && evidence.cores(Role::Services).is_some_and(|cores| cores + stolen_cores(evidence, cpus) >= BUSY * given)
+    given > 0.0
+        && evidence
+            .cores(Role::Services)
+            .is_some_and(|cores| cores + stolen_cores(evidence, cpus) >= BUSY * given)
 }
 
 /// What a sentence about busy cores adds if the hypervisor took some of them.
@@ -87,8 +105,14 @@ pub(crate) fn taken(stolen: f64) -> String {
     if stolen >= 0.01 { format!(", and the hypervisor took {stolen:.2}") } else { String::new() }
 }
 
-/// Cores' worth of time that the hypervisor took of these processors, or of all where there are none; 0 where that was not measured.
+/// Cores' worth of time that the hypervisor took of these processors, or of all where there are
+/// none; 0 where that was not measured.
 fn stolen_cores(evidence: &Evidence, cpus: &CpuSet) -> f64 {
     let Some(usage) = evidence.usage() else { return 0.0 };
-    usage.stolen_by_cpu.iter().filter(|(cpu, _)| cpus.0.is_empty() || cpus.0.contains(cpu)).map(|(_, share)| share).sum()
+    usage
+        .stolen_by_cpu
+        .iter()
+        .filter(|(cpu, _)| cpus.0.is_empty() || cpus.0.contains(cpu))
+        .map(|(_, share)| share)
+        .sum()
 }

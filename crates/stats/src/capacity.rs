@@ -1,19 +1,21 @@
-//! The search for the highest offered rate that keeps an objective: bracketing, bisection, confirmation. A pure state machine; the caller
-//! measures.
+//! The search for the highest offered rate that keeps an objective: bracketing, bisection,
+//! confirmation. A pure state machine; the caller measures.
 use serde::{Deserialize, Serialize};
 
 /// The fewest halvings of the first rate before the search gives up: a thousandth of it.
 const MOST_HALVINGS: u32 = 10;
 /// The most doublings of the first rate: a millionfold.
 const MOST_DOUBLINGS: u32 = 20;
-/// Steps after which the search ends whatever was seen, so that a target that flickers cannot hold it for ever.
+/// Steps after which the search ends whatever was seen, so that a target that flickers cannot hold
+/// it for ever.
 const MOST_STEPS: u32 = 60;
 
 /// How a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "snake_case")]
 pub enum Outcome {
-    /// The objective held at `rate_per_s`, twice, and did not at `failed_per_s`, which is within the precision above.
+    /// The objective held at `rate_per_s`, twice, and did not at `failed_per_s`, which is within
+    /// the precision above.
     Found {
         /// The highest rate that held.
         rate_per_s: f64,
@@ -30,7 +32,8 @@ pub enum Outcome {
         /// The highest rate that was tried.
         tried_per_s: f64,
     },
-    /// The steps were used up; the best that is known: the target does not answer alike at like rates.
+    /// The steps were used up; the best that is known: the target does not answer alike at like
+    /// rates.
     Unsettled {
         /// The highest rate that held and lies below all that did not, if there is one.
         rate_per_s: Option<f64>,
@@ -54,11 +57,20 @@ pub struct Search {
 }
 
 impl Search {
-    /// Begins at `start` requests per second; ends when the highest rate that holds and the lowest that does not differ by no more than the
-    /// fraction `precision` (at least 0.1 %).
+    /// Begins at `start` requests per second; ends when the highest rate that holds and the lowest
+    /// that does not differ by no more than the fraction `precision` (at least 0.1 %).
     #[must_use]
     pub fn new(start: f64, precision: f64) -> Self {
-        Self { start, precision: precision.max(0.001), held: Vec::new(), failed: None, confirming: false, steps: 0, next: Some(start), outcome: None }
+        Self {
+            start,
+            precision: precision.max(0.001),
+            held: Vec::new(),
+            failed: None,
+            confirming: false,
+            steps: 0,
+            next: Some(start),
+            outcome: None,
+        }
     }
 
     /// The rate to measure next; `None` when the search has ended.
@@ -89,7 +101,8 @@ impl Search {
         if held {
             self.held.retain(|other| *other < rate);
             self.held.push(rate);
-            // What holds now cannot have been too much: the earlier failure was an accident, and is to be seen again.
+            // What holds now cannot have been too much: the earlier failure was an accident, and is
+            // to be seen again.
             self.failed = self.failed.filter(|failed| *failed > rate);
         } else {
             self.held.retain(|other| *other < rate);
@@ -109,9 +122,13 @@ impl Search {
                 held
             }
             (Some(held), Some(failed)) => f64::midpoint(held, failed),
-            (Some(held), None) if held >= self.start * 2f64.powi(MOST_DOUBLINGS as i32) => return self.end(Outcome::AlwaysHeld { tried_per_s: held }),
+            (Some(held), None) if held >= self.start * 2f64.powi(MOST_DOUBLINGS as i32) => {
+                return self.end(Outcome::AlwaysHeld { tried_per_s: held });
+            }
             (Some(held), None) => held * 2.0,
-            (None, Some(failed)) if failed <= self.start / 2f64.powi(MOST_HALVINGS as i32) => return self.end(Outcome::NeverHeld { tried_per_s: failed }),
+            (None, Some(failed)) if failed <= self.start / 2f64.powi(MOST_HALVINGS as i32) => {
+                return self.end(Outcome::NeverHeld { tried_per_s: failed });
+            }
             (None, Some(failed)) => failed / 2.0,
             (None, None) => self.start,
         };
@@ -155,21 +172,33 @@ mod tests {
     fn a_start_that_is_too_high_is_halved() {
         let (outcome, tried) = run(1_000.0, 0.05, |rate| rate <= 100.0);
         assert_eq!(tried[..4], [1_000.0, 500.0, 250.0, 125.0]);
-        assert!(matches!(outcome, Outcome::Found { rate_per_s, .. } if (95.0..=100.0).contains(&rate_per_s)), "{outcome:?}");
+        assert!(
+            matches!(outcome, Outcome::Found { rate_per_s, .. } if (95.0..=100.0).contains(&rate_per_s)),
+            "{outcome:?}"
+        );
     }
 
     #[test]
     fn never_and_always() {
-        assert!(matches!(run(1_000.0, 0.02, |_| false).0, Outcome::NeverHeld { tried_per_s } if tried_per_s < 1.0));
-        assert!(matches!(run(1.0, 0.02, |_| true).0, Outcome::AlwaysHeld { tried_per_s } if tried_per_s > 1e6));
+        assert!(
+            matches!(run(1_000.0, 0.02, |_| false).0, Outcome::NeverHeld { tried_per_s } if tried_per_s < 1.0)
+        );
+        assert!(
+            matches!(run(1.0, 0.02, |_| true).0, Outcome::AlwaysHeld { tried_per_s } if tried_per_s > 1e6)
+        );
     }
 
     #[test]
     fn luck_does_not_pass_the_confirmation() {
         // The first step at 725 holds by luck; the truth is 500.
         let mut luck = true;
-        let (outcome, tried) = run(100.0, 0.05, |rate| rate <= 500.0 || ((rate - 600.0).abs() < 1.0 && std::mem::take(&mut luck)));
-        assert!(matches!(outcome, Outcome::Found { rate_per_s, .. } if (475.0..=500.0).contains(&rate_per_s)), "{outcome:?} {tried:?}");
+        let (outcome, tried) = run(100.0, 0.05, |rate| {
+            rate <= 500.0 || ((rate - 600.0).abs() < 1.0 && std::mem::take(&mut luck))
+        });
+        assert!(
+            matches!(outcome, Outcome::Found { rate_per_s, .. } if (475.0..=500.0).contains(&rate_per_s)),
+            "{outcome:?} {tried:?}"
+        );
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Where a history of figures changed: a new version, another library, another kernel.
 //!
-//! Source: Matteson and James, "A nonparametric approach for multiple change point analysis of multivariate data" (2014): E-divisive with
-//! exponent 1, as Daly et al., "The use of change point detection to identify software performance regressions" (2020) use it in continuous
-//! integration. A split is accepted by a permutation test; the parts are then split further.
+//! Source: Matteson and James, "A nonparametric approach for multiple change point analysis of
+//! multivariate data" (2014): E-divisive with exponent 1, as Daly et al., "The use of change point
+//! detection to identify software performance regressions" (2020) use it in continuous integration.
+//! A split is accepted by a permutation test; the parts are then split further.
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -36,12 +37,29 @@ pub fn change_points<R: Rng + ?Sized>(history: &[f64], rng: &mut R) -> Vec<Chang
         divide(history, 0, &mut splits, rng);
     }
     splits.sort_unstable_by_key(|(index, _)| *index);
-    let edges: Vec<usize> = std::iter::once(0).chain(splits.iter().map(|(index, _)| *index)).chain([history.len()]).collect();
+    let edges: Vec<usize> = std::iter::once(0)
+        .chain(splits.iter().map(|(index, _)| *index))
+        .chain([history.len()])
+        .collect();
     let level = |i: usize| median(&history[edges[i]..edges[i + 1]]).unwrap_or(f64::NAN);
-    splits.iter().enumerate().map(|(i, (index, p_value))| ChangePoint { index: *index, before: level(i), after: level(i + 1), p_value: *p_value }).collect()
+    splits
+        .iter()
+        .enumerate()
+        .map(|(i, (index, p_value))| ChangePoint {
+            index: *index,
+            before: level(i),
+            after: level(i + 1),
+            p_value: *p_value,
+        })
+        .collect()
 }
 
-fn divide<R: Rng + ?Sized>(part: &[f64], offset: usize, splits: &mut Vec<(usize, f64)>, rng: &mut R) {
+fn divide<R: Rng + ?Sized>(
+    part: &[f64],
+    offset: usize,
+    splits: &mut Vec<(usize, f64)>,
+    rng: &mut R,
+) {
     let Some((split, strength)) = strongest_split(part) else { return };
     let mut shuffled = part.to_vec();
     let as_strong = (0..PERMUTATIONS)
@@ -64,8 +82,11 @@ fn strongest_split(part: &[f64]) -> Option<(usize, f64)> {
     let n = part.len();
     let last = n.checked_sub(FEWEST_PER_SIDE)?;
     let candidates = FEWEST_PER_SIDE..=last;
-    // Sums of distances within the left side, within the right side, and between them, moved on one figure at a time.
-    let distance = |i: usize, range: std::ops::Range<usize>| range.map(|j| (part[i] - part[j]).abs()).sum::<f64>();
+    // Sums of distances within the left side, within the right side, and between them, moved on one
+    // figure at a time.
+    let distance = |i: usize, range: std::ops::Range<usize>| {
+        range.map(|j| (part[i] - part[j]).abs()).sum::<f64>()
+    };
     let (mut left, mut between) = (0.0, 0.0);
     let mut right: f64 = (0..n).map(|i| distance(i, i + 1..n)).sum();
     let mut best: Option<(usize, f64)> = None;
@@ -97,21 +118,39 @@ mod tests {
     use crate::test_noise::Noise;
 
     fn history(levels: &[(f64, usize)], scatter: f64, noise: &mut Noise) -> Vec<f64> {
-        levels.iter().flat_map(|(level, count)| std::iter::repeat_n(*level, *count)).map(|level| level * (1.0 + scatter * noise.normal())).collect()
+        levels
+            .iter()
+            .flat_map(|(level, count)| std::iter::repeat_n(*level, *count))
+            .map(|level| level * (1.0 + scatter * noise.normal()))
+            .collect()
     }
 
     #[test]
     fn two_steps_are_found_where_they_are() {
         let mut noise = Noise::new(1);
-        let found = change_points(&history(&[(100.0, 12), (92.0, 10), (110.0, 12)], 0.01, &mut noise), &mut noise.0);
-        assert_eq!(found.iter().map(|change| change.index).collect::<Vec<_>>(), [12, 22], "{found:?}");
-        assert!((found[0].after / found[0].before - 0.92).abs() < 0.01 && (found[1].after - 110.0).abs() < 1.0);
+        let found = change_points(
+            &history(&[(100.0, 12), (92.0, 10), (110.0, 12)], 0.01, &mut noise),
+            &mut noise.0,
+        );
+        assert_eq!(
+            found.iter().map(|change| change.index).collect::<Vec<_>>(),
+            [12, 22],
+            "{found:?}"
+        );
+        assert!(
+            (found[0].after / found[0].before - 0.92).abs() < 0.01
+                && (found[1].after - 110.0).abs() < 1.0
+        );
     }
 
     #[test]
     fn noise_and_a_single_outlier_are_no_change() {
         let mut noise = Noise::new(2);
-        let alarms = (0..200).filter(|_| !change_points(&history(&[(100.0, 20)], 0.02, &mut noise), &mut noise.0).is_empty()).count();
+        let alarms = (0..200)
+            .filter(|_| {
+                !change_points(&history(&[(100.0, 20)], 0.02, &mut noise), &mut noise.0).is_empty()
+            })
+            .count();
         assert!(alarms <= 10, "{alarms} of 200");
         let mut outlier = history(&[(100.0, 20)], 0.01, &mut noise);
         outlier[10] = 50.0;

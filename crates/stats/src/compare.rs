@@ -55,13 +55,22 @@ impl Metric {
 
     fn of(self, record: &TrialRecord) -> Option<Sample> {
         let load = record.load.as_ref()?;
-        let response = |q: f64| load.measured.spans.response_time.quantile_ns(q).map(|ns| Sample::alone(ns as f64));
+        let response = |q: f64| {
+            load.measured.spans.response_time.quantile_ns(q).map(|ns| Sample::alone(ns as f64))
+        };
         match self {
             Self::Goodput => goodput(load),
             Self::P50 => response(0.5),
             Self::P99 => response(0.99),
-            Self::Cpu => cpu_seconds_per_million(load, record.usage.as_ref()?, Role::Target).map(Sample::alone),
-            Self::Memory => record.usage.as_ref()?.roles.get(&Role::Target)?.rss_max_bytes.map(|bytes| Sample::alone(bytes as f64)),
+            Self::Cpu => cpu_seconds_per_million(load, record.usage.as_ref()?, Role::Target)
+                .map(Sample::alone),
+            Self::Memory => record
+                .usage
+                .as_ref()?
+                .roles
+                .get(&Role::Target)?
+                .rss_max_bytes
+                .map(|bytes| Sample::alone(bytes as f64)),
         }
     }
 }
@@ -122,15 +131,18 @@ pub struct Comparison {
     pub only_b: Vec<TargetId>,
 }
 
-/// Compares B's trials with A's: targets of the same name at the same step; if each side has exactly one target, these two, whatever their
-/// names. Whether that makes sense is told by [`differences`].
+/// Compares B's trials with A's: targets of the same name at the same step; if each side has
+/// exactly one target, these two, whatever their names. Whether that makes sense is told by
+/// [`differences`].
 pub fn compare<R: Rng + ?Sized>(a: &[TrialRecord], b: &[TrialRecord], rng: &mut R) -> Comparison {
     let (a_names, b_names) = (names(a), names(b));
     let is_pair = a_names.len() == 1 && b_names.len() == 1;
     let (a_groups, b_groups) = (repetitions(a), repetitions(b));
     let mut targets = Vec::new();
     for (a_target, step, a_trials) in &a_groups {
-        let matching = b_groups.iter().find(|(b_target, b_step, _)| step == b_step && (is_pair || a_target == b_target));
+        let matching = b_groups
+            .iter()
+            .find(|(b_target, b_step, _)| step == b_step && (is_pair || a_target == b_target));
         if let Some((b_target, _, b_trials)) = matching {
             targets.push(TargetChange {
                 a: (*a_target).clone(),
@@ -142,13 +154,22 @@ pub fn compare<R: Rng + ?Sized>(a: &[TrialRecord], b: &[TrialRecord], rng: &mut 
             });
         }
     }
-    let missing =
-        |of: &[TargetId], side: fn(&TargetChange) -> &TargetId| of.iter().filter(|name| !targets.iter().any(|change| side(change) == *name)).cloned().collect();
-    Comparison { only_a: missing(&a_names, |change| &change.a), only_b: missing(&b_names, |change| &change.b), targets }
+    let missing = |of: &[TargetId], side: fn(&TargetChange) -> &TargetId| {
+        of.iter()
+            .filter(|name| !targets.iter().any(|change| side(change) == *name))
+            .cloned()
+            .collect()
+    };
+    Comparison {
+        only_a: missing(&a_names, |change| &change.a),
+        only_b: missing(&b_names, |change| &change.b),
+        targets,
+    }
 }
 
 fn names(records: &[TrialRecord]) -> Vec<TargetId> {
-    let mut names: Vec<TargetId> = records.iter().map(|record| record.spec.target.clone()).collect();
+    let mut names: Vec<TargetId> =
+        records.iter().map(|record| record.spec.target.clone()).collect();
     names.sort();
     names.dedup();
     names
@@ -158,9 +179,17 @@ fn verdict(trials: &[&TrialRecord]) -> Verdict {
     trials.iter().map(|record| record.verdict).max().unwrap_or(Verdict::Invalid)
 }
 
-fn change<R: Rng + ?Sized>(metric: Metric, a: &[&TrialRecord], b: &[&TrialRecord], rng: &mut R) -> Change {
-    let of = |trials: &[&TrialRecord]| trials.iter().filter_map(|record| metric.of(record)).collect::<Vec<Sample>>();
-    let centre = |samples: &[Sample]| median(&samples.iter().map(|sample| sample.value).collect::<Vec<_>>());
+fn change<R: Rng + ?Sized>(
+    metric: Metric,
+    a: &[&TrialRecord],
+    b: &[&TrialRecord],
+    rng: &mut R,
+) -> Change {
+    let of = |trials: &[&TrialRecord]| {
+        trials.iter().filter_map(|record| metric.of(record)).collect::<Vec<Sample>>()
+    };
+    let centre =
+        |samples: &[Sample]| median(&samples.iter().map(|sample| sample.value).collect::<Vec<_>>());
     let (a, b) = (of(a), of(b));
     Change { metric, a: centre(&a), b: centre(&b), ratio: ratio(&b, &a, rng) }
 }
@@ -178,8 +207,9 @@ pub struct Difference {
     pub refuses: bool,
 }
 
-/// What differs between two runs. Another profile, workload, number of workers or machine refuses; another kernel, host name, version of
-/// Pippin or of a target is told, as it may be the very thing that is compared.
+/// What differs between two runs. Another profile, workload, number of workers or machine refuses;
+/// another kernel, host name, version of Pippin or of a target is told, as it may be the very thing
+/// that is compared.
 #[must_use]
 pub fn differences(a: &RunHeader, b: &RunHeader) -> Vec<Difference> {
     let mut found = Vec::new();
@@ -198,19 +228,43 @@ pub fn differences(a: &RunHeader, b: &RunHeader) -> Vec<Difference> {
     compare("profile", true, format!("{:?}", a.plan.profile), format!("{:?}", b.plan.profile));
     compare("workers", true, text(a.plan.workers), text(b.plan.workers));
     compare("processors by role", true, format!("{:?}", a.plan.cpus), format!("{:?}", b.plan.cpus));
-    compare("database pool", true, a.plan.database_pool.to_string(), b.plan.database_pool.to_string());
-    compare("upstream's delay in ns", true, a.plan.upstream_delay_ns.to_string(), b.plan.upstream_delay_ns.to_string());
+    compare(
+        "database pool",
+        true,
+        a.plan.database_pool.to_string(),
+        b.plan.database_pool.to_string(),
+    );
+    compare(
+        "upstream's delay in ns",
+        true,
+        a.plan.upstream_delay_ns.to_string(),
+        b.plan.upstream_delay_ns.to_string(),
+    );
     compare("Pippin", false, a.pippin_version.clone(), b.pippin_version.clone());
     compare_hosts(&a.host, &b.host, &mut compare);
     for (name, before) in &a.targets {
         let Some(after) = b.targets.get(name) else { continue };
-        compare(&format!("{name}: digest"), false, text(before.digest.clone()), text(after.digest.clone()));
-        compare(&format!("{name}: versions"), false, format!("{:?}", before.versions), format!("{:?}", after.versions));
+        compare(
+            &format!("{name}: digest"),
+            false,
+            text(before.digest.clone()),
+            text(after.digest.clone()),
+        );
+        compare(
+            &format!("{name}: versions"),
+            false,
+            format!("{:?}", before.versions),
+            format!("{:?}", after.versions),
+        );
     }
     found
 }
 
-fn compare_hosts(a: &Fingerprint, b: &Fingerprint, compare: &mut impl FnMut(&str, bool, String, String)) {
+fn compare_hosts(
+    a: &Fingerprint,
+    b: &Fingerprint,
+    compare: &mut impl FnMut(&str, bool, String, String),
+) {
     compare("processor", true, text(a.cpu_model.clone()), text(b.cpu_model.clone()));
     compare("number of processors", true, a.cpus.to_string(), b.cpus.to_string());
     compare("simultaneous multithreading", true, text(a.smt), text(b.smt));
@@ -218,7 +272,12 @@ fn compare_hosts(a: &Fingerprint, b: &Fingerprint, compare: &mut impl FnMut(&str
     compare("turbo", true, text(a.turbo), text(b.turbo));
     compare("virtualisation", true, text(a.virtualisation.clone()), text(b.virtualisation.clone()));
     compare("processor limit of the control group", true, text(a.cgroup_cpus), text(b.cgroup_cpus));
-    compare("memory in GiB", true, text(a.memory_bytes.map(gibibytes)), text(b.memory_bytes.map(gibibytes)));
+    compare(
+        "memory in GiB",
+        true,
+        text(a.memory_bytes.map(gibibytes)),
+        text(b.memory_bytes.map(gibibytes)),
+    );
     compare("kernel", false, text(a.kernel.clone()), text(b.kernel.clone()));
     compare("host name", false, text(a.hostname.clone()), text(b.hostname.clone()));
     compare("distribution", false, text(a.distribution.clone()), text(b.distribution.clone()));
@@ -250,7 +309,11 @@ mod tests {
 
     #[test]
     fn a_loss_of_ten_percent_is_significant_and_none_is_not() {
-        let (a, same, slower) = (trials("a/a", around(300_000)), trials("a/a", around(300_030)), trials("a/a", around(270_000)));
+        let (a, same, slower) = (
+            trials("a/a", around(300_000)),
+            trials("a/a", around(300_030)),
+            trials("a/a", around(270_000)),
+        );
         let mut noise = Noise::new(1);
         let found = compare(&a, &slower, &mut noise.0);
         let goodput = found.targets[0].changes[0];
@@ -270,8 +333,15 @@ mod tests {
         b.extend(trials("c/c", around(1_000)));
         let found = compare(&a, &b, &mut Noise::new(2).0);
         let show = |names: &[TargetId]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
-        assert_eq!((found.targets.len(), show(&found.only_a), show(&found.only_b)), (1, vec!["a/a".into()], vec!["c/c".into()]));
-        let pair = compare(&trials("a/a", around(1_000)), &trials("c/c", around(1_000)), &mut Noise::new(3).0);
+        assert_eq!(
+            (found.targets.len(), show(&found.only_a), show(&found.only_b)),
+            (1, vec!["a/a".into()], vec!["c/c".into()])
+        );
+        let pair = compare(
+            &trials("a/a", around(1_000)),
+            &trials("c/c", around(1_000)),
+            &mut Noise::new(3).0,
+        );
         assert_eq!((pair.targets.len(), pair.only_a.len(), pair.only_b.len()), (1, 0, 0));
     }
 
@@ -281,11 +351,19 @@ mod tests {
         assert!(differences(&a, &a).is_empty());
         let mut b = a.clone();
         b.host.kernel = Some("6.9".into());
-        assert!(differences(&a, &b).iter().all(|difference| difference.what == "kernel" && !difference.refuses));
+        assert!(
+            differences(&a, &b)
+                .iter()
+                .all(|difference| difference.what == "kernel" && !difference.refuses)
+        );
         b.host.cpus = 64;
         b.plan.profile = TestRecord::open(5.0).build().spec.profile;
         b.workload.id = "page".into();
-        let refused: Vec<String> = differences(&a, &b).into_iter().filter(|difference| difference.refuses).map(|difference| difference.what).collect();
+        let refused: Vec<String> = differences(&a, &b)
+            .into_iter()
+            .filter(|difference| difference.refuses)
+            .map(|difference| difference.what)
+            .collect();
         assert_eq!(refused, ["workload", "profile", "number of processors"]);
     }
 }

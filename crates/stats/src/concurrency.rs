@@ -1,8 +1,9 @@
 //! How many requests a target serves at a time, inferred from outside.
 //!
-//! If a target serves `k` requests at a time, each for `S`, then `X = k / S` however many wait, so `X * S` is `k` and stays `k` while the
-//! queue grows (Little's law for the part that is being served). `S` is not seen under load, but never longer than the shortest service
-//! time, and never shorter than a wait that the workload contains.
+//! If a target serves `k` requests at a time, each for `S`, then `X = k / S` however many wait, so
+//! `X * S` is `k` and stays `k` while the queue grows (Little's law for the part that is being
+//! served). `S` is not seen under load, but never longer than the shortest service time, and never
+//! shorter than a wait that the workload contains.
 
 /// How much longer than being served answers must take before a queue is believed.
 const QUEUE: f64 = 2.0;
@@ -18,29 +19,41 @@ pub struct Load {
     pub throughput_per_s: f64,
     /// Mean service time in seconds.
     pub mean_service_s: f64,
-    /// The time one request takes where none waits, in seconds: the workload's own wait, else the shortest service time.
+    /// The time one request takes where none waits, in seconds: the workload's own wait, else the
+    /// shortest service time.
     pub unqueued_s: f64,
 }
 
-/// How many are served at a time, if answers take at least twice as long as being served does, and fewer are served than ask.
+/// How many are served at a time, if answers take at least twice as long as being served does, and
+/// fewer are served than ask.
 #[must_use]
 pub fn inferred(load: &Load) -> Option<f64> {
     let served = load.throughput_per_s * load.unqueued_s;
-    (served > 0.0 && load.mean_service_s >= QUEUE * load.unqueued_s && served <= load.connections / QUEUE).then_some(served)
+    (served > 0.0
+        && load.mean_service_s >= QUEUE * load.unqueued_s
+        && served <= load.connections / QUEUE)
+        .then_some(served)
 }
 
-/// The same from the points of a sweep, ascending: the throughput of the last points is flat within 10 % while their number of
-/// connections at least doubles. Unqueued is the mean service time of the first point if it has at most two connections, else the shortest
-/// time over all points.
+/// The same from the points of a sweep, ascending: the throughput of the last points is flat within
+/// 10 % while their number of connections at least doubles. Unqueued is the mean service time of
+/// the first point if it has at most two connections, else the shortest time over all points.
 #[must_use]
 pub fn inferred_from_sweep(points: &[Load]) -> Option<f64> {
     let last = points.last()?;
-    let flat = points.iter().rev().take_while(|point| (point.throughput_per_s / last.throughput_per_s - 1.0).abs() <= FLAT).last()?;
+    let flat = points
+        .iter()
+        .rev()
+        .take_while(|point| (point.throughput_per_s / last.throughput_per_s - 1.0).abs() <= FLAT)
+        .last()?;
     if last.connections < 2.0 * flat.connections {
         return None;
     }
     let shortest = points.iter().map(|point| point.unqueued_s).fold(f64::INFINITY, f64::min);
-    let unqueued_s = points.first().filter(|first| first.connections <= 2.0).map_or(shortest, |first| first.mean_service_s);
+    let unqueued_s = points
+        .first()
+        .filter(|first| first.connections <= 2.0)
+        .map_or(shortest, |first| first.mean_service_s);
     inferred(&Load { unqueued_s, ..*last })
 }
 
@@ -51,16 +64,31 @@ mod tests {
     #[test]
     fn the_printed_rails_serves_five_at_a_time() {
         // Printed: 100 connections, 9.79 requests/s at 10.2 s each, behind an upstream of 500 ms.
-        let rails = Load { connections: 100.0, throughput_per_s: 9.79, mean_service_s: 10.2, unqueued_s: 0.5 };
+        let rails = Load {
+            connections: 100.0,
+            throughput_per_s: 9.79,
+            mean_service_s: 10.2,
+            unqueued_s: 0.5,
+        };
         assert_eq!(inferred(&rails).map(f64::round), Some(5.0));
     }
 
     #[test]
     fn without_a_queue_there_is_no_limit() {
         // All 100 wait for the upstream at the same time.
-        let free = Load { connections: 100.0, throughput_per_s: 197.0, mean_service_s: 0.507, unqueued_s: 0.5 };
+        let free = Load {
+            connections: 100.0,
+            throughput_per_s: 197.0,
+            mean_service_s: 0.507,
+            unqueued_s: 0.5,
+        };
         assert_eq!(inferred(&free), None);
-        let nearly = Load { connections: 100.0, throughput_per_s: 110.0, mean_service_s: 0.9, unqueued_s: 0.5 };
+        let nearly = Load {
+            connections: 100.0,
+            throughput_per_s: 110.0,
+            mean_service_s: 0.9,
+            unqueued_s: 0.5,
+        };
         assert_eq!(inferred(&nearly), None);
     }
 
@@ -69,7 +97,12 @@ mod tests {
         let point = |connections: f64| {
             let served = connections.min(4.0);
             let throughput_per_s = served / 0.02;
-            Load { connections, throughput_per_s, mean_service_s: connections / throughput_per_s, unqueued_s: 0.02 * (connections / served).max(1.0) }
+            Load {
+                connections,
+                throughput_per_s,
+                mean_service_s: connections / throughput_per_s,
+                unqueued_s: 0.02 * (connections / served).max(1.0),
+            }
         };
         let sweep: Vec<Load> = [1.0, 2.0, 4.0, 8.0, 16.0].into_iter().map(point).collect();
         assert!((inferred_from_sweep(&sweep).unwrap() - 4.0).abs() < 1e-9);

@@ -5,13 +5,15 @@ use pippin_model::usage::{Role, Usage};
 
 use crate::steady::arriving_per_s;
 
-/// CPU-seconds of a role per million complete answers; `None` if nothing was answered or the role's use is unknown.
+/// CPU-seconds of a role per million complete answers; `None` if nothing was answered or the role's
+/// use is unknown.
 ///
-/// Both are taken as rates (cores busy over answers per second), because the probe's stretch and the load's differ by a sample; and answers
-/// by when they came, because that is when they cost.
+/// Both are taken as rates (cores busy over answers per second), because the probe's stretch and
+/// the load's differ by a sample; and answers by when they came, because that is when they cost.
 #[must_use]
 pub fn cpu_seconds_per_million(load: &LoadResult, usage: &Usage, role: Role) -> Option<f64> {
-    let throughput = arriving_per_s(load).or_else(|| load.measured.throughput_per_s()).filter(|x| *x > 0.0)?;
+    let throughput =
+        arriving_per_s(load).or_else(|| load.measured.throughput_per_s()).filter(|x| *x > 0.0)?;
     Some(cores_of(usage, role)? / throughput * 1e6)
 }
 
@@ -19,14 +21,17 @@ pub fn cpu_seconds_per_million(load: &LoadResult, usage: &Usage, role: Role) -> 
 #[must_use]
 pub fn cores_of(usage: &Usage, role: Role) -> Option<f64> {
     let used = usage.roles.get(&role)?;
-    used.cores.or_else(|| used.cpu_ns.filter(|_| usage.duration_ns > 0).map(|ns| ns as f64 / usage.duration_ns as f64))
+    used.cores.or_else(|| {
+        used.cpu_ns.filter(|_| usage.duration_ns > 0).map(|ns| ns as f64 / usage.duration_ns as f64)
+    })
 }
 
-/// Money per million requests, if they cost `cpu_seconds_per_million` on the target's machine: the price of that much time of one of its
-/// cores, as if the rest of the machine were put to use.
+/// Money per million requests, if they cost `cpu_seconds_per_million` on the target's machine: the
+/// price of that much time of one of its cores, as if the rest of the machine were put to use.
 #[must_use]
 pub fn money_per_million(cpu_seconds_per_million: f64, price: &Price) -> Option<f64> {
-    (price.cores > 0).then(|| cpu_seconds_per_million / 3_600.0 * price.per_hour / f64::from(price.cores))
+    (price.cores > 0)
+        .then(|| cpu_seconds_per_million / 3_600.0 * price.per_hour / f64::from(price.cores))
 }
 
 #[cfg(test)]
@@ -37,17 +42,26 @@ mod tests {
 
     #[test]
     fn half_a_core_at_ten_thousand_a_second_is_fifty_seconds_a_million() {
-        let mut load = TestRecord::hello().completed(300_000).windows(|_| 10_000.0).build().load.unwrap();
+        let mut load =
+            TestRecord::hello().completed(300_000).windows(|_| 10_000.0).build().load.unwrap();
         let target = RoleUse { cpu_ns: Some(4_500_000_000), ..RoleUse::default() };
-        let usage = Usage { duration_ns: 9_000_000_000, roles: [(Role::Target, target)].into(), ..Usage::default() };
+        let usage = Usage {
+            duration_ns: 9_000_000_000,
+            roles: [(Role::Target, target)].into(),
+            ..Usage::default()
+        };
         let cpu = cpu_seconds_per_million(&load, &usage, Role::Target).unwrap();
         assert!((cpu - 50.0).abs() < 1e-9);
         assert_eq!(cpu_seconds_per_million(&load, &usage, Role::Services), None);
         load.windows.clear();
-        assert!((cpu_seconds_per_million(&load, &usage, Role::Target).unwrap() - 50.0).abs() < 1e-9);
+        assert!(
+            (cpu_seconds_per_million(&load, &usage, Role::Target).unwrap() - 50.0).abs() < 1e-9
+        );
         load.measured.answered.completed = 0;
         assert_eq!(cpu_seconds_per_million(&load, &usage, Role::Target), None);
         let price = Price { per_hour: 0.36, cores: 4, currency: "EUR".into() };
-        assert!((money_per_million(cpu, &price).unwrap() - 50.0 * 0.36 / 3_600.0 / 4.0).abs() < 1e-12);
+        assert!(
+            (money_per_million(cpu, &price).unwrap() - 50.0 * 0.36 / 3_600.0 / 4.0).abs() < 1e-12
+        );
     }
 }

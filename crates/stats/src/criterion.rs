@@ -1,4 +1,5 @@
-//! By what targets are ranked: by how much they answer, or, where the schedule sets how much is asked, by how soon.
+//! By what targets are ranked: by how much they answer, or, where the schedule sets how much is
+//! asked, by how soon.
 use pippin_model::load_result::{LoadResult, Window};
 use pippin_model::profile::Profile;
 use serde::{Deserialize, Serialize};
@@ -15,8 +16,8 @@ pub enum RankedBy {
     /// Complete and right answers per second: closed loops, sweeps, capacity searches.
     #[default]
     Goodput,
-    /// The response time that 99 % of all requests that were due kept ([`due::quantile_ns`]): open loops and devices, where every target that
-    /// keeps up has the same goodput.
+    /// The response time that 99 % of all requests that were due kept ([`due::quantile_ns`]): open
+    /// loops and devices, where every target that keeps up has the same goodput.
     ResponseP99,
 }
 
@@ -27,7 +28,9 @@ impl RankedBy {
         match profile {
             Profile::Open { .. } | Profile::Devices { .. } => Self::ResponseP99,
             // A capacity search finds its rate; the schedule does not set it.
-            Profile::Closed { .. } | Profile::Sweep { .. } | Profile::Capacity { .. } => Self::Goodput,
+            Profile::Closed { .. } | Profile::Sweep { .. } | Profile::Capacity { .. } => {
+                Self::Goodput
+            }
         }
     }
 
@@ -49,14 +52,21 @@ impl RankedBy {
         }
     }
 
-    /// The figure of one trial with the windows behind it: answers per second, or nanoseconds. `None` if the trial does not have it.
+    /// The figure of one trial with the windows behind it: answers per second, or nanoseconds.
+    /// `None` if the trial does not have it.
     #[must_use]
     pub fn sample(self, load: &LoadResult) -> Option<Sample> {
         match self {
-            Self::Goodput => Some(Sample { value: load.measured.goodput_per_s()?, windows: measured_rates(load, |window: &Window| window.good) }),
+            Self::Goodput => Some(Sample {
+                value: load.measured.goodput_per_s()?,
+                windows: measured_rates(load, |window: &Window| window.good),
+            }),
             Self::ResponseP99 => Some(Sample {
                 value: due::quantile_ns(&load.measured, 0.99)? as f64,
-                windows: measured_windows(load).filter_map(|window| window.response_p99_ns).map(|ns| ns as f64).collect(),
+                windows: measured_windows(load)
+                    .filter_map(|window| window.response_p99_ns)
+                    .map(|ns| ns as f64)
+                    .collect(),
             }),
         }
     }
@@ -82,11 +92,22 @@ mod tests {
 
     #[test]
     fn the_schedule_sets_the_goodput_of_open_loops_and_devices_only() {
-        assert_eq!([of(TestRecord::open(10.0)), of(TestRecord::devices(10))], [RankedBy::ResponseP99; 2]);
-        assert_eq!([of(TestRecord::hello()), of(TestRecord::hello().sweep_point(1, &[1, 2])), of(TestRecord::search_step(10.0))], [RankedBy::Goodput; 3]);
+        assert_eq!(
+            [of(TestRecord::open(10.0)), of(TestRecord::devices(10))],
+            [RankedBy::ResponseP99; 2]
+        );
+        assert_eq!(
+            [
+                of(TestRecord::hello()),
+                of(TestRecord::hello().sweep_point(1, &[1, 2])),
+                of(TestRecord::search_step(10.0))
+            ],
+            [RankedBy::Goodput; 3]
+        );
     }
 
-    /// One trial of 30 windows of 300 log-normal response times each, as [`RankedBy::sample`] makes it of a load.
+    /// One trial of 30 windows of 300 log-normal response times each, as [`RankedBy::sample`] makes
+    /// it of a load.
     fn simulated(noise: &mut Noise, scale: f64) -> Sample {
         let p99 = |times: &mut Vec<f64>| {
             times.sort_unstable_by(f64::total_cmp);
@@ -95,7 +116,8 @@ mod tests {
         let mut all = Vec::new();
         let windows = (0..30)
             .map(|_| {
-                let mut times: Vec<f64> = (0..300).map(|_| scale * (0.3 * noise.normal()).exp()).collect();
+                let mut times: Vec<f64> =
+                    (0..300).map(|_| scale * (0.3 * noise.normal()).exp()).collect();
                 all.extend_from_slice(&times);
                 p99(&mut times)
             })
@@ -115,7 +137,9 @@ mod tests {
                 .count()
         };
         let (equal, slower) = (told_apart(1.0), told_apart(1.1));
-        println!("of 100 pairs of single trials: equal ones told apart {equal} times, those 10 % slower {slower} times");
+        println!(
+            "of 100 pairs of single trials: equal ones told apart {equal} times, those 10 % slower {slower} times"
+        );
         assert!(equal <= 12, "equal targets were told apart in {equal} of 100");
         assert!(slower >= 80, "10 % were seen in {slower} of 100");
     }

@@ -1,11 +1,13 @@
-//! Response times over all requests that were due, not only over those that were answered: what was never sent, what failed, and what was
-//! overdue at the end count as later than any bound. A server that falls behind must not look well because its slowest answers are not in
-//! yet.
+//! Response times over all requests that were due, not only over those that were answered: what was
+//! never sent, what failed, and what was overdue at the end count as later than any bound. A server
+//! that falls behind must not look well because its slowest answers are not in yet.
 use pippin_model::load_result::Measured;
 
-/// The fraction of all requests that were due whose response time is below `below_ns`; `None` if nothing was recorded.
+/// The fraction of all requests that were due whose response time is below `below_ns`; `None` if
+/// nothing was recorded.
 ///
-/// Of those unanswered at the end, as many are left out as can have been due within `below_ns` before it.
+/// Of those unanswered at the end, as many are left out as can have been due within `below_ns`
+/// before it.
 #[must_use]
 pub fn share_within(measured: &Measured, below_ns: u64) -> Option<f64> {
     let times = &measured.spans.response_time;
@@ -13,8 +15,8 @@ pub fn share_within(measured: &Measured, below_ns: u64) -> Option<f64> {
     Some(within / (times.count() as f64 + late(measured, below_ns)))
 }
 
-/// The least response time that the fraction `q` of all requests that were due kept, in nanoseconds; `None` if so many were not answered at
-/// all, or nothing was recorded.
+/// The least response time that the fraction `q` of all requests that were due kept, in
+/// nanoseconds; `None` if so many were not answered at all, or nothing was recorded.
 #[must_use]
 pub fn quantile_ns(measured: &Measured, q: f64) -> Option<u64> {
     let times = &measured.spans.response_time;
@@ -23,7 +25,8 @@ pub fn quantile_ns(measured: &Measured, q: f64) -> Option<u64> {
     times.buckets().find_map(|(ns, count)| {
         within += count;
         // Half a request allows for the rounding of the product.
-        (within as f64 + 0.5 > q * (recorded + late(measured, ns)) && within > 0).then_some(ns.min(most))
+        (within as f64 + 0.5 > q * (recorded + late(measured, ns)) && within > 0)
+            .then_some(ns.min(most))
     })
 }
 
@@ -31,7 +34,8 @@ pub fn quantile_ns(measured: &Measured, q: f64) -> Option<u64> {
 fn late(measured: &Measured, ns: u64) -> f64 {
     let requests = measured.requests;
     // A request that times out is recorded at its timeout; one whose connection breaks is not.
-    let broken = (requests.completed + requests.failed).saturating_sub(measured.spans.response_time.count());
+    let broken =
+        (requests.completed + requests.failed).saturating_sub(measured.spans.response_time.count());
     let due_per_ns = requests.scheduled as f64 / measured.duration_ns.max(1) as f64;
     let overdue = (requests.censored as f64 - due_per_ns * ns as f64).max(0.0);
     (requests.unsent + broken) as f64 + overdue
@@ -56,7 +60,10 @@ mod tests {
     fn where_all_are_answered_it_is_the_histograms_quantile() {
         let all = measured(TestRecord::open(10_000.0));
         for q in [0.1, 0.5, 0.9, 0.99] {
-            near(quantile_ns(&all, q), all.spans.response_time.quantile_ns(q).unwrap() as f64 / 1e6);
+            near(
+                quantile_ns(&all, q),
+                all.spans.response_time.quantile_ns(q).unwrap() as f64 / 1e6,
+            );
         }
         assert!((share_within(&all, 1_000_000).unwrap() - 0.5).abs() < 0.01);
     }
@@ -83,6 +90,9 @@ mod tests {
 
     #[test]
     fn nothing_recorded_has_no_quantile() {
-        assert_eq!((quantile_ns(&Measured::default(), 0.99), share_within(&Measured::default(), 1)), (None, None));
+        assert_eq!(
+            (quantile_ns(&Measured::default(), 0.99), share_within(&Measured::default(), 1)),
+            (None, None)
+        );
     }
 }

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::bound::{Bound, cpu_bound, given_cores, services_bound, taken};
 use crate::cost::{cpu_seconds_per_million, money_per_million};
 use crate::judge::inferred_concurrency::limit as concurrency_limit;
-use crate::judge::{Context, Evidence, generator_busy, near_ceiling, rate_not_achieved, time_goes, whole};
+use crate::judge::{
+    Context, Evidence, generator_busy, near_ceiling, rate_not_achieved, time_goes, whole,
+};
 use crate::quantile::median;
 
 /// What keeps a target from answering more.
@@ -53,14 +55,16 @@ pub struct Explanation {
     pub text: String,
 }
 
-/// Explains the trials of one target at one step. The limit is read from the trial of median goodput, so that its figures belong together;
-/// costs are medians over all.
+/// Explains the trials of one target at one step. The limit is read from the trial of median
+/// goodput, so that its figures belong together; costs are medians over all.
 #[must_use]
 pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>) -> Explanation {
     let Some(record) = typical(trials) else {
         let failure = trials.iter().find_map(|record| record.failure.as_ref());
-        let text =
-            failure.map_or_else(|| "No result: no load was applied.".into(), |f| format!("No result: failed at stage `{}`: {}.", f.stage.name(), f.message));
+        let text = failure.map_or_else(
+            || "No result: no load was applied.".into(),
+            |f| format!("No result: failed at stage `{}`: {}.", f.stage.name(), f.message),
+        );
         return Explanation { limit: Limit::NoResult, text };
     };
     let evidence = Evidence { record, context };
@@ -71,8 +75,10 @@ pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>
 
 /// The trial of median goodput; of an even number the lower one.
 fn typical<'a>(trials: &[&'a TrialRecord]) -> Option<&'a TrialRecord> {
-    let goodput = |record: &TrialRecord| record.load.as_ref().and_then(|load| load.measured.goodput_per_s());
-    let mut measured: Vec<(&TrialRecord, f64)> = trials.iter().filter_map(|record| Some((*record, goodput(record)?))).collect();
+    let goodput =
+        |record: &TrialRecord| record.load.as_ref().and_then(|load| load.measured.goodput_per_s());
+    let mut measured: Vec<(&TrialRecord, f64)> =
+        trials.iter().filter_map(|record| Some((*record, goodput(record)?))).collect();
     measured.sort_by(|a, b| a.1.total_cmp(&b.1));
     measured.get(measured.len().checked_sub(1)? / 2).map(|(record, _)| *record)
 }
@@ -88,24 +94,45 @@ fn limit(evidence: &Evidence) -> (Limit, String) {
 
 fn by_generator(evidence: &Evidence) -> Option<(Limit, String)> {
     use pippin_model::caveat::Severity;
-    let caveat = [generator_busy::judge(evidence), near_ceiling::judge(evidence)].into_iter().flatten().find(|caveat| caveat.severity == Severity::Invalid)?;
-    Some((Limit::Generator, format!("Limited by the load generator, not by the target: {}.", caveat.evidence)))
+    let caveat = [generator_busy::judge(evidence), near_ceiling::judge(evidence)]
+        .into_iter()
+        .flatten()
+        .find(|caveat| caveat.severity == Severity::Invalid)?;
+    Some((
+        Limit::Generator,
+        format!("Limited by the load generator, not by the target: {}.", caveat.evidence),
+    ))
 }
 
 fn by_processor(evidence: &Evidence) -> Option<(Limit, String)> {
     let (cores, given, text) = match cpu_bound(evidence)? {
-        Bound::AllItsCores { cores, given, stolen } => {
-            (cores, given, format!("CPU-bound: it keeps {cores:.2} of its {} busy{}.", processors(given), taken(stolen)))
-        }
-        Bound::SomeOfItsCores { cores, given } => {
-            (cores, given, format!("CPU-bound on {cores:.2} of its {}: it does not use the rest; more workers would.", processors(given)))
-        }
+        Bound::AllItsCores { cores, given, stolen } => (
+            cores,
+            given,
+            format!(
+                "CPU-bound: it keeps {cores:.2} of its {} busy{}.",
+                processors(given),
+                taken(stolen)
+            ),
+        ),
+        Bound::SomeOfItsCores { cores, given } => (
+            cores,
+            given,
+            format!(
+                "CPU-bound on {cores:.2} of its {}: it does not use the rest; more workers would.",
+                processors(given)
+            ),
+        ),
         Bound::SharedCores { cores, busy } => {
             let given = given_cores(evidence)?;
             (
                 cores,
                 given,
-                format!("CPU-bound: the {} it shares with other roles are {:.0} % busy, {cores:.2} of them by the target.", processors(given), busy * 100.0),
+                format!(
+                    "CPU-bound: the {} it shares with other roles are {:.0} % busy, {cores:.2} of them by the target.",
+                    processors(given),
+                    busy * 100.0
+                ),
             )
         }
     };
@@ -119,12 +146,17 @@ fn by_service(evidence: &Evidence) -> Option<(Limit, String)> {
     let services = evidence.context.services;
     let with = |what: &str| {
         let full = if is_full { ", which is at the limit of its processors" } else { "" };
-        format!("Waiting for {what}{full}: services keep {cores:.2} cores busy, the target {target:.2}.")
+        format!(
+            "Waiting for {what}{full}: services keep {cores:.2} cores busy, the target {target:.2}."
+        )
     };
-    if services.contains(&Service::Postgres) && (is_full || (evidence.is_saturating() && cores > target)) {
+    if services.contains(&Service::Postgres)
+        && (is_full || (evidence.is_saturating() && cores > target))
+    {
         return Some((Limit::Database, with("the database")));
     }
-    (is_full && services.contains(&Service::Upstream)).then(|| (Limit::Upstream, with("the upstream")))
+    (is_full && services.contains(&Service::Upstream))
+        .then(|| (Limit::Upstream, with("the upstream")))
 }
 
 fn by_concurrency(evidence: &Evidence) -> Option<(Limit, String)> {
@@ -144,24 +176,46 @@ fn by_rate(evidence: &Evidence) -> Option<(Limit, String)> {
     }
     let throughput = format_count(evidence.throughput_per_s().unwrap_or(0.0));
     let busy = evidence.cores(Role::Target).zip(given_cores(evidence));
-    let busy = busy.map_or(String::new(), |(cores, given)| format!(" with {cores:.2} of its {} busy", processors(given)));
+    let busy = busy.map_or(String::new(), |(cores, given)| {
+        format!(" with {cores:.2} of its {} busy", processors(given))
+    });
     Some(match rate_not_achieved::judge(evidence) {
-        None => (Limit::NotSaturated, format!("Not saturated: it keeps up with what is asked, {throughput} requests/s,{busy}.").replace(",.", ".")),
-        Some(caveat) => (Limit::Unknown, format!("It does not keep up ({}){busy}; what was measured does not show why.", caveat.evidence)),
+        None => (
+            Limit::NotSaturated,
+            format!(
+                "Not saturated: it keeps up with what is asked, {throughput} requests/s,{busy}."
+            )
+            .replace(",.", "."),
+        ),
+        Some(caveat) => (
+            Limit::Unknown,
+            format!(
+                "It does not keep up ({}){busy}; what was measured does not show why.",
+                caveat.evidence
+            ),
+        ),
     })
 }
 
 fn by_connections(evidence: &Evidence) -> (Limit, String) {
     let Some(cores) = evidence.cores(Role::Target) else {
-        return (Limit::Unknown, "The use of processors is not known for this trial, so that its limit cannot be told.".into());
+        return (
+            Limit::Unknown,
+            "The use of processors is not known for this trial, so that its limit cannot be told."
+                .into(),
+        );
     };
     let connections = whole(evidence.connections().unwrap_or(0.0));
-    let mean = evidence.measured().and_then(|measured| measured.spans.service_time.mean_ns()).map_or(0, |ns| ns as u64);
+    let mean = evidence
+        .measured()
+        .and_then(|measured| measured.spans.service_time.mean_ns())
+        .map_or(0, |ns| ns as u64);
     let wait = match evidence.context.expected_delay {
         Some(delay) => format!(", of which the workload itself waits {}", format_ns(delay.mean_ns)),
         None => String::new(),
     };
-    let given = given_cores(evidence).map_or(String::new(), |given| format!(" of its {}", processors(given)));
+    let given = given_cores(evidence)
+        .map_or(String::new(), |given| format!(" of its {}", processors(given)));
     let text = format!(
         "Limited by the {connections} connections: each waits {} for its answer{wait}, and the target keeps {cores:.2}{given} busy; more connections would bring more.",
         format_ns(mean)
@@ -176,22 +230,35 @@ fn processors(count: f64) -> String {
 fn where_time_goes(evidence: &Evidence) -> Option<String> {
     let mut parts = time_goes::parts(evidence)?;
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let shown: Vec<String> = parts.iter().filter(|(_, share)| *share >= 0.05).map(|(name, share)| format!("{:.0} % {name}", share * 100.0)).collect();
+    let shown: Vec<String> = parts
+        .iter()
+        .filter(|(_, share)| *share >= 0.05)
+        .map(|(name, share)| format!("{:.0} % {name}", share * 100.0))
+        .collect();
     Some(format!("Time of a request: {}.", shown.join(", ")))
 }
 
 fn costs(trials: &[&TrialRecord], price: Option<&Price>) -> Option<String> {
     let over = |role: Role| {
-        let one = |record: &&TrialRecord| cpu_seconds_per_million(record.load.as_ref()?, record.usage.as_ref()?, role);
+        let one = |record: &&TrialRecord| {
+            cpu_seconds_per_million(record.load.as_ref()?, record.usage.as_ref()?, role)
+        };
         median(&trials.iter().filter_map(one).collect::<Vec<_>>())
     };
-    let roles = [(Role::Target, "target"), (Role::Services, "services"), (Role::Generator, "generator")];
-    let shown: Vec<String> = roles.into_iter().filter_map(|(role, name)| Some(format!("{name} {}", format_count(over(role)?)))).collect();
+    let roles =
+        [(Role::Target, "target"), (Role::Services, "services"), (Role::Generator, "generator")];
+    let shown: Vec<String> = roles
+        .into_iter()
+        .filter_map(|(role, name)| Some(format!("{name} {}", format_count(over(role)?))))
+        .collect();
     if shown.is_empty() {
         return None;
     }
-    let money = price.and_then(|price| Some((money_per_million(over(Role::Target)?, price)?, &price.currency)));
-    let money = money.map_or(String::new(), |(money, currency)| format!(" That is {money:.4} {currency} per million for the target's machine."));
+    let money = price
+        .and_then(|price| Some((money_per_million(over(Role::Target)?, price)?, &price.currency)));
+    let money = money.map_or(String::new(), |(money, currency)| {
+        format!(" That is {money:.4} {currency} per million for the target's machine.")
+    });
     Some(format!("CPU-seconds per million requests: {}.{money}", shown.join(", ")))
 }
 
@@ -209,62 +276,137 @@ mod tests {
 
     #[test]
     fn a_full_processor() {
-        let found = explained(&TestRecord::hello().target_cores(0.98, 1).build(), &Context::default());
+        let found =
+            explained(&TestRecord::hello().target_cores(0.98, 1).build(), &Context::default());
         assert_eq!(found.limit, Limit::Processor { cores: 0.98, given: 1.0 });
-        assert!(found.text.starts_with("CPU-bound: it keeps 0.98 of its 1 processor busy. Time of a request: 89 % headers"), "{}", found.text);
-        assert!(found.text.ends_with("CPU-seconds per million requests: target 98.0, generator 40.0."), "{}", found.text);
+        assert!(
+            found.text.starts_with(
+                "CPU-bound: it keeps 0.98 of its 1 processor busy. Time of a request: 89 % headers"
+            ),
+            "{}",
+            found.text
+        );
+        assert!(
+            found.text.ends_with("CPU-seconds per million requests: target 98.0, generator 40.0."),
+            "{}",
+            found.text
+        );
     }
 
     #[test]
     fn a_processor_that_the_hypervisor_shares_out_is_as_full() {
         let mut record = TestRecord::hello().target_cores(0.8, 1).build();
-        assert_ne!(explained(&record, &Context::default()).limit, Limit::Processor { cores: 0.8, given: 1.0 });
+        assert_ne!(
+            explained(&record, &Context::default()).limit,
+            Limit::Processor { cores: 0.8, given: 1.0 }
+        );
         // What it took of the generator's processor is no matter.
         record.usage.as_mut().unwrap().stolen_by_cpu = [(0, 0.02), (1, 0.3)].into();
-        assert_ne!(explained(&record, &Context::default()).limit, Limit::Processor { cores: 0.8, given: 1.0 });
+        assert_ne!(
+            explained(&record, &Context::default()).limit,
+            Limit::Processor { cores: 0.8, given: 1.0 }
+        );
         record.usage.as_mut().unwrap().stolen_by_cpu = [(0, 0.15), (1, 0.0)].into();
         let found = explained(&record, &Context::default());
         assert_eq!(found.limit, Limit::Processor { cores: 0.8, given: 1.0 });
-        assert!(found.text.starts_with("CPU-bound: it keeps 0.80 of its 1 processor busy, and the hypervisor took 0.15."), "{}", found.text);
+        assert!(
+            found.text.starts_with(
+                "CPU-bound: it keeps 0.80 of its 1 processor busy, and the hypervisor took 0.15."
+            ),
+            "{}",
+            found.text
+        );
     }
 
     #[test]
     fn the_printed_rails_and_a_free_proxy() {
-        let context = Context { expected_delay: Some(Spread::exactly(500_000_000)), services: &[Service::Upstream], ..Context::default() };
-        let rails = TestRecord::hello().connections(100).seconds(60).completed(487).response_ms(10_200.0).target_cores(0.1, 1);
+        let context = Context {
+            expected_delay: Some(Spread::exactly(500_000_000)),
+            services: &[Service::Upstream],
+            ..Context::default()
+        };
+        let rails = TestRecord::hello()
+            .connections(100)
+            .seconds(60)
+            .completed(487)
+            .response_ms(10_200.0)
+            .target_cores(0.1, 1);
         let rails = rails.windows(|second| if second % 5 == 0 { 9.0 } else { 10.0 }).build();
         let found = explained(&rails, &context);
         assert!(matches!(found.limit, Limit::AtATime { requests } if requests.round() == 5.0));
         assert!(found.text.starts_with("Serves about 5 requests at a time while 100 ask: each takes 500 ms to serve and 10.2 s to get"), "{}", found.text);
-        let free = TestRecord::hello().connections(100).completed(5_900).response_ms(507.0).target_cores(0.1, 1).build();
+        let free = TestRecord::hello()
+            .connections(100)
+            .completed(5_900)
+            .response_ms(507.0)
+            .target_cores(0.1, 1)
+            .build();
         let found = explained(&free, &context);
         assert_eq!(found.limit, Limit::Connections);
-        assert!(found.text.contains("each waits 507 ms for its answer, of which the workload itself waits 500 ms"), "{}", found.text);
+        assert!(
+            found.text.contains(
+                "each waits 507 ms for its answer, of which the workload itself waits 500 ms"
+            ),
+            "{}",
+            found.text
+        );
     }
 
     #[test]
     fn the_database_the_generator_and_the_rate() {
         let mut record = TestRecord::hello().target_cores(0.3, 1).build();
-        record.usage.as_mut().unwrap().roles.insert(Role::Services, RoleUse { cores: Some(0.95), ..RoleUse::default() });
+        record
+            .usage
+            .as_mut()
+            .unwrap()
+            .roles
+            .insert(Role::Services, RoleUse { cores: Some(0.95), ..RoleUse::default() });
         let context = Context { services: &[Service::Postgres], ..Context::default() };
         let found = explained(&record, &context);
         assert_eq!(found.limit, Limit::Database);
-        assert!(found.text.contains("at the limit of its processors: services keep 0.95 cores busy, the target 0.30"), "{}", found.text);
-        assert_eq!(explained(&TestRecord::hello().generator_busy(0.98).build(), &Context::default()).limit, Limit::Generator);
+        assert!(
+            found.text.contains(
+                "at the limit of its processors: services keep 0.95 cores busy, the target 0.30"
+            ),
+            "{}",
+            found.text
+        );
+        assert_eq!(
+            explained(&TestRecord::hello().generator_busy(0.98).build(), &Context::default()).limit,
+            Limit::Generator
+        );
         let open = explained(&TestRecord::open(10_000.0).build(), &Context::default());
         assert_eq!(open.limit, Limit::NotSaturated);
         assert!(open.text.starts_with("Not saturated: it keeps up with what is asked, 10,000 requests/s, with 0.50 of its 1 processor busy."), "{}", open.text);
-        assert_eq!(explained(&TestRecord::open(10_000.0).unsent(60_000).build(), &Context::default()).limit, Limit::Unknown);
+        assert_eq!(
+            explained(&TestRecord::open(10_000.0).unsent(60_000).build(), &Context::default())
+                .limit,
+            Limit::Unknown
+        );
     }
 
     #[test]
     fn no_result_and_money() {
         let mut failed = TestRecord::hello().build();
-        (failed.load, failed.failure) = (None, Some(Failure { stage: Stage::Start, message: "exited with status 1".into(), log_tail: vec![] }));
-        assert_eq!(explained(&failed, &Context::default()).text, "No result: failed at stage `start`: exited with status 1.");
+        (failed.load, failed.failure) = (
+            None,
+            Some(Failure {
+                stage: Stage::Start,
+                message: "exited with status 1".into(),
+                log_tail: vec![],
+            }),
+        );
+        assert_eq!(
+            explained(&failed, &Context::default()).text,
+            "No result: failed at stage `start`: exited with status 1."
+        );
         let record = TestRecord::hello().target_cores(0.9, 1).build();
         let price = Price { per_hour: 0.4, cores: 4, currency: "EUR".into() };
         let found = explain(&[&record], &Context::default(), Some(&price));
-        assert!(found.text.ends_with("That is 0.0025 EUR per million for the target's machine."), "{}", found.text);
+        assert!(
+            found.text.ends_with("That is 0.0025 EUR per million for the target's machine."),
+            "{}",
+            found.text
+        );
     }
 }

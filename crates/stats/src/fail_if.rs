@@ -53,7 +53,10 @@ impl FromStr for FailIf {
         };
         let name = name.trim();
         let known = || Metric::ALL.map(Metric::name).join(", ");
-        let metric = Metric::ALL.into_iter().find(|metric| metric.name() == name).ok_or_else(|| error(format!("`{name}` is none of {}", known())))?;
+        let metric = Metric::ALL
+            .into_iter()
+            .find(|metric| metric.name() == name)
+            .ok_or_else(|| error(format!("`{name}` is none of {}", known())))?;
         let rest = rest.trim();
         let (sign, size) = match rest.strip_prefix('-') {
             Some(size) => (-1.0, size),
@@ -66,7 +69,13 @@ impl FromStr for FailIf {
 
 impl fmt::Display for FailIf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}%", self.metric.name(), if self.above { '>' } else { '<' }, (self.limit * 1e6).round() / 1e4)
+        write!(
+            f,
+            "{} {} {}%",
+            self.metric.name(),
+            if self.above { '>' } else { '<' },
+            (self.limit * 1e6).round() / 1e4
+        )
     }
 }
 
@@ -93,13 +102,20 @@ mod tests {
 
     #[test]
     fn bounds_read_and_print() {
-        for (text, metric, above, limit) in
-            [("goodput < -5%", Metric::Goodput, false, -0.05), ("p99 > 10%", Metric::P99, true, 0.1), ("memory>+2.5%", Metric::Memory, true, 0.025)]
-        {
+        for (text, metric, above, limit) in [
+            ("goodput < -5%", Metric::Goodput, false, -0.05),
+            ("p99 > 10%", Metric::P99, true, 0.1),
+            ("memory>+2.5%", Metric::Memory, true, 0.025),
+        ] {
             assert_eq!(text.parse(), Ok(FailIf { metric, above, limit }));
         }
         assert_eq!("goodput<-5%".parse::<FailIf>().unwrap().to_string(), "goodput < -5%");
-        for (text, problem) in [("goodput", "one `<` or `>`"), ("speed < -5%", "none of goodput"), ("p99 > 10", "percentage"), ("p99 > < 3%", "one `<`")] {
+        for (text, problem) in [
+            ("goodput", "one `<` or `>`"),
+            ("speed < -5%", "none of goodput"),
+            ("p99 > 10", "percentage"),
+            ("p99 > < 3%", "one `<`"),
+        ] {
             let error = text.parse::<FailIf>().unwrap_err().to_string();
             assert!(error.contains(problem), "{error}");
         }
@@ -109,8 +125,14 @@ mod tests {
     fn a_bound_fails_only_on_what_is_not_chance() {
         let bound: FailIf = "goodput < -5%".parse().unwrap();
         let change = |b: f64, half: f64| {
-            let interval = Interval { low: b / 100.0 - half, high: b / 100.0 + half, basis: Basis::Trials };
-            Change { metric: Metric::Goodput, a: Some(100.0), b: Some(b), ratio: Some(Ratio { value: b / 100.0, interval }) }
+            let interval =
+                Interval { low: b / 100.0 - half, high: b / 100.0 + half, basis: Basis::Trials };
+            Change {
+                metric: Metric::Goodput,
+                a: Some(100.0),
+                b: Some(b),
+                ratio: Some(Ratio { value: b / 100.0, interval }),
+            }
         };
         assert_eq!(bound.standing(&change(94.0, 0.02)), Standing::Failed);
         assert_eq!(bound.standing(&change(96.0, 0.02)), Standing::Held);

@@ -30,22 +30,33 @@ impl Interval {
     }
 }
 
-/// The 95 % interval of the median over trials by the hierarchical bootstrap of [`crate::bootstrap`].
+/// The 95 % interval of the median over trials by the hierarchical bootstrap of
+/// [`crate::bootstrap`].
 ///
-/// With one trial it is the interval of that trial's mean over its windows, which knows nothing of what differs from start to start
-/// ([`Basis::Windows`]). `None` where it cannot be known: no trial, one trial with fewer than 3 windows, or a figure that is not above 0.
+/// With one trial it is the interval of that trial's mean over its windows, which knows nothing of
+/// what differs from start to start ([`Basis::Windows`]). `None` where it cannot be known: no
+/// trial, one trial with fewer than 3 windows, or a figure that is not above 0.
 pub fn median_interval<R: Rng + ?Sized>(samples: &[Sample], rng: &mut R) -> Option<Interval> {
     median_interval_of(samples, RESAMPLES, rng)
 }
 
 /// As [`median_interval`] with another number of resamples.
-pub fn median_interval_of<R: Rng + ?Sized>(samples: &[Sample], resamples: usize, rng: &mut R) -> Option<Interval> {
+pub fn median_interval_of<R: Rng + ?Sized>(
+    samples: &[Sample],
+    resamples: usize,
+    rng: &mut R,
+) -> Option<Interval> {
     let source = Source::new(samples)?;
     let widening = source.widening();
     let mut drawn: Vec<f64> = (0..resamples).map(|_| source.draw(widening, rng)).collect();
-    let (low, high) = (quantile_in_place(&mut drawn, 0.025)?, quantile_in_place(&mut drawn, 0.975)?);
+    let (low, high) =
+        (quantile_in_place(&mut drawn, 0.025)?, quantile_in_place(&mut drawn, 0.975)?);
     // The figure itself always lies within.
-    Some(Interval { low: source.centre * low.min(0.0).exp(), high: source.centre * high.max(0.0).exp(), basis: source.basis })
+    Some(Interval {
+        low: source.centre * low.min(0.0).exp(),
+        high: source.centre * high.max(0.0).exp(),
+        basis: source.basis,
+    })
 }
 
 #[cfg(test)]
@@ -61,7 +72,10 @@ mod tests {
         let wide = [Sample::alone(100.0), Sample::alone(120.0), Sample::alone(80.0)];
         let close = median_interval(&close, &mut noise.0).unwrap();
         let wide = median_interval(&wide, &mut noise.0).unwrap();
-        assert!(close.relative_width(100.0) < 0.02 && wide.relative_width(100.0) > 0.4, "{close:?} {wide:?}");
+        assert!(
+            close.relative_width(100.0) < 0.02 && wide.relative_width(100.0) > 0.4,
+            "{close:?} {wide:?}"
+        );
         assert_eq!(close.basis, Basis::Trials);
     }
 

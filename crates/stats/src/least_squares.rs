@@ -1,4 +1,5 @@
-//! Small dense least-squares problems: Gauss and Newton's iteration with Levenberg and Marquardt's damping.
+//! Small dense least-squares problems: Gauss and Newton's iteration with Levenberg and Marquardt's
+//! damping.
 //!
 //! Source: Nocedal and Wright, "Numerical Optimization" (2006), sections 10.2 and 10.3.
 
@@ -12,7 +13,8 @@ pub(crate) type Matrix = [[f64; MOST]; MOST];
 pub(crate) fn solve(mut a: Matrix, mut b: [f64; MOST], n: usize) -> Option<[f64; MOST]> {
     let scale = (0..n).map(|i| a[i][i].abs()).fold(0.0, f64::max);
     for column in 0..n {
-        let pivot = (column..n).max_by(|i, j| a[*i][column].abs().total_cmp(&a[*j][column].abs()))?;
+        let pivot =
+            (column..n).max_by(|i, j| a[*i][column].abs().total_cmp(&a[*j][column].abs()))?;
         if a[pivot][column].abs() <= scale * 1e-14 {
             return None;
         }
@@ -33,9 +35,14 @@ pub(crate) fn solve(mut a: Matrix, mut b: [f64; MOST], n: usize) -> Option<[f64;
     Some(x)
 }
 
-/// Solves the normal equations, a positive definite system, with every parameter scaled to the same weight: a throughput of 37,000 and a
-/// coherency of 0.00002 are 20 decades apart in `J^T J`. `None` if the system is singular.
-pub(crate) fn solve_normal(normal: &Matrix, mut right: [f64; MOST], n: usize) -> Option<[f64; MOST]> {
+/// Solves the normal equations, a positive definite system, with every parameter scaled to the same
+/// weight: a throughput of 37,000 and a coherency of 0.00002 are 20 decades apart in `J^T J`.
+/// `None` if the system is singular.
+pub(crate) fn solve_normal(
+    normal: &Matrix,
+    mut right: [f64; MOST],
+    n: usize,
+) -> Option<[f64; MOST]> {
     let mut weights = [1.0; MOST];
     for (i, weight) in weights.iter_mut().enumerate().take(n) {
         *weight = normal[i][i].sqrt();
@@ -79,8 +86,13 @@ fn normal_equations(residuals: &[Residual], n: usize) -> (Matrix, [f64; MOST], f
     (normal, gradient, squares)
 }
 
-/// Minimises the sum of squares of the residuals over the first `n` parameters from `start` on; `None` if it never becomes finite.
-pub(crate) fn minimise(residuals: impl Fn(&[f64; MOST]) -> Vec<Residual>, start: [f64; MOST], n: usize) -> Option<Fit> {
+/// Minimises the sum of squares of the residuals over the first `n` parameters from `start` on;
+/// `None` if it never becomes finite.
+pub(crate) fn minimise(
+    residuals: impl Fn(&[f64; MOST]) -> Vec<Residual>,
+    start: [f64; MOST],
+    n: usize,
+) -> Option<Fit> {
     let mut parameters = start;
     let (mut normal, mut gradient, mut squares) = normal_equations(&residuals(&parameters), n);
     let mut damping = 1e-3;
@@ -95,7 +107,8 @@ pub(crate) fn minimise(residuals: impl Fn(&[f64; MOST]) -> Vec<Residual>, start:
         let (tried_normal, tried_gradient, tried_squares) = normal_equations(&residuals(&tried), n);
         if tried_squares.is_finite() && tried_squares <= squares {
             let small = (0..n).all(|i| step[i].abs() <= 1e-12 * (parameters[i].abs() + 1e-12));
-            (parameters, normal, gradient, squares) = (tried, tried_normal, tried_gradient, tried_squares);
+            (parameters, normal, gradient, squares) =
+                (tried, tried_normal, tried_gradient, tried_squares);
             damping = (damping * 0.2).max(1e-12);
             if small {
                 break;
@@ -143,6 +156,10 @@ mod tests {
                 .collect()
         };
         let fit = minimise(model, [1.0, -0.1, 0.0], 2).unwrap();
-        assert!((fit.parameters[0] - 3.0).abs() < 1e-8 && (fit.parameters[1] + 0.4).abs() < 1e-8 && fit.squares < 1e-15);
+        assert!(
+            (fit.parameters[0] - 3.0).abs() < 1e-8
+                && (fit.parameters[1] + 0.4).abs() < 1e-8
+                && fit.squares < 1e-15
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Quantiles, intervals, ranking, steady state, scalability fits, judges: pure functions, no clock, no I/O.
+//! Quantiles, intervals, ranking, steady state, scalability fits, judges: pure functions, no clock,
+//! no I/O.
 //!
 //! Random numbers come from the caller, so that a seed fixes every result.
 //!

@@ -1,5 +1,5 @@
-//! Little's law, `N = X * R`: users = throughput x (response time + think time). It holds whatever the distributions
-//! (Little 1961), so that a load in which it fails was not counted rightly.
+//! Little's law, `N = X * R`: users = throughput x (response time + think time). It holds whatever
+//! the distributions (Little 1961), so that a load in which it fails was not counted rightly.
 
 /// The quantities of one closed stretch.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,19 +28,26 @@ impl LittlesLaw {
         self.recorded / self.duration_s * (self.response_time_s + self.think_s)
     }
 
-    /// The deviation from the users that were there, as a fraction, if it is beyond 5 % and what the edges explain.
+    /// The deviation from the users that were there, as a fraction, if it is beyond 5 % and what
+    /// the edges explain.
     ///
-    /// Each user has one request under way at the start and one at the end, of which a part lies in the stretch without being recorded, or
-    /// is recorded without lying in it: up to two cycles a user are missing, or one is too much. A load that ends after a count of requests
-    /// leaves its users idle while the last ones wait. What is under way at an instant is longer than the mean, because long requests
-    /// are under way more often: on average `E(R^2)/E(R)` (the inspection paradox; Feller, An Introduction to Probability Theory II, VI.7).
+    /// Each user has one request under way at the start and one at the end, of which a part lies in
+    /// the stretch without being recorded, or is recorded without lying in it: up to two cycles a
+    /// user are missing, or one is too much. A load that ends after a count of requests leaves its
+    /// users idle while the last ones wait. What is under way at an instant is longer than the
+    /// mean, because long requests are under way more often: on average `E(R^2)/E(R)` (the
+    /// inspection paradox; Feller, An Introduction to Probability Theory II, VI.7).
     #[must_use]
     pub fn violation(&self) -> Option<f64> {
         if !(self.users > 0.0 && self.duration_s > 0.0 && self.recorded > 0.0) {
             return None;
         }
         let deviation = self.accounted_for() / self.users - 1.0;
-        let met = if self.response_time_s > 0.0 { self.response_time_s + self.response_stdev_s.powi(2) / self.response_time_s } else { 0.0 };
+        let met = if self.response_time_s > 0.0 {
+            self.response_time_s + self.response_stdev_s.powi(2) / self.response_time_s
+        } else {
+            0.0
+        };
         let edge = (met + self.think_s) / self.duration_s;
         (deviation < -(TOLERANCE + 2.0 * edge) || deviation > TOLERANCE + edge).then_some(deviation)
     }
@@ -50,30 +57,64 @@ impl LittlesLaw {
 mod tests {
     use super::*;
 
-    const TEN: LittlesLaw = LittlesLaw { users: 10.0, recorded: 100_000.0, response_time_s: 0.001, response_stdev_s: 0.0, think_s: 0.0, duration_s: 10.0 };
+    const TEN: LittlesLaw = LittlesLaw {
+        users: 10.0,
+        recorded: 100_000.0,
+        response_time_s: 0.001,
+        response_stdev_s: 0.0,
+        think_s: 0.0,
+        duration_s: 10.0,
+    };
 
     #[test]
     fn it_holds_and_it_fails() {
         assert_eq!(TEN.violation(), None);
         assert_eq!(LittlesLaw { response_time_s: 0.00104, ..TEN }.violation(), None);
-        assert!((LittlesLaw { response_time_s: 0.0011, ..TEN }.violation().unwrap() - 0.1).abs() < 1e-9);
-        assert!((LittlesLaw { response_time_s: 0.0009, ..TEN }.violation().unwrap() + 0.1).abs() < 1e-9);
+        assert!(
+            (LittlesLaw { response_time_s: 0.0011, ..TEN }.violation().unwrap() - 0.1).abs() < 1e-9
+        );
+        assert!(
+            (LittlesLaw { response_time_s: 0.0009, ..TEN }.violation().unwrap() + 0.1).abs() < 1e-9
+        );
     }
 
     #[test]
     fn think_time_counts_and_edges_are_forgiven() {
-        let devices = LittlesLaw { users: 1_000.0, recorded: 30_000.0, response_time_s: 0.1, response_stdev_s: 0.005, think_s: 0.9, duration_s: 30.0 };
+        let devices = LittlesLaw {
+            users: 1_000.0,
+            recorded: 30_000.0,
+            response_time_s: 0.1,
+            response_stdev_s: 0.005,
+            think_s: 0.9,
+            duration_s: 30.0,
+        };
         assert_eq!(devices.violation(), None);
-        // 100 users, 10.2 s each, 30 s: the first ten seconds' worth of answers belonged to requests from before.
-        let slow = LittlesLaw { users: 100.0, recorded: 196.0, response_time_s: 10.2, response_stdev_s: 0.1, think_s: 0.0, duration_s: 30.0 };
+        // 100 users, 10.2 s each, 30 s: the first ten seconds' worth of answers belonged to
+        // requests from before.
+        let slow = LittlesLaw {
+            users: 100.0,
+            recorded: 196.0,
+            response_time_s: 10.2,
+            response_stdev_s: 0.1,
+            think_s: 0.0,
+            duration_s: 30.0,
+        };
         assert!(slow.accounted_for() < 70.0);
         assert_eq!(slow.violation(), None);
     }
 
     #[test]
     fn a_long_tail_at_the_edges_of_a_short_stretch_is_forgiven_and_in_a_long_one_not() {
-        // 300 requests of 10 users in half a second, mostly 2 ms, some 100 ms: users idle while the last answers come.
-        let short = LittlesLaw { users: 10.0, recorded: 300.0, response_time_s: 0.0143, response_stdev_s: 0.03, think_s: 0.0, duration_s: 0.5 };
+        // 300 requests of 10 users in half a second, mostly 2 ms, some 100 ms: users idle while the
+        // last answers come.
+        let short = LittlesLaw {
+            users: 10.0,
+            recorded: 300.0,
+            response_time_s: 0.0143,
+            response_stdev_s: 0.03,
+            think_s: 0.0,
+            duration_s: 0.5,
+        };
         assert!(short.accounted_for() < 8.6);
         assert_eq!(short.violation(), None);
         assert!(LittlesLaw { recorded: 18_000.0, duration_s: 30.0, ..short }.violation().is_some());

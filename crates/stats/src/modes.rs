@@ -1,4 +1,5 @@
-//! The shape of a histogram of time spans: several modes, and the one at 40 ms that delayed acknowledgements make.
+//! The shape of a histogram of time spans: several modes, and the one at 40 ms that delayed
+//! acknowledgements make.
 use pippin_model::histogram::Histogram;
 use pippin_model::units::Spread;
 
@@ -21,15 +22,17 @@ const STEPS: usize = 212;
 const FEWEST: u64 = 500;
 /// A hump of less than this is an outlier and no mode.
 const LEAST_SHARE: f64 = 0.10;
-/// Two humps are two modes only if the valley between them is lower than this part of the smaller one.
+/// Two humps are two modes only if the valley between them is lower than this part of the smaller
+/// one.
 const DEEPEST_VALLEY: f64 = 0.3;
 /// Two modes nearer than this factor are one for a reader.
 const LEAST_FACTOR: f64 = 2.0;
 
 /// The modes, ascending; empty below 500 spans.
 ///
-/// The spans are counted in logarithmic steps of 12 %, smoothed, and cut at the valleys; a valley that is not lower than 30 % of the smaller
-/// of its two humps, a hump of less than 10 % of the spans, and humps nearer than a factor of 2 are joined with their neighbour.
+/// The spans are counted in logarithmic steps of 12 %, smoothed, and cut at the valleys; a valley
+/// that is not lower than 30 % of the smaller of its two humps, a hump of less than 10 % of the
+/// spans, and humps nearer than a factor of 2 are joined with their neighbour.
 #[must_use]
 pub fn modes(histogram: &Histogram) -> Vec<Mode> {
     if histogram.count() < FEWEST {
@@ -39,11 +42,19 @@ pub fn modes(histogram: &Histogram) -> Vec<Mode> {
     let smooth = smoothed(&smoothed(&counts));
     let mut humps = cut(&counts, &smooth);
     while humps.len() > 1 {
-        let Some(weakest) = weakest_border(&humps, &smooth, histogram.count() as f64) else { break };
+        let Some(weakest) = weakest_border(&humps, &smooth, histogram.count() as f64) else {
+            break;
+        };
         let absorbed = humps.remove(weakest + 1);
         humps[weakest].join(&absorbed);
     }
-    humps.iter().map(|hump| Mode { at_ns: centre_ns(hump.peak), share: hump.count / histogram.count() as f64 }).collect()
+    humps
+        .iter()
+        .map(|hump| Mode {
+            at_ns: centre_ns(hump.peak),
+            share: hump.count / histogram.count() as f64,
+        })
+        .collect()
 }
 
 struct Hump {
@@ -65,7 +76,9 @@ impl Hump {
 }
 
 fn step_of(ns: u64) -> usize {
-    (((ns.max(100) as f64).log10() - LOWEST_DECADE) * STEPS_PER_DECADE).floor().clamp(0.0, (STEPS - 1) as f64) as usize
+    (((ns.max(100) as f64).log10() - LOWEST_DECADE) * STEPS_PER_DECADE)
+        .floor()
+        .clamp(0.0, (STEPS - 1) as f64) as usize
 }
 
 fn centre_ns(step: usize) -> u64 {
@@ -81,7 +94,9 @@ fn logarithmic(histogram: &Histogram) -> Vec<f64> {
 }
 
 fn smoothed(values: &[f64]) -> Vec<f64> {
-    let at = |i: usize, by: isize| i.checked_add_signed(by).and_then(|i| values.get(i)).copied().unwrap_or(0.0);
+    let at = |i: usize, by: isize| {
+        i.checked_add_signed(by).and_then(|i| values.get(i)).copied().unwrap_or(0.0)
+    };
     (0..values.len()).map(|i| 0.25 * at(i, -1) + 0.5 * at(i, 0) + 0.25 * at(i, 1)).collect()
 }
 
@@ -90,7 +105,8 @@ fn cut(counts: &[f64], smooth: &[f64]) -> Vec<Hump> {
     let mut humps = Vec::new();
     let mut from = 0;
     for i in 1..smooth.len() {
-        let rises_after_fall = smooth[i] > smooth[i - 1] && (from..i).any(|j| smooth[j] > smooth[i - 1]);
+        let rises_after_fall =
+            smooth[i] > smooth[i - 1] && (from..i).any(|j| smooth[j] > smooth[i - 1]);
         if rises_after_fall || i == smooth.len() - 1 {
             humps.push(hump(from, i, counts, smooth));
             from = i;
@@ -105,7 +121,8 @@ fn hump(from: usize, to: usize, counts: &[f64], smooth: &[f64]) -> Hump {
     Hump { from, to, peak, height: smooth[peak], count: counts[from..to].iter().sum() }
 }
 
-/// The border between two humps that is least of one, if it is not one at all: the humps `i` and `i + 1` are to be joined.
+/// The border between two humps that is least of one, if it is not one at all: the humps `i` and `i
+/// + 1` are to be joined.
 fn weakest_border(humps: &[Hump], smooth: &[f64], total: f64) -> Option<usize> {
     let depth = |i: usize| {
         let (left, right) = (&humps[i], &humps[i + 1]);
@@ -113,18 +130,23 @@ fn weakest_border(humps: &[Hump], smooth: &[f64], total: f64) -> Option<usize> {
         valley / left.height.min(right.height)
     };
     let small = |hump: &Hump| hump.count < LEAST_SHARE * total;
-    let near = |i: usize| centre_ns(humps[i + 1].peak) as f64 / (centre_ns(humps[i].peak) as f64) < LEAST_FACTOR;
-    let no_border = |i: &usize| depth(*i) > DEEPEST_VALLEY || near(*i) || small(&humps[*i]) || small(&humps[*i + 1]);
+    let near = |i: usize| {
+        centre_ns(humps[i + 1].peak) as f64 / (centre_ns(humps[i].peak) as f64) < LEAST_FACTOR
+    };
+    let no_border = |i: &usize| {
+        depth(*i) > DEEPEST_VALLEY || near(*i) || small(&humps[*i]) || small(&humps[*i + 1])
+    };
     debug_assert!(humps.windows(2).all(|w| w[0].to <= w[1].from));
     (0..humps.len() - 1).filter(no_border).max_by(|a, b| depth(*a).total_cmp(&depth(*b)))
 }
 
-/// What Linux waits at least before it acknowledges data by itself (TCP_DELACK_MIN of include/net/tcp.h: HZ / 25 = 40 ms), with what the
-/// answer itself takes.
+/// What Linux waits at least before it acknowledges data by itself (TCP_DELACK_MIN of
+/// include/net/tcp.h: HZ / 25 = 40 ms), with what the answer itself takes.
 const DELAYED_ACK_NS: (u64, u64) = (38_000_000, 47_000_000);
 
-/// The fraction of spans in a narrow mode 40 ms above `delay` (the wait that the workload itself contains); `None` if there is none:
-/// fewer than 500 spans, less than 1 % in the mode, or no more of them there than three times what its neighbourhood has.
+/// The fraction of spans in a narrow mode 40 ms above `delay` (the wait that the workload itself
+/// contains); `None` if there is none: fewer than 500 spans, less than 1 % in the mode, or no more
+/// of them there than three times what its neighbourhood has.
 #[must_use]
 pub fn delayed_ack_share(histogram: &Histogram, delay: Option<Spread>) -> Option<f64> {
     if histogram.count() < FEWEST {
@@ -135,7 +157,11 @@ pub fn delayed_ack_share(histogram: &Histogram, delay: Option<Spread>) -> Option
     let below = (most + 15_000_000, least + 36_000_000);
     let above = (most + 50_000_000, most + 70_000_000);
     let inside = between(histogram, band)?;
-    let density = |(from, to): (u64, u64)| between(histogram, (from, to)).filter(|_| to > from).map_or(0.0, |share| share / (to - from) as f64);
+    let density = |(from, to): (u64, u64)| {
+        between(histogram, (from, to))
+            .filter(|_| to > from)
+            .map_or(0.0, |share| share / (to - from) as f64)
+    };
     let neighbourhood = density(below).max(density(above));
     (inside >= 0.01 && density(band) > 3.0 * neighbourhood).then_some(inside)
 }
@@ -149,7 +175,13 @@ mod tests {
     use super::*;
     use crate::test_noise::Noise;
 
-    fn lognormal(into: &mut Histogram, noise: &mut Noise, median_ns: f64, sigma: f64, count: usize) {
+    fn lognormal(
+        into: &mut Histogram,
+        noise: &mut Noise,
+        median_ns: f64,
+        sigma: f64,
+        count: usize,
+    ) {
         for _ in 0..count {
             into.record((median_ns * (sigma * noise.normal()).exp()) as u64);
         }
@@ -175,7 +207,9 @@ mod tests {
         lognormal(&mut h, &mut noise, 1e7, 0.2, 3_000);
         let found = modes(&h);
         assert_eq!(found.len(), 2, "{found:?}");
-        assert!((found[1].share - 0.3).abs() < 0.01 && (found[1].at_ns as f64 / 1e7).ln().abs() < 0.15);
+        assert!(
+            (found[1].share - 0.3).abs() < 0.01 && (found[1].at_ns as f64 / 1e7).ln().abs() < 0.15
+        );
         let mut tail = Histogram::new();
         lognormal(&mut tail, &mut noise, 1e6, 0.2, 9_500);
         lognormal(&mut tail, &mut noise, 1e7, 0.2, 500);
@@ -192,7 +226,9 @@ mod tests {
         let wait = Spread { mean_ns: 100_000_000, jitter: 0.05 };
         let mut waiting = Histogram::new();
         for i in 0..1_000 {
-            waiting.record(wait.at(f64::from(i) / 1_000.0) + if i % 5 == 0 { 41_000_000 } else { 300_000 });
+            waiting.record(
+                wait.at(f64::from(i) / 1_000.0) + if i % 5 == 0 { 41_000_000 } else { 300_000 },
+            );
         }
         assert!((delayed_ack_share(&waiting, Some(wait)).unwrap() - 0.2).abs() < 0.01);
     }

@@ -1,13 +1,18 @@
-//! The order of a run's trials: repetitions are interleaved, so that a drift of the machine meets all targets alike.
+//! The order of a run's trials: repetitions are interleaved, so that a drift of the machine meets
+//! all targets alike.
 use rand::Rng;
 
 use crate::draw::shuffle;
 
 /// Every target once a repetition, in a new random order each time: `(repetition, target)`.
 ///
-/// A machine that slows down over the run thus costs every target the same on average, which it would not if one target's
-/// repetitions followed each other.
-pub fn interleaved<T: Clone, R: Rng + ?Sized>(targets: &[T], repetitions: u32, rng: &mut R) -> Vec<(u32, T)> {
+/// A machine that slows down over the run thus costs every target the same on average, which it
+/// would not if one target's repetitions followed each other.
+pub fn interleaved<T: Clone, R: Rng + ?Sized>(
+    targets: &[T],
+    repetitions: u32,
+    rng: &mut R,
+) -> Vec<(u32, T)> {
     let mut order = Vec::with_capacity(targets.len() * repetitions as usize);
     for repetition in 0..repetitions {
         let mut round = targets.to_vec();
@@ -41,7 +46,8 @@ mod tests {
     fn the_seed_fixes_the_order() {
         assert_eq!(order(1), order(1));
         assert_ne!(order(1), order(2));
-        let rounds: std::collections::BTreeSet<Vec<char>> = order(1).chunks(4).map(|round| round.iter().map(|(_, t)| *t).collect()).collect();
+        let rounds: std::collections::BTreeSet<Vec<char>> =
+            order(1).chunks(4).map(|round| round.iter().map(|(_, t)| *t).collect()).collect();
         assert!(rounds.len() > 1, "the repetitions must not all have one order");
     }
 

@@ -1,4 +1,5 @@
-//! From measured device runs: how many devices a target holds on a machine of given cores and memory, and on what that rests.
+//! From measured device runs: how many devices a target holds on a machine of given cores and
+//! memory, and on what that rests.
 use pippin_model::profile::Profile;
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
@@ -8,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::usl::{Point, fit};
 
-/// The part of its processors that a target may keep busy: above it, waiting times grow without bound (the M/M/1 queue doubles its
-/// response time at 50 % and has five times as much at 80 %; Kleinrock, "Queueing Systems", vol. 1, 1975, section 3.2).
+/// The part of its processors that a target may keep busy: above it, waiting times grow without
+/// bound (the M/M/1 queue doubles its response time at 50 % and has five times as much at 80 %;
+/// Kleinrock, "Queueing Systems", vol. 1, 1975, section 3.2).
 pub const BUSY_LIMIT: f64 = 0.8;
 
 /// The machine that is planned.
@@ -58,7 +60,8 @@ pub struct DevicePlan {
 }
 
 impl Measured {
-    /// What a trial shows; `None` if it is no device trial, has no result, or the kernel was not asked.
+    /// What a trial shows; `None` if it is no device trial, has no result, or the kernel was not
+    /// asked.
     #[must_use]
     pub fn of(record: &TrialRecord) -> Option<Self> {
         let Profile::Devices { devices, .. } = record.spec.profile else { return None };
@@ -79,14 +82,18 @@ impl Measured {
 
 /// Plans for one target from runs on one or more numbers of processors; `None` without any.
 ///
-/// More processors than were measured are counted only as far as a scalability fit over at least three different numbers of them allows.
+/// More processors than were measured are counted only as far as a scalability fit over at least
+/// three different numbers of them allows.
 #[must_use]
 pub fn plan(measured: &[Measured], machine: &Machine) -> Option<DevicePlan> {
     // The run with the most devices says most about memory and about what a device costs.
     let best = measured.iter().max_by(|a, b| a.devices.total_cmp(&b.devices))?;
     let mut assumptions = Vec::new();
     let cores_per_device = best.cores_busy / best.devices;
-    let by_cpu = (best.cores_busy > 0.01).then(|| usable_cores(measured, best, machine.cores, &mut assumptions) * BUSY_LIMIT / cores_per_device);
+    let by_cpu = (best.cores_busy > 0.01).then(|| {
+        usable_cores(measured, best, machine.cores, &mut assumptions) * BUSY_LIMIT
+            / cores_per_device
+    });
     assumptions.push(format!(
         "processors are kept at most {:.0} % busy; the run kept {:.2} of {} busy with {:.0} devices",
         BUSY_LIMIT * 100.0,
@@ -109,14 +116,30 @@ pub fn plan(measured: &[Measured], machine: &Machine) -> Option<DevicePlan> {
     }
     assumptions.push("each device behaves as in the run: the same requests, think time, and number of requests a connection".into());
     let devices = [by_cpu, by_memory].into_iter().flatten().min_by(f64::total_cmp);
-    Some(DevicePlan { target: best.target.clone(), by_cpu, by_memory, devices, cores_per_device, bytes_per_device, assumptions })
+    Some(DevicePlan {
+        target: best.target.clone(),
+        by_cpu,
+        by_memory,
+        devices,
+        cores_per_device,
+        bytes_per_device,
+        assumptions,
+    })
 }
 
 /// How many processors' worth of work the machine's processors do for this target.
-fn usable_cores(measured: &[Measured], best: &Measured, cores: f64, assumptions: &mut Vec<String>) -> f64 {
+fn usable_cores(
+    measured: &[Measured],
+    best: &Measured,
+    cores: f64,
+    assumptions: &mut Vec<String>,
+) -> f64 {
     // Devices that one number of processors would hold if all were busy.
-    let mut points: Vec<Point> =
-        measured.iter().filter(|m| m.cores_busy > 0.01).map(|m| Point { n: m.cores_given, x: m.devices * m.cores_given / m.cores_busy }).collect();
+    let mut points: Vec<Point> = measured
+        .iter()
+        .filter(|m| m.cores_busy > 0.01)
+        .map(|m| Point { n: m.cores_given, x: m.devices * m.cores_given / m.cores_busy })
+        .collect();
     points.sort_by(|a, b| a.n.total_cmp(&b.n));
     points.dedup_by(|a, b| a.n == b.n);
     if cores <= best.cores_given {
@@ -162,8 +185,11 @@ mod tests {
 
     #[test]
     fn one_run_plans_no_more_processors_than_it_had() {
-        // 10,000 devices on 0.5 of 1 core and 10 KiB each: 16,000 at 80 %, whatever else the machine has.
-        let plan = plan(&[measured(1.0, 0.5, 10_000.0)], &Machine { cores: 8.0, memory_bytes: 16 * GIB }).unwrap();
+        // 10,000 devices on 0.5 of 1 core and 10 KiB each: 16,000 at 80 %, whatever else the
+        // machine has.
+        let plan =
+            plan(&[measured(1.0, 0.5, 10_000.0)], &Machine { cores: 8.0, memory_bytes: 16 * GIB })
+                .unwrap();
         assert_eq!(plan.by_cpu.unwrap().round(), 16_000.0);
         assert_eq!(plan.devices, plan.by_cpu);
         assert!(plan.assumptions[0].contains("128000 devices"), "{:?}", plan.assumptions);
@@ -171,7 +197,11 @@ mod tests {
 
     #[test]
     fn memory_bounds_where_it_is_less() {
-        let plan = plan(&[measured(1.0, 0.1, 10_000.0)], &Machine { cores: 1.0, memory_bytes: (20 << 20) + 10_240 * 5_000 }).unwrap();
+        let plan = plan(
+            &[measured(1.0, 0.1, 10_000.0)],
+            &Machine { cores: 1.0, memory_bytes: (20 << 20) + 10_240 * 5_000 },
+        )
+        .unwrap();
         assert_eq!(plan.devices.unwrap().round(), 5_000.0);
         assert_eq!(plan.bytes_per_device, Some(10_240.0));
     }
@@ -179,7 +209,10 @@ mod tests {
     #[test]
     fn a_fit_over_processors_is_followed() {
         // sigma 0.1: 8 cores do 8 / 1.7 = 4.7 times the work of one.
-        let runs: Vec<Measured> = [1.0, 2.0, 4.0].iter().map(|&n| measured(n, n, 10_000.0 * n / (1.0 + 0.1 * (n - 1.0)))).collect();
+        let runs: Vec<Measured> = [1.0, 2.0, 4.0]
+            .iter()
+            .map(|&n| measured(n, n, 10_000.0 * n / (1.0 + 0.1 * (n - 1.0))))
+            .collect();
         let plan = plan(&runs, &Machine { cores: 8.0, memory_bytes: 64 * GIB }).unwrap();
         assert!((plan.assumptions[0].contains("4.7")), "{:?}", plan.assumptions);
     }

@@ -1,7 +1,8 @@
 //! Quantiles of plain samples.
 
-/// The quantile `q` (0 to 1) of the samples, interpolated linearly between the two nearest order statistics
-/// (Hyndman and Fan 1996, type 7: the default of NumPy and R); `None` without samples or if one is no number.
+/// The quantile `q` (0 to 1) of the samples, interpolated linearly between the two nearest order
+/// statistics (Hyndman and Fan 1996, type 7: the default of NumPy and R); `None` without samples or
+/// if one is no number.
 #[must_use]
 pub fn quantile(samples: &[f64], q: f64) -> Option<f64> {
     let mut sorted = samples.to_vec();

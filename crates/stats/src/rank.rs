@@ -24,18 +24,26 @@ pub struct Contender<'a> {
     pub verdict: Verdict,
 }
 
-/// The rank of each contender from 1 on, in the order given; `None` for what is INVALID, has no figure, or has one whose scatter cannot be
-/// known: a single short trial tells an order, but not a rank. Where the best has such a figure nobody is ranked.
+/// The rank of each contender from 1 on, in the order given; `None` for what is INVALID, has no
+/// figure, or has one whose scatter cannot be known: a single short trial tells an order, but not a
+/// rank. Where the best has such a figure nobody is ranked.
 ///
-/// Sorted by median, best first. Each contender is compared with the best of the current rank: it shares that rank if the 95 % interval
-/// of the ratio covers 1; otherwise it opens the rank of its place (1, 1, 3). Comparing with the best of the rank, and not with the
-/// neighbour, keeps a long row of small steps from sharing one rank.
-pub fn ranks<R: Rng + ?Sized>(contenders: &[Contender], better: Better, rng: &mut R) -> Vec<Option<u32>> {
+/// Sorted by median, best first. Each contender is compared with the best of the current rank: it
+/// shares that rank if the 95 % interval of the ratio covers 1; otherwise it opens the rank of its
+/// place (1, 1, 3). Comparing with the best of the rank, and not with the neighbour, keeps a long
+/// row of small steps from sharing one rank.
+pub fn ranks<R: Rng + ?Sized>(
+    contenders: &[Contender],
+    better: Better,
+    rng: &mut R,
+) -> Vec<Option<u32>> {
     let mut order: Vec<(usize, f64)> = contenders
         .iter()
         .enumerate()
         .filter(|(_, contender)| contender.verdict != Verdict::Invalid)
-        .filter_map(|(index, contender)| Some((index, median(&values(contender.samples)).filter(|m| m.is_finite())?)))
+        .filter_map(|(index, contender)| {
+            Some((index, median(&values(contender.samples)).filter(|m| m.is_finite())?))
+        })
         .collect();
     order.sort_by(|a, b| match better {
         Better::More => b.1.total_cmp(&a.1),
@@ -48,7 +56,10 @@ pub fn ranks<R: Rng + ?Sized>(contenders: &[Contender], better: Better, rng: &mu
     }
     let mut leader = (best, 1);
     for (place, &(index, _)) in (1u32..).zip(&order) {
-        let Some(found) = ratio(contenders[leader.0].samples, contenders[index].samples, rng) else { continue };
+        let Some(found) = ratio(contenders[leader.0].samples, contenders[index].samples, rng)
+        else {
+            continue;
+        };
         if index != best && found.is_significant() {
             leader = (index, place);
         }
@@ -71,27 +82,40 @@ mod tests {
     }
 
     fn rank(of: &[(Vec<Sample>, Verdict)]) -> Vec<Option<u32>> {
-        let contenders: Vec<Contender> = of.iter().map(|(samples, verdict)| Contender { samples, verdict: *verdict }).collect();
+        let contenders: Vec<Contender> =
+            of.iter().map(|(samples, verdict)| Contender { samples, verdict: *verdict }).collect();
         ranks(&contenders, Better::More, &mut Noise::new(1).0)
     }
 
     #[test]
     fn those_that_cannot_be_told_apart_share_a_rank() {
-        let found =
-            rank(&[(around(500.0), Verdict::Valid), (around(1_000.0), Verdict::Valid), (around(1_000.2), Verdict::Suspect), (around(100.0), Verdict::Valid)]);
+        let found = rank(&[
+            (around(500.0), Verdict::Valid),
+            (around(1_000.0), Verdict::Valid),
+            (around(1_000.2), Verdict::Suspect),
+            (around(100.0), Verdict::Valid),
+        ]);
         assert_eq!(found, [Some(3), Some(1), Some(1), Some(4)]);
     }
 
     #[test]
     fn where_less_is_better_the_least_comes_first() {
         let times = [around(500.0), around(100.0), around(100.02), around(900.0)];
-        let contenders: Vec<Contender> = times.iter().map(|samples| Contender { samples, verdict: Verdict::Valid }).collect();
-        assert_eq!(ranks(&contenders, Better::Less, &mut Noise::new(1).0), [Some(3), Some(1), Some(1), Some(4)]);
+        let contenders: Vec<Contender> =
+            times.iter().map(|samples| Contender { samples, verdict: Verdict::Valid }).collect();
+        assert_eq!(
+            ranks(&contenders, Better::Less, &mut Noise::new(1).0),
+            [Some(3), Some(1), Some(1), Some(4)]
+        );
     }
 
     #[test]
     fn the_invalid_and_the_unmeasured_have_no_rank() {
-        let found = rank(&[(around(9_000.0), Verdict::Invalid), (around(10.0), Verdict::Valid), (vec![], Verdict::Valid)]);
+        let found = rank(&[
+            (around(9_000.0), Verdict::Invalid),
+            (around(10.0), Verdict::Valid),
+            (vec![], Verdict::Valid),
+        ]);
         assert_eq!(found, [None, Some(1), None]);
     }
 
@@ -99,7 +123,14 @@ mod tests {
     fn single_short_trials_have_an_order_and_no_rank() {
         let single = |value| (vec![Sample::alone(value)], Verdict::Valid);
         assert_eq!(rank(&[single(10.0), single(1_000.0)]), [None, None]);
-        assert_eq!(rank(&[(around(10.0), Verdict::Valid), single(1_000.0)]), [None, None], "nobody is second to what is not known");
-        assert_eq!(rank(&[(around(1_000.0), Verdict::Valid), single(10.0), (around(5.0), Verdict::Valid)]), [Some(1), None, Some(3)]);
+        assert_eq!(
+            rank(&[(around(10.0), Verdict::Valid), single(1_000.0)]),
+            [None, None],
+            "nobody is second to what is not known"
+        );
+        assert_eq!(
+            rank(&[(around(1_000.0), Verdict::Valid), single(10.0), (around(5.0), Verdict::Valid)]),
+            [Some(1), None, Some(3)]
+        );
     }
 }

@@ -23,21 +23,39 @@ impl Ratio {
     }
 }
 
-/// The ratio of the medians of `first` and `second`, whose trials are drawn independently of each other; `None` where either's scatter
-/// cannot be known (see [`crate::interval::median_interval`]).
+/// The ratio of the medians of `first` and `second`, whose trials are drawn independently of each
+/// other; `None` where either's scatter cannot be known (see [`crate::interval::median_interval`]).
 pub fn ratio<R: Rng + ?Sized>(first: &[Sample], second: &[Sample], rng: &mut R) -> Option<Ratio> {
     ratio_of(first, second, RESAMPLES, rng)
 }
 
 /// As [`ratio`] with another number of resamples.
-pub fn ratio_of<R: Rng + ?Sized>(first: &[Sample], second: &[Sample], resamples: usize, rng: &mut R) -> Option<Ratio> {
+pub fn ratio_of<R: Rng + ?Sized>(
+    first: &[Sample],
+    second: &[Sample],
+    resamples: usize,
+    rng: &mut R,
+) -> Option<Ratio> {
     let (first, second) = (Source::new(first)?, Source::new(second)?);
     let widening = first.widening_against(&second);
-    let mut drawn: Vec<f64> = (0..resamples).map(|_| first.draw(widening, rng) - second.draw(widening, rng)).collect();
-    let (low, high) = (quantile_in_place(&mut drawn, 0.025)?, quantile_in_place(&mut drawn, 0.975)?);
+    let mut drawn: Vec<f64> =
+        (0..resamples).map(|_| first.draw(widening, rng) - second.draw(widening, rng)).collect();
+    let (low, high) =
+        (quantile_in_place(&mut drawn, 0.025)?, quantile_in_place(&mut drawn, 0.975)?);
     let value = first.centre / second.centre;
-    let basis = if first.basis == Basis::Trials && second.basis == Basis::Trials { Basis::Trials } else { Basis::Windows };
-    Some(Ratio { value, interval: Interval { low: value * low.min(0.0).exp(), high: value * high.max(0.0).exp(), basis } })
+    let basis = if first.basis == Basis::Trials && second.basis == Basis::Trials {
+        Basis::Trials
+    } else {
+        Basis::Windows
+    };
+    Some(Ratio {
+        value,
+        interval: Interval {
+            low: value * low.min(0.0).exp(),
+            high: value * high.max(0.0).exp(),
+            basis,
+        },
+    })
 }
 
 #[cfg(test)]
@@ -55,13 +73,18 @@ mod tests {
         let mut found = |difference: f64| {
             (0..200)
                 .filter(|_| {
-                    let (a, b) = (trials(&mut noise, 5, 1_000.0 * (1.0 + difference), 0.002), trials(&mut noise, 5, 1_000.0, 0.002));
+                    let (a, b) = (
+                        trials(&mut noise, 5, 1_000.0 * (1.0 + difference), 0.002),
+                        trials(&mut noise, 5, 1_000.0, 0.002),
+                    );
                     ratio_of(&a, &b, 300, &mut noise.0).unwrap().is_significant()
                 })
                 .count()
         };
         let (one_percent, nothing) = (found(0.01), found(0.0));
-        println!("of 200 pairs of 5 trials that scatter by 0.2 %: 1 % was seen in {one_percent}, 0 % in {nothing}");
+        println!(
+            "of 200 pairs of 5 trials that scatter by 0.2 %: 1 % was seen in {one_percent}, 0 % in {nothing}"
+        );
         assert!(one_percent >= 190, "a difference of 1 % was seen in {one_percent} of 200");
         assert!(nothing <= 20, "a difference of 0 % was seen in {nothing} of 200");
     }

@@ -2,15 +2,25 @@
 use crate::bootstrap::Basis;
 use crate::interval::Interval;
 
-/// Fewest repetitions before measuring may end early: what differs from start to start must have been seen.
+/// Fewest repetitions before measuring may end early: what differs from start to start must have
+/// been seen.
 pub const FEWEST_REPETITIONS: u32 = 3;
 
-/// Whether the interval around `median` is narrower than `precision`, a fraction of the median, so that no more repetitions are needed.
+/// Whether the interval around `median` is narrower than `precision`, a fraction of the median, so
+/// that no more repetitions are needed.
 ///
 /// An interval from one trial's windows never suffices.
 #[must_use]
-pub fn is_precise_enough(median: f64, interval: Option<&Interval>, repetitions: u32, precision: f64) -> bool {
-    repetitions >= FEWEST_REPETITIONS && interval.is_some_and(|found| found.basis == Basis::Trials && found.relative_width(median) < precision)
+pub fn is_precise_enough(
+    median: f64,
+    interval: Option<&Interval>,
+    repetitions: u32,
+    precision: f64,
+) -> bool {
+    repetitions >= FEWEST_REPETITIONS
+        && interval.is_some_and(|found| {
+            found.basis == Basis::Trials && found.relative_width(median) < precision
+        })
 }
 
 #[cfg(test)]
@@ -23,7 +33,12 @@ mod tests {
         assert!(is_precise_enough(100.0, Some(&narrow), 3, 0.01));
         assert!(!is_precise_enough(100.0, Some(&narrow), 2, 0.01));
         assert!(!is_precise_enough(100.0, Some(&narrow), 3, 0.009));
-        assert!(!is_precise_enough(100.0, Some(&Interval { basis: Basis::Windows, ..narrow }), 3, 0.01));
+        assert!(!is_precise_enough(
+            100.0,
+            Some(&Interval { basis: Basis::Windows, ..narrow }),
+            3,
+            0.01
+        ));
         assert!(!is_precise_enough(100.0, None, 9, 0.5));
     }
 }

@@ -18,24 +18,32 @@ const SIGNIFICANT: f64 = 1.96;
 const FEWEST_FOR_TREND: usize = 8;
 /// A trial whose throughput moved less than this from its start to its end counts as steady.
 const TREND_LIMIT: f64 = 0.05;
-/// Standard deviations beyond which a trend is significant at 1 %: many trials are tested, and a false alarm costs trust.
+/// Standard deviations beyond which a trend is significant at 1 %: many trials are tested, and a
+/// false alarm costs trust.
 const HIGHLY_SIGNIFICANT: f64 = 2.576;
 
-/// Whether the means of the windows so far (requests per second, oldest first) have stopped trending, so that the warm-up can end.
+/// Whether the means of the windows so far (requests per second, oldest first) have stopped
+/// trending, so that the warm-up can end.
 ///
-/// Looks at the newer half of the windows, at least 5 and at most 30. They are settled if the change along Theil and Sen's line is below
-/// 3 %, or if it is below 10 % and Mann and Kendall's test finds no trend at 5 %. Both are built on ranks and medians, so that one
-/// stalled window decides nothing. Below 5 windows, and while nothing is answered, the answer is no. Where most windows are empty, because
-/// answers come in bursts as behind a slow upstream, windows are joined in pairs until they are not.
+/// Looks at the newer half of the windows, at least 5 and at most 30. They are settled if the
+/// change along Theil and Sen's line is below 3 %, or if it is below 10 % and Mann and Kendall's
+/// test finds no trend at 5 %. Both are built on ranks and medians, so that one stalled window
+/// decides nothing. Below 5 windows, and while nothing is answered, the answer is no. Where most
+/// windows are empty, because answers come in bursts as behind a slow upstream, windows are joined
+/// in pairs until they are not.
 #[must_use]
 pub fn has_settled(per_window: &[f64]) -> bool {
     if is_mostly_empty(per_window) && per_window.len() >= 2 * FEWEST_TO_SETTLE {
         // From the newest backwards, so that an odd one out is the oldest.
-        let pairs: Vec<f64> = per_window.rchunks_exact(2).rev().map(|pair| (pair[0] + pair[1]) / 2.0).collect();
+        let pairs: Vec<f64> =
+            per_window.rchunks_exact(2).rev().map(|pair| (pair[0] + pair[1]) / 2.0).collect();
         return has_settled(&pairs);
     }
     let looked_at = (per_window.len() / 2).clamp(FEWEST_TO_SETTLE, MOST_TO_SETTLE);
-    let Some(newest) = per_window.len().checked_sub(looked_at).map(|from| &per_window[from..]) else { return false };
+    let Some(newest) = per_window.len().checked_sub(looked_at).map(|from| &per_window[from..])
+    else {
+        return false;
+    };
     trend(newest).is_some_and(|found| {
         let change = found.relative_change.abs();
         change < NEGLIGIBLE || (change < NEVER_SETTLED && found.z.abs() < SIGNIFICANT)
@@ -46,14 +54,17 @@ fn is_mostly_empty(per_window: &[f64]) -> bool {
     2 * per_window.iter().filter(|rate| **rate <= 0.0).count() >= per_window.len()
 }
 
-/// The trend that makes a trial unsteady: at least 8 windows, a change of more than 5 % from start to end, significant at 1 % after
-/// correction for autocorrelation. `None` if the trial is steady or too short to tell.
+/// The trend that makes a trial unsteady: at least 8 windows, a change of more than 5 % from start
+/// to end, significant at 1 % after correction for autocorrelation. `None` if the trial is steady
+/// or too short to tell.
 #[must_use]
 pub fn unsteady(per_window: &[f64]) -> Option<Trend> {
     if per_window.len() < FEWEST_FOR_TREND {
         return None;
     }
-    trend(per_window).filter(|found| found.relative_change.abs() > TREND_LIMIT && found.z.abs() > HIGHLY_SIGNIFICANT)
+    trend(per_window).filter(|found| {
+        found.relative_change.abs() > TREND_LIMIT && found.z.abs() > HIGHLY_SIGNIFICANT
+    })
 }
 
 /// Whether a series is long enough for [`unsteady`] to tell.
@@ -62,29 +73,36 @@ pub fn can_tell(per_window: &[f64]) -> bool {
     per_window.len() >= FEWEST_FOR_TREND
 }
 
-/// A figure per second of each full window of the measured part, oldest first. Windows shorter than half of the longest, as the last one
-/// may be, are left out: their figures scatter more than the others'.
+/// A figure per second of each full window of the measured part, oldest first. Windows shorter than
+/// half of the longest, as the last one may be, are left out: their figures scatter more than the
+/// others'.
 #[must_use]
 pub fn measured_rates(load: &LoadResult, count: impl Fn(&Window) -> u64) -> Vec<f64> {
-    measured_windows(load).map(|window| count(window) as f64 * 1e9 / window.duration_ns as f64).collect()
+    measured_windows(load)
+        .map(|window| count(window) as f64 * 1e9 / window.duration_ns as f64)
+        .collect()
 }
 
-/// Answers per second by when they came, whichever stretch their requests belong to; `None` without a full window.
+/// Answers per second by when they came, whichever stretch their requests belong to; `None` without
+/// a full window.
 ///
-/// The headline counts the requests of the measured part only, of which those under way at its end are missing. Where an answer takes a
-/// sixth of the measured part, that is a sixth of the throughput.
+/// The headline counts the requests of the measured part only, of which those under way at its end
+/// are missing. Where an answer takes a sixth of the measured part, that is a sixth of the
+/// throughput.
 #[must_use]
 pub fn arriving_per_s(load: &LoadResult) -> Option<f64> {
-    let (count, ns) = measured_windows(load).fold((0, 0), |(count, ns), window| (count + window.completed, ns + window.duration_ns));
+    let (count, ns) = measured_windows(load)
+        .fold((0, 0), |(count, ns), window| (count + window.completed, ns + window.duration_ns));
     (ns > 0).then(|| count as f64 * 1e9 / ns as f64)
 }
 
-/// Answers that came in the measured part, whichever stretch their requests belong to, as bytes are counted; where there are no windows, those
-/// of the headline.
+/// Answers that came in the measured part, whichever stretch their requests belong to, as bytes are
+/// counted; where there are no windows, those of the headline.
 #[must_use]
 pub fn arrived(load: &LoadResult) -> u64 {
     let length = i64::try_from(load.measured.duration_ns).unwrap_or(i64::MAX);
-    let inside = load.windows.iter().filter(|window| window.from_ns >= 0 && window.from_ns < length);
+    let inside =
+        load.windows.iter().filter(|window| window.from_ns >= 0 && window.from_ns < length);
     let by_window: u64 = inside.map(|window| window.completed).sum();
     if by_window > 0 { by_window } else { load.measured.requests.completed }
 }
@@ -92,8 +110,11 @@ pub fn arrived(load: &LoadResult) -> u64 {
 /// The full windows of the measured part; see [`measured_rates`].
 pub fn measured_windows(load: &LoadResult) -> impl Iterator<Item = &Window> {
     let length = i64::try_from(load.measured.duration_ns).unwrap_or(i64::MAX);
-    let inside = move |window: &&Window| window.from_ns >= 0 && window.from_ns < length && window.duration_ns > 0;
-    let longest = load.windows.iter().filter(inside).map(|window| window.duration_ns).max().unwrap_or(0);
+    let inside = move |window: &&Window| {
+        window.from_ns >= 0 && window.from_ns < length && window.duration_ns > 0
+    };
+    let longest =
+        load.windows.iter().filter(inside).map(|window| window.duration_ns).max().unwrap_or(0);
     load.windows.iter().filter(inside).filter(move |window| window.duration_ns * 2 > longest)
 }
 
@@ -105,7 +126,8 @@ mod tests {
     #[test]
     fn a_warm_up_ends_when_it_flattens() {
         // Climbs with a time constant of 3 windows: flat to 1 % after about 14.
-        let climb: Vec<f64> = (0..40).map(|t| 1_000.0 * (1.0 - (-f64::from(t) / 3.0).exp())).collect();
+        let climb: Vec<f64> =
+            (0..40).map(|t| 1_000.0 * (1.0 - (-f64::from(t) / 3.0).exp())).collect();
         let first = (1..40).find(|n| has_settled(&climb[..*n])).unwrap();
         assert!((9..20).contains(&first), "settled after {first}");
         assert!((20..40).all(|n| has_settled(&climb[..n])));
@@ -122,7 +144,8 @@ mod tests {
         let mut noise = Noise::new(3);
         let mut settled = 0;
         for _ in 0..200 {
-            let mut flat: Vec<f64> = (0..12).map(|_| 1_000.0 * (1.0 + 0.04 * noise.normal())).collect();
+            let mut flat: Vec<f64> =
+                (0..12).map(|_| 1_000.0 * (1.0 + 0.04 * noise.normal())).collect();
             flat[9] = 0.0;
             settled += usize::from(has_settled(&flat));
         }
@@ -132,7 +155,8 @@ mod tests {
     #[test]
     fn bursts_settle_and_a_late_first_answer_does_not() {
         // 100 users in step behind an upstream of 500 ms, seen in windows of 200 ms.
-        let bursts: Vec<f64> = (0..40).map(|window| if (window * 2) % 5 < 2 { 500.0 } else { 0.0 }).collect();
+        let bursts: Vec<f64> =
+            (0..40).map(|window| if (window * 2) % 5 < 2 { 500.0 } else { 0.0 }).collect();
         let first = (1..40).find(|n| has_settled(&bursts[..*n])).unwrap();
         assert!(first <= 25, "settled after {first}");
         let late = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 500.0, 500.0, 500.0];
@@ -150,7 +174,9 @@ mod tests {
     #[test]
     fn a_falling_trial_is_unsteady_and_a_noisy_one_is_not() {
         let mut noise = Noise::new(4);
-        let falling: Vec<f64> = (0..30).map(|t| (1_000.0 - 3.0 * f64::from(t)) * (1.0 + 0.01 * noise.normal())).collect();
+        let falling: Vec<f64> = (0..30)
+            .map(|t| (1_000.0 - 3.0 * f64::from(t)) * (1.0 + 0.01 * noise.normal()))
+            .collect();
         let found = unsteady(&falling).unwrap();
         assert!((found.relative_change + 0.09).abs() < 0.02, "{found:?}");
         let alarms = (0..500)

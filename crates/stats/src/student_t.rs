@@ -24,7 +24,8 @@ const TABLE: [(f64, f64); 17] = [
 /// The 97.5 % quantile of the normal distribution.
 pub(crate) const NORMAL_975: f64 = 1.959_964;
 
-/// The 97.5 % quantile of Student's t for any number of degrees of freedom from 1 on, interpolated in 1/df.
+/// The 97.5 % quantile of Student's t for any number of degrees of freedom from 1 on, interpolated
+/// in 1/df.
 pub(crate) fn t_975(degrees: f64) -> f64 {
     let degrees = degrees.max(1.0);
     let above = TABLE.partition_point(|(df, _)| *df < degrees);
@@ -43,9 +44,14 @@ mod tests {
 
     #[test]
     fn the_table_and_what_lies_between() {
-        for (df, want, tolerance) in
-            [(1.0, 12.706, 1e-9), (2.0, 4.303, 1e-9), (9.0, 2.262, 0.005), (25.0, 2.060, 0.005), (120.0, 1.980, 0.005), (1e9, 1.96, 0.001)]
-        {
+        for (df, want, tolerance) in [
+            (1.0, 12.706, 1e-9),
+            (2.0, 4.303, 1e-9),
+            (9.0, 2.262, 0.005),
+            (25.0, 2.060, 0.005),
+            (120.0, 1.980, 0.005),
+            (1e9, 1.96, 0.001),
+        ] {
             assert!((t_975(df) - want).abs() < tolerance, "{df}: {}", t_975(df));
         }
         assert_eq!(t_975(0.1), 12.706);

@@ -55,13 +55,15 @@ pub struct TargetSummary {
     pub failure: Option<Failure>,
     /// The repetitions that failed, counted from 1.
     pub failed_repetitions: Vec<u32>,
-    /// The repetitions that are INVALID by themselves, counted from 1; each of them makes the whole INVALID.
+    /// The repetitions that are INVALID by themselves, counted from 1; each of them makes the whole
+    /// INVALID.
     pub invalid_repetitions: Vec<u32>,
     /// Complete and right answers per second.
     pub goodput_per_s: Option<Figure>,
     /// Complete answers per second.
     pub throughput_per_s: Option<Figure>,
-    /// The median of the response time, as a figure over repetitions, nanoseconds; here the best is the highest, too.
+    /// The median of the response time, as a figure over repetitions, nanoseconds; here the best is
+    /// the highest, too.
     pub response_p50_ns: Option<Figure>,
     /// The 99th percentile of the response time, likewise.
     pub response_p99_ns: Option<Figure>,
@@ -85,16 +87,18 @@ pub struct TargetSummary {
     pub threads: Option<f64>,
     /// Time from start to the first answer, median over trials, nanoseconds.
     pub start_up_ns: Option<f64>,
-    /// The caveats of all trials and of the run, each name once with its gravest and newest evidence, the gravest first.
+    /// The caveats of all trials and of the run, each name once with its gravest and newest
+    /// evidence, the gravest first.
     pub caveats: Vec<CountedCaveat>,
     /// What follows from them.
     pub verdict: Verdict,
     /// By what it is ranked.
     pub ranked_by: RankedBy,
-    /// The figure by which it is ranked; of times, the best is the lowest. `None` where it is not known: a response time that more requests
-    /// than the quantile leaves out did not keep at all.
+    /// The figure by which it is ranked; of times, the best is the lowest. `None` where it is not
+    /// known: a response time that more requests than the quantile leaves out did not keep at all.
     pub ranked: Option<Figure>,
-    /// The rank among the summaries of the same step, from 1 on; `None` if INVALID or without the figure.
+    /// The rank among the summaries of the same step, from 1 on; `None` if INVALID or without the
+    /// figure.
     pub rank: Option<u32>,
 }
 
@@ -111,20 +115,44 @@ pub struct CountedCaveat {
     pub repetitions: Vec<u32>,
 }
 
-/// Summarises every target at every step, in the order in which they first occur, ranked within each step.
+/// Summarises every target at every step, in the order in which they first occur, ranked within
+/// each step.
 ///
-/// Figures are taken over all trials that have a result, whatever their verdict: leaving out the trials one does not believe would make the
-/// rest look surer than it is. `run` is what [`crate::judge::judge_run`] found.
-pub fn summarise<R: Rng + ?Sized>(records: &[TrialRecord], run: &RunCaveats, rng: &mut R) -> Vec<TargetSummary> {
+/// Figures are taken over all trials that have a result, whatever their verdict: leaving out the
+/// trials one does not believe would make the rest look surer than it is. `run` is what
+/// [`crate::judge::judge_run`] found.
+pub fn summarise<R: Rng + ?Sized>(
+    records: &[TrialRecord],
+    run: &RunCaveats,
+    rng: &mut R,
+) -> Vec<TargetSummary> {
     let groups = repetitions(records);
-    let mut summaries: Vec<TargetSummary> =
-        groups.iter().map(|(target, step, trials)| summarise_one(target, *step, trials, run.get(*target).map_or(&[][..], Vec::as_slice), rng)).collect();
-    let ranked: Vec<Vec<Sample>> = groups.iter().zip(&summaries).map(|((_, _, trials), summary)| ranked_samples(trials, summary.ranked_by)).collect();
+    let mut summaries: Vec<TargetSummary> = groups
+        .iter()
+        .map(|(target, step, trials)| {
+            summarise_one(
+                target,
+                *step,
+                trials,
+                run.get(*target).map_or(&[][..], Vec::as_slice),
+                rng,
+            )
+        })
+        .collect();
+    let ranked: Vec<Vec<Sample>> = groups
+        .iter()
+        .zip(&summaries)
+        .map(|((_, _, trials), summary)| ranked_samples(trials, summary.ranked_by))
+        .collect();
     rank_within_steps(&mut summaries, &ranked, rng);
     summaries
 }
 
-fn rank_within_steps<R: Rng + ?Sized>(summaries: &mut [TargetSummary], ranked: &[Vec<Sample>], rng: &mut R) {
+fn rank_within_steps<R: Rng + ?Sized>(
+    summaries: &mut [TargetSummary],
+    ranked: &[Vec<Sample>],
+    rng: &mut R,
+) {
     let mut done: Vec<Option<Step>> = Vec::new();
     for first in 0..summaries.len() {
         let step = summaries[first].step;
@@ -132,23 +160,40 @@ fn rank_within_steps<R: Rng + ?Sized>(summaries: &mut [TargetSummary], ranked: &
             continue;
         }
         done.push(step);
-        let members: Vec<usize> = (first..summaries.len()).filter(|i| summaries[*i].step == step).collect();
-        let contenders: Vec<Contender> = members.iter().map(|i| Contender { samples: &ranked[*i], verdict: summaries[*i].verdict }).collect();
-        for (member, rank) in members.iter().zip(ranks(&contenders, summaries[first].ranked_by.better(), rng)) {
+        let members: Vec<usize> =
+            (first..summaries.len()).filter(|i| summaries[*i].step == step).collect();
+        let contenders: Vec<Contender> = members
+            .iter()
+            .map(|i| Contender { samples: &ranked[*i], verdict: summaries[*i].verdict })
+            .collect();
+        for (member, rank) in
+            members.iter().zip(ranks(&contenders, summaries[first].ranked_by.better(), rng))
+        {
             summaries[*member].rank = rank;
         }
     }
 }
 
-fn summarise_one<R: Rng + ?Sized>(target: &TargetId, step: Option<Step>, trials: &[&TrialRecord], run: &[Caveat], rng: &mut R) -> TargetSummary {
+fn summarise_one<R: Rng + ?Sized>(
+    target: &TargetId,
+    step: Option<Step>,
+    trials: &[&TrialRecord],
+    run: &[Caveat],
+    rng: &mut R,
+) -> TargetSummary {
     let mut together = Measured::default();
     for load in loads(trials) {
         together.add_repetition(&load.measured);
     }
     let caveats = united(trials, run);
     let goodput_per_s = figure(&samples(trials, &goodput), rng);
-    let ranked_by = trials.first().map_or(RankedBy::Goodput, |record| RankedBy::of(&record.spec.profile));
-    let quantile = |q: f64| move |load: &LoadResult| load.measured.spans.response_time.quantile_ns(q).map(|ns| Sample::alone(ns as f64));
+    let ranked_by =
+        trials.first().map_or(RankedBy::Goodput, |record| RankedBy::of(&record.spec.profile));
+    let quantile = |q: f64| {
+        move |load: &LoadResult| {
+            load.measured.spans.response_time.quantile_ns(q).map(|ns| Sample::alone(ns as f64))
+        }
+    };
     TargetSummary {
         target: target.clone(),
         step,
@@ -166,9 +211,17 @@ fn summarise_one<R: Rng + ?Sized>(target: &TargetId, step: Option<Step>, trials:
         status: together.status,
         errors: together.errors,
         cores: by_role(|role| median_of(trials, |record| cores_of(record.usage.as_ref()?, role))),
-        cpu_seconds_per_million: by_role(|role| median_of(trials, |record| cpu_seconds_per_million(record.load.as_ref()?, record.usage.as_ref()?, role))),
-        rss_max_bytes: median_of(trials, |record| target_use(record)?.rss_max_bytes.map(|n| n as f64)),
-        pss_max_bytes: median_of(trials, |record| target_use(record)?.pss_max_bytes.map(|n| n as f64)),
+        cpu_seconds_per_million: by_role(|role| {
+            median_of(trials, |record| {
+                cpu_seconds_per_million(record.load.as_ref()?, record.usage.as_ref()?, role)
+            })
+        }),
+        rss_max_bytes: median_of(trials, |record| {
+            target_use(record)?.rss_max_bytes.map(|n| n as f64)
+        }),
+        pss_max_bytes: median_of(trials, |record| {
+            target_use(record)?.pss_max_bytes.map(|n| n as f64)
+        }),
         threads: median_of(trials, |record| target_use(record)?.threads.map(f64::from)),
         start_up_ns: median_of(trials, |record| record.start_up_ns.map(|ns| ns as f64)),
         verdict: Verdict::of(caveats.iter().map(|counted| &counted.caveat)),
@@ -176,7 +229,8 @@ fn summarise_one<R: Rng + ?Sized>(target: &TargetId, step: Option<Step>, trials:
         ranked_by,
         ranked: match ranked_by {
             RankedBy::Goodput => goodput_per_s,
-            RankedBy::ResponseP99 => figure(&ranked_samples(trials, ranked_by), rng).map(|figure| figure.with_best(ranked_by.better())),
+            RankedBy::ResponseP99 => figure(&ranked_samples(trials, ranked_by), rng)
+                .map(|figure| figure.with_best(ranked_by.better())),
         },
         rank: None,
     }
@@ -189,7 +243,9 @@ fn which(trials: &[&TrialRecord], is_so: impl Fn(&TrialRecord) -> bool) -> Vec<u
 
 /// Whether a trial is INVALID by what is known of it alone.
 fn is_invalid(record: &TrialRecord) -> bool {
-    record.failure.is_some() || record.verdict == Verdict::Invalid || Verdict::of(&record.caveats) == Verdict::Invalid
+    record.failure.is_some()
+        || record.verdict == Verdict::Invalid
+        || Verdict::of(&record.caveats) == Verdict::Invalid
 }
 
 fn loads<'a>(trials: &'a [&TrialRecord]) -> impl Iterator<Item = &'a LoadResult> {
@@ -201,7 +257,10 @@ fn target_use(record: &TrialRecord) -> Option<&RoleUse> {
 }
 
 fn by_role(figure: impl Fn(Role) -> Option<f64>) -> BTreeMap<Role, f64> {
-    [Role::Target, Role::Services, Role::Generator].into_iter().filter_map(|role| Some((role, figure(role)?))).collect()
+    [Role::Target, Role::Services, Role::Generator]
+        .into_iter()
+        .filter_map(|role| Some((role, figure(role)?)))
+        .collect()
 }
 
 fn median_of(trials: &[&TrialRecord], figure: impl Fn(&TrialRecord) -> Option<f64>) -> Option<f64> {
@@ -213,35 +272,51 @@ pub(crate) fn goodput(load: &LoadResult) -> Option<Sample> {
     RankedBy::Goodput.sample(load)
 }
 
-/// The figures by which a target is ranked. If a trial with a result does not have it, none has: what is left would look better than it is.
+/// The figures by which a target is ranked. If a trial with a result does not have it, none has:
+/// what is left would look better than it is.
 fn ranked_samples(trials: &[&TrialRecord], by: RankedBy) -> Vec<Sample> {
     loads(trials).map(|load| by.sample(load)).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 fn throughput(load: &LoadResult) -> Option<Sample> {
-    Some(Sample { value: load.measured.throughput_per_s()?, windows: measured_rates(load, |window: &Window| window.completed) })
+    Some(Sample {
+        value: load.measured.throughput_per_s()?,
+        windows: measured_rates(load, |window: &Window| window.completed),
+    })
 }
 
 /// A figure of each trial that has it.
-pub(crate) fn samples(trials: &[&TrialRecord], figure: &dyn Fn(&LoadResult) -> Option<Sample>) -> Vec<Sample> {
+pub(crate) fn samples(
+    trials: &[&TrialRecord],
+    figure: &dyn Fn(&LoadResult) -> Option<Sample>,
+) -> Vec<Sample> {
     loads(trials).filter_map(figure).collect()
 }
 
 fn figure<R: Rng + ?Sized>(samples: &[Sample], rng: &mut R) -> Option<Figure> {
     let values: Vec<f64> = samples.iter().map(|sample| sample.value).collect();
-    let (worst, best) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
+    let (worst, best) = values
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
     Some(Figure { median: median(&values)?, best, worst, interval: median_interval(samples, rng) })
 }
 
 /// Each name once: the gravest, and of those the newest.
 fn united(trials: &[&TrialRecord], run: &[Caveat]) -> Vec<CountedCaveat> {
     let mut found: Vec<CountedCaveat> = Vec::new();
-    let of_trials = trials.iter().flat_map(|record| record.caveats.iter().map(|caveat| (caveat, Some(record.spec.repetition + 1))));
+    let of_trials = trials.iter().flat_map(|record| {
+        record.caveats.iter().map(|caveat| (caveat, Some(record.spec.repetition + 1)))
+    });
     for (caveat, repetition) in of_trials.chain(run.iter().map(|caveat| (caveat, None))) {
-        let place = found.iter().position(|known| known.caveat.id == caveat.id).unwrap_or_else(|| {
-            found.push(CountedCaveat { caveat: caveat.clone(), trials: 0, repetitions: Vec::new() });
-            found.len() - 1
-        });
+        let place =
+            found.iter().position(|known| known.caveat.id == caveat.id).unwrap_or_else(|| {
+                found.push(CountedCaveat {
+                    caveat: caveat.clone(),
+                    trials: 0,
+                    repetitions: Vec::new(),
+                });
+                found.len() - 1
+            });
         let known = &mut found[place];
         if caveat.severity >= known.caveat.severity {
             known.caveat = caveat.clone();
@@ -274,8 +349,14 @@ mod tests {
 
     #[test]
     fn figures_are_taken_over_the_repetitions_of_each_target() {
-        let records =
-            [trial("a/a", 300_000), trial("b/b", 600_000), trial("a/a", 306_000), trial("b/b", 603_000), trial("a/a", 303_000), trial("b/b", 601_000)];
+        let records = [
+            trial("a/a", 300_000),
+            trial("b/b", 600_000),
+            trial("a/a", 306_000),
+            trial("b/b", 603_000),
+            trial("a/a", 303_000),
+            trial("b/b", 601_000),
+        ];
         let found = summarised(&records);
         let a = &found[0];
         let goodput = a.goodput_per_s.unwrap();
@@ -284,7 +365,8 @@ mod tests {
         assert_eq!((a.trials, a.measured, a.spans.response_time.count()), (3, 3, 909_000));
         assert_eq!((a.rank, found[1].rank, a.verdict), (Some(2), Some(1), Verdict::Valid));
         assert!((a.cpu_seconds_per_million[&Role::Target] - 0.5 / 10_100.0 * 1e6).abs() < 0.01);
-        let cpu_use = a.caveats.iter().find(|counted| counted.caveat.id == "not_cpu_bound").unwrap();
+        let cpu_use =
+            a.caveats.iter().find(|counted| counted.caveat.id == "not_cpu_bound").unwrap();
         assert_eq!(cpu_use.trials, 3);
     }
 
@@ -292,7 +374,11 @@ mod tests {
     fn one_invalid_trial_or_a_failed_one_takes_the_rank() {
         let mut failed = trial("c/c", 300_000);
         failed.load = None;
-        failed.failure = Some(Failure { stage: Stage::Start, message: "exited with status 1".into(), log_tail: vec![] });
+        failed.failure = Some(Failure {
+            stage: Stage::Start,
+            message: "exited with status 1".into(),
+            log_tail: vec![],
+        });
         failed.caveats = judge_trial(&failed, &Context::default());
         let mut busy = TestRecord::hello().target("a/a").generator_busy(0.97).build();
         busy.caveats = judge_trial(&busy, &Context::default());
@@ -313,45 +399,74 @@ mod tests {
 
     #[test]
     fn where_the_schedule_sets_the_rate_the_response_time_ranks() {
-        // The goodput of all three is 10,000/s; a/a is the slowest, and b/b and c/c cannot be told apart.
+        // The goodput of all three is 10,000/s; a/a is the slowest, and b/b and c/c cannot be told
+        // apart.
         let mut records = open_trials("a/a", [2.0, 2.01, 1.99]);
         records.extend(open_trials("b/b", [1.0, 1.01, 0.99]));
         records.extend(open_trials("c/c", [1.001, 1.012, 0.992]));
         let found = summarised(&records);
         let goodput = |summary: &TargetSummary| summary.goodput_per_s.unwrap().median;
         assert!(found.iter().all(|summary| (goodput(summary) - 10_000.0).abs() < 1e-6));
-        assert_eq!(found.iter().map(|summary| summary.rank).collect::<Vec<_>>(), [Some(3), Some(1), Some(1)]);
+        assert_eq!(
+            found.iter().map(|summary| summary.rank).collect::<Vec<_>>(),
+            [Some(3), Some(1), Some(1)]
+        );
         let ranked = found[0].ranked.unwrap();
         assert_eq!(found[0].ranked_by, RankedBy::ResponseP99);
         // The 99th percentile of times between 80 and 120 % of 2 ms.
-        assert!((ranked.median / 2.392e6 - 1.0).abs() < 0.01 && ranked.interval.unwrap().covers(ranked.median), "{ranked:?}");
-        assert!(ranked.best < ranked.median && ranked.median < ranked.worst, "of times the best is the lowest: {ranked:?}");
+        assert!(
+            (ranked.median / 2.392e6 - 1.0).abs() < 0.01
+                && ranked.interval.unwrap().covers(ranked.median),
+            "{ranked:?}"
+        );
+        assert!(
+            ranked.best < ranked.median && ranked.median < ranked.worst,
+            "of times the best is the lowest: {ranked:?}"
+        );
     }
 
     #[test]
     fn a_target_that_did_not_keep_up_has_no_rank_however_fast_its_answers_are() {
         let mut records = open_trials("a/a", [2.0, 2.01, 1.99]);
         for _ in 0..3 {
-            let mut late = TestRecord::open(10_000.0).target("b/b").response_ms(0.5).unsent(6_000).build();
+            let mut late =
+                TestRecord::open(10_000.0).target("b/b").response_ms(0.5).unsent(6_000).build();
             late.caveats = judge_trial(&late, &Context::default());
             records.push(late);
         }
-        // Within every limit of the judges, and yet more than 1 % of its requests were not answered.
-        let backlog = |_| TestRecord::open(10_000.0).target("c/c").response_ms(0.5).censored(9_000).build();
+        // Within every limit of the judges, and yet more than 1 % of its requests were not
+        // answered.
+        let backlog =
+            |_| TestRecord::open(10_000.0).target("c/c").response_ms(0.5).censored(9_000).build();
         records.extend((0..3).map(backlog));
         let found = summarised(&records);
         assert_eq!((found[0].rank, found[0].verdict), (Some(1), Verdict::Valid));
         assert_eq!((found[1].rank, found[1].verdict), (None, Verdict::Invalid));
-        assert_eq!((found[2].rank, found[2].verdict, found[2].ranked), (None, Verdict::Valid, None));
+        assert_eq!(
+            (found[2].rank, found[2].verdict, found[2].ranked),
+            (None, Verdict::Valid, None)
+        );
     }
 
     #[test]
     fn devices_are_ranked_by_response_time_and_closed_loops_by_goodput() {
-        let devices = |target: &str, ms| TestRecord::devices(100).target(target).response_ms(ms).build();
-        let found = summarised(&[devices("a/a", 130.0), devices("a/a", 131.0), devices("b/b", 100.0), devices("b/b", 101.0)]);
-        assert_eq!((found[0].ranked_by, found[0].ranked.map(|f| f.median > 130e6)), (RankedBy::ResponseP99, Some(true)));
+        let devices =
+            |target: &str, ms| TestRecord::devices(100).target(target).response_ms(ms).build();
+        let found = summarised(&[
+            devices("a/a", 130.0),
+            devices("a/a", 131.0),
+            devices("b/b", 100.0),
+            devices("b/b", 101.0),
+        ]);
+        assert_eq!(
+            (found[0].ranked_by, found[0].ranked.map(|f| f.median > 130e6)),
+            (RankedBy::ResponseP99, Some(true))
+        );
         let closed = summarised(&[trial("a/a", 300_000)]);
-        assert_eq!((closed[0].ranked_by, closed[0].ranked), (RankedBy::Goodput, closed[0].goodput_per_s));
+        assert_eq!(
+            (closed[0].ranked_by, closed[0].ranked),
+            (RankedBy::Goodput, closed[0].goodput_per_s)
+        );
     }
 
     #[test]
@@ -365,20 +480,33 @@ mod tests {
         busy.spec.repetition = 1;
         records[1] = busy;
         let found = &summarised(&records)[0];
-        assert_eq!((found.verdict, found.rank, &found.invalid_repetitions), (Verdict::Invalid, None, &vec![2]));
+        assert_eq!(
+            (found.verdict, found.rank, &found.invalid_repetitions),
+            (Verdict::Invalid, None, &vec![2])
+        );
         let gravest = &found.caveats[0];
-        assert_eq!((gravest.caveat.id.as_str(), gravest.trials, &gravest.repetitions), ("generator_busy", 1, &vec![2]));
-        records[2].failure = Some(Failure { stage: Stage::Load, message: "it crashed".into(), log_tail: vec![] });
+        assert_eq!(
+            (gravest.caveat.id.as_str(), gravest.trials, &gravest.repetitions),
+            ("generator_busy", 1, &vec![2])
+        );
+        records[2].failure =
+            Some(Failure { stage: Stage::Load, message: "it crashed".into(), log_tail: vec![] });
         let found = &summarised(&records)[0];
-        assert_eq!((&found.failed_repetitions, &found.invalid_repetitions), (&vec![3], &vec![2, 3]));
+        assert_eq!(
+            (&found.failed_repetitions, &found.invalid_repetitions),
+            (&vec![3], &vec![2, 3])
+        );
         let all = found.caveats.iter().find(|counted| counted.trials == 3).unwrap();
         assert_eq!(all.repetitions, [1, 2, 3]);
     }
 
     #[test]
     fn points_of_a_sweep_are_summarised_and_ranked_apart() {
-        let point = |target: &str, count| TestRecord::hello().target(target).sweep_point(count, &[1, 8]).build();
-        let found = summarised(&[point("a/a", 1), point("b/b", 1), point("a/a", 8), point("b/b", 8)]);
+        let point = |target: &str, count| {
+            TestRecord::hello().target(target).sweep_point(count, &[1, 8]).build()
+        };
+        let found =
+            summarised(&[point("a/a", 1), point("b/b", 1), point("a/a", 8), point("b/b", 8)]);
         assert_eq!(found.len(), 4);
         assert!(found.iter().all(|summary| summary.rank == Some(1)));
     }

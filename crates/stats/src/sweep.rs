@@ -1,4 +1,5 @@
-//! A sweep of one target as a whole: its points, the fitted law, the knee, what was foretold of each point, the concurrency it shows.
+//! A sweep of one target as a whole: its points, the fitted law, the knee, what was foretold of
+//! each point, the concurrency it shows.
 use pippin_model::load_result::Measured;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
@@ -28,7 +29,8 @@ pub struct Sweep {
     pub served_at_a_time: Option<f64>,
 }
 
-/// The sweep of every target that was measured at two or more numbers of connections, in the order in which they first occur.
+/// The sweep of every target that was measured at two or more numbers of connections, in the order
+/// in which they first occur.
 #[must_use]
 pub fn sweeps(records: &[TrialRecord]) -> Vec<Sweep> {
     let mut targets: Vec<&TargetId> = Vec::new();
@@ -50,7 +52,8 @@ fn sweep(target: &TargetId, records: &[TrialRecord]) -> Option<Sweep> {
         })
         .collect();
     loads.sort_by(|a, b| a.connections.total_cmp(&b.connections));
-    let points: Vec<Point> = loads.iter().map(|load| Point { n: load.connections, x: load.throughput_per_s }).collect();
+    let points: Vec<Point> =
+        loads.iter().map(|load| Point { n: load.connections, x: load.throughput_per_s }).collect();
     (points.len() > 1).then(|| Sweep {
         target: target.clone(),
         usl: fit(&points),
@@ -63,7 +66,14 @@ fn sweep(target: &TargetId, records: &[TrialRecord]) -> Option<Sweep> {
 
 /// The medians over repetitions at one number of connections.
 fn load_at(connections: f64, trials: &[&TrialRecord]) -> Option<Load> {
-    let over = |figure: fn(&Measured) -> Option<f64>| median(&trials.iter().filter_map(|record| figure(&record.load.as_ref()?.measured)).collect::<Vec<_>>());
+    let over = |figure: fn(&Measured) -> Option<f64>| {
+        median(
+            &trials
+                .iter()
+                .filter_map(|record| figure(&record.load.as_ref()?.measured))
+                .collect::<Vec<_>>(),
+        )
+    };
     Some(Load {
         connections,
         throughput_per_s: over(Measured::throughput_per_s).filter(|x| *x > 0.0)?,
@@ -81,19 +91,36 @@ mod tests {
     fn a_sweep_over_a_pool_of_eight() {
         let steps = [1, 2, 4, 8, 16, 32, 64];
         // Each answer takes 20 ms, eight at a time.
-        let records: Vec<TrialRecord> =
-            steps.iter().map(|n| TestRecord::hello().sweep_point(*n, &steps).completed(30 * 50 * u64::from(*n.min(&8))).build()).collect();
+        let records: Vec<TrialRecord> = steps
+            .iter()
+            .map(|n| {
+                TestRecord::hello()
+                    .sweep_point(*n, &steps)
+                    .completed(30 * 50 * u64::from(*n.min(&8)))
+                    .build()
+            })
+            .collect();
         let found = &sweeps(&records)[0];
         assert_eq!(found.points.len(), 7);
         assert_eq!(found.points[3], Point { n: 8.0, x: 400.0 });
         assert_eq!(found.knee.unwrap().n, 8.0);
         assert!(found.usl.unwrap().r_squared.unwrap() > 0.8);
         assert_eq!(found.foretold.len(), 7);
-        assert!((found.served_at_a_time.unwrap() - 8.0).abs() < 0.01, "{:?}", found.served_at_a_time);
+        assert!(
+            (found.served_at_a_time.unwrap() - 8.0).abs() < 0.01,
+            "{:?}",
+            found.served_at_a_time
+        );
     }
 
     #[test]
     fn one_point_is_no_sweep() {
-        assert!(sweeps(&[TestRecord::hello().sweep_point(1, &[1]).build(), TestRecord::hello().build()]).is_empty());
+        assert!(
+            sweeps(&[
+                TestRecord::hello().sweep_point(1, &[1]).build(),
+                TestRecord::hello().build()
+            ])
+            .is_empty()
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Records in which figures are missing or 0 must neither panic nor bring forth figures that are none.
+//! Records in which figures are missing or 0 must neither panic nor bring forth figures that are
+//! none.
 use pippin_model::load_result::Measured;
 use pippin_model::trial::TrialRecord;
 use pippin_model::usage::Usage;
@@ -42,10 +43,20 @@ fn all_figures(records: &[TrialRecord]) -> String {
     }
     let run = judge_run(records);
     for summary in summarise(records, &run, &mut noise.0) {
-        let figures = (summary.goodput_per_s, summary.throughput_per_s, summary.response_p99_ns, summary.cores, summary.cpu_seconds_per_million);
+        let figures = (
+            summary.goodput_per_s,
+            summary.throughput_per_s,
+            summary.response_p99_ns,
+            summary.cores,
+            summary.cpu_seconds_per_million,
+        );
         shown.push_str(&format!("{figures:?} {:?}", summary.caveats));
     }
-    shown.push_str(&format!("{run:?} {:?} {:?}", sweeps(records), compare(records, records, &mut noise.0)));
+    shown.push_str(&format!(
+        "{run:?} {:?} {:?}",
+        sweeps(records),
+        compare(records, records, &mut noise.0)
+    ));
     shown
 }
 

@@ -4,7 +4,8 @@ use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::fingerprint::Fingerprint;
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::{
-    Answered, ByteCounts, ConnectionCounts, ErrorKind, GeneratorUse, LoadResult, Measured, RequestCounts, Spans, StatusCounts, WarmUpResult, Window,
+    Answered, ByteCounts, ConnectionCounts, ErrorKind, GeneratorUse, LoadResult, Measured,
+    RequestCounts, Spans, StatusCounts, WarmUpResult, Window,
 };
 use pippin_model::load_spec::Arrivals;
 use pippin_model::objective::Objective;
@@ -27,7 +28,11 @@ pub(crate) fn judged(judge: TrialJudge, record: &TrialRecord) -> Option<Caveat> 
     judged_in(judge, record, &Context::default())
 }
 
-pub(crate) fn judged_in(judge: TrialJudge, record: &TrialRecord, context: &Context) -> Option<Caveat> {
+pub(crate) fn judged_in(
+    judge: TrialJudge,
+    record: &TrialRecord,
+    context: &Context,
+) -> Option<Caveat> {
     judge(&Evidence { record, context })
 }
 
@@ -79,7 +84,14 @@ pub(crate) fn header() -> RunHeader {
             summary: String::new(),
             services: vec![],
             request: Request { method: "GET".into(), path: "/".into(), vary: BTreeMap::new() },
-            answer: Answer { status: 200, content_type: None, body: None, body_bytes: None, contains: vec![], as_proved: false },
+            answer: Answer {
+                status: 200,
+                content_type: None,
+                body: None,
+                body_bytes: None,
+                contains: vec![],
+                as_proved: false,
+            },
             proofs: vec![],
         },
         seed: 1,
@@ -144,8 +156,14 @@ impl TestRecord {
 
     /// An open loop of 30 s at this rate.
     pub(crate) fn open(rate_per_s: f64) -> Self {
-        let profile =
-            Profile::Open { rate_per_s, arrivals: Arrivals::Constant, connections: 10, ramp_ns: 0, duration_ns: 30 * SECOND, keep_alive: KeepAlive::Unlimited };
+        let profile = Profile::Open {
+            rate_per_s,
+            arrivals: Arrivals::Constant,
+            connections: 10,
+            ramp_ns: 0,
+            duration_ns: 30 * SECOND,
+            keep_alive: KeepAlive::Unlimited,
+        };
         Self { profile, response_ms: Some(1.0), ..Self::hello() }
     }
 
@@ -171,7 +189,13 @@ impl TestRecord {
             sustain_ns: 30 * SECOND,
             ramp_down_ns: 5 * SECOND,
         };
-        Self { profile, connections: count.into(), response_ms: Some(100.0), completed: Some(u64::from(count) * 30), ..Self::hello() }
+        Self {
+            profile,
+            connections: count.into(),
+            response_ms: Some(100.0),
+            completed: Some(u64::from(count) * 30),
+            ..Self::hello()
+        }
     }
 
     pub(crate) fn target(mut self, name: &str) -> Self {
@@ -189,7 +213,12 @@ impl TestRecord {
 
     /// A point of a sweep.
     pub(crate) fn sweep_point(mut self, count: u32, of: &[u32]) -> Self {
-        self.profile = Profile::Sweep { connections: of.to_vec(), duration_ns: 30 * SECOND, keep_alive: KeepAlive::Unlimited, warm_up: WarmUpChoice::Auto };
+        self.profile = Profile::Sweep {
+            connections: of.to_vec(),
+            duration_ns: 30 * SECOND,
+            keep_alive: KeepAlive::Unlimited,
+            warm_up: WarmUpChoice::Auto,
+        };
         (self.step, self.connections) = (Some(Step::Connections { count }), count.into());
         self
     }
@@ -277,9 +306,13 @@ impl TestRecord {
     pub(crate) fn build(self) -> TrialRecord {
         let requests = self.requests();
         let counted = matches!(self.profile, Profile::Closed { stop: Stop::Requests(_), .. });
-        let duration_ns = if counted { requests.completed * 100_000 } else { self.seconds * SECOND };
-        let response_ms =
-            self.response_ms.unwrap_or_else(|| self.connections as f64 * duration_ns as f64 / 1e6 / (requests.completed + requests.failed).max(1) as f64);
+        let duration_ns =
+            if counted { requests.completed * 100_000 } else { self.seconds * SECOND };
+        let response_ms = self.response_ms.unwrap_or_else(|| {
+            self.connections as f64 * duration_ns as f64
+                / 1e6
+                / (requests.completed + requests.failed).max(1) as f64
+        });
         let load = self.load(requests, duration_ns, response_ms);
         TrialRecord {
             spec: TrialSpec {
@@ -306,7 +339,8 @@ impl TestRecord {
     }
 
     fn requests(&self) -> RequestCounts {
-        let failed: u64 = self.errors.iter().filter(|(kind, _)| !kind.is_before_sending()).map(|(_, n)| n).sum();
+        let failed: u64 =
+            self.errors.iter().filter(|(kind, _)| !kind.is_before_sending()).map(|(_, n)| n).sum();
         let wrong = |kind| self.errors.get(&kind).copied().unwrap_or(0);
         let wrong = wrong(ErrorKind::WrongBody) + wrong(ErrorKind::WrongStatus);
         let offered = match (&self.profile, self.step) {
@@ -315,7 +349,9 @@ impl TestRecord {
             _ => None,
         };
         let failed = failed - wrong;
-        let total = offered.map_or(10_000 * self.seconds, |rate| (rate * self.seconds as f64) as u64 - self.unsent - self.censored);
+        let total = offered.map_or(10_000 * self.seconds, |rate| {
+            (rate * self.seconds as f64) as u64 - self.unsent - self.censored
+        });
         let completed = self.completed.unwrap_or(total - failed);
         let sent = completed + failed + self.censored;
         RequestCounts {
@@ -336,7 +372,8 @@ impl TestRecord {
             // Uniform between 80 and 120 %.
             for step in 0..100u64 {
                 let share = count / 100 + u64::from(step < count % 100);
-                histogram.record_n((ms * 1e6 * (0.8 + 0.4 * (step as f64 + 0.5) / 100.0)) as u64, share);
+                histogram
+                    .record_n((ms * 1e6 * (0.8 + 0.4 * (step as f64 + 0.5) / 100.0)) as u64, share);
             }
             histogram
         };
@@ -362,15 +399,28 @@ impl TestRecord {
             started_ns: FROM_NS - 5 * SECOND,
             measured_from_ns: FROM_NS,
             measured_to_ns: FROM_NS + duration_ns,
-            warm_up: WarmUpResult { duration_ns: 5 * SECOND, steady: Some(true), completed: 50_000 },
+            warm_up: WarmUpResult {
+                duration_ns: 5 * SECOND,
+                steady: Some(true),
+                completed: 50_000,
+            },
             measured: Measured {
                 duration_ns,
                 requests,
                 answered: Answered { completed: requests.completed, good: requests.good },
                 status: StatusCounts { s2xx: requests.good, ..StatusCounts::default() },
                 errors: self.errors.clone(),
-                connections: ConnectionCounts { asked: self.connections, peak: self.connections, opened: self.connections, ..ConnectionCounts::default() },
-                bytes: ByteCounts { received: requests.completed * 150, sent: requests.sent * 60, body: requests.completed * 12 },
+                connections: ConnectionCounts {
+                    asked: self.connections,
+                    peak: self.connections,
+                    opened: self.connections,
+                    ..ConnectionCounts::default()
+                },
+                bytes: ByteCounts {
+                    received: requests.completed * 150,
+                    sent: requests.sent * 60,
+                    body: requests.completed * 12,
+                },
                 spans,
             },
             phases: vec![],
@@ -392,7 +442,10 @@ impl TestRecord {
         let window = |i: u64| {
             let length = SECOND.min(duration_ns - i * SECOND);
             // A ripple of 1 %, so that the windows are not all equal.
-            let rate = self.rate.as_ref().map_or(mean * (1.0 + 0.01 * [0.0, 1.0, -1.0, 0.5, -0.5][i as usize % 5]), |rate| rate(i as u32));
+            let rate = self.rate.as_ref().map_or(
+                mean * (1.0 + 0.01 * [0.0, 1.0, -1.0, 0.5, -0.5][i as usize % 5]),
+                |rate| rate(i as u32),
+            );
             let completed = (rate * length as f64 / 1e9) as u64;
             Window {
                 from_ns: (i * SECOND) as i64,
@@ -409,15 +462,27 @@ impl TestRecord {
 
     fn cpus(&self) -> CpuSplit {
         let next = CpuSet([self.target_given].into());
-        CpuSplit { target: CpuSet((0..self.target_given).collect()), generator: next.clone(), services: next }
+        CpuSplit {
+            target: CpuSet((0..self.target_given).collect()),
+            generator: next.clone(),
+            services: next,
+        }
     }
 
     fn usage(&self, duration_ns: u64) -> Usage {
-        let role =
-            |cores: f64| RoleUse { cpu_ns: Some((cores * duration_ns as f64) as u64), cores: Some(cores), rss_max_bytes: Some(50 << 20), ..RoleUse::default() };
+        let role = |cores: f64| RoleUse {
+            cpu_ns: Some((cores * duration_ns as f64) as u64),
+            cores: Some(cores),
+            rss_max_bytes: Some(50 << 20),
+            ..RoleUse::default()
+        };
         Usage {
             duration_ns,
-            roles: [(Role::Target, role(self.target_cores)), (Role::Generator, role(self.generator_busy))].into(),
+            roles: [
+                (Role::Target, role(self.target_cores)),
+                (Role::Generator, role(self.generator_busy)),
+            ]
+            .into(),
             foreign_cores: Some(0.01),
             steal_cores: Some(0.0),
             busy_by_cpu: (0..=self.target_given).map(|cpu| (cpu, 0.5)).collect(),

@@ -1,19 +1,24 @@
-//! Whether a series trends: Theil and Sen's slope with Mann and Kendall's test, both of which a few outliers do not move.
+//! Whether a series trends: Theil and Sen's slope with Mann and Kendall's test, both of which a few
+//! outliers do not move.
 //!
-//! Sources: Sen, "Estimates of the regression coefficient based on Kendall's tau" (1968); Kendall, "Rank correlation methods" (1975);
-//! the correction of the variance for autocorrelation follows the idea of Yue and Wang (2004) with a lag of one.
+//! Sources: Sen, "Estimates of the regression coefficient based on Kendall's tau" (1968); Kendall,
+//! "Rank correlation methods" (1975); the correction of the variance for autocorrelation follows
+//! the idea of Yue and Wang (2004) with a lag of one.
 use crate::quantile::{median, quantile_in_place};
 
 /// How a series moves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
-    /// Change over the whole series along the fitted line, as a fraction of the median: 0.1 is a rise by 10 %.
+    /// Change over the whole series along the fitted line, as a fraction of the median: 0.1 is a
+    /// rise by 10 %.
     pub relative_change: f64,
-    /// Mann and Kendall's statistic in standard deviations: beyond 1.96 the trend is significant at 5 %, beyond 2.58 at 1 %.
+    /// Mann and Kendall's statistic in standard deviations: beyond 1.96 the trend is significant at
+    /// 5 %, beyond 2.58 at 1 %.
     pub z: f64,
 }
 
-/// The trend of equally spaced values; `None` below 4 values, where the median is not above 0, or if one is no finite number.
+/// The trend of equally spaced values; `None` below 4 values, where the median is not above 0, or
+/// if one is no finite number.
 #[must_use]
 pub fn trend(values: &[f64]) -> Option<Trend> {
     if values.len() < 4 || values.iter().any(|x| !x.is_finite()) {
@@ -21,7 +26,10 @@ pub fn trend(values: &[f64]) -> Option<Trend> {
     }
     let centre = median(values).filter(|centre| *centre > 0.0)?;
     let slope = sen_slope(values)?;
-    Some(Trend { relative_change: slope * (values.len() - 1) as f64 / centre, z: mann_kendall_z(values, slope) })
+    Some(Trend {
+        relative_change: slope * (values.len() - 1) as f64 / centre,
+        z: mann_kendall_z(values, slope),
+    })
 }
 
 fn pairs(values: &[f64]) -> impl Iterator<Item = (usize, usize)> {
@@ -30,14 +38,16 @@ fn pairs(values: &[f64]) -> impl Iterator<Item = (usize, usize)> {
 }
 
 fn sen_slope(values: &[f64]) -> Option<f64> {
-    let mut slopes: Vec<f64> = pairs(values).map(|(i, j)| (values[j] - values[i]) / (j - i) as f64).collect();
+    let mut slopes: Vec<f64> =
+        pairs(values).map(|(i, j)| (values[j] - values[i]) / (j - i) as f64).collect();
     quantile_in_place(&mut slopes, 0.5)
 }
 
 fn mann_kendall_z(values: &[f64], slope: f64) -> f64 {
     let n = values.len() as f64;
     let score: f64 = pairs(values).map(|(i, j)| sign(values[j] - values[i])).sum();
-    let variance = (n * (n - 1.0) * (2.0 * n + 5.0) - tie_term(values)) / 18.0 * inflation(values, slope);
+    let variance =
+        (n * (n - 1.0) * (2.0 * n + 5.0) - tie_term(values)) / 18.0 * inflation(values, slope);
     if variance > 0.0 { (score - sign(score)) / variance.sqrt() } else { 0.0 }
 }
 
@@ -48,14 +58,20 @@ fn sign(x: f64) -> f64 {
 fn tie_term(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    sorted.chunk_by(|a, b| a == b).map(|ties| ties.len() as f64).map(|t| t * (t - 1.0) * (2.0 * t + 5.0)).sum()
+    sorted
+        .chunk_by(|a, b| a == b)
+        .map(|ties| ties.len() as f64)
+        .map(|t| t * (t - 1.0) * (2.0 * t + 5.0))
+        .sum()
 }
 
-/// By how much positive autocorrelation of the detrended values inflates the variance: (1 + r) / (1 - r). The estimate of r falls short by
-/// about (2 + 4 r) / n after detrending (Kendall 1954); below 8 values the correction would be larger than what it corrects.
+/// By how much positive autocorrelation of the detrended values inflates the variance: (1 + r) / (1
+/// - r). The estimate of r falls short by about (2 + 4 r) / n after detrending (Kendall 1954);
+/// below 8 values the correction would be larger than what it corrects.
 fn inflation(values: &[f64], slope: f64) -> f64 {
     let n = values.len() as f64;
-    let residuals: Vec<f64> = values.iter().enumerate().map(|(i, x)| x - slope * i as f64).collect();
+    let residuals: Vec<f64> =
+        values.iter().enumerate().map(|(i, x)| x - slope * i as f64).collect();
     let r = lag_one_autocorrelation(&residuals);
     let r = if n < 8.0 { r } else { r + (2.0 + 4.0 * r) / n }.clamp(0.0, 0.9);
     (1.0 + r) / (1.0 - r)

@@ -1,8 +1,9 @@
 //! Gunther's Universal Scalability Law, `X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1))`.
 //!
-//! Source: N. J. Gunther, "Guerrilla Capacity Planning" (2007), chapter 4; with `lambda` as in B. Schwartz, "Practical Scalability
-//! Analysis with the Universal Scalability Law" (2015). `sigma` is contention (what must be done one after the other), `kappa` coherency
-//! (what each must tell all others); both are at least 0.
+//! Source: N. J. Gunther, "Guerrilla Capacity Planning" (2007), chapter 4; with `lambda` as in B.
+//! Schwartz, "Practical Scalability Analysis with the Universal Scalability Law" (2015). `sigma` is
+//! contention (what must be done one after the other), `kappa` coherency (what each must tell all
+//! others); both are at least 0.
 use serde::{Deserialize, Serialize};
 
 use crate::least_squares::{MOST, Residual, minimise, solve_normal};
@@ -22,12 +23,14 @@ pub struct Point {
 pub struct Parameter {
     /// The value.
     pub value: f64,
-    /// Its standard error; `None` where there are no more points than parameters, or the value lies on its bound of 0.
+    /// Its standard error; `None` where there are no more points than parameters, or the value lies
+    /// on its bound of 0.
     pub standard_error: Option<f64>,
 }
 
-/// A law that misses half of the points by more than this fraction does not describe them. A hard limit, which is not of its form, is missed by
-/// less; points that a noisy machine has thrown about are missed by half and more.
+/// A law that misses half of the points by more than this fraction does not describe them. A hard
+/// limit, which is not of its form, is missed by less; points that a noisy machine has thrown about
+/// are missed by half and more.
 pub const DESCRIBES_WITHIN: f64 = 0.2;
 
 /// A fitted law.
@@ -39,9 +42,11 @@ pub struct Usl {
     pub sigma: Parameter,
     /// Coherency.
     pub kappa: Parameter,
-    /// The part of the throughput's variance that the law explains; `None` where the throughput does not vary.
+    /// The part of the throughput's variance that the law explains; `None` where the throughput
+    /// does not vary.
     pub r_squared: Option<f64>,
-    /// Users at which throughput is highest, `sqrt((1 - sigma) / kappa)`; `None` if it grows without end.
+    /// Users at which throughput is highest, `sqrt((1 - sigma) / kappa)`; `None` if it grows
+    /// without end.
     pub peak_n: Option<f64>,
 }
 
@@ -52,24 +57,33 @@ impl Usl {
         law(self.lambda.value, self.sigma.value, self.kappa.value, n)
     }
 
-    /// By how much the law misses a point, relative to it: the median over all points. `None` without points.
+    /// By how much the law misses a point, relative to it: the median over all points. `None`
+    /// without points.
     #[must_use]
     pub fn misses(&self, points: &[Point]) -> Option<f64> {
-        median(&points.iter().map(|point| (self.throughput_at(point.n) / point.x - 1.0).abs()).collect::<Vec<_>>())
+        median(
+            &points
+                .iter()
+                .map(|point| (self.throughput_at(point.n) / point.x - 1.0).abs())
+                .collect::<Vec<_>>(),
+        )
     }
 
-    /// The same where it is more than [`DESCRIBES_WITHIN`], so that the law does not describe these points.
+    /// The same where it is more than [`DESCRIBES_WITHIN`], so that the law does not describe these
+    /// points.
     #[must_use]
     pub fn misses_too_far(&self, points: &[Point]) -> Option<f64> {
         self.misses(points).filter(|miss| *miss > DESCRIBES_WITHIN)
     }
 
-    /// The highest throughput that it approaches: at the peak, or `lambda / sigma` where there is none; `None` if it grows without end.
+    /// The highest throughput that it approaches: at the peak, or `lambda / sigma` where there is
+    /// none; `None` if it grows without end.
     #[must_use]
     pub fn limit_per_s(&self) -> Option<f64> {
         match self.peak_n {
             Some(peak) => Some(self.throughput_at(peak)),
-            None => (self.kappa.value == 0.0 && self.sigma.value > 0.0).then(|| self.lambda.value / self.sigma.value),
+            None => (self.kappa.value == 0.0 && self.sigma.value > 0.0)
+                .then(|| self.lambda.value / self.sigma.value),
         }
     }
 }
@@ -103,10 +117,12 @@ impl Free {
     }
 }
 
-/// Fits the law with all three parameters; `None` below three points with different numbers of users, or if a point is not above 0.
+/// Fits the law with all three parameters; `None` below three points with different numbers of
+/// users, or if a point is not above 0.
 ///
-/// Residuals are relative, `(X - X(N)) / X`, because a throughput scatters in proportion to itself and a sweep spans decades. Where the best
-/// `sigma` or `kappa` would be negative, the best fit on the bound is taken.
+/// Residuals are relative, `(X - X(N)) / X`, because a throughput scatters in proportion to itself
+/// and a sweep spans decades. Where the best `sigma` or `kappa` would be negative, the best fit on
+/// the bound is taken.
 #[must_use]
 pub fn fit(points: &[Point]) -> Option<Usl> {
     let choices = [Free::All, Free::NoCoherency, Free::NoContention, Free::Linear];
@@ -129,11 +145,14 @@ fn best_of(points: &[Point], choices: &[Free], fewest: usize) -> Option<Usl> {
     let mut users: Vec<f64> = points.iter().map(|point| point.n).collect();
     users.sort_unstable_by(f64::total_cmp);
     users.dedup();
-    let usable = points.iter().all(|point| point.n.is_finite() && point.n >= 1.0 && point.x.is_finite() && point.x > 0.0);
+    let usable = points
+        .iter()
+        .all(|point| point.n.is_finite() && point.n >= 1.0 && point.x.is_finite() && point.x > 0.0);
     if !usable || users.len() < fewest {
         return None;
     }
-    // The minimum within the bounds is the best feasible one over the free sets (the problem has no other corners).
+    // The minimum within the bounds is the best feasible one over the free sets (the problem has no
+    // other corners).
     let fits = choices.iter().filter_map(|free| fit_free(points, *free));
     fits.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(usl, _)| usl)
 }
@@ -146,7 +165,9 @@ fn fit_free(points: &[Point], free: Free) -> Option<(Usl, f64)> {
         columns.iter().zip(parameters).for_each(|(column, value)| all[*column] = *value);
         all
     };
-    let residuals = |parameters: &[f64; MOST]| points.iter().map(|point| residual(point, spread(parameters), columns)).collect();
+    let residuals = |parameters: &[f64; MOST]| {
+        points.iter().map(|point| residual(point, spread(parameters), columns)).collect()
+    };
     let found = minimise(residuals, start(points, columns)?, n)?;
     let [lambda, sigma, kappa] = spread(&found.parameters);
     if lambda <= 0.0 || sigma < 0.0 || kappa < 0.0 {
@@ -158,7 +179,13 @@ fn fit_free(points: &[Point], free: Free) -> Option<(Usl, f64)> {
         Parameter { value, standard_error: at.and_then(|at| errors.map(|errors| errors[at])) }
     };
     let peak_n = (kappa > 0.0 && sigma < 1.0).then(|| ((1.0 - sigma) / kappa).sqrt());
-    let mut usl = Usl { lambda: parameter(0, lambda), sigma: parameter(1, sigma), kappa: parameter(2, kappa), r_squared: None, peak_n };
+    let mut usl = Usl {
+        lambda: parameter(0, lambda),
+        sigma: parameter(1, sigma),
+        kappa: parameter(2, kappa),
+        r_squared: None,
+        peak_n,
+    };
     usl.r_squared = r_squared(points, &usl);
     Some((usl, found.squares))
 }
@@ -174,7 +201,8 @@ fn residual(point: &Point, [lambda, sigma, kappa]: [f64; MOST], columns: &[usize
     ((value - point.x) / point.x, derivative)
 }
 
-/// The law is linear in (1 / lambda, sigma / lambda, kappa / lambda) for N / X, which gives the start.
+/// The law is linear in (1 / lambda, sigma / lambda, kappa / lambda) for N / X, which gives the
+/// start.
 fn start(points: &[Point], columns: &[usize]) -> Option<[f64; MOST]> {
     let n = columns.len();
     let (mut normal, mut right) = ([[0.0; MOST]; MOST], [0.0; MOST]);
@@ -198,7 +226,12 @@ fn start(points: &[Point], columns: &[usize]) -> Option<[f64; MOST]> {
     Some(parameters)
 }
 
-fn standard_errors(normal: &[[f64; MOST]; MOST], squares: f64, points: usize, n: usize) -> Option<[f64; MOST]> {
+fn standard_errors(
+    normal: &[[f64; MOST]; MOST],
+    squares: f64,
+    points: usize,
+    n: usize,
+) -> Option<[f64; MOST]> {
     let degrees = points.checked_sub(n).filter(|degrees| *degrees > 0)?;
     let variance = squares / degrees as f64;
     let mut errors = [0.0; MOST];
@@ -233,19 +266,44 @@ mod tests {
     fn exact_data_give_the_parameters_back() {
         let found = fit(&points(995.65, 0.0267, 0.00077)).unwrap();
         assert!((found.lambda.value / 995.65 - 1.0).abs() < 1e-9);
-        assert!((found.sigma.value / 0.0267 - 1.0).abs() < 1e-7 && (found.kappa.value / 0.00077 - 1.0).abs() < 1e-7);
+        assert!(
+            (found.sigma.value / 0.0267 - 1.0).abs() < 1e-7
+                && (found.kappa.value / 0.00077 - 1.0).abs() < 1e-7
+        );
         assert!((found.peak_n.unwrap() - ((1.0 - 0.0267) / 0.00077f64).sqrt()).abs() < 1e-4);
         assert!(found.r_squared.unwrap() > 1.0 - 1e-12);
     }
 
     #[test]
     fn a_hard_limit_is_described_well_enough_and_points_thrown_about_are_not() {
-        let of = |points: &[(f64, f64)]| points.iter().map(|(n, x)| Point { n: *n, x: *x }).collect::<Vec<_>>();
-        let pool = of(&[(1.0, 50.0), (2.0, 100.0), (4.0, 200.0), (8.0, 400.0), (16.0, 400.0), (32.0, 400.0), (64.0, 400.0)]);
+        let of = |points: &[(f64, f64)]| {
+            points.iter().map(|(n, x)| Point { n: *n, x: *x }).collect::<Vec<_>>()
+        };
+        let pool = of(&[
+            (1.0, 50.0),
+            (2.0, 100.0),
+            (4.0, 200.0),
+            (8.0, 400.0),
+            (16.0, 400.0),
+            (32.0, 400.0),
+            (64.0, 400.0),
+        ]);
         assert_eq!(fit(&pool).unwrap().misses_too_far(&pool), None);
         // rust/axum on a machine of which the hypervisor took up to a third.
-        let stolen = of(&[(1.0, 15_921.0), (2.0, 52_693.0), (4.0, 47_617.0), (8.0, 15_960.0), (16.0, 11_772.0), (32.0, 37_034.0), (128.0, 50_926.0)]);
-        assert!(fit(&stolen).unwrap().misses_too_far(&stolen).is_some(), "{:?}", fit(&stolen).unwrap().misses(&stolen));
+        let stolen = of(&[
+            (1.0, 15_921.0),
+            (2.0, 52_693.0),
+            (4.0, 47_617.0),
+            (8.0, 15_960.0),
+            (16.0, 11_772.0),
+            (32.0, 37_034.0),
+            (128.0, 50_926.0),
+        ]);
+        assert!(
+            fit(&stolen).unwrap().misses_too_far(&stolen).is_some(),
+            "{:?}",
+            fit(&stolen).unwrap().misses(&stolen)
+        );
         assert_eq!(fit(&pool).unwrap().misses(&[]), None);
     }
 
@@ -258,17 +316,27 @@ mod tests {
             measured.iter_mut().for_each(|point| point.x *= 1.0 + 0.02 * noise.normal());
             let found = fit(&measured).unwrap();
             // Student's t with 5 degrees of freedom: 2.571.
-            for (count, (parameter, truth)) in within.iter_mut().zip([(found.lambda, 1_000.0), (found.sigma, 0.05), (found.kappa, 0.0005)]) {
-                *count += i32::from((parameter.value - truth).abs() < 2.571 * parameter.standard_error.unwrap());
+            for (count, (parameter, truth)) in within.iter_mut().zip([
+                (found.lambda, 1_000.0),
+                (found.sigma, 0.05),
+                (found.kappa, 0.0005),
+            ]) {
+                *count += i32::from(
+                    (parameter.value - truth).abs() < 2.571 * parameter.standard_error.unwrap(),
+                );
             }
         }
-        assert!(within.iter().all(|count| (368..=392).contains(count)), "about 95 % of {runs}: {within:?}");
+        assert!(
+            within.iter().all(|count| (368..=392).contains(count)),
+            "about 95 % of {runs}: {within:?}"
+        );
     }
 
     #[test]
     fn bounds_hold() {
         // Better than linear: both would be negative.
-        let superlinear: Vec<Point> = USERS.iter().map(|n| Point { n: *n, x: 100.0 * n.powf(1.1) }).collect();
+        let superlinear: Vec<Point> =
+            USERS.iter().map(|n| Point { n: *n, x: 100.0 * n.powf(1.1) }).collect();
         let found = fit(&superlinear).unwrap();
         assert_eq!((found.sigma.value, found.kappa.value, found.peak_n), (0.0, 0.0, None));
         assert_eq!(found.sigma.standard_error, None);
@@ -279,7 +347,11 @@ mod tests {
     #[test]
     fn too_little_is_none() {
         let few = points(1_000.0, 0.1, 0.001);
-        assert!(fit(&few[..2]).is_none() && fit_amdahl(&few[..2]).is_some() && fit_linear(&few[..1]).is_some());
+        assert!(
+            fit(&few[..2]).is_none()
+                && fit_amdahl(&few[..2]).is_some()
+                && fit_linear(&few[..1]).is_some()
+        );
         assert!(fit(&few[..3]).unwrap().lambda.standard_error.is_none());
         assert!(fit(&[few[0], few[0], few[0]]).is_none());
         assert!(fit(&[few[0], few[1], Point { n: 4.0, x: 0.0 }]).is_none());

@@ -1,8 +1,10 @@
 //! Whether the 95 % intervals hold the truth in about 95 % of 1,000 simulated runs.
 //!
-//! 200 resamples instead of 1,000 keep this fast without optimisation; they scatter the ends a little more, which costs coverage, not grants it.
-//! Each range below allows for the chance of 1,000 runs (a standard deviation of 0.7 % at 95 %) and for what the method gives away with few
-//! trials, where no method knows better. `cargo test -p pippin-stats --test coverage -- --nocapture` prints the figures.
+//! 200 resamples instead of 1,000 keep this fast without optimisation; they scatter the ends a
+//! little more, which costs coverage, not grants it. Each range below allows for the chance of
+//! 1,000 runs (a standard deviation of 0.7 % at 95 %) and for what the method gives away with few
+//! trials, where no method knows better. `cargo test -p pippin-stats --test coverage --
+//! --nocapture` prints the figures.
 use pippin_stats::bootstrap::Sample;
 use pippin_stats::interval::median_interval_of;
 use pippin_stats::ratio::ratio_of;
@@ -50,7 +52,11 @@ fn run(scatter: Scatter, truth: f64, noise: &mut Noise) -> Vec<Sample> {
                     level * (1.0 + scatter.within * drift)
                 })
                 .collect();
-            let value = if windows.is_empty() { level } else { windows.iter().sum::<f64>() / windows.len() as f64 };
+            let value = if windows.is_empty() {
+                level
+            } else {
+                windows.iter().sum::<f64>() / windows.len() as f64
+            };
             Sample { value, windows }
         })
         .collect()
@@ -61,7 +67,8 @@ fn coverage(name: &str, scatter: Scatter) -> f64 {
     let held = (0..RUNS)
         .filter(|_| {
             let samples = run(scatter, TRUTH, &mut noise);
-            median_interval_of(&samples, RESAMPLES, &mut noise.0).is_some_and(|found| found.covers(TRUTH))
+            median_interval_of(&samples, RESAMPLES, &mut noise.0)
+                .is_some_and(|found| found.covers(TRUTH))
         })
         .count();
     let share = held as f64 / RUNS as f64;
@@ -69,7 +76,8 @@ fn coverage(name: &str, scatter: Scatter) -> f64 {
     share
 }
 
-const BASE: Scatter = Scatter { trials: 3, windows: 30, between: 0.02, within: 0.02, correlation: 0.0 };
+const BASE: Scatter =
+    Scatter { trials: 3, windows: 30, between: 0.02, within: 0.02, correlation: 0.0 };
 
 #[test]
 fn several_trials() {
@@ -83,7 +91,10 @@ fn several_trials() {
         ("3 trials without windows", Scatter { windows: 0, ..BASE }),
         ("3 trials, as much scatter within as between", Scatter { within: 0.11, ..BASE }),
         ("3 trials that differ by their windows only", Scatter { between: 0.0, ..BASE }),
-        ("5 trials, windows correlated by 0.5", Scatter { trials: 5, within: 0.05, correlation: 0.5, ..BASE }),
+        (
+            "5 trials, windows correlated by 0.5",
+            Scatter { trials: 5, within: 0.05, correlation: 0.5, ..BASE },
+        ),
     ] {
         let share = coverage(name, scatter);
         assert!((0.92..=0.985).contains(&share), "{name}: {share}");
@@ -94,7 +105,10 @@ fn several_trials() {
 fn one_trial_by_its_windows() {
     for (name, scatter) in [
         ("1 trial of 30 windows", Scatter { trials: 1, between: 0.0, ..BASE }),
-        ("1 trial of 30 windows, correlated by 0.5", Scatter { trials: 1, between: 0.0, correlation: 0.5, ..BASE }),
+        (
+            "1 trial of 30 windows, correlated by 0.5",
+            Scatter { trials: 1, between: 0.0, correlation: 0.5, ..BASE },
+        ),
         ("1 trial of 5 windows", Scatter { trials: 1, between: 0.0, windows: 5, ..BASE }),
     ] {
         let share = coverage(name, scatter);
@@ -107,15 +121,28 @@ fn ratios_of_two_equal_targets() {
     for (name, a, b) in [
         ("ratio of 3 and 3 trials", BASE, BASE),
         ("ratio of 5 and 5 trials", Scatter { trials: 5, ..BASE }, Scatter { trials: 5, ..BASE }),
-        ("ratio of 10 and 10 trials", Scatter { trials: 10, ..BASE }, Scatter { trials: 10, ..BASE }),
-        ("ratio of 3 quiet and 10 noisy trials", Scatter { between: 0.005, ..BASE }, Scatter { trials: 10, ..BASE }),
-        ("ratio of 1 and 1 trial", Scatter { trials: 1, between: 0.0, ..BASE }, Scatter { trials: 1, between: 0.0, ..BASE }),
+        (
+            "ratio of 10 and 10 trials",
+            Scatter { trials: 10, ..BASE },
+            Scatter { trials: 10, ..BASE },
+        ),
+        (
+            "ratio of 3 quiet and 10 noisy trials",
+            Scatter { between: 0.005, ..BASE },
+            Scatter { trials: 10, ..BASE },
+        ),
+        (
+            "ratio of 1 and 1 trial",
+            Scatter { trials: 1, between: 0.0, ..BASE },
+            Scatter { trials: 1, between: 0.0, ..BASE },
+        ),
     ] {
         let mut noise = Noise(Xoshiro256PlusPlus::seed_from_u64(7));
         let held = (0..RUNS)
             .filter(|_| {
                 let (first, second) = (run(a, 1.1 * TRUTH, &mut noise), run(b, TRUTH, &mut noise));
-                ratio_of(&first, &second, RESAMPLES, &mut noise.0).is_some_and(|found| found.interval.covers(1.1))
+                ratio_of(&first, &second, RESAMPLES, &mut noise.0)
+                    .is_some_and(|found| found.interval.covers(1.1))
             })
             .count();
         let share = held as f64 / RUNS as f64;

@@ -1,5 +1,6 @@
-//! Our figures against NumPy, SciPy, kneed and pymannkendall: `scipy_reference.json` holds what `scipy_reference.py` printed, with its data.
-//! How to regenerate it is told at the head of that script.
+//! Our figures against NumPy, SciPy, kneed and pymannkendall: `scipy_reference.json` holds what
+//! `scipy_reference.py` printed, with its data. How to regenerate it is told at the head of that
+//! script.
 #![allow(clippy::unwrap_used)] // the whole file is a test, its helpers too
 use pippin_stats::bootstrap::Sample;
 use pippin_stats::interval::{Interval, median_interval_of};
@@ -53,11 +54,20 @@ fn trends_equal_scipy_s_and_pymannkendall_s() {
 #[test]
 fn fits_equal_scipy_s() {
     for case in reference("usl") {
-        let points: Vec<Point> = numbers(&case["n"]).into_iter().zip(numbers(&case["x"])).map(|(n, x)| Point { n, x }).collect();
+        let points: Vec<Point> = numbers(&case["n"])
+            .into_iter()
+            .zip(numbers(&case["x"]))
+            .map(|(n, x)| Point { n, x })
+            .collect();
         let found = fit(&points).unwrap();
         let parameters = [found.lambda, found.sigma, found.kappa];
-        for ((got, want), error) in parameters.iter().zip(numbers(&case["parameters"])).zip(numbers(&case["standard_errors"])) {
-            // The curve is flat near its minimum, so that both stop within a thousandth of a standard error.
+        for ((got, want), error) in parameters
+            .iter()
+            .zip(numbers(&case["parameters"]))
+            .zip(numbers(&case["standard_errors"]))
+        {
+            // The curve is flat near its minimum, so that both stop within a thousandth of a
+            // standard error.
             assert!((got.value - want).abs() < 0.001 * error, "{got:?} for {want} +- {error}");
             near(got.standard_error.unwrap(), error, 0.001);
         }
@@ -68,7 +78,11 @@ fn fits_equal_scipy_s() {
 #[test]
 fn knees_equal_kneed_s() {
     for case in reference("knees") {
-        let points: Vec<Point> = numbers(&case["n"]).into_iter().zip(numbers(&case["x"])).map(|(n, x)| Point { n, x }).collect();
+        let points: Vec<Point> = numbers(&case["n"])
+            .into_iter()
+            .zip(numbers(&case["x"]))
+            .map(|(n, x)| Point { n, x })
+            .collect();
         near(knee(&points).unwrap().n, case["knee"].as_f64().unwrap(), 1e-9);
     }
 }
@@ -78,19 +92,26 @@ fn knees_equal_kneed_s() {
 fn same_ends(found: Interval, case: &Value) {
     let (low, high) = (case["low"].as_f64().unwrap(), case["high"].as_f64().unwrap());
     let slack = 0.02 * (high - low);
-    assert!((found.low - low).abs() < slack && (found.high - high).abs() < slack, "{found:?} for {low} to {high}");
+    assert!(
+        (found.low - low).abs() < slack && (found.high - high).abs() < slack,
+        "{found:?} for {low} to {high}"
+    );
 }
 
 #[test]
 fn intervals_equal_numpy_s() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     for case in reference("intervals") {
-        let samples: Vec<Sample> = numbers(&case["values"]).into_iter().map(Sample::alone).collect();
+        let samples: Vec<Sample> =
+            numbers(&case["values"]).into_iter().map(Sample::alone).collect();
         same_ends(median_interval_of(&samples, 20_000, &mut rng).unwrap(), &case);
     }
     for case in reference("window_intervals") {
         let windows = numbers(&case["windows"]);
         let value = windows.iter().sum::<f64>() / windows.len() as f64;
-        same_ends(median_interval_of(&[Sample { value, windows }], 20_000, &mut rng).unwrap(), &case);
+        same_ends(
+            median_interval_of(&[Sample { value, windows }], 20_000, &mut rng).unwrap(),
+            &case,
+        );
     }
 }

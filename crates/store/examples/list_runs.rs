@@ -1,4 +1,5 @@
-//! Measures how long listing 1,000 runs takes: `cargo run --release -p pippin-store --example list_runs`.
+//! Measures how long listing 1,000 runs takes: `cargo run --release -p pippin-store --example
+//! list_runs`.
 use pippin_store::Store;
 use std::error::Error;
 use std::time::Instant;
@@ -33,7 +34,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     for attempt in ["first", "second"] {
         let started = Instant::now();
         let listed = store.list()?.len();
-        println!("{attempt}: {listed} runs of {TRIALS} trials listed in {:?} (database of {size} MiB)", started.elapsed());
+        println!(
+            "{attempt}: {listed} runs of {TRIALS} trials listed in {:?} (database of {size} MiB)",
+            started.elapsed()
+        );
     }
     Ok(())
 }

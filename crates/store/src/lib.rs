@@ -76,10 +76,12 @@ impl Store {
     /// Opens the database, or makes it; an older schema is brought up to date.
     ///
     /// # Errors
-    /// If the file is something else, is damaged, or was written by a newer Pippin: it is then left as it is.
+    /// If the file is something else, is damaged, or was written by a newer Pippin: it is then left
+    /// as it is.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(|source| StoreError::Io { path: folder.into(), source })?;
+            std::fs::create_dir_all(folder)
+                .map_err(|source| StoreError::Io { path: folder.into(), source })?;
         }
         if path.metadata().is_ok_and(|metadata| metadata.len() > 0) {
             examine(path)?;
@@ -88,7 +90,8 @@ impl Store {
         let mut connection = Connection::open(path).map_err(sqlite)?;
         connection.busy_timeout(Duration::from_secs(20)).map_err(sqlite)?;
         enter_wal(&connection).map_err(sqlite)?;
-        // A finished trial must survive power loss, not only a crash (sqlite.org/pragma.html, synchronous).
+        // A finished trial must survive power loss, not only a crash (sqlite.org/pragma.html,
+        // synchronous).
         connection.pragma_update(None, "synchronous", "FULL").map_err(sqlite)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(sqlite)?;
         schema::migrate(&mut connection).map_err(sqlite)?;
@@ -101,20 +104,29 @@ impl Store {
         &self.path
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        // A panic while the lock was held cannot leave a half-made transaction: it was rolled back when it was dropped.
-        let mut connection = self.connection.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        work(&mut connection).map_err(|source| StoreError::Sqlite { path: self.path.clone(), source })
+    fn with<T>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        // A panic while the lock was held cannot leave a half-made transaction: it was rolled back
+        // when it was dropped.
+        let mut connection =
+            self.connection.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        work(&mut connection)
+            .map_err(|source| StoreError::Sqlite { path: self.path.clone(), source })
     }
 }
 
-/// The change to WAL does not wait for others as statements do (sqlite.org/wal.html): while another Pippin makes the same database it is
-/// tried again.
+/// The change to WAL does not wait for others as statements do (sqlite.org/wal.html): while another
+/// Pippin makes the same database it is tried again.
 fn enter_wal(connection: &Connection) -> rusqlite::Result<()> {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         match connection.pragma_update(None, "journal_mode", "WAL") {
-            Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) && Instant::now() < deadline => {
+            Err(error)
+                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+                    && Instant::now() < deadline =>
+            {
                 std::thread::sleep(Duration::from_millis(10));
             }
             outcome => return outcome,
@@ -125,13 +137,22 @@ fn enter_wal(connection: &Connection) -> rusqlite::Result<()> {
 /// Looks at a file without changing it.
 fn examine(path: &Path) -> Result<(), StoreError> {
     let foreign = |reason: String| StoreError::Foreign { path: path.into(), reason };
-    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| foreign(error.to_string()))?;
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .map_err(|error| foreign(error.to_string()))?;
     // One snapshot for all that is read: another Pippin may finish making the database in between.
-    let begun = connection.busy_timeout(Duration::from_secs(20)).and_then(|()| connection.execute_batch("BEGIN"));
+    let begun = connection
+        .busy_timeout(Duration::from_secs(20))
+        .and_then(|()| connection.execute_batch("BEGIN"));
     begun.map_err(|error| foreign(error.to_string()))?;
-    let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(|error| foreign(error.to_string()));
+    let pragma = |name: &str| {
+        connection
+            .pragma_query_value(None, name, |row| row.get::<_, i64>(0))
+            .map_err(|error| foreign(error.to_string()))
+    };
     let (application, version) = (pragma("application_id")?, pragma("user_version")?);
-    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).map_err(|error| foreign(error.to_string()))?;
+    let tables: i64 = connection
+        .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
+        .map_err(|error| foreign(error.to_string()))?;
     if (application, version, tables) == (0, 0, 0) {
         // Another Pippin is making it this very moment.
         return Ok(());
@@ -140,8 +161,14 @@ fn examine(path: &Path) -> Result<(), StoreError> {
         return Err(foreign("another program made it".into()));
     }
     if version > schema::VERSION {
-        return Err(StoreError::Newer { path: path.into(), found: version, known: schema::VERSION });
+        return Err(StoreError::Newer {
+            path: path.into(),
+            found: version,
+            known: schema::VERSION,
+        });
     }
-    let check: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0)).map_err(|error| foreign(error.to_string()))?;
+    let check: String = connection
+        .pragma_query_value(None, "quick_check", |row| row.get(0))
+        .map_err(|error| foreign(error.to_string()))?;
     if check == "ok" { Ok(()) } else { Err(foreign(format!("damaged: {check}"))) }
 }

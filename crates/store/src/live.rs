@@ -1,5 +1,6 @@
-//! What runs under way tell of themselves: a small file each beside the database. It is no part of the database, because nothing of it must
-//! survive, and a database that is synchronised to the disk each second would disturb what is measured (docs/decisions/live-file.md).
+//! What runs under way tell of themselves: a small file each beside the database. It is no part of
+//! the database, because nothing of it must survive, and a database that is synchronised to the
+//! disk each second would disturb what is measured (docs/decisions/live-file.md).
 use pippin_model::live::{LiveRun, ProcessName};
 use pippin_probe::process::parse_process_stat;
 use std::collections::BTreeMap;
@@ -11,7 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::Store;
 
 impl Store {
-    /// The file for a run that this process makes; files of processes that are gone are removed. Nothing is written yet.
+    /// The file for a run that this process makes; files of processes that are gone are removed.
+    /// Nothing is written yet.
     ///
     /// # Errors
     /// If the folder beside the database cannot be made.
@@ -24,7 +26,8 @@ impl Store {
                 drop(std::fs::remove_file(path));
             }
         }
-        let process = this_process().ok_or_else(|| io::Error::other("/proc does not know this process"))?;
+        let process =
+            this_process().ok_or_else(|| io::Error::other("/proc does not know this process"))?;
         Ok(LiveFile { folder, run: run.into(), process, written: AtomicU64::new(0) })
     }
 
@@ -34,7 +37,9 @@ impl Store {
         let folder = live_folder(self.path());
         let mut found = files(&folder);
         for _ in 0..RETRIES {
-            let vanished = |(_, live): &(PathBuf, io::Result<LiveRun>)| live.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+            let vanished = |(_, live): &(PathBuf, io::Result<LiveRun>)| {
+                live.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+            };
             if !found.iter().any(vanished) {
                 break;
             }
@@ -42,9 +47,14 @@ impl Store {
             found = files(&folder);
         }
         let mut runs: BTreeMap<String, LiveRun> = BTreeMap::new();
-        for live in found.into_iter().filter_map(|(_, live)| live.ok()).filter(|live| is_alive(live.process)) {
+        for live in found
+            .into_iter()
+            .filter_map(|(_, live)| live.ok())
+            .filter(|live| is_alive(live.process))
+        {
             // While one file replaces the other, both are there.
-            if runs.get(&live.run).is_none_or(|other| other.updated_unix_ns < live.updated_unix_ns) {
+            if runs.get(&live.run).is_none_or(|other| other.updated_unix_ns < live.updated_unix_ns)
+            {
                 runs.insert(live.run.clone(), live);
             }
         }
@@ -80,8 +90,9 @@ impl LiveFile {
 
     /// Replaces what was told before; a reader sees the old or the new text, never a part.
     ///
-    /// Each text is a file of its own name, and the one before it is removed: a file that is renamed over another one is brought to the disk
-    /// by the file system (ext4(5), auto_da_alloc), which takes milliseconds; one that is removed again soon never gets there.
+    /// Each text is a file of its own name, and the one before it is removed: a file that is
+    /// renamed over another one is brought to the disk by the file system (ext4(5), auto_da_alloc),
+    /// which takes milliseconds; one that is removed again soon never gets there.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -118,10 +129,14 @@ fn live_folder(database: &Path) -> PathBuf {
 /// All files with what they say; another version of Pippin may speak otherwise.
 fn files(folder: &Path) -> Vec<(PathBuf, io::Result<LiveRun>)> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let paths = entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|extension| extension == "json"));
+    let paths = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"));
     paths
         .map(|path| {
-            let live = std::fs::read(&path).and_then(|text| serde_json::from_slice(&text).map_err(io::Error::other));
+            let live = std::fs::read(&path)
+                .and_then(|text| serde_json::from_slice(&text).map_err(io::Error::other));
             (path, live)
         })
         .collect()
@@ -177,7 +192,8 @@ mod tests {
         assert_eq!(reader.live_runs(), []);
     }
 
-    /// What docs/decisions/live-file.md tells: `cargo test --release -p pippin-store -- what_a_write_costs --nocapture`.
+    /// What docs/decisions/live-file.md tells: `cargo test --release -p pippin-store --
+    /// what_a_write_costs --nocapture`.
     #[test]
     fn what_a_write_costs() {
         use pippin_model::caveat::Verdict;
@@ -196,7 +212,13 @@ mod tests {
             verdict: Verdict::Suspect,
             remark: Some("x".repeat(80)),
         };
-        let second = LiveSecond { from_ns: 17_000_000_000, requests_per_s: Some(12_345.678_9), p50_ns: Some(123_456), p99_ns: Some(1_234_567), errors: 0 };
+        let second = LiveSecond {
+            from_ns: 17_000_000_000,
+            requests_per_s: Some(12_345.678_9),
+            p50_ns: Some(123_456),
+            p99_ns: Some(1_234_567),
+            errors: 0,
+        };
         let trial = LiveTrial {
             target,
             repetition: 2,
@@ -212,12 +234,17 @@ mod tests {
             uses: Vec::new(),
             target_rss_bytes: Some(1),
         };
-        let told = LiveRun { trial: Some(trial), finished: vec![over; 60], ..live("a", file.process()) };
+        let told =
+            LiveRun { trial: Some(trial), finished: vec![over; 60], ..live("a", file.process()) };
         let begun = std::time::Instant::now();
         for _ in 0..100 {
             file.write(&told).unwrap();
         }
-        println!("a write of {} bytes takes {:?}", serde_json::to_vec(&told).unwrap().len(), begun.elapsed() / 100);
+        println!(
+            "a write of {} bytes takes {:?}",
+            serde_json::to_vec(&told).unwrap().len(),
+            begun.elapsed() / 100
+        );
         assert_eq!(store.live_run("a"), Some(told));
     }
 
@@ -250,16 +277,31 @@ mod tests {
         let file = store.live_file("mine").unwrap();
         file.write(&live("mine", file.process())).unwrap();
         // The pid was given to another process since, or to none.
-        for (run, process) in
-            [("reused", ProcessName { start_ticks: file.process().start_ticks + 1, ..file.process() }), ("gone", ProcessName { pid: i32::MAX, start_ticks: 1 })]
-        {
-            std::fs::write(file.folder.join(format!("{run}.3.json")), serde_json::to_vec(&live(run, process)).unwrap()).unwrap();
+        for (run, process) in [
+            (
+                "reused",
+                ProcessName { start_ticks: file.process().start_ticks + 1, ..file.process() },
+            ),
+            ("gone", ProcessName { pid: i32::MAX, start_ticks: 1 }),
+        ] {
+            std::fs::write(
+                file.folder.join(format!("{run}.3.json")),
+                serde_json::to_vec(&live(run, process)).unwrap(),
+            )
+            .unwrap();
         }
         std::fs::write(file.folder.join("other.json"), "{}").unwrap();
-        assert_eq!(store.live_runs().into_iter().map(|live| live.run).collect::<Vec<_>>(), ["mine"]);
+        assert_eq!(
+            store.live_runs().into_iter().map(|live| live.run).collect::<Vec<_>>(),
+            ["mine"]
+        );
         // The next run tidies up, and leaves what it does not understand.
         drop(store.live_file("next").unwrap());
-        let mut left: Vec<_> = std::fs::read_dir(live_folder(store.path())).unwrap().flatten().map(|entry| entry.file_name()).collect();
+        let mut left: Vec<_> = std::fs::read_dir(live_folder(store.path()))
+            .unwrap()
+            .flatten()
+            .map(|entry| entry.file_name())
+            .collect();
         left.sort();
         assert_eq!(left, ["mine.1.json", "other.json"]);
     }

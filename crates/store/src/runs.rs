@@ -67,11 +67,18 @@ impl Store {
     ///
     /// # Errors
     /// If the database cannot be written.
-    pub fn add_trial(&self, run: &str, number: u64, record: &TrialRecord) -> Result<(), StoreError> {
+    pub fn add_trial(
+        &self,
+        run: &str,
+        number: u64,
+        record: &TrialRecord,
+    ) -> Result<(), StoreError> {
         let json = to_json(run, "a trial", record)?;
         let measured = record.load.as_ref().map(|load| &load.measured);
         let goodput = measured.and_then(|measured| measured.goodput_per_s());
-        let p99 = measured.and_then(|measured| measured.spans.response_time.quantile_ns(0.99)).map(|ns| ns as i64);
+        let p99 = measured
+            .and_then(|measured| measured.spans.response_time.quantile_ns(0.99))
+            .map(|ns| ns as i64);
         self.with(|connection| {
             connection.execute(
                 "INSERT INTO trials (run, number, target, repetition, verdict, goodput_per_s, p99_ns, record) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -87,7 +94,10 @@ impl Store {
     /// If the database cannot be written.
     pub fn end(&self, run: &str, state: RunState, ended_unix_ns: u64) -> Result<(), StoreError> {
         self.with(|connection| {
-            connection.execute("UPDATE runs SET state = ?2, ended_unix_ns = ?3 WHERE id = ?1", params![run, state.name(), ended_unix_ns as i64])
+            connection.execute(
+                "UPDATE runs SET state = ?2, ended_unix_ns = ?3 WHERE id = ?1",
+                params![run, state.name(), ended_unix_ns as i64],
+            )
         })?;
         Ok(())
     }
@@ -116,14 +126,25 @@ impl Store {
     pub fn load(&self, name: &str) -> Result<RunRecord, StoreError> {
         let id = self.resolve(name)?;
         let (header, state, ended): (String, String, Option<i64>) = self.with(|connection| {
-            connection.query_row("SELECT header, state, ended_unix_ns FROM runs WHERE id = ?1", [&id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            connection.query_row(
+                "SELECT header, state, ended_unix_ns FROM runs WHERE id = ?1",
+                [&id],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            )
         })?;
         let records: Vec<String> = self.with(|connection| {
-            let mut statement = connection.prepare("SELECT record FROM trials WHERE run = ?1 ORDER BY number")?;
+            let mut statement =
+                connection.prepare("SELECT record FROM trials WHERE run = ?1 ORDER BY number")?;
             statement.query_map([&id], |row| row.get(0))?.collect()
         })?;
-        let trials = records.iter().map(|json| from_json(&id, "a trial", json)).collect::<Result<_, _>>()?;
-        Ok(RunRecord { header: from_json(&id, "the header", &header)?, state: state_of(&state), ended_unix_ns: ended.map(|ns| ns as u64), trials })
+        let trials =
+            records.iter().map(|json| from_json(&id, "a trial", json)).collect::<Result<_, _>>()?;
+        Ok(RunRecord {
+            header: from_json(&id, "the header", &header)?,
+            state: state_of(&state),
+            ended_unix_ns: ended.map(|ns| ns as u64),
+            trials,
+        })
     }
 
     /// The full name of a run.
@@ -143,7 +164,10 @@ impl Store {
             [] => Err(StoreError::UnknownRun(name.into(), "; `pippin history` lists them".into())),
             [id, ..] if id == name => Ok(id.clone()),
             [id] => Ok(id.clone()),
-            several => Err(StoreError::UnknownRun(name.into(), format!(": several begin so: {}", several.join(", ")))),
+            several => Err(StoreError::UnknownRun(
+                name.into(),
+                format!(": several begin so: {}", several.join(", ")),
+            )),
         }
     }
 
@@ -178,7 +202,12 @@ impl Store {
     /// If the database cannot be written.
     pub fn keep_calibration(&self, calibration: &Calibration) -> Result<(), StoreError> {
         let json = to_json("-", "the calibration", calibration)?;
-        self.with(|connection| connection.execute("INSERT OR REPLACE INTO settings (name, value) VALUES ('calibration', ?1)", [json]))?;
+        self.with(|connection| {
+            connection.execute(
+                "INSERT OR REPLACE INTO settings (name, value) VALUES ('calibration', ?1)",
+                [json],
+            )
+        })?;
         Ok(())
     }
 
@@ -187,8 +216,13 @@ impl Store {
     /// # Errors
     /// If the database cannot be read.
     pub fn calibration(&self) -> Result<Option<Calibration>, StoreError> {
-        let json: Option<String> =
-            self.with(|connection| connection.query_row("SELECT value FROM settings WHERE name = 'calibration'", [], |row| row.get(0)).optional())?;
+        let json: Option<String> = self.with(|connection| {
+            connection
+                .query_row("SELECT value FROM settings WHERE name = 'calibration'", [], |row| {
+                    row.get(0)
+                })
+                .optional()
+        })?;
         json.map(|json| from_json("-", "the calibration", &json)).transpose()
     }
 }
@@ -211,13 +245,24 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
 }
 
 fn state_of(name: &str) -> RunState {
-    [RunState::Running, RunState::Finished, RunState::Interrupted].into_iter().find(|state| state.name() == name).unwrap_or(RunState::Failed)
+    [RunState::Running, RunState::Finished, RunState::Interrupted]
+        .into_iter()
+        .find(|state| state.name() == name)
+        .unwrap_or(RunState::Failed)
 }
 
 fn to_json<T: serde::Serialize>(run: &str, what: &str, value: &T) -> Result<String, StoreError> {
-    serde_json::to_string(value).map_err(|source| StoreError::Content { run: run.into(), what: what.into(), source })
+    serde_json::to_string(value).map_err(|source| StoreError::Content {
+        run: run.into(),
+        what: what.into(),
+        source,
+    })
 }
 
 fn from_json<T: DeserializeOwned>(run: &str, what: &str, json: &str) -> Result<T, StoreError> {
-    serde_json::from_str(json).map_err(|source| StoreError::Content { run: run.into(), what: what.into(), source })
+    serde_json::from_str(json).map_err(|source| StoreError::Content {
+        run: run.into(),
+        what: what.into(),
+        source,
+    })
 }

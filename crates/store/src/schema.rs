@@ -1,8 +1,10 @@
-//! The tables. Each change is one more migration; a database says in `user_version` how many it has.
+//! The tables. Each change is one more migration; a database says in `user_version` how many it
+//! has.
 use rusqlite::{Connection, Transaction};
 use serde_json::{Value, json};
 
-/// "Pipn" in ASCII: tells Pippin's databases from others (sqlite.org/pragma.html, `application_id`).
+/// "Pipn" in ASCII: tells Pippin's databases from others (sqlite.org/pragma.html,
+/// `application_id`).
 pub const APPLICATION_ID: i64 = 0x5069_706e;
 
 type Migration = fn(&Transaction<'_>) -> rusqlite::Result<()>;
@@ -45,11 +47,13 @@ fn first(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     )
 }
 
-/// Throughput came to be made of the answers that ended within a stretch; before, of the requests that were due within it. Older trials
-/// keep the figures they had.
+/// Throughput came to be made of the answers that ended within a stretch; before, of the requests
+/// that were due within it. Older trials keep the figures they had.
 fn answered(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
-    let rows: Vec<(i64, String)> =
-        transaction.prepare("SELECT rowid, record FROM trials")?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
+    let rows: Vec<(i64, String)> = transaction
+        .prepare("SELECT rowid, record FROM trials")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
     for (row, record) in rows {
         // What cannot be read is left as it is, and named when the run is loaded.
         let Ok(mut record) = serde_json::from_str::<Value>(&record) else { continue };
@@ -61,7 +65,10 @@ fn answered(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         for phase in load["phases"].as_array_mut().into_iter().flatten() {
             add_answered(&mut phase["measured"]);
         }
-        transaction.execute("UPDATE trials SET record = ?2 WHERE rowid = ?1", rusqlite::params![row, record.to_string()])?;
+        transaction.execute(
+            "UPDATE trials SET record = ?2 WHERE rowid = ?1",
+            rusqlite::params![row, record.to_string()],
+        )?;
     }
     Ok(())
 }
@@ -69,13 +76,16 @@ fn answered(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
 fn add_answered(measured: &mut Value) {
     if measured.get("answered").is_none() && measured.get("requests").is_some() {
         let requests = &measured["requests"];
-        measured["answered"] = json!({"completed": requests["completed"], "good": requests["good"]});
+        measured["answered"] =
+            json!({"completed": requests["completed"], "good": requests["good"]});
     }
 }
 
-/// Brings a database up to date, in one transaction: another Pippin sees either the old schema or the new one.
+/// Brings a database up to date, in one transaction: another Pippin sees either the old schema or
+/// the new one.
 pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
-    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let transaction =
+        connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
     for migration in MIGRATIONS.iter().skip(version.max(0) as usize) {
         migration(&transaction)?;

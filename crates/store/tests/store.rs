@@ -1,4 +1,5 @@
-//! The store on real files: older, newer, foreign and damaged databases, and what must not depend on their size.
+//! The store on real files: older, newer, foreign and damaged databases, and what must not depend
+//! on their size.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
 use pippin_model::run::{RunHeader, RunState};
 use pippin_store::{Store, StoreError};
@@ -26,12 +27,18 @@ fn a_database_of_schema_1_opens_and_reads() {
     let list = store.list().unwrap();
     assert_eq!(list.len(), 1);
     let run = &list[0];
-    assert_eq!((run.id.as_str(), run.plan.as_str(), run.trials, run.targets, run.invalid), ("20261121-203539-hello", "hello", 2, 2, 0));
+    assert_eq!(
+        (run.id.as_str(), run.plan.as_str(), run.trials, run.targets, run.invalid),
+        ("20261121-203539-hello", "hello", 2, 2, 0)
+    );
     assert_eq!(run.state, RunState::Finished);
     let record = store.load("20261121").unwrap();
     assert_eq!(record.trials.len(), 2);
     let response = &record.trials[0].load.as_ref().unwrap().measured.spans.response_time;
-    assert!(response.count() > 600_000 && response.quantile_ns(0.99).is_some_and(|ns| (280_000..290_000).contains(&ns)));
+    assert!(
+        response.count() > 600_000
+            && response.quantile_ns(0.99).is_some_and(|ns| (280_000..290_000).contains(&ns))
+    );
     let history = store.history("rust/axum").unwrap();
     assert_eq!(history.len(), 1);
     assert!(history[0].goodput_per_s.is_some_and(|rate| rate > 60_000.0));
@@ -53,7 +60,11 @@ fn what_is_written_is_read_back_equal() {
     for (number, trial) in (0..).zip(&old.trials) {
         store.add_trial(&old.header.id, number, trial).unwrap();
     }
-    assert_eq!(store.load("latest").unwrap().state, RunState::Running, "killed in the middle, it is not finished");
+    assert_eq!(
+        store.load("latest").unwrap().state,
+        RunState::Running,
+        "killed in the middle, it is not finished"
+    );
     store.end(&old.header.id, RunState::Interrupted, 7).unwrap();
     drop(store);
     let again = Store::open(&path).unwrap().load(&old.header.id).unwrap();
@@ -63,7 +74,10 @@ fn what_is_written_is_read_back_equal() {
 
 /// What lies beside the file too: SQLite must not have begun a journal.
 fn bytes_and_neighbours(path: &Path) -> (Vec<u8>, Vec<PathBuf>) {
-    let mut neighbours: Vec<PathBuf> = std::fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut neighbours: Vec<PathBuf> = std::fs::read_dir(path.parent().unwrap())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     neighbours.sort();
     (std::fs::read(path).unwrap(), neighbours)
 }
@@ -81,10 +95,14 @@ fn refused(path: &Path, expected: &str) {
 fn foreign_files_are_named_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("notes.txt");
-    std::fs::write(&text, "Dear diary, today I measured a server. It was fast.\n".repeat(40)).unwrap();
+    std::fs::write(&text, "Dear diary, today I measured a server. It was fast.\n".repeat(40))
+        .unwrap();
     refused(&text, "is not a database of Pippin's");
     let other = folder.path().join("other.db");
-    Connection::open(&other).unwrap().execute_batch("CREATE TABLE songs (title TEXT); INSERT INTO songs VALUES ('x');").unwrap();
+    Connection::open(&other)
+        .unwrap()
+        .execute_batch("CREATE TABLE songs (title TEXT); INSERT INTO songs VALUES ('x');")
+        .unwrap();
     refused(&other, "another program made it");
 }
 
@@ -126,13 +144,18 @@ fn names_of_runs_may_be_cut_short_but_not_ambiguous() {
     }
     assert_eq!(store.resolve("20261122").unwrap(), "20261122-100000-users");
     assert_eq!(store.resolve("latest").unwrap(), "20261122-100000-users");
-    assert_eq!(store.resolve("20261121-100000-hello").unwrap(), "20261121-100000-hello", "a whole name wins over a longer one");
+    assert_eq!(
+        store.resolve("20261121-100000-hello").unwrap(),
+        "20261121-100000-hello",
+        "a whole name wins over a longer one"
+    );
     assert!(store.resolve("20261121").unwrap_err().to_string().contains("several begin so"));
     assert!(store.resolve("1999").unwrap_err().to_string().contains("pippin history"));
 }
 
-/// A thousand runs list in far less than a second (`cargo run --release -p pippin-store --example list_runs` measures it). What that rests
-/// on is tested here: every look at the trials goes by an index, and no record is read.
+/// A thousand runs list in far less than a second (`cargo run --release -p pippin-store --example
+/// list_runs` measures it). What that rests on is tested here: every look at the trials goes by an
+/// index, and no record is read.
 #[test]
 fn a_thousand_runs_are_listed_by_index() {
     let folder = tempfile::tempdir().unwrap();
@@ -151,8 +174,18 @@ fn a_thousand_runs_are_listed_by_index() {
     }
     connection.execute_batch("COMMIT").unwrap();
     let list = store.list().unwrap();
-    assert_eq!((list.len(), list[0].id.as_str(), list[999].id.as_str(), list[0].trials), (1_000, "run-0999", "run-0000", 1));
-    assert!(store.load("run-0001").unwrap_err().to_string().contains("run run-0001: a trial cannot be read"), "but a whole run does");
+    assert_eq!(
+        (list.len(), list[0].id.as_str(), list[999].id.as_str(), list[0].trials),
+        (1_000, "run-0999", "run-0000", 1)
+    );
+    assert!(
+        store
+            .load("run-0001")
+            .unwrap_err()
+            .to_string()
+            .contains("run run-0001: a trial cannot be read"),
+        "but a whole run does"
+    );
     for query in [
         "SELECT count(*) FROM trials WHERE run = 'x'",
         "SELECT count(DISTINCT target) FROM trials WHERE run = 'x'",
@@ -160,8 +193,17 @@ fn a_thousand_runs_are_listed_by_index() {
         "SELECT record FROM trials WHERE run = 'x' ORDER BY number",
         "SELECT verdict FROM trials JOIN runs ON runs.id = run WHERE target = 'x'",
     ] {
-        let plan: Vec<String> =
-            connection.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap().query_map([], |row| row.get(3)).unwrap().map(Result::unwrap).collect();
-        assert!(plan.iter().all(|step| !step.starts_with("SCAN")) && plan.iter().any(|step| step.contains("INDEX")), "{query}: {plan:?}");
+        let plan: Vec<String> = connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {query}"))
+            .unwrap()
+            .query_map([], |row| row.get(3))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert!(
+            plan.iter().all(|step| !step.starts_with("SCAN"))
+                && plan.iter().any(|step| step.contains("INDEX")),
+            "{query}: {plan:?}"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Two processes write runs into one database at once, and nothing is lost. The test starts itself twice as the writers, so that they are
-//! processes and not threads.
+//! Two processes write runs into one database at once, and nothing is lost. The test starts itself
+//! twice as the writers, so that they are processes and not threads.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
 use pippin_model::run::RunState;
 use pippin_store::Store;
@@ -24,7 +24,10 @@ fn main() -> ExitCode {
 
 fn template(folder: &Path) -> PathBuf {
     let path = folder.join("template.db");
-    rusqlite::Connection::open(&path).unwrap().execute_batch(include_str!("fixtures/schema-1.sql")).unwrap();
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute_batch(include_str!("fixtures/schema-1.sql"))
+        .unwrap();
     path
 }
 
@@ -51,7 +54,8 @@ fn two_processes_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("shared.db");
     let this = std::env::current_exe().unwrap();
-    let start = |writer: &str| Command::new(&this).arg("write").arg(&path).arg(writer).spawn().unwrap();
+    let start =
+        |writer: &str| Command::new(&this).arg("write").arg(&path).arg(writer).spawn().unwrap();
     let mut writers = [start("a"), start("b")];
     for writer in &mut writers {
         assert!(writer.wait().unwrap().success(), "a writer failed");

@@ -1,4 +1,5 @@
-//! The least HTTP/1.1 that a benchmark client needs: a thread a connection, requests without bodies.
+//! The least HTTP/1.1 that a benchmark client needs: a thread a connection, requests without
+//! bodies.
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 
@@ -33,7 +34,9 @@ pub fn serve(listener: TcpListener, mode: Mode, server: &'static Server) {
             continue;
         }
         // A thousand devices have a thread each.
-        let spawned = std::thread::Builder::new().stack_size(256 * 1024).spawn(move || connection(&stream, mode, server));
+        let spawned = std::thread::Builder::new()
+            .stack_size(256 * 1024)
+            .spawn(move || connection(&stream, mode, server));
         if let Err(error) = spawned {
             eprintln!("cheat: no thread: {error}");
         }
@@ -48,7 +51,10 @@ fn connection(stream: &TcpStream, mode: Mode, server: &Server) {
             println!("{} {}", request.method, request.path);
         }
         let answer = server.answer(&request);
-        if write(stream, mode, &request, &answer).is_err() || request.close || mode.is("silent-close") {
+        if write(stream, mode, &request, &answer).is_err()
+            || request.close
+            || mode.is("silent-close")
+        {
             return;
         }
     }
@@ -58,7 +64,8 @@ fn read(reader: &mut impl BufRead) -> Option<Request> {
     let mut line = String::new();
     reader.read_line(&mut line).ok().filter(|length| *length > 0)?;
     let mut words = line.split_ascii_whitespace();
-    let mut request = Request { method: words.next()?.into(), path: words.next()?.into(), close: false };
+    let mut request =
+        Request { method: words.next()?.into(), path: words.next()?.into(), close: false };
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).ok().filter(|length| *length > 0)?;
@@ -69,10 +76,19 @@ fn read(reader: &mut impl BufRead) -> Option<Request> {
     }
 }
 
-fn write(mut stream: &TcpStream, mode: Mode, request: &Request, answer: &Answer) -> std::io::Result<()> {
+fn write(
+    mut stream: &TcpStream,
+    mode: Mode,
+    request: &Request,
+    answer: &Answer,
+) -> std::io::Result<()> {
     let Answer { status, content_type, body } = answer;
     let close = if request.close { "Connection: close\r\n" } else { "" };
-    let mut bytes = format!("HTTP/1.1 {status} X\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n{close}\r\n", body.len()).into_bytes();
+    let mut bytes = format!(
+        "HTTP/1.1 {status} X\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n{close}\r\n",
+        body.len()
+    )
+    .into_bytes();
     if request.method != "HEAD" || mode.is("head-body") {
         bytes.extend_from_slice(body);
     }
@@ -84,7 +100,10 @@ pub fn percent_decode(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
-        let decoded = (first == b'%').then(|| tail.get(..2)).flatten().and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+        let decoded = (first == b'%')
+            .then(|| tail.get(..2))
+            .flatten()
+            .and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
         bytes.push(decoded.unwrap_or(first));
         rest = if decoded.is_some() { &tail[2..] } else { tail };
     }

@@ -23,7 +23,9 @@ pub fn before_listening(mode: Mode) {
         mode if mode.is("lingers") => sleep_for_ever(),
         mode if mode.is("ignores-sigterm") => ignore_sigterm(),
         mode if mode.is("workers-stop-later") => stop_with_worker(),
-        mode if mode.is("stops-later") => on_sigterm(|| std::thread::sleep(Duration::from_millis(150)), true),
+        mode if mode.is("stops-later") => {
+            on_sigterm(|| std::thread::sleep(Duration::from_millis(150)), true)
+        }
         mode if mode.is("leaves-child") => drop(leave("leave-and-exit")),
         mode if mode.is("leave-and-exit") => {
             leave("lingers");
@@ -40,7 +42,11 @@ pub fn before_listening(mode: Mode) {
 /// The port that the environment names, or in the mode `fixed-port` that of the mode.
 pub fn listen(mode: Mode) -> TcpListener {
     let host = std::env::var("HOST").unwrap_or_else(|_| "127.0.0.1".into());
-    let port = if mode.is("fixed-port") { mode.number().to_string() } else { std::env::var("PORT").unwrap_or_else(|_| "8080".into()) };
+    let port = if mode.is("fixed-port") {
+        mode.number().to_string()
+    } else {
+        std::env::var("PORT").unwrap_or_else(|_| "8080".into())
+    };
     TcpListener::bind(format!("{host}:{port}")).unwrap_or_else(|error| {
         eprintln!("cannot listen on {host}:{port}: {error}");
         exit(1)
@@ -50,7 +56,8 @@ pub fn listen(mode: Mode) -> TcpListener {
 /// What happens when the request of this number (from 1) came.
 pub fn on_request(mode: Mode, number: u64) {
     if mode.is("crashes-after") && number > mode.number() {
-        // Whoever holds the lock ends the process: another request's thread would begin a second panic that the exit cuts in two.
+        // Whoever holds the lock ends the process: another request's thread would begin a second
+        // panic that the exit cuts in two.
         let mut stderr = std::io::stderr().lock();
         let _ = writeln!(stderr, "panic: index out of range after {number} requests");
         exit(70);

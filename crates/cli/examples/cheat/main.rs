@@ -1,8 +1,9 @@
-//! A server that serves every workload rightly, or cheats or misbehaves in the one way that its first argument names: what the tests of
-//! proofs and lifecycle start as a target.
+//! A server that serves every workload rightly, or cheats or misbehaves in the one way that its
+//! first argument names: what the tests of proofs and lifecycle start as a target.
 //!
-//! `cheat MODE[:NUMBER] MARKER...` reads `HOST`, `PORT`, `DATABASE_URL` and `UPSTREAM_URL` as every target does. The marker serves the
-//! tests only: they look for processes that have it in their command line.
+//! `cheat MODE[:NUMBER] MARKER...` reads `HOST`, `PORT`, `DATABASE_URL` and `UPSTREAM_URL` as every
+//! target does. The marker serves the tests only: they look for processes that have it in their
+//! command line.
 mod device;
 mod http;
 mod lifecycle;
@@ -138,7 +139,10 @@ impl Server {
             "/api/users/" => self.users.answer(mode),
             "/api/proxy/" => self.upstream.answer(mode),
             "/device" => device::answer(mode, &self.permits),
-            path => match (path.strip_prefix("/hola/"), path.strip_prefix("/page/").and_then(|n| n.parse().ok())) {
+            path => match (
+                path.strip_prefix("/hola/"),
+                path.strip_prefix("/page/").and_then(|n| n.parse().ok()),
+            ) {
                 (Some(name), _) => hola(mode, name),
                 (None, Some(n)) => page::answer(mode, n),
                 _ if mode.is("unknown-path-200") => Answer::text("welcome"),

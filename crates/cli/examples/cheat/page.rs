@@ -27,8 +27,15 @@ const FOOTER: &str = r"    </ul>
 
 /// Page `n`.
 pub fn answer(mode: Mode, n: u32) -> Answer {
-    let rows: Vec<String> = (1..=12).filter(|i| !(mode.is("page-row-missing") && *i == 6)).map(|i| row(mode, n, i)).collect();
-    let filler = if mode.is("page-too-long") { "<!-- so that there is more to measure -->".repeat(20) } else { String::new() };
+    let rows: Vec<String> = (1..=12)
+        .filter(|i| !(mode.is("page-row-missing") && *i == 6))
+        .map(|i| row(mode, n, i))
+        .collect();
+    let filler = if mode.is("page-too-long") {
+        "<!-- so that there is more to measure -->".repeat(20)
+    } else {
+        String::new()
+    };
     let page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n{HEAD}\n  <title>Page {n} - Catalogue</title>\n{NAVIGATION}\n    <h1>Page {n}</h1>\n    \
          <p>These are the twelve items of page {n}. Each has a name, which is escaped, and a price.</p>\n    <ul>\n{}\n{FOOTER}{filler}\n",
@@ -39,6 +46,13 @@ pub fn answer(mode: Mode, n: u32) -> Answer {
 
 fn row(mode: Mode, n: u32, i: u32) -> String {
     let name = format!("Item {i} <of> page {n} & more");
-    let name = if mode.is("page-unescaped") { name } else { name.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;") };
-    format!("      <li id=\"row-{n}-{i}\" class=\"item\"><a href=\"/page/{n}/items/{i}\">{name}</a> <span class=\"price\">{} EUR</span></li>", i * n)
+    let name = if mode.is("page-unescaped") {
+        name
+    } else {
+        name.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    };
+    format!(
+        "      <li id=\"row-{n}-{i}\" class=\"item\"><a href=\"/page/{n}/items/{i}\">{name}</a> <span class=\"price\">{} EUR</span></li>",
+        i * n
+    )
 }

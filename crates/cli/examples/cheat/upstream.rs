@@ -34,7 +34,10 @@ impl Upstream {
             _ => ask(),
         };
         self.under_way.fetch_sub(1, Ordering::SeqCst);
-        body.map_or_else(|message| Answer { status: 502, ..Answer::text(&message) }, |body| Answer::text(&body))
+        body.map_or_else(
+            |message| Answer { status: 502, ..Answer::text(&message) },
+            |body| Answer::text(&body),
+        )
     }
 
     fn cached(&self) -> Result<String, String> {
@@ -74,9 +77,15 @@ fn ask() -> Result<String, String> {
     let mut answer = String::new();
     TcpStream::connect(host)
         .and_then(|mut stream| {
-            stream.write_all(format!("GET /slow HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").as_bytes())?;
+            stream.write_all(
+                format!("GET /slow HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")
+                    .as_bytes(),
+            )?;
             stream.read_to_string(&mut answer)
         })
         .map_err(|error| error.to_string())?;
-    answer.split_once("\r\n\r\n").map(|(_, body)| body.to_string()).ok_or_else(|| "the upstream said nothing".into())
+    answer
+        .split_once("\r\n\r\n")
+        .map(|(_, body)| body.to_string())
+        .ok_or_else(|| "the upstream said nothing".into())
 }

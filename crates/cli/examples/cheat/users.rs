@@ -50,7 +50,9 @@ impl Users {
             *client = Some(Client::connect(&url, NoTls).map_err(|error| error.to_string())?);
         }
         let Some(client) = client.as_mut() else { return Err("no connection".into()) };
-        let rows = client.query(&format!("SELECT id, name, email FROM users ORDER BY id {order}"), &[]).map_err(|error| error.to_string())?;
+        let rows = client
+            .query(&format!("SELECT id, name, email FROM users ORDER BY id {order}"), &[])
+            .map_err(|error| error.to_string())?;
         let user = |row: Row| json!({"id": row.get::<_, i32>(0), "name": row.get::<_, String>(1), "email": row.get::<_, String>(2)});
         Ok(rows.into_iter().map(user).collect())
     }

@@ -15,14 +15,21 @@ use crate::signals;
 
 pub fn run(shared: &Shared, arguments: &CalibrateArguments) -> Result<u8, CliError> {
     let folder = root()?.join(".pippin");
-    std::fs::create_dir_all(&folder).map_err(CliError::io(format!("create {}", folder.display())))?;
+    std::fs::create_dir_all(&folder)
+        .map_err(CliError::io(format!("create {}", folder.display())))?;
     let say = |text: &str| {
         if !shared.quiet {
             eprintln!("{text}");
         }
     };
     let part = Duration::from_nanos(duration("-d", &arguments.duration)?);
-    let calibrator = Calibrator { folder: &folder, cpus: CpuSplit::default_for(&affinity::available()), part, say: &say, stop: signals::catch() };
+    let calibrator = Calibrator {
+        folder: &folder,
+        cpus: CpuSplit::default_for(&affinity::available()),
+        part,
+        say: &say,
+        stop: signals::catch(),
+    };
     let (json, text) = match arguments.devices {
         Some(devices) => {
             let think = think(&arguments.think)?;
@@ -37,7 +44,8 @@ pub fn run(shared: &Shared, arguments: &CalibrateArguments) -> Result<u8, CliErr
     };
     if let Some(path) = &arguments.json {
         let json = json.map_err(|error| CliError::Io("write JSON".into(), error.into()))?;
-        std::fs::write(path, json + "\n").map_err(CliError::io(format!("write {}", path.display())))?;
+        std::fs::write(path, json + "\n")
+            .map_err(CliError::io(format!("write {}", path.display())))?;
     }
     print(text.as_bytes())
 }
@@ -51,15 +59,27 @@ fn duration(name: &str, text: &str) -> Result<u64, CliError> {
 }
 
 fn text(calibration: &Calibration) -> String {
-    let mut out = format!("{} thread(s), {}\n\n{:>12} {:>14} {:>16}\n", calibration.threads, calibration.io, "connections", "requests/s", "CPU a request");
+    let mut out = format!(
+        "{} thread(s), {}\n\n{:>12} {:>14} {:>16}\n",
+        calibration.threads, calibration.io, "connections", "requests/s", "CPU a request"
+    );
     for (connections, rate) in &calibration.ceiling_per_s {
-        let cpu = calibration.cpu_per_request_ns.get(connections).map_or("-".into(), |ns| format_ns(*ns as u64));
+        let cpu = calibration
+            .cpu_per_request_ns
+            .get(connections)
+            .map_or("-".into(), |ns| format_ns(*ns as u64));
         out.push_str(&format!("{connections:>12} {:>14} {cpu:>16}\n", format_count(*rate)));
     }
     let ns = |value: Option<u64>| value.map_or("-".into(), format_ns);
-    out.push_str(&format!("\na connection for each request: {} requests/s\n", calibration.ceiling_connect_per_s.map_or("-".into(), format_count)));
+    out.push_str(&format!(
+        "\na connection for each request: {} requests/s\n",
+        calibration.ceiling_connect_per_s.map_or("-".into(), format_count)
+    ));
     out.push_str(&format!("shortest round trip: {}\n", ns(calibration.min_round_trip_ns)));
-    out.push_str(&format!("send lag at 5,000 requests/s: p99 {}\n", ns(calibration.send_lag_p99_ns)));
+    out.push_str(&format!(
+        "send lag at 5,000 requests/s: p99 {}\n",
+        ns(calibration.send_lag_p99_ns)
+    ));
     out
 }
 
@@ -67,7 +87,14 @@ fn device_text(devices: u32, result: &LoadResult) -> String {
     let ns = |value: Option<u64>| value.map_or("-".into(), format_ns);
     let mut out = format!(
         "{:<10}{:>10}{:>14}{:>12}{:>14}{:>14}{:>12}{:>10}\n",
-        "phase", "live", "requests/s", "connect p99", "headers p50", "headers p99", "lag p99", "errors"
+        "phase",
+        "live",
+        "requests/s",
+        "connect p99",
+        "headers p50",
+        "headers p99",
+        "lag p99",
+        "errors"
     );
     for phase in &result.phases {
         let m = &phase.measured;
@@ -84,7 +111,11 @@ fn device_text(devices: u32, result: &LoadResult) -> String {
         ));
     }
     if let Some(rss) = result.generator.max_rss_bytes {
-        out.push_str(&format!("generator: {} at its peak, {:.0} B a device\n", format_bytes(rss), rss as f64 / f64::from(devices)));
+        out.push_str(&format!(
+            "generator: {} at its peak, {:.0} B a device\n",
+            format_bytes(rss),
+            rss as f64 / f64::from(devices)
+        ));
     }
     out
 }

@@ -7,7 +7,8 @@ use crate::arguments::CapacityArguments;
 use crate::exit::{self, CliError};
 
 pub fn run(shared: &Shared, arguments: &CapacityArguments) -> Result<u8, CliError> {
-    let memory_bytes = parse_bytes(&arguments.memory).map_err(|error| CliError::User(format!("--memory: {error}")))?;
+    let memory_bytes = parse_bytes(&arguments.memory)
+        .map_err(|error| CliError::User(format!("--memory: {error}")))?;
     let machine = Machine { cores: f64::from(arguments.cores), memory_bytes };
     let store = shared.store(&root()?)?;
     let mut measured = Vec::new();
@@ -28,7 +29,8 @@ pub fn run(shared: &Shared, arguments: &CapacityArguments) -> Result<u8, CliErro
     let plans: Vec<DevicePlan> = targets
         .iter()
         .filter_map(|target| {
-            let of_target: Vec<Measured> = measured.iter().filter(|m| m.target == *target).cloned().collect();
+            let of_target: Vec<Measured> =
+                measured.iter().filter(|m| m.target == *target).cloned().collect();
             plan(&of_target, &machine)
         })
         .collect();
@@ -36,11 +38,16 @@ pub fn run(shared: &Shared, arguments: &CapacityArguments) -> Result<u8, CliErro
         return Err(CliError::User("none of the runs has a measured trial".into()));
     }
     if arguments.json {
-        let json = serde_json::to_string_pretty(&plans).map_err(|error| CliError::Io("write JSON".into(), error.into()))?;
+        let json = serde_json::to_string_pretty(&plans)
+            .map_err(|error| CliError::Io("write JSON".into(), error.into()))?;
         print(format!("{json}\n").as_bytes())?;
         return Ok(exit::OK);
     }
-    let mut out = format!("{} processors, {} of memory for the target\n\n", arguments.cores, format_bytes(memory_bytes));
+    let mut out = format!(
+        "{} processors, {} of memory for the target\n\n",
+        arguments.cores,
+        format_bytes(memory_bytes)
+    );
     for plan in &plans {
         let count = |value: Option<f64>| value.map_or("unknown".into(), format_count);
         out.push_str(&format!(

@@ -23,34 +23,56 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     }
     let (a, b) = (side(shared, &arguments.a)?, side(shared, &arguments.b)?);
     let differing = differences(&a.header, &b.header);
-    let refusing: Vec<&Difference> = differing.iter().filter(|difference| difference.refuses).collect();
+    let refusing: Vec<&Difference> =
+        differing.iter().filter(|difference| difference.refuses).collect();
     if !refusing.is_empty() && !arguments.force {
-        let list: Vec<String> = refusing.iter().map(|d| format!("  {}: {} against {}", d.what, d.a, d.b)).collect();
-        return Err(CliError::User(format!("these two cannot be compared like with like; --force compares them all the same:\n{}", list.join("\n"))));
+        let list: Vec<String> =
+            refusing.iter().map(|d| format!("  {}: {} against {}", d.what, d.a, d.b)).collect();
+        return Err(CliError::User(format!(
+            "these two cannot be compared like with like; --force compares them all the same:\n{}",
+            list.join("\n")
+        )));
     }
     let comparison = compare(&a.trials, &b.trials, &mut Xoshiro256PlusPlus::seed_from_u64(SEED));
     if comparison.targets.is_empty() {
         return Err(CliError::User("the two have no target in common".into()));
     }
-    let sides = Sides { a: a.header.id, b: b.header.id, comparison, differences: differing, more: Vec::new() };
+    let sides = Sides {
+        a: a.header.id,
+        b: b.header.id,
+        comparison,
+        differences: differing,
+        more: Vec::new(),
+    };
     conclude(arguments, &bounds, &sides)
 }
 
-/// A run of the store, or the JSON of one in a file; a target behind `#` narrows it: `latest#go/net-http`.
+/// A run of the store, or the JSON of one in a file; a target behind `#` narrows it:
+/// `latest#go/net-http`.
 fn side(shared: &Shared, name: &str) -> Result<RunRecord, CliError> {
-    let (name, target) = name.split_once('#').map_or((name, None), |(name, target)| (name, Some(target)));
+    let (name, target) =
+        name.split_once('#').map_or((name, None), |(name, target)| (name, Some(target)));
     let mut record = if Path::new(name).is_file() {
         let text = std::fs::read_to_string(name).map_err(CliError::io(format!("read {name}")))?;
-        serde_json::from_str(&text).map_err(|error| CliError::User(format!("{name} is no run: {error}; `pippin export RUN --format record` writes one")))?
+        serde_json::from_str(&text).map_err(|error| {
+            CliError::User(format!(
+                "{name} is no run: {error}; `pippin export RUN --format record` writes one"
+            ))
+        })?
     } else {
         let root = root()?;
         shared.store(&root)?.load(name).map_err(|error| with_hint(error, name, &root))?
     };
     if let Some(target) = target {
-        let known: Vec<String> = record.header.plan.targets.iter().map(ToString::to_string).collect();
+        let known: Vec<String> =
+            record.header.plan.targets.iter().map(ToString::to_string).collect();
         record.trials.retain(|trial| trial.spec.target.to_string() == target);
         if record.trials.is_empty() {
-            return Err(CliError::User(format!("run {} has no trial of `{target}` (it has {})", record.header.id, known.join(", "))));
+            return Err(CliError::User(format!(
+                "run {} has no trial of `{target}` (it has {})",
+                record.header.id,
+                known.join(", ")
+            )));
         }
     }
     Ok(record)
@@ -59,8 +81,12 @@ fn side(shared: &Shared, name: &str) -> Result<RunRecord, CliError> {
 /// What is no run may be a branch.
 fn with_hint(error: StoreError, name: &str, root: &Path) -> CliError {
     match error {
-        StoreError::UnknownRun(..) if Repository::of(root).is_ok_and(|repository| repository.knows(name)) => {
-            CliError::User(format!("{error}; `{name}` is a revision of git: to compare a target in two of them, add --target TARGET --plan PLAN --install"))
+        StoreError::UnknownRun(..)
+            if Repository::of(root).is_ok_and(|repository| repository.knows(name)) =>
+        {
+            CliError::User(format!(
+                "{error}; `{name}` is a revision of git: to compare a target in two of them, add --target TARGET --plan PLAN --install"
+            ))
         }
         other => other.into(),
     }

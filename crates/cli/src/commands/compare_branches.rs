@@ -1,4 +1,5 @@
-//! `pippin compare A B --target TARGET --plan PLAN`: a target as it is in two branches, as two targets of one interleaved run.
+//! `pippin compare A B --target TARGET --plan PLAN`: a target as it is in two branches, as two
+//! targets of one interleaved run.
 use pippin_lab::catalog::Catalog;
 use pippin_lab::revision::{Repository, Revision};
 use pippin_model::plan::PlanOptions;
@@ -27,9 +28,18 @@ struct Branch {
     id: TargetId,
 }
 
-pub fn run(shared: &Shared, arguments: &CompareArguments, target: &str, plan: &str, bounds: &[FailIf]) -> Result<u8, CliError> {
+pub fn run(
+    shared: &Shared,
+    arguments: &CompareArguments,
+    target: &str,
+    plan: &str,
+    bounds: &[FailIf],
+) -> Result<u8, CliError> {
     let catalog = Catalog::find(&here()?)?;
-    let target: TargetId = target.parse().map_err(|error: pippin_model::target::TargetIdError| CliError::User(format!("--target: {error}")))?;
+    let target: TargetId =
+        target.parse().map_err(|error: pippin_model::target::TargetIdError| {
+            CliError::User(format!("--target: {error}"))
+        })?;
     let repository = Repository::of(catalog.root())?;
     let branches = branches(&repository, arguments, &target)?;
     if !arguments.install {
@@ -38,12 +48,19 @@ pub fn run(shared: &Shared, arguments: &CompareArguments, target: &str, plan: &s
         )));
     }
     let ids = branches.iter().map(|branch| branch.id.clone()).collect();
-    let options = PlanOptions { quick: arguments.quick, targets: Some(ids), repetitions: arguments.repeat, ..PlanOptions::default() };
+    let options = PlanOptions {
+        quick: arguments.quick,
+        targets: Some(ids),
+        repetitions: arguments.repeat,
+        ..PlanOptions::default()
+    };
     let plan = catalog.plan(plan, &options)?;
     let folder = folder(&catalog, arguments.out.as_deref(), &plan.id)?;
     let copies = Copies::within(&folder);
     let how = How { folder: &folder, install: true, yes: arguments.yes, seed: arguments.seed };
-    let measured = copies.write(&repository, &branches, &target, catalog).and_then(|catalog| measure(shared, &catalog, plan, &how));
+    let measured = copies
+        .write(&repository, &branches, &target, catalog)
+        .and_then(|catalog| measure(shared, &catalog, plan, &how));
     let record = measured.inspect_err(|_| copies.remove())?;
     write_page(&View::of(&record), &folder)?;
     if record.state == RunState::Interrupted {
@@ -60,8 +77,13 @@ pub fn run(shared: &Shared, arguments: &CompareArguments, target: &str, plan: &s
 }
 
 /// Both branches. Equal files are refused: whatever the comparison found, it would be noise.
-fn branches(repository: &Repository, arguments: &CompareArguments, target: &TargetId) -> Result<[Branch; 2], CliError> {
-    let (a, b) = (repository.revision(&arguments.a, target)?, repository.revision(&arguments.b, target)?);
+fn branches(
+    repository: &Repository,
+    arguments: &CompareArguments,
+    target: &TargetId,
+) -> Result<[Branch; 2], CliError> {
+    let (a, b) =
+        (repository.revision(&arguments.a, target)?, repository.revision(&arguments.b, target)?);
     if a.tree == b.tree && !arguments.force {
         return Err(CliError::User(format!(
             "{} is the same in `{}` ({}) and `{}` ({}), to the last file: there is nothing to compare; --force measures both all the same, which shows the noise",
@@ -74,8 +96,13 @@ fn branches(repository: &Repository, arguments: &CompareArguments, target: &Targ
     }
     // `a/b` and `a-b` have the same label, and so has a branch that is compared with itself.
     let ends = if a.label() == b.label() { ["-a", "-b"] } else { ["", ""] };
-    let branch =
-        |revision: Revision, end: &str| Branch { id: TargetId { name: format!("{}@{}{end}", target.name, revision.label()), ..target.clone() }, revision };
+    let branch = |revision: Revision, end: &str| Branch {
+        id: TargetId {
+            name: format!("{}@{}{end}", target.name, revision.label()),
+            ..target.clone()
+        },
+        revision,
+    };
     Ok([branch(a, ends[0]), branch(b, ends[1])])
 }
 
@@ -83,15 +110,25 @@ fn branches(repository: &Repository, arguments: &CompareArguments, target: &Targ
 struct Copies(PathBuf);
 
 impl Copies {
-    /// A folder that is there for this process only, so that nothing of the user's is taken for it, or removed with it.
+    /// A folder that is there for this process only, so that nothing of the user's is taken for it,
+    /// or removed with it.
     fn within(folder: &Path) -> Self {
         Self(folder.join(format!("branches-{}", process::id())))
     }
 
     /// Writes both, each at `<branch>/<language>/<name>`; the catalogue that knows them.
-    fn write(&self, repository: &Repository, branches: &[Branch; 2], target: &TargetId, mut catalog: Catalog) -> Result<Catalog, CliError> {
+    fn write(
+        &self,
+        repository: &Repository,
+        branches: &[Branch; 2],
+        target: &TargetId,
+        mut catalog: Catalog,
+    ) -> Result<Catalog, CliError> {
         if self.0.exists() {
-            return Err(CliError::User(format!("{} is there already; remove it, or name another --out", self.0.display())));
+            return Err(CliError::User(format!(
+                "{} is there already; remove it, or name another --out",
+                self.0.display()
+            )));
         }
         for branch in branches {
             let label = branch.id.name.split_once('@').map_or("", |(_, label)| label);
@@ -114,10 +151,16 @@ fn tell_missing(record: &RunRecord, branch: &Branch) -> bool {
     if trials.iter().any(|trial| trial.load.is_some() && trial.failure.is_none()) {
         return false;
     }
-    let unavailable = record.header.targets.get(&branch.id).and_then(|info| info.unavailable.clone());
+    let unavailable =
+        record.header.targets.get(&branch.id).and_then(|info| info.unavailable.clone());
     let why = unavailable.or_else(|| trials.drain(..).find_map(|trial| trial.failure));
     match why {
-        Some(failure) => eprintln!("{}: no result: {}: {}", branch.revision.name, failure.stage.name(), failure.message),
+        Some(failure) => eprintln!(
+            "{}: no result: {}: {}",
+            branch.revision.name,
+            failure.stage.name(),
+            failure.message
+        ),
         None => eprintln!("{}: no result", branch.revision.name),
     }
     true
@@ -128,8 +171,11 @@ fn of(record: &RunRecord, branch: &Branch) -> Vec<TrialRecord> {
 }
 
 fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
-    let comparison = compare(&of(record, a), &of(record, b), &mut Xoshiro256PlusPlus::seed_from_u64(SEED));
-    let words = |branch: &Branch| format!("{} (commit {})", branch.revision.name, branch.revision.short_commit());
+    let comparison =
+        compare(&of(record, a), &of(record, b), &mut Xoshiro256PlusPlus::seed_from_u64(SEED));
+    let words = |branch: &Branch| {
+        format!("{} (commit {})", branch.revision.name, branch.revision.short_commit())
+    };
     let json = |branch: &Branch| serde_json::json!({"revision": branch.revision.name, "commit": branch.revision.commit, "target": branch.id});
     Sides {
         a: words(a),
@@ -140,11 +186,21 @@ fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
     }
 }
 
-/// What differs besides: one run has one host, plan and workload, but branches may be installed in other ways.
+/// What differs besides: one run has one host, plan and workload, but branches may be installed in
+/// other ways.
 fn differences(record: &RunRecord, a: &Branch, b: &Branch) -> Vec<Difference> {
-    let (Some(before), Some(after)) = (record.header.targets.get(&a.id), record.header.targets.get(&b.id)) else { return Vec::new() };
+    let (Some(before), Some(after)) =
+        (record.header.targets.get(&a.id), record.header.targets.get(&b.id))
+    else {
+        return Vec::new();
+    };
     let route = |route: &Option<String>| route.clone().unwrap_or_else(|| "unknown".into());
-    let seen =
-        [("way of installation", route(&before.route), route(&after.route)), ("versions", format!("{:?}", before.versions), format!("{:?}", after.versions))];
-    seen.into_iter().filter(|(_, a, b)| a != b).map(|(what, a, b)| Difference { what: what.into(), a, b, refuses: false }).collect()
+    let seen = [
+        ("way of installation", route(&before.route), route(&after.route)),
+        ("versions", format!("{:?}", before.versions), format!("{:?}", after.versions)),
+    ];
+    seen.into_iter()
+        .filter(|(_, a, b)| a != b)
+        .map(|(what, a, b)| Difference { what: what.into(), a, b, refuses: false })
+        .collect()
 }

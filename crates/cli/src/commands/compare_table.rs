@@ -1,4 +1,5 @@
-//! The table of a comparison, and what follows from it: which bound was passed, which side is INVALID.
+//! The table of a comparison, and what follows from it: which bound was passed, which side is
+//! INVALID.
 use pippin_model::caveat::Verdict;
 use pippin_model::trial::Step;
 use pippin_model::units::{format_bytes, format_count, format_ns};
@@ -25,11 +26,20 @@ pub struct Sides {
 
 /// The bounds of the command line.
 pub fn bounds(arguments: &CompareArguments) -> Result<Vec<FailIf>, CliError> {
-    arguments.fail_if.iter().map(|text| text.parse()).collect::<Result<_, FailIfError>>().map_err(|error| CliError::User(error.to_string()))
+    arguments
+        .fail_if
+        .iter()
+        .map(|text| text.parse())
+        .collect::<Result<_, FailIfError>>()
+        .map_err(|error| CliError::User(error.to_string()))
 }
 
 /// Writes the comparison; the exit code. A result that is not what it claims to be passes no bound.
-pub fn conclude(arguments: &CompareArguments, bounds: &[FailIf], sides: &Sides) -> Result<u8, CliError> {
+pub fn conclude(
+    arguments: &CompareArguments,
+    bounds: &[FailIf],
+    sides: &Sides,
+) -> Result<u8, CliError> {
     let out = if arguments.json { json(sides)? } else { text(sides) };
     print(out.as_bytes())?;
     let failed = judge(&sides.comparison, bounds);
@@ -42,11 +52,13 @@ pub fn conclude(arguments: &CompareArguments, bounds: &[FailIf], sides: &Sides) 
 }
 
 fn json(sides: &Sides) -> Result<String, CliError> {
-    let mut value = serde_json::json!({"comparison": sides.comparison, "differences": sides.differences});
+    let mut value =
+        serde_json::json!({"comparison": sides.comparison, "differences": sides.differences});
     for (key, more) in &sides.more {
         value[*key] = more.clone();
     }
-    let text = serde_json::to_string_pretty(&value).map_err(|error| CliError::Io("write JSON".into(), error.into()))?;
+    let text = serde_json::to_string_pretty(&value)
+        .map_err(|error| CliError::Io("write JSON".into(), error.into()))?;
     Ok(format!("{text}\n"))
 }
 
@@ -57,7 +69,9 @@ fn tell_invalid(comparison: &Comparison) -> bool {
         for (name, verdict) in [(&target.a, target.a_verdict), (&target.b, target.b_verdict)] {
             if verdict == Verdict::Invalid {
                 invalid = true;
-                eprintln!("{name}: INVALID, so that its figures are not what they claim to be; `pippin report RUN` says why, --force compares all the same");
+                eprintln!(
+                    "{name}: INVALID, so that its figures are not what they claim to be; `pippin report RUN` says why, --force compares all the same"
+                );
             }
         }
     }
@@ -69,14 +83,27 @@ fn judge(comparison: &Comparison, bounds: &[FailIf]) -> bool {
     let mut failed = false;
     for target in &comparison.targets {
         for bound in bounds {
-            let Some(change) = target.changes.iter().find(|change| change.metric == bound.metric) else { continue };
-            let relative = change.relative().map_or("unknown".into(), |relative| format!("{:+.2} %", relative * 100.0));
+            let Some(change) = target.changes.iter().find(|change| change.metric == bound.metric)
+            else {
+                continue;
+            };
+            let relative = change
+                .relative()
+                .map_or("unknown".into(), |relative| format!("{:+.2} %", relative * 100.0));
             match bound.standing(change) {
                 Standing::Held => {}
-                Standing::NotSignificant => eprintln!("{}: {} changed by {relative}, past `{bound}`, but that may be chance", target.b, bound.metric.name()),
+                Standing::NotSignificant => eprintln!(
+                    "{}: {} changed by {relative}, past `{bound}`, but that may be chance",
+                    target.b,
+                    bound.metric.name()
+                ),
                 Standing::Failed | Standing::Unknown => {
                     failed = true;
-                    eprintln!("{}: {} changed by {relative}: past `{bound}`", target.b, bound.metric.name());
+                    eprintln!(
+                        "{}: {} changed by {relative}: past `{bound}`",
+                        target.b,
+                        bound.metric.name()
+                    );
                 }
             }
         }
@@ -87,14 +114,24 @@ fn judge(comparison: &Comparison, bounds: &[FailIf]) -> bool {
 fn text(sides: &Sides) -> String {
     let (comparison, differing) = (&sides.comparison, &sides.differences);
     let names: Vec<String> = comparison.targets.iter().map(name).collect();
-    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("target".len());
-    let mut out = format!("A {}\nB {}\n\n{:<width$} {:<8} {:>12} {:>12} {:>9}  95 % interval of B/A\n", sides.a, sides.b, "target", "", "A", "B", "B/A - 1");
+    let width =
+        names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("target".len());
+    let mut out = format!(
+        "A {}\nB {}\n\n{:<width$} {:<8} {:>12} {:>12} {:>9}  95 % interval of B/A\n",
+        sides.a, sides.b, "target", "", "A", "B", "B/A - 1"
+    );
     for (target, name) in comparison.targets.iter().zip(&names) {
         for (index, change) in target.changes.iter().enumerate() {
             out.push_str(&row(if index == 0 { name } else { "" }, width, change));
         }
         if (target.a_verdict, target.b_verdict) != (Verdict::Valid, Verdict::Valid) {
-            out.push_str(&format!("{:<width$} {:<8} {:>12} {:>12}\n", "", "verdict", target.a_verdict.to_string(), target.b_verdict.to_string()));
+            out.push_str(&format!(
+                "{:<width$} {:<8} {:>12} {:>12}\n",
+                "",
+                "verdict",
+                target.a_verdict.to_string(),
+                target.b_verdict.to_string()
+            ));
         }
     }
     for (side, only) in [("A", &comparison.only_a), ("B", &comparison.only_b)] {
@@ -119,17 +156,28 @@ fn name(target: &TargetChange) -> String {
         Some(Step::Rate { per_s }) => format!(" @{}/s", format_count(per_s)),
         None => String::new(),
     };
-    if target.a == target.b { format!("{}{step}", target.b) } else { format!("{} -> {}{step}", target.a, target.b) }
+    if target.a == target.b {
+        format!("{}{step}", target.b)
+    } else {
+        format!("{} -> {}{step}", target.a, target.b)
+    }
 }
 
 fn row(name: &str, width: usize, change: &Change) -> String {
-    let figure = |value: Option<f64>| value.map_or("-".into(), |value| in_units(change.metric, value));
-    let relative = change.relative().map_or("-".into(), |relative| format!("{:+.2} %", relative * 100.0));
+    let figure =
+        |value: Option<f64>| value.map_or("-".into(), |value| in_units(change.metric, value));
+    let relative =
+        change.relative().map_or("-".into(), |relative| format!("{:+.2} %", relative * 100.0));
     let interval = change.ratio.map_or("-".into(), |ratio| {
         let sure = if ratio.is_significant() { "" } else { "  (covers 1: no difference shown)" };
         format!("{:.3} to {:.3}{sure}", ratio.interval.low, ratio.interval.high)
     });
-    format!("{name:<width$} {:<8} {:>12} {:>12} {relative:>9}  {interval}\n", change.metric.name(), figure(change.a), figure(change.b))
+    format!(
+        "{name:<width$} {:<8} {:>12} {:>12} {relative:>9}  {interval}\n",
+        change.metric.name(),
+        figure(change.a),
+        figure(change.b)
+    )
 }
 
 fn in_units(metric: Metric, value: f64) -> String {
@@ -149,8 +197,16 @@ mod tests {
     use pippin_stats::ratio::Ratio;
 
     fn sides(b_verdict: Verdict) -> Sides {
-        let ratio = Ratio { value: 0.9, interval: Interval { low: 0.88, high: 0.92, basis: Basis::Trials } };
-        let goodput = Change { metric: Metric::Goodput, a: Some(10_000.0), b: Some(9_000.0), ratio: Some(ratio) };
+        let ratio = Ratio {
+            value: 0.9,
+            interval: Interval { low: 0.88, high: 0.92, basis: Basis::Trials },
+        };
+        let goodput = Change {
+            metric: Metric::Goodput,
+            a: Some(10_000.0),
+            b: Some(9_000.0),
+            ratio: Some(ratio),
+        };
         let memory = Change { metric: Metric::Memory, a: None, b: Some(1_048_576.0), ratio: None };
         let target = TargetChange {
             a: "go/net-http@main".parse().unwrap(),
@@ -181,9 +237,19 @@ mod tests {
             "                                          verdict         VALID      SUSPECT",
         ];
         let text = text(&sides(Verdict::Suspect));
-        let found: Vec<String> = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-        assert_eq!(found, expected.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")));
-        let columns: Vec<Option<usize>> = text.lines().skip(4).map(|line| ["goodput", "memory", "verdict"].iter().find_map(|word| line.find(word))).collect();
+        let found: Vec<String> = text
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect();
+        assert_eq!(
+            found,
+            expected.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        );
+        let columns: Vec<Option<usize>> = text
+            .lines()
+            .skip(4)
+            .map(|line| ["goodput", "memory", "verdict"].iter().find_map(|word| line.find(word)))
+            .collect();
         assert_eq!(columns, [Some(42); 3], "{text}");
     }
 

@@ -9,8 +9,14 @@ use std::io::{BufRead, IsTerminal, Write};
 
 use crate::exit::CliError;
 
-/// Shows what `--install` would do and asks once on a terminal; elsewhere `--yes` must have been given. Whether apt may be used.
-pub fn for_packages(catalog: &Catalog, targets: &[TargetId], services: &[Service], yes: bool) -> Result<bool, CliError> {
+/// Shows what `--install` would do and asks once on a terminal; elsewhere `--yes` must have been
+/// given. Whether apt may be used.
+pub fn for_packages(
+    catalog: &Catalog,
+    targets: &[TargetId],
+    services: &[Service],
+    yes: bool,
+) -> Result<bool, CliError> {
     let mut packages: BTreeSet<String> = BTreeSet::new();
     if services.contains(&Service::Postgres) && !postgres::is_there() {
         packages.extend(apt::missing(&[postgres::PACKAGE.to_string()]));
@@ -18,20 +24,26 @@ pub fn for_packages(catalog: &Catalog, targets: &[TargetId], services: &[Service
     for id in targets {
         let target = catalog.target(id)?;
         if install::present(&target).is_none() {
-            packages.extend(target.manifest.ways().iter().flat_map(|route| apt::missing(&route.apt)));
+            packages
+                .extend(target.manifest.ways().iter().flat_map(|route| apt::missing(&route.apt)));
         }
     }
     if packages.is_empty() {
         return Ok(true);
     }
     let packages: Vec<String> = packages.into_iter().collect();
-    eprintln!("System packages that the targets may need (each only where no other way to install works):\n  {}", apt::command(&packages).join(" "));
+    eprintln!(
+        "System packages that the targets may need (each only where no other way to install works):\n  {}",
+        apt::command(&packages).join(" ")
+    );
     eprintln!("Everything else is installed inside the folders of the targets.");
     if yes {
         return Ok(true);
     }
     if !std::io::stdin().is_terminal() {
-        return Err(CliError::User("installing system packages needs consent: add --yes, or run it on a terminal".into()));
+        return Err(CliError::User(
+            "installing system packages needs consent: add --yes, or run it on a terminal".into(),
+        ));
     }
     eprint!("Go on? [y/N] ");
     let _ = std::io::stderr().flush();

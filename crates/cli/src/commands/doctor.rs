@@ -11,10 +11,13 @@ use crate::exit::{self, CliError};
 
 pub fn run(_shared: &Shared, arguments: &DoctorArguments) -> Result<u8, CliError> {
     let catalog = Catalog::find(&here()?)?;
-    let names = if arguments.plans.is_empty() { catalog.plan_ids()? } else { arguments.plans.clone() };
+    let names =
+        if arguments.plans.is_empty() { catalog.plan_ids()? } else { arguments.plans.clone() };
     let options = PlanOptions { quick: arguments.quick, ..PlanOptions::default() };
-    let plans: Vec<Plan> = names.iter().map(|name| catalog.plan(name, &options)).collect::<Result<_, LabError>>()?;
-    let demands: Vec<_> = plans.iter().map(|plan| demand::of(&catalog, plan)).collect::<Result<_, LabError>>()?;
+    let plans: Vec<Plan> =
+        names.iter().map(|name| catalog.plan(name, &options)).collect::<Result<_, LabError>>()?;
+    let demands: Vec<_> =
+        plans.iter().map(|plan| demand::of(&catalog, plan)).collect::<Result<_, LabError>>()?;
     let findings = doctor::examine(&doctor::observe(), &demands);
     let mut out = String::new();
     for finding in &findings {
@@ -55,17 +58,26 @@ fn write_tools(out: &mut String, catalog: &Catalog, plans: &[Plan]) -> Result<bo
     for plan in plans {
         let all_lacking = demand::lacking_tools(catalog, plan)?;
         for lacking in &all_lacking {
-            out.push_str(&format!("PROBLEM  tools: plan {}: {} cannot be installed\n", plan.id, lacking.target));
+            out.push_str(&format!(
+                "PROBLEM  tools: plan {}: {} cannot be installed\n",
+                plan.id, lacking.target
+            ));
             for (route, tools, packages) in &lacking.routes {
                 out.push_str(&format!("         route {route} lacks {}\n", tools.join("; ")));
                 if !packages.is_empty() {
-                    out.push_str(&format!("         $ {}\n", pippin_lab::install::apt::command(packages).join(" ")));
+                    out.push_str(&format!(
+                        "         $ {}\n",
+                        pippin_lab::install::apt::command(packages).join(" ")
+                    ));
                 }
             }
         }
         any |= !all_lacking.is_empty();
         if all_lacking.is_empty() {
-            out.push_str(&format!("ok       tools: plan {}: every target is installed or can be\n", plan.id));
+            out.push_str(&format!(
+                "ok       tools: plan {}: every target is installed or can be\n",
+                plan.id
+            ));
         }
     }
     Ok(any)
@@ -73,7 +85,10 @@ fn write_tools(out: &mut String, catalog: &Catalog, plans: &[Plan]) -> Result<bo
 
 /// Applies what is safe for this boot, and says how to undo it.
 fn write_fixes(out: &mut String, findings: &[Finding]) {
-    let fixable: Vec<&Finding> = findings.iter().filter(|finding| finding.severity >= Severity::Warning && finding.fixable.is_some()).collect();
+    let fixable: Vec<&Finding> = findings
+        .iter()
+        .filter(|finding| finding.severity >= Severity::Warning && finding.fixable.is_some())
+        .collect();
     if fixable.is_empty() {
         out.push_str("\nnothing that --fix could apply\n");
     }

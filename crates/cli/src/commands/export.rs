@@ -14,15 +14,24 @@ pub fn run(shared: &Shared, arguments: &ExportArguments) -> Result<u8, CliError>
     let bytes = match arguments.format {
         Form::Markdown => markdown::of(&view).into_bytes(),
         Form::Csv => csv::of(&view).into_bytes(),
-        Form::Json => json::of(&view).map_err(|error| CliError::User(error.to_string()))?.into_bytes(),
-        Form::Record => (serde_json::to_string(&record).map_err(|error| CliError::Io("write JSON".into(), error.into()))? + "\n").into_bytes(),
-        Form::Hlog => hlog::of(&record).map_err(|error| CliError::User(error.to_string()))?.into_bytes(),
+        Form::Json => {
+            json::of(&view).map_err(|error| CliError::User(error.to_string()))?.into_bytes()
+        }
+        Form::Record => (serde_json::to_string(&record)
+            .map_err(|error| CliError::Io("write JSON".into(), error.into()))?
+            + "\n")
+            .into_bytes(),
+        Form::Hlog => {
+            hlog::of(&record).map_err(|error| CliError::User(error.to_string()))?.into_bytes()
+        }
         Form::Prometheus => prometheus::of(&view).into_bytes(),
         Form::Html => html::page(&view).into_bytes(),
         Form::Svg | Form::Png => chart(&view, arguments)?,
     };
     match &arguments.out {
-        Some(path) => std::fs::write(path, bytes).map_err(CliError::io(format!("write {}", path.display()))).map(|()| exit::OK),
+        Some(path) => std::fs::write(path, bytes)
+            .map_err(CliError::io(format!("write {}", path.display())))
+            .map(|()| exit::OK),
         None => print(&bytes),
     }
 }
@@ -33,7 +42,9 @@ fn check(arguments: &ExportArguments) -> Result<(), CliError> {
         return Err(CliError::User("--chart goes with --format svg or png".into()));
     }
     if arguments.format == Form::Png && arguments.out.is_none() && std::io::stdout().is_terminal() {
-        return Err(CliError::User("a picture is nothing for a terminal; name a file with --out".into()));
+        return Err(CliError::User(
+            "a picture is nothing for a terminal; name a file with --out".into(),
+        ));
     }
     Ok(())
 }
@@ -41,10 +52,17 @@ fn check(arguments: &ExportArguments) -> Result<(), CliError> {
 fn chart(view: &View, arguments: &ExportArguments) -> Result<Vec<u8>, CliError> {
     let form = if arguments.format == Form::Png { "png" } else { "svg" };
     let name = arguments.chart.as_deref();
-    let name = name.ok_or_else(|| CliError::User(format!("--format {form} needs --chart with one of {}", svg::names(view).join(", "))))?;
+    let name = name.ok_or_else(|| {
+        CliError::User(format!(
+            "--format {form} needs --chart with one of {}",
+            svg::names(view).join(", ")
+        ))
+    })?;
     let ground = if arguments.dark { Ground::Dark } else { Ground::Light };
     match arguments.format {
         Form::Png => png::of(view, name, ground).map_err(|error| CliError::User(error.to_string())),
-        _ => svg::of(view, name, ground).map(String::into_bytes).map_err(|error| CliError::User(error.to_string())),
+        _ => svg::of(view, name, ground)
+            .map(String::into_bytes)
+            .map_err(|error| CliError::User(error.to_string())),
     }
 }

@@ -12,7 +12,9 @@ use crate::exit::{self, CliError};
 
 pub fn run(shared: &Shared, arguments: &HistoryArguments) -> Result<u8, CliError> {
     let store = shared.store(&root()?)?;
-    let Some(target) = &arguments.target else { return print(runs(&store, arguments.number)?.as_bytes()) };
+    let Some(target) = &arguments.target else {
+        return print(runs(&store, arguments.number)?.as_bytes());
+    };
     let points = store.history(target)?;
     match &arguments.html {
         Some(file) => page(target, &points, file),
@@ -22,24 +24,33 @@ pub fn run(shared: &Shared, arguments: &HistoryArguments) -> Result<u8, CliError
 
 /// All runs, the newest first.
 fn runs(store: &Store, number: usize) -> Result<String, CliError> {
-    let mut out = format!("{:<40} {:<12} {:>8} {:>8} {:>8}  {}\n", "run", "state", "targets", "trials", "invalid", "title");
+    let mut out = format!(
+        "{:<40} {:<12} {:>8} {:>8} {:>8}  {}\n",
+        "run", "state", "targets", "trials", "invalid", "title"
+    );
     for run in store.list()?.iter().take(number) {
         let quick = if run.quick { " (quick)" } else { "" };
         let (id, state) = (&run.id, run.state.name());
         // Writing into a String cannot fail.
-        let _ = writeln!(out, "{id:<40} {state:<12} {:>8} {:>8} {:>8}  {}{quick}", run.targets, run.trials, run.invalid, run.title);
+        let _ = writeln!(
+            out,
+            "{id:<40} {state:<12} {:>8} {:>8} {:>8}  {}{quick}",
+            run.targets, run.trials, run.invalid, run.title
+        );
     }
     Ok(out)
 }
 
 /// The trials of a target, the newest first, and where its figures changed.
 fn trials(points: &[HistoryPoint], number: usize) -> String {
-    let mut out = format!("{:<40} {:<14} {:>14} {:>12}  {}\n", "run", "plan", "right/s", "p99", "verdict");
+    let mut out =
+        format!("{:<40} {:<14} {:>14} {:>12}  {}\n", "run", "plan", "right/s", "p99", "verdict");
     for point in points.iter().rev().take(number) {
         let rate = point.goodput_per_s.map_or("-".into(), format_count);
         let p99 = point.p99_ns.map_or("-".into(), format_ns);
         let plan = format!("{}{}", point.plan, if point.quick { " (quick)" } else { "" });
-        let _ = writeln!(out, "{:<40} {plan:<14} {rate:>14} {p99:>12}  {}", point.run, point.verdict);
+        let _ =
+            writeln!(out, "{:<40} {plan:<14} {rate:>14} {p99:>12}  {}", point.run, point.verdict);
     }
     for history in history::of(points) {
         for change in Figure::ALL.into_iter().flat_map(|figure| history.changes(figure)) {
@@ -51,8 +62,11 @@ fn trials(points: &[HistoryPoint], number: usize) -> String {
 
 fn page(target: &str, points: &[HistoryPoint], file: &Path) -> Result<u8, CliError> {
     if points.is_empty() {
-        return Err(CliError::User(format!("no trial of `{target}` is in the store; names are written like go/net-http or javascript/express:cluster")));
+        return Err(CliError::User(format!(
+            "no trial of `{target}` is in the store; names are written like go/net-http or javascript/express:cluster"
+        )));
     }
-    std::fs::write(file, history::page(target, points)).map_err(CliError::io(format!("write {}", file.display())))?;
+    std::fs::write(file, history::page(target, points))
+        .map_err(CliError::io(format!("write {}", file.display())))?;
     Ok(exit::OK)
 }

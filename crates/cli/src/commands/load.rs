@@ -37,8 +37,16 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let profile = load_profile::of(arguments)?;
     let tls = load_tls::of(arguments, &url)?;
     let addresses = url.resolve(&arguments.allow_host)?;
-    if let Some(folder) = arguments.json.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
-        return Err(CliError::User(format!("--json: there is no folder {}; make it first", folder.display())));
+    if let Some(folder) = arguments
+        .json
+        .as_deref()
+        .and_then(Path::parent)
+        .filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())
+    {
+        return Err(CliError::User(format!(
+            "--json: there is no folder {}; make it first",
+            folder.display()
+        )));
     }
     load_tls::try_it(&addresses, tls.as_ref())?;
     let session = Session { shared, arguments, url, addresses, tls, profile };
@@ -59,15 +67,24 @@ struct Session<'a> {
 impl Session<'_> {
     fn all_steps(&self) -> Result<Vec<TrialRecord>, CliError> {
         let stop = signals::catch();
-        let observer = progress::observer(self.shared.quiet, Subject::Url(self.arguments.url.clone()));
+        let observer =
+            progress::observer(self.shared.quiet, Subject::Url(self.arguments.url.clone()));
         let mut records = Vec::new();
         if let Profile::Capacity { objective, start_rate_per_s, precision, .. } = &self.profile {
             let mut search = capacity::Search::new(*start_rate_per_s, *precision);
             while let Some(per_s) = search.next() {
-                let record = self.one(Some(Step::Rate { per_s }), (records.len() + 1, records.len() + 1), observer.as_ref())?;
+                let record = self.one(
+                    Some(Step::Rate { per_s }),
+                    (records.len() + 1, records.len() + 1),
+                    observer.as_ref(),
+                )?;
                 let held = holds(&record, objective);
                 search.observe(per_s, held);
-                observer.event(&Event::Note(&format!("{} requests/s: {}", format_count(per_s), if held { "held" } else { "not held" })));
+                observer.event(&Event::Note(&format!(
+                    "{} requests/s: {}",
+                    format_count(per_s),
+                    if held { "held" } else { "not held" }
+                )));
                 records.push(record);
                 if stop.load(Ordering::Relaxed) {
                     break;
@@ -86,26 +103,53 @@ impl Session<'_> {
     }
 
     /// One load; `place` is its number and how many there are.
-    fn one(&self, step: Option<Step>, place: (usize, usize), observer: &dyn Observer) -> Result<TrialRecord, CliError> {
+    fn one(
+        &self,
+        step: Option<Step>,
+        place: (usize, usize),
+        observer: &dyn Observer,
+    ) -> Result<TrialRecord, CliError> {
         let spec = self.load_spec(step)?;
         let trial = self.trial_spec(step, &spec);
         let mut record = empty_record(&trial);
         observer.event(&Event::TrialStarted(&trial, place.0, place.1));
-        let roles = BTreeMap::from([(pippin_model::usage::Role::Generator, vec![RoleRoot::Process(std::process::id() as i32)])]);
+        let roles = BTreeMap::from([(
+            pippin_model::usage::Role::Generator,
+            vec![RoleRoot::Process(std::process::id() as i32)],
+        )]);
         // What listens on a port of another host is in no table of this one.
-        let port = self.addresses.iter().all(|address| address.ip().is_loopback()).then(|| self.addresses[0].port());
+        let port = self
+            .addresses
+            .iter()
+            .all(|address| address.ip().is_loopback())
+            .then(|| self.addresses[0].port());
         let roots = Roots { roles, log: None, port };
-        let sampler = Sampler::start(roots, Duration::from_millis(200), None).map_err(|error| CliError::User(error.to_string()))?;
-        let on_window = |window: &Window| observer.event(&Event::Window(window, sampler.latest().as_ref()));
+        let sampler = Sampler::start(roots, Duration::from_millis(200), None)
+            .map_err(|error| CliError::User(error.to_string()))?;
+        let on_window =
+            |window: &Window| observer.event(&Event::Window(window, sampler.latest().as_ref()));
         let stop = signals::catch();
         observer.event(&Event::Stage("measuring"));
-        let result = pippin_engine::run(&spec, &Control { stop, on_window: Some(&on_window), steady: pippin_stats::steady::has_settled });
+        let result = pippin_engine::run(
+            &spec,
+            &Control {
+                stop,
+                on_window: Some(&on_window),
+                steady: pippin_stats::steady::has_settled,
+            },
+        );
         let samples = sampler.stop();
         let load = result?;
         record.usage = usage_between(&samples, load.measured_from_ns, load.measured_to_ns);
         record.samples = samples;
         record.load = Some(load);
-        record.caveats = judge::judge_trial(&record, &judge::Context { calibration: self.calibration().as_ref(), ..judge::Context::default() });
+        record.caveats = judge::judge_trial(
+            &record,
+            &judge::Context {
+                calibration: self.calibration().as_ref(),
+                ..judge::Context::default()
+            },
+        );
         record.verdict = Verdict::of(&record.caveats);
         observer.event(&Event::TrialFinished(&record));
         Ok(record)
@@ -113,24 +157,41 @@ impl Session<'_> {
 
     fn calibration(&self) -> Option<pippin_model::run::Calibration> {
         if self.tls.is_some() {
-            // The ceiling was measured without TLS, which costs the generator more than all the rest.
+            // The ceiling was measured without TLS, which costs the generator more than all the
+            // rest.
             return None;
         }
-        let path = self.shared.store.clone().or_else(|| Some(root().ok()?.join(".pippin/pippin.db")))?;
+        let path =
+            self.shared.store.clone().or_else(|| Some(root().ok()?.join(".pippin/pippin.db")))?;
         // Loading a URL makes no database.
         path.is_file().then(|| pippin_store::Store::open(&path).ok()?.calibration().ok()?).flatten()
     }
 
     fn load_spec(&self, step: Option<Step>) -> Result<LoadSpec, CliError> {
         let arguments = self.arguments;
-        let duration = |name: &str, text: &str| parse_duration_ns(text).map_err(|error| CliError::User(format!("{name}: {error}")));
-        let cpus = arguments.cpus.as_deref().map(|text| CpuSet::parse(text).map_err(|error| CliError::User(format!("--cpus: {error}")))).transpose()?;
-        if let Some(missing) = cpus.as_ref().and_then(|cpus| cpus.0.difference(&affinity::available().0).next().copied()) {
-            return Err(CliError::User(format!("--cpus names processor {missing}, but this process may use {}", affinity::available())));
+        let duration = |name: &str, text: &str| {
+            parse_duration_ns(text).map_err(|error| CliError::User(format!("{name}: {error}")))
+        };
+        let cpus = arguments
+            .cpus
+            .as_deref()
+            .map(|text| {
+                CpuSet::parse(text).map_err(|error| CliError::User(format!("--cpus: {error}")))
+            })
+            .transpose()?;
+        if let Some(missing) = cpus
+            .as_ref()
+            .and_then(|cpus| cpus.0.difference(&affinity::available().0).next().copied())
+        {
+            return Err(CliError::User(format!(
+                "--cpus names processor {missing}, but this process may use {}",
+                affinity::available()
+            )));
         }
         let cores: Vec<u32> = cpus.map(|cpus| cpus.0.into_iter().collect()).unwrap_or_default();
         let threads = arguments.threads.unwrap_or(cores.len().max(1) as u32);
-        let connecting = Connecting { address: self.addresses[0], cores, threads, seed: arguments.seed };
+        let connecting =
+            Connecting { address: self.addresses[0], cores, threads, seed: arguments.seed };
         let mut spec = load::spec(&self.profile, step, &connecting, vec![self.template()?]);
         // Asked for, and so refused by the engine where it cannot be.
         if arguments.threads.is_some() {
@@ -151,7 +212,8 @@ impl Session<'_> {
             "io_uring" => IoChoice::IoUring,
             _ => IoChoice::Auto,
         };
-        spec.spin_ns = arguments.spin.as_deref().map(|text| duration("--spin", text)).transpose()?;
+        spec.spin_ns =
+            arguments.spin.as_deref().map(|text| duration("--spin", text)).transpose()?;
         Ok(spec)
     }
 
@@ -159,17 +221,32 @@ impl Session<'_> {
         let arguments = self.arguments;
         let mut headers = Vec::new();
         for field in &arguments.headers {
-            let (name, value) = field.split_once(':').ok_or_else(|| CliError::User(format!("-H `{field}` is not NAME: VALUE")))?;
+            let (name, value) = field
+                .split_once(':')
+                .ok_or_else(|| CliError::User(format!("-H `{field}` is not NAME: VALUE")))?;
             headers.push((name.trim(), value.trim()));
         }
         if !load::keeps_alive(&self.profile) {
             headers.push(("Connection", "close"));
         }
         let body = arguments.body.as_deref().unwrap_or_default().as_bytes();
-        let request = Request { method: &arguments.method, target: &self.url.target, host: &self.url.authority, headers: &headers, body };
+        let request = Request {
+            method: &arguments.method,
+            target: &self.url.target,
+            host: &self.url.authority,
+            headers: &headers,
+            body,
+        };
         let bytes = request.to_bytes().map_err(|error| CliError::User(error.to_string()))?;
-        let body = arguments.expect_body.as_ref().map_or(BodyCheck::Any, |body| BodyCheck::Exact(body.clone().into_bytes()));
-        Ok(RequestTemplate { bytes, head_only: arguments.method == "HEAD", check: Check { status: arguments.expect_status.clone(), body } })
+        let body = arguments
+            .expect_body
+            .as_ref()
+            .map_or(BodyCheck::Any, |body| BodyCheck::Exact(body.clone().into_bytes()));
+        Ok(RequestTemplate {
+            bytes,
+            head_only: arguments.method == "HEAD",
+            check: Check { status: arguments.expect_status.clone(), body },
+        })
     }
 
     fn trial_spec(&self, step: Option<Step>, spec: &LoadSpec) -> TrialSpec {
@@ -187,7 +264,10 @@ impl Session<'_> {
     }
 
     fn show(&self, records: &[TrialRecord]) -> Result<u8, CliError> {
-        let reports: Vec<LoadReport> = records.iter().filter_map(|record| LoadReport::of(&self.arguments.url, record)).collect();
+        let reports: Vec<LoadReport> = records
+            .iter()
+            .filter_map(|record| LoadReport::of(&self.arguments.url, record))
+            .collect();
         let json = match reports.as_slice() {
             [one] => serde_json::to_string_pretty(one),
             several => serde_json::to_string_pretty(several),
@@ -197,13 +277,16 @@ impl Session<'_> {
             Some(path) if path.as_os_str() == "-" => drop(print(format!("{json}\n").as_bytes())?),
             Some(path) => {
                 self.print_text(&reports)?;
-                std::fs::write(path, json + "\n").map_err(CliError::io(format!("write {}", path.display())))?;
+                std::fs::write(path, json + "\n")
+                    .map_err(CliError::io(format!("write {}", path.display())))?;
             }
             None => self.print_text(&reports)?,
         }
         if let Profile::Capacity { objective, .. } = &self.profile {
             let line = match self.capacity(records) {
-                Some(rate) => format!("capacity: {} requests/s keep {objective}", format_count(rate)),
+                Some(rate) => {
+                    format!("capacity: {} requests/s keep {objective}", format_count(rate))
+                }
                 None => format!("capacity: no rate that was tried keeps {objective}"),
             };
             eprintln!("{line}");
@@ -220,9 +303,11 @@ impl Session<'_> {
     /// The highest rate that held in a capacity search.
     fn capacity(&self, records: &[TrialRecord]) -> Option<f64> {
         let Profile::Capacity { objective, .. } = &self.profile else { return None };
-        let rates = records.iter().filter(|record| holds(record, objective)).filter_map(|record| match record.spec.step {
-            Some(Step::Rate { per_s }) => Some(per_s),
-            _ => None,
+        let rates = records.iter().filter(|record| holds(record, objective)).filter_map(|record| {
+            match record.spec.step {
+                Some(Step::Rate { per_s }) => Some(per_s),
+                _ => None,
+            }
         });
         rates.max_by(f64::total_cmp)
     }
@@ -234,7 +319,11 @@ impl Session<'_> {
         if matches!(self.profile, Profile::Capacity { .. }) {
             return if self.capacity(records).is_some() { exit::OK } else { exit::FAILED };
         }
-        if records.iter().any(|record| record.verdict == Verdict::Invalid) { exit::INVALID } else { exit::OK }
+        if records.iter().any(|record| record.verdict == Verdict::Invalid) {
+            exit::INVALID
+        } else {
+            exit::OK
+        }
     }
 }
 

@@ -12,7 +12,10 @@ pub fn of(arguments: &LoadArguments) -> Result<Profile, CliError> {
 }
 
 fn raw(arguments: &LoadArguments) -> Result<RawProfile, CliError> {
-    let duration = arguments.duration.clone().or_else(|| arguments.requests.is_none().then(|| DEFAULT_DURATION.into()));
+    let duration = arguments
+        .duration
+        .clone()
+        .or_else(|| arguments.requests.is_none().then(|| DEFAULT_DURATION.into()));
     let keep_alive = match (arguments.no_keep_alive, arguments.requests_per_connection) {
         (true, _) => Some(BoolOrNumber::Bool(false)),
         (false, Some(requests)) => Some(BoolOrNumber::Number(requests)),
@@ -25,7 +28,12 @@ fn raw(arguments: &LoadArguments) -> Result<RawProfile, CliError> {
     }
     if let Some(list) = &arguments.sweep {
         refuse_ramp(arguments, "--sweep")?;
-        return Ok(RawProfile { kind: Some("sweep".into()), connections: Some(OneOrMany::Many(numbers(list)?)), warm_up: arguments.warm_up.clone(), ..base });
+        return Ok(RawProfile {
+            kind: Some("sweep".into()),
+            connections: Some(OneOrMany::Many(numbers(list)?)),
+            warm_up: arguments.warm_up.clone(),
+            ..base
+        });
     }
     if let Some(objective) = &arguments.objective {
         refuse_ramp(arguments, "--objective")?;
@@ -41,7 +49,14 @@ fn raw(arguments: &LoadArguments) -> Result<RawProfile, CliError> {
     if let Some(rate) = arguments.rate {
         refuse_warm_up(arguments, "-R")?;
         let arrivals = arguments.poisson.then(|| "poisson".to_string());
-        return Ok(RawProfile { kind: Some("open".into()), connections, rate: Some(rate), arrivals, ramp: arguments.ramp.clone(), ..base });
+        return Ok(RawProfile {
+            kind: Some("open".into()),
+            connections,
+            rate: Some(rate),
+            arrivals,
+            ramp: arguments.ramp.clone(),
+            ..base
+        });
     }
     refuse_ramp(arguments, "a closed loop")?;
     Ok(RawProfile {
@@ -57,11 +72,12 @@ fn raw(arguments: &LoadArguments) -> Result<RawProfile, CliError> {
 fn devices_of(arguments: &LoadArguments, devices: u32) -> Result<RawProfile, CliError> {
     refuse_warm_up(arguments, "--devices")?;
     let ramp = arguments.ramp.as_deref().unwrap_or_default();
-    let [up, sustain, down]: [&str; 3] = ramp
-        .split(',')
-        .collect::<Vec<_>>()
-        .try_into()
-        .map_err(|_| CliError::User(format!("--ramp `{ramp}`: devices need three times, UP,SUSTAIN,DOWN, as 10s,30s,10s")))?;
+    let [up, sustain, down]: [&str; 3] =
+        ramp.split(',').collect::<Vec<_>>().try_into().map_err(|_| {
+            CliError::User(format!(
+                "--ramp `{ramp}`: devices need three times, UP,SUSTAIN,DOWN, as 10s,30s,10s"
+            ))
+        })?;
     Ok(RawProfile {
         kind: Some("devices".into()),
         devices: Some(devices),
@@ -76,27 +92,38 @@ fn devices_of(arguments: &LoadArguments, devices: u32) -> Result<RawProfile, Cli
 
 fn refuse_ramp(arguments: &LoadArguments, with: &str) -> Result<(), CliError> {
     match &arguments.ramp {
-        Some(_) => Err(CliError::User(format!("--ramp has no effect with {with}; it goes with -R or --devices"))),
+        Some(_) => Err(CliError::User(format!(
+            "--ramp has no effect with {with}; it goes with -R or --devices"
+        ))),
         None => Ok(()),
     }
 }
 
 fn refuse_warm_up(arguments: &LoadArguments, with: &str) -> Result<(), CliError> {
     match &arguments.warm_up {
-        Some(_) => Err(CliError::User(format!("--warm-up has no effect with {with}; its ramp (--ramp) is what is left out"))),
+        Some(_) => Err(CliError::User(format!(
+            "--warm-up has no effect with {with}; its ramp (--ramp) is what is left out"
+        ))),
         None => Ok(()),
     }
 }
 
 /// `1,2,4` or `1..512`: doubling from the first to the last, which is always among them.
 fn numbers(list: &str) -> Result<Vec<u32>, CliError> {
-    let error = || CliError::User(format!("--sweep `{list}` is neither a list (1,2,4,8) nor a doubling range (1..512)"));
+    let error = || {
+        CliError::User(format!(
+            "--sweep `{list}` is neither a list (1,2,4,8) nor a doubling range (1..512)"
+        ))
+    };
     if let Some((first, last)) = list.split_once("..") {
-        let (first, last): (u32, u32) = (first.trim().parse().map_err(|_| error())?, last.trim().parse().map_err(|_| error())?);
+        let (first, last): (u32, u32) =
+            (first.trim().parse().map_err(|_| error())?, last.trim().parse().map_err(|_| error())?);
         if first == 0 || first > last {
             return Err(error());
         }
-        let mut points: Vec<u32> = std::iter::successors(Some(first), |n| n.checked_mul(2)).take_while(|n| *n < last).collect();
+        let mut points: Vec<u32> = std::iter::successors(Some(first), |n| n.checked_mul(2))
+            .take_while(|n| *n < last)
+            .collect();
         points.push(last);
         return Ok(points);
     }

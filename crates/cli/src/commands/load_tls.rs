@@ -1,4 +1,5 @@
-//! The flags of `pippin load` about TLS, and a handshake before the load that tells what is wrong with them.
+//! The flags of `pippin load` about TLS, and a handshake before the load that tells what is wrong
+//! with them.
 use pippin_engine::{EngineError, Remedy, try_handshake};
 use pippin_model::tls::TlsSpec;
 use std::net::SocketAddr;
@@ -16,7 +17,10 @@ pub fn of(arguments: &LoadArguments, url: &Url) -> Result<Option<TlsSpec>, CliEr
     if !url.is_https {
         return refuse_without_tls(arguments).map(|()| None);
     }
-    let read = |path: &std::path::PathBuf| std::fs::read_to_string(path).map_err(|error| CliError::User(format!("--ca: {}: {error}", path.display())));
+    let read = |path: &std::path::PathBuf| {
+        std::fs::read_to_string(path)
+            .map_err(|error| CliError::User(format!("--ca: {}: {error}", path.display())))
+    };
     Ok(Some(TlsSpec {
         server_name: arguments.server_name.clone().unwrap_or_else(|| url.host.clone()),
         extra_roots_pem: arguments.ca.as_ref().map(read).transpose()?,
@@ -33,25 +37,35 @@ fn refuse_without_tls(arguments: &LoadArguments) -> Result<(), CliError> {
         ("--tls-resume", arguments.tls_resume),
     ];
     match given.into_iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) => Err(CliError::User(format!("{flag} has no effect with http://; leave it out, or write https://"))),
+        Some((flag, _)) => Err(CliError::User(format!(
+            "{flag} has no effect with http://; leave it out, or write https://"
+        ))),
         None => Ok(()),
     }
 }
 
-/// One handshake with each address, so that a wrong certificate is a message with its fix and no load of failures.
+/// One handshake with each address, so that a wrong certificate is a message with its fix and no
+/// load of failures.
 pub fn try_it(addresses: &[SocketAddr], tls: Option<&TlsSpec>) -> Result<(), CliError> {
     let Some(tls) = tls else { return Ok(()) };
     for address in addresses {
-        try_handshake(*address, tls, PATIENCE).map_err(|error| CliError::User(format!("{error}{}", fix(&error))))?;
+        try_handshake(*address, tls, PATIENCE)
+            .map_err(|error| CliError::User(format!("{error}{}", fix(&error))))?;
     }
     Ok(())
 }
 
 const fn fix(error: &EngineError) -> &'static str {
     match error {
-        EngineError::Handshake { remedy: Some(Remedy::TrustRoot), .. } => "; trust its root with --ca FILE, or do not verify it with --insecure",
-        EngineError::Handshake { remedy: Some(Remedy::OtherName), .. } => "; name what it is for with --server-name NAME, or do not verify it with --insecure",
-        EngineError::Handshake { remedy: Some(Remedy::DoNotVerify), .. } => "; renew it, or do not verify it with --insecure",
+        EngineError::Handshake { remedy: Some(Remedy::TrustRoot), .. } => {
+            "; trust its root with --ca FILE, or do not verify it with --insecure"
+        }
+        EngineError::Handshake { remedy: Some(Remedy::OtherName), .. } => {
+            "; name what it is for with --server-name NAME, or do not verify it with --insecure"
+        }
+        EngineError::Handshake { remedy: Some(Remedy::DoNotVerify), .. } => {
+            "; renew it, or do not verify it with --insecure"
+        }
         EngineError::Handshake { remedy: Some(Remedy::PlainHttp), .. } => "; if so, write http://",
         EngineError::NoRoots { .. } => " (--ca FILE, --insecure)",
         EngineError::ExtraRoots(_) => " (--ca)",

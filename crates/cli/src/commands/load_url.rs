@@ -18,7 +18,9 @@ pub struct Url {
 
 impl Url {
     pub fn parse(text: &str) -> Result<Self, CliError> {
-        let error = |why: &str| CliError::User(format!("`{text}`: {why}; write it like http://127.0.0.1:8080/path"));
+        let error = |why: &str| {
+            CliError::User(format!("`{text}`: {why}; write it like http://127.0.0.1:8080/path"))
+        };
         let (is_https, rest) = match text.split_once("://") {
             Some(("http", rest)) => (false, rest),
             Some(("https", rest)) => (true, rest),
@@ -29,12 +31,20 @@ impl Url {
         let (authority, path) = rest.split_at(end);
         let path = path.split('#').next().unwrap_or_default();
         if authority.is_empty() || authority.contains('@') {
-            return Err(error(if authority.is_empty() { "it has no host" } else { "a user in the URL is not sent; use -H 'Authorization: ...'" }));
+            return Err(error(if authority.is_empty() {
+                "it has no host"
+            } else {
+                "a user in the URL is not sent; use -H 'Authorization: ...'"
+            }));
         }
         let (host, port) = match authority.rsplit_once(':') {
-            Some((host, port)) if !port.contains(']') => {
-                (host, port.parse().ok().filter(|port| *port > 0).ok_or_else(|| error("its port is not a number from 1 to 65535"))?)
-            }
+            Some((host, port)) if !port.contains(']') => (
+                host,
+                port.parse()
+                    .ok()
+                    .filter(|port| *port > 0)
+                    .ok_or_else(|| error("its port is not a number from 1 to 65535"))?,
+            ),
             _ => (authority, if is_https { 443 } else { 80 }),
         };
         let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -52,19 +62,34 @@ impl Url {
     pub fn resolve(&self, allowed: &[String]) -> Result<Vec<SocketAddr>, CliError> {
         let addresses: Vec<SocketAddr> = (self.host.as_str(), self.port)
             .to_socket_addrs()
-            .map_err(|error| CliError::User(format!("cannot find the host `{}`: {error}", self.host)))?
+            .map_err(|error| {
+                CliError::User(format!("cannot find the host `{}`: {error}", self.host))
+            })?
             .collect();
         if addresses.is_empty() {
             return Err(CliError::User(format!("the host `{}` has no address", self.host)));
         }
-        if addresses.iter().any(|address| !address.ip().is_loopback()) && !allowed.contains(&self.host) {
-            return Err(CliError::User(format!("`{}` is not this machine; if you may load it, say so: --allow-host {}", self.host, self.host)));
+        if addresses.iter().any(|address| !address.ip().is_loopback())
+            && !allowed.contains(&self.host)
+        {
+            return Err(CliError::User(format!(
+                "`{}` is not this machine; if you may load it, say so: --allow-host {}",
+                self.host, self.host
+            )));
         }
         // `localhost` often has an IPv4 and an IPv6 address, of which a server listens on one only.
-        let answering: Vec<SocketAddr> =
-            addresses.iter().copied().filter(|address| std::net::TcpStream::connect_timeout(address, Duration::from_secs(3)).is_ok()).collect();
+        let answering: Vec<SocketAddr> = addresses
+            .iter()
+            .copied()
+            .filter(|address| {
+                std::net::TcpStream::connect_timeout(address, Duration::from_secs(3)).is_ok()
+            })
+            .collect();
         if answering.is_empty() {
-            return Err(CliError::User(format!("nobody answers at {}:{} ({}); is the server running?", self.host, self.port, addresses[0])));
+            return Err(CliError::User(format!(
+                "nobody answers at {}:{} ({}); is the server running?",
+                self.host, self.port, addresses[0]
+            )));
         }
         Ok(vec![answering[0]])
     }

@@ -33,7 +33,8 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// The database: the given one, or `.pippin/pippin.db` of the checkout (of the current folder where there is none).
+    /// The database: the given one, or `.pippin/pippin.db` of the checkout (of the current folder
+    /// where there is none).
     fn store(&self, root: &Path) -> Result<Store, CliError> {
         let path = self.store.clone().unwrap_or_else(|| root.join(".pippin/pippin.db"));
         Ok(Store::open(&path)?)
@@ -56,7 +57,12 @@ pub fn run(arguments: Arguments) -> Result<u8, CliError> {
         Command::History(arguments) => history::run(&shared, &arguments),
         Command::Serve(arguments) => serve::run(&shared, &arguments),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Arguments::command(), "pippin", &mut std::io::stdout());
+            clap_complete::generate(
+                shell,
+                &mut Arguments::command(),
+                "pippin",
+                &mut std::io::stdout(),
+            );
             Ok(exit::OK)
         }
         Command::Man => man(),
@@ -70,7 +76,8 @@ fn man() -> Result<u8, CliError> {
     print(&page)
 }
 
-/// The pages of a command and of everything below it, each under its whole name: `pippin-targets-check`.
+/// The pages of a command and of everything below it, each under its whole name:
+/// `pippin-targets-check`.
 fn render(command: &clap::Command, page: &mut Vec<u8>) -> std::io::Result<()> {
     clap_mangen::Man::new(command.clone()).render(page)?;
     for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
@@ -82,7 +89,9 @@ fn render(command: &clap::Command, page: &mut Vec<u8>) -> std::io::Result<()> {
 /// Writes to standard output; a reader that has seen enough (`| head`) is no error.
 fn print(bytes: &[u8]) -> Result<u8, CliError> {
     match std::io::stdout().lock().write_all(bytes) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(CliError::Io("write the result".into(), error)),
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(CliError::Io("write the result".into(), error))
+        }
         _ => Ok(exit::OK),
     }
 }
@@ -90,7 +99,8 @@ fn print(bytes: &[u8]) -> Result<u8, CliError> {
 /// The checkout that the current folder lies in, or the current folder.
 fn root() -> Result<PathBuf, CliError> {
     let here = here()?;
-    Ok(pippin_lab::catalog::Catalog::find(&here).map_or(here, |catalog| catalog.root().to_path_buf()))
+    Ok(pippin_lab::catalog::Catalog::find(&here)
+        .map_or(here, |catalog| catalog.root().to_path_buf()))
 }
 
 fn here() -> Result<PathBuf, CliError> {

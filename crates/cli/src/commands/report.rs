@@ -8,7 +8,8 @@ use crate::exit::{self, CliError};
 pub fn run(shared: &Shared, arguments: &ReportArguments) -> Result<u8, CliError> {
     let view = View::of(&shared.store(&root()?)?.load(&arguments.run)?);
     if let Some(file) = &arguments.html {
-        std::fs::write(file, html::page(&view)).map_err(CliError::io(format!("write {}", file.display())))?;
+        std::fs::write(file, html::page(&view))
+            .map_err(CliError::io(format!("write {}", file.display())))?;
         return Ok(exit::OK);
     }
     print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes())

@@ -20,7 +20,11 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let catalog = Catalog::find(&here()?)?;
     let options = PlanOptions {
         quick: arguments.quick,
-        targets: if arguments.targets.is_empty() { None } else { Some(catalog.select(&arguments.targets)?) },
+        targets: if arguments.targets.is_empty() {
+            None
+        } else {
+            Some(catalog.select(&arguments.targets)?)
+        },
         repetitions: arguments.repeat,
         workers: arguments.workers,
         scale: arguments.scale.as_deref().map(fraction).transpose()?,
@@ -29,7 +33,12 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     };
     let plan = catalog.plan(&arguments.plan, &options)?;
     let folder = folder(&catalog, arguments.out.as_deref(), &plan.id)?;
-    let how = How { folder: &folder, install: arguments.install, yes: arguments.yes, seed: arguments.seed };
+    let how = How {
+        folder: &folder,
+        install: arguments.install,
+        yes: arguments.yes,
+        seed: arguments.seed,
+    };
     let record = measure(shared, &catalog, plan, &how)?;
     let view = View::of(&record);
     print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes())?;
@@ -49,10 +58,14 @@ pub struct How<'a> {
     pub seed: Option<u64>,
 }
 
-/// Where a run's page and logs go: the given folder, or one of its own in `runs/`; absolute, because what is started there has folders of its own,
-/// from which a relative path would lead elsewhere.
+/// Where a run's page and logs go: the given folder, or one of its own in `runs/`; absolute,
+/// because what is started there has folders of its own, from which a relative path would lead
+/// elsewhere.
 pub fn folder(catalog: &Catalog, out: Option<&Path>, plan: &str) -> Result<PathBuf, CliError> {
-    let folder = out.map_or_else(|| catalog.root().join("runs").join(format!("{plan}-{}", now_ns() / 1_000)), Path::to_path_buf);
+    let folder = out.map_or_else(
+        || catalog.root().join("runs").join(format!("{plan}-{}", now_ns() / 1_000)),
+        Path::to_path_buf,
+    );
     std::path::absolute(&folder).map_err(CliError::io(format!("find {}", folder.display())))
 }
 
@@ -61,8 +74,19 @@ fn now_ns() -> u64 {
 }
 
 /// Executes a plan, and tells how it goes.
-pub fn measure(shared: &Shared, catalog: &Catalog, plan: Plan, how: &How<'_>) -> Result<RunRecord, CliError> {
-    let apt = how.install && consent::for_packages(catalog, &plan.targets, &catalog.workload(&plan.workload)?.services, how.yes)?;
+pub fn measure(
+    shared: &Shared,
+    catalog: &Catalog,
+    plan: Plan,
+    how: &How<'_>,
+) -> Result<RunRecord, CliError> {
+    let apt = how.install
+        && consent::for_packages(
+            catalog,
+            &plan.targets,
+            &catalog.workload(&plan.workload)?.services,
+            how.yes,
+        )?;
     let store = shared.store(catalog.root())?;
     let stop = signals::catch();
     let observer = Published::new(progress::observer(shared.quiet, Subject::Plan), &store);
@@ -83,16 +107,24 @@ pub fn measure(shared: &Shared, catalog: &Catalog, plan: Plan, how: &How<'_>) ->
 /// Writes the run's page into its folder.
 pub fn write_page(view: &View, folder: &Path) -> Result<(), CliError> {
     let page = folder.join("report.html");
-    std::fs::write(&page, html::page(view)).map_err(CliError::io(format!("write {}", page.display())))?;
+    std::fs::write(&page, html::page(view))
+        .map_err(CliError::io(format!("write {}", page.display())))?;
     eprintln!("run {}: page {}", view.run.id, page.display());
     Ok(())
 }
 
-/// Interrupted before invalid before ok. A target that failed or is unavailable is data; a run without any valid result is not.
+/// Interrupted before invalid before ok. A target that failed or is unavailable is data; a run
+/// without any valid result is not.
 fn exit_code(record: &RunRecord) -> u8 {
     match record.state {
         RunState::Interrupted => exit::INTERRUPTED,
-        _ if record.trials.iter().any(|trial| trial.failure.is_none() && trial.verdict == Verdict::Invalid) => exit::INVALID,
+        _ if record
+            .trials
+            .iter()
+            .any(|trial| trial.failure.is_none() && trial.verdict == Verdict::Invalid) =>
+        {
+            exit::INVALID
+        }
         _ if record.trials.iter().all(|trial| trial.failure.is_some()) => exit::LAB_FAILURE,
         _ => exit::OK,
     }

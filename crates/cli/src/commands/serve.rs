@@ -8,7 +8,8 @@ use crate::signals;
 
 pub fn run(shared: &Shared, arguments: &ServeArguments) -> Result<u8, CliError> {
     let stop = signals::catch();
-    let server = Server::bind(shared.store(&root()?)?, arguments.bind, arguments.token.clone()).map_err(in_words)?;
+    let server = Server::bind(shared.store(&root()?)?, arguments.bind, arguments.token.clone())
+        .map_err(in_words)?;
     if !shared.quiet {
         eprintln!("http://{} (Ctrl-C ends it)", server.address());
     }

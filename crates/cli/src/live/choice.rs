@@ -4,8 +4,9 @@ use std::io::IsTerminal;
 use super::look::Look;
 use super::terminal;
 
-/// What the terminal can show; `None` where plain lines are better: standard error is no terminal, in continuous integration, on a
-/// terminal without cursor movement, or in the background, where a terminal stops whoever changes its mode.
+/// What the terminal can show; `None` where plain lines are better: standard error is no terminal,
+/// in continuous integration, on a terminal without cursor movement, or in the background, where a
+/// terminal stops whoever changes its mode.
 pub fn look() -> Option<Look> {
     if !std::io::stderr().is_terminal() || !terminal::is_usable() {
         return None;
@@ -20,7 +21,11 @@ fn look_of(variable: impl Fn(&str) -> Option<String>) -> Option<Look> {
     if terminal == "dumb" || variable("CI").is_some_and(|value| value != "false") {
         return None;
     }
-    let locale = variable("LC_ALL").or_else(|| variable("LC_CTYPE")).or_else(|| variable("LANG")).unwrap_or_default().to_ascii_lowercase();
+    let locale = variable("LC_ALL")
+        .or_else(|| variable("LC_CTYPE"))
+        .or_else(|| variable("LANG"))
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     // The font of the Linux console lacks most block elements.
     let unicode = (locale.contains("utf-8") || locale.contains("utf8")) && terminal != "linux";
     Some(Look { colour: variable("NO_COLOR").is_none(), unicode })
@@ -31,7 +36,9 @@ mod tests {
     use super::*;
 
     fn with(variables: &[(&str, &str)]) -> Option<Look> {
-        look_of(|name| variables.iter().find(|(of, _)| *of == name).map(|(_, value)| (*value).to_string()))
+        look_of(|name| {
+            variables.iter().find(|(of, _)| *of == name).map(|(_, value)| (*value).to_string())
+        })
     }
 
     #[test]
@@ -44,8 +51,17 @@ mod tests {
 
     #[test]
     fn colours_and_signs_follow_the_environment() {
-        assert_eq!(with(&[("TERM", "xterm"), ("LANG", "de_DE.UTF-8")]), Some(Look { colour: true, unicode: true }));
-        assert_eq!(with(&[("TERM", "xterm"), ("LANG", "C.UTF-8"), ("LC_ALL", "C"), ("NO_COLOR", "1")]), Some(Look { colour: false, unicode: false }));
-        assert_eq!(with(&[("TERM", "linux"), ("LANG", "C.utf8"), ("NO_COLOR", "")]), Some(Look { colour: true, unicode: false }));
+        assert_eq!(
+            with(&[("TERM", "xterm"), ("LANG", "de_DE.UTF-8")]),
+            Some(Look { colour: true, unicode: true })
+        );
+        assert_eq!(
+            with(&[("TERM", "xterm"), ("LANG", "C.UTF-8"), ("LC_ALL", "C"), ("NO_COLOR", "1")]),
+            Some(Look { colour: false, unicode: false })
+        );
+        assert_eq!(
+            with(&[("TERM", "linux"), ("LANG", "C.utf8"), ("NO_COLOR", "")]),
+            Some(Look { colour: true, unicode: false })
+        );
     }
 }

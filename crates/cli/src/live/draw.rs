@@ -43,7 +43,10 @@ fn draw_full(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration) {
     let overall = has_overall(state);
     let chart = chart_height(state, area.height);
     let rows = [1, 1, 1, u16::from(overall), 1, chart, chart, chart, 1, 1, 1];
-    let constraints = rows.iter().map(|rows| Constraint::Length(*rows)).chain([Constraint::Min(0), Constraint::Length(1)]);
+    let constraints = rows
+        .iter()
+        .map(|rows| Constraint::Length(*rows))
+        .chain([Constraint::Min(0), Constraint::Length(1)]);
     let areas: [Rect; 13] = Layout::vertical(constraints).areas(area);
     let [head, trial, progress, all, _, rate, p50, p99, counts, cpu, _, list, foot] = areas;
     frame.render_widget(head_line(state, look, now, head.width), head);
@@ -53,10 +56,38 @@ fn draw_full(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration) {
         draw_overall(frame, state, look, now, all);
     }
     if let Some(current) = &state.current {
-        let ns = |pick: fn(&Window) -> Option<u64>| move |window: &Window| pick(window).map(|ns| ns as f64);
-        draw_chart(frame, &Chart { name: "Requests/s", value: &rate_per_s, write: &format_count }, current, look, rate);
-        draw_chart(frame, &Chart { name: "Response p50", value: &ns(|window| window.response_p50_ns), write: &write_ns }, current, look, p50);
-        draw_chart(frame, &Chart { name: "Response p99", value: &ns(|window| window.response_p99_ns), write: &write_ns }, current, look, p99);
+        let ns = |pick: fn(&Window) -> Option<u64>| {
+            move |window: &Window| pick(window).map(|ns| ns as f64)
+        };
+        draw_chart(
+            frame,
+            &Chart { name: "Requests/s", value: &rate_per_s, write: &format_count },
+            current,
+            look,
+            rate,
+        );
+        draw_chart(
+            frame,
+            &Chart {
+                name: "Response p50",
+                value: &ns(|window| window.response_p50_ns),
+                write: &write_ns,
+            },
+            current,
+            look,
+            p50,
+        );
+        draw_chart(
+            frame,
+            &Chart {
+                name: "Response p99",
+                value: &ns(|window| window.response_p99_ns),
+                write: &write_ns,
+            },
+            current,
+            look,
+            p99,
+        );
         frame.render_widget(fit(counts_line(current, look), counts.width, look), counts);
         frame.render_widget(fit(cpu_line(current, look), cpu.width, look), cpu);
     }
@@ -64,7 +95,8 @@ fn draw_full(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration) {
     frame.render_widget(fit(foot_line(state, look), foot.width, look), foot);
 }
 
-/// Charts grow with the height, once the list of finished trials has a few rows; a single load has no list.
+/// Charts grow with the height, once the list of finished trials has a few rows; a single load has
+/// no list.
 fn chart_height(state: &State, height: u16) -> u16 {
     let (list, most) = if has_overall(state) { (8, 4) } else { (0, 6) };
     (height.saturating_sub(11 + list) / 3).clamp(1, most)
@@ -77,10 +109,19 @@ fn draw_short(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration) {
     if let Some(current) = &state.current {
         let newest = current.seconds().next_back();
         let p99 = newest.and_then(|window| window.response_p99_ns).map_or("-".into(), format_ns);
-        lines.push(Line::from(vec![Span::styled(newest.and_then(rate_per_s).map_or("-".into(), format_count), look.figure()), Span::raw(" requests/s")]));
+        lines.push(Line::from(vec![
+            Span::styled(
+                newest.and_then(rate_per_s).map_or("-".into(), format_count),
+                look.figure(),
+            ),
+            Span::raw(" requests/s"),
+        ]));
         let mut times = vec![Span::raw("p99 "), Span::styled(p99, look.figure())];
         if current.errors() > 0 {
-            times.push(Span::styled(format!("{}{} errors", look.separator(), format_whole(current.errors())), look.bad()));
+            times.push(Span::styled(
+                format!("{}{} errors", look.separator(), format_whole(current.errors())),
+                look.bad(),
+            ));
         }
         lines.push(Line::from(times));
         lines.push(counts_line(current, look));
@@ -88,20 +129,31 @@ fn draw_short(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration) {
     }
     lines.extend(state.finished.iter().rev().map(|trial| trials::short_line(trial, look)));
     let foot = u16::from(area.height > 3);
-    let [body, below] = Layout::vertical([Constraint::Min(0), Constraint::Length(foot)]).areas(area);
-    let lines: Vec<Line<'_>> = lines.into_iter().take(body.height as usize).map(|line| fit(line, area.width, look)).collect();
+    let [body, below] =
+        Layout::vertical([Constraint::Min(0), Constraint::Length(foot)]).areas(area);
+    let lines: Vec<Line<'_>> = lines
+        .into_iter()
+        .take(body.height as usize)
+        .map(|line| fit(line, area.width, look))
+        .collect();
     frame.render_widget(Paragraph::new(lines), body);
     frame.render_widget(fit(foot_line(state, look), below.width, look), below);
 }
 
 fn has_overall(state: &State) -> bool {
-    state.current.as_ref().is_some_and(|current| state.subject == Subject::Plan || current.announced != Some(1))
+    state
+        .current
+        .as_ref()
+        .is_some_and(|current| state.subject == Subject::Plan || current.announced != Some(1))
 }
 
 fn head_line<'a>(state: &'a State, look: Look, now: Duration, width: u16) -> Line<'a> {
     let mut spans = vec![Span::styled("pippin  ", look.label())];
     match (&state.title, &state.subject) {
-        (Some((title, id)), _) => spans.extend([Span::styled(title.as_str(), look.heading()), Span::styled(format!("  {id}"), look.label())]),
+        (Some((title, id)), _) => spans.extend([
+            Span::styled(title.as_str(), look.heading()),
+            Span::styled(format!("  {id}"), look.label()),
+        ]),
         (None, Subject::Url(url)) => spans.push(Span::styled(url.as_str(), look.heading())),
         (None, Subject::Plan) => {}
     }
@@ -113,7 +165,9 @@ fn head_line<'a>(state: &'a State, look: Look, now: Duration, width: u16) -> Lin
 }
 
 fn trial_line<'a>(state: &'a State, look: Look, width: u16) -> Line<'a> {
-    let Some(current) = &state.current else { return Line::from(Span::styled("starting services", look.label())) };
+    let Some(current) = &state.current else {
+        return Line::from(Span::styled("starting services", look.label()));
+    };
     let name = match &state.subject {
         Subject::Plan => current.spec.target.to_string(),
         Subject::Url(url) => url.clone(),
@@ -132,7 +186,9 @@ fn trial_line<'a>(state: &'a State, look: Look, width: u16) -> Line<'a> {
 
 /// The load in words: `64 connections`, `step 3 of 8: 16 connections`, `5,000 requests/s`.
 pub fn load_of(current: &Current) -> String {
-    let many = |count: u32, one: &str| format!("{} {one}{}", format_whole(u64::from(count)), if count == 1 { "" } else { "s" });
+    let many = |count: u32, one: &str| {
+        format!("{} {one}{}", format_whole(u64::from(count)), if count == 1 { "" } else { "s" })
+    };
     match (&current.spec.profile, current.spec.step) {
         (Profile::Sweep { connections, .. }, step) => {
             let count = match step {
@@ -141,11 +197,17 @@ pub fn load_of(current: &Current) -> String {
             };
             let place = count.and_then(|count| connections.iter().position(|of| *of == count));
             let words = count.map_or_else(String::new, |count| many(count, "connection"));
-            place.map_or(words.clone(), |place| format!("step {} of {}: {words}", place + 1, connections.len()))
+            place.map_or(words.clone(), |place| {
+                format!("step {} of {}: {words}", place + 1, connections.len())
+            })
         }
         (_, Some(Step::Rate { per_s })) => format!("search: {} requests/s", format_count(per_s)),
-        (Profile::Open { rate_per_s, .. }, _) => format!("{} requests/s", format_count(*rate_per_s)),
-        (Profile::Capacity { start_rate_per_s, .. }, _) => format!("search: {} requests/s", format_count(*start_rate_per_s)),
+        (Profile::Open { rate_per_s, .. }, _) => {
+            format!("{} requests/s", format_count(*rate_per_s))
+        }
+        (Profile::Capacity { start_rate_per_s, .. }, _) => {
+            format!("search: {} requests/s", format_count(*start_rate_per_s))
+        }
         (Profile::Devices { devices, .. }, _) => many(*devices, "device"),
         (Profile::Closed { connections, .. }, _) => many(*connections, "connection"),
     }
@@ -154,8 +216,11 @@ pub fn load_of(current: &Current) -> String {
 /// What the trial does, and how much of it is left.
 fn stage_words(state: &State, now: Duration) -> (f64, String) {
     let Some(current) = &state.current else { return (0.0, String::new()) };
-    let Some(progress) = state.progress(now) else { return (if current.over { 1.0 } else { 0.0 }, current.stage.clone()) };
-    let stage = if progress.warming_up { "warm-up" } else { current.phase().unwrap_or("measuring") };
+    let Some(progress) = state.progress(now) else {
+        return (if current.over { 1.0 } else { 0.0 }, current.stage.clone());
+    };
+    let stage =
+        if progress.warming_up { "warm-up" } else { current.phase().unwrap_or("measuring") };
     let left = match progress.left {
         Some(left) if !progress.warming_up => format!(", {} left", whole_seconds(left)),
         _ => String::new(),
@@ -176,22 +241,36 @@ fn draw_overall(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration,
         (None, _) => format!("step {} of a search", overall.number),
     };
     let left = overall.left.map_or(String::new(), |left| format!(", {} left", whole_seconds(left)));
-    gauge(frame, overall.fraction.unwrap_or_default(), format!("{:<28}", trial + &left), look, area);
+    gauge(
+        frame,
+        overall.fraction.unwrap_or_default(),
+        format!("{:<28}", trial + &left),
+        look,
+        area,
+    );
 }
 
 fn gauge(frame: &mut Frame<'_>, fraction: f64, label: String, look: Look, area: Rect) {
     let (done, open) = look.progress();
-    let gauge = LineGauge::default().ratio(fraction.clamp(0.0, 1.0)).label(label).filled_symbol(done).unfilled_symbol(open);
+    let gauge = LineGauge::default()
+        .ratio(fraction.clamp(0.0, 1.0))
+        .label(label)
+        .filled_symbol(done)
+        .unfilled_symbol(open);
     frame.render_widget(gauge.filled_style(look.chart()).unfilled_style(look.label()), area);
 }
 
 fn short_progress(state: &State, look: Look, now: Duration) -> Line<'static> {
     let (fraction, words) = stage_words(state, now);
-    let trial = state.overall(now).filter(|_| has_overall(state)).map_or(String::new(), |overall| {
-        let of = overall.at_most.map_or(String::new(), |at_most| format!("/{at_most}"));
-        format!("{}{of} ", overall.number)
-    });
-    Line::from(vec![Span::styled(trial, look.label()), Span::raw(format!("{:.0}% {words}", fraction * 100.0))])
+    let trial =
+        state.overall(now).filter(|_| has_overall(state)).map_or(String::new(), |overall| {
+            let of = overall.at_most.map_or(String::new(), |at_most| format!("/{at_most}"));
+            format!("{}{of} ", overall.number)
+        });
+    Line::from(vec![
+        Span::styled(trial, look.label()),
+        Span::raw(format!("{:.0}% {words}", fraction * 100.0)),
+    ])
 }
 
 /// A value a second.
@@ -204,22 +283,31 @@ struct Chart<'a> {
 fn draw_chart(frame: &mut Frame<'_>, chart: &Chart<'_>, current: &Current, look: Look, area: Rect) {
     // High charts keep a row apart from the next one.
     let area = Rect { height: if area.height > 2 { area.height - 1 } else { area.height }, ..area };
-    let [label, plot] = Layout::horizontal([Constraint::Length(CHART_LABEL.min(area.width)), Constraint::Min(0)]).areas(area);
+    let [label, plot] =
+        Layout::horizontal([Constraint::Length(CHART_LABEL.min(area.width)), Constraint::Min(0)])
+            .areas(area);
     let shown: Vec<&Window> = current.seconds().collect();
     let columns = columns_of_a_second(current, shown.len(), plot.width);
     let shown = &shown[shown.len().saturating_sub(plot.width as usize / columns)..];
     let values: Vec<Option<f64>> = shown.iter().map(|window| (chart.value)(window)).collect();
     let newest = values.last().copied().flatten().map_or("-".into(), chart.write);
-    let mut lines = vec![Line::from(vec![Span::raw(format!("{:<13}", chart.name)), Span::styled(newest, look.figure())])];
+    let mut lines = vec![Line::from(vec![
+        Span::raw(format!("{:<13}", chart.name)),
+        Span::styled(newest, look.figure()),
+    ])];
     let most = values.iter().flatten().copied().fold(0.0, f64::max);
     if area.height > 1 && most > 0.0 {
-        lines.push(Line::from(Span::styled(format!("{:<13}{}", "highest", (chart.write)(most)), look.label())));
+        lines.push(Line::from(Span::styled(
+            format!("{:<13}{}", "highest", (chart.write)(most)),
+            look.label(),
+        )));
     }
     frame.render_widget(Paragraph::new(lines), label);
     // Bars are whole numbers: eighths of a row are enough, and small values must not become 0.
     let scale = if most > 0.0 { 10_000.0 / most } else { 0.0 };
     let bars = shown.iter().zip(&values).flat_map(|(window, value)| {
-        let bar = SparklineBar::from(value.map(|value| (value * scale).round() as u64)).style(Some(bar_style(window, look)));
+        let bar = SparklineBar::from(value.map(|value| (value * scale).round() as u64))
+            .style(Some(bar_style(window, look)));
         std::iter::repeat_n(bar, columns)
     });
     let signs = Sparkline::default().bar_set(look.bars()).absent_value_symbol(" ").max(10_000);
@@ -228,7 +316,9 @@ fn draw_chart(frame: &mut Frame<'_>, chart: &Chart<'_>, current: &Current, look:
 
 /// How broad the bar of a second is: a load of few seconds would be lost in a wide terminal.
 fn columns_of_a_second(current: &Current, shown: usize, width: u16) -> usize {
-    let meant = Length::of(&current.spec.profile).whole().map_or(usize::from(width), |whole| whole.as_secs_f64().ceil() as usize);
+    let meant = Length::of(&current.spec.profile)
+        .whole()
+        .map_or(usize::from(width), |whole| whole.as_secs_f64().ceil() as usize);
     (usize::from(width) / meant.max(shown).max(1)).clamp(1, WIDEST_BAR)
 }
 
@@ -243,15 +333,28 @@ fn bar_style(window: &Window, look: Look) -> Style {
 fn counts_line(current: &Current, look: Look) -> Line<'static> {
     let errors = current.errors();
     let style = if errors > 0 { look.bad() } else { look.figure() };
-    let live = current.windows.last().map_or("-".into(), |window| format_whole(window.live_connections));
-    let mut spans = vec![Span::styled(format_whole(errors), style), Span::raw(if errors == 1 { " error" } else { " errors" })];
-    let of = if matches!(current.spec.profile, Profile::Devices { .. }) { "devices" } else { "connections" };
+    let live =
+        current.windows.last().map_or("-".into(), |window| format_whole(window.live_connections));
+    let mut spans = vec![
+        Span::styled(format_whole(errors), style),
+        Span::raw(if errors == 1 { " error" } else { " errors" }),
+    ];
+    let of = if matches!(current.spec.profile, Profile::Devices { .. }) {
+        "devices"
+    } else {
+        "connections"
+    };
     spans.extend([
         Span::raw(look.separator()),
         Span::styled(live, look.figure()),
         Span::raw(format!(" of {} {of} live", format_whole(u64::from(current.asked())))),
     ]);
-    if let Some(lag) = current.windows.last().and_then(|window| window.send_lag_p99_ns).filter(|_| is_scheduled(&current.spec.profile)) {
+    if let Some(lag) = current
+        .windows
+        .last()
+        .and_then(|window| window.send_lag_p99_ns)
+        .filter(|_| is_scheduled(&current.spec.profile))
+    {
         spans.push(Span::raw(format!("{}send lag p99 {}", look.separator(), format_ns(lag))));
     }
     Line::from(spans)
@@ -265,7 +368,11 @@ const fn is_scheduled(profile: &Profile) -> bool {
 fn cpu_line(current: &Current, look: Look) -> Line<'static> {
     let mut spans = vec![Span::raw("CPU ")];
     let cpus = &current.spec.cpus;
-    let roles = [(Role::Target, "target", &cpus.target), (Role::Generator, "generator", &cpus.generator), (Role::Services, "services", &cpus.services)];
+    let roles = [
+        (Role::Target, "target", &cpus.target),
+        (Role::Generator, "generator", &cpus.generator),
+        (Role::Services, "services", &cpus.services),
+    ];
     let takes_part = |role: Role| match role {
         Role::Target => !current.spec.cpus.target.is_empty(),
         Role::Generator => true,
@@ -274,7 +381,9 @@ fn cpu_line(current: &Current, look: Look) -> Line<'static> {
     for (role, name, given) in roles.into_iter().filter(|(role, ..)| takes_part(*role)) {
         let cores = current.usage.cores.get(&role).copied();
         // Where the generator has no time to spare, the figures are its own.
-        let share = cores.filter(|_| role == Role::Generator).map_or(0.0, |cores| cores / given.len().max(1) as f64);
+        let share = cores
+            .filter(|_| role == Role::Generator)
+            .map_or(0.0, |cores| cores / given.len().max(1) as f64);
         let style = match share {
             share if share > 0.95 => look.bad(),
             share if share > 0.80 => look.doubtful(),
@@ -283,9 +392,15 @@ fn cpu_line(current: &Current, look: Look) -> Line<'static> {
         if spans.len() > 1 {
             spans.push(Span::raw(look.separator()));
         }
-        spans.extend([Span::raw(format!("{name} ")), Span::styled(cores.map_or("-".into(), |cores| format!("{cores:.2}")), style)]);
-        let words =
-            if given.is_empty() { if cores.is_some() { " cores".into() } else { String::new() } } else { format!(" of {}", plural(given.len(), "core")) };
+        spans.extend([
+            Span::raw(format!("{name} ")),
+            Span::styled(cores.map_or("-".into(), |cores| format!("{cores:.2}")), style),
+        ]);
+        let words = if given.is_empty() {
+            if cores.is_some() { " cores".into() } else { String::new() }
+        } else {
+            format!(" of {}", plural(given.len(), "core"))
+        };
         spans.push(Span::raw(words));
     }
     if let Some(steal) = current.usage.steal_cores.filter(|steal| *steal > 0.02) {
@@ -309,7 +424,9 @@ fn foot_line<'a>(state: &'a State, look: Look) -> Line<'a> {
         return Line::from(Span::styled(notice.as_str(), look.doubtful()));
     }
     let mut spans = Vec::new();
-    let mut key = |key: &'static str, words: String| spans.extend([Span::styled(key, look.figure()), Span::styled(words, look.label())]);
+    let mut key = |key: &'static str, words: String| {
+        spans.extend([Span::styled(key, look.figure()), Span::styled(words, look.label())])
+    };
     key("q", " stop  ".into());
     if let Some(target) = state.skippable() {
         key("s", format!(" skip {target}  "));

@@ -1,4 +1,5 @@
-//! Golden frames: `golden/*.txt` hold what the terminal shows. `PIPPIN_BLESS=1 cargo test` writes them anew; look at the difference.
+//! Golden frames: `golden/*.txt` hold what the terminal shows. `PIPPIN_BLESS=1 cargo test` writes
+//! them anew; look at the difference.
 use super::super::samples::{at, caveat, failed, header, plan, record, sample, trial, window};
 use super::*;
 use pippin_model::caveat::Severity;
@@ -12,7 +13,12 @@ const PLAIN: Look = Look { colour: false, unicode: true };
 const COLOURED: Look = Look { colour: true, unicode: true };
 const ASCII: Look = Look { colour: false, unicode: false };
 
-fn frame(state: &State, look: Look, (width, height): (u16, u16), now: f64) -> Terminal<TestBackend> {
+fn frame(
+    state: &State,
+    look: Look,
+    (width, height): (u16, u16),
+    now: f64,
+) -> Terminal<TestBackend> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| draw(frame, state, look, at(now))).unwrap();
     terminal
@@ -25,17 +31,20 @@ fn text(terminal: &Terminal<TestBackend>) -> String {
 }
 
 fn assert_golden(name: &str, state: &State, look: Look, size: (u16, u16), now: f64) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/live/golden").join(format!("{name}.txt"));
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("src/live/golden").join(format!("{name}.txt"));
     let drawn = text(&frame(state, look, size, now));
     if std::env::var_os("PIPPIN_BLESS").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, &drawn).unwrap();
     }
-    let golden = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}; PIPPIN_BLESS=1 writes it", path.display()));
+    let golden = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; PIPPIN_BLESS=1 writes it", path.display()));
     assert!(drawn == golden, "{name} differs. Drawn:\n{drawn}\nGolden:\n{golden}");
 }
 
-/// The fifth of six trials, 12 s into its load: one finished well, one doubtful, one wrong, one failed.
+/// The fifth of six trials, 12 s into its load: one finished well, one doubtful, one wrong, one
+/// failed.
 fn running() -> State {
     let plan = plan(3, "closed");
     let profile = plan.profile.clone();
@@ -48,24 +57,53 @@ fn running() -> State {
             0,
             402_000,
             0,
-            vec![caveat("generator_busy", Severity::Suspect, "generator core 84 % busy over 30 s (limit 80 %)"), caveat("knee", Severity::Note, "flat")],
+            vec![
+                caveat(
+                    "generator_busy",
+                    Severity::Suspect,
+                    "generator core 84 % busy over 30 s (limit 80 %)",
+                ),
+                caveat("knee", Severity::Note, "flat"),
+            ],
         ),
-        ("javascript/express:cluster", 1, 380_100, 1_902, vec![caveat("errors", Severity::Invalid, "1,902 of 380,100 requests failed: 0.5 % (allowed 0.1 %)")]),
+        (
+            "javascript/express:cluster",
+            1,
+            380_100,
+            1_902,
+            vec![caveat(
+                "errors",
+                Severity::Invalid,
+                "1,902 of 380,100 requests failed: 0.5 % (allowed 0.1 %)",
+            )],
+        ),
     ];
-    for (index, (target, repetition, completed, errors, caveats)) in finished.into_iter().enumerate() {
+    for (index, (target, repetition, completed, errors, caveats)) in
+        finished.into_iter().enumerate()
+    {
         let spec = trial(target, repetition, &profile, None);
         state.trial_started(&spec, index + 1, 6, at(index as f64 * 40.0));
-        state.trial_finished(&record(&spec, completed, errors, caveats), at(index as f64 * 40.0 + 38.0));
+        state.trial_finished(
+            &record(&spec, completed, errors, caveats),
+            at(index as f64 * 40.0 + 38.0),
+        );
     }
     let spec = trial("go/net-http", 1, &profile, None);
     state.trial_started(&spec, 4, 6, at(120.0));
-    state.trial_finished(&failed(&spec, Some((Stage::Load, "connection refused: is another server at its port?"))), at(121.0));
+    state.trial_finished(
+        &failed(&spec, Some((Stage::Load, "connection refused: is another server at its port?"))),
+        at(121.0),
+    );
     state.trial_started(&trial("go/net-http", 2, &profile, None), 5, 6, at(122.0));
     state.stage("measuring", at(124.0));
     for second in -2..12_i64 {
         let completed = (30_000 + second * 600) as u64;
         let errors = if second == 7 { 3 } else { 0 };
-        state.window(&window(second, completed, errors), Some(&sample((second + 3) as u64, 98, 45)), at(126.0 + second as f64 + 1.0));
+        state.window(
+            &window(second, completed, errors),
+            Some(&sample((second + 3) as u64, 98, 45)),
+            at(126.0 + second as f64 + 1.0),
+        );
     }
     state
 }
@@ -113,7 +151,10 @@ fn help_and_the_wish_to_stop() {
     state.help = false;
     state.stops = 1;
     let drawn = text(&frame(&state, PLAIN, (80, 24), 138.4));
-    assert_eq!(drawn.lines().last(), Some("stopping; what is finished is kept; 2 times more leaves at once"));
+    assert_eq!(
+        drawn.lines().last(),
+        Some("stopping; what is finished is kept; 2 times more leaves at once")
+    );
 }
 
 #[test]
@@ -141,7 +182,8 @@ fn no_size_is_too_small_or_too_large() {
 fn without_colour_there_is_none_and_with_it_verdicts_differ() {
     let colours = |look: Look| {
         let terminal = frame(&running(), look, (80, 24), 138.4);
-        let cells: Vec<(Color, Color)> = terminal.backend().buffer().content.iter().map(|cell| (cell.fg, cell.bg)).collect();
+        let cells: Vec<(Color, Color)> =
+            terminal.backend().buffer().content.iter().map(|cell| (cell.fg, cell.bg)).collect();
         cells
     };
     assert!(colours(PLAIN).iter().all(|cell| *cell == (Color::Reset, Color::Reset)));
@@ -158,7 +200,9 @@ fn ascii_is_ascii() {
 
 #[test]
 fn a_line_is_cut_where_the_terminal_ends() {
-    let cut = |text: &'static str, width| fit(Line::from(vec![Span::raw("ab "), Span::raw(text)]), width, PLAIN).to_string();
+    let cut = |text: &'static str, width| {
+        fit(Line::from(vec![Span::raw("ab "), Span::raw(text)]), width, PLAIN).to_string()
+    };
     assert_eq!(cut("cdef", 7), "ab cdef");
     assert_eq!(cut("cdef", 6), "ab cd…");
     assert_eq!(cut("日本語", 6), "ab 日…");

@@ -15,7 +15,11 @@ const OF_A_RUN: &[&str] = &[
     "?          close this page",
 ];
 
-const OF_A_LOAD: &[&str] = &["q, Ctrl-C  stop; what was measured is shown", "           (three times: leave at once)", "?          close this page"];
+const OF_A_LOAD: &[&str] = &[
+    "q, Ctrl-C  stop; what was measured is shown",
+    "           (three times: leave at once)",
+    "?          close this page",
+];
 
 const FIGURES: &[&str] = &[
     "",
@@ -36,10 +40,19 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, look: Look) {
     if area.width < 24 || area.height < 5 {
         return frame.render_widget(page.wrap(Wrap { trim: true }), area);
     }
-    frame.render_widget(page.wrap(Wrap { trim: false }).block(Block::bordered().border_set(look.border()).title(" Help ")), area);
+    frame.render_widget(
+        page.wrap(Wrap { trim: false })
+            .block(Block::bordered().border_set(look.border()).title(" Help ")),
+        area,
+    );
 }
 
 fn centred(area: Rect, width: u16, height: u16) -> Rect {
     let (width, height) = (width.min(area.width), height.min(area.height));
-    Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height }
+    Rect {
+        x: area.x + (area.width - width) / 2,
+        y: area.y + (area.height - height) / 2,
+        width,
+        height,
+    }
 }

@@ -1,6 +1,7 @@
 //! Keys as a terminal sends them: bytes, of which a few stand for something here.
 //!
-//! Read with poll(2) and read(2): a reader that waits for a terminal that has hung up must notice that and neither wait nor spin.
+//! Read with poll(2) and read(2): a reader that waits for a terminal that has hung up must notice
+//! that and neither wait nor spin.
 use std::io;
 use std::os::fd::RawFd;
 use std::time::Duration;
@@ -68,12 +69,19 @@ fn read_within(descriptor: RawFd, wait: Duration) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Takes bytes apart; what begins with an escape (arrows, function keys) is one key (ECMA-48 section 5.4).
+/// Takes bytes apart; what begins with an escape (arrows, function keys) is one key (ECMA-48
+/// section 5.4).
 fn keys(mut bytes: &[u8]) -> Vec<Key> {
     let mut keys = Vec::new();
     while let Some((first, rest)) = bytes.split_first() {
         let (key, length) = match (first, rest.first()) {
-            (0x1b, Some(b'[')) => (Key::Other, rest[1..].iter().position(|byte| (0x40..=0x7e).contains(byte)).map_or(bytes.len(), |end| end + 3)),
+            (0x1b, Some(b'[')) => (
+                Key::Other,
+                rest[1..]
+                    .iter()
+                    .position(|byte| (0x40..=0x7e).contains(byte))
+                    .map_or(bytes.len(), |end| end + 3),
+            ),
             (0x1b, Some(b'O')) => (Key::Other, 3.min(bytes.len())),
             (0x1b, Some(_)) => (Key::Other, 2),
             (0x1b, None) => (Key::Close, 1),
@@ -97,11 +105,17 @@ mod tests {
 
     #[test]
     fn letters_and_escapes() {
-        assert_eq!(keys(b"qs?\x1a\x03x"), [Key::Stop, Key::Skip, Key::Help, Key::Suspend, Key::Stop, Key::Other]);
+        assert_eq!(
+            keys(b"qs?\x1a\x03x"),
+            [Key::Stop, Key::Skip, Key::Help, Key::Suspend, Key::Stop, Key::Other]
+        );
         assert_eq!(keys(b"\x1b"), [Key::Close]);
         // An arrow, F5, F1, Alt-q, an escape cut short: none of them is a `q` or an `s`.
         assert_eq!(keys(b"\x1b[A\x1b[15~\x1bOSq"), [Key::Other, Key::Other, Key::Other, Key::Stop]);
-        assert_eq!((keys(b"\x1bq"), keys(b"\x1b[1;5"), keys(b"\x1bO")), (vec![Key::Other], vec![Key::Other], vec![Key::Other]));
+        assert_eq!(
+            (keys(b"\x1bq"), keys(b"\x1b[1;5"), keys(b"\x1bO")),
+            (vec![Key::Other], vec![Key::Other], vec![Key::Other])
+        );
     }
 
     #[test]
@@ -117,6 +131,10 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(keyboard.wait(wait), []);
         }
-        assert!(keyboard.descriptor.is_none() && began.elapsed() >= wait * 2, "{:?}", began.elapsed());
+        assert!(
+            keyboard.descriptor.is_none() && began.elapsed() >= wait * 2,
+            "{:?}",
+            began.elapsed()
+        );
     }
 }

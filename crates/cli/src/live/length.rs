@@ -32,14 +32,23 @@ impl Length {
             WarmUpChoice::DurationNs(warm_up_ns) => ns(*warm_up_ns),
         };
         let (warm_up, end) = match profile {
-            Profile::Closed { stop: Stop::DurationNs(duration_ns), warm_up, .. } | Profile::Sweep { duration_ns, warm_up, .. } => {
+            Profile::Closed { stop: Stop::DurationNs(duration_ns), warm_up, .. }
+            | Profile::Sweep { duration_ns, warm_up, .. } => {
                 (warm_up_of(warm_up), End::After(ns(*duration_ns)))
             }
-            Profile::Closed { stop: Stop::Requests(count), warm_up, .. } => (warm_up_of(warm_up), End::Requests(*count)),
-            Profile::Open { ramp_ns, duration_ns, .. } => (ns(*ramp_ns), End::After(ns(*duration_ns))),
-            Profile::Devices { ramp_up_ns, sustain_ns, ramp_down_ns, .. } => (Duration::ZERO, End::After(ns(ramp_up_ns + sustain_ns + ramp_down_ns))),
+            Profile::Closed { stop: Stop::Requests(count), warm_up, .. } => {
+                (warm_up_of(warm_up), End::Requests(*count))
+            }
+            Profile::Open { ramp_ns, duration_ns, .. } => {
+                (ns(*ramp_ns), End::After(ns(*duration_ns)))
+            }
+            Profile::Devices { ramp_up_ns, sustain_ns, ramp_down_ns, .. } => {
+                (Duration::ZERO, End::After(ns(ramp_up_ns + sustain_ns + ramp_down_ns)))
+            }
             // A search meets each rate for a tenth of the step before it counts.
-            Profile::Capacity { duration_ns, .. } => (ns(duration_ns / 10), End::After(ns(*duration_ns))),
+            Profile::Capacity { duration_ns, .. } => {
+                (ns(duration_ns / 10), End::After(ns(*duration_ns)))
+            }
         };
         Self { warm_up, end }
     }
@@ -66,11 +75,19 @@ pub struct Progress {
     pub spent: Duration,
 }
 
-/// How far the load is, from its windows and from the time since it began and since the last window came.
-pub fn progress(length: &Length, windows: &[Window], since_begin: Duration, since_window: Duration) -> Progress {
+/// How far the load is, from its windows and from the time since it began and since the last window
+/// came.
+pub fn progress(
+    length: &Length,
+    windows: &[Window],
+    since_begin: Duration,
+    since_window: Duration,
+) -> Progress {
     let end_ns = windows.last().map(|window| window.from_ns + window.duration_ns as i64);
     let measured = match end_ns {
-        Some(end_ns) => Duration::from_nanos((end_ns + since_window.as_nanos() as i64).max(0) as u64),
+        Some(end_ns) => {
+            Duration::from_nanos((end_ns + since_window.as_nanos() as i64).max(0) as u64)
+        }
         None => since_begin.saturating_sub(length.warm_up),
     };
     // The windows know when an automatic warm-up was over; the clock does not.
@@ -83,14 +100,34 @@ pub fn progress(length: &Length, windows: &[Window], since_begin: Duration, sinc
         End::After(whole) => {
             let spent = spent.min(if warming_up { length.warm_up } else { whole });
             let of = if warming_up { length.warm_up } else { whole };
-            let left = if warming_up { length.warm_up.saturating_sub(spent) + whole } else { whole.saturating_sub(spent) };
-            Progress { fraction: ratio(spent.as_secs_f64(), of.as_secs_f64()), left: Some(left), warming_up, spent }
+            let left = if warming_up {
+                length.warm_up.saturating_sub(spent) + whole
+            } else {
+                whole.saturating_sub(spent)
+            };
+            Progress {
+                fraction: ratio(spent.as_secs_f64(), of.as_secs_f64()),
+                left: Some(left),
+                warming_up,
+                spent,
+            }
         }
         End::Requests(count) => {
-            let completed: u64 = windows.iter().filter(|window| window.from_ns >= 0).map(|window| window.completed).sum();
-            let seconds: f64 = windows.iter().filter(|window| window.from_ns >= 0).map(|window| window.duration_ns as f64 / 1e9).sum();
+            let completed: u64 = windows
+                .iter()
+                .filter(|window| window.from_ns >= 0)
+                .map(|window| window.completed)
+                .sum();
+            let seconds: f64 = windows
+                .iter()
+                .filter(|window| window.from_ns >= 0)
+                .map(|window| window.duration_ns as f64 / 1e9)
+                .sum();
             let rate = if seconds > 0.0 { completed as f64 / seconds } else { 0.0 };
-            let left = (rate > 0.0).then(|| Duration::from_secs_f64((count.saturating_sub(completed) as f64 / rate).min(1e9)).saturating_sub(since_window));
+            let left = (rate > 0.0).then(|| {
+                Duration::from_secs_f64((count.saturating_sub(completed) as f64 / rate).min(1e9))
+                    .saturating_sub(since_window)
+            });
             Progress { fraction: ratio(completed as f64, count as f64), left, warming_up, spent }
         }
     }
@@ -107,17 +144,34 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     fn window(from_s: i64, completed: u64) -> Window {
-        Window { from_ns: from_s * 1_000_000_000, duration_ns: 1_000_000_000, completed, ..Window::default() }
+        Window {
+            from_ns: from_s * 1_000_000_000,
+            duration_ns: 1_000_000_000,
+            completed,
+            ..Window::default()
+        }
     }
 
     #[test]
     fn a_timed_load_goes_from_its_warm_up_to_its_end() {
         let length = Length { warm_up: 5 * SECOND, end: End::After(10 * SECOND) };
         let begun = progress(&length, &[], SECOND, Duration::ZERO);
-        assert_eq!(begun, Progress { fraction: 0.2, left: Some(14 * SECOND), warming_up: true, spent: SECOND });
+        assert_eq!(
+            begun,
+            Progress { fraction: 0.2, left: Some(14 * SECOND), warming_up: true, spent: SECOND }
+        );
         // The warm-up was shorter than its bound: what the windows say counts, not the clock.
-        let measuring = progress(&length, &[window(-1, 5), window(0, 5), window(1, 5)], 4 * SECOND, SECOND / 2);
-        assert_eq!(measuring, Progress { fraction: 0.25, left: Some(Duration::from_millis(7_500)), warming_up: false, spent: Duration::from_millis(2_500) });
+        let measuring =
+            progress(&length, &[window(-1, 5), window(0, 5), window(1, 5)], 4 * SECOND, SECOND / 2);
+        assert_eq!(
+            measuring,
+            Progress {
+                fraction: 0.25,
+                left: Some(Duration::from_millis(7_500)),
+                warming_up: false,
+                spent: Duration::from_millis(2_500)
+            }
+        );
         let over = progress(&length, &[window(9, 5)], 16 * SECOND, 3 * SECOND);
         assert_eq!((over.fraction, over.left), (1.0, Some(Duration::ZERO)));
     }

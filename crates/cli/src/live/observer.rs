@@ -8,7 +8,8 @@ use super::screen::Screen;
 use super::state::{State, Subject};
 use crate::progress::Lines;
 
-/// Shows what happens on a screen of its own. Until the first trial is near it speaks in plain lines: installing may ask for a password.
+/// Shows what happens on a screen of its own. Until the first trial is near it speaks in plain
+/// lines: installing may ask for a password.
 pub struct Live {
     subject: Subject,
     look: Look,
@@ -50,7 +51,8 @@ impl Live {
 impl Observer for Live {
     fn event(&self, event: &Event<'_>) {
         let mut view = self.view();
-        if matches!((&*view, event), (View::NotYet, Event::RunStarted(_) | Event::TrialStarted(..))) {
+        if matches!((&*view, event), (View::NotYet, Event::RunStarted(_) | Event::TrialStarted(..)))
+        {
             *view = self.open();
         }
         let View::Open(screen, aftermath) = &mut *view else { return self.plain.event(event) };
@@ -75,7 +77,9 @@ impl Observer for Live {
 
 impl Drop for Live {
     fn drop(&mut self) {
-        if let View::Open(screen, aftermath) = std::mem::replace(&mut *self.view(), View::Impossible) {
+        if let View::Open(screen, aftermath) =
+            std::mem::replace(&mut *self.view(), View::Impossible)
+        {
             drop(screen);
             for line in aftermath.0 {
                 eprintln!("{line}");

@@ -1,5 +1,5 @@
-//! Tells other processes, `pippin serve` above all, how a run is doing. Written by the thread that hears the events: during a load once a
-//! second, when its window comes.
+//! Tells other processes, `pippin serve` above all, how a run is doing. Written by the thread that
+//! hears the events: during a load once a second, when its window comes.
 use pippin_lab::observer::{Event, Observer};
 use pippin_model::target::TargetId;
 use pippin_store::Store;
@@ -11,7 +11,8 @@ use super::snapshot;
 use super::state::{State, Subject};
 use crate::signals;
 
-/// Windows that follow each other sooner, as the last one of a load may, are told with the next event.
+/// Windows that follow each other sooner, as the last one of a load may, are told with the next
+/// event.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(500);
 
 /// An observer that publishes what it hears and hands it on.
@@ -32,7 +33,16 @@ struct Board {
 impl<'a> Published<'a> {
     /// Publishes beside this store.
     pub fn new(inner: Box<dyn Observer + 'a>, store: &'a Store) -> Self {
-        Self { inner, store, board: Mutex::new(Board { state: State::new(Subject::Plan), began: Instant::now(), file: None, written: None }) }
+        Self {
+            inner,
+            store,
+            board: Mutex::new(Board {
+                state: State::new(Subject::Plan),
+                began: Instant::now(),
+                file: None,
+                written: None,
+            }),
+        }
     }
 
     fn board(&self) -> MutexGuard<'_, Board> {
@@ -43,7 +53,8 @@ impl<'a> Published<'a> {
 impl Board {
     /// What cannot be written is missed by who looks on, and by no result.
     fn write(&mut self, event: &Event<'_>) {
-        let too_soon = matches!(event, Event::Window(..)) && self.written.is_some_and(|written| written.elapsed() < SHORTEST_PAUSE);
+        let too_soon = matches!(event, Event::Window(..))
+            && self.written.is_some_and(|written| written.elapsed() < SHORTEST_PAUSE);
         let Some(file) = self.file.as_ref().filter(|_| !too_soon) else { return };
         if let Some(live) = snapshot::of(&self.state, self.began.elapsed(), file.process()) {
             drop(file.write(&live));
@@ -63,7 +74,8 @@ impl Observer for Published<'_> {
         board.state.apply(event, now);
         board.state.stops = signals::stops();
         // Whom the user skips is known to the view that has the keys.
-        let skipped: Vec<TargetId> = board.state.targets().filter(|target| self.inner.skips(target)).cloned().collect();
+        let skipped: Vec<TargetId> =
+            board.state.targets().filter(|target| self.inner.skips(target)).cloned().collect();
         board.state.skipped.extend(skipped);
         board.write(event);
     }

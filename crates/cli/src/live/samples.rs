@@ -2,7 +2,9 @@
 use pippin_model::caveat::{Caveat, Severity, Verdict};
 use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::fingerprint::Fingerprint;
-use pippin_model::load_result::{Answered, ErrorKind, GeneratorUse, LoadResult, Measured, RequestCounts, WarmUpResult, Window};
+use pippin_model::load_result::{
+    Answered, ErrorKind, GeneratorUse, LoadResult, Measured, RequestCounts, WarmUpResult, Window,
+};
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::profile::Profile;
 use pippin_model::run::{RunHeader, TargetInfo};
@@ -17,7 +19,8 @@ pub const fn at(seconds: f64) -> Duration {
 }
 
 const TARGETS: &str = "title = \"Hello World\"\nworkload = \"hello\"\ntargets = [\"go/net-http\", \"javascript/express:cluster\"]\n";
-const CLOSED: &str = "[profile]\nkind = \"closed\"\nconnections = 10\nduration = \"30s\"\nwarm_up = \"auto\"\n";
+const CLOSED: &str =
+    "[profile]\nkind = \"closed\"\nconnections = 10\nduration = \"30s\"\nwarm_up = \"auto\"\n";
 const SWEEP: &str = "[profile]\nkind = \"sweep\"\nconnections = [1, 8, 64]\nduration = \"5s\"\nwarm_up = \"none\"\n";
 
 pub fn plan(repetitions: u32, profile: &str) -> Plan {
@@ -30,7 +33,13 @@ pub fn plan(repetitions: u32, profile: &str) -> Plan {
 
 pub fn header(plan: Plan) -> RunHeader {
     let workload = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads/hello.toml");
-    let info = || TargetInfo { manifest: None, route: None, versions: BTreeMap::new(), digest: None, unavailable: None };
+    let info = || TargetInfo {
+        manifest: None,
+        route: None,
+        versions: BTreeMap::new(),
+        digest: None,
+        unavailable: None,
+    };
     RunHeader {
         id: "20261121-203539.123-hello".into(),
         started_unix_ns: 0,
@@ -51,7 +60,11 @@ pub fn trial(target: &str, repetition: u32, profile: &Profile, step: Option<Step
         profile: profile.clone(),
         repetition,
         step,
-        cpus: CpuSplit { target: CpuSet([0].into()), generator: CpuSet([1].into()), services: CpuSet([1].into()) },
+        cpus: CpuSplit {
+            target: CpuSet([0].into()),
+            generator: CpuSet([1].into()),
+            services: CpuSet([1].into()),
+        },
         workers: 1,
         seed: 1,
     }
@@ -74,12 +87,20 @@ pub fn window(from_s: i64, completed: u64, errors: u64) -> Window {
     }
 }
 
-/// Counters at an instant, where both roles have kept so many hundredths of a core busy since second 0.
+/// Counters at an instant, where both roles have kept so many hundredths of a core busy since
+/// second 0.
 pub fn sample(second: u64, target_percent: u64, generator_percent: u64) -> UsageSample {
-    let role = |percent: u64| RoleSample { cpu_ns: second * percent * 10_000_000, rss_bytes: Some(34 << 20), ..RoleSample::default() };
+    let role = |percent: u64| RoleSample {
+        cpu_ns: second * percent * 10_000_000,
+        rss_bytes: Some(34 << 20),
+        ..RoleSample::default()
+    };
     UsageSample {
         at_ns: second * 1_000_000_000,
-        roles: BTreeMap::from([(Role::Target, role(target_percent)), (Role::Generator, role(generator_percent))]),
+        roles: BTreeMap::from([
+            (Role::Target, role(target_percent)),
+            (Role::Generator, role(generator_percent)),
+        ]),
         host: HostSample { steal_ns: Some(0), ..HostSample::default() },
         ..UsageSample::default()
     }
@@ -87,7 +108,13 @@ pub fn sample(second: u64, target_percent: u64, generator_percent: u64) -> Usage
 
 pub fn record(spec: &TrialSpec, completed: u64, errors: u64, caveats: Vec<Caveat>) -> TrialRecord {
     let mut measured = Measured { duration_ns: 30_000_000_000, ..Measured::default() };
-    measured.requests = RequestCounts { scheduled: completed, sent: completed, completed, good: completed - errors, ..RequestCounts::default() };
+    measured.requests = RequestCounts {
+        scheduled: completed,
+        sent: completed,
+        completed,
+        good: completed - errors,
+        ..RequestCounts::default()
+    };
     measured.answered = Answered { completed, good: completed - errors };
     if errors > 0 {
         measured.errors.insert(ErrorKind::WrongStatus, errors);
@@ -121,7 +148,11 @@ pub fn failed(spec: &TrialSpec, failure: Option<(Stage, &str)>) -> TrialRecord {
         samples: Vec::new(),
         start_up_ns: None,
         proofs: Vec::new(),
-        failure: failure.map(|(stage, message)| Failure { stage, message: message.into(), log_tail: vec!["its last words".into()] }),
+        failure: failure.map(|(stage, message)| Failure {
+            stage,
+            message: message.into(),
+            log_tail: vec!["its last words".into()],
+        }),
         services: BTreeMap::new(),
         caveats: Vec::new(),
         verdict: Verdict::Invalid,

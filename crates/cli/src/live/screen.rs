@@ -50,9 +50,16 @@ impl Screen {
         let entered = terminal::enter()?;
         let backend = CrosstermBackend::new(BufWriter::with_capacity(16 * 1024, io::stderr()));
         let terminal = Terminal::new(backend)?;
-        let shared = Arc::new(Shared { state: Mutex::new(state), began: Instant::now(), news: AtomicBool::new(true), over: AtomicBool::new(false) });
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            began: Instant::now(),
+            news: AtomicBool::new(true),
+            over: AtomicBool::new(false),
+        });
         let of_thread = Arc::clone(&shared);
-        let thread = std::thread::Builder::new().name("live view".into()).spawn(move || show(&of_thread, terminal, keyboard, look, entered))?;
+        let thread = std::thread::Builder::new()
+            .name("live view".into())
+            .spawn(move || show(&of_thread, terminal, keyboard, look, entered))?;
         Ok(Self { shared, thread: Some(thread) })
     }
 
@@ -76,7 +83,13 @@ impl Drop for Screen {
 type Drawn = Terminal<CrosstermBackend<BufWriter<Stderr>>>;
 
 /// `_entered` is dropped last, after all drawing.
-fn show(shared: &Shared, mut terminal: Drawn, mut keyboard: Keyboard, look: Look, _entered: Entered) {
+fn show(
+    shared: &Shared,
+    mut terminal: Drawn,
+    mut keyboard: Keyboard,
+    look: Look,
+    _entered: Entered,
+) {
     yield_to_the_generator();
     let mut drawn: Option<Instant> = None;
     let mut seen = (0, None);
@@ -112,7 +125,9 @@ fn on_key(key: Key, state: &mut State) {
         Key::Stop => signals::request_stop(),
         Key::Help => state.help = !state.help,
         Key::Close => state.help = false,
-        Key::Suspend => state.notice = Some("not suspended: a measurement cannot sleep; q stops it".into()),
+        Key::Suspend => {
+            state.notice = Some("not suspended: a measurement cannot sleep; q stops it".into())
+        }
         Key::Skip => {
             state.notice = Some(match state.skip() {
                 Some(target) => format!("{target}: no further repetitions after this one"),
@@ -135,7 +150,8 @@ fn stay_off_the_target(split: &CpuSplit, now: &mut CpuSet) {
 
 /// Drawing is less urgent than sending requests in time.
 fn yield_to_the_generator() {
-    // SAFETY: setpriority(2) on Linux takes a thread's id and changes that thread alone; failure leaves the default.
+    // SAFETY: setpriority(2) on Linux takes a thread's id and changes that thread alone; failure
+    // leaves the default.
     unsafe {
         libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as libc::id_t, 10);
     }

@@ -1,5 +1,7 @@
 //! The state of the view as plain data for other processes.
-use pippin_model::live::{LiveFinished, LiveOverall, LiveQueued, LiveRun, LiveSecond, LiveTrial, LiveUse, ProcessName};
+use pippin_model::live::{
+    LiveFinished, LiveOverall, LiveQueued, LiveRun, LiveSecond, LiveTrial, LiveUse, ProcessName,
+};
 use pippin_model::trial::Step;
 use pippin_model::units::format_count;
 use pippin_model::usage::Role;
@@ -11,7 +13,8 @@ use super::state::{Current, Finished, State, rate_per_s};
 /// Seconds of load that are told: as many as a small chart shows.
 const SECONDS: usize = 120;
 
-/// All that is known at `now`, counted from the beginning of the view; `None` before the run has begun.
+/// All that is known at `now`, counted from the beginning of the view; `None` before the run has
+/// begun.
 pub fn of(state: &State, now: Duration, process: ProcessName) -> Option<LiveRun> {
     let (title, run) = state.title.clone()?;
     let unix_now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -23,7 +26,11 @@ pub fn of(state: &State, now: Duration, process: ProcessName) -> Option<LiveRun>
         updated_unix_ns: ns(unix_now),
         is_stopping: state.stops > 0,
         repetitions: state.repetitions,
-        trial: state.current.as_ref().filter(|current| !current.over).map(|current| trial(state, current, now, &unix_ns)),
+        trial: state
+            .current
+            .as_ref()
+            .filter(|current| !current.over)
+            .map(|current| trial(state, current, now, &unix_ns)),
         overall: state.overall(now).map(|overall| LiveOverall {
             number: overall.number as u64,
             at_most: overall.at_most.map(|at_most| at_most as u64),
@@ -31,11 +38,22 @@ pub fn of(state: &State, now: Duration, process: ProcessName) -> Option<LiveRun>
             left_ns: overall.left.map(ns),
         }),
         finished: state.finished.iter().map(finished).collect(),
-        queued: state.queued().map(|(repetition, target)| LiveQueued { target: target.clone(), repetition: *repetition }).collect(),
+        queued: state
+            .queued()
+            .map(|(repetition, target)| LiveQueued {
+                target: target.clone(),
+                repetition: *repetition,
+            })
+            .collect(),
     })
 }
 
-fn trial(state: &State, current: &Current, now: Duration, unix_ns: &impl Fn(Duration) -> u64) -> LiveTrial {
+fn trial(
+    state: &State,
+    current: &Current,
+    now: Duration,
+    unix_ns: &impl Fn(Duration) -> u64,
+) -> LiveTrial {
     let progress = state.progress(now);
     let seconds: Vec<_> = current.seconds().collect();
     let newest = &seconds[seconds.len().saturating_sub(SECONDS)..];
@@ -49,7 +67,9 @@ fn trial(state: &State, current: &Current, now: Duration, unix_ns: &impl Fn(Dura
         repetition: current.spec.repetition,
         load: load_of(current),
         stage: stage.into(),
-        stage_began_unix_ns: unix_ns(progress.map_or(current.stage_began, |progress| now.saturating_sub(progress.spent))),
+        stage_began_unix_ns: unix_ns(
+            progress.map_or(current.stage_began, |progress| now.saturating_sub(progress.spent)),
+        ),
         fraction: progress.map(|progress| progress.fraction),
         left_ns: progress.and_then(|progress| progress.left).map(ns),
         seconds: newest
@@ -73,10 +93,18 @@ fn trial(state: &State, current: &Current, now: Duration, unix_ns: &impl Fn(Dura
 /// Target and generator always, services where there are some.
 fn uses(current: &Current) -> Vec<LiveUse> {
     let cpus = &current.spec.cpus;
-    let roles = [(Role::Target, &cpus.target), (Role::Generator, &cpus.generator), (Role::Services, &cpus.services)];
+    let roles = [
+        (Role::Target, &cpus.target),
+        (Role::Generator, &cpus.generator),
+        (Role::Services, &cpus.services),
+    ];
     let cores = |role| current.usage.cores.get(&role).copied();
     let takes_part = |role| role != Role::Services || cores(role).is_some();
-    roles.into_iter().filter(|(role, _)| takes_part(*role)).map(|(role, given)| LiveUse { role, cores: cores(role), given: given.len() as u32 }).collect()
+    roles
+        .into_iter()
+        .filter(|(role, _)| takes_part(*role))
+        .map(|(role, given)| LiveUse { role, cores: cores(role), given: given.len() as u32 })
+        .collect()
 }
 
 fn finished(trial: &Finished) -> LiveFinished {
@@ -92,7 +120,11 @@ fn finished(trial: &Finished) -> LiveFinished {
         p99_ns: trial.p99_ns,
         errors: trial.errors,
         verdict: trial.verdict,
-        remark: trial.failure.as_ref().map(|(stage, message)| format!("failed at {}: {message}", stage.name())).or_else(caveat),
+        remark: trial
+            .failure
+            .as_ref()
+            .map(|(stage, message)| format!("failed at {}: {message}", stage.name()))
+            .or_else(caveat),
     }
 }
 
@@ -102,7 +134,9 @@ fn ns(time: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{at, caveat, header, plan, record, sample, trial as spec_of, window};
+    use super::super::samples::{
+        at, caveat, header, plan, record, sample, trial as spec_of, window,
+    };
     use super::super::state::Subject;
     use super::*;
     use pippin_model::caveat::{Severity, Verdict};
@@ -124,7 +158,10 @@ mod tests {
         state.run_started(&header);
         let first = spec_of(&order[0].1.to_string(), order[0].0, &profile, None);
         state.trial_started(&first, 1, 4, at(0.0));
-        state.trial_finished(&record(&first, 3_000, 30, vec![caveat("errors", Severity::Invalid, "30 of 3,000")]), at(30.0));
+        state.trial_finished(
+            &record(&first, 3_000, 30, vec![caveat("errors", Severity::Invalid, "30 of 3,000")]),
+            at(30.0),
+        );
         let second = spec_of(&order[1].1.to_string(), order[1].0, &profile, None);
         state.trial_started(&second, 2, 4, at(31.0));
         state.stage("measuring", at(32.0));
@@ -134,23 +171,40 @@ mod tests {
         let live = of(&state, at(34.0), ME).unwrap();
         assert_eq!((live.run.as_str(), live.process), ("20261121-203539.123-hello", ME));
         let told = &live.finished[0];
-        assert_eq!((&told.target, told.verdict, told.remark.as_deref()), (&first.target, Verdict::Invalid, Some("errors: 30 of 3,000")));
+        assert_eq!(
+            (&told.target, told.verdict, told.remark.as_deref()),
+            (&first.target, Verdict::Invalid, Some("errors: 30 of 3,000"))
+        );
         let trial = live.trial.unwrap();
-        assert_eq!((trial.target, trial.stage.as_str(), trial.load.as_str(), trial.errors), (second.target.clone(), "measuring", "10 connections", 3));
+        assert_eq!(
+            (trial.target, trial.stage.as_str(), trial.load.as_str(), trial.errors),
+            (second.target.clone(), "measuring", "10 connections", 3)
+        );
         assert_eq!((trial.fraction, trial.left_ns), (Some(1.0 / 30.0), Some(29_000_000_000)));
         assert_eq!(
-            trial.seconds.iter().map(|second| (second.from_ns, second.requests_per_s)).collect::<Vec<_>>(),
+            trial
+                .seconds
+                .iter()
+                .map(|second| (second.from_ns, second.requests_per_s))
+                .collect::<Vec<_>>(),
             [(-1_000_000_000, Some(500.0)), (0, Some(1_000.0))]
         );
         let uses: Vec<_> = trial.uses.iter().map(|of| (of.role, of.cores, of.given)).collect();
         assert_eq!(uses, [(Role::Target, Some(0.98), 1), (Role::Generator, Some(0.45), 1)]);
         let overall = live.overall.unwrap();
         assert_eq!((overall.number, overall.at_most), (2, Some(4)));
-        let queued: Vec<_> = live.queued.into_iter().map(|next| (next.repetition, next.target)).collect();
+        let queued: Vec<_> =
+            live.queued.into_iter().map(|next| (next.repetition, next.target)).collect();
         assert_eq!(queued, order[2..]);
 
         // Whom the user skips is not queued any more.
         state.skip().unwrap();
-        assert!(of(&state, at(34.0), ME).unwrap().queued.iter().all(|next| next.target != second.target));
+        assert!(
+            of(&state, at(34.0), ME)
+                .unwrap()
+                .queued
+                .iter()
+                .all(|next| next.target != second.target)
+        );
     }
 }

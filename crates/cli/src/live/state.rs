@@ -1,4 +1,5 @@
-//! What the live view shows. Events and the time since the view began come in; nothing here draws, reads a clock or waits.
+//! What the live view shows. Events and the time since the view began come in; nothing here draws,
+//! reads a clock or waits.
 use pippin_lab::observer::Event;
 use pippin_model::caveat::Verdict;
 use pippin_model::load_result::Window;
@@ -12,7 +13,8 @@ use std::time::Duration;
 
 use super::length::{Length, Progress, progress};
 
-/// Windows shorter than this say little about a rate: the last one of a load is as short as chance has it.
+/// Windows shorter than this say little about a rate: the last one of a load is as short as chance
+/// has it.
 const SHORTEST_WINDOW_NS: u64 = 100_000_000;
 
 /// What is measured.
@@ -78,7 +80,8 @@ pub struct Current {
     pub spec: TrialSpec,
     /// Counted from 1.
     pub number: usize,
-    /// How many there are at the most, as its announcement says; `None` for a search, whose end nobody knows.
+    /// How many there are at the most, as its announcement says; `None` for a search, whose end
+    /// nobody knows.
     pub announced: Option<usize>,
     pub stage: String,
     pub windows: Vec<Window>,
@@ -154,9 +157,13 @@ impl State {
     pub fn apply(&mut self, event: &Event<'_>, now: Duration) {
         match event {
             Event::Note(text) => self.notice = text.lines().next().map(str::to_string),
-            Event::Unavailable(target, failure) => self.notice = Some(format!("{target} is unavailable: {}", failure.message)),
+            Event::Unavailable(target, failure) => {
+                self.notice = Some(format!("{target} is unavailable: {}", failure.message))
+            }
             Event::RunStarted(header) => self.run_started(header),
-            Event::TrialStarted(spec, number, total) => self.trial_started(spec, *number, *total, now),
+            Event::TrialStarted(spec, number, total) => {
+                self.trial_started(spec, *number, *total, now)
+            }
             Event::Stage(stage) => self.stage(stage, now),
             Event::Window(window, sample) => self.window(window, *sample, now),
             Event::TrialFinished(record) => self.trial_finished(record, now),
@@ -168,10 +175,28 @@ impl State {
         let plan = &header.plan;
         self.title = Some((plan.title.clone(), header.id.clone()));
         self.repetitions = plan.repetitions;
-        let steps = if let Profile::Sweep { connections, .. } = &plan.profile { connections.len().max(1) as u32 } else { 1 };
-        let unavailable = |id: &TargetId| header.targets.get(id).is_some_and(|info| info.unavailable.is_some());
-        self.planned =
-            plan.targets.iter().map(|id| (id.clone(), Planned { repetitions: plan.repetitions, steps, started: 0, given_up: unavailable(id) })).collect();
+        let steps = if let Profile::Sweep { connections, .. } = &plan.profile {
+            connections.len().max(1) as u32
+        } else {
+            1
+        };
+        let unavailable =
+            |id: &TargetId| header.targets.get(id).is_some_and(|info| info.unavailable.is_some());
+        self.planned = plan
+            .targets
+            .iter()
+            .map(|id| {
+                (
+                    id.clone(),
+                    Planned {
+                        repetitions: plan.repetitions,
+                        steps,
+                        started: 0,
+                        given_up: unavailable(id),
+                    },
+                )
+            })
+            .collect();
         self.order = pippin_lab::run::order(header);
     }
 
@@ -180,7 +205,9 @@ impl State {
         if let Some(planned) = self.planned.get_mut(&spec.target) {
             planned.started += 1;
         }
-        if let Some(place) = self.order.iter().position(|(repetition, target)| *repetition == spec.repetition && *target == spec.target) {
+        if let Some(place) = self.order.iter().position(|(repetition, target)| {
+            *repetition == spec.repetition && *target == spec.target
+        }) {
             self.begun = place + 1;
         }
         let is_search = matches!(spec.profile, Profile::Capacity { .. });
@@ -215,8 +242,12 @@ impl State {
         current.windows.push(window.clone());
         current.window_came = now;
         if let Some(sample) = sample {
-            current.usage = current.sample.as_ref().map_or_else(LiveUse::default, |earlier| use_between(earlier, sample));
-            current.usage.target_rss_bytes = sample.roles.get(&Role::Target).and_then(|role| role.rss_bytes);
+            current.usage = current
+                .sample
+                .as_ref()
+                .map_or_else(LiveUse::default, |earlier| use_between(earlier, sample));
+            current.usage.target_rss_bytes =
+                sample.roles.get(&Role::Target).and_then(|role| role.rss_bytes);
             current.sample = Some(sample.clone());
         }
     }
@@ -231,7 +262,8 @@ impl State {
         }
         let Some(failure) = &record.failure else { return };
         if let Some(planned) = self.planned.get_mut(&record.spec.target) {
-            // The rest of a sweep is not tried with a target that failed; one that does not start or lies is not tried again.
+            // The rest of a sweep is not tried with a target that failed; one that does not start
+            // or lies is not tried again.
             planned.started += planned.left_in_repetition();
             planned.given_up |= matches!(failure.stage, Stage::Start | Stage::Ready | Stage::Proof);
         }
@@ -251,8 +283,14 @@ impl State {
 
     /// The starts of targets that are to come, `(repetition, target)`, in their order.
     pub fn queued(&self) -> impl Iterator<Item = &(u32, TargetId)> {
-        let is_wanted = |target: &TargetId| !self.skipped.contains(target) && self.planned.get(target).is_some_and(|planned| !planned.given_up);
-        self.order.iter().skip(self.begun).filter(move |(_, target)| self.stops == 0 && is_wanted(target))
+        let is_wanted = |target: &TargetId| {
+            !self.skipped.contains(target)
+                && self.planned.get(target).is_some_and(|planned| !planned.given_up)
+        };
+        self.order
+            .iter()
+            .skip(self.begun)
+            .filter(move |(_, target)| self.stops == 0 && is_wanted(target))
     }
 
     /// The target that the user could skip.
@@ -266,7 +304,12 @@ impl State {
         let current = self.current.as_ref()?;
         let began = current.load_began?;
         let length = Length::of(&current.spec.profile);
-        Some(progress(&length, &current.windows, now.saturating_sub(began), now.saturating_sub(current.window_came)))
+        Some(progress(
+            &length,
+            &current.windows,
+            now.saturating_sub(began),
+            now.saturating_sub(current.window_came),
+        ))
     }
 
     /// How far all trials together are; `None` before the first.
@@ -278,7 +321,12 @@ impl State {
         }
         let after = self.trials_after(current);
         let progress = self.progress(now);
-        let done = if current.over { 1.0 } else { progress.map_or(0.0, |progress| if progress.warming_up { 0.0 } else { progress.fraction }) };
+        let done = if current.over {
+            1.0
+        } else {
+            progress
+                .map_or(0.0, |progress| if progress.warming_up { 0.0 } else { progress.fraction })
+        };
         let fraction = ((number - 1) as f64 + done) / (number + after) as f64;
         let each = self.time_of_a_trial(&current.spec.profile);
         let of_current = match (current.over, progress) {
@@ -286,21 +334,44 @@ impl State {
             (false, Some(progress)) => progress.left,
             (false, None) => each,
         };
-        let left = of_current.zip(if after == 0 { Some(Duration::ZERO) } else { each.map(|each| each * after as u32) }).map(|(a, b)| a + b);
-        Some(Overall { number, at_most: Some(number + after), fraction: Some(fraction.clamp(0.0, 1.0)), left })
+        let left = of_current
+            .zip(if after == 0 {
+                Some(Duration::ZERO)
+            } else {
+                each.map(|each| each * after as u32)
+            })
+            .map(|(a, b)| a + b);
+        Some(Overall {
+            number,
+            at_most: Some(number + after),
+            fraction: Some(fraction.clamp(0.0, 1.0)),
+            left,
+        })
     }
 
     fn trials_after(&self, current: &Current) -> usize {
         if self.planned.is_empty() {
             return current.announced.unwrap_or_default().saturating_sub(current.number);
         }
-        self.planned.iter().map(|(id, planned)| planned.left(self.skipped.contains(id)) as usize).sum()
+        self.planned
+            .iter()
+            .map(|(id, planned)| planned.left(self.skipped.contains(id)) as usize)
+            .sum()
     }
 
     /// What a trial took on average so far; before the first, what its load is meant to take.
     fn time_of_a_trial(&self, profile: &Profile) -> Option<Duration> {
-        let took: Vec<Duration> = self.finished.iter().filter(|trial| trial.failure.is_none()).map(|trial| trial.took).collect();
-        if took.is_empty() { Length::of(profile).whole() } else { Some(took.iter().sum::<Duration>() / took.len() as u32) }
+        let took: Vec<Duration> = self
+            .finished
+            .iter()
+            .filter(|trial| trial.failure.is_none())
+            .map(|trial| trial.took)
+            .collect();
+        if took.is_empty() {
+            Length::of(profile).whole()
+        } else {
+            Some(took.iter().sum::<Duration>() / took.len() as u32)
+        }
     }
 }
 
@@ -310,8 +381,15 @@ impl Current {
         match (&self.spec.profile, self.spec.step) {
             (_, Some(Step::Connections { count })) => count,
             (Profile::Devices { devices, .. }, _) => *devices,
-            (Profile::Sweep { connections, .. }, _) => connections.first().copied().unwrap_or_default(),
-            (Profile::Closed { connections, .. } | Profile::Open { connections, .. } | Profile::Capacity { connections, .. }, _) => *connections,
+            (Profile::Sweep { connections, .. }, _) => {
+                connections.first().copied().unwrap_or_default()
+            }
+            (
+                Profile::Closed { connections, .. }
+                | Profile::Open { connections, .. }
+                | Profile::Capacity { connections, .. },
+                _,
+            ) => *connections,
         }
     }
 
@@ -327,7 +405,9 @@ impl Current {
 
     /// The phase of a device load at the newest window.
     pub fn phase(&self) -> Option<&'static str> {
-        let Profile::Devices { ramp_up_ns, sustain_ns, .. } = &self.spec.profile else { return None };
+        let Profile::Devices { ramp_up_ns, sustain_ns, .. } = &self.spec.profile else {
+            return None;
+        };
         let from = self.windows.last()?.from_ns.max(0) as u64;
         Some(match from {
             from if from < *ramp_up_ns => "ramp up",
@@ -340,8 +420,13 @@ impl Current {
 impl Finished {
     fn of(record: &TrialRecord, took: Duration) -> Self {
         let measured = record.load.as_ref().map(|load| &load.measured);
-        let quantile = |q: f64| measured.and_then(|measured| measured.spans.response_time.quantile_ns(q));
-        let mut caveats: Vec<_> = record.caveats.iter().map(|caveat| (Verdict::of([caveat]), caveat.id.clone(), caveat.evidence.clone())).collect();
+        let quantile =
+            |q: f64| measured.and_then(|measured| measured.spans.response_time.quantile_ns(q));
+        let mut caveats: Vec<_> = record
+            .caveats
+            .iter()
+            .map(|caveat| (Verdict::of([caveat]), caveat.id.clone(), caveat.evidence.clone()))
+            .collect();
         caveats.sort_by_key(|(weight, ..)| std::cmp::Reverse(*weight));
         let first_line = |text: &str| text.lines().next().unwrap_or_default().to_string();
         Self {
@@ -353,7 +438,10 @@ impl Finished {
             p99_ns: quantile(0.99),
             errors: measured.map(|measured| measured.errors_total()),
             verdict: record.verdict,
-            failure: record.failure.as_ref().map(|failure| (failure.stage, first_line(&failure.message))),
+            failure: record
+                .failure
+                .as_ref()
+                .map(|failure| (failure.stage, first_line(&failure.message))),
             caveats,
             took,
         }
@@ -365,11 +453,15 @@ pub fn rate_per_s(window: &Window) -> Option<f64> {
     (window.duration_ns > 0).then(|| window.completed as f64 * 1e9 / window.duration_ns as f64)
 }
 
-/// The counters of two samples are cumulative: their difference over the time between them. A counter that ran backwards, because a
-/// process ended unseen, says nothing.
+/// The counters of two samples are cumulative: their difference over the time between them. A
+/// counter that ran backwards, because a process ended unseen, says nothing.
 fn use_between(earlier: &UsageSample, later: &UsageSample) -> LiveUse {
     let elapsed_ns = later.at_ns.saturating_sub(earlier.at_ns);
-    let cores = |from: u64, to: u64| to.checked_sub(from).filter(|_| elapsed_ns > 0).map(|spent_ns| spent_ns as f64 / elapsed_ns as f64);
+    let cores = |from: u64, to: u64| {
+        to.checked_sub(from)
+            .filter(|_| elapsed_ns > 0)
+            .map(|spent_ns| spent_ns as f64 / elapsed_ns as f64)
+    };
     let of_role = |(role, sample): (&Role, &pippin_model::usage::RoleSample)| {
         let before = earlier.roles.get(role)?;
         cores(before.cpu_ns, sample.cpu_ns).map(|cores| (*role, cores))
@@ -377,7 +469,11 @@ fn use_between(earlier: &UsageSample, later: &UsageSample) -> LiveUse {
     LiveUse {
         cores: later.roles.iter().filter_map(of_role).collect(),
         target_rss_bytes: None,
-        steal_cores: earlier.host.steal_ns.zip(later.host.steal_ns).and_then(|(from, to)| cores(from, to)),
+        steal_cores: earlier
+            .host
+            .steal_ns
+            .zip(later.host.steal_ns)
+            .and_then(|(from, to)| cores(from, to)),
     }
 }
 

@@ -25,9 +25,16 @@ fn cpu_is_the_difference_of_two_samples() {
     state.trial_started(&trial(GO, 0, &profile, None), 1, 2, at(0.0));
     state.window(&window(0, 100, 0), Some(&sample(1, 98, 45)), at(1.0));
     let usage = |state: &State| state.current.as_ref().unwrap().usage.clone();
-    assert_eq!((usage(&state).cores.len(), usage(&state).target_rss_bytes), (0, Some(34 << 20)), "one sample has no difference");
+    assert_eq!(
+        (usage(&state).cores.len(), usage(&state).target_rss_bytes),
+        (0, Some(34 << 20)),
+        "one sample has no difference"
+    );
     state.window(&window(1, 100, 0), Some(&sample(2, 98, 45)), at(2.0));
-    assert_eq!(usage(&state).cores, BTreeMap::from([(Role::Target, 0.98), (Role::Generator, 0.45)]));
+    assert_eq!(
+        usage(&state).cores,
+        BTreeMap::from([(Role::Target, 0.98), (Role::Generator, 0.45)])
+    );
     assert_eq!(usage(&state).steal_cores, Some(0.0));
     // The same sample again, and one whose counters ran backwards, say nothing.
     state.window(&window(2, 100, 0), Some(&sample(2, 98, 45)), at(3.0));
@@ -96,8 +103,16 @@ fn a_search_promises_no_end() {
         precision: 0.05,
     };
     let mut state = State::new(Subject::Url("http://127.0.0.1/".into()));
-    state.trial_started(&trial("url/load", 0, &profile, Some(Step::Rate { per_s: 4_000.0 })), 3, 3, at(0.0));
-    assert_eq!(state.overall(at(0.0)), Some(Overall { number: 3, at_most: None, fraction: None, left: None }));
+    state.trial_started(
+        &trial("url/load", 0, &profile, Some(Step::Rate { per_s: 4_000.0 })),
+        3,
+        3,
+        at(0.0),
+    );
+    assert_eq!(
+        state.overall(at(0.0)),
+        Some(Overall { number: 3, at_most: None, fraction: None, left: None })
+    );
     assert_eq!(state.current.as_ref().unwrap().asked(), 64);
 }
 
@@ -106,10 +121,17 @@ fn a_finished_trial_shows_its_weightiest_caveat_first() {
     let (mut state, profile) = begun(1, "closed");
     let spec = trial(GO, 0, &profile, None);
     state.trial_started(&spec, 1, 2, at(0.0));
-    let caveats = vec![caveat("knee", Severity::Note, "a"), caveat("errors", Severity::Invalid, "b"), caveat("steal", Severity::Suspect, "c")];
+    let caveats = vec![
+        caveat("knee", Severity::Note, "a"),
+        caveat("errors", Severity::Invalid, "b"),
+        caveat("steal", Severity::Suspect, "c"),
+    ];
     state.trial_finished(&record(&spec, 3_000, 30, caveats), at(30.0));
     let trial = &state.finished[0];
     let names: Vec<&str> = trial.caveats.iter().map(|(_, id, _)| id.as_str()).collect();
     assert_eq!(names, ["errors", "steal", "knee"]);
-    assert_eq!((trial.rate_per_s, trial.errors, trial.verdict), (Some(100.0), Some(30), Verdict::Invalid));
+    assert_eq!(
+        (trial.rate_per_s, trial.errors, trial.verdict),
+        (Some(100.0), Some(30), Verdict::Invalid)
+    );
 }

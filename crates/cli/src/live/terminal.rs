@@ -1,7 +1,8 @@
 //! The mode of the terminal while the live view is there, and the way back on every exit.
 //!
-//! Keys come one by one and unseen, but the terminal still makes signals of Ctrl-C and Ctrl-\ and line ends of `\n`: a stop works even if
-//! the view hangs, and what somebody else writes stays readable.
+//! Keys come one by one and unseen, but the terminal still makes signals of Ctrl-C and Ctrl-\ and
+//! line ends of `\n`: a stop works even if the view hangs, and what somebody else writes stays
+//! readable.
 use std::cell::UnsafeCell;
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -24,7 +25,8 @@ static BEFORE: Before = Before(UnsafeCell::new(MaybeUninit::uninit()));
 
 struct Before(UnsafeCell<MaybeUninit<libc::termios>>);
 
-// SAFETY: written by `enter` alone while ENTERED is false, read only by who turned ENTERED from true to false.
+// SAFETY: written by `enter` alone while ENTERED is false, read only by who turned ENTERED from
+// true to false.
 unsafe impl Sync for Before {}
 
 /// Our mode of the terminal; dropping it restores the one before.
@@ -36,11 +38,13 @@ impl Drop for Entered {
     }
 }
 
-/// Whether the terminal has a size and this process may change its mode, which one in the background may not.
+/// Whether the terminal has a size and this process may change its mode, which one in the
+/// background may not.
 pub fn is_usable() -> bool {
     // SAFETY: plain queries on a descriptor that stays open.
     let is_in_front = |keyboard| unsafe { libc::tcgetpgrp(keyboard) == libc::getpgrp() };
-    keyboard().is_ok_and(is_in_front) && size().is_some_and(|(columns, rows)| columns > 0 && rows > 0)
+    keyboard().is_ok_and(is_in_front)
+        && size().is_some_and(|(columns, rows)| columns > 0 && rows > 0)
 }
 
 /// Columns and rows of the terminal at standard error; `None` if it is gone.
@@ -48,7 +52,8 @@ pub fn size() -> Option<(u16, u16)> {
     // SAFETY: TIOCGWINSZ fills the struct, which is plain data.
     unsafe {
         let mut size: libc::winsize = std::mem::zeroed();
-        (libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &raw mut size) == 0).then_some((size.ws_col, size.ws_row))
+        (libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &raw mut size) == 0)
+            .then_some((size.ws_col, size.ws_row))
     }
 }
 
@@ -89,19 +94,25 @@ pub fn is_entered() -> bool {
     ENTERED.load(Ordering::Acquire)
 }
 
-/// Gives the terminal back as it was; does nothing if it is not ours. May be called from a signal handler.
+/// Gives the terminal back as it was; does nothing if it is not ours. May be called from a signal
+/// handler.
 pub fn restore() {
     if ENTERED.swap(false, Ordering::AcqRel) {
         write(LEAVE);
         // SAFETY: tcsetattr(3) is async-signal-safe; BEFORE was written before ENTERED became true.
         unsafe {
-            libc::tcsetattr(KEYBOARD.load(Ordering::Acquire), libc::TCSANOW, (*BEFORE.0.get()).as_ptr());
+            libc::tcsetattr(
+                KEYBOARD.load(Ordering::Acquire),
+                libc::TCSANOW,
+                (*BEFORE.0.get()).as_ptr(),
+            );
         }
     }
 }
 
 fn write(bytes: &[u8]) {
-    // SAFETY: write(2) is async-signal-safe; the bytes are valid for their length. A terminal that is gone needs no restoring.
+    // SAFETY: write(2) is async-signal-safe; the bytes are valid for their length. A terminal that
+    // is gone needs no restoring.
     unsafe {
         libc::write(libc::STDERR_FILENO, bytes.as_ptr().cast(), bytes.len());
     }
@@ -116,20 +127,26 @@ pub fn keyboard() -> io::Result<libc::c_int> {
     if known >= 0 {
         return Ok(known);
     }
-    let found = if io::stdin().is_terminal() { libc::STDIN_FILENO } else { File::options().read(true).write(true).open("/dev/tty")?.into_raw_fd() };
+    let found = if io::stdin().is_terminal() {
+        libc::STDIN_FILENO
+    } else {
+        File::options().read(true).write(true).open("/dev/tty")?.into_raw_fd()
+    };
     KEYBOARD.store(found, Ordering::Release);
     Ok(found)
 }
 
 extern "C" fn on_death(signal: libc::c_int) {
     restore();
-    // SAFETY: raise(3) is async-signal-safe; the handler was reset to the default one before it ran (SA_RESETHAND).
+    // SAFETY: raise(3) is async-signal-safe; the handler was reset to the default one before it ran
+    // (SA_RESETHAND).
     unsafe {
         libc::raise(signal);
     }
 }
 
-/// A panic and the signals that end a process restore the terminal first. (Those that Pippin catches end it in order.)
+/// A panic and the signals that end a process restore the terminal first. (Those that Pippin
+/// catches end it in order.)
 fn restore_on_death() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -138,8 +155,16 @@ fn restore_on_death() {
             restore();
             previous(panic);
         }));
-        for signal in [libc::SIGQUIT, libc::SIGABRT, libc::SIGALRM, libc::SIGUSR1, libc::SIGUSR2, libc::SIGXCPU] {
-            // SAFETY: the handler calls async-signal-safe functions only; sigaction is given a zeroed, then filled struct.
+        for signal in [
+            libc::SIGQUIT,
+            libc::SIGABRT,
+            libc::SIGALRM,
+            libc::SIGUSR1,
+            libc::SIGUSR2,
+            libc::SIGXCPU,
+        ] {
+            // SAFETY: the handler calls async-signal-safe functions only; sigaction is given a
+            // zeroed, then filled struct.
             unsafe {
                 let mut action: libc::sigaction = std::mem::zeroed();
                 action.sa_sigaction = on_death as extern "C" fn(libc::c_int) as usize;

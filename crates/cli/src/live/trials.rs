@@ -32,8 +32,15 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, look: Look, area: Rect) {
         shown += 1;
     }
     let earlier = state.finished.len() - shown;
-    let title = if earlier > 0 { format!("Finished, the last {shown} of {}", state.finished.len()) } else { "Finished".to_string() };
-    let head = format!("{title:<NAME$} {:>11} {:>8} {:>8} {:>6}  {}", "requests/s", "p50", "p99", "errors", "verdict");
+    let title = if earlier > 0 {
+        format!("Finished, the last {shown} of {}", state.finished.len())
+    } else {
+        "Finished".to_string()
+    };
+    let head = format!(
+        "{title:<NAME$} {:>11} {:>8} {:>8} {:>6}  {}",
+        "requests/s", "p50", "p99", "errors", "verdict"
+    );
     lines.insert(0, Line::from(Span::styled(head, look.label())));
     let lines: Vec<Line<'_>> = lines.into_iter().map(|line| fit(line, area.width, look)).collect();
     frame.render_widget(Paragraph::new(lines), area);
@@ -41,10 +48,17 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, look: Look, area: Rect) {
 
 fn lines_of<'a>(trial: &'a Finished, state: &State, look: Look) -> Vec<Line<'a>> {
     let name = name_of(trial, state);
-    let name = if name.chars().count() > NAME { fit(Line::from(name), NAME as u16, look).to_string() } else { name };
+    let name = if name.chars().count() > NAME {
+        fit(Line::from(name), NAME as u16, look).to_string()
+    } else {
+        name
+    };
     if let Some((stage, message)) = &trial.failure {
         return vec![
-            Line::from(vec![Span::raw(format!("{name:<NAME$} ")), Span::styled(format!("failed at {}", stage.name()), look.bad())]),
+            Line::from(vec![
+                Span::raw(format!("{name:<NAME$} ")),
+                Span::styled(format!("failed at {}", stage.name()), look.bad()),
+            ]),
             Line::from(Span::raw(format!("  {message}"))),
         ];
     }
@@ -56,17 +70,32 @@ fn lines_of<'a>(trial: &'a Finished, state: &State, look: Look) -> Vec<Line<'a>>
         time(trial.p99_ns),
         trial.errors.map_or("-".into(), format_whole)
     );
-    let struck = if trial.verdict == Verdict::Invalid { look.label().add_modifier(Modifier::CROSSED_OUT) } else { look.figure() };
-    let figures: Vec<Span<'_>> = if trial.verdict == Verdict::Invalid { struck_through(&figures, struck) } else { vec![Span::raw(figures)] };
+    let struck = if trial.verdict == Verdict::Invalid {
+        look.label().add_modifier(Modifier::CROSSED_OUT)
+    } else {
+        look.figure()
+    };
+    let figures: Vec<Span<'_>> = if trial.verdict == Verdict::Invalid {
+        struck_through(&figures, struck)
+    } else {
+        vec![Span::raw(figures)]
+    };
     let mut first = vec![Span::raw(format!("{name:<NAME$} "))];
     first.extend(figures);
     first.push(Span::styled(trial.verdict.to_string(), look.of_verdict(trial.verdict)));
     let mut lines = vec![Line::from(first)];
     if let Some((weight, id, evidence)) = trial.caveats.first() {
-        let more = if trial.caveats.len() > 1 { format!(" (and {} more)", trial.caveats.len() - 1) } else { String::new() };
+        let more = if trial.caveats.len() > 1 {
+            format!(" (and {} more)", trial.caveats.len() - 1)
+        } else {
+            String::new()
+        };
         // What weighs nothing is no caveat but a note.
         let style = if *weight == Verdict::Valid { look.label() } else { look.of_verdict(*weight) };
-        lines.push(Line::from(vec![Span::styled(format!("  {id}"), style), Span::raw(format!("{more}: {evidence}"))]));
+        lines.push(Line::from(vec![
+            Span::styled(format!("  {id}"), style),
+            Span::raw(format!("{more}: {evidence}")),
+        ]));
     }
     lines
 }
@@ -79,7 +108,11 @@ fn struck_through(text: &str, style: ratatui::style::Style) -> Vec<Span<'static>
         let blank = rest.starts_with(' ');
         let end = rest.find(|sign: char| (sign == ' ') != blank).unwrap_or(rest.len());
         let (part, after) = rest.split_at(end);
-        spans.push(if blank { Span::raw(part.to_string()) } else { Span::styled(part.to_string(), style) });
+        spans.push(if blank {
+            Span::raw(part.to_string())
+        } else {
+            Span::styled(part.to_string(), style)
+        });
         rest = after;
     }
     spans
@@ -91,7 +124,8 @@ fn name_of(trial: &Finished, state: &State) -> String {
         Some(Step::Rate { per_s }) => format!(" {}/s", format_count(per_s)),
         None => String::new(),
     };
-    let repetition = if state.repetitions > 1 { format!(" r{}", trial.repetition + 1) } else { String::new() };
+    let repetition =
+        if state.repetitions > 1 { format!(" r{}", trial.repetition + 1) } else { String::new() };
     match state.subject {
         Subject::Plan => format!("{}{repetition}{step}", trial.target),
         Subject::Url(_) => step.trim_start().to_string(),
@@ -105,5 +139,8 @@ pub fn short_line<'a>(trial: &'a Finished, look: Look) -> Line<'a> {
         (None, Some(rate)) => format!("{} requests/s", format_count(rate)),
         (None, None) => "-".into(),
     };
-    Line::from(vec![Span::styled(trial.verdict.to_string(), look.of_verdict(trial.verdict)), Span::raw(format!(" {} {figure}", trial.target))])
+    Line::from(vec![
+        Span::styled(trial.verdict.to_string(), look.of_verdict(trial.verdict)),
+        Span::raw(format!(" {} {figure}", trial.target)),
+    ])
 }

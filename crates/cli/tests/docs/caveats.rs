@@ -27,7 +27,10 @@ fn given_elsewhere(folder: &Path) -> BTreeSet<String> {
         } else if name.ends_with(".rs") && !name.starts_with("test") {
             let source = fs::read_to_string(&entry).unwrap();
             let source = source.split("#[cfg(test)]").next().unwrap();
-            let literals = source.split("Caveat {").skip(1).filter_map(|rest| rest.trim_start().strip_prefix("id: \"")?.split('"').next());
+            let literals = source
+                .split("Caveat {")
+                .skip(1)
+                .filter_map(|rest| rest.trim_start().strip_prefix("id: \"")?.split('"').next());
             found.extend(literals.map(str::to_string));
         }
     }
@@ -46,8 +49,16 @@ fn every_row_says_severity_threshold_and_advice() {
     for cells in rows(&section(&page, HEADING)) {
         assert_eq!(cells.len(), 4, "{PAGE}: {cells:?}");
         let severity = cells[1].split([' ', ',']).next().unwrap();
-        assert!(["INVALID", "SUSPECT", "NOTE"].contains(&severity), "{PAGE}: severity of {}: {severity}", cells[0]);
-        assert!(cells.iter().all(|cell| !cell.is_empty()), "{PAGE}: an empty cell beside {}", cells[0]);
+        assert!(
+            ["INVALID", "SUSPECT", "NOTE"].contains(&severity),
+            "{PAGE}: severity of {}: {severity}",
+            cells[0]
+        );
+        assert!(
+            cells.iter().all(|cell| !cell.is_empty()),
+            "{PAGE}: an empty cell beside {}",
+            cells[0]
+        );
     }
 }
 

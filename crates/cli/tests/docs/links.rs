@@ -10,13 +10,25 @@ fn pages() -> Vec<PathBuf> {
     folders.extend(["bench", "plans", "workloads", "targets"].map(|name| root().join(name)));
     folders.extend(entries("crates").iter().map(|name| root().join("crates").join(name)));
     for language in entries("targets") {
-        folders.extend(entries(&format!("targets/{language}")).iter().map(|name| root().join("targets").join(&language).join(name)));
+        folders.extend(
+            entries(&format!("targets/{language}"))
+                .iter()
+                .map(|name| root().join("targets").join(&language).join(name)),
+        );
     }
     for folder in folders {
-        found.extend(fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| is_page(path)));
+        found.extend(
+            fs::read_dir(folder)
+                .unwrap()
+                .map(|entry| entry.unwrap().path())
+                .filter(|path| is_page(path)),
+        );
     }
     below(&root().join("docs"), &mut found);
-    assert!(found.iter().any(|path| path.ends_with("README.md")) && found.iter().any(|path| path.ends_with("docs/methodology.md")));
+    assert!(
+        found.iter().any(|path| path.ends_with("README.md"))
+            && found.iter().any(|path| path.ends_with("docs/methodology.md"))
+    );
     found
 }
 
@@ -36,15 +48,23 @@ fn is_page(path: &Path) -> bool {
 
 /// The page without comments and without code, in which brackets are no links.
 fn prose(page: &str) -> String {
-    let without_comments: String =
-        page.split("<!--").enumerate().map(|(i, part)| if i == 0 { part } else { part.split_once("-->").map_or("", |p| p.1) }).collect();
+    let without_comments: String = page
+        .split("<!--")
+        .enumerate()
+        .map(|(i, part)| if i == 0 { part } else { part.split_once("-->").map_or("", |p| p.1) })
+        .collect();
     let without_blocks: String = without_comments.split("```").step_by(2).collect();
     without_blocks.split('`').step_by(2).collect()
 }
 
 /// The targets of `[text](target)`.
 fn links(page: &str) -> Vec<String> {
-    prose(page).split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target.to_string()).collect()
+    prose(page)
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split_once(')'))
+        .map(|(target, _)| target.to_string())
+        .collect()
 }
 
 #[test]
@@ -53,11 +73,21 @@ fn every_relative_link_leads_somewhere() {
     let mut followed = 0;
     for page in pages() {
         let text = fs::read_to_string(&page).unwrap();
-        for link in links(&text).iter().filter(|link| !link.contains("://") && !link.starts_with("mailto:")) {
+        for link in
+            links(&text).iter().filter(|link| !link.contains("://") && !link.starts_with("mailto:"))
+        {
             followed += 1;
-            let (file, anchor) = link.split_once('#').map_or((link.as_str(), None), |(file, anchor)| (file, Some(anchor)));
-            let target = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
-            let has_anchor = |anchor: &str| is_page(&target) && anchors(&fs::read_to_string(&target).unwrap()).iter().any(|known| known == anchor);
+            let (file, anchor) = link
+                .split_once('#')
+                .map_or((link.as_str(), None), |(file, anchor)| (file, Some(anchor)));
+            let target =
+                if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
+            let has_anchor = |anchor: &str| {
+                is_page(&target)
+                    && anchors(&fs::read_to_string(&target).unwrap())
+                        .iter()
+                        .any(|known| known == anchor)
+            };
             if !target.exists() || anchor.is_some_and(|anchor| !has_anchor(anchor)) {
                 broken.push(format!("{}: {link}", page.strip_prefix(root()).unwrap().display()));
             }
@@ -67,10 +97,20 @@ fn every_relative_link_leads_somewhere() {
     assert!(followed > 10, "only {followed} links found: the search for them is broken");
 }
 
-/// The names under which headings can be reached: lower case, blanks as hyphens, other punctuation left out.
+/// The names under which headings can be reached: lower case, blanks as hyphens, other punctuation
+/// left out.
 fn anchors(page: &str) -> Vec<String> {
-    let headings = page.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim().to_lowercase());
-    let kept = |c: char| if c == ' ' { Some('-') } else { (c.is_alphanumeric() || c == '-' || c == '_').then_some(c) };
+    let headings = page
+        .lines()
+        .filter(|line| line.starts_with('#'))
+        .map(|line| line.trim_start_matches('#').trim().to_lowercase());
+    let kept = |c: char| {
+        if c == ' ' {
+            Some('-')
+        } else {
+            (c.is_alphanumeric() || c == '-' || c == '_').then_some(c)
+        }
+    };
     headings.map(|heading| heading.chars().filter_map(kept).collect()).collect()
 }
 
@@ -88,10 +128,18 @@ fn no_page_names_a_path_of_somebodys_machine() {
         let text = fs::read_to_string(&page).unwrap();
         for (number, line) in text.lines().enumerate() {
             // A path begins where no name or address goes before it.
-            let named = forbidden
-                .iter()
-                .find(|path| line.match_indices(path.as_str()).any(|(at, _)| !line[..at].ends_with(|c: char| c.is_alphanumeric() || "}/.".contains(c))));
-            assert!(named.is_none(), "{}:{}: names {}", page.strip_prefix(root()).unwrap().display(), number + 1, named.unwrap());
+            let named = forbidden.iter().find(|path| {
+                line.match_indices(path.as_str()).any(|(at, _)| {
+                    !line[..at].ends_with(|c: char| c.is_alphanumeric() || "}/.".contains(c))
+                })
+            });
+            assert!(
+                named.is_none(),
+                "{}:{}: names {}",
+                page.strip_prefix(root()).unwrap().display(),
+                number + 1,
+                named.unwrap()
+            );
         }
     }
 }

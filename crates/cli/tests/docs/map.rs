@@ -6,7 +6,10 @@ const PAGE: &str = "docs/architecture.md";
 
 /// The crates with the folders that hold them.
 fn crates() -> Vec<(String, String)> {
-    let mut found: Vec<(String, String)> = entries("crates").into_iter().map(|name| (name.clone(), format!("crates/{name}"))).collect();
+    let mut found: Vec<(String, String)> = entries("crates")
+        .into_iter()
+        .map(|name| (name.clone(), format!("crates/{name}")))
+        .collect();
     found.push(("bench".into(), "bench".into()));
     found
 }
@@ -14,8 +17,14 @@ fn crates() -> Vec<(String, String)> {
 #[test]
 fn every_crate_has_a_section_and_every_section_a_crate() {
     let page = text(PAGE);
-    let headings = page.lines().filter_map(|line| line.strip_prefix("### ")).flat_map(ticked).collect();
-    assert_same(PAGE, "headings ### of crates", &headings, &crates().into_iter().map(|(name, _)| name).collect());
+    let headings =
+        page.lines().filter_map(|line| line.strip_prefix("### ")).flat_map(ticked).collect();
+    assert_same(
+        PAGE,
+        "headings ### of crates",
+        &headings,
+        &crates().into_iter().map(|(name, _)| name).collect(),
+    );
 }
 
 #[test]
@@ -29,9 +38,15 @@ fn every_module_is_named_with_its_job() {
 
 /// The modules that a crate's root declares.
 fn modules(folder: &str) -> BTreeSet<String> {
-    let source = ["src/lib.rs", "src/main.rs"].iter().map(|file| format!("{folder}/{file}")).find(|path| crate::pages::root().join(path).is_file());
-    let source = text(&source.unwrap_or_else(|| panic!("{folder} has neither src/lib.rs nor src/main.rs")));
-    let declared = source.lines().filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'));
+    let source = ["src/lib.rs", "src/main.rs"]
+        .iter()
+        .map(|file| format!("{folder}/{file}"))
+        .find(|path| crate::pages::root().join(path).is_file());
+    let source =
+        text(&source.unwrap_or_else(|| panic!("{folder} has neither src/lib.rs nor src/main.rs")));
+    let declared = source
+        .lines()
+        .filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'));
     let found: BTreeSet<String> = declared.map(str::to_string).collect();
     assert!(!found.is_empty(), "{folder} declares no module");
     found
@@ -42,7 +57,12 @@ fn the_table_of_dependencies_is_what_the_crates_say() {
     let page = text(PAGE);
     let table = rows(&section(&page, "## Who may depend on whom"));
     let listed: BTreeSet<String> = table.iter().flat_map(|cells| ticked(cells[0])).collect();
-    assert_same(PAGE, "rows of the table of dependencies", &listed, &crates().into_iter().map(|(name, _)| name).collect());
+    assert_same(
+        PAGE,
+        "rows of the table of dependencies",
+        &listed,
+        &crates().into_iter().map(|(name, _)| name).collect(),
+    );
     for cells in &table {
         let name = ticked(cells[0]).pop_first().unwrap();
         let (_, folder) = crates().into_iter().find(|(other, _)| *other == name).unwrap();
@@ -53,8 +73,15 @@ fn the_table_of_dependencies_is_what_the_crates_say() {
 /// The crates of this workspace that a crate uses outside its tests.
 fn uses(folder: &str) -> BTreeSet<String> {
     let manifest = text(&format!("{folder}/Cargo.toml"));
-    let section = manifest.lines().skip_while(|line| *line != "[dependencies]").skip(1).take_while(|line| !line.starts_with('['));
-    section.filter_map(|line| line.strip_prefix("pippin-")?.split(['.', ' ', '=']).next()).map(str::to_string).collect()
+    let section = manifest
+        .lines()
+        .skip_while(|line| *line != "[dependencies]")
+        .skip(1)
+        .take_while(|line| !line.starts_with('['));
+    section
+        .filter_map(|line| line.strip_prefix("pippin-")?.split(['.', ' ', '=']).next())
+        .map(str::to_string)
+        .collect()
 }
 
 #[test]

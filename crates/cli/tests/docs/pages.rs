@@ -15,13 +15,21 @@ pub fn text(path: &str) -> String {
 
 /// Names of what a folder below the root holds, hidden entries left out.
 pub fn entries(folder: &str) -> BTreeSet<String> {
-    let found = fs::read_dir(root().join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
-    found.map(|entry| entry.unwrap().file_name().into_string().unwrap()).filter(|name| !name.starts_with('.')).collect()
+    let found =
+        fs::read_dir(root().join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
+    found
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| !name.starts_with('.'))
+        .collect()
 }
 
 /// The names of the TOML files in a folder, without their ending.
 pub fn toml_names(folder: &str) -> BTreeSet<String> {
-    entries(folder).iter().filter_map(|name| name.strip_suffix(".toml")).map(str::to_string).collect()
+    entries(folder)
+        .iter()
+        .filter_map(|name| name.strip_suffix(".toml"))
+        .map(str::to_string)
+        .collect()
 }
 
 /// The lines between a heading and the next one of the same or a higher level.
@@ -31,7 +39,8 @@ pub fn section<'a>(page: &'a str, heading: &str) -> Vec<&'a str> {
         let depth = line.bytes().take_while(|byte| *byte == b'#').count();
         depth == 0 || depth > level
     };
-    let lines: Vec<&str> = page.lines().skip_while(|line| *line != heading).skip(1).take_while(ends).collect();
+    let lines: Vec<&str> =
+        page.lines().skip_while(|line| *line != heading).skip(1).take_while(ends).collect();
     assert!(!lines.is_empty(), "no section `{heading}`");
     lines
 }
@@ -39,7 +48,11 @@ pub fn section<'a>(page: &'a str, heading: &str) -> Vec<&'a str> {
 /// The cells of each row of the tables in these lines, without head and rule.
 pub fn rows<'a>(lines: &[&'a str]) -> Vec<Vec<&'a str>> {
     let tables = lines.split(|line| !line.starts_with('|')).filter(|table| table.len() > 2);
-    tables.flat_map(|table| table[2..].iter().map(|row| row.trim_matches('|').split('|').map(str::trim).collect())).collect()
+    tables
+        .flat_map(|table| {
+            table[2..].iter().map(|row| row.trim_matches('|').split('|').map(str::trim).collect())
+        })
+        .collect()
 }
 
 /// What stands in backticks.
@@ -56,12 +69,21 @@ pub fn named_in(lines: &[&str]) -> BTreeSet<String> {
 pub fn assert_same(page: &str, what: &str, named: &BTreeSet<String>, real: &BTreeSet<String>) {
     let missing: Vec<_> = real.difference(named).collect();
     let gone: Vec<_> = named.difference(real).collect();
-    assert!(missing.is_empty() && gone.is_empty(), "{page}, {what}: add {missing:?}; take out {gone:?}");
+    assert!(
+        missing.is_empty() && gone.is_empty(),
+        "{page}, {what}: add {missing:?}; take out {gone:?}"
+    );
 }
 
 /// The folders at the root that belong to the project: not what builds and runs make.
 pub fn tracked_folders() -> BTreeSet<String> {
-    let made: Vec<String> = text(".gitignore").lines().map(|line| line.trim_matches('/').to_string()).collect();
+    let made: Vec<String> =
+        text(".gitignore").lines().map(|line| line.trim_matches('/').to_string()).collect();
     let is_folder = |name: &String| root().join(name).is_dir();
-    entries("").into_iter().filter(is_folder).filter(|name| !made.contains(name)).map(|name| format!("{name}/")).collect()
+    entries("")
+        .into_iter()
+        .filter(is_folder)
+        .filter(|name| !made.contains(name))
+        .map(|name| format!("{name}/"))
+        .collect()
 }

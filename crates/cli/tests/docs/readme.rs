@@ -7,12 +7,22 @@ const PAGE: &str = "README.md";
 
 #[test]
 fn every_plan_is_there_and_no_other() {
-    assert_same(PAGE, "## Plans", &named_in(&section(&text(PAGE), "## Plans")), &toml_names("plans"));
+    assert_same(
+        PAGE,
+        "## Plans",
+        &named_in(&section(&text(PAGE), "## Plans")),
+        &toml_names("plans"),
+    );
 }
 
 #[test]
 fn every_workload_is_there_and_no_other() {
-    assert_same(PAGE, "## Workloads", &named_in(&section(&text(PAGE), "## Workloads")), &toml_names("workloads"));
+    assert_same(
+        PAGE,
+        "## Workloads",
+        &named_in(&section(&text(PAGE), "## Workloads")),
+        &toml_names("workloads"),
+    );
 }
 
 /// The manifests of all targets, by `language/name`.
@@ -36,34 +46,75 @@ fn every_target_is_there_with_its_workloads_variants_and_routes() {
     let page = text(PAGE);
     let lines = section(&page, "## Targets");
     let manifests = manifests();
-    assert_same(PAGE, "## Targets", &named_in(&lines), &manifests.iter().map(|(id, _)| id.clone()).collect());
+    assert_same(
+        PAGE,
+        "## Targets",
+        &named_in(&lines),
+        &manifests.iter().map(|(id, _)| id.clone()).collect(),
+    );
     for cells in rows(&lines) {
         let id = ticked(cells[0]).pop_first().unwrap();
         let (_, manifest) = manifests.iter().find(|(other, _)| *other == id).unwrap();
         let set = |names: Vec<&String>| names.into_iter().cloned().collect::<BTreeSet<String>>();
-        let words = |cell: &str| cell.split(", ").filter(|word| !word.is_empty()).map(str::to_string).collect::<BTreeSet<String>>();
-        assert_same(PAGE, &format!("variants of {id}"), &ticked(cells[1]), &set(manifest.variants.iter().map(|variant| &variant.name).collect()));
-        assert_same(PAGE, &format!("workloads of {id}"), &words(cells[2]), &set(manifest.workloads.iter().collect()));
-        assert_same(PAGE, &format!("routes of {id}"), &ticked(cells[3]), &set(manifest.routes.iter().map(|route| &route.name).collect()));
+        let words = |cell: &str| {
+            cell.split(", ")
+                .filter(|word| !word.is_empty())
+                .map(str::to_string)
+                .collect::<BTreeSet<String>>()
+        };
+        assert_same(
+            PAGE,
+            &format!("variants of {id}"),
+            &ticked(cells[1]),
+            &set(manifest.variants.iter().map(|variant| &variant.name).collect()),
+        );
+        assert_same(
+            PAGE,
+            &format!("workloads of {id}"),
+            &words(cells[2]),
+            &set(manifest.workloads.iter().collect()),
+        );
+        assert_same(
+            PAGE,
+            &format!("routes of {id}"),
+            &ticked(cells[3]),
+            &set(manifest.routes.iter().map(|route| &route.name).collect()),
+        );
     }
 }
 
 #[test]
 fn the_exit_codes_are_those_of_the_program() {
     let source = text("crates/cli/src/exit.rs");
-    let codes = source.lines().filter_map(|line| line.strip_prefix("pub const ")?.split_once(" = ")?.1.strip_suffix(';'));
+    let codes = source
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub const ")?.split_once(" = ")?.1.strip_suffix(';'));
     let page = text(PAGE);
-    assert_same(PAGE, "## Exit codes", &named_in(&section(&page, "## Exit codes")), &codes.map(str::to_string).collect());
+    assert_same(
+        PAGE,
+        "## Exit codes",
+        &named_in(&section(&page, "## Exit codes")),
+        &codes.map(str::to_string).collect(),
+    );
 }
 
 #[test]
 fn every_command_is_named() {
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_pippin")).arg("--help").output().unwrap();
+    let output =
+        std::process::Command::new(env!("CARGO_BIN_EXE_pippin")).arg("--help").output().unwrap();
     let help = String::from_utf8(output.stdout).unwrap();
-    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let commands: Vec<&str> = listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).filter(|name| !["", "help"].contains(name)).collect();
+    let listed = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty());
+    let commands: Vec<&str> = listed
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|name| !["", "help"].contains(name))
+        .collect();
     assert!(commands.contains(&"run"), "no commands in: {help}");
     let page = text(PAGE);
-    let missing: Vec<&&str> = commands.iter().filter(|name| !page.contains(&format!("pippin {name}"))).collect();
+    let missing: Vec<&&str> =
+        commands.iter().filter(|name| !page.contains(&format!("pippin {name}"))).collect();
     assert!(missing.is_empty(), "{PAGE} does not name the commands {missing:?}");
 }

@@ -1,13 +1,19 @@
-//! `pippin compare` of two branches of a target: exit codes, and nothing of the user's checkout changes.
+//! `pippin compare` of two branches of a target: exit codes, and nothing of the user's checkout
+//! changes.
 use super::support::{Checkout, Outcome, plan};
 use std::process::Command;
 
-crate::patience::patient_tests!(a_slower_branch_fails_its_bound_and_the_checkout_stays_as_it_is, a_branch_that_is_as_fast_passes);
+crate::patience::patient_tests!(
+    a_slower_branch_fails_its_bound_and_the_checkout_stays_as_it_is,
+    a_branch_that_is_as_fast_passes
+);
 
-/// Enough of it that the answers, which take 50 ms and more, are told apart from what a busy machine does to them.
+/// Enough of it that the answers, which take 50 ms and more, are told apart from what a busy
+/// machine does to them.
 const LOAD: &str = "kind = \"closed\"\nconnections = 4\nduration = \"1s\"\nwarm_up = \"none\"\n";
 
-/// A checkout in a repository of its own, on the branch `main` with one target, `test/it`, that takes 50 ms for an answer.
+/// A checkout in a repository of its own, on the branch `main` with one target, `test/it`, that
+/// takes 50 ms for an answer.
 fn repository() -> Checkout {
     let checkout = Checkout::with_cheat("slow:50", &["hello"]);
     checkout.write("plans/quick.toml", &plan("hello", &["test/other"], LOAD));
@@ -20,9 +26,17 @@ fn repository() -> Checkout {
 #[track_caller]
 fn git(checkout: &Checkout, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
-    command.arg("-C").arg(checkout.path()).args(["-c", "user.name=x", "-c", "user.email=x@example.org"]).args(arguments);
+    command
+        .arg("-C")
+        .arg(checkout.path())
+        .args(["-c", "user.name=x", "-c", "user.email=x@example.org"])
+        .args(arguments);
     let output = command.output().unwrap();
-    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "git {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
@@ -40,16 +54,41 @@ fn branch(checkout: &Checkout, name: &str, manifest: &str) {
 }
 
 fn compare(checkout: &Checkout, a: &str, b: &str, more: &[&str]) -> Outcome {
-    checkout.pippin(&[&["compare", a, b, "--target", "test/it", "--plan", "quick", "--repeat", "3", "--install"], more].concat())
+    checkout.pippin(
+        &[
+            &[
+                "compare",
+                a,
+                b,
+                "--target",
+                "test/it",
+                "--plan",
+                "quick",
+                "--repeat",
+                "3",
+                "--install",
+            ],
+            more,
+        ]
+        .concat(),
+    )
 }
 
 fn a_slower_branch_fails_its_bound_and_the_checkout_stays_as_it_is() {
     let checkout = repository();
     branch(&checkout, "feature/slower", &checkout.manifest("it", "slow:100", &["hello"]));
     checkout.write("targets/test/it/notes.txt", "not committed");
-    let state = || git(&checkout, &["status", "--porcelain=v2", "--branch", "--untracked-files=all"]) + &git(&checkout, &["worktree", "list", "--porcelain"]);
+    let state = || {
+        git(&checkout, &["status", "--porcelain=v2", "--branch", "--untracked-files=all"])
+            + &git(&checkout, &["worktree", "list", "--porcelain"])
+    };
     let before = state();
-    let outcome = compare(&checkout, "main", "feature/slower", &["--fail-if", "goodput < -5%", "--fail-if", "p50 > 10%", "--out", "out"]);
+    let outcome = compare(
+        &checkout,
+        "main",
+        "feature/slower",
+        &["--fail-if", "goodput < -5%", "--fail-if", "p50 > 10%", "--out", "out"],
+    );
     outcome.exits(1).says(&[
         "A main (commit ",
         "B feature/slower (commit ",
@@ -57,28 +96,54 @@ fn a_slower_branch_fails_its_bound_and_the_checkout_stays_as_it_is() {
         "past `goodput < -5%`",
         "past `p50 > 10%`",
     ]);
-    let left: Vec<String> = std::fs::read_dir(checkout.path().join("out")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    assert!(left.contains(&"report.html".into()) && !left.iter().any(|name| name.starts_with("branches")), "the copies are gone: {left:?}");
+    let left: Vec<String> = std::fs::read_dir(checkout.path().join("out"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(
+        left.contains(&"report.html".into())
+            && !left.iter().any(|name| name.starts_with("branches")),
+        "the copies are gone: {left:?}"
+    );
     std::fs::remove_dir_all(checkout.path().join("out")).unwrap();
     assert_eq!(state(), before);
     let run = checkout.store().load("latest").unwrap();
     assert_eq!((run.trials.len(), run.header.plan.targets.len()), (6, 2));
     let order: Vec<String> = run.trials.iter().map(|trial| trial.spec.target.to_string()).collect();
     assert!(order.chunks(2).all(|pair| pair[0] != pair[1]), "each repetition has both: {order:?}");
-    // The other way round it is faster, and no bound is passed; the bounds of runs hold for the same run too.
-    checkout.pippin(&["compare", "latest#test/it@feature-slower", "latest#test/it@main", "--fail-if", "goodput < -5%"]).exits(0);
+    // The other way round it is faster, and no bound is passed; the bounds of runs hold for the
+    // same run too.
+    checkout
+        .pippin(&[
+            "compare",
+            "latest#test/it@feature-slower",
+            "latest#test/it@main",
+            "--fail-if",
+            "goodput < -5%",
+        ])
+        .exits(0);
     checkout.left_nothing();
 }
 
 fn a_branch_that_is_as_fast_passes() {
     let checkout = repository();
-    branch(&checkout, "same", &format!("# A remark.\n{}", checkout.manifest("it", "slow:50", &["hello"])));
+    branch(
+        &checkout,
+        "same",
+        &format!("# A remark.\n{}", checkout.manifest("it", "slow:50", &["hello"])),
+    );
     let outcome = compare(&checkout, "main", "same", &["--fail-if", "goodput < -10%", "--json"]);
     outcome.exits(0);
     let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
-    assert_eq!((&json["a"]["revision"], &json["b"]["target"]), (&"main".into(), &"test/it@same".into()));
+    assert_eq!(
+        (&json["a"]["revision"], &json["b"]["target"]),
+        (&"main".into(), &"test/it@same".into())
+    );
     let goodput = &json["comparison"]["targets"][0]["changes"][0];
-    assert!((goodput["b"].as_f64().unwrap() / goodput["a"].as_f64().unwrap() - 1.0).abs() < 0.1, "{goodput}");
+    assert!(
+        (goodput["b"].as_f64().unwrap() / goodput["a"].as_f64().unwrap() - 1.0).abs() < 0.1,
+        "{goodput}"
+    );
     checkout.left_nothing();
 }
 
@@ -86,8 +151,14 @@ fn a_branch_that_is_as_fast_passes() {
 fn equal_files_are_refused_unless_the_noise_is_wanted() {
     let checkout = repository();
     git(&checkout, &["branch", "twin"]);
-    compare(&checkout, "main", "twin", &[]).is_a_user_error(&["test/it is the same in `main`", "and `twin`", "--force measures both all the same"]);
-    compare(&checkout, "main", "main", &["--force", "--fail-if", "goodput < -10%"]).exits(0).says(&["test/it@main-a -> test/it@main-b"]);
+    compare(&checkout, "main", "twin", &[]).is_a_user_error(&[
+        "test/it is the same in `main`",
+        "and `twin`",
+        "--force measures both all the same",
+    ]);
+    compare(&checkout, "main", "main", &["--force", "--fail-if", "goodput < -10%"])
+        .exits(0)
+        .says(&["test/it@main-a -> test/it@main-b"]);
     checkout.left_nothing();
 }
 
@@ -106,7 +177,10 @@ fn what_is_invalid_is_no_basis_for_a_comparison() {
     let checkout = Checkout::with_cheat("wrong-after:300", &["hello"]);
     checkout.add_plan("plan", "hello", &["test/it"]);
     checkout.pippin(&["run", "plan", "--install"]).exits(4);
-    checkout.pippin(&["compare", "latest", "latest"]).exits(3).says(&["test/it: INVALID, so that its figures are not what they claim to be", "--force"]);
+    checkout
+        .pippin(&["compare", "latest", "latest"])
+        .exits(3)
+        .says(&["test/it: INVALID, so that its figures are not what they claim to be", "--force"]);
     checkout.pippin(&["compare", "latest", "latest", "--force"]).exits(0).says(&["INVALID"]);
 }
 
@@ -119,19 +193,27 @@ fn slips_name_place_and_fix() {
     checkout.add_cheat("ti", "right", &["hello"]);
     commit(&checkout, "Another name");
     git(&checkout, &["checkout", "-q", "main"]);
-    compare(&checkout, "mian", "next", &[]).is_a_user_error(&["git knows no revision `mian`; did you mean `main`?"]);
-    compare(&checkout, "main", "without", &[]).is_a_user_error(&["revision `without` has no target `test/it`; did you mean `test/ti`?"]);
-    let say = |arguments: &[&str]| checkout.pippin(&[&["compare", "main", "next"], arguments].concat());
+    compare(&checkout, "mian", "next", &[])
+        .is_a_user_error(&["git knows no revision `mian`; did you mean `main`?"]);
+    compare(&checkout, "main", "without", &[])
+        .is_a_user_error(&["revision `without` has no target `test/it`; did you mean `test/ti`?"]);
+    let say =
+        |arguments: &[&str]| checkout.pippin(&[&["compare", "main", "next"], arguments].concat());
     say(&["--target", "test/it", "--plan", "quick"]).is_a_user_error(&["add --install"]);
     say(&["--target", "test/it"]).exits(2).says(&["--plan <PLAN>"]);
     say(&["--plan", "quick"]).exits(2).says(&["--target <TARGET>"]);
     say(&["--quick"]).exits(2).says(&["--target <TARGET>"]);
-    say(&["--target", "it", "--plan", "quick", "--install"]).is_a_user_error(&["--target: `it` is not the name of a target"]);
-    say(&["--target", "test/it", "--plan", "quikc", "--install"]).is_a_user_error(&["there is no plan `quikc`; did you mean `quick`?"]);
-    say(&["--target", "test/it:fast", "--plan", "quick", "--install"]).is_a_user_error(&["there is no variant `test/it@main:fast`"]);
-    say(&["--target", "test/it", "--plan", "quick", "--install", "--fail-if", "speed < 1%"]).is_a_user_error(&["`speed` is none of goodput"]);
+    say(&["--target", "it", "--plan", "quick", "--install"])
+        .is_a_user_error(&["--target: `it` is not the name of a target"]);
+    say(&["--target", "test/it", "--plan", "quikc", "--install"])
+        .is_a_user_error(&["there is no plan `quikc`; did you mean `quick`?"]);
+    say(&["--target", "test/it:fast", "--plan", "quick", "--install"])
+        .is_a_user_error(&["there is no variant `test/it@main:fast`"]);
+    say(&["--target", "test/it", "--plan", "quick", "--install", "--fail-if", "speed < 1%"])
+        .is_a_user_error(&["`speed` is none of goodput"]);
     say(&[]).is_a_user_error(&["`main` is a revision of git", "add --target TARGET --plan PLAN"]);
     let outside = Checkout::with_cheat("right", &["hello"]);
     outside.add_plan("quick", "hello", &["test/it"]);
-    compare(&outside, "main", "next", &[]).is_a_user_error(&["is in no git repository that can be read"]);
+    compare(&outside, "main", "next", &[])
+        .is_a_user_error(&["is in no git repository that can be read"]);
 }

@@ -15,23 +15,46 @@ fn unknown_names_come_with_the_nearest_known_one() {
     let checkout = Checkout::with_cheat("right", &["hello"]);
     checkout.add_plan("hello", "hello", &["test/it"]);
     for (arguments, texts) in [
-        (&["run", "helo"][..], &["there is no plan `helo`; did you mean `hello`? (there are: hello)"][..]),
+        (
+            &["run", "helo"][..],
+            &["there is no plan `helo`; did you mean `hello`? (there are: hello)"][..],
+        ),
         (&["run", "plans/none.toml"], &["plans/none.toml", "No such file"]),
-        (&["run", "hello", "--targets", "test/ti"], &["there is no target `test/ti`; did you mean `test/it`?"]),
+        (
+            &["run", "hello", "--targets", "test/ti"],
+            &["there is no target `test/ti`; did you mean `test/it`?"],
+        ),
         (&["run", "hello", "--targets", "test/it:fast"], &["there is no variant `test/it:fast`"]),
-        (&["run", "hello", "--targets", "tset"], &["`tset` is not the name of a target", "did you mean test?"]),
-        (&["targets", "check", "test/ti"], &["there is no target `test/ti`; did you mean `test/it`?"]),
-        (&["targets", "install", "../etc"], &["`../etc` is not the name of a target; write it like go/net-http"]),
+        (
+            &["run", "hello", "--targets", "tset"],
+            &["`tset` is not the name of a target", "did you mean test?"],
+        ),
+        (
+            &["targets", "check", "test/ti"],
+            &["there is no target `test/ti`; did you mean `test/it`?"],
+        ),
+        (
+            &["targets", "install", "../etc"],
+            &["`../etc` is not the name of a target; write it like go/net-http"],
+        ),
         (
             &["targets", "check", "test/it", "--workloads", "helo"],
-            &["there is no workload `helo`; did you mean `hello`? (there are: device, hello, hola, page, proxy, users)"],
+            &[
+                "there is no workload `helo`; did you mean `hello`? (there are: device, hello, hola, page, proxy, users)",
+            ],
         ),
-        (&["targets", "new", "chi"], &["`chi` is not the name of a target; write it like go/net-http"]),
+        (
+            &["targets", "new", "chi"],
+            &["`chi` is not the name of a target; write it like go/net-http"],
+        ),
         (&["targets", "new", "test/it"], &["targets/test/it exists already"]),
         (&["report", "20200101"], &["there is no run `20200101`; `pippin history` lists them"]),
         (&["reprot", "latest"], &["unrecognized subcommand 'reprot'", "'report'"]),
         (&["run", "hello", "--quik"], &["unexpected argument '--quik'", "'--quick'"]),
-        (&["load", "http://127.0.0.1:1/", "--conections", "3"], &["unexpected argument '--conections'", "'--connections'"]),
+        (
+            &["load", "http://127.0.0.1:1/", "--conections", "3"],
+            &["unexpected argument '--conections'", "'--connections'"],
+        ),
         (&["completions", "tcsh"], &["invalid value 'tcsh'", "bash"]),
     ] {
         refused(&checkout, arguments, texts);
@@ -47,14 +70,29 @@ fn options_that_do_not_go_with_the_plan_are_refused() {
         &plan("hello", &["test/it"], "kind = \"devices\"\ndevices = 10\nramp_up = \"1s\"\nsustain = \"1s\"\nramp_down = \"1s\"\n"),
     );
     for (arguments, texts) in [
-        (&["run", "hello", "--scale", "1/10"][..], &["plans/hello.toml: --scale goes with device plans only; this one is `closed`"][..]),
-        (&["run", "devices", "--scale", "0"], &["--scale `0` is not a fraction; write it like 1/10 or 0.1"]),
+        (
+            &["run", "hello", "--scale", "1/10"][..],
+            &["plans/hello.toml: --scale goes with device plans only; this one is `closed`"][..],
+        ),
+        (
+            &["run", "devices", "--scale", "0"],
+            &["--scale `0` is not a fraction; write it like 1/10 or 0.1"],
+        ),
         (&["run", "devices", "--scale", "1/0"], &["--scale `1/0` is not a fraction"]),
         (&["run", "devices", "--scale", "NaN"], &["--scale `NaN` is not a fraction"]),
         (&["run", "devices", "--scale", "ten"], &["--scale `ten` is not a fraction"]),
-        (&["run", "hello", "--ramp", "1s,1s,1s"], &["--ramp goes with device plans only; this one is `closed`"]),
-        (&["run", "hello", "--think", "1s"], &["--think goes with device plans only; this one is `closed`"]),
-        (&["run", "devices", "--ramp", "1s,1s"], &["--ramp `1s,1s` needs three times, UP,SUSTAIN,DOWN"]),
+        (
+            &["run", "hello", "--ramp", "1s,1s,1s"],
+            &["--ramp goes with device plans only; this one is `closed`"],
+        ),
+        (
+            &["run", "hello", "--think", "1s"],
+            &["--think goes with device plans only; this one is `closed`"],
+        ),
+        (
+            &["run", "devices", "--ramp", "1s,1s"],
+            &["--ramp `1s,1s` needs three times, UP,SUSTAIN,DOWN"],
+        ),
         (&["run", "devices", "--ramp", "1s,x,1s"], &["--ramp", "`x`"]),
         (&["run", "devices", "--think", "soon"], &["--think", "`soon`"]),
         (&["run", "hello", "--repeat", "0"], &["invalid value '0' for '--repeat <N>'"]),
@@ -72,7 +110,10 @@ fn urls_that_cannot_be_loaded() {
     let nobody = Refusing::new().unwrap();
     let refusing = format!("http://{}/", nobody.address());
     for (url, texts) in [
-        ("127.0.0.1:8080", &["the scheme http:// is missing; write it like http://127.0.0.1:8080/path"][..]),
+        (
+            "127.0.0.1:8080",
+            &["the scheme http:// is missing; write it like http://127.0.0.1:8080/path"][..],
+        ),
         ("ftp://127.0.0.1/", &["only http and https URLs can be loaded"]),
         ("http://", &["it has no host"]),
         ("http://:80/", &["it has no host"]),
@@ -83,12 +124,21 @@ fn urls_that_cannot_be_loaded() {
         ("http://me@127.0.0.1/", &["a user in the URL is not sent; use -H 'Authorization: ...'"]),
         ("http://127.0.0.1/a b", &["its path must be percent-encoded ASCII"]),
         ("http://127.0.0.1/ä", &["its path must be percent-encoded ASCII"]),
-        ("http://192.0.2.1/", &["`192.0.2.1` is not this machine; if you may load it, say so: --allow-host 192.0.2.1"]),
+        (
+            "http://192.0.2.1/",
+            &[
+                "`192.0.2.1` is not this machine; if you may load it, say so: --allow-host 192.0.2.1",
+            ],
+        ),
         (refusing.as_str(), &["nobody answers at 127.0.0.1:", "is the server running?"]),
     ] {
         refused(&checkout, &["load", url, "-d", "1s"], texts);
     }
-    refused(&checkout, &["load", "http://192.0.2.1/", "-d", "1s", "--allow-host", "example.org"], &["is not this machine"]);
+    refused(
+        &checkout,
+        &["load", "http://192.0.2.1/", "-d", "1s", "--allow-host", "example.org"],
+        &["is not this machine"],
+    );
 }
 
 #[test]
@@ -99,9 +149,15 @@ fn numbers_times_and_headers_that_mean_nothing() {
     for (arguments, texts) in [
         (&["-c", "0"][..], &["invalid value '0' for '--connections <N>'"][..]),
         (&["-c", "99999999999999999999"], &["invalid value '99999999999999999999'"]),
-        (&["-c", "2", "-t", "3", "-d", "1s"], &["3 threads for 2 connections", "use at most 2 threads"]),
+        (
+            &["-c", "2", "-t", "3", "-d", "1s"],
+            &["3 threads for 2 connections", "use at most 2 threads"],
+        ),
         (&["-t", "0"], &["invalid value '0' for '--threads <N>'"]),
-        (&["-c", "10", "-n", "3"], &["3 requests for 10 connections", "ask for at most 3 connections"]),
+        (
+            &["-c", "10", "-n", "3"],
+            &["3 requests for 10 connections", "ask for at most 3 connections"],
+        ),
         (&["-n", "0"], &["invalid value '0' for '--requests <N>'"]),
         (&["-n", "-5"], &["-5"]),
         (&["-d", "10"], &["-d: `10` is not a duration; write it like \"900ms\", \"10s\""]),
@@ -127,12 +183,21 @@ fn numbers_times_and_headers_that_mean_nothing() {
         (&["--cpus", "one"], &["--cpus"]),
         (&["--source-ips", "192.0.2.7", "-d", "1s"], &["192.0.2.7"]),
         (&["--source-ips", "here"], &["invalid value 'here'"]),
-        (&["--sweep", "8..1"], &["--sweep `8..1` is neither a list (1,2,4,8) nor a doubling range (1..512)"]),
+        (
+            &["--sweep", "8..1"],
+            &["--sweep `8..1` is neither a list (1,2,4,8) nor a doubling range (1..512)"],
+        ),
         (&["--sweep", "4,2"], &["-c or --sweep must be ascending"]),
         (&["--objective", "fast"], &["--objective"]),
-        (&["--warm-up", "soon"], &["--warm-up: `soon` is not a duration", "(or \"auto\", \"none\")"]),
+        (
+            &["--warm-up", "soon"],
+            &["--warm-up: `soon` is not a duration", "(or \"auto\", \"none\")"],
+        ),
         (&["--io", "kqueue"], &["invalid value 'kqueue'", "epoll"]),
-        (&["--json", "no/such/folder/out.json", "-d", "1s"], &["--json: there is no folder no/such/folder"]),
+        (
+            &["--json", "no/such/folder/out.json", "-d", "1s"],
+            &["--json: there is no folder no/such/folder"],
+        ),
         (&["-m", "HEAD", "--expect-body", "x", "-d", "1s"], &["an answer to HEAD has no body"]),
     ] {
         let all = [&["load", url.as_str()], arguments].concat();
@@ -153,9 +218,15 @@ fn flags_that_exclude_each_other() {
         (&["--poisson"], &["--rate"]),
         (&["--devices", "10"], &["--ramp"]),
         (&["--devices", "10", "--ramp", "1s,1s,1s", "-c", "5"], &["cannot be used with"]),
-        (&["--devices", "10", "--ramp", "1s"], &["devices need three times, UP,SUSTAIN,DOWN, as 10s,30s,10s"]),
+        (
+            &["--devices", "10", "--ramp", "1s"],
+            &["devices need three times, UP,SUSTAIN,DOWN, as 10s,30s,10s"],
+        ),
         (&["--requests-per-device", "5"], &["--devices"]),
-        (&["--ramp", "1s"], &["--ramp has no effect with a closed loop; it goes with -R or --devices"]),
+        (
+            &["--ramp", "1s"],
+            &["--ramp has no effect with a closed loop; it goes with -R or --devices"],
+        ),
         (&["--sweep", "1,2", "-c", "3"], &["cannot be used with"]),
         (&["--sweep", "1,2", "--ramp", "1s"], &["--ramp has no effect with --sweep"]),
         (&["-R", "10", "--warm-up", "1s"], &["--warm-up has no effect with -R"]),
@@ -163,9 +234,15 @@ fn flags_that_exclude_each_other() {
         (&["--pipeline", "4", "--no-keep-alive"], &["cannot be used with"]),
         (&["--no-keep-alive", "--requests-per-connection", "5"], &["cannot be used with"]),
         (&["--spin", "50us", "-d", "1s"], &["a spin time does not go with this schedule"]),
-        (&["--insecure", "-d", "1s"], &["--insecure has no effect with http://; leave it out, or write https://"]),
+        (
+            &["--insecure", "-d", "1s"],
+            &["--insecure has no effect with http://; leave it out, or write https://"],
+        ),
         (&["--ca", "root.pem", "-d", "1s"], &["--ca has no effect with http://"]),
-        (&["--server-name", "example.org", "-d", "1s"], &["--server-name has no effect with http://"]),
+        (
+            &["--server-name", "example.org", "-d", "1s"],
+            &["--server-name has no effect with http://"],
+        ),
         (&["--tls-resume", "-d", "1s"], &["--tls-resume has no effect with http://"]),
         (&["--ca", "root.pem", "--insecure"], &["cannot be used with"]),
     ] {
@@ -178,7 +255,10 @@ fn flags_that_exclude_each_other() {
 #[test]
 fn an_argument_that_is_no_text_is_refused() {
     use std::os::unix::ffi::OsStrExt;
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_pippin")).args(["run".as_ref(), std::ffi::OsStr::from_bytes(b"\xff\xfe")]).output().unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_pippin"))
+        .args(["run".as_ref(), std::ffi::OsStr::from_bytes(b"\xff\xfe")])
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("invalid UTF-8"), "{output:?}");
 }
@@ -188,10 +268,18 @@ fn a_folder_that_is_no_checkout_says_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let outcome = super::support::pippin(folder.path(), &["targets", "list"]);
     outcome.is_a_user_error(&["PIPPIN_HOME is", "set it to a checkout of Pippin"]);
-    let output =
-        std::process::Command::new(env!("CARGO_BIN_EXE_pippin")).args(["run", "hello"]).current_dir(folder.path()).env_remove("PIPPIN_HOME").output().unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_pippin"))
+        .args(["run", "hello"])
+        .current_dir(folder.path())
+        .env_remove("PIPPIN_HOME")
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("go to a checkout of Pippin, or set PIPPIN_HOME to one"), "{output:?}");
+    assert!(
+        String::from_utf8_lossy(&output.stderr)
+            .contains("go to a checkout of Pippin, or set PIPPIN_HOME to one"),
+        "{output:?}"
+    );
 }
 
 #[test]
@@ -203,7 +291,10 @@ fn a_store_that_is_something_else_is_left_as_it_is() {
     for arguments in [&["history"][..], &["report"], &["run", "hello", "--install"]] {
         let all = [&["--store", other.as_str()], arguments].concat();
         let outcome = super::support::pippin(checkout.path(), &all);
-        outcome.is_a_user_error(&["notes.txt is not a database of Pippin's", "name another one with --store"]);
+        outcome.is_a_user_error(&[
+            "notes.txt is not a database of Pippin's",
+            "name another one with --store",
+        ]);
     }
     assert_eq!(std::fs::read_to_string(text).unwrap(), "my notes\n".repeat(500));
 }
@@ -222,13 +313,16 @@ fn a_damaged_store_is_named_and_left_as_it_is() {
     assert!(bytes.len() > 3 * from, "{}", bytes.len());
     bytes[from..].fill(0xa5);
     std::fs::write(&path, &bytes).unwrap();
-    checkout.pippin(&["history"]).is_a_user_error(&["pippin.db is not a database of Pippin's", "it was not touched"]);
+    checkout
+        .pippin(&["history"])
+        .is_a_user_error(&["pippin.db is not a database of Pippin's", "it was not touched"]);
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
 }
 
 #[test]
 fn a_store_in_an_impossible_place_is_named() {
     let checkout = Checkout::new();
-    let outcome = super::support::pippin(checkout.path(), &["--store", "/proc/none/pippin.db", "history"]);
+    let outcome =
+        super::support::pippin(checkout.path(), &["--store", "/proc/none/pippin.db", "history"]);
     outcome.exits(4).says(&["/proc/none"]);
 }

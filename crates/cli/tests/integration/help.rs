@@ -9,15 +9,22 @@ fn say(arguments: &[&str]) -> Outcome {
 fn commands() -> Vec<String> {
     let help = say(&["--help"]);
     let (_, list) = help.stdout.split_once("Commands:\n").unwrap();
-    let names = list.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')));
-    let names: Vec<String> = names.filter_map(|line| line.split_whitespace().next().map(String::from)).filter(|name| name != "help").collect();
+    let names = list
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')));
+    let names: Vec<String> = names
+        .filter_map(|line| line.split_whitespace().next().map(String::from))
+        .filter(|name| name != "help")
+        .collect();
     for name in ["run", "load", "targets", "report", "calibrate", "history", "completions", "man"] {
         assert!(names.contains(&name.to_string()), "{name}: {names:?}");
     }
     names
 }
 
-/// What users read: a change of it is meant, and seen in review. `INSTA_UPDATE=always cargo test` accepts it.
+/// What users read: a change of it is meant, and seen in review. `INSTA_UPDATE=always cargo test`
+/// accepts it.
 #[test]
 fn help_of_the_program_and_of_every_command() {
     insta::assert_snapshot!("help", say(&["--help"]).exits(0).stdout);
@@ -25,7 +32,10 @@ fn help_of_the_program_and_of_every_command() {
         insta::assert_snapshot!(format!("help-{name}"), say(&[&name, "--help"]).exits(0).stdout);
     }
     for name in ["list", "install", "check", "new"] {
-        insta::assert_snapshot!(format!("help-targets-{name}"), say(&["targets", name, "--help"]).exits(0).stdout);
+        insta::assert_snapshot!(
+            format!("help-targets-{name}"),
+            say(&["targets", name, "--help"]).exits(0).stdout
+        );
     }
 }
 
@@ -53,9 +63,17 @@ fn completions_of_every_shell_know_every_command() {
 #[test]
 fn bash_reads_its_completions() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("pippin.bash"), say(&["completions", "bash"]).exits(0).stdout.clone()).unwrap();
+    std::fs::write(
+        folder.path().join("pippin.bash"),
+        say(&["completions", "bash"]).exits(0).stdout.clone(),
+    )
+    .unwrap();
     let script = "source ./pippin.bash; COMP_WORDS=(pippin tar); COMP_CWORD=1; _pippin pippin tar pippin; echo ${COMPREPLY[@]}";
-    let output = std::process::Command::new("bash").args(["-c", script]).current_dir(folder.path()).output().unwrap();
+    let output = std::process::Command::new("bash")
+        .args(["-c", script])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "targets", "{output:?}");
 }
 
@@ -64,7 +82,11 @@ fn the_man_page_describes_every_command_and_its_flags() {
     let page = say(&["man"]);
     page.exits(0).says(&[".TH pippin", "SYNOPSIS", "\\-\\-expect\\-body", "Exit codes"]);
     for name in commands() {
-        assert!(page.stdout.contains(&format!("pippin-{name}")) || page.stdout.contains(&format!("pippin\\-{name}")), "{name}");
+        assert!(
+            page.stdout.contains(&format!("pippin-{name}"))
+                || page.stdout.contains(&format!("pippin\\-{name}")),
+            "{name}"
+        );
     }
     // The commands of `targets` too.
     page.says(&["\\-\\-require", "pippin\\-targets\\-check"]);
@@ -73,6 +95,9 @@ fn the_man_page_describes_every_command_and_its_flags() {
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
     let program = env!("CARGO_BIN_EXE_pippin");
-    let output = std::process::Command::new("bash").args(["-c", &format!("set -o pipefail; {program} man | head -1")]).output().unwrap();
+    let output = std::process::Command::new("bash")
+        .args(["-c", &format!("set -o pipefail; {program} man | head -1")])
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{output:?}");
 }

@@ -1,5 +1,5 @@
-//! Installing: tools, steps, routes, system packages and consent. Packages are asked for from a stand-in for apt, so that no test changes
-//! the machine.
+//! Installing: tools, steps, routes, system packages and consent. Packages are asked for from a
+//! stand-in for apt, so that no test changes the machine.
 use super::support::{Checkout, pippin_with};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +12,9 @@ fn with_tables(tables: &str) -> Checkout {
 }
 
 fn add(checkout: &Checkout, name: &str, tables: &str) {
-    let manifest = checkout.manifest(name, "right", &["hello"]).replace("[start]", &format!("{tables}[start]"));
+    let manifest = checkout
+        .manifest(name, "right", &["hello"])
+        .replace("[start]", &format!("{tables}[start]"));
     checkout.write(&format!("targets/test/{name}/target.toml"), &manifest);
 }
 
@@ -28,7 +30,8 @@ fn a_missing_tool_makes_a_target_unavailable_and_the_others_go_on() {
         "unavailable  install: missing: no-such-tool >= 3 (not on PATH); install no-such-tool >= 3 (see its website)",
         "targets: 1 passed, 0 failed, 1 unavailable",
     ]);
-    let required = checkout.pippin(&["targets", "check", "test/it", "--install", "--require", "test/it"]);
+    let required =
+        checkout.pippin(&["targets", "check", "test/it", "--install", "--require", "test/it"]);
     required.exits(1).says(&["unavailable, but required: test/it"]);
     checkout.add_plan("plan", "hello", &["test/it", "test/good"]);
     let run = checkout.pippin(&["run", "plan", "--install"]);
@@ -36,14 +39,18 @@ fn a_missing_tool_makes_a_target_unavailable_and_the_others_go_on() {
     run.says(&["test/it is unavailable: missing: no-such-tool >= 3 (not on PATH)", "[1/1] "]);
     let record = checkout.store().load("latest").unwrap();
     assert_eq!(record.trials.len(), 1);
-    let unavailable = record.header.targets[&"test/it".parse().unwrap()].unavailable.as_ref().unwrap();
+    let unavailable =
+        record.header.targets[&"test/it".parse().unwrap()].unavailable.as_ref().unwrap();
     assert!(unavailable.message.contains("no-such-tool"));
 }
 
 #[test]
 fn a_tool_that_is_too_old_is_named_with_what_was_found() {
     let checkout = with_tables("[needs]\ntools = [\"bash >= 99\"]\n");
-    checkout.pippin(&["targets", "check", "test/it", "--install"]).exits(0).says(&["missing: bash >= 99 (found "]);
+    checkout
+        .pippin(&["targets", "check", "test/it", "--install"])
+        .exits(0)
+        .says(&["missing: bash >= 99 (found "]);
 }
 
 #[test]
@@ -58,16 +65,25 @@ fn what_is_not_installed_is_named_with_the_command_that_does_it() {
     let checkout = Checkout::with_cheat("right", &["hello"]);
     let check = checkout.pippin(&["targets", "check", "test/it"]);
     check.exits(0).says(&["unavailable  install: not installed; run `pippin targets install test/it` or add --install"]);
-    checkout.pippin(&["targets", "install", "test/it"]).exits(0).says(&["test/it: installed by route default"]);
+    checkout
+        .pippin(&["targets", "install", "test/it"])
+        .exits(0)
+        .says(&["test/it: installed by route default"]);
     checkout.pippin(&["targets", "check", "test/it"]).exits(0).says(&["pass"]);
 }
 
 #[test]
 fn a_step_that_fails_is_shown_with_the_end_of_its_output() {
     let checkout = with_tables(FAILING_STEP);
-    checkout.pippin(&["targets", "install", "test/it"]).exits(1).says(&["test/it: unavailable: `sh -c", "exited with code 2: error: no rule"]);
+    checkout
+        .pippin(&["targets", "install", "test/it"])
+        .exits(1)
+        .says(&["test/it: unavailable: `sh -c", "exited with code 2: error: no rule"]);
     checkout.add_plan("plan", "hello", &["test/it"]);
-    checkout.pippin(&["run", "plan", "--install"]).exits(4).says(&["exited with code 2: error: no rule", "    compiling\n"]);
+    checkout
+        .pippin(&["run", "plan", "--install"])
+        .exits(4)
+        .says(&["exited with code 2: error: no rule", "    compiling\n"]);
     let record = checkout.store().load("latest").unwrap();
     let failure = record.header.targets[&"test/it".parse().unwrap()].unavailable.clone().unwrap();
     assert_eq!(failure.log_tail, ["compiling", "error: no rule"]);
@@ -76,7 +92,10 @@ fn a_step_that_fails_is_shown_with_the_end_of_its_output() {
 #[test]
 fn a_step_whose_program_is_not_there_is_named() {
     let checkout = with_tables("[install]\nsteps = [[\"no-such-program\", \"build\"]]\n");
-    checkout.pippin(&["targets", "install", "test/it"]).exits(1).says(&["cannot start `no-such-program`"]);
+    checkout
+        .pippin(&["targets", "install", "test/it"])
+        .exits(1)
+        .says(&["cannot start `no-such-program`"]);
 }
 
 const ROUTES: &str = "[[route]]\nname = \"registry\"\nsteps = [[\"sh\", \"-c\", \"echo registry unreachable; exit 1\"]]\n\
@@ -87,9 +106,17 @@ fn the_first_route_that_works_is_used_and_recorded() {
     let checkout = with_tables(ROUTES);
     checkout.write("targets/test/it/.gitignore", "/built\n/.pippin/\n");
     let check = checkout.pippin(&["targets", "check", "test/it", "--install"]);
-    check.exits(0).says(&["test/it: route registry does not work here: `sh -c", "registry unreachable", "pass", "(route debian)"]);
+    check.exits(0).says(&[
+        "test/it: route registry does not work here: `sh -c",
+        "registry unreachable",
+        "pass",
+        "(route debian)",
+    ]);
     let folder = checkout.path().join("targets/test/it");
-    assert_eq!(fs::read_to_string(folder.join("built")).unwrap().trim(), folder.join("debian").display().to_string());
+    assert_eq!(
+        fs::read_to_string(folder.join("built")).unwrap().trim(),
+        folder.join("debian").display().to_string()
+    );
     checkout.add_plan("plan", "hello", &["test/it"]);
     checkout.pippin(&["run", "plan"]);
     let record = checkout.store().load("latest").unwrap();
@@ -98,16 +125,24 @@ fn the_first_route_that_works_is_used_and_recorded() {
 
 #[test]
 fn when_no_route_works_every_reason_is_given() {
-    let checkout = with_tables(&ROUTES.replace("echo $FROM > built", "echo no such package; exit 100"));
+    let checkout =
+        with_tables(&ROUTES.replace("echo $FROM > built", "echo no such package; exit 100"));
     let outcome = checkout.pippin(&["targets", "install", "test/it"]);
-    outcome.exits(1).says(&["route registry: `sh -c", "registry unreachable", "| route debian: `sh -c", "exited with code 100: no such package"]);
+    outcome.exits(1).says(&[
+        "route registry: `sh -c",
+        "registry unreachable",
+        "| route debian: `sh -c",
+        "exited with code 100: no such package",
+    ]);
 }
 
 #[test]
 fn steps_run_once_and_again_when_the_source_has_changed() {
     let checkout = with_tables("[install]\nsteps = [[\"sh\", \"-c\", \"echo x >> count\"]]\n");
     checkout.write("targets/test/it/.gitignore", "/count\n/.pippin/\n");
-    let count = || fs::read_to_string(checkout.path().join("targets/test/it/count")).unwrap().lines().count();
+    let count = || {
+        fs::read_to_string(checkout.path().join("targets/test/it/count")).unwrap().lines().count()
+    };
     checkout.pippin(&["targets", "install", "test/it"]).exits(0);
     checkout.pippin(&["targets", "check", "test/it", "--install"]).exits(0);
     assert_eq!(count(), 1);
@@ -121,18 +156,23 @@ fn steps_run_once_and_again_when_the_source_has_changed() {
 fn a_version_command_that_does_not_work_leaves_its_version_unknown() {
     let checkout = with_tables("");
     let path = checkout.path().join("targets/test/it/target.toml");
-    let manifest = fs::read_to_string(&path).unwrap() + "[versions]\nshell = [\"echo\", \"shell 1.2\"]\nnone = [\"no-such-program\"]\nfails = [\"false\"]\n";
+    let manifest = fs::read_to_string(&path).unwrap()
+        + "[versions]\nshell = [\"echo\", \"shell 1.2\"]\nnone = [\"no-such-program\"]\nfails = [\"false\"]\n";
     fs::write(&path, manifest).unwrap();
     checkout.add_plan("plan", "hello", &["test/it"]);
     checkout.pippin(&["run", "plan", "--install"]);
     let record = checkout.store().load("latest").unwrap();
     let versions = &record.header.targets[&"test/it".parse().unwrap()].versions;
-    assert_eq!(versions.iter().map(|(label, text)| (label.as_str(), text.as_str())).collect::<Vec<_>>(), [("shell", "shell 1.2")]);
+    assert_eq!(
+        versions.iter().map(|(label, text)| (label.as_str(), text.as_str())).collect::<Vec<_>>(),
+        [("shell", "shell 1.2")]
+    );
 }
 
 const PACKAGE: &str = "[needs]\ntools = [\"frobnicate\"]\napt = [\"frobnicator\"]\n";
 
-/// Stands in for apt: no package is installed; installing one makes the tool `frobnicate`; every call is written down.
+/// Stands in for apt: no package is installed; installing one makes the tool `frobnicate`; every
+/// call is written down.
 fn stand_in_for_apt(checkout: &Checkout) -> String {
     let bin = checkout.path().join("bin");
     let script = |name: &str, text: &str| {
@@ -156,9 +196,17 @@ fn system_packages_need_consent_which_nobody_can_give_off_a_terminal() {
     let checkout = with_tables(PACKAGE);
     checkout.add_plan("plan", "hello", &["test/it"]);
     let path = stand_in_for_apt(&checkout);
-    for arguments in [&["targets", "install", "test/it"][..], &["targets", "check", "test/it", "--install"], &["run", "plan", "--install"]] {
+    for arguments in [
+        &["targets", "install", "test/it"][..],
+        &["targets", "check", "test/it", "--install"],
+        &["run", "plan", "--install"],
+    ] {
         let outcome = pippin_with(&checkout, arguments, &[("PATH", &path)]);
-        outcome.is_a_user_error(&["apt-get install -y", "frobnicator", "installing system packages needs consent: add --yes, or run it on a terminal"]);
+        outcome.is_a_user_error(&[
+            "apt-get install -y",
+            "frobnicator",
+            "installing system packages needs consent: add --yes, or run it on a terminal",
+        ]);
     }
     assert!(!checkout.path().join("bin/calls").exists(), "apt was called");
 }
@@ -167,16 +215,32 @@ fn system_packages_need_consent_which_nobody_can_give_off_a_terminal() {
 fn with_consent_packages_are_installed_and_the_target_goes_on() {
     let checkout = with_tables(PACKAGE);
     let path = stand_in_for_apt(&checkout);
-    let outcome = pippin_with(&checkout, &["targets", "check", "test/it", "--install", "--yes"], &[("PATH", &path)]);
+    let outcome = pippin_with(
+        &checkout,
+        &["targets", "check", "test/it", "--install", "--yes"],
+        &[("PATH", &path)],
+    );
     outcome.exits(0).says(&["pass"]);
     let calls = fs::read_to_string(checkout.path().join("bin/calls")).unwrap();
-    assert_eq!(calls.lines().collect::<Vec<_>>(), ["apt-get update", "apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=900 frobnicator"]);
+    assert_eq!(
+        calls.lines().collect::<Vec<_>>(),
+        [
+            "apt-get update",
+            "apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=900 frobnicator"
+        ]
+    );
 }
 
 #[test]
 fn a_package_that_does_not_bring_the_tool_leaves_the_target_unavailable() {
     let checkout = with_tables(&PACKAGE.replace("frobnicator", "something-else"));
     let path = stand_in_for_apt(&checkout);
-    let outcome = pippin_with(&checkout, &["targets", "check", "test/it", "--install", "--yes"], &[("PATH", &path)]);
-    outcome.exits(0).says(&["unavailable  install: missing: frobnicate (not on PATH); apt-get install something-else"]);
+    let outcome = pippin_with(
+        &checkout,
+        &["targets", "check", "test/it", "--install", "--yes"],
+        &[("PATH", &path)],
+    );
+    outcome.exits(0).says(&[
+        "unavailable  install: missing: frobnicate (not on PATH); apt-get install something-else",
+    ]);
 }

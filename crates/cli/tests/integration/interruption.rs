@@ -4,7 +4,8 @@ use pippin_model::run::RunState;
 
 const LONG: &str = "kind = \"closed\"\nconnections = 2\nduration = \"60s\"\nwarm_up = \"none\"\n";
 
-/// A run whose first targets are done in no time, because they exit at start, and whose last one takes a minute.
+/// A run whose first targets are done in no time, because they exit at start, and whose last one
+/// takes a minute.
 fn with_a_long_last_trial(workload: &str, mode: &str) -> Checkout {
     let checkout = Checkout::with_cheat(mode, &[workload]);
     checkout.add_cheat("quick", "exits", &[workload]);
@@ -14,7 +15,10 @@ fn with_a_long_last_trial(workload: &str, mode: &str) -> Checkout {
 
 /// Waits until one trial is in the store and the long one is being measured.
 fn wait_for_the_middle(checkout: &Checkout, mode: &str) {
-    let stored = || checkout.store_path().is_file() && checkout.store().list().is_ok_and(|runs| runs.iter().any(|run| run.trials == 1));
+    let stored = || {
+        checkout.store_path().is_file()
+            && checkout.store().list().is_ok_and(|runs| runs.iter().any(|run| run.trials == 1))
+    };
     assert!(until(stored), "no trial was stored");
     checkout.wait_for_process(mode);
     // From the start of the process to the load it is a few proofs.
@@ -33,12 +37,17 @@ fn ctrl_c_keeps_finished_trials_and_marks_the_run() {
     wait_for_the_middle(&checkout, "right");
     run.press_ctrl_c();
     let outcome = run.finish();
-    outcome.exits(130).says(&["Interrupted: what follows is what was finished", "test/it: not measured"]);
+    outcome
+        .exits(130)
+        .says(&["Interrupted: what follows is what was finished", "test/it: not measured"]);
     checkout.left_nothing();
     let record = checkout.store().load("latest").unwrap();
     assert_eq!(record.state, RunState::Interrupted);
     assert!(record.ended_unix_ns.is_some());
-    assert_eq!(record.trials.iter().map(|trial| trial.spec.target.name.as_str()).collect::<Vec<_>>(), ["quick"]);
+    assert_eq!(
+        record.trials.iter().map(|trial| trial.spec.target.name.as_str()).collect::<Vec<_>>(),
+        ["quick"]
+    );
     checkout.pippin(&["history"]).exits(0).says(&["interrupted", "A test"]);
     checkout.pippin(&["report"]).exits(0).says(&["Interrupted", "test/quick"]);
 }
@@ -58,8 +67,14 @@ fn sigterm_does_the_same() {
 fn ctrl_c_during_an_installation_ends_it() {
     let checkout = Checkout::new();
     let manifest = checkout.manifest("it", "right", &["hello"]);
-    let step = format!("[install]\nsteps = [[\"sleep\", \"60\"], [\"true\", \"{}\"]]\n", checkout.marker());
-    checkout.write("targets/test/it/target.toml", &manifest.replace("[start]", &format!("{step}[start]")));
+    let step = format!(
+        "[install]\nsteps = [[\"sleep\", \"60\"], [\"true\", \"{}\"]]\n",
+        checkout.marker()
+    );
+    checkout.write(
+        "targets/test/it/target.toml",
+        &manifest.replace("[start]", &format!("{step}[start]")),
+    );
     checkout.add_cheat("quick", "right", &["hello"]);
     checkout.add_cheat("earlier", "right", &["hello"]);
     checkout.pippin(&["targets", "install", "test/earlier"]).exits(0);
@@ -75,7 +90,11 @@ fn ctrl_c_during_an_installation_ends_it() {
         let (_, info) = record.header.targets.iter().find(|(id, _)| id.name == name).unwrap();
         info.unavailable.as_ref().map(|failure| failure.message.as_str())
     };
-    assert_eq!((said("quick"), said("it")), (None, Some("interrupted before it was installed")), "what was installed by then is not said to be missing");
+    assert_eq!(
+        (said("quick"), said("it")),
+        (None, Some("interrupted before it was installed")),
+        "what was installed by then is not said to be missing"
+    );
     assert_eq!(said("earlier"), None, "nor what was installed before");
 }
 
@@ -101,7 +120,10 @@ fn after_kill_9_everything_is_gone_and_finished_trials_are_there() {
     assert_eq!(run.finish().code, None);
     checkout.is_soon_left_by_all();
     let record = checkout.store().load("latest").unwrap();
-    assert_eq!((record.state, record.ended_unix_ns, record.trials.len()), (RunState::Running, None, 1));
+    assert_eq!(
+        (record.state, record.ended_unix_ns, record.trials.len()),
+        (RunState::Running, None, 1)
+    );
     checkout.pippin(&["report"]).exits(0).says(&["test/quick"]);
     // The same store and folder serve the next run.
     checkout.add_plan("plan", "users", &["test/quick"]);
@@ -124,11 +146,20 @@ fn several_runs_may_begin_with_one_store() {
     let checkout = Checkout::with_cheat("exits", &["hello"]);
     checkout.add_plan("plan", "hello", &["test/it"]);
     checkout.pippin(&["targets", "install", "test/it"]).exits(0);
-    let runs: Vec<_> = (0..4).map(|number| checkout.start(&["run", "plan", "--out", &format!("out-{number}")])).collect();
+    let runs: Vec<_> = (0..4)
+        .map(|number| checkout.start(&["run", "plan", "--out", &format!("out-{number}")]))
+        .collect();
     for run in runs {
         // The target fails at its start, so that no run has a result.
-        run.finish().exits(4).says(&["start: it exited with code 3"]).keeps_quiet_about(&["pippin: "]);
+        run.finish()
+            .exits(4)
+            .says(&["start: it exited with code 3"])
+            .keeps_quiet_about(&["pippin: "]);
     }
     let runs = checkout.store().list().unwrap();
-    assert!(runs.len() == 4 && runs.iter().all(|run| run.state == RunState::Finished && run.trials == 1), "{runs:#?}");
+    assert!(
+        runs.len() == 4
+            && runs.iter().all(|run| run.state == RunState::Finished && run.trials == 1),
+        "{runs:#?}"
+    );
 }

@@ -1,10 +1,12 @@
-//! Targets that do not start, stop or stay as they should: each is named, the others go on, and nothing survives.
+//! Targets that do not start, stop or stay as they should: each is named, the others go on, and
+//! nothing survives.
 use super::support::{Checkout, Outcome};
 use pippin_model::caveat::Verdict;
 use pippin_model::trial::{Stage, TrialRecord};
 use std::net::{TcpListener, TcpStream};
 
-/// Checks and runs one target in this mode, beside one that behaves; what the check said, and the run's record of the bad one.
+/// Checks and runs one target in this mode, beside one that behaves; what the check said, and the
+/// run's record of the bad one.
 fn beside_a_good_one(mode: &str, expected_check: i32) -> (Outcome, Vec<TrialRecord>, Outcome) {
     let checkout = Checkout::with_cheat(mode, &["hello"]);
     checkout.add_cheat("good", "right", &["hello"]);
@@ -16,8 +18,12 @@ fn beside_a_good_one(mode: &str, expected_check: i32) -> (Outcome, Vec<TrialReco
     assert!(matches!(outcome.code, Some(0 | 3)), "the good one was measured: {outcome}");
     checkout.left_nothing();
     let run = checkout.store().load("latest").unwrap();
-    let (bad, good): (Vec<_>, Vec<_>) = run.trials.into_iter().partition(|trial| trial.spec.target.name == "it");
-    assert!(good.iter().all(|trial| trial.failure.is_none() && trial.load.as_ref().unwrap().measured.requests.good > 0));
+    let (bad, good): (Vec<_>, Vec<_>) =
+        run.trials.into_iter().partition(|trial| trial.spec.target.name == "it");
+    assert!(
+        good.iter().all(|trial| trial.failure.is_none()
+            && trial.load.as_ref().unwrap().measured.requests.good > 0)
+    );
     assert_eq!(good.len(), 1);
     (check, bad, outcome)
 }
@@ -40,10 +46,16 @@ fn port_in(text: &str) -> u16 {
 #[test]
 fn a_target_that_exits_at_start_shows_the_end_of_its_log() {
     let (check, trials, run) = beside_a_good_one("exits", 1);
-    check.says(&["start: it exited with code 3 before it listened on 127.0.0.1:", "(log: no key `secret` in the configuration)"]);
+    check.says(&[
+        "start: it exited with code 3 before it listened on 127.0.0.1:",
+        "(log: no key `secret` in the configuration)",
+    ]);
     run.says(&["| reading the configuration", "| no key `secret` in the configuration"]);
     fails_at(&trials, Stage::Start, "it exited with code 3");
-    assert_eq!(trials[0].failure.as_ref().unwrap().log_tail.last().unwrap(), "no key `secret` in the configuration");
+    assert_eq!(
+        trials[0].failure.as_ref().unwrap().log_tail.last().unwrap(),
+        "no key `secret` in the configuration"
+    );
 }
 
 #[test]
@@ -55,7 +67,10 @@ fn a_target_that_hangs_at_start_is_given_up_after_its_time() {
         "(log: waiting for a licence server)",
     ]);
     fails_at(&trials, Stage::Ready, "not ready after 2 s");
-    assert!(TcpStream::connect(("127.0.0.1", port_in(&trials[0].failure.as_ref().unwrap().message))).is_err());
+    assert!(
+        TcpStream::connect(("127.0.0.1", port_in(&trials[0].failure.as_ref().unwrap().message)))
+            .is_err()
+    );
 }
 
 #[test]
@@ -63,7 +78,11 @@ fn a_target_that_answers_500_is_not_ready() {
     let (check, trials, _) = beside_a_good_one("answers-500", 1);
     check.says(&["not ready after 2 s", "GET / answered 500"]);
     fails_at(&trials, Stage::Ready, "GET / answered 500");
-    assert!(TcpStream::connect(("127.0.0.1", port_in(&trials[0].failure.as_ref().unwrap().message))).is_err(), "its port is free");
+    assert!(
+        TcpStream::connect(("127.0.0.1", port_in(&trials[0].failure.as_ref().unwrap().message)))
+            .is_err(),
+        "its port is free"
+    );
 }
 
 #[test]
@@ -96,7 +115,11 @@ fn a_process_left_behind_in_another_session_is_found_and_killed() {
 fn workers_that_end_a_moment_after_their_master_are_not_left_behind() {
     let (check, trials, _) = beside_a_good_one("workers-stop-later", 0);
     check.says(&["hello ok"]);
-    assert!(trials[0].caveats.iter().all(|caveat| caveat.id != "unclean_stop"), "{:?}", trials[0].caveats);
+    assert!(
+        trials[0].caveats.iter().all(|caveat| caveat.id != "unclean_stop"),
+        "{:?}",
+        trials[0].caveats
+    );
 }
 
 #[test]
@@ -110,7 +133,10 @@ fn a_target_that_daemonises_is_told_not_to() {
 fn a_target_that_crashes_under_load_is_named_with_its_last_words() {
     let (check, trials, run) = beside_a_good_one("crashes-after:100", 1);
     check.says(&["test/it exited with code 70 while it was measured (log: panic: index out of range after 10"]);
-    run.says(&["load: test/it exited with code 70 while it was measured", "| panic: index out of range"]);
+    run.says(&[
+        "load: test/it exited with code 70 while it was measured",
+        "| panic: index out of range",
+    ]);
     fails_at(&trials, Stage::Load, "exited with code 70");
     assert!(trials[0].load.is_some(), "what was measured until then is kept");
 }
@@ -120,7 +146,10 @@ fn a_target_with_a_fixed_port_that_is_taken_says_so() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let (check, trials, _) = beside_a_good_one(&format!("fixed-port:{port}"), 1);
-    check.says(&["start: it exited with code 1", &format!("cannot listen on 127.0.0.1:{port}: Address already in use")]);
+    check.says(&[
+        "start: it exited with code 1",
+        &format!("cannot listen on 127.0.0.1:{port}: Address already in use"),
+    ]);
     fails_at(&trials, Stage::Start, "exited with code 1");
 }
 
@@ -129,14 +158,22 @@ fn a_target_that_listens_elsewhere_is_told_where_it_was_asked() {
     // A port that was free a moment ago.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let checkout = Checkout::with_cheat(&format!("fixed-port:{port}"), &["hello"]);
-    checkout.pippin(&["targets", "check", "test/it", "--install"]).exits(1).says(&["not ready after 2 s", "nobody listens"]);
+    checkout
+        .pippin(&["targets", "check", "test/it", "--install"])
+        .exits(1)
+        .says(&["not ready after 2 s", "nobody listens"]);
     checkout.left_nothing();
 }
 
 #[test]
 fn a_program_that_is_not_there_is_named() {
     let checkout = Checkout::new();
-    let manifest = checkout.manifest("it", "right", &["hello"]).replace(&super::support::cheat().display().to_string(), "bin/server");
+    let manifest = checkout
+        .manifest("it", "right", &["hello"])
+        .replace(&super::support::cheat().display().to_string(), "bin/server");
     checkout.write("targets/test/it/target.toml", &manifest);
-    checkout.pippin(&["targets", "check", "test/it", "--install"]).exits(1).says(&["start: cannot start `bin/server`", "is it installed?"]);
+    checkout
+        .pippin(&["targets", "check", "test/it", "--install"])
+        .exits(1)
+        .says(&["start: cannot start `bin/server`", "is it installed?"]);
 }

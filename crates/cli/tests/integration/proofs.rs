@@ -9,7 +9,11 @@ crate::patience::patient_tests!(a_server_that_behaves_passes_everything_and_is_m
 #[track_caller]
 fn is_caught(mode: &str, workload: &str, words: &[&str]) {
     let checkout = Checkout::with_cheat(mode, &[workload]);
-    checkout.pippin(&["targets", "check", "test/it", "--install"]).exits(1).says(&["FAIL", "targets: 0 passed, 1 failed"]).says(words);
+    checkout
+        .pippin(&["targets", "check", "test/it", "--install"])
+        .exits(1)
+        .says(&["FAIL", "targets: 0 passed, 1 failed"])
+        .says(words);
     checkout.add_plan("plan", workload, &["test/it"]);
     // No target has a result.
     checkout.pippin(&["run", "plan", "--install"]).exits(4).says(words);
@@ -24,7 +28,8 @@ fn is_caught(mode: &str, workload: &str, words: &[&str]) {
     checkout.left_nothing();
 }
 
-/// The database and the target have folders of their own, from which a relative path leads elsewhere.
+/// The database and the target have folders of their own, from which a relative path leads
+/// elsewhere.
 #[test]
 fn a_relative_output_folder_serves_the_database_too() {
     let checkout = Checkout::with_cheat("right", &["users"]);
@@ -37,32 +42,55 @@ fn a_relative_output_folder_serves_the_database_too() {
 }
 
 fn a_server_that_behaves_passes_everything_and_is_measured() {
-    let checkout = Checkout::with_cheat("right", &["hello", "hola", "page", "users", "proxy", "device"]);
+    let checkout =
+        Checkout::with_cheat("right", &["hello", "hola", "page", "users", "proxy", "device"]);
     let outcome = checkout.pippin(&["targets", "check", "--all", "--install"]);
-    outcome.exits(0).says(&["pass", "hello ok", "hola ok", "page ok", "users ok", "proxy ok", "device ok", "targets: 1 passed, 0 failed, 0 unavailable"]);
+    outcome.exits(0).says(&[
+        "pass",
+        "hello ok",
+        "hola ok",
+        "page ok",
+        "users ok",
+        "proxy ok",
+        "device ok",
+        "targets: 1 passed, 0 failed, 0 unavailable",
+    ]);
     for workload in ["hello", "hola", "page", "users", "proxy", "device"] {
         checkout.add_plan(workload, workload, &["test/it"]);
         let outcome = checkout.pippin(&["run", workload]);
-        // Whether so short a load is believed is the judges' matter; that it was made and proved is this test's.
+        // Whether so short a load is believed is the judges' matter; that it was made and proved is
+        // this test's.
         assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
         let run = checkout.store().load("latest").unwrap();
         let trial = &run.trials[0];
         assert_eq!(trial.failure, None, "{workload}");
         assert!(trial.proofs.iter().all(|proof| proof.failure.is_none()), "{workload}");
         let measured = &trial.load.as_ref().unwrap().measured;
-        assert!(measured.requests.good > 0 && measured.requests.good == measured.requests.completed, "{workload}: {:?}", measured.requests);
+        assert!(
+            measured.requests.good > 0 && measured.requests.good == measured.requests.completed,
+            "{workload}: {:?}",
+            measured.requests
+        );
     }
     checkout.left_nothing();
 }
 
 #[test]
 fn one_body_for_every_name() {
-    is_caught("fixed-body", "hola", &["answer: GET /hola/Luis", "body \"Hola Ana\" instead of \"Hola Luis\""]);
+    is_caught(
+        "fixed-body",
+        "hola",
+        &["answer: GET /hola/Luis", "body \"Hola Ana\" instead of \"Hola Luis\""],
+    );
 }
 
 #[test]
 fn names_that_are_not_decoded() {
-    is_caught("no-decoding", "hola", &["answer: GET /hola/Jos%C3%A9", "body \"Hola Jos%C3%A9\" instead of \"Hola José\""]);
+    is_caught(
+        "no-decoding",
+        "hola",
+        &["answer: GET /hola/Jos%C3%A9", "body \"Hola Jos%C3%A9\" instead of \"Hola José\""],
+    );
 }
 
 #[test]
@@ -72,7 +100,11 @@ fn a_wrong_media_type() {
 
 #[test]
 fn success_for_paths_that_do_not_exist() {
-    is_caught("unknown-path-200", "hello", &["not-found: GET /no-such-page: status 200 instead of 404"]);
+    is_caught(
+        "unknown-path-200",
+        "hello",
+        &["not-found: GET /no-such-page: status 200 instead of 404"],
+    );
 }
 
 #[test]
@@ -87,12 +119,20 @@ fn a_connection_closed_without_a_word() {
 
 #[test]
 fn a_page_without_escapes() {
-    is_caught("page-unescaped", "page", &["escapes: GET /page/1: \"Item 12 <of> page 1 & more\" stands in the page unescaped"]);
+    is_caught(
+        "page-unescaped",
+        "page",
+        &["escapes: GET /page/1: \"Item 12 <of> page 1 & more\" stands in the page unescaped"],
+    );
 }
 
 #[test]
 fn a_page_that_lacks_a_row() {
-    is_caught("page-row-missing", "page", &["rows: GET /page/1: 11 times \"id=\\\"row-1-\" instead of 12"]);
+    is_caught(
+        "page-row-missing",
+        "page",
+        &["rows: GET /page/1: 11 times \"id=\\\"row-1-\" instead of 12"],
+    );
 }
 
 #[test]
@@ -107,12 +147,24 @@ fn users_from_a_cache() {
 
 #[test]
 fn users_that_are_not_in_the_table() {
-    is_caught("users-invented", "users", &["table: GET /api/users/: user 4: email \"nobody@example.org\" instead of \"barbara@example.org\""]);
+    is_caught(
+        "users-invented",
+        "users",
+        &[
+            "table: GET /api/users/: user 4: email \"nobody@example.org\" instead of \"barbara@example.org\"",
+        ],
+    );
 }
 
 #[test]
 fn users_in_another_order() {
-    is_caught("users-reversed", "users", &["table: GET /api/users/: user 1: email \"joe@example.org\" instead of \"ada@example.org\""]);
+    is_caught(
+        "users-reversed",
+        "users",
+        &[
+            "table: GET /api/users/: user 1: email \"joe@example.org\" instead of \"ada@example.org\"",
+        ],
+    );
 }
 
 #[test]
@@ -125,8 +177,10 @@ fn an_upstream_call_shared_among_waiting_requests() {
     is_caught("upstream-shared", "proxy", &["counted: 20 requests made", "calls at the upstream"]);
 }
 
-/// A closed loop of 16 connections behind an upstream of 40 ms: enough at once to be told from the proof's five.
-const PROXY_LOAD: &str = "kind = \"closed\"\nconnections = 16\nduration = \"3s\"\nwarm_up = \"400ms\"\n";
+/// A closed loop of 16 connections behind an upstream of 40 ms: enough at once to be told from the
+/// proof's five.
+const PROXY_LOAD: &str =
+    "kind = \"closed\"\nconnections = 16\nduration = \"3s\"\nwarm_up = \"400ms\"\n";
 
 /// The only trial of a run of this server with that load, and what the program exits with.
 fn under_proxy_load(mode: &str) -> (pippin_model::trial::TrialRecord, super::support::Outcome) {
@@ -150,7 +204,10 @@ fn an_upstream_call_shared_under_load_only() {
     assert!(caveat.evidence.contains("right answers over the whole load"), "{}", caveat.evidence);
     assert_eq!(trial.verdict, Verdict::Invalid);
     let checkout = Checkout::with_cheat("upstream-shared-under-load", &["proxy"]);
-    checkout.pippin(&["targets", "check", "test/it", "--install"]).exits(1).says(&["under a short load of 32 requests the upstream was asked"]);
+    checkout
+        .pippin(&["targets", "check", "test/it", "--install"])
+        .exits(1)
+        .says(&["under a short load of 32 requests the upstream was asked"]);
 }
 
 #[test]
@@ -158,10 +215,16 @@ fn an_upstream_called_once_a_request_under_the_same_load_is_not_doubted() {
     let (trial, outcome) = under_proxy_load("right");
     assert!(trial.caveats.iter().all(|caveat| !caveat.id.starts_with("upstream_")), "{outcome}");
     let windows = &trial.load.as_ref().unwrap().windows;
-    let (good, sent) = (windows.iter().map(|window| window.good).sum::<u64>(), windows.iter().map(|window| window.sent).sum::<u64>());
+    let (good, sent) = (
+        windows.iter().map(|window| window.good).sum::<u64>(),
+        windows.iter().map(|window| window.sent).sum::<u64>(),
+    );
     let calls = trial.services["upstream_calls"] as u64;
     // About 25 a second and connection, for 3.4 s, on a machine that has time.
-    assert!(good > 200 && (good..=sent).contains(&calls) && sent - good <= 16, "{good} right, {sent} sent, {calls} calls");
+    assert!(
+        good > 200 && (good..=sent).contains(&calls) && sent - good <= 16,
+        "{good} right, {sent} sent, {calls} calls"
+    );
 }
 
 #[test]
@@ -176,7 +239,11 @@ fn a_device_server_that_blocks_is_told_how_many_it_serves() {
 
 #[test]
 fn a_device_server_that_does_not_wait() {
-    is_caught("device-at-once", "device", &["delay: an answer came after", "before the least wait of 95.0 ms"]);
+    is_caught(
+        "device-at-once",
+        "device",
+        &["delay: an answer came after", "before the least wait of 95.0 ms"],
+    );
 }
 
 #[test]
@@ -188,12 +255,20 @@ fn a_device_server_that_always_waits_alike() {
 fn answers_that_go_wrong_under_load() {
     let checkout = Checkout::with_cheat("wrong-after:300", &["hello"]);
     let outcome = checkout.pippin(&["targets", "check", "test/it", "--install"]);
-    outcome.exits(1).says(&["under a short load of 500 requests", "wrong_body", "answer (after the load): GET /: body \"!dlroW olleH\""]);
+    outcome.exits(1).says(&[
+        "under a short load of 500 requests",
+        "wrong_body",
+        "answer (after the load): GET /: body \"!dlroW olleH\"",
+    ]);
     let load = "kind = \"closed\"\nconnections = 4\nrequests = 500\nwarm_up = \"none\"\n";
     checkout.write("plans/plan.toml", &plan("hello", &["test/it"], load));
-    checkout.pippin(&["run", "plan"]).exits(4).says(&["body \"!dlroW olleH\" instead of \"Hello World!\""]);
+    checkout
+        .pippin(&["run", "plan"])
+        .exits(4)
+        .says(&["body \"!dlroW olleH\" instead of \"Hello World!\""]);
     let run = checkout.store().load("latest").unwrap();
-    let caveats: Vec<&str> = run.trials[0].caveats.iter().map(|caveat| caveat.id.as_str()).collect();
+    let caveats: Vec<&str> =
+        run.trials[0].caveats.iter().map(|caveat| caveat.id.as_str()).collect();
     assert!(caveats.contains(&"wrong_answers"), "{caveats:?}");
     assert_eq!(run.trials[0].verdict, Verdict::Invalid);
 }
@@ -201,5 +276,8 @@ fn answers_that_go_wrong_under_load() {
 #[test]
 fn users_that_go_stale_only_under_load_are_seen_by_the_load_itself() {
     let checkout = Checkout::with_cheat("wrong-after:30", &["users"]);
-    checkout.pippin(&["targets", "check", "test/it", "--install"]).exits(1).says(&["under a short load of 500 requests", "wrong_body"]);
+    checkout
+        .pippin(&["targets", "check", "test/it", "--install"])
+        .exits(1)
+        .says(&["under a short load of 500 requests", "wrong_body"]);
 }

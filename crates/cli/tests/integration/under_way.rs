@@ -24,7 +24,8 @@ impl Serving {
 
     fn get(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            .unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
         String::from_utf8_lossy(&answer).into_owned()
@@ -42,7 +43,9 @@ impl Drop for Serving {
 fn two_targets(seconds: u32) -> Checkout {
     let checkout = Checkout::with_cheat("right", &["hello"]);
     checkout.add_cheat("other", "right", &["hello"]);
-    let profile = format!("kind = \"closed\"\nconnections = 2\nduration = \"{seconds}s\"\nwarm_up = \"none\"\n");
+    let profile = format!(
+        "kind = \"closed\"\nconnections = 2\nduration = \"{seconds}s\"\nwarm_up = \"none\"\n"
+    );
     checkout.write("plans/two.toml", &plan("hello", &["test/it", "test/other"], &profile));
     checkout
 }
@@ -50,8 +53,13 @@ fn two_targets(seconds: u32) -> Checkout {
 /// Waits until the first target has been loaded for so many seconds.
 fn wait_for_seconds(checkout: &Checkout, seconds: usize) -> LiveRun {
     let store = checkout.store();
-    let measured = |live: &LiveRun| live.trial.as_ref().is_some_and(|trial| trial.seconds.len() >= seconds);
-    assert!(until(|| store.live_runs().iter().any(measured)), "nothing is told: {:?}", store.live_runs());
+    let measured =
+        |live: &LiveRun| live.trial.as_ref().is_some_and(|trial| trial.seconds.len() >= seconds);
+    assert!(
+        until(|| store.live_runs().iter().any(measured)),
+        "nothing is told: {:?}",
+        store.live_runs()
+    );
     store.live_runs().remove(0)
 }
 
@@ -74,31 +82,54 @@ fn a_run_is_shown_while_another_process_makes_it() {
     );
     let page = serving.get(&format!("/runs/{}", live.run));
     let head = page.split("\r\n\r\n").next().unwrap().to_lowercase();
-    assert!(head.contains("default-src 'none'; connect-src 'self'; ") && !head.contains("refresh:"), "{head}");
+    assert!(
+        head.contains("default-src 'none'; connect-src 'self'; ") && !head.contains("refresh:"),
+        "{head}"
+    );
     let address = format!("/runs/{}/live?seen=0", live.run);
     assert!(page.contains(&format!("data-live=\"{address}\"")));
 
     let first = serving.get(&address);
-    for part in
-        [&format!("<strong>{now}</strong>"), "2 connections", "trial 1 of 2", " left", "CPU of the target", "CPU of the generator", "Errors", "class=\"bar\""]
-    {
+    for part in [
+        &format!("<strong>{now}</strong>"),
+        "2 connections",
+        "trial 1 of 2",
+        " left",
+        "CPU of the target",
+        "CPU of the generator",
+        "Errors",
+        "class=\"bar\"",
+    ] {
         assert!(first.contains(part), "{part}: {first}");
     }
     assert!(first.contains("To come") && first.contains(&next.to_string()), "{first}");
     assert!(!first.contains("<html"), "a part of a page");
     // Another second, another figure, without a new page.
-    assert!(until(|| serving.get(&address).matches("class=\"bar\"").count() > first.matches("class=\"bar\"").count()));
+    assert!(until(|| serving.get(&address).matches("class=\"bar\"").count()
+        > first.matches("class=\"bar\"").count()));
     // The second target is measured, the first one is told of as finished.
     let second = format!("<strong>{next}</strong>");
     assert!(until(|| serving.get(&address).contains(&second)), "{}", serving.get(&address));
     let told = serving.get(&address);
-    assert!(told.contains("Finished") && told.contains("Show the report with 1 more finished trial") && !told.contains("To come"), "{told}");
+    assert!(
+        told.contains("Finished")
+            && told.contains("Show the report with 1 more finished trial")
+            && !told.contains("To come"),
+        "{told}"
+    );
 
     run.finish();
     assert!(serving.get(&address).starts_with("HTTP/1.1 204"));
     assert!(serving.get("/live").starts_with("HTTP/1.1 204"));
-    assert!(!serving.get("/").contains("data-live") && !serving.get(&format!("/runs/{}", live.run)).contains("data-live"));
-    assert_eq!(std::fs::read_dir(checkout.path().join(".pippin/pippin.db-live")).unwrap().count(), 0, "nothing is left of it");
+    assert!(
+        !serving.get("/").contains("data-live")
+            && !serving.get(&format!("/runs/{}", live.run)).contains("data-live")
+    );
+    assert_eq!(
+        std::fs::read_dir(checkout.path().join(".pippin/pippin.db-live")).unwrap().count(),
+        0,
+        "nothing is left of it"
+    );
 }
 
 #[test]
@@ -115,5 +146,8 @@ fn a_run_that_was_killed_is_not_under_way() {
     // The next run tidies up.
     checkout.add_plan("short", "hello", &["test/it"]);
     checkout.pippin(&["run", "short", "--install"]);
-    assert_eq!(std::fs::read_dir(checkout.path().join(".pippin/pippin.db-live")).unwrap().count(), 0);
+    assert_eq!(
+        std::fs::read_dir(checkout.path().join(".pippin/pippin.db-live")).unwrap().count(),
+        0
+    );
 }

@@ -1,5 +1,5 @@
-//! Any bytes in any pieces: the decoder rejects them or reads them, never panics, keeps no more than its limits allow, and comes to the
-//! same result as for the same bytes in one piece.
+//! Any bytes in any pieces: the decoder rejects them or reads them, never panics, keeps no more
+//! than its limits allow, and comes to the same result as for the same bytes in one piece.
 #![no_main]
 use libfuzzer_sys::fuzz_target;
 use pippin_engine::http1::{DecodeError, Decoder, HeadCache, HeadInfo, Rules, Sink};
@@ -25,7 +25,8 @@ impl Sink for Seen {
     }
 }
 
-/// Reads answers until the bytes end or are rejected: what was seen, how many answers were complete, and whether they were rejected.
+/// Reads answers until the bytes end or are rejected: what was seen, how many answers were
+/// complete, and whether they were rejected.
 fn read(bytes: &[u8], size: usize, head_only: bool) -> (Seen, usize, bool) {
     let rules = Rules { head_only, head_bytes: 512, body_bytes: 4096 };
     let (mut decoder, mut cache, mut seen) = (Decoder::new(), HeadCache::default(), Seen::default());

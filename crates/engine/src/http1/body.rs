@@ -1,4 +1,5 @@
-//! The chunked framing of a body (RFC 9112 section 7.1), byte by byte where it must be and slice by slice where it can.
+//! The chunked framing of a body (RFC 9112 section 7.1), byte by byte where it must be and slice by
+//! slice where it can.
 use super::DecodeError;
 
 /// Where in the chunked framing the decoder is.
@@ -64,16 +65,24 @@ pub(super) fn turn(state: Chunk, byte: u8, size: &mut u64) -> Result<Turn, Decod
             Chunk::Size { digits: 0 }
         }
         (Chunk::LineStart, b'\r') => Chunk::LastLf,
-        (Chunk::LineStart | Chunk::Line { named: false }, _) if is_token(byte) => Chunk::Line { named: false },
+        (Chunk::LineStart | Chunk::Line { named: false }, _) if is_token(byte) => {
+            Chunk::Line { named: false }
+        }
         (Chunk::Line { named: false }, b':') => Chunk::Line { named: true },
         (Chunk::Line { named: true }, b'\r') => Chunk::LineLf,
         (Chunk::Line { named: true }, b'\t' | b' '..=b'~' | 0x80..) => Chunk::Line { named: true },
         (Chunk::LineLf, b'\n') => Chunk::LineStart,
         (Chunk::LastLf, b'\n') => return Ok(Turn::Done),
         (Chunk::Size { .. }, _) => return Err(DecodeError::Malformed("chunk size")),
-        (Chunk::DataCr | Chunk::DataLf, _) => return Err(DecodeError::Malformed("no CRLF after a chunk")),
-        (Chunk::LineStart | Chunk::Line { .. } | Chunk::LineLf | Chunk::LastLf, _) => return Err(DecodeError::Malformed("trailer")),
-        (Chunk::Extension { .. } | Chunk::SizeLf | Chunk::Data, _) => return Err(DecodeError::Malformed("chunk size line")),
+        (Chunk::DataCr | Chunk::DataLf, _) => {
+            return Err(DecodeError::Malformed("no CRLF after a chunk"));
+        }
+        (Chunk::LineStart | Chunk::Line { .. } | Chunk::LineLf | Chunk::LastLf, _) => {
+            return Err(DecodeError::Malformed("trailer"));
+        }
+        (Chunk::Extension { .. } | Chunk::SizeLf | Chunk::Data, _) => {
+            return Err(DecodeError::Malformed("chunk size line"));
+        }
     };
     Ok(Turn::Go(next))
 }
@@ -88,5 +97,22 @@ const fn hex(byte: u8) -> u8 {
 
 /// RFC 9110 section 5.6.2.
 pub(super) const fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'!' | b'#' | b'$' | b'%' | b'&' | b'\'' | b'*' | b'+' | b'-' | b'.' | b'^' | b'_' | b'`' | b'|' | b'~')
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'!' | b'#'
+                | b'$'
+                | b'%'
+                | b'&'
+                | b'\''
+                | b'*'
+                | b'+'
+                | b'-'
+                | b'.'
+                | b'^'
+                | b'_'
+                | b'`'
+                | b'|'
+                | b'~'
+        )
 }

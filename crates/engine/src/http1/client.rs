@@ -22,7 +22,10 @@ impl Response {
     /// The value of the first header of this name, in whatever case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&[u8]> {
-        self.headers.iter().find(|(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_slice())
+        self.headers
+            .iter()
+            .find(|(given, _)| given.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_slice())
     }
 }
 
@@ -55,7 +58,11 @@ impl Sink for Response {
         let mut response = httparse::Response::new(&mut headers);
         // The decoder has parsed the same bytes with the same parser.
         if response.parse(raw).is_ok() {
-            self.headers = response.headers.iter().map(|header| (header.name.to_owned(), header.value.to_owned())).collect();
+            self.headers = response
+                .headers
+                .iter()
+                .map(|header| (header.name.to_owned(), header.value.to_owned()))
+                .collect();
         }
     }
 
@@ -67,7 +74,8 @@ impl Sink for Response {
 /// Reads one answer to its end.
 ///
 /// # Errors
-/// If the stream fails or ends early, or the answer must be rejected, or bytes follow that belong to no answer.
+/// If the stream fails or ends early, or the answer must be rejected, or bytes follow that belong
+/// to no answer.
 pub fn read_response(stream: &mut impl Read, rules: &Rules) -> Result<Response, ReadError> {
     let mut decoder = Decoder::new();
     let mut cache = HeadCache::default();
@@ -92,7 +100,11 @@ pub fn read_response(stream: &mut impl Read, rules: &Rules) -> Result<Response, 
         }
         let step = decoder.decode(&buffer[..length], rules, &mut cache, &mut response)?;
         if step.complete {
-            return if step.used == length { Ok(response) } else { Err(ReadError::Surplus(length - step.used)) };
+            return if step.used == length {
+                Ok(response)
+            } else {
+                Err(ReadError::Surplus(length - step.used))
+            };
         }
     }
 }

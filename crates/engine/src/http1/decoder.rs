@@ -29,7 +29,8 @@ pub trait Sink {
 /// How far a call of [`Decoder::decode`] came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Bytes of the input that belong to this answer. What is left is the next answer's, or surplus.
+    /// Bytes of the input that belong to this answer. What is left is the next answer's, or
+    /// surplus.
     pub used: usize,
     /// Whether the answer is complete; the decoder is then ready for the next one.
     pub complete: bool,
@@ -62,7 +63,8 @@ const MAX_INTERIM: u8 = 32;
 /// Decodes answers from pieces of any size. Keeps bytes only while a head is split over pieces.
 #[derive(Debug)]
 pub struct Decoder {
-    /// Bytes of the length, or of the chunk, that are still to come; while a chunk size is read, that size.
+    /// Bytes of the length, or of the chunk, that are still to come; while a chunk size is read,
+    /// that size.
     remaining: u64,
     body_bytes: u64,
     /// A head that is not complete yet; empty, and without memory, otherwise.
@@ -82,7 +84,14 @@ impl Decoder {
     /// A decoder at the start of an answer.
     #[must_use]
     pub const fn new() -> Self {
-        Self { remaining: 0, body_bytes: 0, partial: Vec::new(), trailer_bytes: 0, phase: Phase::Head, interim: 0 }
+        Self {
+            remaining: 0,
+            body_bytes: 0,
+            partial: Vec::new(),
+            trailer_bytes: 0,
+            phase: Phase::Head,
+            interim: 0,
+        }
     }
 
     /// Goes back to the start of an answer, for a new connection.
@@ -96,7 +105,8 @@ impl Decoder {
         self.phase != Phase::Head || !self.partial.is_empty() || self.interim > 0
     }
 
-    /// Bytes of the body read so far; after the end of an answer, of its whole body until the next head is complete.
+    /// Bytes of the body read so far; after the end of an answer, of its whole body until the next
+    /// head is complete.
     #[must_use]
     pub const fn body_bytes(&self) -> u64 {
         self.body_bytes
@@ -105,9 +115,16 @@ impl Decoder {
     /// Reads on in `input`, at most to the end of the present answer.
     ///
     /// # Errors
-    /// If the answer must be rejected or is beyond a limit; the connection is then of no further use.
+    /// If the answer must be rejected or is beyond a limit; the connection is then of no further
+    /// use.
     #[inline]
-    pub fn decode<S: Sink>(&mut self, input: &[u8], rules: &Rules, cache: &mut HeadCache, sink: &mut S) -> Result<Step, DecodeError> {
+    pub fn decode<S: Sink>(
+        &mut self,
+        input: &[u8],
+        rules: &Rules,
+        cache: &mut HeadCache,
+        sink: &mut S,
+    ) -> Result<Step, DecodeError> {
         let mut at = 0;
         loop {
             let rest = &input[at..];
@@ -122,10 +139,15 @@ impl Decoder {
                     }
                 },
                 Phase::Length => {
-                    let take = usize::try_from(self.remaining).unwrap_or(usize::MAX).min(rest.len());
+                    let take =
+                        usize::try_from(self.remaining).unwrap_or(usize::MAX).min(rest.len());
                     self.piece(&rest[..take], sink);
                     at += take;
-                    return Ok(if self.remaining == 0 { self.finish(at) } else { Step { used: at, complete: false } });
+                    return Ok(if self.remaining == 0 {
+                        self.finish(at)
+                    } else {
+                        Step { used: at, complete: false }
+                    });
                 }
                 Phase::UntilClose => {
                     if self.body_bytes + rest.len() as u64 > rules.body_bytes {
@@ -140,7 +162,11 @@ impl Decoder {
                 Phase::Chunked(state) => {
                     let (used, done) = self.chunked(state, rest, rules, sink)?;
                     at += used;
-                    return Ok(if done { self.finish(at) } else { Step { used: at, complete: false } });
+                    return Ok(if done {
+                        self.finish(at)
+                    } else {
+                        Step { used: at, complete: false }
+                    });
                 }
             }
         }
@@ -176,19 +202,34 @@ impl Decoder {
         }
     }
 
-    /// Reads the head; returns how many bytes of `input` it took and whether a body follows, or `None` if it is not complete.
+    /// Reads the head; returns how many bytes of `input` it took and whether a body follows, or
+    /// `None` if it is not complete.
     #[inline]
-    fn head<S: Sink>(&mut self, input: &[u8], rules: &Rules, cache: &mut HeadCache, sink: &mut S) -> Result<Option<(usize, bool)>, DecodeError> {
+    fn head<S: Sink>(
+        &mut self,
+        input: &[u8],
+        rules: &Rules,
+        cache: &mut HeadCache,
+        sink: &mut S,
+    ) -> Result<Option<(usize, bool)>, DecodeError> {
         if self.partial.is_empty()
             && let Some((info, length)) = cache.find(input)
         {
-            return self.begin(info, &input[..length], rules, sink).map(|has_body| Some((length, has_body)));
+            return self
+                .begin(info, &input[..length], rules, sink)
+                .map(|has_body| Some((length, has_body)));
         }
         self.head_slowly(input, rules, cache, sink)
     }
 
     #[cold]
-    fn head_slowly<S: Sink>(&mut self, input: &[u8], rules: &Rules, cache: &mut HeadCache, sink: &mut S) -> Result<Option<(usize, bool)>, DecodeError> {
+    fn head_slowly<S: Sink>(
+        &mut self,
+        input: &[u8],
+        rules: &Rules,
+        cache: &mut HeadCache,
+        sink: &mut S,
+    ) -> Result<Option<(usize, bool)>, DecodeError> {
         let mut at = 0;
         loop {
             let Some((info, used)) = self.next_head(&input[at..], rules, cache, sink)? else {
@@ -202,9 +243,16 @@ impl Decoder {
         }
     }
 
-    /// Reads one head, interim or not: `Some((Some(has_body), used))` for the real one, `Some((None, used))` for an interim one.
+    /// Reads one head, interim or not: `Some((Some(has_body), used))` for the real one,
+    /// `Some((None, used))` for an interim one.
     #[allow(clippy::type_complexity)]
-    fn next_head<S: Sink>(&mut self, input: &[u8], rules: &Rules, cache: &mut HeadCache, sink: &mut S) -> Result<Option<(Option<bool>, usize)>, DecodeError> {
+    fn next_head<S: Sink>(
+        &mut self,
+        input: &[u8],
+        rules: &Rules,
+        cache: &mut HeadCache,
+        sink: &mut S,
+    ) -> Result<Option<(Option<bool>, usize)>, DecodeError> {
         let before = self.partial.len();
         let limit = rules.head_bytes as usize;
         let end = if before == 0 {
@@ -225,7 +273,9 @@ impl Decoder {
                 let result = self.read_head(&buffer[..end], rules, cache, sink)?;
                 Ok(Some((result, end - before)))
             }
-            None if before + input.len() > limit => Err(DecodeError::TooLarge("head beyond the limit")),
+            None if before + input.len() > limit => {
+                Err(DecodeError::TooLarge("head beyond the limit"))
+            }
             None => {
                 if before == 0 {
                     self.partial = input.to_vec();
@@ -235,7 +285,13 @@ impl Decoder {
         }
     }
 
-    fn read_head<S: Sink>(&mut self, raw: &[u8], rules: &Rules, cache: &mut HeadCache, sink: &mut S) -> Result<Option<bool>, DecodeError> {
+    fn read_head<S: Sink>(
+        &mut self,
+        raw: &[u8],
+        rules: &Rules,
+        cache: &mut HeadCache,
+        sink: &mut S,
+    ) -> Result<Option<bool>, DecodeError> {
         let info = head::parse(raw)?;
         if info.status == 101 {
             return Err(DecodeError::Malformed("101 Switching Protocols was not asked for"));
@@ -254,14 +310,22 @@ impl Decoder {
 
     /// Enters the body that the head announces; false if there is none.
     #[inline]
-    fn begin<S: Sink>(&mut self, mut info: HeadInfo, raw: &[u8], rules: &Rules, sink: &mut S) -> Result<bool, DecodeError> {
+    fn begin<S: Sink>(
+        &mut self,
+        mut info: HeadInfo,
+        raw: &[u8],
+        rules: &Rules,
+        sink: &mut S,
+    ) -> Result<bool, DecodeError> {
         if rules.head_only {
             info.framing = Framing::None;
         }
         self.body_bytes = 0;
         let has_body = match info.framing {
             Framing::None | Framing::Length(0) => false,
-            Framing::Length(length) if length > rules.body_bytes => return Err(DecodeError::TooLarge("body beyond the limit")),
+            Framing::Length(length) if length > rules.body_bytes => {
+                return Err(DecodeError::TooLarge("body beyond the limit"));
+            }
             Framing::Length(length) => {
                 self.remaining = length;
                 self.phase = Phase::Length;
@@ -282,11 +346,18 @@ impl Decoder {
         Ok(has_body)
     }
 
-    fn chunked<S: Sink>(&mut self, mut state: Chunk, input: &[u8], rules: &Rules, sink: &mut S) -> Result<(usize, bool), DecodeError> {
+    fn chunked<S: Sink>(
+        &mut self,
+        mut state: Chunk,
+        input: &[u8],
+        rules: &Rules,
+        sink: &mut S,
+    ) -> Result<(usize, bool), DecodeError> {
         let mut at = 0;
         while at < input.len() {
             if state == Chunk::Data {
-                let take = usize::try_from(self.remaining).unwrap_or(usize::MAX).min(input.len() - at);
+                let take =
+                    usize::try_from(self.remaining).unwrap_or(usize::MAX).min(input.len() - at);
                 self.piece(&input[at..at + take], sink);
                 at += take;
                 if self.remaining == 0 {
@@ -310,12 +381,18 @@ impl Decoder {
     /// Checks the limits that a byte of framing may have crossed.
     fn guard(&mut self, next: Chunk, rules: &Rules) -> Result<(), DecodeError> {
         match next {
-            Chunk::Size { .. } | Chunk::Data if self.remaining > rules.body_bytes.saturating_sub(self.body_bytes) => {
+            Chunk::Size { .. } | Chunk::Data
+                if self.remaining > rules.body_bytes.saturating_sub(self.body_bytes) =>
+            {
                 Err(DecodeError::TooLarge("body beyond the limit"))
             }
             Chunk::Line { .. } => {
                 self.trailer_bytes += 1;
-                if self.trailer_bytes > rules.head_bytes { Err(DecodeError::TooLarge("trailers beyond the limit")) } else { Ok(()) }
+                if self.trailer_bytes > rules.head_bytes {
+                    Err(DecodeError::TooLarge("trailers beyond the limit"))
+                } else {
+                    Ok(())
+                }
             }
             _ => Ok(()),
         }

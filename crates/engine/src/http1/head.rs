@@ -33,8 +33,9 @@ const MAX_HEADERS: usize = 128;
 
 /// Remembers the last head and what it meant.
 ///
-/// Most servers send the same head for a whole second, until `Date` changes: comparing it costs a tenth of parsing it, and equal
-/// bytes mean the same. One cache serves all connections of a thread.
+/// Most servers send the same head for a whole second, until `Date` changes: comparing it costs a
+/// tenth of parsing it, and equal bytes mean the same. One cache serves all connections of a
+/// thread.
 #[derive(Debug, Default)]
 pub struct HeadCache {
     bytes: Vec<u8>,
@@ -58,8 +59,9 @@ impl HeadCache {
 
 const START: &[u8] = b"HTTP/1.";
 
-/// Looks for the empty line that ends a head in `bytes`, of which the first `seen` were looked at before.
-/// Rejects at once what can never become a head: another protocol, or a line that ends in a bare LF.
+/// Looks for the empty line that ends a head in `bytes`, of which the first `seen` were looked at
+/// before. Rejects at once what can never become a head: another protocol, or a line that ends in a
+/// bare LF.
 pub(super) fn find_end(bytes: &[u8], seen: usize) -> Result<Option<usize>, DecodeError> {
     let known = bytes.len().min(START.len());
     if bytes[..known] != START[..known] {
@@ -79,15 +81,22 @@ pub(super) fn find_end(bytes: &[u8], seen: usize) -> Result<Option<usize>, Decod
     Ok(None)
 }
 
-/// Reads a whole head, empty line included. The framing is what the head says; the caller knows about HEAD requests.
+/// Reads a whole head, empty line included. The framing is what the head says; the caller knows
+/// about HEAD requests.
 pub(super) fn parse(head: &[u8]) -> Result<HeadInfo, DecodeError> {
     let mut headers = [const { MaybeUninit::<httparse::Header<'_>>::uninit() }; MAX_HEADERS];
     let mut response = httparse::Response::new(&mut []);
-    let parsed = httparse::ParserConfig::default().parse_response_with_uninit_headers(&mut response, head, &mut headers);
+    let parsed = httparse::ParserConfig::default().parse_response_with_uninit_headers(
+        &mut response,
+        head,
+        &mut headers,
+    );
     match parsed {
         Ok(httparse::Status::Complete(length)) if length == head.len() => {}
         Ok(_) => return Err(DecodeError::Malformed("head is not a status line and header lines")),
-        Err(httparse::Error::TooManyHeaders) => return Err(DecodeError::TooLarge("more than 128 header lines")),
+        Err(httparse::Error::TooManyHeaders) => {
+            return Err(DecodeError::TooLarge("more than 128 header lines"));
+        }
         Err(httparse::Error::Status) => return Err(DecodeError::Malformed("status line")),
         Err(httparse::Error::Version) => return Err(DecodeError::Malformed("version of HTTP")),
         Err(_) => return Err(DecodeError::Malformed("header line")),
@@ -101,7 +110,11 @@ pub(super) fn parse(head: &[u8]) -> Result<HeadInfo, DecodeError> {
     meaning(status, minor, response.headers)
 }
 
-fn meaning(status: u16, minor: u8, headers: &[httparse::Header<'_>]) -> Result<HeadInfo, DecodeError> {
+fn meaning(
+    status: u16,
+    minor: u8,
+    headers: &[httparse::Header<'_>],
+) -> Result<HeadInfo, DecodeError> {
     let mut length: Option<u64> = None;
     let mut chunked = false;
     let mut keep_alive = minor >= 1;
@@ -116,7 +129,9 @@ fn meaning(status: u16, minor: u8, headers: &[httparse::Header<'_>]) -> Result<H
             }
             17 if header.name.eq_ignore_ascii_case("transfer-encoding") => {
                 if chunked || !header.value.trim_ascii().eq_ignore_ascii_case(b"chunked") {
-                    return Err(DecodeError::Malformed("Transfer-Encoding other than one `chunked`"));
+                    return Err(DecodeError::Malformed(
+                        "Transfer-Encoding other than one `chunked`",
+                    ));
                 }
                 chunked = true;
             }
@@ -133,14 +148,20 @@ fn meaning(status: u16, minor: u8, headers: &[httparse::Header<'_>]) -> Result<H
         }
     }
     let framing = match (length, chunked) {
-        // Two readers of such an answer can disagree about its end (RFC 9112 section 6.3, request smuggling).
-        (Some(_), true) => return Err(DecodeError::Malformed("both Content-Length and Transfer-Encoding")),
-        (None, true) if minor == 0 => return Err(DecodeError::Malformed("Transfer-Encoding in HTTP/1.0")),
+        // Two readers of such an answer can disagree about its end (RFC 9112 section 6.3, request
+        // smuggling).
+        (Some(_), true) => {
+            return Err(DecodeError::Malformed("both Content-Length and Transfer-Encoding"));
+        }
+        (None, true) if minor == 0 => {
+            return Err(DecodeError::Malformed("Transfer-Encoding in HTTP/1.0"));
+        }
         (None, true) => Framing::Chunked,
         (Some(length), false) => Framing::Length(length),
         (None, false) => Framing::UntilClose,
     };
-    let framing = if status < 200 || status == 204 || status == 304 { Framing::None } else { framing };
+    let framing =
+        if status < 200 || status == 204 || status == 304 { Framing::None } else { framing };
     Ok(HeadInfo { status, framing, keep_alive })
 }
 

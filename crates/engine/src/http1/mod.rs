@@ -1,7 +1,9 @@
-//! HTTP/1.1 on the client's side: requests as bytes, answers decoded strictly and incrementally (RFC 9112).
+//! HTTP/1.1 on the client's side: requests as bytes, answers decoded strictly and incrementally
+//! (RFC 9112).
 //!
-//! The decoder holds no buffer of its own as long as heads arrive in one piece, so that a hundred thousand connections can each have
-//! one. It is used by the engine's event loops and by [`client`], the blocking form for proofs and readiness checks.
+//! The decoder holds no buffer of its own as long as heads arrive in one piece, so that a hundred
+//! thousand connections can each have one. It is used by the engine's event loops and by
+//! [`client`], the blocking form for proofs and readiness checks.
 mod body;
 pub mod client;
 mod decoder;

@@ -23,10 +23,14 @@ pub enum RequestError {
     #[error("method `{0}` must be a word like GET or POST")]
     Method(String),
     /// Not a path.
-    #[error("path `{0}` must start with `/` and hold no spaces, control or non-ASCII characters: percent-encode them, for example %20 for a space")]
+    #[error(
+        "path `{0}` must start with `/` and hold no spaces, control or non-ASCII characters: percent-encode them, for example %20 for a space"
+    )]
     Target(String),
     /// Not a host.
-    #[error("host `{0}` must not be empty and hold visible ASCII only: write an international name in its xn-- form")]
+    #[error(
+        "host `{0}` must not be empty and hold visible ASCII only: write an international name in its xn-- form"
+    )]
     Host(String),
     /// Not a header name.
     #[error("header name `{0}` must hold letters, digits and -_.!#$%&'*+^`|~ only")]
@@ -69,7 +73,8 @@ impl Request<'_> {
     }
 
     fn check(&self) -> Result<(), RequestError> {
-        let visible = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+        let visible =
+            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         if self.method.is_empty() || !self.method.bytes().all(is_token) {
             return Err(RequestError::Method(self.method.into()));
         }
@@ -83,7 +88,9 @@ impl Request<'_> {
             if name.is_empty() || !name.bytes().all(is_token) {
                 return Err(RequestError::HeaderName((*name).into()));
             }
-            if name.eq_ignore_ascii_case("content-length") || name.eq_ignore_ascii_case("transfer-encoding") {
+            if name.eq_ignore_ascii_case("content-length")
+                || name.eq_ignore_ascii_case("transfer-encoding")
+            {
                 return Err(RequestError::HeaderReserved((*name).into()));
             }
             if !value.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte)) {
@@ -98,7 +105,8 @@ impl Request<'_> {
 mod tests {
     use super::*;
 
-    const PLAIN: Request<'_> = Request { method: "GET", target: "/", host: "localhost:8080", headers: &[], body: b"" };
+    const PLAIN: Request<'_> =
+        Request { method: "GET", target: "/", host: "localhost:8080", headers: &[], body: b"" };
 
     #[test]
     fn a_plain_get_is_a_line_and_a_host() {
@@ -107,8 +115,16 @@ mod tests {
 
     #[test]
     fn a_body_brings_its_length_and_a_host_header_replaces_the_host() {
-        let request = Request { method: "POST", headers: &[("host", "a"), ("X-Y", "z")], body: b"12345", ..PLAIN };
-        assert_eq!(request.to_bytes().unwrap(), b"POST / HTTP/1.1\r\nhost: a\r\nX-Y: z\r\nContent-Length: 5\r\n\r\n12345");
+        let request = Request {
+            method: "POST",
+            headers: &[("host", "a"), ("X-Y", "z")],
+            body: b"12345",
+            ..PLAIN
+        };
+        assert_eq!(
+            request.to_bytes().unwrap(),
+            b"POST / HTTP/1.1\r\nhost: a\r\nX-Y: z\r\nContent-Length: 5\r\n\r\n12345"
+        );
         let empty = Request { method: "PUT", ..PLAIN };
         assert!(empty.to_bytes().unwrap().ends_with(b"Content-Length: 0\r\n\r\n"));
     }
@@ -118,12 +134,27 @@ mod tests {
         let name = |request: Request<'_>| request.to_bytes().unwrap_err();
         assert!(matches!(name(Request { method: "GE T", ..PLAIN }), RequestError::Method(_)));
         for target in ["", "x", "/a b", "/ä", "/a\r\nX: y"] {
-            assert!(matches!(name(Request { target, ..PLAIN }), RequestError::Target(_)), "{target}");
+            assert!(
+                matches!(name(Request { target, ..PLAIN }), RequestError::Target(_)),
+                "{target}"
+            );
         }
         assert!(matches!(name(Request { host: "", ..PLAIN }), RequestError::Host(_)));
-        assert!(matches!(name(Request { headers: &[("a b", "c")], ..PLAIN }), RequestError::HeaderName(_)));
-        assert!(matches!(name(Request { headers: &[("a", "ü")], ..PLAIN }), RequestError::HeaderValue(_)));
-        assert!(matches!(name(Request { headers: &[("a", "b\r\nc: d")], ..PLAIN }), RequestError::HeaderValue(_)));
-        assert!(matches!(name(Request { headers: &[("Content-Length", "5")], ..PLAIN }), RequestError::HeaderReserved(_)));
+        assert!(matches!(
+            name(Request { headers: &[("a b", "c")], ..PLAIN }),
+            RequestError::HeaderName(_)
+        ));
+        assert!(matches!(
+            name(Request { headers: &[("a", "ü")], ..PLAIN }),
+            RequestError::HeaderValue(_)
+        ));
+        assert!(matches!(
+            name(Request { headers: &[("a", "b\r\nc: d")], ..PLAIN }),
+            RequestError::HeaderValue(_)
+        ));
+        assert!(matches!(
+            name(Request { headers: &[("Content-Length", "5")], ..PLAIN }),
+            RequestError::HeaderReserved(_)
+        ));
     }
 }

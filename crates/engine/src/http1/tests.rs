@@ -1,4 +1,5 @@
-//! The decoder against answers cut at every byte, garbage, and heads on which two readers could disagree.
+//! The decoder against answers cut at every byte, garbage, and heads on which two readers could
+//! disagree.
 use proptest::prelude::*;
 
 use super::*;
@@ -26,9 +27,11 @@ impl Sink for Seen {
     }
 }
 
-/// Decodes pieces until one answer is complete: what was seen, whether it is complete, and the bytes used.
+/// Decodes pieces until one answer is complete: what was seen, whether it is complete, and the
+/// bytes used.
 fn decode(pieces: &[&[u8]], rules: &Rules) -> Result<(Seen, bool, usize), DecodeError> {
-    let (mut decoder, mut cache, mut seen) = (Decoder::new(), HeadCache::default(), Seen::default());
+    let (mut decoder, mut cache, mut seen) =
+        (Decoder::new(), HeadCache::default(), Seen::default());
     let mut used = 0;
     for piece in pieces {
         let step = decoder.decode(piece, rules, &mut cache, &mut seen)?;
@@ -47,9 +50,21 @@ const ANSWERS: [(&str, u16, &str); 9] = [
     ("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", 404, ""),
     ("HTTP/1.1 204 No Content\r\nDate: x\r\n\r\n", 204, ""),
     ("HTTP/1.1 304 Not Modified\r\nContent-Length: 100\r\n\r\n", 304, ""),
-    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n7;a=\"b\"\r\n World!\r\n0\r\n\r\n", 200, "Hello World!"),
-    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n00C\r\nHello World!\r\n0\r\nDigest: x\r\nEmpty:\r\n\r\n", 200, "Hello World!"),
-    ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", 200, "ok"),
+    (
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n7;a=\"b\"\r\n World!\r\n0\r\n\r\n",
+        200,
+        "Hello World!",
+    ),
+    (
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n00C\r\nHello World!\r\n0\r\nDigest: x\r\nEmpty:\r\n\r\n",
+        200,
+        "Hello World!",
+    ),
+    (
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        200,
+        "ok",
+    ),
     ("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\nx", 200, "x"),
 ];
 
@@ -58,10 +73,21 @@ fn every_answer_is_read_alike_wherever_it_is_cut() {
     for (text, status, body) in ANSWERS {
         let bytes = text.as_bytes();
         let whole = decode(&[bytes], &RULES).unwrap();
-        assert_eq!((whole.0.heads[0].0, whole.0.body.as_slice(), whole.1, whole.2), (status, body.as_bytes(), true, bytes.len()), "{text}");
+        assert_eq!(
+            (whole.0.heads[0].0, whole.0.body.as_slice(), whole.1, whole.2),
+            (status, body.as_bytes(), true, bytes.len()),
+            "{text}"
+        );
         for cut in 0..=bytes.len() {
-            assert_eq!(decode(&[&bytes[..cut], &bytes[cut..]], &RULES).unwrap(), whole, "{text} cut at {cut}");
-            assert!(cut == bytes.len() || !decode(&[&bytes[..cut]], &RULES).unwrap().1, "{text} complete after {cut}");
+            assert_eq!(
+                decode(&[&bytes[..cut], &bytes[cut..]], &RULES).unwrap(),
+                whole,
+                "{text} cut at {cut}"
+            );
+            assert!(
+                cut == bytes.len() || !decode(&[&bytes[..cut]], &RULES).unwrap().1,
+                "{text} complete after {cut}"
+            );
         }
         let single: Vec<&[u8]> = bytes.chunks(1).collect();
         assert_eq!(decode(&single, &RULES).unwrap(), whole, "{text} byte by byte");
@@ -71,19 +97,32 @@ fn every_answer_is_read_alike_wherever_it_is_cut() {
 #[test]
 fn answers_in_one_piece_are_told_apart_and_surplus_is_left() {
     let both = [ANSWERS[0].0, ANSWERS[5].0, "surplus"].concat();
-    let (mut decoder, mut cache, mut seen) = (Decoder::new(), HeadCache::default(), Seen::default());
+    let (mut decoder, mut cache, mut seen) =
+        (Decoder::new(), HeadCache::default(), Seen::default());
     let first = decoder.decode(both.as_bytes(), &RULES, &mut cache, &mut seen).unwrap();
     assert_eq!(first, Step { used: ANSWERS[0].0.len(), complete: true });
-    let second = decoder.decode(&both.as_bytes()[first.used..], &RULES, &mut cache, &mut seen).unwrap();
+    let second =
+        decoder.decode(&both.as_bytes()[first.used..], &RULES, &mut cache, &mut seen).unwrap();
     assert_eq!(second, Step { used: ANSWERS[5].0.len(), complete: true });
     assert_eq!(seen.body, b"Hello World!Hello World!");
-    assert_eq!(decoder.decode(b"surplus", &RULES, &mut cache, &mut seen), Err(DecodeError::Malformed("does not start with HTTP/1.")));
+    assert_eq!(
+        decoder.decode(b"surplus", &RULES, &mut cache, &mut seen),
+        Err(DecodeError::Malformed("does not start with HTTP/1."))
+    );
 }
 
 #[test]
 fn a_head_seen_before_means_the_same_again() {
     let (mut decoder, mut cache) = (Decoder::new(), HeadCache::default());
-    let answers = [ANSWERS[0].0, ANSWERS[0].0, ANSWERS[5].0, ANSWERS[5].0, ANSWERS[2].0, ANSWERS[2].0, ANSWERS[0].0];
+    let answers = [
+        ANSWERS[0].0,
+        ANSWERS[0].0,
+        ANSWERS[5].0,
+        ANSWERS[5].0,
+        ANSWERS[2].0,
+        ANSWERS[2].0,
+        ANSWERS[0].0,
+    ];
     for text in answers {
         let mut seen = Seen::default();
         let step = decoder.decode(text.as_bytes(), &RULES, &mut cache, &mut seen).unwrap();
@@ -94,9 +133,15 @@ fn a_head_seen_before_means_the_same_again() {
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n";
     let rules = Rules { head_only: true, ..RULES };
     let mut seen = Seen::default();
-    assert_eq!(decoder.decode(head.as_bytes(), &rules, &mut cache, &mut seen).unwrap(), Step { used: head.len(), complete: true });
+    assert_eq!(
+        decoder.decode(head.as_bytes(), &rules, &mut cache, &mut seen).unwrap(),
+        Step { used: head.len(), complete: true }
+    );
     let rules = Rules { body_bytes: 11, ..RULES };
-    assert!(matches!(decoder.decode(head.as_bytes(), &rules, &mut cache, &mut seen), Err(DecodeError::TooLarge(_))));
+    assert!(matches!(
+        decoder.decode(head.as_bytes(), &rules, &mut cache, &mut seen),
+        Err(DecodeError::TooLarge(_))
+    ));
 }
 
 #[test]
@@ -154,7 +199,10 @@ fn what_can_be_read_in_two_ways_is_rejected_wherever_it_is_cut() {
         let end = |pieces: &[&[u8]]| decode(pieces, &RULES).expect_err(text);
         assert!(matches!(end(&[bytes]), DecodeError::Malformed(_)), "{text}");
         for cut in 0..=bytes.len() {
-            assert!(matches!(end(&[&bytes[..cut], &bytes[cut..]]), DecodeError::Malformed(_)), "{text} cut at {cut}");
+            assert!(
+                matches!(end(&[&bytes[..cut], &bytes[cut..]]), DecodeError::Malformed(_)),
+                "{text} cut at {cut}"
+            );
         }
     }
 }
@@ -165,7 +213,8 @@ fn limits_hold_and_huge_numbers_do_not_overflow() {
     let long_head = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "y".repeat(5000));
     let endless_head = format!("HTTP/1.1 200 OK\r\nX: {}", "y".repeat(5000));
     let interim = "HTTP/1.1 100 Continue\r\n\r\n".repeat(40);
-    let chunked = |rest: &str| format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{rest}");
+    let chunked =
+        |rest: &str| format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{rest}");
     let cases = [
         many_headers,
         long_head,
@@ -195,7 +244,8 @@ fn limits_hold_and_huge_numbers_do_not_overflow() {
 #[test]
 fn the_end_of_the_connection_is_told_apart() {
     let after = |text: &str| {
-        let (mut decoder, mut cache, mut seen) = (Decoder::new(), HeadCache::default(), Seen::default());
+        let (mut decoder, mut cache, mut seen) =
+            (Decoder::new(), HeadCache::default(), Seen::default());
         decoder.decode(text.as_bytes(), &RULES, &mut cache, &mut seen).unwrap();
         decoder.eof()
     };
@@ -204,14 +254,23 @@ fn the_end_of_the_connection_is_told_apart() {
     assert_eq!(after("HTTP/1.1 2"), Eof::InHead);
     assert_eq!(after("HTTP/1.1 100 Continue\r\n\r\n"), Eof::InHead);
     assert_eq!(after("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nx"), Eof::InBody);
-    assert_eq!(after("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n"), Eof::InBody);
+    assert_eq!(
+        after("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n"),
+        Eof::InBody
+    );
     assert_eq!(after("HTTP/1.1 200 OK\r\n\r\n"), Eof::Complete);
     assert_eq!(after("HTTP/1.1 200 OK\r\n\r\nanything"), Eof::Complete);
 }
 
 #[test]
 fn the_server_says_whether_it_closes() {
-    let keeps = |head: &str| decode(&[format!("{head}\r\nContent-Length: 0\r\n\r\n").as_bytes()], &RULES).unwrap().0.heads[0].1;
+    let keeps = |head: &str| {
+        decode(&[format!("{head}\r\nContent-Length: 0\r\n\r\n").as_bytes()], &RULES)
+            .unwrap()
+            .0
+            .heads[0]
+            .1
+    };
     assert!(keeps("HTTP/1.1 200 OK"));
     assert!(keeps("HTTP/1.1 200 OK\r\nConnection: keep-alive"));
     assert!(!keeps("HTTP/1.1 200 OK\r\nConnection: Close"));
@@ -222,15 +281,23 @@ fn the_server_says_whether_it_closes() {
 
 #[test]
 fn a_blocking_client_reads_whole_answers() {
-    let read = |text: &str, head_only: bool| client::read_response(&mut text.as_bytes(), &Rules { head_only, ..RULES });
+    let read = |text: &str, head_only: bool| {
+        client::read_response(&mut text.as_bytes(), &Rules { head_only, ..RULES })
+    };
     let response = read(ANSWERS[5].0, false).unwrap();
-    assert_eq!((response.status, response.body.as_slice(), response.keep_alive), (200, b"Hello World!".as_slice(), true));
+    assert_eq!(
+        (response.status, response.body.as_slice(), response.keep_alive),
+        (200, b"Hello World!".as_slice(), true)
+    );
     assert_eq!(response.header("transfer-encoding"), Some(b"chunked".as_slice()));
     assert_eq!(read(ANSWERS[7].0, false).unwrap().interim, [100, 103]);
     assert_eq!(read("HTTP/1.1 200 OK\r\n\r\nto the end", false).unwrap().body, b"to the end");
     assert!(read("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n", true).unwrap().body.is_empty());
-    for (text, message) in [("", "before an answer"), ("HTTP/1.1 200", "inside the head"), ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nx", "inside the body")]
-    {
+    for (text, message) in [
+        ("", "before an answer"),
+        ("HTTP/1.1 200", "inside the head"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nx", "inside the body"),
+    ] {
         assert!(read(text, false).unwrap_err().to_string().contains(message));
     }
     assert!(matches!(read("HTTP/1.1 204 OK\r\n\r\nxx", false), Err(client::ReadError::Surplus(2))));
@@ -239,33 +306,35 @@ fn a_blocking_client_reads_whole_answers() {
 /// An answer with known content, as bytes.
 fn answer() -> impl Strategy<Value = (Vec<u8>, u16, Vec<u8>)> {
     let body = prop::collection::vec(any::<u8>(), 0..300);
-    (200_u16..600, body, prop::collection::vec(1_usize..50, 0..10), "[a-z]{0,40}").prop_map(|(status, body, chunks, value)| {
-        let mut bytes = format!("HTTP/1.1 {status} Reason\r\nX: {value}\r\n").into_bytes();
-        let bodyless = status == 204 || status == 304;
-        if chunks.is_empty() {
-            bytes.extend(format!("Content-Length: {}\r\n\r\n", body.len()).bytes());
-            if !bodyless {
-                bytes.extend(&body);
-            }
-        } else {
-            bytes.extend(b"Transfer-Encoding: chunked\r\n\r\n");
-            let mut rest = body.as_slice();
-            for size in chunks.iter().cycle().take(if bodyless { 0 } else { 1000 }) {
-                let (chunk, after) = rest.split_at((*size).min(rest.len()));
-                bytes.extend(format!("{:x}\r\n", chunk.len()).bytes());
-                if chunk.is_empty() {
-                    break;
+    (200_u16..600, body, prop::collection::vec(1_usize..50, 0..10), "[a-z]{0,40}").prop_map(
+        |(status, body, chunks, value)| {
+            let mut bytes = format!("HTTP/1.1 {status} Reason\r\nX: {value}\r\n").into_bytes();
+            let bodyless = status == 204 || status == 304;
+            if chunks.is_empty() {
+                bytes.extend(format!("Content-Length: {}\r\n\r\n", body.len()).bytes());
+                if !bodyless {
+                    bytes.extend(&body);
                 }
-                bytes.extend(chunk);
-                bytes.extend(b"\r\n");
-                rest = after;
+            } else {
+                bytes.extend(b"Transfer-Encoding: chunked\r\n\r\n");
+                let mut rest = body.as_slice();
+                for size in chunks.iter().cycle().take(if bodyless { 0 } else { 1000 }) {
+                    let (chunk, after) = rest.split_at((*size).min(rest.len()));
+                    bytes.extend(format!("{:x}\r\n", chunk.len()).bytes());
+                    if chunk.is_empty() {
+                        break;
+                    }
+                    bytes.extend(chunk);
+                    bytes.extend(b"\r\n");
+                    rest = after;
+                }
+                if !bodyless {
+                    bytes.extend(b"\r\n");
+                }
             }
-            if !bodyless {
-                bytes.extend(b"\r\n");
-            }
-        }
-        (bytes, status, if bodyless { vec![] } else { body })
-    })
+            (bytes, status, if bodyless { vec![] } else { body })
+        },
+    )
 }
 
 proptest! {

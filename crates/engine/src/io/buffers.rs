@@ -1,12 +1,14 @@
-//! Receive buffers that the kernel picks from (io_uring's provided buffer ring): a connection with nothing on the way holds none.
+//! Receive buffers that the kernel picks from (io_uring's provided buffer ring): a connection with
+//! nothing on the way holds none.
 use std::io;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use io_uring::Submitter;
 use io_uring::types::BufRingEntry;
 
-/// Bytes between two buffers: an odd number of cache lines. Buffers that all begin at multiples of a power of two share a few sets of the
-/// caches, and each answer, read into the buffer that was free for longest, pushes others out.
+/// Bytes between two buffers: an odd number of cache lines. Buffers that all begin at multiples of
+/// a power of two share a few sets of the caches, and each answer, read into the buffer that was
+/// free for longest, pushes others out.
 const APART: usize = 3 * 64;
 
 /// The ring of free buffers and the memory behind it.
@@ -28,12 +30,23 @@ impl Buffers {
         let entries_bytes = (usize::from(count) * size_of::<BufRingEntry>()).next_multiple_of(4096);
         let stride = size + APART;
         let length = entries_bytes + usize::from(count) * stride;
-        // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
-        let memory = unsafe { libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) };
+        // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that
+        // exists.
+        let memory = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                length,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
         if memory == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        let mut buffers = Self { memory: memory.cast(), length, count, size, stride, entries_bytes, tail: 0 };
+        let mut buffers =
+            Self { memory: memory.cast(), length, count, size, stride, entries_bytes, tail: 0 };
         for id in 0..count {
             buffers.give_back(id);
         }
@@ -50,7 +63,8 @@ impl Buffers {
     #[inline]
     pub fn bytes(&self, id: u16, filled: usize) -> &[u8] {
         let offset = self.entries_bytes + usize::from(id % self.count) * self.stride;
-        // SAFETY: the range lies within the mapping, and the kernel does not write to a buffer between handing it out and getting it back.
+        // SAFETY: the range lies within the mapping, and the kernel does not write to a buffer
+        // between handing it out and getting it back.
         unsafe { std::slice::from_raw_parts(self.memory.add(offset), filled.min(self.size)) }
     }
 
@@ -65,10 +79,12 @@ impl Buffers {
     /// Gives a buffer back to the kernel.
     #[inline]
     pub fn give_back(&mut self, id: u16) {
-        let address = self.memory as u64 + self.entries_bytes as u64 + u64::from(id) * self.stride as u64;
+        let address =
+            self.memory as u64 + self.entries_bytes as u64 + u64::from(id) * self.stride as u64;
         let entries = self.memory.cast::<BufRingEntry>();
-        // SAFETY: the index is below `count`, the number of entries in the mapping; the entry is the kernel's only once the tail passes
-        // it, which the release store makes known. The tail lies within the first entry (struct io_uring_buf_ring) and is aligned.
+        // SAFETY: the index is below `count`, the number of entries in the mapping; the entry is
+        // the kernel's only once the tail passes it, which the release store makes known. The tail
+        // lies within the first entry (struct io_uring_buf_ring) and is aligned.
         unsafe {
             let entry = &mut *entries.add(usize::from(self.tail & (self.count - 1)));
             entry.set_addr(address);

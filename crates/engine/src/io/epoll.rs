@@ -1,4 +1,5 @@
-//! epoll(7), edge-triggered: a connection is registered once; a request costs one write and one read, and a share of one wait.
+//! epoll(7), edge-triggered: a connection is registered once; a request costs one write and one
+//! read, and a share of one wait.
 use std::io;
 use std::sync::Arc;
 
@@ -6,14 +7,16 @@ use super::socket::{self, Endpoints, errno};
 use super::{Event, Io, Opening, Sending};
 use crate::wire::{Slice, Wire};
 
-/// Large enough that a page of 50 KiB takes one read, small enough to stay in the second-level cache.
+/// Large enough that a page of 50 KiB takes one read, small enough to stay in the second-level
+/// cache.
 const BUFFER_BYTES: usize = 64 * 1024;
 /// Events taken in one wait.
 const BATCH: usize = 256;
 
 const NO_FD: i32 = -1;
 
-/// A slot's socket and the generation of the connection in it: events of a closed predecessor must not reach its successor.
+/// A slot's socket and the generation of the connection in it: events of a closed predecessor must
+/// not reach its successor.
 #[derive(Debug, Clone, Copy)]
 struct Socket {
     fd: i32,
@@ -82,7 +85,10 @@ impl Io for Epoll {
         socket.generation = socket.generation.wrapping_add(1);
         (socket.fd, socket.connecting, socket.blocked) = (fd, true, false);
         let flags = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
-        let mut event = libc::epoll_event { events: flags as u32, u64: u64::from(slot) | u64::from(socket.generation) << 32 };
+        let mut event = libc::epoll_event {
+            events: flags as u32,
+            u64: u64::from(slot) | u64::from(socket.generation) << 32,
+        };
         // SAFETY: `event` is valid for the call.
         if unsafe { libc::epoll_ctl(self.epoll, libc::EPOLL_CTL_ADD, fd, &raw mut event) } < 0 {
             let error = errno();
@@ -120,11 +126,24 @@ impl Io for Epoll {
     }
 
     fn wait(&mut self, timeout_ns: u64) -> io::Result<()> {
-        let timeout = libc::timespec { tv_sec: (timeout_ns / 1_000_000_000) as i64, tv_nsec: (timeout_ns % 1_000_000_000) as i64 };
+        let timeout = libc::timespec {
+            tv_sec: (timeout_ns / 1_000_000_000) as i64,
+            tv_nsec: (timeout_ns % 1_000_000_000) as i64,
+        };
         self.syscalls += 1;
         let (no_mask, size) = (std::ptr::null::<u8>(), 8);
         // SAFETY: all pointers are valid for the call; the kernel writes at most BATCH events.
-        let ready = unsafe { libc::syscall(libc::SYS_epoll_pwait2, self.epoll, self.events.as_mut_ptr(), BATCH as i32, &raw const timeout, no_mask, size) };
+        let ready = unsafe {
+            libc::syscall(
+                libc::SYS_epoll_pwait2,
+                self.epoll,
+                self.events.as_mut_ptr(),
+                BATCH as i32,
+                &raw const timeout,
+                no_mask,
+                size,
+            )
+        };
         (self.next, self.flags) = (0, 0);
         if ready < 0 {
             self.ready = 0;
@@ -161,7 +180,9 @@ impl Io for Epoll {
 
     #[inline]
     fn is_closing(&self, slot: u32) -> bool {
-        self.flags & CLOSING != 0 && self.next < self.ready && self.events[self.next].u64 as u32 == slot
+        self.flags & CLOSING != 0
+            && self.next < self.ready
+            && self.events[self.next].u64 as u32 == slot
     }
 
     fn is_undelivered(&self, slot: u32) -> Option<bool> {
@@ -197,7 +218,8 @@ const CLOSING: u32 = libc::EPOLLRDHUP as u32 | BROKEN;
 const TAKEN: u32 = 1 << 29;
 
 impl Epoll {
-    /// Takes the next thing out of the present kernel event, which may hold several: open, writable, bytes, closed.
+    /// Takes the next thing out of the present kernel event, which may hold several: open,
+    /// writable, bytes, closed.
     #[inline]
     fn take(&mut self) -> Option<Event> {
         let event = self.events[self.next];
@@ -253,7 +275,8 @@ impl Epoll {
             Ok(length) => {
                 self.filled = length;
                 if self.filled < self.buffer.len() {
-                    // A short read has emptied the socket; what comes later is a new edge (epoll(7), questions and answers, 9).
+                    // A short read has emptied the socket; what comes later is a new edge
+                    // (epoll(7), questions and answers, 9).
                     self.flags &= !IN;
                 }
                 Some(Event::Received { slot })

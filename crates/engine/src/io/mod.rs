@@ -1,7 +1,9 @@
-//! Event loops: what a worker needs of the kernel, as one small trait that epoll(7) and io_uring(7) both fulfil.
+//! Event loops: what a worker needs of the kernel, as one small trait that epoll(7) and io_uring(7)
+//! both fulfil.
 //!
-//! The trait speaks of completions ("these bytes arrived", "the connection is open"), which epoll can imitate by reading when a socket
-//! is ready, while readiness could not be imitated cheaply by io_uring. A loop owns its sockets; the worker names them by slot.
+//! The trait speaks of completions ("these bytes arrived", "the connection is open"), which epoll
+//! can imitate by reading when a socket is ready, while readiness could not be imitated cheaply by
+//! io_uring. A loop owns its sockets; the worker names them by slot.
 mod buffers;
 pub(crate) mod epoll;
 pub(crate) mod socket;
@@ -42,7 +44,8 @@ pub(crate) enum Opening {
 pub(crate) enum Sending {
     /// The kernel has all of it.
     Done,
-    /// The kernel gets all of it with the next [`Io::submit`]; an [`Event::Closed`] tells if that fails.
+    /// The kernel gets all of it with the next [`Io::submit`]; an [`Event::Closed`] tells if that
+    /// fails.
     Queued,
     /// The kernel took this many bytes; [`Event::Writable`] tells when to send the rest.
     Blocked(u32),
@@ -90,7 +93,8 @@ pub(crate) trait Io: Sized {
     /// Whether the server's close is already known although its event has not been taken yet.
     fn is_closing(&self, slot: u32) -> bool;
 
-    /// Whether the bytes sent last on this connection never reached the server's kernel; `None` if it cannot be told.
+    /// Whether the bytes sent last on this connection never reached the server's kernel; `None` if
+    /// it cannot be told.
     fn is_undelivered(&self, slot: u32) -> Option<bool>;
 
     /// System calls made so far.

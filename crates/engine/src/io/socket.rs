@@ -1,4 +1,5 @@
-//! Sockets by hand: nonblocking from birth, bound to a source address where one is given, as few calls as can be.
+//! Sockets by hand: nonblocking from birth, bound to a source address where one is given, as few
+//! calls as can be.
 use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::net::{IpAddr, SocketAddr};
@@ -64,17 +65,24 @@ pub(crate) struct Endpoints {
     sources: Vec<KernelAddress>,
     /// Requests are pipelined: several writes may be under way on a connection.
     pipelines: bool,
-    /// Several writes may follow each other without an answer between them, as those of a TLS handshake do: Nagle's algorithm would hold them back.
+    /// Several writes may follow each other without an answer between them, as those of a TLS
+    /// handshake do: Nagle's algorithm would hold them back.
     sends_at_once: bool,
 }
 
 impl Endpoints {
     pub fn new(targets: &[SocketAddr], sources: &[IpAddr], pipelines: bool, is_tls: bool) -> Self {
         let sources = sources.iter().map(|ip| SocketAddr::new(*ip, 0).into()).collect();
-        Self { targets: targets.iter().map(|target| (*target).into()).collect(), sources, pipelines, sends_at_once: pipelines || is_tls }
+        Self {
+            targets: targets.iter().map(|target| (*target).into()).collect(),
+            sources,
+            pipelines,
+            sends_at_once: pipelines || is_tls,
+        }
     }
 
-    /// Where the `nth` connection of the load goes. Targets and sources both go in turn, and every pair of them occurs.
+    /// Where the `nth` connection of the load goes. Targets and sources both go in turn, and every
+    /// pair of them occurs.
     #[inline]
     pub fn target(&self, nth: u64) -> &KernelAddress {
         &self.targets[(nth % self.targets.len() as u64) as usize]
@@ -82,19 +90,25 @@ impl Endpoints {
 
     fn source(&self, nth: u64) -> Option<&KernelAddress> {
         let count = self.sources.len() as u64;
-        (count > 0).then(|| &self.sources[((nth + nth / least_common_multiple(count, self.targets.len() as u64)) % count) as usize])
+        (count > 0).then(|| {
+            &self.sources[((nth + nth / least_common_multiple(count, self.targets.len() as u64))
+                % count) as usize]
+        })
     }
 
     pub const fn carries_pipelines(&self) -> bool {
         self.pipelines
     }
 
-    /// A socket for the `nth` connection, bound to its source address; and the number of system calls that took.
+    /// A socket for the `nth` connection, bound to its source address; and the number of system
+    /// calls that took.
     pub fn socket(&self, nth: u64, nonblocking: bool) -> Result<(i32, u64), i32> {
         let target = self.target(nth);
         let mode = if nonblocking { libc::SOCK_NONBLOCK } else { 0 };
         // SAFETY: no pointers.
-        let fd = unsafe { libc::socket(target.family(), libc::SOCK_STREAM | libc::SOCK_CLOEXEC | mode, 0) };
+        let fd = unsafe {
+            libc::socket(target.family(), libc::SOCK_STREAM | libc::SOCK_CLOEXEC | mode, 0)
+        };
         if fd < 0 {
             return Err(errno());
         }
@@ -104,7 +118,8 @@ impl Endpoints {
             calls += 1;
         }
         if let Some(source) = self.source(nth) {
-            // The port is then chosen at connect(), unique for the pair of addresses and not for the source alone.
+            // The port is then chosen at connect(), unique for the pair of addresses and not for
+            // the source alone.
             set_option(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT);
             calls += 2;
             // SAFETY: the pointer and its length belong together.
@@ -130,7 +145,15 @@ fn set_option(fd: i32, level: libc::c_int, name: libc::c_int) {
     let on: libc::c_int = 1;
     // Options are improvements: where the kernel refuses one, the connection works all the same.
     // SAFETY: `on` outlives the call, and its length is given.
-    unsafe { libc::setsockopt(fd, level, name, (&raw const on).cast(), size_of::<libc::c_int>() as libc::socklen_t) };
+    unsafe {
+        libc::setsockopt(
+            fd,
+            level,
+            name,
+            (&raw const on).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
 }
 
 /// Tries whether connections can come from this address.
@@ -148,12 +171,23 @@ pub(crate) fn try_source(address: IpAddr) -> io::Result<()> {
     if bound < 0 { Err(error) } else { Ok(()) }
 }
 
-/// send(2) with MSG_NOSIGNAL: a broken connection is an error and no signal. The raw call: the C library's is a cancellation point, which
-/// costs 2 % of a request (docs/decisions/engine-event-loops.md).
+/// send(2) with MSG_NOSIGNAL: a broken connection is an error and no signal. The raw call: the C
+/// library's is a cancellation point, which costs 2 % of a request
+/// (docs/decisions/engine-event-loops.md).
 #[inline]
 pub(crate) fn send(fd: i32, bytes: &[u8]) -> Result<usize, i32> {
     // SAFETY: the pointer and its length belong together.
-    let sent = unsafe { libc::syscall(libc::SYS_sendto, fd, bytes.as_ptr(), bytes.len(), libc::MSG_NOSIGNAL, std::ptr::null::<u8>(), 0) };
+    let sent = unsafe {
+        libc::syscall(
+            libc::SYS_sendto,
+            fd,
+            bytes.as_ptr(),
+            bytes.len(),
+            libc::MSG_NOSIGNAL,
+            std::ptr::null::<u8>(),
+            0,
+        )
+    };
     if sent < 0 { Err(errno()) } else { Ok(sent as usize) }
 }
 
@@ -161,7 +195,17 @@ pub(crate) fn send(fd: i32, bytes: &[u8]) -> Result<usize, i32> {
 #[inline]
 pub(crate) fn send_without_waiting(fd: i32, bytes: &[u8]) -> Result<usize, i32> {
     // SAFETY: the pointer and its length belong together.
-    let sent = unsafe { libc::syscall(libc::SYS_sendto, fd, bytes.as_ptr(), bytes.len(), libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT, std::ptr::null::<u8>(), 0) };
+    let sent = unsafe {
+        libc::syscall(
+            libc::SYS_sendto,
+            fd,
+            bytes.as_ptr(),
+            bytes.len(),
+            libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT,
+            std::ptr::null::<u8>(),
+            0,
+        )
+    };
     if sent < 0 { Err(errno()) } else { Ok(sent as usize) }
 }
 
@@ -170,7 +214,9 @@ pub(crate) fn send_without_waiting(fd: i32, bytes: &[u8]) -> Result<usize, i32> 
 pub(crate) fn receive(fd: i32, buffer: &mut [u8]) -> Result<usize, i32> {
     let null = std::ptr::null_mut::<u8>();
     // SAFETY: the kernel writes at most as many bytes as the buffer has.
-    let received = unsafe { libc::syscall(libc::SYS_recvfrom, fd, buffer.as_mut_ptr(), buffer.len(), 0, null, null) };
+    let received = unsafe {
+        libc::syscall(libc::SYS_recvfrom, fd, buffer.as_mut_ptr(), buffer.len(), 0, null, null)
+    };
     if received < 0 { Err(errno()) } else { Ok(received as usize) }
 }
 
@@ -196,11 +242,20 @@ pub(crate) fn pending_error(fd: i32) -> i32 {
     let mut error: libc::c_int = 0;
     let mut length = size_of::<libc::c_int>() as libc::socklen_t;
     // SAFETY: both pointers are valid for the call.
-    let result = unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_ERROR, (&raw mut error).cast(), &raw mut length) };
+    let result = unsafe {
+        libc::getsockopt(
+            fd,
+            libc::SOL_SOCKET,
+            libc::SO_ERROR,
+            (&raw mut error).cast(),
+            &raw mut length,
+        )
+    };
     if result < 0 { errno() } else { error }
 }
 
-/// The start of the kernel's `struct tcp_info` (include/uapi/linux/tcp.h) up to `tcpi_bytes_retrans` (Linux 4.19).
+/// The start of the kernel's `struct tcp_info` (include/uapi/linux/tcp.h) up to
+/// `tcpi_bytes_retrans` (Linux 4.19).
 #[repr(C)]
 #[derive(Default)]
 struct TcpInfo {
@@ -218,12 +273,22 @@ struct TcpInfo {
     sent: [u64; 2],
 }
 
-/// Whether the peer's kernel never acknowledged the last bytes sent: they cannot have been read. `None` if the kernel does not say.
+/// Whether the peer's kernel never acknowledged the last bytes sent: they cannot have been read.
+/// `None` if the kernel does not say.
 pub(crate) fn is_undelivered(fd: i32) -> Option<bool> {
     let mut info = TcpInfo::default();
     let mut length = size_of::<TcpInfo>() as libc::socklen_t;
-    // SAFETY: both pointers are valid for the call, and the kernel writes no more than `length` bytes.
-    let result = unsafe { libc::getsockopt(fd, libc::IPPROTO_TCP, libc::TCP_INFO, (&raw mut info).cast(), &raw mut length) };
+    // SAFETY: both pointers are valid for the call, and the kernel writes no more than `length`
+    // bytes.
+    let result = unsafe {
+        libc::getsockopt(
+            fd,
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            (&raw mut info).cast(),
+            &raw mut length,
+        )
+    };
     if result < 0 || (length as usize) < size_of::<TcpInfo>() {
         return None;
     }
@@ -243,11 +308,17 @@ mod tests {
     #[test]
     fn every_pair_of_target_and_source_is_used() {
         for (targets, sources) in [(1, 3), (2, 2), (2, 4), (3, 2), (4, 6)] {
-            let all: Vec<SocketAddr> = (0..targets).map(|i| SocketAddr::from(([127, 0, 0, 1], 1000 + i))).collect();
-            let from: Vec<IpAddr> = (0..sources).map(|i| IpAddr::from([127, 0, 0, 1 + i])).collect();
+            let all: Vec<SocketAddr> =
+                (0..targets).map(|i| SocketAddr::from(([127, 0, 0, 1], 1000 + i))).collect();
+            let from: Vec<IpAddr> =
+                (0..sources).map(|i| IpAddr::from([127, 0, 0, 1 + i])).collect();
             let endpoints = Endpoints::new(&all, &from, false, false);
             let pairs: HashSet<(*const KernelAddress, *const KernelAddress)> =
-                (0..u64::from(targets) * u64::from(sources)).map(|n| (&raw const *endpoints.target(n), &raw const *endpoints.source(n).unwrap())).collect();
+                (0..u64::from(targets) * u64::from(sources))
+                    .map(|n| {
+                        (&raw const *endpoints.target(n), &raw const *endpoints.source(n).unwrap())
+                    })
+                    .collect();
             assert_eq!(pairs.len(), usize::from(targets) * usize::from(sources));
         }
     }

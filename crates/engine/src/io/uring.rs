@@ -1,5 +1,5 @@
-//! io_uring(7): one multishot receive for the life of a connection, sends handed over in batches, nothing heard of sends that succeed.
-//! A request costs a share of one system call.
+//! io_uring(7): one multishot receive for the life of a connection, sends handed over in batches,
+//! nothing heard of sends that succeed. A request costs a share of one system call.
 use std::io;
 use std::sync::Arc;
 
@@ -19,7 +19,8 @@ const SUBMISSIONS: u32 = 256;
 /// IORING_ENTER_GETEVENTS.
 const GET_EVENTS: u32 = 1;
 
-/// What a completion is about; the lowest bits of its user data. Above them: 24 bits of generation, 32 of slot.
+/// What a completion is about; the lowest bits of its user data. Above them: 24 bits of generation,
+/// 32 of slot.
 const CONNECT: u64 = 0;
 const RECEIVE: u64 = 1;
 const SEND: u64 = 2;
@@ -57,7 +58,8 @@ pub(crate) struct Uring {
     /// The buffer behind the present event, to be given back before the next one.
     held: Option<u16>,
     filled: usize,
-    /// A connection carries several requests at the same time, so that sends must not overtake each other.
+    /// A connection carries several requests at the same time, so that sends must not overtake each
+    /// other.
     pipelines: bool,
     syscalls: u64,
 }
@@ -71,7 +73,8 @@ pub(crate) fn probe() -> io::Result<()> {
     Ok(())
 }
 
-/// DEFER_TASKRUN (Linux 6.1): completions are worked off when we ask for them and never interrupt us.
+/// DEFER_TASKRUN (Linux 6.1): completions are worked off when we ask for them and never interrupt
+/// us.
 fn ring(submissions: u32, completions: u32) -> io::Result<IoUring> {
     IoUring::builder()
         .setup_single_issuer()
@@ -89,9 +92,16 @@ impl Io for Uring {
 
     fn new(slots: u32, wire: &Arc<Wire>, endpoints: &Arc<Endpoints>) -> io::Result<Self> {
         let ring = ring(SUBMISSIONS, (slots * 2).next_power_of_two().clamp(1024, 32_768))?;
-        let buffers = Buffers::new((slots * 2).next_power_of_two().clamp(16, 256) as u16, BUFFER_BYTES)?;
+        let buffers =
+            Buffers::new((slots * 2).next_power_of_two().clamp(16, 256) as u16, BUFFER_BYTES)?;
         buffers.register(&ring.submitter(), GROUP)?;
-        let empty = Socket { fd: NO_FD, generation: 0, is_armed: false, is_sending: false, waits_for_room: false };
+        let empty = Socket {
+            fd: NO_FD,
+            generation: 0,
+            is_armed: false,
+            is_sending: false,
+            waits_for_room: false,
+        };
         Ok(Self {
             ring,
             buffers,
@@ -115,12 +125,15 @@ impl Io for Uring {
         self.syscalls += calls;
         let socket = &mut self.sockets[slot as usize];
         socket.generation = socket.generation.wrapping_add(1);
-        (socket.fd, socket.is_armed, socket.is_sending, socket.waits_for_room) = (fd, false, false, false);
+        (socket.fd, socket.is_armed, socket.is_sending, socket.waits_for_room) =
+            (fd, false, false, false);
         let data = self.data(slot, CONNECT);
         let endpoints = Arc::clone(&self.endpoints);
         let target = endpoints.target(nth);
         // The address lies in `endpoints`, which this loop keeps alive.
-        self.push(opcode::Connect::new(Fd(fd), target.as_ptr(), target.length()).build().user_data(data));
+        self.push(
+            opcode::Connect::new(Fd(fd), target.as_ptr(), target.length()).build().user_data(data),
+        );
         Opening::Pending
     }
 
@@ -133,14 +146,17 @@ impl Io for Uring {
         }
         let data = self.data(slot, SEND);
         let bytes = self.wire.bytes(slice);
-        let entry = opcode::Send::new(Fd(fd), bytes.as_ptr(), bytes.len() as u32).flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL).build().user_data(data);
+        let entry = opcode::Send::new(Fd(fd), bytes.as_ptr(), bytes.len() as u32)
+            .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
+            .build()
+            .user_data(data);
         // The bytes lie in `wire`, which this loop keeps alive.
         self.push(if self.pipelines { entry } else { entry.flags(Flags::SKIP_SUCCESS) });
         Sending::Queued
     }
 
-    /// At once, and not with the next batch: the kernel would read the bytes later, so that each send would need a buffer of its own and a
-    /// completion to free it (docs/decisions/tls.md).
+    /// At once, and not with the next batch: the kernel would read the bytes later, so that each
+    /// send would need a buffer of its own and a completion to free it (docs/decisions/tls.md).
     fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending {
         self.syscalls += 1;
         let taken = match socket::send_without_waiting(self.sockets[slot as usize].fd, bytes) {
@@ -160,17 +176,31 @@ impl Io for Uring {
         }
         if socket.waits_for_room {
             let room = self.data(slot, ROOM);
-            self.push(opcode::AsyncCancel::new(room).build().user_data(SILENT).flags(Flags::SKIP_SUCCESS));
+            self.push(
+                opcode::AsyncCancel::new(room).build().user_data(SILENT).flags(Flags::SKIP_SUCCESS),
+            );
         }
         if socket.is_armed {
             // A receive under way would keep the socket open behind the closed descriptor.
             let receive = self.data(slot, RECEIVE);
-            self.push(opcode::AsyncCancel::new(receive).build().user_data(SILENT).flags(Flags::SKIP_SUCCESS));
+            self.push(
+                opcode::AsyncCancel::new(receive)
+                    .build()
+                    .user_data(SILENT)
+                    .flags(Flags::SKIP_SUCCESS),
+            );
         } else {
             let connect = self.data(slot, CONNECT);
-            self.push(opcode::AsyncCancel::new(connect).build().user_data(SILENT).flags(Flags::SKIP_SUCCESS));
+            self.push(
+                opcode::AsyncCancel::new(connect)
+                    .build()
+                    .user_data(SILENT)
+                    .flags(Flags::SKIP_SUCCESS),
+            );
         }
-        self.push(opcode::Close::new(Fd(socket.fd)).build().user_data(SILENT).flags(Flags::SKIP_SUCCESS));
+        self.push(
+            opcode::Close::new(Fd(socket.fd)).build().user_data(SILENT).flags(Flags::SKIP_SUCCESS),
+        );
         let socket = &mut self.sockets[slot as usize];
         socket.fd = NO_FD;
         socket.is_armed = false;
@@ -197,7 +227,9 @@ impl Io for Uring {
             // SAFETY: no argument is passed, and the entries in the queue are complete.
             unsafe { submitter.enter::<libc::sigset_t>(queued, 0, GET_EVENTS, None) }
         } else {
-            let timeout = Timespec::new().sec(timeout_ns / 1_000_000_000).nsec((timeout_ns % 1_000_000_000) as u32);
+            let timeout = Timespec::new()
+                .sec(timeout_ns / 1_000_000_000)
+                .nsec((timeout_ns % 1_000_000_000) as u32);
             submitter.submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
         };
         if let Err(error) = result
@@ -207,7 +239,11 @@ impl Io for Uring {
         }
         self.completions.clear();
         self.next = 0;
-        let completions = self.ring.completion().map(|entry| Completion { data: entry.user_data(), result: entry.result(), flags: entry.flags() });
+        let completions = self.ring.completion().map(|entry| Completion {
+            data: entry.user_data(),
+            result: entry.result(),
+            flags: entry.flags(),
+        });
         self.completions.extend(completions);
         Ok(())
     }
@@ -237,7 +273,9 @@ impl Io for Uring {
     #[inline]
     fn is_closing(&self, slot: u32) -> bool {
         // The end of the stream is completed right behind the last bytes.
-        self.completions.get(self.next).is_some_and(|next| next.data == self.data(slot, RECEIVE) && next.result == 0)
+        self.completions
+            .get(self.next)
+            .is_some_and(|next| next.data == self.data(slot, RECEIVE) && next.result == 0)
     }
 
     fn is_undelivered(&self, slot: u32) -> Option<bool> {
@@ -264,12 +302,14 @@ impl Uring {
     #[inline]
     fn push(&mut self, entry: Entry) {
         loop {
-            // SAFETY: what an entry points to (addresses, requests) is kept alive by this loop's own `Arc`s.
+            // SAFETY: what an entry points to (addresses, requests) is kept alive by this loop's
+            // own `Arc`s.
             if unsafe { self.ring.submission().push(&entry) }.is_ok() {
                 return;
             }
             self.syscalls += 1;
-            // The queue is full: hand it over. If the kernel cannot take it now, it can after a moment.
+            // The queue is full: hand it over. If the kernel cannot take it now, it can after a
+            // moment.
             let _ = self.ring.submit();
         }
     }
@@ -335,11 +375,21 @@ impl Uring {
     /// A send of a pipelined connection is complete, or any send has failed.
     fn sent(&mut self, slot: u32, result: i32) -> Option<Event> {
         self.sockets[slot as usize].is_sending = false;
-        if result < 0 { Some(Event::Closed { slot, errno: Some(-result) }) } else { Some(Event::Writable { slot }) }
+        if result < 0 {
+            Some(Event::Closed { slot, errno: Some(-result) })
+        } else {
+            Some(Event::Writable { slot })
+        }
     }
 
     #[inline]
-    fn received_some(&mut self, slot: u32, result: i32, flags: u32, buffer: Option<u16>) -> Option<Event> {
+    fn received_some(
+        &mut self,
+        slot: u32,
+        result: i32,
+        flags: u32,
+        buffer: Option<u16>,
+    ) -> Option<Event> {
         if !cqueue::more(flags) {
             self.sockets[slot as usize].is_armed = false;
         }
@@ -365,7 +415,8 @@ impl Uring {
 
 impl Drop for Uring {
     fn drop(&mut self) {
-        // Closes that no wait has handed over: without this, the descriptors would stay with the process.
+        // Closes that no wait has handed over: without this, the descriptors would stay with the
+        // process.
         let _ = self.submit();
         for socket in &self.sockets {
             if socket.fd != NO_FD {

@@ -22,41 +22,58 @@ pub(crate) struct Client {
 impl Client {
     /// Reads the roots and decides what is offered.
     pub fn new(spec: &TlsSpec) -> Result<Self, EngineError> {
-        let server_name = ServerName::try_from(spec.server_name.clone()).map_err(|_| EngineError::ServerName { name: spec.server_name.clone() })?;
+        let server_name = ServerName::try_from(spec.server_name.clone())
+            .map_err(|_| EngineError::ServerName { name: spec.server_name.clone() })?;
         let provider = Arc::new(ring::default_provider());
         let versions = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
             .map_err(|error| EngineError::Tls(error.to_string()))?;
         let builder = if spec.verify {
             let roots = Arc::new(roots(spec)?);
-            let verifier = WebPkiServerVerifier::builder_with_provider(roots, provider).build().map_err(|error| EngineError::Tls(error.to_string()))?;
+            let verifier = WebPkiServerVerifier::builder_with_provider(roots, provider)
+                .build()
+                .map_err(|error| EngineError::Tls(error.to_string()))?;
             versions.with_webpki_verifier(verifier)
         } else {
-            versions.dangerous().with_custom_certificate_verifier(Arc::new(Unverified::new(provider)))
+            versions
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(Unverified::new(provider)))
         };
         let mut config = builder.with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        config.resumption = if spec.resume { Resumption::store(Arc::new(Tickets::default())) } else { Resumption::disabled() };
+        config.resumption = if spec.resume {
+            Resumption::store(Arc::new(Tickets::default()))
+        } else {
+            Resumption::disabled()
+        };
         Ok(Self { config: Arc::new(config), server_name })
     }
 }
 
 /// What is known of a load's TLS before its first handshake.
 pub(crate) fn nothing_yet(spec: &TlsSpec) -> TlsUse {
-    TlsUse { server_name: spec.server_name.clone(), verified: spec.verify, resumption: spec.resume, ..TlsUse::default() }
+    TlsUse {
+        server_name: spec.server_name.clone(),
+        verified: spec.verify,
+        resumption: spec.resume,
+        ..TlsUse::default()
+    }
 }
 
 /// The system's roots and those given.
 fn roots(spec: &TlsSpec) -> Result<RootCertStore, EngineError> {
     let mut roots = RootCertStore::empty();
     let system = rustls_native_certs::load_native_certs();
-    // A store has certificates that no verifier accepts, in every distribution; others go on without them too.
+    // A store has certificates that no verifier accepts, in every distribution; others go on
+    // without them too.
     roots.add_parsable_certificates(system.certs);
     if let Some(pem) = &spec.extra_roots_pem {
         add_given(&mut roots, pem)?;
     }
     if roots.is_empty() {
-        return Err(EngineError::NoRoots { errors: system.errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ") });
+        return Err(EngineError::NoRoots {
+            errors: system.errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+        });
     }
     Ok(roots)
 }
@@ -65,12 +82,15 @@ fn roots(spec: &TlsSpec) -> Result<RootCertStore, EngineError> {
 fn add_given(roots: &mut RootCertStore, pem: &str) -> Result<(), EngineError> {
     let mut count = 0;
     for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
-        let certificate = certificate.map_err(|error| EngineError::ExtraRoots(error.to_string()))?;
+        let certificate =
+            certificate.map_err(|error| EngineError::ExtraRoots(error.to_string()))?;
         roots.add(certificate).map_err(|error| EngineError::ExtraRoots(error.to_string()))?;
         count += 1;
     }
     if count == 0 {
-        return Err(EngineError::ExtraRoots("there is no `-----BEGIN CERTIFICATE-----` in it".into()));
+        return Err(EngineError::ExtraRoots(
+            "there is no `-----BEGIN CERTIFICATE-----` in it".into(),
+        ));
     }
     Ok(())
 }

@@ -1,7 +1,9 @@
-//! TLS as a codec between the event loop's bytes and HTTP: ciphertext in and plaintext to the decoder, requests in and ciphertext to the loop.
+//! TLS as a codec between the event loop's bytes and HTTP: ciphertext in and plaintext to the
+//! decoder, requests in and ciphertext to the loop.
 //!
-//! - [`config`]: what all connections of a load share; [`session`]: one connection's state; [`reason`]: what went wrong, in words;
-//!   [`tickets`]: sessions to resume; [`unverified`]: trusting whoever answers; [`probe`]: one handshake by itself.
+//! - [`config`]: what all connections of a load share; [`session`]: one connection's state;
+//!   [`reason`]: what went wrong, in words; [`tickets`]: sessions to resume; [`unverified`]:
+//!   trusting whoever answers; [`probe`]: one handshake by itself.
 //!
 //! Nothing here opens, reads or writes a socket but [`probe`].
 pub(crate) mod config;

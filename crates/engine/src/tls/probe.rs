@@ -9,9 +9,14 @@ use super::{Client, Session, reason};
 use crate::error::{EngineError, Remedy};
 
 /// Connects, does the handshake and says goodbye.
-pub(crate) fn handshake(address: SocketAddr, spec: &TlsSpec, timeout: Duration) -> Result<Negotiated, EngineError> {
+pub(crate) fn handshake(
+    address: SocketAddr,
+    spec: &TlsSpec,
+    timeout: Duration,
+) -> Result<Negotiated, EngineError> {
     let client = Client::new(spec)?;
-    converse(address, &client, timeout).map_err(|Failed { reason, remedy }| EngineError::Handshake { address, reason, remedy })
+    converse(address, &client, timeout)
+        .map_err(|Failed { reason, remedy }| EngineError::Handshake { address, reason, remedy })
 }
 
 /// A handshake that did not come to its end.

@@ -4,21 +4,28 @@ use rustls::{CertificateError, Error};
 use crate::error::Remedy;
 
 /// The server closed the connection instead of ending the handshake.
-pub(crate) const CLOSED_IN_HANDSHAKE: &str = "the server closed the connection during the handshake";
+pub(crate) const CLOSED_IN_HANDSHAKE: &str =
+    "the server closed the connection during the handshake";
 /// The same without a goodbye.
 pub(crate) const RESET_IN_HANDSHAKE: &str = "the connection broke during the handshake";
 /// The handshake took longer than a connection may.
 pub(crate) const HANDSHAKE_TIMEOUT: &str = "the handshake did not end in time";
-/// The end of a body that only the end of the connection marks is not authentic without close_notify (RFC 8446 section 6.1).
-pub(crate) const TRUNCATED: &str = "the connection ended without close_notify, so that the body may be truncated";
+/// The end of a body that only the end of the connection marks is not authentic without
+/// close_notify (RFC 8446 section 6.1).
+pub(crate) const TRUNCATED: &str =
+    "the connection ended without close_notify, so that the body may be truncated";
 
 /// What an error of the TLS library means to who runs a load.
 pub(crate) fn in_words(error: &Error) -> String {
     match error {
         Error::InvalidCertificate(certificate) => certificate_in_words(certificate),
-        Error::InvalidMessage(_) => "the server's bytes are not TLS: the port may speak plain HTTP".into(),
+        Error::InvalidMessage(_) => {
+            "the server's bytes are not TLS: the port may speak plain HTTP".into()
+        }
         Error::AlertReceived(alert) => format!("the server refused with the alert {alert:?}"),
-        Error::PeerIncompatible(why) => format!("the server has no TLS in common with this client: {why:?}"),
+        Error::PeerIncompatible(why) => {
+            format!("the server has no TLS in common with this client: {why:?}")
+        }
         Error::PeerMisbehaved(why) => format!("the server breaks the rules of TLS: {why:?}"),
         Error::NoCertificatesPresented => "the server has no certificate".into(),
         Error::DecryptError => "a record cannot be decrypted".into(),
@@ -35,8 +42,12 @@ fn bare(name: &str) -> &str {
 /// What may help against it.
 pub(crate) const fn remedy(error: &Error) -> Option<Remedy> {
     match error {
-        Error::InvalidCertificate(CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. }) => Some(Remedy::OtherName),
-        Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature) => Some(Remedy::TrustRoot),
+        Error::InvalidCertificate(
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+        ) => Some(Remedy::OtherName),
+        Error::InvalidCertificate(
+            CertificateError::UnknownIssuer | CertificateError::BadSignature,
+        ) => Some(Remedy::TrustRoot),
         Error::InvalidCertificate(_) => Some(Remedy::DoNotVerify),
         Error::InvalidMessage(_) => Some(Remedy::PlainHttp),
         _ => None,
@@ -45,13 +56,23 @@ pub(crate) const fn remedy(error: &Error) -> Option<Remedy> {
 
 fn certificate_in_words(error: &CertificateError) -> String {
     match error {
-        CertificateError::UnknownIssuer => "the certificate is not signed by a trusted authority".into(),
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => "the certificate has expired".into(),
-        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => "the certificate is not valid yet".into(),
+        CertificateError::UnknownIssuer => {
+            "the certificate is not signed by a trusted authority".into()
+        }
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            "the certificate has expired".into()
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "the certificate is not valid yet".into()
+        }
         CertificateError::NotValidForName => "the certificate is for another name".into(),
         CertificateError::NotValidForNameContext { expected, presented } => {
             let names: Vec<&str> = presented.iter().map(|name| bare(name)).collect();
-            format!("the certificate is for {}, not for {}", if names.is_empty() { "no name".into() } else { names.join(", ") }, expected.to_str())
+            format!(
+                "the certificate is for {}, not for {}",
+                if names.is_empty() { "no name".into() } else { names.join(", ") },
+                expected.to_str()
+            )
         }
         CertificateError::Revoked => "the certificate was revoked".into(),
         CertificateError::BadSignature => "the certificate's signature is wrong".into(),

@@ -1,4 +1,5 @@
-//! One connection's TLS: bytes of the network on one side, bytes of HTTP on the other. It owns no socket and reads no clock.
+//! One connection's TLS: bytes of the network on one side, bytes of HTTP on the other. It owns no
+//! socket and reads no clock.
 use std::sync::Arc;
 
 use pippin_model::tls::Negotiated;
@@ -8,7 +9,8 @@ use rustls::{Error, HandshakeKind};
 
 use super::Client;
 
-/// A record's header, padding type and tag: 22 bytes in TLS 1.3, 29 in TLS 1.2; and a key update that may go first.
+/// A record's header, padding type and tag: 22 bytes in TLS 1.3, 29 in TLS 1.2; and a key update
+/// that may go first.
 const RECORD_OVERHEAD: usize = 64;
 /// The plaintext of a record at the most (RFC 8446 section 5.1).
 const RECORD_BYTES: usize = 16 * 1024;
@@ -48,9 +50,21 @@ impl std::fmt::Debug for Session {
 impl Session {
     /// A session whose first message lies in [`Session::outgoing`].
     pub fn new(client: &Client, connect_began: u64) -> Result<Self, Error> {
-        let tls = UnbufferedClientConnection::new(Arc::clone(&client.config), client.server_name.clone())?;
+        let tls = UnbufferedClientConnection::new(
+            Arc::clone(&client.config),
+            client.server_name.clone(),
+        )?;
         let (incoming, outgoing) = (Vec::new(), Vec::new());
-        let mut session = Self { tls, incoming, outgoing, sent: 0, is_secured: false, is_closed_by_peer: false, is_blocked: false, connect_began };
+        let mut session = Self {
+            tls,
+            incoming,
+            outgoing,
+            sent: 0,
+            is_secured: false,
+            is_closed_by_peer: false,
+            is_blocked: false,
+            connect_began,
+        };
         session.receive(&mut [], &mut Vec::new())?;
         Ok(session)
     }
@@ -60,14 +74,17 @@ impl Session {
         self.is_secured
     }
 
-    /// Whether the server has ended its side with close_notify: nothing more comes, and nothing is missing.
+    /// Whether the server has ended its side with close_notify: nothing more comes, and nothing is
+    /// missing.
     pub const fn is_closed_by_peer(&self) -> bool {
         self.is_closed_by_peer
     }
 
-    /// Takes what the network brought, in pieces of any size, and appends what it holds to `plaintext`. `input` is decrypted in place.
+    /// Takes what the network brought, in pieces of any size, and appends what it holds to
+    /// `plaintext`. `input` is decrypted in place.
     ///
-    /// After an error the session is of no further use; an alert for the server may lie in [`Session::outgoing`].
+    /// After an error the session is of no further use; an alert for the server may lie in
+    /// [`Session::outgoing`].
     pub fn receive(&mut self, input: &mut [u8], plaintext: &mut Vec<u8>) -> Result<(), Error> {
         if self.incoming.is_empty() {
             let used = self.drive(input, plaintext)?;
@@ -90,7 +107,8 @@ impl Session {
     fn drive(&mut self, bytes: &mut [u8], plaintext: &mut Vec<u8>) -> Result<usize, Error> {
         let mut used = 0;
         loop {
-            let UnbufferedStatus { mut discard, state } = self.tls.process_tls_records(&mut bytes[used..]);
+            let UnbufferedStatus { mut discard, state } =
+                self.tls.process_tls_records(&mut bytes[used..]);
             let mut goes_on = true;
             match state {
                 Ok(ConnectionState::ReadTraffic(mut traffic)) => {
@@ -100,8 +118,11 @@ impl Session {
                         plaintext.extend_from_slice(record.payload);
                     }
                 }
-                Ok(ConnectionState::EncodeTlsData(mut message)) => grow(&mut self.outgoing, HANDSHAKE_BYTES, |space| message.encode(space))?,
-                // "Done" as far as the session is concerned: what is in `outgoing` is sent in order, whenever that is.
+                Ok(ConnectionState::EncodeTlsData(mut message)) => {
+                    grow(&mut self.outgoing, HANDSHAKE_BYTES, |space| message.encode(space))?
+                }
+                // "Done" as far as the session is concerned: what is in `outgoing` is sent in
+                // order, whenever that is.
                 Ok(ConnectionState::TransmitTlsData(message)) => message.done(),
                 Ok(ConnectionState::PeerClosed) => self.is_closed_by_peer = true,
                 Ok(ConnectionState::WriteTraffic(_)) => {
@@ -123,7 +144,9 @@ impl Session {
 
     /// After an error: what the server is to be told of it.
     fn encode_alert(&mut self) {
-        if let Ok(ConnectionState::EncodeTlsData(mut message)) = self.tls.process_tls_records(&mut []).state {
+        if let Ok(ConnectionState::EncodeTlsData(mut message)) =
+            self.tls.process_tls_records(&mut []).state
+        {
             // An alert that cannot be told is no second error.
             let _ = grow(&mut self.outgoing, RECORD_OVERHEAD, |space| message.encode(space));
         }
@@ -133,16 +156,22 @@ impl Session {
     pub fn seal(&mut self, plaintext: &[u8]) -> Result<(), Error> {
         let space = plaintext.len() + (plaintext.len() / RECORD_BYTES + 1) * RECORD_OVERHEAD;
         match self.tls.process_tls_records(&mut self.incoming).state? {
-            ConnectionState::WriteTraffic(mut traffic) => grow(&mut self.outgoing, space, |space| traffic.encrypt(plaintext, space)),
+            ConnectionState::WriteTraffic(mut traffic) => {
+                grow(&mut self.outgoing, space, |space| traffic.encrypt(plaintext, space))
+            }
             _ => Err(Error::HandshakeNotComplete),
         }
     }
 
     /// Says that nothing more will be sent (RFC 8446 section 6.1).
     pub fn say_goodbye(&mut self) {
-        if let Ok(ConnectionState::WriteTraffic(mut traffic)) = self.tls.process_tls_records(&mut self.incoming).state {
+        if let Ok(ConnectionState::WriteTraffic(mut traffic)) =
+            self.tls.process_tls_records(&mut self.incoming).state
+        {
             // Whether the goodbye can be said changes nothing: the connection is closed next.
-            let _ = grow(&mut self.outgoing, RECORD_OVERHEAD, |space| traffic.queue_close_notify(space));
+            let _ = grow(&mut self.outgoing, RECORD_OVERHEAD, |space| {
+                traffic.queue_close_notify(space)
+            });
         }
     }
 
@@ -164,9 +193,22 @@ impl Session {
     /// What the handshake agreed on, once it is done.
     pub fn negotiated(&self) -> Negotiated {
         Negotiated {
-            version: self.tls.protocol_version().and_then(|version| version.as_str()).map_or("unknown".into(), version_name),
-            cipher_suite: self.tls.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str()).unwrap_or("unknown").into(),
-            key_exchange: self.tls.negotiated_key_exchange_group().and_then(|group| group.name().as_str()).map(Into::into),
+            version: self
+                .tls
+                .protocol_version()
+                .and_then(|version| version.as_str())
+                .map_or("unknown".into(), version_name),
+            cipher_suite: self
+                .tls
+                .negotiated_cipher_suite()
+                .and_then(|suite| suite.suite().as_str())
+                .unwrap_or("unknown")
+                .into(),
+            key_exchange: self
+                .tls
+                .negotiated_key_exchange_group()
+                .and_then(|group| group.name().as_str())
+                .map(Into::into),
             alpn: self.tls.alpn_protocol().map(|name| String::from_utf8_lossy(name).into_owned()),
             handshakes: 1,
             resumed: u64::from(self.tls.handshake_kind() == Some(HandshakeKind::Resumed)),
@@ -202,8 +244,13 @@ impl TooSmall for EncryptError {
     }
 }
 
-/// Appends to `bytes` what `write` writes, which gets `space` bytes, or as many as it says it needs.
-fn grow<E: TooSmall + ToString>(bytes: &mut Vec<u8>, space: usize, mut write: impl FnMut(&mut [u8]) -> Result<usize, E>) -> Result<(), Error> {
+/// Appends to `bytes` what `write` writes, which gets `space` bytes, or as many as it says it
+/// needs.
+fn grow<E: TooSmall + ToString>(
+    bytes: &mut Vec<u8>,
+    space: usize,
+    mut write: impl FnMut(&mut [u8]) -> Result<usize, E>,
+) -> Result<(), Error> {
     let before = bytes.len();
     bytes.resize(before + space, 0);
     let mut written = write(&mut bytes[before..]);

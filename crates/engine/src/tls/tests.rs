@@ -19,7 +19,12 @@ struct Pair {
 impl Pair {
     fn new(certified: &Certified, verify: bool) -> Self {
         let authority = Authority::new();
-        let spec = TlsSpec { server_name: "localhost".into(), extra_roots_pem: Some(authority.pem()), verify, resume: false };
+        let spec = TlsSpec {
+            server_name: "localhost".into(),
+            extra_roots_pem: Some(authority.pem()),
+            verify,
+            resume: false,
+        };
         let session = Session::new(&Client::new(&spec).unwrap(), 0).unwrap();
         let server = ServerConnection::new(authority.server(certified)).unwrap();
         let mut pair = Self { session, server };
@@ -103,9 +108,15 @@ fn an_answer_may_be_cut_at_every_byte() {
 fn a_handshake_may_come_a_byte_at_a_time() {
     for certified in versions() {
         let authority = Authority::new();
-        let spec = TlsSpec { server_name: "localhost".into(), extra_roots_pem: Some(authority.pem()), verify: true, resume: false };
+        let spec = TlsSpec {
+            server_name: "localhost".into(),
+            extra_roots_pem: Some(authority.pem()),
+            verify: true,
+            resume: false,
+        };
         let session = Session::new(&Client::new(&spec).unwrap(), 0).unwrap();
-        let mut pair = Pair { session, server: ServerConnection::new(authority.server(&certified)).unwrap() };
+        let mut pair =
+            Pair { session, server: ServerConnection::new(authority.server(&certified)).unwrap() };
         while !pair.session.is_secured() || pair.server.is_handshaking() {
             pair.hand_over();
             let bytes = pair.server_bytes();
@@ -121,7 +132,9 @@ fn a_handshake_may_come_a_byte_at_a_time() {
 #[test]
 fn large_bodies_pass_through_many_records_in_both_directions() {
     let body: Vec<u8> = (0..1_000_000_u32).map(|i| (i % 251) as u8).collect();
-    for certified in [Certified::default(), Certified { record_bytes: Some(100), ..Certified::default() }] {
+    for certified in
+        [Certified::default(), Certified { record_bytes: Some(100), ..Certified::default() }]
+    {
         let mut pair = Pair::new(&certified, true);
         let bytes = pair.answer(&body);
         assert_eq!(pair.receive(&bytes, 5_000), body);
@@ -169,7 +182,10 @@ fn what_was_changed_on_the_way_is_an_error_and_the_server_is_told() {
     let mut bytes = pair.answer(ANSWER);
     *bytes.last_mut().unwrap() ^= 1;
     let mut plaintext = Vec::new();
-    assert_eq!(pair.session.receive(&mut bytes, &mut plaintext).unwrap_err(), rustls::Error::DecryptError);
+    assert_eq!(
+        pair.session.receive(&mut bytes, &mut plaintext).unwrap_err(),
+        rustls::Error::DecryptError
+    );
     assert!(plaintext.is_empty());
     pair.server.read_tls(&mut pair.session.outgoing()).unwrap();
     let told = pair.server.process_new_packets().unwrap_err();
@@ -178,7 +194,8 @@ fn what_was_changed_on_the_way_is_an_error_and_the_server_is_told() {
 
 #[test]
 fn whoever_answers_is_trusted_only_if_the_user_says_so() {
-    let expired = Certified { has_expired: true, names: vec!["example.org".into()], ..Certified::default() };
+    let expired =
+        Certified { has_expired: true, names: vec!["example.org".into()], ..Certified::default() };
     assert!(Pair::new(&expired, false).session.is_secured());
     assert!(Pair::new(&Certified { only_tls12: true, ..expired }, false).session.is_secured());
 }

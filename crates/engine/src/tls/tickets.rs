@@ -6,7 +6,8 @@ use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
 use rustls::pki_types::ServerName;
 
-/// Tickets kept at the most. rustls' own store keeps 8 for a server, of which a thousand connections that begin together would get 8.
+/// Tickets kept at the most. rustls' own store keeps 8 for a server, of which a thousand
+/// connections that begin together would get 8.
 const MOST: usize = 100_000;
 
 /// The store. A load has one server name, so that none of these needs a look at it.
@@ -49,7 +50,11 @@ impl ClientSessionStore for Tickets {
         self.kept().session = None;
     }
 
-    fn insert_tls13_ticket(&self, _server_name: ServerName<'static>, value: Tls13ClientSessionValue) {
+    fn insert_tls13_ticket(
+        &self,
+        _server_name: ServerName<'static>,
+        value: Tls13ClientSessionValue,
+    ) {
         let mut kept = self.kept();
         if kept.tickets.len() == MOST {
             kept.tickets.pop_front();
@@ -57,7 +62,10 @@ impl ClientSessionStore for Tickets {
         kept.tickets.push_back(value);
     }
 
-    fn take_tls13_ticket(&self, _server_name: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
+    fn take_tls13_ticket(
+        &self,
+        _server_name: &ServerName<'static>,
+    ) -> Option<Tls13ClientSessionValue> {
         // The newest: the others may have expired.
         self.kept().tickets.pop_back()
     }

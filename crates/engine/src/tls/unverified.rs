@@ -1,4 +1,5 @@
-//! A verifier that trusts whoever answers: the user's word (`verify = false`), for servers under test with certificates of their own making.
+//! A verifier that trusts whoever answers: the user's word (`verify = false`), for servers under
+//! test with certificates of their own making.
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -6,7 +7,8 @@ use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 
 use super::config::Provider;
 
-/// Takes any certificate; that the server holds its key is checked all the same, so that the handshake does the work of an honest one.
+/// Takes any certificate; that the server holds its key is checked all the same, so that the
+/// handshake does the work of an honest one.
 #[derive(Debug)]
 pub(super) struct Unverified {
     provider: Provider,
@@ -30,11 +32,21 @@ impl ServerCertVerifier for Unverified {
         Ok(ServerCertVerified::assertion())
     }
 
-    fn verify_tls12_signature(&self, message: &[u8], cert: &CertificateDer<'_>, dss: &DigitallySignedStruct) -> Result<HandshakeSignatureValid, Error> {
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
         verify_tls12_signature(message, cert, dss, &self.provider.signature_verification_algorithms)
     }
 
-    fn verify_tls13_signature(&self, message: &[u8], cert: &CertificateDer<'_>, dss: &DigitallySignedStruct) -> Result<HandshakeSignatureValid, Error> {
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
         verify_tls13_signature(message, cert, dss, &self.provider.signature_verification_algorithms)
     }
 

@@ -79,13 +79,17 @@ impl<I: Io> Worker<'_, I> {
         }
     }
 
-    /// Answers are complete and the connection is sound: whether it stays open, and what comes next.
+    /// Answers are complete and the connection is sound: whether it stays open, and what comes
+    /// next.
     #[inline]
     fn settled(&mut self, slot: u32) {
         let connection = &self.core.connections[slot as usize];
         if connection.in_flight == 0 && self.core.is_used_up(connection) {
             self.drop_connection(slot);
-        } else if connection.server_closes || (connection.in_flight == 0 && (self.io.is_closing(slot) || self.core.is_closed_by_peer(slot))) {
+        } else if connection.server_closes
+            || (connection.in_flight == 0
+                && (self.io.is_closing(slot) || self.core.is_closed_by_peer(slot)))
+        {
             self.server_closed(slot);
         }
         let now = self.core.now;
@@ -105,8 +109,12 @@ impl Core<'_> {
         let mut settled = 0;
         while self.connections[slot as usize].in_flight > 0 {
             match self.decode(slot, input) {
-                Err(DecodeError::Malformed(_)) => return Reading { settled, fault: Some(ErrorKind::Malformed) },
-                Err(DecodeError::TooLarge(_)) => return Reading { settled, fault: Some(ErrorKind::TooLarge) },
+                Err(DecodeError::Malformed(_)) => {
+                    return Reading { settled, fault: Some(ErrorKind::Malformed) };
+                }
+                Err(DecodeError::TooLarge(_)) => {
+                    return Reading { settled, fault: Some(ErrorKind::TooLarge) };
+                }
                 Ok(None) => return Reading { settled, fault: None },
                 Ok(Some(used)) => input = &input[used..],
             }
@@ -133,10 +141,15 @@ impl Core<'_> {
     #[inline]
     fn decode(&mut self, slot: u32, input: &[u8]) -> Result<Option<usize>, DecodeError> {
         let connection = &mut self.connections[slot as usize];
-        let request = &self.in_flight[slot as usize * self.pipeline as usize + connection.head as usize];
+        let request =
+            &self.in_flight[slot as usize * self.pipeline as usize + connection.head as usize];
         let template = self.wire.template(request.template);
         let limits = self.spec.limits;
-        let rules = Rules { head_only: template.head_only, head_bytes: limits.head_bytes, body_bytes: limits.body_bytes };
+        let rules = Rules {
+            head_only: template.head_only,
+            head_bytes: limits.head_bytes,
+            body_bytes: limits.body_bytes,
+        };
         let position = connection.decoder.body_bytes();
         let mut interim = 0;
         let mut answer = Answer {
@@ -156,13 +169,16 @@ impl Core<'_> {
         step.map(|step| step.complete.then_some(step.used))
     }
 
-    /// Records the answer at the head of the line. `surplus`: bytes followed it that belong to no answer.
+    /// Records the answer at the head of the line. `surplus`: bytes followed it that belong to no
+    /// answer.
     #[inline]
     pub(super) fn complete(&mut self, slot: u32, surplus: bool) {
         let now = self.now;
         let connection = &mut self.connections[slot as usize];
-        let request = self.in_flight[slot as usize * self.pipeline as usize + connection.head as usize];
-        connection.head = if connection.head + 1 == self.pipeline { 0 } else { connection.head + 1 };
+        let request =
+            self.in_flight[slot as usize * self.pipeline as usize + connection.head as usize];
+        connection.head =
+            if connection.head + 1 == self.pipeline { 0 } else { connection.head + 1 };
         connection.in_flight -= 1;
         connection.served += 1;
         connection.free_at = now;

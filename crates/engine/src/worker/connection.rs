@@ -34,7 +34,8 @@ pub(super) struct Connection {
     pub pending_since: u64,
     /// When the connection last became free for a request: opened, or an answer complete.
     pub free_at: u64,
-    /// When `connect()` was issued; then, when the TLS handshake began; later, when the head of the present answer was complete.
+    /// When `connect()` was issued; then, when the TLS handshake began; later, when the head of the
+    /// present answer was complete.
     pub mark: u64,
     /// What is still to be written of the last send.
     pub unsent: Slice,
@@ -101,6 +102,10 @@ mod tests {
 
     #[test]
     fn a_connection_stays_far_below_its_budget() {
-        assert!(size_of::<Connection>() + size_of::<InFlight>() <= 256, "{}", size_of::<Connection>() + size_of::<InFlight>());
+        assert!(
+            size_of::<Connection>() + size_of::<InFlight>() <= 256,
+            "{}",
+            size_of::<Connection>() + size_of::<InFlight>()
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Everything that can go wrong: connections that do not open, break or close, answers that do not come.
+//! Everything that can go wrong: connections that do not open, break or close, answers that do not
+//! come.
 use pippin_model::load_result::ErrorKind;
 
 use super::connection::{InFlight, Link};
@@ -33,7 +34,11 @@ impl<I: Io> Worker<'_, I> {
         }
         let pending = std::mem::take(&mut connection.pending);
         let intended_at = connection.pending_since;
-        let stretch = if pending > 0 { core.stretch_of(intended_at) } else { core.recorder.stretch_of_first() };
+        let stretch = if pending > 0 {
+            core.stretch_of(intended_at)
+        } else {
+            core.recorder.stretch_of_first()
+        };
         core.recorder.error(stretch, kind);
         core.recorder.tally(stretch).requests.unsent += u64::from(pending);
         core.open_requests -= u64::from(pending);
@@ -51,7 +56,11 @@ impl<I: Io> Worker<'_, I> {
         match connection.link {
             Link::Up => {}
             Link::Securing => {
-                let why = if errno.is_none() { reason::CLOSED_IN_HANDSHAKE } else { reason::RESET_IN_HANDSHAKE };
+                let why = if errno.is_none() {
+                    reason::CLOSED_IN_HANDSHAKE
+                } else {
+                    reason::RESET_IN_HANDSHAKE
+                };
                 return self.handshake_failed(slot, why);
             }
             Link::Down | Link::Connecting => return,
@@ -82,7 +91,8 @@ impl<I: Io> Worker<'_, I> {
         }
     }
 
-    /// The connection is of no further use, for this reason; `settled` answers were complete before that.
+    /// The connection is of no further use, for this reason; `settled` answers were complete before
+    /// that.
     #[cold]
     pub(super) fn broken(&mut self, slot: u32, kind: ErrorKind, settled: u32) {
         let failed = self.core.fail_all(slot, kind);
@@ -93,7 +103,8 @@ impl<I: Io> Worker<'_, I> {
         }
     }
 
-    /// The server closes after a complete answer, or has said so. Requests that were sent behind that answer fail.
+    /// The server closes after a complete answer, or has said so. Requests that were sent behind
+    /// that answer fail.
     pub(super) fn server_closed(&mut self, slot: u32) {
         self.core.fail_all(slot, ErrorKind::CloseBeforeAnswer);
         let served = u64::from(self.core.connections[slot as usize].served);
@@ -114,18 +125,23 @@ impl<I: Io> Worker<'_, I> {
         core.recorder.live -= 1;
     }
 
-    /// Whether the requests under way can be sent again on a new connection, as every browser does: the server closed a connection that
-    /// had served before, and its kernel never acknowledged them, so that nobody can have read them (RFC 9112 section 9.3.1).
+    /// Whether the requests under way can be sent again on a new connection, as every browser does:
+    /// the server closed a connection that had served before, and its kernel never acknowledged
+    /// them, so that nobody can have read them (RFC 9112 section 9.3.1).
     fn may_send_again(&self, slot: u32) -> bool {
         let connection = &self.core.connections[slot as usize];
         connection.served > 0
-            && self.core.under_way(slot).all(|request| self.core.wire.template(request.template).idempotent)
+            && self
+                .core
+                .under_way(slot)
+                .all(|request| self.core.wire.template(request.template).idempotent)
             && self.io.is_undelivered(slot) == Some(true)
     }
 
     fn send_again(&mut self, slot: u32) {
         let core = &mut self.core;
-        let first = core.in_flight[slot as usize * core.pipeline as usize + core.connections[slot as usize].head as usize];
+        let first = core.in_flight[slot as usize * core.pipeline as usize
+            + core.connections[slot as usize].head as usize];
         let connection = &mut core.connections[slot as usize];
         let count = std::mem::take(&mut connection.in_flight);
         connection.pending = count;
@@ -137,8 +153,9 @@ impl<I: Io> Worker<'_, I> {
         self.open(slot);
     }
 
-    /// Looks through all connections for requests and connects that have taken too long. Costs nothing while nothing is late: it runs
-    /// when the oldest of those that were open at the last look would be too old.
+    /// Looks through all connections for requests and connects that have taken too long. Costs
+    /// nothing while nothing is late: it runs when the oldest of those that were open at the last
+    /// look would be too old.
     pub(super) fn look_for_timeouts(&mut self) {
         let now = self.core.now;
         if now < self.core.next_timeout_scan {
@@ -150,9 +167,14 @@ impl<I: Io> Worker<'_, I> {
             let connection = &self.core.connections[slot as usize];
             let deadline = match connection.link {
                 Link::Connecting => connection.mark + timeouts.connect_ns,
-                Link::Securing => connection.tls.as_ref().map_or(connection.mark, |session| session.connect_began) + timeouts.connect_ns,
+                Link::Securing => {
+                    connection.tls.as_ref().map_or(connection.mark, |session| session.connect_began)
+                        + timeouts.connect_ns
+                }
                 Link::Up if connection.in_flight > 0 => {
-                    self.core.under_way(slot).next().map_or(UNKNOWN, |request| request.sent_at.saturating_add(timeouts.request_ns))
+                    self.core.under_way(slot).next().map_or(UNKNOWN, |request| {
+                        request.sent_at.saturating_add(timeouts.request_ns)
+                    })
                 }
                 _ => continue,
             };
@@ -178,15 +200,21 @@ impl Core<'_> {
     pub(super) fn under_way(&self, slot: u32) -> impl Iterator<Item = &InFlight> {
         let connection = &self.connections[slot as usize];
         let base = slot as usize * self.pipeline as usize;
-        (0..connection.in_flight).map(move |i| &self.in_flight[base + ((connection.head + i) % self.pipeline) as usize])
+        (0..connection.in_flight)
+            .map(move |i| &self.in_flight[base + ((connection.head + i) % self.pipeline) as usize])
     }
 
-    /// All requests under way on a connection fail: the oldest for this reason, those behind it because their answers never came.
+    /// All requests under way on a connection fail: the oldest for this reason, those behind it
+    /// because their answers never came.
     fn fail_all(&mut self, slot: u32, kind: ErrorKind) -> u32 {
         let requests: Vec<InFlight> = self.under_way(slot).copied().collect();
         self.connections[slot as usize].in_flight = 0;
         for (place, request) in requests.iter().enumerate() {
-            let behind = if kind == ErrorKind::Timeout { ErrorKind::Timeout } else { ErrorKind::CloseBeforeAnswer };
+            let behind = if kind == ErrorKind::Timeout {
+                ErrorKind::Timeout
+            } else {
+                ErrorKind::CloseBeforeAnswer
+            };
             let kind = if place == 0 { kind } else { behind };
             let stretch = request.stretch as usize;
             self.recorder.error(stretch, kind);
@@ -217,7 +245,8 @@ impl Core<'_> {
             }
             let connection = &self.connections[slot as usize];
             if connection.pending > 0 {
-                let (stretch, pending) = (self.stretch_of(connection.pending_since), connection.pending);
+                let (stretch, pending) =
+                    (self.stretch_of(connection.pending_since), connection.pending);
                 self.recorder.tally(stretch).requests.unsent += u64::from(pending);
             }
         }
@@ -225,7 +254,8 @@ impl Core<'_> {
 }
 
 impl Tally {
-    /// Records how late a request was sent that is not answered; once for each, when its fate is known.
+    /// Records how late a request was sent that is not answered; once for each, when its fate is
+    /// known.
     fn lags(&mut self, request: &InFlight) {
         self.spans.send_lag.record(request.send_lag_ns());
         self.spans.own_lag.record(request.own_lag_ns());

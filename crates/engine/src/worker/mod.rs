@@ -1,7 +1,10 @@
-//! A thread of the load: its connections, its event loop, its measurements. Shares nothing with the others on the hot path.
+//! A thread of the load: its connections, its event loop, its measurements. Shares nothing with the
+//! others on the hot path.
 //!
-//! - this file: the loop; [`users`]: when a request is due; [`sending`]: opening and writing; [`answers`]: reading and judging;
-//!   [`polling`]: staying awake for an answer; [`losses`]: everything that can go wrong; [`securing`]: TLS, between the event loop and the two; [`connection`]: the state.
+//! - this file: the loop; [`users`]: when a request is due; [`sending`]: opening and writing;
+//!   [`answers`]: reading and judging; [`polling`]: staying awake for an answer; [`losses`]:
+//!   everything that can go wrong; [`securing`]: TLS, between the event loop and the two;
+//!   [`connection`]: the state.
 mod answers;
 mod connection;
 mod losses;
@@ -32,8 +35,8 @@ use users::Users;
 
 /// The longest sleep: how late a thread can notice that the load was stopped.
 const MAX_WAIT_NS: u64 = 10_000_000;
-/// Connections that all threads together open at the same time before the load; more would overflow the listen queues of many
-/// servers, whose dropped SYN comes again only after a second.
+/// Connections that all threads together open at the same time before the load; more would overflow
+/// the listen queues of many servers, whose dropped SYN comes again only after a second.
 const OPENING_AT_ONCE: u32 = 64;
 
 /// What a worker is to do.
@@ -41,7 +44,8 @@ pub(crate) struct Assignment<'a> {
     pub spec: &'a LoadSpec,
     /// Which of the threads this is.
     pub thread: u32,
-    /// Connections (or devices) of this thread, and the number of the first of them in the whole load.
+    /// Connections (or devices) of this thread, and the number of the first of them in the whole
+    /// load.
     pub slots: u32,
     pub first_slot: u32,
     /// Requests that this thread schedules at the most.
@@ -94,13 +98,15 @@ struct Core<'a> {
     template: u32,
     cache: HeadCache,
     timers: Wheel,
-    /// Slots whose user is still to begin, and since when (now, if that is not said); and how many connections are being opened.
+    /// Slots whose user is still to begin, and since when (now, if that is not said); and how many
+    /// connections are being opened.
     to_open: VecDeque<(u32, Option<u64>)>,
     connecting: u32,
     /// The schedule has not started yet.
     is_setting_up: bool,
     opening_at_once: u32,
-    /// The number of the next connection that is opened, which decides its addresses; threads begin at different numbers.
+    /// The number of the next connection that is opened, which decides its addresses; threads begin
+    /// at different numbers.
     nth: u64,
     /// Slots whose last send (of so many requests) is queued in the event loop and not stamped yet.
     queued: Vec<(u32, u32)>,
@@ -118,37 +124,42 @@ struct Core<'a> {
 
 impl<'a, I: Io> Worker<'a, I> {
     pub fn new(assignment: &Assignment<'a>, recorder: Recorder) -> std::io::Result<Self> {
-        let Assignment { spec, thread, slots, first_slot, quota, timeline, progress, .. } = *assignment;
+        let Assignment { spec, thread, slots, first_slot, quota, timeline, progress, .. } =
+            *assignment;
         let io = I::new(slots, &assignment.wire, &assignment.endpoints)?;
         let pipeline = spec.connections.pipeline;
         let now = clock::now_ns();
-        let core = Core {
-            spec,
-            wire: Arc::clone(&assignment.wire),
-            security: assignment.tls.clone().zip(spec.tls.as_ref()).map(|(client, tls)| Security::new(client, crate::tls::config::nothing_yet(tls))),
-            timeline,
-            progress,
-            recorder,
-            users: Users::new(spec, thread),
-            connections: (0..slots).map(|_| Connection::new()).collect(),
-            in_flight: vec![InFlight::default(); slots as usize * pipeline as usize],
-            pipeline,
-            template: (u64::from(thread) * u64::from(assignment.wire.count()) / u64::from(spec.threads)) as u32,
-            cache: HeadCache::default(),
-            timers: Wheel::new(slots, now),
-            to_open: VecDeque::new(),
-            connecting: 0,
-            is_setting_up: false,
-            opening_at_once: (OPENING_AT_ONCE / spec.threads).max(1),
-            nth: u64::from(first_slot),
-            queued: Vec::new(),
-            open_requests: 0,
-            quota,
-            next_timeout_scan: UNKNOWN,
-            now,
-            spin_ns: 0,
-            marks: Vec::new(),
-        };
+        let core =
+            Core {
+                spec,
+                wire: Arc::clone(&assignment.wire),
+                security: assignment.tls.clone().zip(spec.tls.as_ref()).map(|(client, tls)| {
+                    Security::new(client, crate::tls::config::nothing_yet(tls))
+                }),
+                timeline,
+                progress,
+                recorder,
+                users: Users::new(spec, thread),
+                connections: (0..slots).map(|_| Connection::new()).collect(),
+                in_flight: vec![InFlight::default(); slots as usize * pipeline as usize],
+                pipeline,
+                template: (u64::from(thread) * u64::from(assignment.wire.count())
+                    / u64::from(spec.threads)) as u32,
+                cache: HeadCache::default(),
+                timers: Wheel::new(slots, now),
+                to_open: VecDeque::new(),
+                connecting: 0,
+                is_setting_up: false,
+                opening_at_once: (OPENING_AT_ONCE / spec.threads).max(1),
+                nth: u64::from(first_slot),
+                queued: Vec::new(),
+                open_requests: 0,
+                quota,
+                next_timeout_scan: UNKNOWN,
+                now,
+                spin_ns: 0,
+                marks: Vec::new(),
+            };
         Ok(Self { io, core })
     }
 
@@ -205,7 +216,9 @@ impl<'a, I: Io> Worker<'a, I> {
                 Event::Connected { slot } => self.connected(slot),
                 Event::Writable { slot } => self.writable(slot),
                 Event::Closed { slot, errno } => self.closed(slot, errno),
-                Event::ConnectFailed { slot, errno } => self.connect_failed(slot, losses::connect_error(errno)),
+                Event::ConnectFailed { slot, errno } => {
+                    self.connect_failed(slot, losses::connect_error(errno))
+                }
             }
             if self.core.recorder.finished_at.is_some() {
                 return Ok(true);
@@ -218,7 +231,8 @@ impl<'a, I: Io> Worker<'a, I> {
         Ok(found)
     }
 
-    /// Queued sends are about to be handed to the kernel: that is the instant at which they are sent.
+    /// Queued sends are about to be handed to the kernel: that is the instant at which they are
+    /// sent.
     #[inline]
     fn stamp_queued(&mut self) {
         if !self.core.queued.is_empty() {
@@ -247,7 +261,9 @@ impl<'a, I: Io> Worker<'a, I> {
             match self.core.recorder.cross() {
                 Crossing::Window => {}
                 Crossing::Stretch => {
-                    if self.core.recorder.current == crate::recorder::MEASURED && self.core.users.carries_over() {
+                    if self.core.recorder.current == crate::recorder::MEASURED
+                        && self.core.users.carries_over()
+                    {
                         self.core.carry_over();
                     }
                     self.mark();
@@ -258,7 +274,11 @@ impl<'a, I: Io> Worker<'a, I> {
     }
 
     fn mark(&mut self) {
-        let mark = Mark { cpu_ns: clock::thread_cpu_ns(), spin_ns: self.core.spin_ns, syscalls: self.io.syscalls() };
+        let mark = Mark {
+            cpu_ns: clock::thread_cpu_ns(),
+            spin_ns: self.core.spin_ns,
+            syscalls: self.io.syscalls(),
+        };
         self.core.marks.push(mark);
     }
 
@@ -271,7 +291,8 @@ impl<'a, I: Io> Worker<'a, I> {
     }
 }
 
-/// Queued sends are handed over at the latest when there are this many: the first must not wait for the decoding of all answers.
+/// Queued sends are handed over at the latest when there are this many: the first must not wait for
+/// the decoding of all answers.
 const SUBMIT_AT: usize = 16;
 
 impl Core<'_> {

@@ -1,5 +1,6 @@
-//! Polling for the answer of an open loop's request. Waking up takes a thread some 5 us on bare metal and 40 us in a virtual machine, all of
-//! which a sleeper would measure as the target's: where answers come soon, it pays to stay awake for them.
+//! Polling for the answer of an open loop's request. Waking up takes a thread some 5 us on bare
+//! metal and 40 us in a virtual machine, all of which a sleeper would measure as the target's:
+//! where answers come soon, it pays to stay awake for them.
 
 /// Decides after each send whether to stay awake for its answer, by what the last ones did.
 pub(super) struct AnswerPolling {
@@ -13,7 +14,8 @@ pub(super) struct AnswerPolling {
     sends: u32,
 }
 
-/// Where polling does not pay, every so many sends are tried all the same: the target may have become faster.
+/// Where polling does not pay, every so many sends are tried all the same: the target may have
+/// become faster.
 const TRY_EVERY: u32 = 32;
 const SURE: u32 = 8;
 
@@ -30,7 +32,8 @@ impl AnswerPolling {
             self.pays /= 2;
         }
         self.sends = self.sends.wrapping_add(1);
-        self.is_awaited = self.at_most_ns > 0 && (self.pays > 0 || self.sends.is_multiple_of(TRY_EVERY));
+        self.is_awaited =
+            self.at_most_ns > 0 && (self.pays > 0 || self.sends.is_multiple_of(TRY_EVERY));
         self.until = if self.is_awaited { now + self.at_most_ns } else { 0 };
     }
 

@@ -1,4 +1,5 @@
-//! Connections over TLS: the handshake, and the way of bytes through the codec. In a load without TLS nothing of this runs.
+//! Connections over TLS: the handshake, and the way of bytes through the codec. In a load without
+//! TLS nothing of this runs.
 use pippin_model::load_result::ErrorKind;
 use pippin_model::tls::TlsUse;
 
@@ -49,7 +50,11 @@ impl<I: Io> Worker<'_, I> {
         let input = self.io.received_mut();
         let received = input.len();
         let core = &mut self.core;
-        let (Some(security), Some(session)) = (&mut core.security, &mut core.connections[slot as usize].tls) else { return };
+        let (Some(security), Some(session)) =
+            (&mut core.security, &mut core.connections[slot as usize].tls)
+        else {
+            return;
+        };
         let mut plaintext = std::mem::take(&mut security.plaintext);
         let result = session.receive(input, &mut plaintext);
         // Only now: a handshake is done, and a body is read, when the mathematics are.
@@ -70,13 +75,19 @@ impl<I: Io> Worker<'_, I> {
         }
     }
 
-    /// Plaintext goes the way of all answers; then the connection goes on, or ends for reasons of its own.
+    /// Plaintext goes the way of all answers; then the connection goes on, or ends for reasons of
+    /// its own.
     fn read_unsealed(&mut self, slot: u32, plaintext: &[u8], result: Result<(), rustls::Error>) {
-        let reading = if plaintext.is_empty() { Reading::default() } else { self.core.read(slot, plaintext) };
+        let reading =
+            if plaintext.is_empty() { Reading::default() } else { self.core.read(slot, plaintext) };
         match result {
             Err(error) => {
                 self.core.note_failure(&reason::in_words(&error));
-                if reading.fault.is_some() { self.has_read(slot, reading) } else { self.session_broken(slot, &error, reading.settled) }
+                if reading.fault.is_some() {
+                    self.has_read(slot, reading)
+                } else {
+                    self.session_broken(slot, &error, reading.settled)
+                }
             }
             Ok(()) => {
                 self.has_read(slot, reading);
@@ -90,7 +101,9 @@ impl<I: Io> Worker<'_, I> {
         let Some(session) = &self.core.connections[slot as usize].tls else { return };
         match (result, session.is_secured()) {
             (_, true) => self.secured(slot),
-            (Ok(()), false) if session.is_closed_by_peer() => self.handshake_failed(slot, reason::CLOSED_IN_HANDSHAKE),
+            (Ok(()), false) if session.is_closed_by_peer() => {
+                self.handshake_failed(slot, reason::CLOSED_IN_HANDSHAKE)
+            }
             (Ok(()), false) => _ = self.flush_or_fail(slot),
             (Err(error), false) => {
                 self.flush(slot);
@@ -135,7 +148,8 @@ impl<I: Io> Worker<'_, I> {
         self.connect_failed(slot, ErrorKind::Tls);
     }
 
-    /// A secured connection broke within TLS, after `settled` answers that came whole. An alert is a close with a reason; anything else is no TLS.
+    /// A secured connection broke within TLS, after `settled` answers that came whole. An alert is
+    /// a close with a reason; anything else is no TLS.
     fn session_broken(&mut self, slot: u32, error: &rustls::Error, settled: u32) {
         self.flush(slot);
         let is_alert = matches!(error, rustls::Error::AlertReceived(_));
@@ -161,7 +175,11 @@ impl<I: Io> Worker<'_, I> {
         let mut at = slice.start;
         while at < slice.end {
             let core = &mut self.core;
-            let Some(session) = core.connections[slot as usize].tls.as_mut().filter(|session| !session.is_blocked) else { break };
+            let Some(session) =
+                core.connections[slot as usize].tls.as_mut().filter(|session| !session.is_blocked)
+            else {
+                break;
+            };
             let end = (at + PORTION_BYTES).min(slice.end);
             if session.seal(core.wire.bytes(Slice { start: at, end })).is_err() {
                 return Sending::Failed(libc::EPROTO);
@@ -174,12 +192,18 @@ impl<I: Io> Worker<'_, I> {
                 failed @ Sending::Failed(_) => return failed,
             }
         }
-        if at == slice.end && !self.core.is_blocked(slot) { Sending::Done } else { Sending::Blocked(at - slice.start) }
+        if at == slice.end && !self.core.is_blocked(slot) {
+            Sending::Done
+        } else {
+            Sending::Blocked(at - slice.start)
+        }
     }
 
     /// Hands ciphertext to the kernel, as much as it takes.
     fn flush(&mut self, slot: u32) -> Sending {
-        let Some(session) = &mut self.core.connections[slot as usize].tls else { return Sending::Done };
+        let Some(session) = &mut self.core.connections[slot as usize].tls else {
+            return Sending::Done;
+        };
         if session.is_blocked {
             return Sending::Blocked(0);
         }
@@ -228,12 +252,19 @@ impl Core<'_> {
     /// Whether the server has said that nothing more will come.
     #[inline]
     pub(super) fn is_closed_by_peer(&self, slot: u32) -> bool {
-        self.connections[slot as usize].tls.as_ref().is_some_and(|session| session.is_closed_by_peer())
+        self.connections[slot as usize]
+            .tls
+            .as_ref()
+            .is_some_and(|session| session.is_closed_by_peer())
     }
 
-    /// Whether the end of the connection is the server's word, and not that of anyone between: TCP's is taken as it comes, TLS has its own.
+    /// Whether the end of the connection is the server's word, and not that of anyone between:
+    /// TCP's is taken as it comes, TLS has its own.
     pub(super) fn end_is_authentic(&self, slot: u32) -> bool {
-        self.connections[slot as usize].tls.as_ref().is_none_or(|session| session.is_closed_by_peer())
+        self.connections[slot as usize]
+            .tls
+            .as_ref()
+            .is_none_or(|session| session.is_closed_by_peer())
     }
 
     fn is_blocked(&self, slot: u32) -> bool {

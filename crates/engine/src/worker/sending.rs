@@ -66,7 +66,8 @@ impl<I: Io> Worker<'_, I> {
             Sending::Done => self.core.stamp(slot, count, sent_at),
             Sending::Queued => self.core.queued.push((slot, count)),
             Sending::Blocked(written) => {
-                self.core.connections[slot as usize].unsent = Slice { start: slice.start + written, end: slice.end };
+                self.core.connections[slot as usize].unsent =
+                    Slice { start: slice.start + written, end: slice.end };
                 self.core.stamp(slot, count, sent_at);
             }
             Sending::Failed(errno) => {
@@ -124,7 +125,8 @@ impl Core<'_> {
         let base = slot as usize * self.pipeline as usize;
         for _ in 0..count {
             let place = (connection.head + connection.in_flight) % self.pipeline;
-            self.in_flight[base + place as usize] = InFlight { intended_at, sendable_at, sent_at, template: self.template, stretch };
+            self.in_flight[base + place as usize] =
+                InFlight { intended_at, sendable_at, sent_at, template: self.template, stretch };
             connection.in_flight += 1;
             self.template += 1;
             if self.template == self.wire.count() {
@@ -143,7 +145,8 @@ impl Core<'_> {
         let connection = &self.connections[slot as usize];
         let base = slot as usize * self.pipeline as usize;
         for i in connection.in_flight.saturating_sub(count)..connection.in_flight {
-            let request = &mut self.in_flight[base + ((connection.head + i) % self.pipeline) as usize];
+            let request =
+                &mut self.in_flight[base + ((connection.head + i) % self.pipeline) as usize];
             request.sent_at = sent_at;
             let lag_ns = request.send_lag_ns();
             self.recorder.sent_late_by(lag_ns);

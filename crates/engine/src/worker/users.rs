@@ -1,4 +1,5 @@
-//! Who sends the next request, and when: the schedule. Three kinds of users over the same connections.
+//! Who sends the next request, and when: the schedule. Three kinds of users over the same
+//! connections.
 use std::collections::VecDeque;
 
 use pippin_model::load_spec::{LoadSpec, Schedule};
@@ -17,7 +18,13 @@ pub(super) enum Users {
     /// One for each connection; the next request follows the last answer, after the think time.
     Closed { think: Option<ThinkTimes> },
     /// Arrivals that wait for nothing; connections that are free wait for them, in turn.
-    Open { arrivals: Arrivals, start: u64, free: VecDeque<u32>, spin_ns: u64, polling: AnswerPolling },
+    Open {
+        arrivals: Arrivals,
+        start: u64,
+        free: VecDeque<u32>,
+        spin_ns: u64,
+        polling: AnswerPolling,
+    },
     /// Each opens a connection, sends its requests with think time between, and is replaced.
     Devices(Devices),
 }
@@ -39,7 +46,8 @@ pub(super) struct Devices {
 /// How long before a deadline polling replaces sleeping, unless the load says otherwise.
 pub(crate) const DEFAULT_SPIN_NS: u64 = 50_000;
 
-/// For an answer the thread polls so many times as long: it takes a round trip, and a server that has to wake up.
+/// For an answer the thread polls so many times as long: it takes a round trip, and a server that
+/// has to wake up.
 const ANSWER_SPINS: u64 = 2;
 
 /// How long a user waits after a connection could not be opened, before it tries again.
@@ -56,7 +64,14 @@ impl Users {
                 let polling = AnswerPolling::new(spin_ns * ANSWER_SPINS);
                 Self::Open { arrivals, start: UNKNOWN, free: VecDeque::new(), spin_ns, polling }
             }
-            Schedule::Devices { devices, requests_per_device, think, ramp_up_ns, sustain_ns, .. } => Self::Devices(Devices {
+            Schedule::Devices {
+                devices,
+                requests_per_device,
+                think,
+                ramp_up_ns,
+                sustain_ns,
+                ..
+            } => Self::Devices(Devices {
                 think: think_times(*think),
                 requests_each: *requests_per_device,
                 all: u64::from(*devices),
@@ -70,9 +85,9 @@ impl Users {
         }
     }
 
-    /// Whether requests that are under way when measuring starts are measured: in a closed loop one follows the other without end, and
-    /// leaving those out would count a request for each user too few in every load. Elsewhere a request belongs to the stretch in which
-    /// it was intended.
+    /// Whether requests that are under way when measuring starts are measured: in a closed loop one
+    /// follows the other without end, and leaving those out would count a request for each user too
+    /// few in every load. Elsewhere a request belongs to the stretch in which it was intended.
     pub const fn carries_over(&self) -> bool {
         matches!(self, Self::Closed { .. })
     }
@@ -101,21 +116,33 @@ impl Devices {
     /// When the next device of the ramp is due; `None` when all have been.
     fn next_birth(&self) -> Option<u64> {
         let number = self.thread + self.born * self.threads;
-        (number < self.all).then(|| self.start + (u128::from(number) * u128::from(self.ramp_up_ns) / u128::from(self.all)) as u64)
+        (number < self.all).then(|| {
+            self.start
+                + (u128::from(number) * u128::from(self.ramp_up_ns) / u128::from(self.all)) as u64
+        })
     }
 }
 
 impl<I: Io> Worker<'_, I> {
-    /// Opens what must be open before the schedule starts: all connections, unless opening them is part of the load.
+    /// Opens what must be open before the schedule starts: all connections, unless opening them is
+    /// part of the load.
     pub(super) fn set_up(&mut self) -> std::io::Result<()> {
         self.core.next_timeout_scan = crate::clock::now_ns() + self.core.spec.timeouts.connect_ns;
         let mut to_open: VecDeque<u32> = match self.core.users {
-            Users::Closed { .. } if self.core.spec.connections.requests_per_connection == Some(1) => VecDeque::new(),
-            Users::Closed { .. } | Users::Open { .. } => (0..self.core.connections.len() as u32).collect(),
+            Users::Closed { .. }
+                if self.core.spec.connections.requests_per_connection == Some(1) =>
+            {
+                VecDeque::new()
+            }
+            Users::Closed { .. } | Users::Open { .. } => {
+                (0..self.core.connections.len() as u32).collect()
+            }
             Users::Devices(_) => VecDeque::new(),
         };
         self.core.is_setting_up = true;
-        while (!to_open.is_empty() || self.core.connecting > 0) && self.core.timeline.instants().end == UNKNOWN {
+        while (!to_open.is_empty() || self.core.connecting > 0)
+            && self.core.timeline.instants().end == UNKNOWN
+        {
             self.core.now = crate::clock::now_ns();
             while self.core.connecting < self.core.opening_at_once
                 && let Some(slot) = to_open.pop_front()
@@ -137,8 +164,12 @@ impl<I: Io> Worker<'_, I> {
         let timeouts = self.core.spec.timeouts;
         self.core.next_timeout_scan = at + timeouts.connect_ns.min(timeouts.request_ns);
         match &mut self.core.users {
-            Users::Closed { think: None } => self.core.to_open = (0..self.core.connections.len() as u32).map(|slot| (slot, None)).collect(),
-            // Users that think begin anywhere in their thoughts: all at once would be a beat that no crowd has.
+            Users::Closed { think: None } => {
+                self.core.to_open =
+                    (0..self.core.connections.len() as u32).map(|slot| (slot, None)).collect()
+            }
+            // Users that think begin anywhere in their thoughts: all at once would be a beat that
+            // no crowd has.
             Users::Closed { think: Some(think) } => {
                 for slot in 0..self.core.connections.len() as u32 {
                     let due = at + think.draw_remainder_ns();
@@ -190,7 +221,9 @@ impl<I: Io> Worker<'_, I> {
     fn wake_up(&mut self, slot: u32, due: u64) {
         match &mut self.core.users {
             // A device whose last request found no connection is replaced.
-            Users::Devices(_) if self.core.connections[slot as usize].device_left == 0 => self.enter_user(slot, due),
+            Users::Devices(_) if self.core.connections[slot as usize].device_left == 0 => {
+                self.enter_user(slot, due)
+            }
             Users::Closed { .. } | Users::Devices(_) => self.ready(slot, due, self.core.pipeline),
             Users::Open { free, .. } => free.push_back(slot),
         }
@@ -199,7 +232,11 @@ impl<I: Io> Worker<'_, I> {
     /// Open loop: sends what is due, as long as a connection is free for it.
     fn dispatch(&mut self) {
         while let Users::Open { arrivals, start, free, .. } = &mut self.core.users {
-            let Some(due) = arrivals.next_ns().map(|after| *start + after).filter(|due| *due <= self.core.now) else { return };
+            let Some(due) =
+                arrivals.next_ns().map(|after| *start + after).filter(|due| *due <= self.core.now)
+            else {
+                return;
+            };
             if self.core.quota == 0 {
                 return;
             }
@@ -231,7 +268,8 @@ impl<I: Io> Worker<'_, I> {
     #[inline]
     pub(super) fn after_requests(&mut self, slot: u32, at: u64) {
         match &mut self.core.users {
-            // With pipelining a user sends a row of requests and, when the last of it is answered, the next row.
+            // With pipelining a user sends a row of requests and, when the last of it is answered,
+            // the next row.
             Users::Closed { think: None } => {
                 if self.core.connections[slot as usize].in_flight == 0 {
                     self.ready(slot, at, self.core.pipeline);
@@ -283,15 +321,24 @@ impl Core<'_> {
     /// The stretch that a request belongs to.
     #[inline]
     pub(super) fn stretch_of(&self, intended_at: u64) -> usize {
-        if self.users.carries_over() { self.recorder.current } else { self.recorder.stretch_at(intended_at) }
+        if self.users.carries_over() {
+            self.recorder.current
+        } else {
+            self.recorder.stretch_at(intended_at)
+        }
     }
 
-    /// Until when the loop may sleep for the schedule's sake, and from when on it should poll instead.
+    /// Until when the loop may sleep for the schedule's sake, and from when on it should poll
+    /// instead.
     pub(super) fn next_arrival(&self) -> Option<(u64, u64)> {
         match &self.users {
             Users::Closed { .. } => None,
-            Users::Open { arrivals, start, free, spin_ns, .. } if !free.is_empty() && self.quota > 0 => {
-                arrivals.next_ns().map(|after| (start + after, (start + after).saturating_sub(*spin_ns)))
+            Users::Open { arrivals, start, free, spin_ns, .. }
+                if !free.is_empty() && self.quota > 0 =>
+            {
+                arrivals
+                    .next_ns()
+                    .map(|after| (start + after, (start + after).saturating_sub(*spin_ns)))
             }
             Users::Open { .. } => None,
             Users::Devices(devices) => devices.next_birth().map(|due| (due, due)),
@@ -320,7 +367,8 @@ impl Core<'_> {
         for (slot, connection) in self.connections.iter_mut().enumerate() {
             due += u64::from(connection.pending);
             for i in 0..connection.in_flight {
-                let request = &mut self.in_flight[slot * self.pipeline as usize + ((connection.head + i) % self.pipeline) as usize];
+                let request = &mut self.in_flight[slot * self.pipeline as usize
+                    + ((connection.head + i) % self.pipeline) as usize];
                 if request.stretch == WARM_UP as u32 {
                     request.stretch = MEASURED as u32;
                     sent += 1;
@@ -338,7 +386,11 @@ impl Core<'_> {
         if *start == UNKNOWN {
             return;
         }
-        while let Some(due) = arrivals.next_ns().map(|after| *start + after).filter(|due| *due < end && self.quota > 0) {
+        while let Some(due) = arrivals
+            .next_ns()
+            .map(|after| *start + after)
+            .filter(|due| *due < end && self.quota > 0)
+        {
             arrivals.advance();
             if self.quota != u64::MAX {
                 self.quota -= 1;

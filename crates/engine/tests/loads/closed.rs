@@ -11,7 +11,10 @@ use pippin_model::units::Spread;
 use crate::common::{conserved, counted, get, timed};
 use crate::server::{HELLO, hello, serve};
 
-crate::patience::patient_tests!(service_time_is_what_the_server_takes, think_time_is_kept_between_answer_and_request,);
+crate::patience::patient_tests!(
+    service_time_is_what_the_server_takes,
+    think_time_is_kept_between_answer_and_request,
+);
 
 #[test]
 fn a_count_is_sent_exactly() {
@@ -19,7 +22,10 @@ fn a_count_is_sent_exactly() {
         let (address, account) = hello();
         let result = conserved(&LoadSpec { threads, ..counted(address, connections, requests) });
         let counts = result.measured.requests;
-        assert_eq!((counts.scheduled, counts.sent, counts.completed, counts.good), (requests, requests, requests, requests));
+        assert_eq!(
+            (counts.scheduled, counts.sent, counts.completed, counts.good),
+            (requests, requests, requests, requests)
+        );
         assert_eq!(account.requests(), requests);
         assert_eq!(account.connections(), u64::from(connections));
         assert_eq!(result.measured.bytes.received, requests * HELLO.len() as u64);
@@ -65,8 +71,13 @@ fn a_duration_ends_the_load_and_windows_cover_it() {
     let windows = std::sync::Mutex::new(vec![]);
     let keep = |window: &_| windows.lock().unwrap().push(Clone::clone(window));
     let stop = AtomicBool::new(false);
-    let spec = LoadSpec { threads: 2, warm_up: WarmUp::Fixed { duration_ns: 400_000_000 }, ..timed(counted(address, 4, 1), 1500) };
-    let result = run(&spec, &Control { stop: &stop, on_window: Some(&keep), steady: |_| false }).unwrap();
+    let spec = LoadSpec {
+        threads: 2,
+        warm_up: WarmUp::Fixed { duration_ns: 400_000_000 },
+        ..timed(counted(address, 4, 1), 1500)
+    };
+    let result =
+        run(&spec, &Control { stop: &stop, on_window: Some(&keep), steady: |_| false }).unwrap();
     crate::common::assert_conserved(&result.measured);
     assert_eq!(result.measured_to_ns - result.measured_from_ns, 1_500_000_000);
     assert_eq!(result.warm_up.duration_ns, 400_000_000);
@@ -78,7 +89,9 @@ fn a_duration_ends_the_load_and_windows_cover_it() {
     assert_eq!(*windows.lock().unwrap(), result.windows);
     // Of the censored ones the server may not have read all.
     let answered = result.warm_up.completed + result.measured.requests.completed;
-    assert!((answered..=answered + result.measured.requests.censored).contains(&account.requests()));
+    assert!(
+        (answered..=answered + result.measured.requests.censored).contains(&account.requests())
+    );
     assert_eq!(result.measured.connections.opened, 4);
     assert!(result.generator.cpu_ns > 0 && result.generator.cpu_ns_by_thread.len() == 2);
     assert!(!result.interrupted);
@@ -94,7 +107,9 @@ fn service_time_is_what_the_server_takes() {
         stream.write_all(&HELLO[40..]).is_ok()
     });
     let result = conserved(&counted(address, 2, 20));
-    let p50 = |histogram: &pippin_model::histogram::Histogram| histogram.quantile_ns(0.5).unwrap() as f64 / 1e6;
+    let p50 = |histogram: &pippin_model::histogram::Histogram| {
+        histogram.quantile_ns(0.5).unwrap() as f64 / 1e6
+    };
     let spans = &result.measured.spans;
     // Never less than the server takes; how much more depends on how busy the machine is.
     assert!((50.0..90.0).contains(&p50(&spans.headers)), "{}", p50(&spans.headers));
@@ -106,7 +121,10 @@ fn service_time_is_what_the_server_takes() {
 fn think_time_is_kept_between_answer_and_request() {
     let (address, _) = hello();
     let think = Some(Spread { mean_ns: 50_000_000, jitter: 0.1 });
-    let result = conserved(&LoadSpec { schedule: Schedule::Closed { think }, ..timed(counted(address, 10, 1), 1000) });
+    let result = conserved(&LoadSpec {
+        schedule: Schedule::Closed { think },
+        ..timed(counted(address, 10, 1), 1000)
+    });
     let completed = result.measured.requests.completed;
     assert!((120..=220).contains(&completed), "{completed}");
     assert!(result.measured.spans.send_lag.quantile_ns(0.5).unwrap() < 10_000_000);
@@ -115,13 +133,21 @@ fn think_time_is_kept_between_answer_and_request() {
 #[test]
 fn wrong_answers_are_complete_but_not_good() {
     let (address, _) = serve(|stream, _, _, total| match total % 4 {
-        0 => stream.write_all(b"HTTP/1.1 500 Oops\r\nContent-Length: 12\r\n\r\nHello World!").is_ok(),
+        0 => {
+            stream.write_all(b"HTTP/1.1 500 Oops\r\nContent-Length: 12\r\n\r\nHello World!").is_ok()
+        }
         1 => stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nhello world!").is_ok(),
         _ => stream.write_all(HELLO).is_ok(),
     });
     let measured = conserved(&counted(address, 1, 40)).measured;
-    assert_eq!((measured.requests.completed, measured.requests.good, measured.requests.failed), (40, 20, 0));
-    assert_eq!(measured.errors.into_iter().collect::<Vec<_>>(), [(ErrorKind::WrongStatus, 10), (ErrorKind::WrongBody, 10)]);
+    assert_eq!(
+        (measured.requests.completed, measured.requests.good, measured.requests.failed),
+        (40, 20, 0)
+    );
+    assert_eq!(
+        measured.errors.into_iter().collect::<Vec<_>>(),
+        [(ErrorKind::WrongStatus, 10), (ErrorKind::WrongBody, 10)]
+    );
     assert_eq!((measured.status.s2xx, measured.status.s5xx), (30, 10));
 }
 
@@ -132,24 +158,38 @@ fn each_kind_of_failure_is_told_apart() {
         (b"", false, ErrorKind::CloseBeforeAnswer),
         (b"HTTP/1.1 200 OK\r\nContent-", false, ErrorKind::CloseBeforeAnswer),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello", false, ErrorKind::CloseInBody),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n", false, ErrorKind::CloseInBody),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n",
+            false,
+            ErrorKind::CloseInBody,
+        ),
         (b"220 smtp.example ESMTP\r\n", true, ErrorKind::Malformed),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2000000000\r\n\r\n", true, ErrorKind::TooLarge),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello", true, ErrorKind::Timeout),
     ];
     for (bytes, open, kind) in cases {
-        let (address, account) = serve(move |stream, _, _, _| stream.write_all(bytes).is_ok() && open);
+        let (address, account) =
+            serve(move |stream, _, _, _| stream.write_all(bytes).is_ok() && open);
         let mut spec = counted(address, 2, 6);
         spec.timeouts.request_ns = 60_000_000;
         let measured = conserved(&spec).measured;
-        assert_eq!((measured.requests.sent, measured.requests.failed, measured.requests.completed), (6, 6, 0), "{kind:?}");
+        assert_eq!(
+            (measured.requests.sent, measured.requests.failed, measured.requests.completed),
+            (6, 6, 0),
+            "{kind:?}"
+        );
         assert_eq!(measured.errors.into_iter().collect::<Vec<_>>(), [(kind, 6)]);
-        // A crowded machine may let the server's threads read only after the generator has given up.
+        // A crowded machine may let the server's threads read only after the generator has given
+        // up.
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(3);
         while account.requests() < 6 && std::time::Instant::now() < deadline {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-        assert!(account.requests() == 6 || (kind == ErrorKind::Timeout && account.requests() < 6), "{} for {kind:?}", account.requests());
+        assert!(
+            account.requests() == 6 || (kind == ErrorKind::Timeout && account.requests() < 6),
+            "{} for {kind:?}",
+            account.requests()
+        );
         if kind == ErrorKind::Timeout {
             assert_eq!(measured.spans.service_time.count(), 6);
             let min = measured.spans.service_time.min_ns().unwrap();
@@ -162,13 +202,17 @@ fn each_kind_of_failure_is_told_apart() {
 fn nobody_listening_is_an_error_for_each_request_and_the_load_ends() {
     let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let measured = conserved(&counted(address, 2, 10)).measured;
-    assert_eq!((measured.requests.scheduled, measured.requests.sent, measured.requests.unsent), (10, 0, 10));
+    assert_eq!(
+        (measured.requests.scheduled, measured.requests.sent, measured.requests.unsent),
+        (10, 0, 10)
+    );
     assert_eq!(measured.errors.into_iter().collect::<Vec<_>>(), [(ErrorKind::ConnectRefused, 10)]);
 }
 
 #[test]
 fn a_keep_alive_limit_is_found_and_is_no_error() {
-    let announced = b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\nConnection: close\r\n\r\nHello World!";
+    let announced =
+        b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\nConnection: close\r\n\r\nHello World!";
     for announce in [true, false] {
         let (address, account) = serve(move |stream, _, nth, _| {
             if nth < 4 {
@@ -181,11 +225,21 @@ fn a_keep_alive_limit_is_found_and_is_no_error() {
         // Between two requests, so that the close is seen before the next request leaves.
         spec.schedule = Schedule::Closed { think: Some(Spread::exactly(2_000_000)) };
         let measured = conserved(&spec).measured;
-        assert_eq!((measured.requests.good, measured.errors.len()), (100, 0), "{:?}", measured.errors);
-        // 100 requests of two users, five to a connection; one user may have sent more of them than the other.
+        assert_eq!(
+            (measured.requests.good, measured.errors.len()),
+            (100, 0),
+            "{:?}",
+            measured.errors
+        );
+        // 100 requests of two users, five to a connection; one user may have sent more of them than
+        // the other.
         assert!((20..=21).contains(&account.connections()), "{}", account.connections());
         assert_eq!(measured.connections.requests_before_close, Some((5, 5)));
-        assert!((18..=20).contains(&measured.connections.closed_by_server), "{:?}", measured.connections);
+        assert!(
+            (18..=20).contains(&measured.connections.closed_by_server),
+            "{:?}",
+            measured.connections
+        );
         assert_eq!(measured.connections.reconnects, account.connections() - 2);
     }
 }
@@ -215,7 +269,8 @@ fn an_answer_may_end_with_the_connection() {
 
 #[test]
 fn bytes_after_the_answer_make_it_wrong() {
-    let (address, _) = serve(|stream, _, _, _| stream.write_all(&[HELLO, b"surplus"].concat()).is_ok());
+    let (address, _) =
+        serve(|stream, _, _, _| stream.write_all(&[HELLO, b"surplus"].concat()).is_ok());
     let measured = conserved(&counted(address, 1, 5)).measured;
     assert_eq!((measured.requests.completed, measured.requests.good), (5, 0));
     assert_eq!(measured.errors.into_iter().collect::<Vec<_>>(), [(ErrorKind::Malformed, 5)]);
@@ -226,7 +281,11 @@ fn a_large_body_is_read_through_the_small_buffer() {
     let body = std::sync::Arc::new((0..3_000_000_u32).map(|i| (i % 251) as u8).collect::<Vec<_>>());
     let kept = std::sync::Arc::clone(&body);
     let (address, _) = serve(move |stream, _, _, _| {
-        stream.write_all(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", kept.len()).as_bytes()).unwrap();
+        stream
+            .write_all(
+                format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", kept.len()).as_bytes(),
+            )
+            .unwrap();
         stream.write_all(&kept).is_ok()
     });
     let requests = vec![get("/", BodyCheck::Exact(body.to_vec()))];
@@ -238,7 +297,12 @@ fn a_large_body_is_read_through_the_small_buffer() {
 fn a_large_request_is_written_to_the_end() {
     let (address, _) = hello();
     let body = vec![b'x'; 4_000_000];
-    let bytes = [format!("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", body.len()).into_bytes(), body].concat();
+    let bytes = [
+        format!("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", body.len())
+            .into_bytes(),
+        body,
+    ]
+    .concat();
     let sent = bytes.len() as u64;
     let requests = vec![RequestTemplate { bytes, ..get("/", BodyCheck::Any) }];
     let result = conserved(&LoadSpec { requests, ..counted(address, 1, 1) });
@@ -249,7 +313,9 @@ fn a_large_request_is_written_to_the_end() {
 fn pipelined_requests_are_answered_in_turn() {
     let (address, account) = serve(|stream, head, _, _| {
         let body = &head[4..6];
-        stream.write_all(format!("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{body}").as_bytes()).is_ok()
+        stream
+            .write_all(format!("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{body}").as_bytes())
+            .is_ok()
     });
     let requests = ["/a", "/b", "/c"].map(|path| get(path, BodyCheck::Exact(path.into()))).to_vec();
     let mut spec = LoadSpec { requests, ..counted(address, 2, 1000) };
@@ -267,7 +333,11 @@ fn a_load_that_is_stopped_keeps_what_it_measured() {
             std::thread::sleep(Duration::from_millis(300));
             stop.store(true, Ordering::Relaxed);
         });
-        run(&timed(counted(address, 4, 1), 60_000), &Control { stop: &stop, on_window: None, steady: |_| false }).unwrap()
+        run(
+            &timed(counted(address, 4, 1), 60_000),
+            &Control { stop: &stop, on_window: None, steady: |_| false },
+        )
+        .unwrap()
     });
     assert!(result.interrupted);
     crate::common::assert_conserved(&result.measured);
@@ -278,12 +348,21 @@ fn a_load_that_is_stopped_keeps_what_it_measured() {
 #[test]
 fn a_warm_up_ends_when_the_throughput_is_steady_or_at_its_bound() {
     let (address, _) = hello();
-    let spec = LoadSpec { warm_up: WarmUp::Auto { at_most_ns: 3_000_000_000 }, ..timed(counted(address, 2, 1), 300) };
+    let spec = LoadSpec {
+        warm_up: WarmUp::Auto { at_most_ns: 3_000_000_000 },
+        ..timed(counted(address, 2, 1), 300)
+    };
     let stop = AtomicBool::new(false);
-    let run_with = |spec: &LoadSpec, steady| run(spec, &Control { stop: &stop, on_window: None, steady }).unwrap();
+    let run_with = |spec: &LoadSpec, steady| {
+        run(spec, &Control { stop: &stop, on_window: None, steady }).unwrap()
+    };
     let result = run_with(&spec, |rates| rates.len() >= 3 && rates.iter().all(|rate| *rate > 0.0));
     assert_eq!(result.warm_up.steady, Some(true));
-    assert!((600_000_000..2_000_000_000).contains(&result.warm_up.duration_ns), "{:?}", result.warm_up);
+    assert!(
+        (600_000_000..2_000_000_000).contains(&result.warm_up.duration_ns),
+        "{:?}",
+        result.warm_up
+    );
     assert_eq!(result.measured.duration_ns, 300_000_000);
     crate::common::assert_conserved(&result.measured);
     let spec = LoadSpec { warm_up: WarmUp::Auto { at_most_ns: 500_000_000 }, ..spec };

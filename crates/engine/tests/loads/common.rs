@@ -32,7 +32,10 @@ pub fn get(path: &str, body: BodyCheck) -> RequestTemplate {
 }
 
 pub fn timed(spec: LoadSpec, milliseconds: u64) -> LoadSpec {
-    LoadSpec { stop: StopRule { duration_ns: Some(milliseconds * 1_000_000), requests: None }, ..spec }
+    LoadSpec {
+        stop: StopRule { duration_ns: Some(milliseconds * 1_000_000), requests: None },
+        ..spec
+    }
 }
 
 pub fn load(spec: &LoadSpec) -> Result<LoadResult, EngineError> {
@@ -43,7 +46,9 @@ pub fn load(spec: &LoadSpec) -> Result<LoadResult, EngineError> {
 /// Runs a load and checks what must hold in every one.
 pub fn conserved(spec: &LoadSpec) -> LoadResult {
     let result = load(spec).unwrap();
-    for measured in std::iter::once(&result.measured).chain(result.phases.iter().map(|phase| &phase.measured)) {
+    for measured in
+        std::iter::once(&result.measured).chain(result.phases.iter().map(|phase| &phase.measured))
+    {
         assert_conserved(measured);
     }
     result

@@ -10,11 +10,21 @@ use pippin_model::units::Spread;
 use crate::common::{conserved, counted};
 use crate::server::{HELLO, hello, serve};
 
-crate::patience::patient_tests!(devices_ramp_up_are_replaced_and_ramp_down, each_device_sends_its_requests_on_one_connection,);
+crate::patience::patient_tests!(
+    devices_ramp_up_are_replaced_and_ramp_down,
+    each_device_sends_its_requests_on_one_connection,
+);
 
 fn devices(address: SocketAddr, devices: u32, requests_per_device: u32, think_ms: u64) -> LoadSpec {
     let think = Spread { mean_ns: think_ms * 1_000_000, jitter: 0.05 };
-    let schedule = Schedule::Devices { devices, requests_per_device, think, ramp_up_ns: 500_000_000, sustain_ns: 1_000_000_000, ramp_down_ns: 400_000_000 };
+    let schedule = Schedule::Devices {
+        devices,
+        requests_per_device,
+        think,
+        ramp_up_ns: 500_000_000,
+        sustain_ns: 1_000_000_000,
+        ramp_down_ns: 400_000_000,
+    };
     LoadSpec { schedule, stop: StopRule::default(), ..counted(address, 1, 1) }
 }
 
@@ -28,9 +38,14 @@ fn devices_ramp_up_are_replaced_and_ramp_down() {
     assert_eq!(lengths, [500_000_000, 1_000_000_000, 400_000_000]);
     assert_eq!(result.measured_to_ns - result.measured_from_ns, 1_000_000_000);
     let sent = |phase: usize| result.phases[phase].measured.requests.sent as f64;
-    // A life is 4 think times of 20 ms: 5 requests in 80 ms and a bit. 50 devices send some 3,100/s less what the exchange takes.
+    // A life is 4 think times of 20 ms: 5 requests in 80 ms and a bit. 50 devices send some 3,100/s
+    // less what the exchange takes.
     assert!((1200.0..3200.0).contains(&sent(1)), "{}", sent(1));
-    assert!((0.15..0.35).contains(&(sent(0) / sent(1))), "half the number in half the time: {}", sent(0) / sent(1));
+    assert!(
+        (0.15..0.35).contains(&(sent(0) / sent(1))),
+        "half the number in half the time: {}",
+        sent(0) / sent(1)
+    );
     assert!(sent(2) < 0.15 * sent(1), "devices that end are not replaced: {}", sent(2));
     let measured = &result.measured;
     assert_eq!((measured.connections.asked, measured.connections.peak), (50, 50));
@@ -39,8 +54,14 @@ fn devices_ramp_up_are_replaced_and_ramp_down() {
     assert!((total - censored..=total).contains(&account.requests()));
     let opened: u64 = result.phases.iter().map(|phase| phase.measured.connections.opened).sum();
     assert_eq!(opened, account.connections());
-    assert!(total.div_ceil(5) <= opened && opened <= total.div_ceil(5) + 50, "{total} requests on {opened} connections");
-    assert!(result.windows.iter().any(|window| window.from_ns == -500_000_000) && result.windows.iter().any(|window| window.from_ns == 0));
+    assert!(
+        total.div_ceil(5) <= opened && opened <= total.div_ceil(5) + 50,
+        "{total} requests on {opened} connections"
+    );
+    assert!(
+        result.windows.iter().any(|window| window.from_ns == -500_000_000)
+            && result.windows.iter().any(|window| window.from_ns == 0)
+    );
 }
 
 fn each_device_sends_its_requests_on_one_connection() {
@@ -53,7 +74,10 @@ fn each_device_sends_its_requests_on_one_connection() {
     conserved(&devices(address, 10, 7, 10));
     let served = served.lock().unwrap();
     assert!(served.values().all(|count| *count <= 7));
-    assert!(served.values().filter(|count| **count == 7).count() > served.len() * 9 / 10, "{served:?}");
+    assert!(
+        served.values().filter(|count| **count == 7).count() > served.len() * 9 / 10,
+        "{served:?}"
+    );
 }
 
 #[test]
@@ -67,9 +91,16 @@ fn source_addresses_are_used_in_turn() {
         stream.write_all(HELLO).is_ok()
     });
     let source_addresses: Vec<IpAddr> = (1..=4).map(|n| IpAddr::from([127, 0, 3, n])).collect();
-    conserved(&LoadSpec { source_addresses: source_addresses.clone(), threads: 3, ..counted(address, 40, 400) });
+    conserved(&LoadSpec {
+        source_addresses: source_addresses.clone(),
+        threads: 3,
+        ..counted(address, 40, 400)
+    });
     let sources = sources.lock().unwrap();
-    assert!(source_addresses.iter().all(|source| (8..=12).contains(&sources[source])), "{sources:?}");
+    assert!(
+        source_addresses.iter().all(|source| (8..=12).contains(&sources[source])),
+        "{sources:?}"
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Whole loads against tiny servers in the test's own process, on epoll. `loads_auto.rs` runs the same on io_uring.
+//! Whole loads against tiny servers in the test's own process, on epoll. `loads_auto.rs` runs the
+//! same on io_uring.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // tests
 mod closed;
 mod common;

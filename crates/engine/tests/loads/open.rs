@@ -20,8 +20,12 @@ crate::patience::patient_tests!(
 );
 
 fn at_rate(address: SocketAddr, connections: u32, rate: f64, milliseconds: u64) -> LoadSpec {
-    let stages = vec![Stage { duration_ns: milliseconds * 1_000_000, from_per_s: rate, to_per_s: rate }];
-    LoadSpec { schedule: Schedule::Open { arrivals: Arrivals::Constant, stages }, ..timed(counted(address, connections, 1), milliseconds) }
+    let stages =
+        vec![Stage { duration_ns: milliseconds * 1_000_000, from_per_s: rate, to_per_s: rate }];
+    LoadSpec {
+        schedule: Schedule::Open { arrivals: Arrivals::Constant, stages },
+        ..timed(counted(address, connections, 1), milliseconds)
+    }
 }
 
 fn a_constant_rate_is_kept_to_the_request() {
@@ -64,7 +68,8 @@ fn a_count_ends_an_open_load_when_all_are_answered() {
 }
 
 fn a_stall_is_seen_by_every_request_that_was_due_in_it() {
-    // 200/s for 2 s; from 0.5 s on the server answers nothing for 1 s. With one connection, what is due in the stall waits in the schedule.
+    // 200/s for 2 s; from 0.5 s on the server answers nothing for 1 s. With one connection, what is
+    // due in the stall waits in the schedule.
     let start = Mutex::new(None::<Instant>);
     let (address, _) = serve(move |stream, _, _, _| {
         let begun = *start.lock().unwrap().get_or_insert_with(Instant::now);
@@ -78,7 +83,8 @@ fn a_stall_is_seen_by_every_request_that_was_due_in_it() {
     assert_eq!(measured.requests.scheduled, 400);
     assert!(measured.requests.completed >= 395);
     let ms = |q| measured.spans.response_time.quantile_ns(q).unwrap() as f64 / 1e6;
-    // Half of all requests are due in the stall and wait 1000, 995, ... 5 ms: the q-quantile is 1000 (2 q - 1) ms.
+    // Half of all requests are due in the stall and wait 1000, 995, ... 5 ms: the q-quantile is
+    // 1000 (2 q - 1) ms.
     for (q, truth) in [(0.75, 500.0), (0.9, 800.0), (0.99, 980.0)] {
         // Sending what has piled up takes time too, more of it on a busy machine.
         assert!((0.95 * truth..1.3 * truth).contains(&ms(q)), "p{q}: {} for {truth}", ms(q));
@@ -87,7 +93,10 @@ fn a_stall_is_seen_by_every_request_that_was_due_in_it() {
     assert!(measured.spans.service_time.quantile_ns(0.98).unwrap() < 100_000_000);
     let lag = |q| measured.spans.send_lag.quantile_ns(q).unwrap() as f64 / 1e6;
     assert!((760.0..1040.0).contains(&lag(0.9)), "{}", lag(0.9));
-    assert!(measured.spans.own_lag.quantile_ns(0.9).unwrap() < 50_000_000, "waiting for a connection is not the generator's fault");
+    assert!(
+        measured.spans.own_lag.quantile_ns(0.9).unwrap() < 50_000_000,
+        "waiting for a connection is not the generator's fault"
+    );
 }
 
 fn what_cannot_be_sent_is_unsent_and_counted() {
@@ -99,14 +108,19 @@ fn what_cannot_be_sent_is_unsent_and_counted() {
     let measured = conserved(&at_rate(address, 2, 200.0, 1000)).measured;
     let requests = measured.requests;
     assert_eq!(requests.scheduled, 200);
-    assert!((10..=22).contains(&requests.sent) && requests.unsent == 200 - requests.sent, "{requests:?}");
+    assert!(
+        (10..=22).contains(&requests.sent) && requests.unsent == 200 - requests.sent,
+        "{requests:?}"
+    );
     assert_eq!(requests.censored, 2);
 }
 
 fn a_ramp_and_its_warm_up_are_told_apart() {
     let (address, account) = hello();
-    let stages =
-        vec![Stage { duration_ns: 500_000_000, from_per_s: 0.0, to_per_s: 400.0 }, Stage { duration_ns: 500_000_000, from_per_s: 400.0, to_per_s: 400.0 }];
+    let stages = vec![
+        Stage { duration_ns: 500_000_000, from_per_s: 0.0, to_per_s: 400.0 },
+        Stage { duration_ns: 500_000_000, from_per_s: 400.0, to_per_s: 400.0 },
+    ];
     let spec = LoadSpec {
         schedule: Schedule::Open { arrivals: Arrivals::Constant, stages },
         warm_up: WarmUp::Fixed { duration_ns: 500_000_000 },
@@ -114,7 +128,8 @@ fn a_ramp_and_its_warm_up_are_told_apart() {
     };
     let result = conserved(&spec);
     assert!(result.measured.requests.scheduled.abs_diff(200) <= 1);
-    // A quarter of the square: 100 arrivals in the ramp, the last of which may be answered after it.
+    // A quarter of the square: 100 arrivals in the ramp, the last of which may be answered after
+    // it.
     assert!((90..=101).contains(&result.warm_up.completed), "{:?}", result.warm_up);
     assert!((290..=301).contains(&account.requests()), "{}", account.requests());
     assert_eq!(result.measured.connections.opened, 8);
@@ -125,7 +140,11 @@ fn nobody_listening_leaves_everything_unsent() {
     let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let measured = conserved(&at_rate(address, 2, 100.0, 300)).measured;
     assert_eq!((measured.requests.scheduled, measured.requests.unsent), (30, 30));
-    assert!(measured.errors[&ErrorKind::ConnectRefused] > 0 && measured.errors.len() == 1, "{:?}", measured.errors);
+    assert!(
+        measured.errors[&ErrorKind::ConnectRefused] > 0 && measured.errors.len() == 1,
+        "{:?}",
+        measured.errors
+    );
 }
 
 fn closed_connections_are_replaced_when_they_are_needed() {

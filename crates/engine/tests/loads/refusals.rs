@@ -12,53 +12,98 @@ fn refusal(change: impl FnOnce(&mut LoadSpec)) -> String {
 }
 
 fn tls(server_name: &str, extra_roots_pem: Option<&str>) -> TlsSpec {
-    TlsSpec { server_name: server_name.into(), extra_roots_pem: extra_roots_pem.map(Into::into), verify: true, resume: false }
+    TlsSpec {
+        server_name: server_name.into(),
+        extra_roots_pem: extra_roots_pem.map(Into::into),
+        verify: true,
+        resume: false,
+    }
 }
 
 #[test]
 fn each_refusal_says_what_to_change() {
     type Change = fn(&mut LoadSpec);
     let open = |stages: Vec<Stage>| Schedule::Open { arrivals: Arrivals::Constant, stages };
-    let stage = |rate, seconds: u64| Stage { duration_ns: seconds * 1_000_000_000, from_per_s: rate, to_per_s: rate };
+    let stage = |rate, seconds: u64| Stage {
+        duration_ns: seconds * 1_000_000_000,
+        from_per_s: rate,
+        to_per_s: rate,
+    };
     let cases: [(Change, &str); 19] = [
         (|spec| spec.addresses.clear(), "give at least one, for example 127.0.0.1:8080"),
         (|spec| spec.requests.clear(), "at least one request template"),
         (|spec| spec.requests[0].bytes.clear(), "request template 0 is empty"),
-        (|spec| spec.threads = 5, "5 threads for 4 connections: a thread needs at least one, so use at most 4 threads"),
+        (
+            |spec| spec.threads = 5,
+            "5 threads for 4 connections: a thread needs at least one, so use at most 4 threads",
+        ),
         (|spec| spec.threads = 0, "the number of threads is 0"),
         (|spec| spec.connections.count = 0, "the number of connections is 0"),
         (|spec| spec.connections.pipeline = 0, "the pipeline depth is 0"),
         (|spec| spec.stop = StopRule::default(), "give a duration or a number of requests"),
         (|spec| spec.stop.requests = Some(3), "ask for at most 3 connections"),
         (|spec| spec.warm_up = WarmUp::Fixed { duration_ns: 1 }, "choose warm-up none"),
-        (|spec| spec.tls = Some(tls("no name", None)), "`no name` is neither a host name nor an IP address"),
+        (
+            |spec| spec.tls = Some(tls("no name", None)),
+            "`no name` is neither a host name nor an IP address",
+        ),
         (|spec| spec.tls = Some(tls("x", Some("-----"))), "give certificates in PEM form"),
         (|spec| spec.spin_ns = Some(1000), "only an open loop has deadlines"),
         (|spec| spec.addresses[0].set_port(0), "from 1 to 65535"),
-        (|spec| spec.source_addresses = vec!["::1".parse().unwrap()], "one is IPv4 and the other IPv6"),
-        (|spec| spec.source_addresses = vec!["192.0.2.1".parse().unwrap()], "add it to an interface"),
-        (|spec| (spec.connections.pipeline, spec.connections.requests_per_connection) = (2, Some(5)), "leave one of them out"),
+        (
+            |spec| spec.source_addresses = vec!["::1".parse().unwrap()],
+            "one is IPv4 and the other IPv6",
+        ),
+        (
+            |spec| spec.source_addresses = vec!["192.0.2.1".parse().unwrap()],
+            "add it to an interface",
+        ),
+        (
+            |spec| {
+                (spec.connections.pipeline, spec.connections.requests_per_connection) = (2, Some(5))
+            },
+            "leave one of them out",
+        ),
         (|spec| spec.requests[0].check.status = vec![100], "no final answer has the status 100"),
-        (|spec| spec.requests[0].check.body = BodyCheck::Length { min: 2, max: 1 }, "least length 2 is above the greatest 1"),
+        (
+            |spec| spec.requests[0].check.body = BodyCheck::Length { min: 2, max: 1 },
+            "least length 2 is above the greatest 1",
+        ),
     ];
     for (change, message) in cases {
         let refused = refusal(change);
         assert!(refused.contains(message), "{refused}");
     }
     let refused = refusal(|spec| *spec = timed(spec.clone(), u64::MAX / 1_000_000));
-    assert!(refused.contains("the duration is") && refused.contains("at most 30 days"), "{refused}");
-    let refused = refusal(|spec| (spec.connections.count, spec.stop) = (u32::MAX, StopRule { duration_ns: Some(1), requests: None }));
+    assert!(
+        refused.contains("the duration is") && refused.contains("at most 30 days"),
+        "{refused}"
+    );
+    let refused = refusal(|spec| {
+        (spec.connections.count, spec.stop) =
+            (u32::MAX, StopRule { duration_ns: Some(1), requests: None })
+    });
     assert!(refused.contains("ports"), "{refused}");
     let refused = refusal(|spec| {
         spec.schedule = Schedule::Closed { think: Some(Spread::exactly(1)) };
         spec.connections.pipeline = 2;
     });
     assert!(refused.contains("HTTP pipelining does not go with think time"), "{refused}");
-    let refused = refusal(|spec| (spec.schedule, spec.connections.count) = (open(vec![stage(0.0, 1)]), 1));
+    let refused =
+        refusal(|spec| (spec.schedule, spec.connections.count) = (open(vec![stage(0.0, 1)]), 1));
     assert!(refused.contains("the rate of every stage is 0"), "{refused}");
-    let refused = refusal(|spec| *spec = LoadSpec { schedule: open(vec![stage(5.0, 1)]), ..timed(spec.clone(), 1500) });
+    let refused = refusal(|spec| {
+        *spec = LoadSpec { schedule: open(vec![stage(5.0, 1)]), ..timed(spec.clone(), 1500) }
+    });
     assert!(refused.contains("make the last stage 500000000 ns longer"), "{refused}");
-    let devices = Schedule::Devices { devices: 4, requests_per_device: 1, think: Spread::exactly(1), ramp_up_ns: 1, sustain_ns: 1, ramp_down_ns: 1 };
+    let devices = Schedule::Devices {
+        devices: 4,
+        requests_per_device: 1,
+        think: Spread::exactly(1),
+        ramp_up_ns: 1,
+        sustain_ns: 1,
+        ramp_down_ns: 1,
+    };
     let refused = refusal(|spec| spec.schedule = devices);
     assert!(refused.contains("they end with their ramp"), "{refused}");
 }
@@ -67,5 +112,8 @@ fn each_refusal_says_what_to_change() {
 #[test]
 fn a_processor_that_does_not_exist_is_named() {
     let refused = refusal(|spec| (spec.threads, spec.cores) = (2, vec![0, 1000]));
-    assert!(refused.contains("processor 1000") && refused.contains("processors that this machine has"), "{refused}");
+    assert!(
+        refused.contains("processor 1000") && refused.contains("processors that this machine has"),
+        "{refused}"
+    );
 }

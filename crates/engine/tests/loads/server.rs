@@ -22,9 +22,11 @@ impl Account {
     }
 }
 
-/// Starts a server. `answer` gets the stream, the request's head, its number on the connection from 0, and its number in all; it
-/// returns whether the connection stays open.
-pub fn serve(answer: impl Fn(&mut TcpStream, &str, u64, u64) -> bool + Send + Sync + 'static) -> (SocketAddr, Arc<Account>) {
+/// Starts a server. `answer` gets the stream, the request's head, its number on the connection from
+/// 0, and its number in all; it returns whether the connection stays open.
+pub fn serve(
+    answer: impl Fn(&mut TcpStream, &str, u64, u64) -> bool + Send + Sync + 'static,
+) -> (SocketAddr, Arc<Account>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let account = Arc::new(Account::default());
@@ -40,13 +42,20 @@ pub fn serve(answer: impl Fn(&mut TcpStream, &str, u64, u64) -> bool + Send + Sy
     (address, account)
 }
 
-fn converse(mut stream: TcpStream, answer: &(impl Fn(&mut TcpStream, &str, u64, u64) -> bool + ?Sized), account: &Account) {
+fn converse(
+    mut stream: TcpStream,
+    answer: &(impl Fn(&mut TcpStream, &str, u64, u64) -> bool + ?Sized),
+    account: &Account,
+) {
     stream.set_nodelay(true).unwrap();
     let (mut kept, mut buffer, mut nth) = (Vec::new(), [0; 4096], 0);
     loop {
         while let Some(end) = kept.windows(4).position(|window| window == b"\r\n\r\n") {
             let head = String::from_utf8(kept.drain(..end + 4).collect()).unwrap();
-            let length: usize = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).map_or(0, |length| length.parse().unwrap());
+            let length: usize = head
+                .lines()
+                .find_map(|line| line.strip_prefix("Content-Length: "))
+                .map_or(0, |length| length.parse().unwrap());
             let already = length.min(kept.len());
             kept.drain(..already);
             stream.read_exact(&mut vec![0; length - already]).unwrap();

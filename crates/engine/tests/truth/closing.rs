@@ -20,8 +20,9 @@ on_each_loop!(
     closed_when_accepted
 );
 
-/// After 5 answers each connection is closed, and the fifth says so. 2 connections, 100 requests: 20 closes (the last two fall together with the
-/// end of the load and may go unseen), every one after exactly 5 answers, and not one error.
+/// After 5 answers each connection is closed, and the fifth says so. 2 connections, 100 requests:
+/// 20 closes (the last two fall together with the end of the load and may go unseen), every one
+/// after exactly 5 answers, and not one error.
 fn an_announced_limit(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello")).close_after(5, true)).unwrap();
     let result = run(&closed(server.address(), io, 2, 100));
@@ -35,11 +36,15 @@ fn an_announced_limit(io: IoChoice) {
     assert_within("connections opened", connections.opened as f64, 20.0, 22.0);
 }
 
-/// Closed after 5 answers without a word. Who thinks for 10 ms sees the close before the next request: no error. (Who does not may have sent it
-/// already; that is decided by the kernels' race and shows as a resend or as "close before answer", never as anything else.)
+/// Closed after 5 answers without a word. Who thinks for 10 ms sees the close before the next
+/// request: no error. (Who does not may have sent it already; that is decided by the kernels' race
+/// and shows as a resend or as "close before answer", never as anything else.)
 fn an_unannounced_limit(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello")).close_after(5, false)).unwrap();
-    let thinking = LoadSpec { schedule: Schedule::Closed { think: Some(Spread { mean_ns: 10_000_000, jitter: 0.0 }) }, ..closed(server.address(), io, 2, 40) };
+    let thinking = LoadSpec {
+        schedule: Schedule::Closed { think: Some(Spread { mean_ns: 10_000_000, jitter: 0.0 }) },
+        ..closed(server.address(), io, 2, 40)
+    };
     let result = run(&thinking);
     assert_eq!(result.measured.requests.good, 40);
     assert_eq!(errors(&result), []);
@@ -49,7 +54,11 @@ fn an_unannounced_limit(io: IoChoice) {
     let account = server.stop().unwrap();
     let requests = result.measured.requests;
     assert_eq!(requests.completed + requests.failed, 200, "{requests:?}");
-    assert!(errors(&result).iter().all(|(kind, _)| *kind == ErrorKind::CloseBeforeAnswer), "{:?}", errors(&result));
+    assert!(
+        errors(&result).iter().all(|(kind, _)| *kind == ErrorKind::CloseBeforeAnswer),
+        "{:?}",
+        errors(&result)
+    );
     assert_eq!(account.answers, 40 + requests.completed, "an answer was counted twice or lost");
     assert_eq!(result.measured.connections.requests_before_close, Some((5, 5)));
 }
@@ -57,8 +66,10 @@ fn an_unannounced_limit(io: IoChoice) {
 /// `Connection: close` on every request: 60 requests, 60 connections, 60 connect times.
 fn a_connection_per_request(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello")).close_after(1, true)).unwrap();
-    let request =
-        RequestTemplate { bytes: b"GET / HTTP/1.1\r\nHost: truth\r\nConnection: close\r\n\r\n".to_vec(), ..get(pippin_model::load_spec::BodyCheck::Any) };
+    let request = RequestTemplate {
+        bytes: b"GET / HTTP/1.1\r\nHost: truth\r\nConnection: close\r\n\r\n".to_vec(),
+        ..get(pippin_model::load_spec::BodyCheck::Any)
+    };
     let spec = LoadSpec {
         requests: vec![request],
         connections: Connections { count: 3, requests_per_connection: Some(1), pipeline: 1 },
@@ -66,29 +77,44 @@ fn a_connection_per_request(io: IoChoice) {
     };
     let result = run(&spec);
     let account = server.stop().unwrap();
-    assert_eq!((result.measured.requests.good, account.requests, account.connections), (60, 60, 60));
+    assert_eq!(
+        (result.measured.requests.good, account.requests, account.connections),
+        (60, 60, 60)
+    );
     let connections = result.measured.connections;
     assert_eq!((connections.opened, connections.reconnects, connections.peak), (60, 57, 3));
     assert_eq!(result.measured.spans.connect.count(), 60);
     assert_eq!(errors(&result), []);
 }
 
-/// The load's own limit of 4 requests a connection: 100 requests make 25 connections, and none of those was closed by the server.
+/// The load's own limit of 4 requests a connection: 100 requests make 25 connections, and none of
+/// those was closed by the server.
 fn a_limit_of_our_own(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
-    let spec = LoadSpec { connections: Connections { count: 1, requests_per_connection: Some(4), pipeline: 1 }, ..closed(server.address(), io, 1, 100) };
+    let spec = LoadSpec {
+        connections: Connections { count: 1, requests_per_connection: Some(4), pipeline: 1 },
+        ..closed(server.address(), io, 1, 100)
+    };
     let result = run(&spec);
     let account = server.stop().unwrap();
     assert_eq!((result.measured.requests.good, account.connections), (100, 25));
-    assert_eq!((result.measured.connections.opened, result.measured.connections.closed_by_server), (25, 0));
+    assert_eq!(
+        (result.measured.connections.opened, result.measured.connections.closed_by_server),
+        (25, 0)
+    );
     let most = account.exchanges.iter().map(|exchange| exchange.number_on_connection).max();
     assert_eq!(most, Some(3));
 }
 
-/// No length, no chunks: the close is the end of the body (RFC 9112 section 6.3), so the answer is complete and no error.
+/// No length, no chunks: the close is the end of the body (RFC 9112 section 6.3), so the answer is
+/// complete and no error.
 fn a_body_ended_by_closing(io: IoChoice) {
-    let server = spawn(Script::always(Answer::ok(b"hello").pause_in_body(ms(5)).until_close())).unwrap();
-    let spec = LoadSpec { requests: vec![get(pippin_model::load_spec::BodyCheck::Exact(b"hello".to_vec()))], ..closed(server.address(), io, 2, 30) };
+    let server =
+        spawn(Script::always(Answer::ok(b"hello").pause_in_body(ms(5)).until_close())).unwrap();
+    let spec = LoadSpec {
+        requests: vec![get(pippin_model::load_spec::BodyCheck::Exact(b"hello".to_vec()))],
+        ..closed(server.address(), io, 2, 30)
+    };
     let result = run(&spec);
     let account = server.stop().unwrap();
     assert_eq!(errors(&result), []);
@@ -97,7 +123,8 @@ fn a_body_ended_by_closing(io: IoChoice) {
     assert_eq!(result.measured.connections.requests_before_close, Some((1, 1)));
 }
 
-/// Every request of 10 fails in this way, each on a connection of its own, and nothing else happens.
+/// Every request of 10 fails in this way, each on a connection of its own, and nothing else
+/// happens.
 fn assert_all_fail(io: IoChoice, answer: Answer, kind: ErrorKind) {
     let server = spawn(Script::always(answer)).unwrap();
     let result = run(&closed(server.address(), io, 2, 10));
@@ -106,7 +133,10 @@ fn assert_all_fail(io: IoChoice, answer: Answer, kind: ErrorKind) {
     assert_eq!((requests.sent, requests.completed, requests.failed), (10, 0, 10));
     assert_eq!(errors(&result), [(kind, 10)]);
     assert_eq!((account.requests, account.connections), (10, 10));
-    assert_eq!(result.measured.connections.closed_by_server, 0, "these closes are errors, not keep-alive limits");
+    assert_eq!(
+        result.measured.connections.closed_by_server, 0,
+        "these closes are errors, not keep-alive limits"
+    );
     assert_eq!(result.measured.error_fraction(), Some(1.0));
 }
 
@@ -115,13 +145,26 @@ fn closed_before_the_answer(io: IoChoice) {
 }
 
 fn closed_in_the_head(io: IoChoice) {
-    assert_all_fail(io, Answer::raw(b"HTTP/1.1 200 OK\r\nContent-Le").then_close(), ErrorKind::CloseBeforeAnswer);
+    assert_all_fail(
+        io,
+        Answer::raw(b"HTTP/1.1 200 OK\r\nContent-Le").then_close(),
+        ErrorKind::CloseBeforeAnswer,
+    );
 }
 
 /// Content-Length says 10, 5 come; and chunks that end before the last one.
 fn closed_in_the_body(io: IoChoice) {
-    assert_all_fail(io, Answer::ok(b"hello").declared_length(10).then_close(), ErrorKind::CloseInBody);
-    assert_all_fail(io, Answer::raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n").then_close(), ErrorKind::CloseInBody);
+    assert_all_fail(
+        io,
+        Answer::ok(b"hello").declared_length(10).then_close(),
+        ErrorKind::CloseInBody,
+    );
+    assert_all_fail(
+        io,
+        Answer::raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
+            .then_close(),
+        ErrorKind::CloseInBody,
+    );
 }
 
 fn reset_before_the_answer(io: IoChoice) {
@@ -129,11 +172,16 @@ fn reset_before_the_answer(io: IoChoice) {
 }
 
 fn reset_in_the_body(io: IoChoice) {
-    assert_all_fail(io, Answer::ok(b"hello").declared_length(10).pause_in_body(ms(20)).then_reset(), ErrorKind::CloseInBody);
+    assert_all_fail(
+        io,
+        Answer::ok(b"hello").declared_length(10).pause_in_body(ms(20)).then_reset(),
+        ErrorKind::CloseInBody,
+    );
 }
 
-/// Connections that are closed or reset as soon as they are accepted: nothing is ever complete, no figure is made up, and the engine does not
-/// spin on reconnecting: each attempt costs the server an accept, and it counts them.
+/// Connections that are closed or reset as soon as they are accepted: nothing is ever complete, no
+/// figure is made up, and the engine does not spin on reconnecting: each attempt costs the server
+/// an accept, and it counts them.
 fn closed_when_accepted(io: IoChoice) {
     for on_connect in [OnConnect::Close, OnConnect::Reset] {
         let server = spawn(Script::always(Answer::ok(b"hello")).on_connect(on_connect)).unwrap();
@@ -141,7 +189,9 @@ fn closed_when_accepted(io: IoChoice) {
         let account = server.stop().unwrap();
         let requests = result.measured.requests;
         assert_eq!((requests.completed, account.requests), (0, 0));
-        assert!(result.measured.errors_total() > 0 || result.measured.connections.closed_by_server > 0);
+        assert!(
+            result.measured.errors_total() > 0 || result.measured.connections.closed_by_server > 0
+        );
         assert_eq!(result.measured.spans.service_time.count(), 0);
     }
 }

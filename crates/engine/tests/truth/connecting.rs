@@ -8,7 +8,8 @@ use crate::support::{MS, assert_within, closed, closed_for, errors, on_each_loop
 
 on_each_loop!(refused, never_accepted, some_addresses_refuse, from_many_source_addresses);
 
-/// Nobody listens: nothing is sent, every attempt is counted, and attempts are not made by the ten thousand.
+/// Nobody listens: nothing is sent, every attempt is counted, and attempts are not made by the ten
+/// thousand.
 fn refused(io: IoChoice) {
     let port = Refusing::new().unwrap();
     let result = run(&closed_for(port.address(), io, 2, 300));
@@ -18,11 +19,15 @@ fn refused(io: IoChoice) {
     let refused = result.measured.errors[&ErrorKind::ConnectRefused];
     assert_eq!(errors(&result).len(), 1);
     assert_within("attempts", refused as f64, 2.0, 1_000.0);
-    assert_eq!((result.measured.connections.peak, result.measured.spans.service_time.count()), (0, 0));
+    assert_eq!(
+        (result.measured.connections.peak, result.measured.spans.service_time.count()),
+        (0, 0)
+    );
     assert_eq!(result.measured.error_fraction(), Some(1.0));
 }
 
-/// A full queue: connecting takes 100 ms, which is all that is allowed, so 2 users come to at most 3 attempts each in 350 ms.
+/// A full queue: connecting takes 100 ms, which is all that is allowed, so 2 users come to at most
+/// 3 attempts each in 350 ms.
 fn never_accepted(io: IoChoice) {
     let port = Unaccepting::new().unwrap();
     let timeouts = Timeouts { connect_ns: 100 * MS, ..Timeouts::default() };
@@ -32,22 +37,30 @@ fn never_accepted(io: IoChoice) {
     assert_within("attempts", result.measured.errors[&ErrorKind::ConnectTimeout] as f64, 2.0, 6.0);
 }
 
-/// Two addresses in turn, one of which refuses: half of the connections work, and the other half does not hold them up.
+/// Two addresses in turn, one of which refuses: half of the connections work, and the other half
+/// does not hold them up.
 fn some_addresses_refuse(io: IoChoice) {
     let port = Refusing::new().unwrap();
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
-    let spec = LoadSpec { addresses: vec![server.address(), port.address()], ..closed_for(server.address(), io, 4, 300) };
+    let spec = LoadSpec {
+        addresses: vec![server.address(), port.address()],
+        ..closed_for(server.address(), io, 4, 300)
+    };
     let result = run(&spec);
     let account = server.stop().unwrap();
     assert!(result.measured.requests.good > 100, "{:?}", result.measured.requests);
     assert!(result.measured.errors[&ErrorKind::ConnectRefused] > 0);
-    assert_eq!(result.measured.requests.completed + result.measured.requests.censored, account.requests);
+    assert_eq!(
+        result.measured.requests.completed + result.measured.requests.censored,
+        account.requests
+    );
 }
 
 /// Given source addresses are used in turn, and nothing changes but where connections come from.
 fn from_many_source_addresses(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
     let sources: Vec<IpAddr> = (1..=5).map(|last| IpAddr::from([127, 0, 0, last])).collect();
-    let result = run(&LoadSpec { source_addresses: sources, ..closed(server.address(), io, 10, 100) });
+    let result =
+        run(&LoadSpec { source_addresses: sources, ..closed(server.address(), io, 10, 100) });
     assert_eq!((result.measured.requests.good, server.stop().unwrap().connections), (100, 10));
 }

@@ -1,4 +1,5 @@
-//! Handshakes that fail: no request is ever sent, each is counted as unsent under the error `tls`, and the reason is named.
+//! Handshakes that fail: no request is ever sent, each is counted as unsent under the error `tls`,
+//! and the reason is named.
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{IoChoice, LoadSpec, Timeouts};
 use pippin_model::tls::TlsSpec;
@@ -8,10 +9,19 @@ use std::net::SocketAddr;
 
 use crate::support::{MS, closed, errors, ms, on_each_loop, run};
 
-on_each_loop!(certificates_that_cannot_be_trusted, the_user_may_trust_whoever_answers, servers_that_do_not_get_through_the_handshake);
+on_each_loop!(
+    certificates_that_cannot_be_trusted,
+    the_user_may_trust_whoever_answers,
+    servers_that_do_not_get_through_the_handshake
+);
 
 fn trusting(authority: &Authority) -> TlsSpec {
-    TlsSpec { server_name: "127.0.0.1".into(), extra_roots_pem: Some(authority.pem()), verify: true, resume: false }
+    TlsSpec {
+        server_name: "127.0.0.1".into(),
+        extra_roots_pem: Some(authority.pem()),
+        verify: true,
+        resume: false,
+    }
 }
 
 /// 2 users try 3 requests each; every one fails for this reason.
@@ -26,7 +36,10 @@ fn assert_fails(address: SocketAddr, tls: TlsSpec, io: IoChoice, reason: &str) {
     let seen = result.tls.unwrap();
     assert_eq!(seen.negotiated, []);
     let failures: Vec<&String> = seen.failures.keys().collect();
-    assert!(matches!(failures.as_slice(), [one] if one.contains(reason)), "{failures:?} instead of `{reason}`");
+    assert!(
+        matches!(failures.as_slice(), [one] if one.contains(reason)),
+        "{failures:?} instead of `{reason}`"
+    );
     // The first handshakes come before the load and are tried again within it.
     assert!(seen.failures.values().all(|count| (6..=8).contains(count)), "{:?}", seen.failures);
     assert_eq!((result.measured.connections.opened, result.measured.spans.tls.count()), (0, 0));
@@ -35,9 +48,16 @@ fn assert_fails(address: SocketAddr, tls: TlsSpec, io: IoChoice, reason: &str) {
 fn certificates_that_cannot_be_trusted(io: IoChoice) {
     let authority = Authority::new();
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
-    let front = |certified| Front::spawn(server.address(), authority.server(&certified), Manner::default()).unwrap();
+    let front = |certified| {
+        Front::spawn(server.address(), authority.server(&certified), Manner::default()).unwrap()
+    };
     let unknown = front(Certified::default());
-    assert_fails(unknown.address(), trusting(&Authority::new()), io, "the certificate is not signed by a trusted authority");
+    assert_fails(
+        unknown.address(),
+        trusting(&Authority::new()),
+        io,
+        "the certificate is not signed by a trusted authority",
+    );
     let expired = front(Certified { has_expired: true, ..Certified::default() });
     assert_fails(expired.address(), trusting(&authority), io, "the certificate has expired");
     let other = front(Certified { names: vec!["example.org".into()], ..Certified::default() });
@@ -47,9 +67,16 @@ fn certificates_that_cannot_be_trusted(io: IoChoice) {
 
 fn the_user_may_trust_whoever_answers(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
-    let worst = Certified { names: vec!["example.org".into()], has_expired: true, ..Certified::default() };
-    let front = Front::spawn(server.address(), Authority::new().server(&worst), Manner::default()).unwrap();
-    let tls = TlsSpec { server_name: "127.0.0.1".into(), extra_roots_pem: None, verify: false, resume: false };
+    let worst =
+        Certified { names: vec!["example.org".into()], has_expired: true, ..Certified::default() };
+    let front =
+        Front::spawn(server.address(), Authority::new().server(&worst), Manner::default()).unwrap();
+    let tls = TlsSpec {
+        server_name: "127.0.0.1".into(),
+        extra_roots_pem: None,
+        verify: false,
+        resume: false,
+    };
     let result = run(&LoadSpec { tls: Some(tls), ..closed(front.address(), io, 2, 20) });
     assert_eq!((result.measured.requests.good, errors(&result)), (20, vec![]));
     assert!(!result.tls.unwrap().verified);
@@ -58,12 +85,20 @@ fn the_user_may_trust_whoever_answers(io: IoChoice) {
 fn servers_that_do_not_get_through_the_handshake(io: IoChoice) {
     let authority = Authority::new();
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
-    let front = |certified, manner| Front::spawn(server.address(), authority.server(&certified), manner).unwrap();
+    let front = |certified, manner| {
+        Front::spawn(server.address(), authority.server(&certified), manner).unwrap()
+    };
     let silent = front(Certified::default(), Manner { is_silent: true, ..Manner::default() });
     assert_fails(silent.address(), trusting(&authority), io, "the handshake did not end in time");
     let rude = front(Certified::default(), Manner { hangs_up: true, ..Manner::default() });
-    assert_fails(rude.address(), trusting(&authority), io, "the server closed the connection during the handshake");
-    let other_protocol = front(Certified { alpn: vec!["h2"], ..Certified::default() }, Manner::default());
+    assert_fails(
+        rude.address(),
+        trusting(&authority),
+        io,
+        "the server closed the connection during the handshake",
+    );
+    let other_protocol =
+        front(Certified { alpn: vec!["h2"], ..Certified::default() }, Manner::default());
     assert_fails(other_protocol.address(), trusting(&authority), io, "NoApplicationProtocol");
     // A server of plain HTTP that answers what it cannot read, as nginx does.
     let plain = plaintext();

@@ -1,7 +1,9 @@
-//! The engine against servers whose truth is known: every figure that it reports has a right value, worked out on paper beside the test.
+//! The engine against servers whose truth is known: every figure that it reports has a right value,
+//! worked out on paper beside the test.
 //!
-//! Each test runs on each event loop. Loads run one after the other, so that one does not disturb the times of another; bounds on times are
-//! wide enough for a busy machine and narrow enough that a wrong definition breaks them; on a machine that is too busy to tell, a test is tried again.
+//! Each test runs on each event loop. Loads run one after the other, so that one does not disturb
+//! the times of another; bounds on times are wide enough for a busy machine and narrow enough that
+//! a wrong definition breaks them; on a machine that is too busy to tell, a test is tried again.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod patience;

@@ -21,7 +21,11 @@ on_each_loop!(
 /// When the server read each request, in seconds after the first.
 fn arrivals_s(account: &Account) -> Vec<f64> {
     let first = account.exchanges.iter().map(|exchange| exchange.received_ns).min().unwrap();
-    let mut times: Vec<f64> = account.exchanges.iter().map(|exchange| (exchange.received_ns - first) as f64 / 1e9).collect();
+    let mut times: Vec<f64> = account
+        .exchanges
+        .iter()
+        .map(|exchange| (exchange.received_ns - first) as f64 / 1e9)
+        .collect();
     times.sort_by(f64::total_cmp);
     times
 }
@@ -35,29 +39,43 @@ fn a_constant_rate(io: IoChoice) {
     assert_eq!(requests.good + requests.censored + requests.unsent, 1_000, "{requests:?}");
     assert!(requests.good >= 900, "{requests:?}");
     assert_on_time(&result, &server.stop().unwrap(), 500.0);
-    assert_within("the lower decile of response times in ms", quantile_ms(&result.measured.spans.response_time, 0.1), 0.0, 2.0);
-    assert_within("the lower decile of send lags in ms", quantile_ms(&result.measured.spans.send_lag, 0.1), 0.0, 1.0);
+    assert_within(
+        "the lower decile of response times in ms",
+        quantile_ms(&result.measured.spans.response_time, 0.1),
+        0.0,
+        2.0,
+    );
+    assert_within(
+        "the lower decile of send lags in ms",
+        quantile_ms(&result.measured.spans.send_lag, 0.1),
+        0.0,
+        1.0,
+    );
 }
 
-/// Poisson at 1,000/s for 2 s: 2,000 +- sqrt(2,000) = 45 are due; within 5 deviations. Gaps are exponential: mean 1 ms, and a fraction
-/// exp(-1) = 36.8 % is longer than the mean (a constant rate has half of them there, or none); +-5 deviations of sqrt(0.368 * 0.632 / 2,000) = 1.1 %.
+/// Poisson at 1,000/s for 2 s: 2,000 +- sqrt(2,000) = 45 are due; within 5 deviations. Gaps are
+/// exponential: mean 1 ms, and a fraction exp(-1) = 36.8 % is longer than the mean (a constant rate
+/// has half of them there, or none); +-5 deviations of sqrt(0.368 * 0.632 / 2,000) = 1.1 %.
 fn poisson_arrivals(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
     let stage = Stage { duration_ns: 2_000 * MS, from_per_s: 1_000.0, to_per_s: 1_000.0 };
     let schedule = Schedule::Open { arrivals: Arrivals::Poisson, stages: vec![stage] };
-    let result = run(&LoadSpec { schedule, seed: 7, ..open(server.address(), io, 50, 1_000.0, 2_000) });
+    let result =
+        run(&LoadSpec { schedule, seed: 7, ..open(server.address(), io, 50, 1_000.0, 2_000) });
     let scheduled = result.measured.requests.scheduled as f64;
     assert_within("scheduled", scheduled, 1_775.0, 2_225.0);
     let arrivals = arrivals_s(&server.stop().unwrap());
     let gaps: Vec<f64> = arrivals.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
     let longer = gaps.iter().filter(|gap| **gap > mean).count() as f64 / gaps.len() as f64;
-    // Hardly bounded below: a busy machine makes bursts of what was due apart, and bursts have few long gaps.
+    // Hardly bounded below: a busy machine makes bursts of what was due apart, and bursts have few
+    // long gaps.
     assert_within("gaps longer than the mean", longer, 0.05, 0.424);
 }
 
-/// From 0 to 1,000/s within 2 s: 1,000 requests, the area of the triangle. Half of them come after 1 / sqrt(2) of the time, 1.414 s, a
-/// quarter after 1 s. (At an even rate half had come after 1 s; along a parabola, after 1.587 s.)
+/// From 0 to 1,000/s within 2 s: 1,000 requests, the area of the triangle. Half of them come after
+/// 1 / sqrt(2) of the time, 1.414 s, a quarter after 1 s. (At an even rate half had come after 1 s;
+/// along a parabola, after 1.587 s.)
 fn a_ramp(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
     let stages = vec![Stage { duration_ns: 2_000 * MS, from_per_s: 0.0, to_per_s: 1_000.0 }];
@@ -65,15 +83,26 @@ fn a_ramp(io: IoChoice) {
     let result = run(&LoadSpec { schedule, ..open(server.address(), io, 50, 1.0, 2_000) });
     assert_within("scheduled", result.measured.requests.scheduled as f64, 999.0, 1_001.0);
     let account = server.stop().unwrap();
-    let mut since_start: Vec<f64> = account.exchanges.iter().map(|exchange| (exchange.received_ns - result.measured_from_ns) as f64 / 1e9).collect();
+    let mut since_start: Vec<f64> = account
+        .exchanges
+        .iter()
+        .map(|exchange| (exchange.received_ns - result.measured_from_ns) as f64 / 1e9)
+        .collect();
     since_start.sort_by(f64::total_cmp);
     assert_within("when half had come, in s", since_start[since_start.len() / 2], 1.405, 1.550);
-    assert_within("when a quarter had come, in s", since_start[since_start.len() / 4], 0.990, 1.150);
+    assert_within(
+        "when a quarter had come, in s",
+        since_start[since_start.len() / 4],
+        0.990,
+        1.150,
+    );
 }
 
-/// 2 connections, answers after 100 ms: 20/s is all they can carry. At 100/s for 1 s 100 are due; 20 can be sent, give or take those at the edges.
-/// The others stay in the schedule: they are unsent, not forgotten. The k-th is sent at floor(k / 2) * 100 ms, due at k * 10 ms: it lags
-/// k * 40 ms, and the response time is that and 100 ms: the last of the 18 that are answered in time waits 800 - 160 + 100 = about 740 ms.
+/// 2 connections, answers after 100 ms: 20/s is all they can carry. At 100/s for 1 s 100 are due;
+/// 20 can be sent, give or take those at the edges. The others stay in the schedule: they are
+/// unsent, not forgotten. The k-th is sent at floor(k / 2) * 100 ms, due at k * 10 ms: it lags k *
+/// 40 ms, and the response time is that and 100 ms: the last of the 18 that are answered in time
+/// waits 800 - 160 + 100 = about 740 ms.
 fn no_free_connection(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello").delay(ms(100)))).unwrap();
     let result = run(&open(server.address(), io, 2, 100.0, 1_000));
@@ -82,17 +111,31 @@ fn no_free_connection(io: IoChoice) {
     assert_within("sent", requests.sent as f64, 16.0, 20.0);
     assert_eq!(requests.unsent, 100 - requests.sent);
     let spans = &result.measured.spans;
-    assert_within("the greatest response time in ms", quantile_ms(&spans.response_time, 1.0), 640.0, 860.0);
-    assert_within("the greatest service time in ms", quantile_ms(&spans.service_time, 1.0), 100.0, 160.0);
+    assert_within(
+        "the greatest response time in ms",
+        quantile_ms(&spans.response_time, 1.0),
+        640.0,
+        860.0,
+    );
+    assert_within(
+        "the greatest service time in ms",
+        quantile_ms(&spans.service_time, 1.0),
+        100.0,
+        160.0,
+    );
     assert_within("the median own lag in ms", quantile_ms(&spans.own_lag, 0.5), 0.0, 5.0);
 }
 
-/// Nothing is ever answered: 4 connections carry one request each, censored at the end; the other 46 of 50 were never sent.
+/// Nothing is ever answered: 4 connections carry one request each, censored at the end; the other
+/// 46 of 50 were never sent.
 fn no_answers_at_all(io: IoChoice) {
     let server = spawn(Script::always(Answer::silence())).unwrap();
     let result = run(&open(server.address(), io, 4, 100.0, 500));
     let requests = result.measured.requests;
-    assert_eq!((requests.scheduled, requests.sent, requests.censored, requests.unsent, requests.completed), (50, 4, 4, 46, 0));
+    assert_eq!(
+        (requests.scheduled, requests.sent, requests.censored, requests.unsent, requests.completed),
+        (50, 4, 4, 46, 0)
+    );
     assert_eq!(result.measured.spans.response_time.count(), 0);
 }
 
@@ -102,12 +145,25 @@ fn a_request_cap(io: IoChoice) {
     let mut spec = open(server.address(), io, 20, 1_000.0, 2_000);
     spec.stop.requests = Some(300);
     let result = run(&spec);
-    assert_eq!((result.measured.requests.scheduled, result.measured.requests.good, server.stop().unwrap().requests), (300, 300, 300));
-    assert_within("the length of the load in ms", result.measured.duration_ns as f64 / 1e6, 299.0, 400.0);
+    assert_eq!(
+        (
+            result.measured.requests.scheduled,
+            result.measured.requests.good,
+            server.stop().unwrap().requests
+        ),
+        (300, 300, 300)
+    );
+    assert_within(
+        "the length of the load in ms",
+        result.measured.duration_ns as f64 / 1e6,
+        299.0,
+        400.0,
+    );
 }
 
-/// Two threads at 400/s together for 1.5 s: 600 requests, and the server sees them 2.5 ms apart, as from one. Had each thread a schedule of its
-/// own that starts at the same instant, they would come in pairs 5 ms apart, the second of each 2.5 ms before its instant.
+/// Two threads at 400/s together for 1.5 s: 600 requests, and the server sees them 2.5 ms apart, as
+/// from one. Had each thread a schedule of its own that starts at the same instant, they would come
+/// in pairs 5 ms apart, the second of each 2.5 ms before its instant.
 fn two_threads_make_one_schedule(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
     let result = run(&LoadSpec { threads: 2, ..open(server.address(), io, 20, 400.0, 1_500) });
@@ -115,11 +171,13 @@ fn two_threads_make_one_schedule(io: IoChoice) {
     assert_on_time(&result, &server.stop().unwrap(), 400.0);
 }
 
-/// The n-th request is due n / rate after the start. The server has it never before, and in every tenth of the load some within 1 ms: what comes
-/// later than that is a busy machine's doing, but a drift would spare none of the last tenth.
+/// The n-th request is due n / rate after the start. The server has it never before, and in every
+/// tenth of the load some within 1 ms: what comes later than that is a busy machine's doing, but a
+/// drift would spare none of the last tenth.
 fn assert_on_time(result: &LoadResult, account: &Account, rate_per_s: f64) {
     let start_ns = result.measured_from_ns as f64;
-    let mut late_ms: Vec<f64> = account.exchanges.iter().map(|exchange| exchange.received_ns as f64).collect();
+    let mut late_ms: Vec<f64> =
+        account.exchanges.iter().map(|exchange| exchange.received_ns as f64).collect();
     late_ms.sort_by(f64::total_cmp);
     for (number, at) in late_ms.iter_mut().enumerate() {
         *at = (*at - start_ns - number as f64 * 1e9 / rate_per_s) / 1e6;
@@ -132,9 +190,11 @@ fn assert_on_time(result: &LoadResult, account: &Account, rate_per_s: f64) {
     }
 }
 
-/// Nothing is answered, 1 connection, 20/s for 1 s, a timeout of 120 ms: requests are due at 0, 50, 100, 150 ... ms, and the k-th is sent when the
-/// timeout of the one before it frees the connection, at k * 120 ms. Its service time is 120 ms; its response time counts from when it was due:
-/// k * 120 - k * 50 + 120 = 120 + 70 k ms. In 1 s 8 time out (k = 0 to 7, at 120 to 960 ms), the 9th is under way, 11 are unsent.
+/// Nothing is answered, 1 connection, 20/s for 1 s, a timeout of 120 ms: requests are due at 0, 50,
+/// 100, 150 ... ms, and the k-th is sent when the timeout of the one before it frees the
+/// connection, at k * 120 ms. Its service time is 120 ms; its response time counts from when it was
+/// due: k * 120 - k * 50 + 120 = 120 + 70 k ms. In 1 s 8 time out (k = 0 to 7, at 120 to 960 ms),
+/// the 9th is under way, 11 are unsent.
 fn timeouts_count_from_the_intended_instant(io: IoChoice) {
     let server = spawn(Script::always(Answer::silence())).unwrap();
     let mut spec = open(server.address(), io, 1, 20.0, 1_000);
@@ -144,14 +204,30 @@ fn timeouts_count_from_the_intended_instant(io: IoChoice) {
     assert_eq!(requests.scheduled, 20);
     assert_within("timeouts", requests.failed as f64, 7.0, 8.0);
     let spans = &result.measured.spans;
-    assert_within("the greatest service time in ms", quantile_ms(&spans.service_time, 1.0), 119.8, 121.0);
+    assert_within(
+        "the greatest service time in ms",
+        quantile_ms(&spans.service_time, 1.0),
+        119.8,
+        121.0,
+    );
     let last = requests.failed - 1;
     let right = 120.0 + 70.0 * last as f64;
-    assert_within("the greatest response time in ms", quantile_ms(&spans.response_time, 1.0), right - 2.0, right + 120.0);
-    assert_within("the least response time in ms", quantile_ms(&spans.response_time, 0.0), 119.8, 140.0);
+    assert_within(
+        "the greatest response time in ms",
+        quantile_ms(&spans.response_time, 1.0),
+        right - 2.0,
+        right + 120.0,
+    );
+    assert_within(
+        "the least response time in ms",
+        quantile_ms(&spans.response_time, 0.0),
+        119.8,
+        140.0,
+    );
 }
 
-/// 200/s, 500 ms of warm-up and 1,000 ms measured: 100 requests are not counted and 200 are, wherever answers fall.
+/// 200/s, 500 ms of warm-up and 1,000 ms measured: 100 requests are not counted and 200 are,
+/// wherever answers fall.
 fn a_warm_up_shifts_nothing(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
     let mut spec = open(server.address(), io, 10, 200.0, 1_500);
@@ -164,15 +240,21 @@ fn a_warm_up_shifts_nothing(io: IoChoice) {
     assert_within("requests at the server", requests as f64, 299.0, 300.0);
 }
 
-/// 500/s for 1 s, polling for the last 1 ms of the 2 ms between two requests: by definition half a second is polled, which is waiting and no work;
-/// and for as long as each answer takes.
-/// Who books only a part of it makes the generator look busier than it is.
+/// 500/s for 1 s, polling for the last 1 ms of the 2 ms between two requests: by definition half a
+/// second is polled, which is waiting and no work; and for as long as each answer takes. Who books
+/// only a part of it makes the generator look busier than it is.
 fn polling_is_booked_as_polling(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
-    let result = run(&LoadSpec { spin_ns: Some(MS), ..open(server.address(), io, 4, 500.0, 1_000) });
+    let result =
+        run(&LoadSpec { spin_ns: Some(MS), ..open(server.address(), io, 4, 500.0, 1_000) });
     let answers = &result.measured.spans.service_time;
     let answers_s = answers.mean_ns().unwrap() * answers.count() as f64 / 1e9;
-    assert_within("time polled in s", result.generator.spin_ns as f64 / 1e9, 0.35, 0.55 + answers_s);
+    assert_within(
+        "time polled in s",
+        result.generator.spin_ns as f64 / 1e9,
+        0.35,
+        0.55 + answers_s,
+    );
     let worked_s = (result.generator.cpu_ns as f64 - result.generator.spin_ns as f64) / 1e9;
     assert_within("the other CPU time in s", worked_s, -0.3, 0.2);
 }

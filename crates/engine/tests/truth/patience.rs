@@ -1,7 +1,8 @@
 //! Telling a wrong engine from a busy machine.
 //!
-//! A test that fails while the machine kept sleeping threads from waking is tried again, a few times, if possible when the machine is calm
-//! again; a wrong definition fails every time. On a machine that has time, the first failure counts.
+//! A test that fails while the machine kept sleeping threads from waking is tried again, a few
+//! times, if possible when the machine is calm again; a wrong definition fails every time. On a
+//! machine that has time, the first failure counts.
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::OnceLock;
@@ -14,7 +15,8 @@ const NAP: Duration = Duration::from_millis(1);
 const LATE: Duration = Duration::from_millis(2);
 /// More late awakenings than this fraction, and times can't be trusted.
 const BUSY: f64 = 0.01;
-/// How long all tests of the process together wait for the machine to be calm, and one of them at the most.
+/// How long all tests of the process together wait for the machine to be calm, and one of them at
+/// the most.
 const WAIT_OF_ALL: Duration = Duration::from_secs(240);
 const WAIT_OF_ONE: Duration = Duration::from_secs(20);
 
@@ -56,7 +58,10 @@ pub fn patiently(test: impl Fn()) {
             eprintln!("attempt {attempt} of {ATTEMPTS}: {:.1} % of naps ended late", late * 100.0);
             resume_unwind(failure);
         }
-        eprintln!("attempt {attempt}: {:.1} % of naps ended late, the machine is too busy to tell: again", late * 100.0);
+        eprintln!(
+            "attempt {attempt}: {:.1} % of naps ended late, the machine is too busy to tell: again",
+            late * 100.0
+        );
         let left = WAIT_OF_ALL.saturating_sub(*waited);
         *waited += wait_for_calm(left.min(WAIT_OF_ONE));
     }

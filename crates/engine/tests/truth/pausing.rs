@@ -17,20 +17,33 @@ on_each_loop!(
     one_byte_at_a_time
 );
 
-/// What 20 requests with this answer took: medians of headers, body and service time, in milliseconds.
+/// What 20 requests with this answer took: medians of headers, body and service time, in
+/// milliseconds.
 fn medians(io: IoChoice, answer: Answer) -> (f64, f64, f64) {
     let server = spawn(Script::always(answer)).unwrap();
-    let spec = LoadSpec { requests: vec![get(BodyCheck::Exact(b"hello".to_vec()))], ..closed(server.address(), io, 2, 20) };
+    let spec = LoadSpec {
+        requests: vec![get(BodyCheck::Exact(b"hello".to_vec()))],
+        ..closed(server.address(), io, 2, 20)
+    };
     let result = run(&spec);
     assert_eq!(result.measured.requests.good, 20);
     let spans = &result.measured.spans;
-    (quantile_ms(&spans.headers, 0.5), quantile_ms(&spans.body, 0.5), quantile_ms(&spans.service_time, 0.5))
+    (
+        quantile_ms(&spans.headers, 0.5),
+        quantile_ms(&spans.body, 0.5),
+        quantile_ms(&spans.service_time, 0.5),
+    )
 }
 
-/// A pause of 30 ms shows as 30 ms and what the machine adds, or not at all (the other parts take microseconds).
+/// A pause of 30 ms shows as 30 ms and what the machine adds, or not at all (the other parts take
+/// microseconds).
 fn assert_pauses(seen: (f64, f64, f64), headers: u32, body: u32) {
     let bounds = |pauses: u32| (f64::from(pauses) * 30.0, f64::from(pauses) * 30.0 + 28.0);
-    for (what, value, pauses) in [("headers", seen.0, headers), ("body", seen.1, body), ("service time", seen.2, headers + body)] {
+    for (what, value, pauses) in [
+        ("headers", seen.0, headers),
+        ("body", seen.1, body),
+        ("service time", seen.2, headers + body),
+    ] {
         let (least, most) = bounds(pauses);
         assert_within(what, value, least, most);
     }
@@ -60,15 +73,26 @@ fn a_pause_in_a_chunk(io: IoChoice) {
 }
 
 fn a_pause_in_head_and_body(io: IoChoice) {
-    let answer = Answer::ok(b"hello").chunked(5, &[]).delay(ms(30)).pause_in_head(ms(30)).pause_in_chunk(ms(30));
+    let answer = Answer::ok(b"hello")
+        .chunked(5, &[])
+        .delay(ms(30))
+        .pause_in_head(ms(30))
+        .pause_in_chunk(ms(30));
     assert_pauses(medians(io, answer), 2, 1);
 }
 
 /// Each byte in a segment of its own: split everywhere, and still one right answer after the other.
 fn one_byte_at_a_time(io: IoChoice) {
-    for answer in [Answer::ok(b"hello"), Answer::ok(b"hello").chunked(2, &["X-Sum: 1"]), Answer::ok(b"hello").interim(103)] {
+    for answer in [
+        Answer::ok(b"hello"),
+        Answer::ok(b"hello").chunked(2, &["X-Sum: 1"]),
+        Answer::ok(b"hello").interim(103),
+    ] {
         let server = spawn(Script::always(answer.byte_by_byte(Duration::from_micros(50)))).unwrap();
-        let spec = LoadSpec { requests: vec![get(BodyCheck::Exact(b"hello".to_vec()))], ..closed(server.address(), io, 1, 10) };
+        let spec = LoadSpec {
+            requests: vec![get(BodyCheck::Exact(b"hello".to_vec()))],
+            ..closed(server.address(), io, 1, 10)
+        };
         let result = run(&spec);
         let account = server.stop().unwrap();
         assert_eq!((result.measured.requests.good, result.measured.connections.opened), (10, 1));
@@ -76,11 +100,15 @@ fn one_byte_at_a_time(io: IoChoice) {
     }
 }
 
-/// Delays of 5 to 25 ms, uniform and seeded. The server's own account has the time between reading each request and handing over its
-/// answer's last byte; the client's service time is that and the way there and back. So, quantile by quantile, the engine's is not below the
-/// server's, and above it by what a loopback round trip takes on a busy machine. Little's law for one connection: X = 1 / mean.
+/// Delays of 5 to 25 ms, uniform and seeded. The server's own account has the time between reading
+/// each request and handing over its answer's last byte; the client's service time is that and the
+/// way there and back. So, quantile by quantile, the engine's is not below the server's, and above
+/// it by what a loopback round trip takes on a busy machine. Little's law for one connection: X = 1
+/// / mean.
 fn random_delays(io: IoChoice) {
-    let script = Script::each(|_, random| Answer::ok(b"hello").delay(Duration::from_micros(random.random_range(5_000..=25_000))));
+    let script = Script::each(|_, random| {
+        Answer::ok(b"hello").delay(Duration::from_micros(random.random_range(5_000..=25_000)))
+    });
     let server = spawn(script.seed(42)).unwrap();
     let result = run(&closed(server.address(), io, 1, 60));
     let seen = &result.measured.spans.service_time;
@@ -89,15 +117,29 @@ fn random_delays(io: IoChoice) {
         let index = (durations.len() - 1) * percent / 100;
         let q = (index as f64 + 0.5) / durations.len() as f64;
         // The histogram keeps three digits.
-        assert_within(&format!("the {percent}th percentile"), quantile_ms(seen, q), durations[index] * 0.998, durations[index] + 15.0);
+        assert_within(
+            &format!("the {percent}th percentile"),
+            quantile_ms(seen, q),
+            durations[index] * 0.998,
+            durations[index] + 15.0,
+        );
     }
     let mean_s = seen.mean_ns().unwrap() / 1e9;
-    assert_within("throughput times mean service time", result.measured.throughput_per_s().unwrap() * mean_s, 0.9, 1.01);
+    assert_within(
+        "throughput times mean service time",
+        result.measured.throughput_per_s().unwrap() * mean_s,
+        0.9,
+        1.01,
+    );
 }
 
 /// The server's times from request to answer, ascending.
 fn durations_ms(account: &Account) -> Vec<f64> {
-    let mut durations: Vec<f64> = account.exchanges.iter().map(|exchange| exchange.duration_ns().unwrap() as f64 / 1e6).collect();
+    let mut durations: Vec<f64> = account
+        .exchanges
+        .iter()
+        .map(|exchange| exchange.duration_ns().unwrap() as f64 / 1e6)
+        .collect();
     durations.sort_by(f64::total_cmp);
     durations
 }

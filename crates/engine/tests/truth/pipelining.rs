@@ -5,30 +5,53 @@ use pippin_reference::scripted::{Answer, Script, spawn};
 
 use crate::support::{assert_within, closed, errors, get, ms, on_each_loop, quantile_ms, run};
 
-on_each_loop!(answers_come_in_order, many_full_pipelines, pipelined_answers_are_no_surplus, a_close_fails_those_behind, each_waits_for_those_before_it);
+on_each_loop!(
+    answers_come_in_order,
+    many_full_pipelines,
+    pipelined_answers_are_no_surplus,
+    a_close_fails_those_behind,
+    each_waits_for_those_before_it
+);
 
 fn pipelined(spec: LoadSpec, depth: u32) -> LoadSpec {
     LoadSpec { connections: Connections { pipeline: depth, ..spec.connections }, ..spec }
 }
 
-/// Three templates in turn with a body each, 8 under way on one connection: an answer given to the wrong request has the wrong body.
+/// Three templates in turn with a body each, 8 under way on one connection: an answer given to the
+/// wrong request has the wrong body.
 fn answers_come_in_order(io: IoChoice) {
     let server = spawn(Script::each(|request, _| Answer::ok(&request.bytes[5..6]))).unwrap();
-    let template =
-        |name: char| RequestTemplate { bytes: format!("GET /{name} HTTP/1.1\r\nHost: truth\r\n\r\n").into_bytes(), ..get(BodyCheck::Exact(vec![name as u8])) };
-    let spec = LoadSpec { requests: vec![template('a'), template('b'), template('c')], ..closed(server.address(), io, 1, 400) };
+    let template = |name: char| RequestTemplate {
+        bytes: format!("GET /{name} HTTP/1.1\r\nHost: truth\r\n\r\n").into_bytes(),
+        ..get(BodyCheck::Exact(vec![name as u8]))
+    };
+    let spec = LoadSpec {
+        requests: vec![template('a'), template('b'), template('c')],
+        ..closed(server.address(), io, 1, 400)
+    };
     let result = run(&pipelined(spec, 8));
     let account = server.stop().unwrap();
-    assert_eq!((result.measured.requests.good, account.requests, account.connections), (400, 400, 1));
-    assert_eq!((result.measured.bytes.sent, result.measured.bytes.received), (account.bytes_in, account.bytes_out));
+    assert_eq!(
+        (result.measured.requests.good, account.requests, account.connections),
+        (400, 400, 1)
+    );
+    assert_eq!(
+        (result.measured.bytes.sent, result.measured.bytes.received),
+        (account.bytes_in, account.bytes_out)
+    );
 }
 
-/// 64 connections with 16 requests each, 10 times over, 5 times: 51,200 answers, none lost, none late by a timeout, no connection stuck.
+/// 64 connections with 16 requests each, 10 times over, 5 times: 51,200 answers, none lost, none
+/// late by a timeout, no connection stuck.
 fn many_full_pipelines(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
     for round in 1..=5 {
         let result = run(&pipelined(closed(server.address(), io, 64, 64 * 16 * 10), 16));
-        assert_eq!((result.measured.requests.good, errors(&result)), (10_240, Vec::new()), "round {round}");
+        assert_eq!(
+            (result.measured.requests.good, errors(&result)),
+            (10_240, Vec::new()),
+            "round {round}"
+        );
         assert_eq!(result.measured.connections.opened, 64, "round {round}");
     }
     let account = server.stop().unwrap();
@@ -37,13 +60,18 @@ fn many_full_pipelines(io: IoChoice) {
 
 /// What is surplus without pipelining is the next answer with it.
 fn pipelined_answers_are_no_surplus(io: IoChoice) {
-    let server = spawn(Script::always(Answer::ok(b"hello").chunked(2, &["X-Sum: 1"]).interim(103))).unwrap();
+    let server =
+        spawn(Script::always(Answer::ok(b"hello").chunked(2, &["X-Sum: 1"]).interim(103))).unwrap();
     let result = run(&pipelined(closed(server.address(), io, 2, 320), 16));
-    assert_eq!((result.measured.requests.good, result.measured.status.interim, errors(&result)), (320, 320, Vec::new()));
+    assert_eq!(
+        (result.measured.requests.good, result.measured.status.interim, errors(&result)),
+        (320, 320, Vec::new())
+    );
 }
 
-/// The server closes after 3 answers and says so; 4 are under way. Those behind the third were never answered: each is either sent again or
-/// failed as "close before answer"; none is completed twice, none forgotten.
+/// The server closes after 3 answers and says so; 4 are under way. Those behind the third were
+/// never answered: each is either sent again or failed as "close before answer"; none is completed
+/// twice, none forgotten.
 fn a_close_fails_those_behind(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello")).close_after(3, true)).unwrap();
     let result = run(&pipelined(closed(server.address(), io, 1, 80), 4));
@@ -51,12 +79,17 @@ fn a_close_fails_those_behind(io: IoChoice) {
     let requests = result.measured.requests;
     assert_eq!(requests.completed + requests.failed, 80, "{requests:?}");
     assert_eq!(account.answers, requests.completed);
-    assert!(errors(&result).iter().all(|(kind, _)| *kind == ErrorKind::CloseBeforeAnswer), "{:?}", errors(&result));
+    assert!(
+        errors(&result).iter().all(|(kind, _)| *kind == ErrorKind::CloseBeforeAnswer),
+        "{:?}",
+        errors(&result)
+    );
     assert_eq!(result.measured.connections.requests_before_close, Some((3, 3)));
 }
 
-/// 4 requests sent at once, each answered 30 ms after the one before: service times of 30, 60, 90 and 120 ms in the first batch. Who takes the
-/// time from the previous answer, as a stopwatch on the connection would, sees 30 ms for all.
+/// 4 requests sent at once, each answered 30 ms after the one before: service times of 30, 60, 90
+/// and 120 ms in the first batch. Who takes the time from the previous answer, as a stopwatch on
+/// the connection would, sees 30 ms for all.
 fn each_waits_for_those_before_it(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello").delay(ms(30)))).unwrap();
     let result = run(&pipelined(closed(server.address(), io, 1, 4), 4));
@@ -64,6 +97,11 @@ fn each_waits_for_those_before_it(io: IoChoice) {
     assert_eq!(result.measured.requests.good, 4);
     for (place, q) in [0.2, 0.45, 0.7, 0.95].into_iter().enumerate() {
         let right = 30.0 * (place + 1) as f64;
-        assert_within(&format!("service time {place}"), quantile_ms(service, q), right * 0.998, right + 600.0);
+        assert_within(
+            &format!("service time {place}"),
+            quantile_ms(service, q),
+            right * 0.998,
+            right + 600.0,
+        );
     }
 }

@@ -1,16 +1,21 @@
-//! HTTPS: the handshake has its own span, everything else is as without TLS, and what fails says why.
+//! HTTPS: the handshake has its own span, everything else is as without TLS, and what fails says
+//! why.
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 
 use pippin_model::load_result::{ErrorKind, LoadResult};
-use pippin_model::load_spec::{BodyCheck, Connections, IoChoice, LoadSpec, RequestTemplate, Schedule, Timeouts};
+use pippin_model::load_spec::{
+    BodyCheck, Connections, IoChoice, LoadSpec, RequestTemplate, Schedule, Timeouts,
+};
 use pippin_model::tls::{TlsSpec, TlsUse};
 use pippin_model::units::Spread;
 use pippin_reference::Running;
 use pippin_reference::scripted::{Account, Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 
-use crate::support::{MS, assert_within, closed, closed_for, errors, get, ms, on_each_loop, open, quantile_ms, run};
+use crate::support::{
+    MS, assert_within, closed, closed_for, errors, get, ms, on_each_loop, open, quantile_ms, run,
+};
 
 on_each_loop!(
     the_handshake_is_a_span_of_its_own,
@@ -59,7 +64,12 @@ impl Secured {
 }
 
 fn trusting(authority: &Authority) -> Option<TlsSpec> {
-    Some(TlsSpec { server_name: "127.0.0.1".into(), extra_roots_pem: Some(authority.pem()), verify: true, resume: false })
+    Some(TlsSpec {
+        server_name: "127.0.0.1".into(),
+        extra_roots_pem: Some(authority.pem()),
+        verify: true,
+        resume: false,
+    })
 }
 
 fn tls_use(result: &LoadResult) -> &TlsUse {
@@ -70,23 +80,37 @@ const fn per_connection(requests: u32, connections: u32) -> Connections {
     Connections { count: connections, requests_per_connection: Some(requests), pipeline: 1 }
 }
 
-/// The server waits 30 ms before it answers the first message of the handshake: that is in `tls`, not in `connect`, not in the requests.
+/// The server waits 30 ms before it answers the first message of the handshake: that is in `tls`,
+/// not in `connect`, not in the requests.
 fn the_handshake_is_a_span_of_its_own(io: IoChoice) {
     let manner = Manner { handshake_delay: ms(30), ..Manner::default() };
     let secured = Secured::new(Script::always(Answer::ok(b"hello")), &Certified::default(), manner);
     let result = run(&secured.closed(io, 4, 200));
     let spans = &result.measured.spans;
-    assert_eq!((spans.connect.count(), spans.tls.count(), result.measured.requests.good), (4, 4, 200));
+    assert_eq!(
+        (spans.connect.count(), spans.tls.count(), result.measured.requests.good),
+        (4, 4, 200)
+    );
     assert_within("the shortest handshake", quantile_ms(&spans.tls, 0.0), 30.0, 60.0);
     assert_within("connect", quantile_ms(&spans.connect, 0.5), 0.0, 10.0);
     assert_within("the median service time", quantile_ms(&spans.service_time, 0.5), 0.0, 20.0);
     let TlsUse { server_name, verified, resumption, negotiated, failures } = tls_use(&result);
-    assert_eq!((server_name.as_str(), *verified, *resumption, failures.len()), ("127.0.0.1", true, false, 0));
+    assert_eq!(
+        (server_name.as_str(), *verified, *resumption, failures.len()),
+        ("127.0.0.1", true, false, 0)
+    );
     let [one] = negotiated.as_slice() else { panic!("{negotiated:?}") };
-    assert_eq!((one.version.as_str(), one.alpn.as_deref(), one.handshakes, one.resumed), ("TLSv1.3", Some("http/1.1"), 4, 0));
-    // What went over the wire, handshakes included, byte for byte as the server counted it, but for its tickets' arrival at the end.
+    assert_eq!(
+        (one.version.as_str(), one.alpn.as_deref(), one.handshakes, one.resumed),
+        ("TLSv1.3", Some("http/1.1"), 4, 0)
+    );
+    // What went over the wire, handshakes included, byte for byte as the server counted it, but for
+    // its tickets' arrival at the end.
     let account = secured.front.stop();
-    assert_eq!((result.measured.bytes.sent, result.measured.bytes.received), (account.bytes_in, account.bytes_out));
+    assert_eq!(
+        (result.measured.bytes.sent, result.measured.bytes.received),
+        (account.bytes_in, account.bytes_out)
+    );
 }
 
 /// 20 ms before the head, 10 ms within the body.
@@ -105,24 +129,40 @@ fn a_connection_per_request_is_a_handshake_per_request(io: IoChoice) {
     let secured = Secured::hello();
     let result = run(&LoadSpec { connections: per_connection(1, 3), ..secured.closed(io, 3, 60) });
     let (connections, spans) = (result.measured.connections, &result.measured.spans);
-    assert_eq!((result.measured.requests.good, connections.opened, connections.reconnects), (60, 60, 57));
+    assert_eq!(
+        (result.measured.requests.good, connections.opened, connections.reconnects),
+        (60, 60, 57)
+    );
     assert_eq!((spans.connect.count(), spans.tls.count()), (60, 60));
-    assert_eq!(tls_use(&result).negotiated.iter().map(|one| (one.handshakes, one.resumed)).collect::<Vec<_>>(), [(60, 0)]);
+    assert_eq!(
+        tls_use(&result)
+            .negotiated
+            .iter()
+            .map(|one| (one.handshakes, one.resumed))
+            .collect::<Vec<_>>(),
+        [(60, 0)]
+    );
     let deadline = std::time::Instant::now() + ms(1_000);
     while secured.front.account().goodbyes < 60 && std::time::Instant::now() < deadline {
         std::thread::sleep(ms(5));
     }
     let account = secured.front.stop();
-    assert_eq!((account.connections, account.handshakes, account.resumed, account.goodbyes), (60, 60, 0, 60));
+    assert_eq!(
+        (account.connections, account.handshakes, account.resumed, account.goodbyes),
+        (60, 60, 0, 60)
+    );
 }
 
-/// One user, whose connections end after each request: every handshake but the first has a ticket. Server and client count the same.
+/// One user, whose connections end after each request: every handshake but the first has a ticket.
+/// Server and client count the same.
 fn sessions_are_resumed_if_asked_for(io: IoChoice) {
     for only_tls12 in [false, true] {
         let certified = Certified { only_tls12, ..Certified::default() };
-        let secured = Secured::new(Script::always(Answer::ok(b"hello")), &certified, Manner::default());
+        let secured =
+            Secured::new(Script::always(Answer::ok(b"hello")), &certified, Manner::default());
         let tls = secured.tls().map(|tls| TlsSpec { resume: true, ..tls });
-        let result = run(&LoadSpec { tls, connections: per_connection(1, 1), ..secured.closed(io, 1, 20) });
+        let result =
+            run(&LoadSpec { tls, connections: per_connection(1, 1), ..secured.closed(io, 1, 20) });
         assert_eq!(result.measured.requests.good, 20);
         assert!(tls_use(&result).resumption);
         let resumed: u64 = tls_use(&result).negotiated.iter().map(|one| one.resumed).sum();
@@ -139,22 +179,39 @@ fn bytes_may_come_one_at_a_time(io: IoChoice) {
     assert_eq!((result.measured.requests.good, errors(&result)), (40, vec![]));
 }
 
-/// Bodies of 3 MB in records of 16 KiB and of 1,000 bytes, then requests of 8 MB to a server that reads late: they do not fit into the buffers
-/// between, so that the kernel takes them in parts.
+/// Bodies of 3 MB in records of 16 KiB and of 1,000 bytes, then requests of 8 MB to a server that
+/// reads late: they do not fit into the buffers between, so that the kernel takes them in parts.
 fn large_bodies_and_large_requests(io: IoChoice) {
     let body: Vec<u8> = (0..3_000_000_u32).map(|i| (i % 251) as u8).collect();
     for record_bytes in [None, Some(1_000)] {
         let certified = Certified { record_bytes, ..Certified::default() };
-        let secured = Secured::new(Script::always(Answer::ok(&body)), &certified, Manner::default());
-        let result = run(&LoadSpec { requests: vec![get(BodyCheck::Exact(body.clone()))], ..secured.closed(io, 2, 6) });
-        assert_eq!((result.measured.requests.good, result.measured.bytes.body, errors(&result)), (6, 18_000_000, vec![]));
+        let secured =
+            Secured::new(Script::always(Answer::ok(&body)), &certified, Manner::default());
+        let result = run(&LoadSpec {
+            requests: vec![get(BodyCheck::Exact(body.clone()))],
+            ..secured.closed(io, 2, 6)
+        });
+        assert_eq!(
+            (result.measured.requests.good, result.measured.bytes.body, errors(&result)),
+            (6, 18_000_000, vec![])
+        );
         assert!(result.measured.bytes.received > 18_000_000);
     }
     let authority = Authority::new();
-    let bytes = [b"POST / HTTP/1.1\r\nHost: truth\r\nContent-Length: 8000000\r\n\r\n".to_vec(), body[..2_000_000].repeat(4)].concat();
-    let front = Front::spawn(late_reader(bytes.clone()), authority.server(&Certified::default()), Manner::default()).unwrap();
+    let bytes = [
+        b"POST / HTTP/1.1\r\nHost: truth\r\nContent-Length: 8000000\r\n\r\n".to_vec(),
+        body[..2_000_000].repeat(4),
+    ]
+    .concat();
+    let front = Front::spawn(
+        late_reader(bytes.clone()),
+        authority.server(&Certified::default()),
+        Manner::default(),
+    )
+    .unwrap();
     let requests = vec![RequestTemplate { bytes, ..get(BodyCheck::Exact(b"as sent".to_vec())) }];
-    let result = run(&LoadSpec { requests, tls: trusting(&authority), ..closed(front.address(), io, 2, 4) });
+    let result =
+        run(&LoadSpec { requests, tls: trusting(&authority), ..closed(front.address(), io, 2, 4) });
     assert_eq!((result.measured.requests.good, errors(&result)), (4, vec![]));
 }
 
@@ -172,7 +229,11 @@ fn late_reader(expected: Vec<u8>) -> SocketAddr {
                     if stream.read_exact(&mut bytes).is_err() {
                         return;
                     }
-                    let word: &[u8] = if bytes == expected { b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nas sent" } else { b"other bytes" };
+                    let word: &[u8] = if bytes == expected {
+                        b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nas sent"
+                    } else {
+                        b"other bytes"
+                    };
                     stream.write_all(word).unwrap();
                 }
             });
@@ -181,8 +242,8 @@ fn late_reader(expected: Vec<u8>) -> SocketAddr {
     address
 }
 
-/// A body that the end of the connection ends is whole after close_notify and may be cut off without it (RFC 9112 section 9.8); one with a
-/// length is whole when it is there.
+/// A body that the end of the connection ends is whole after close_notify and may be cut off
+/// without it (RFC 9112 section 9.8); one with a length is whole when it is there.
 fn only_a_goodbye_ends_a_body_without_length(io: IoChoice) {
     let rude = Manner { ends_rudely: true, ..Manner::default() };
     let until_close = || Script::always(Answer::ok(b"hello").until_close());
@@ -193,11 +254,21 @@ fn only_a_goodbye_ends_a_body_without_length(io: IoChoice) {
 
     let secured = Secured::new(until_close(), &Certified::default(), rude);
     let result = run(&secured.closed(io, 2, 10));
-    assert_eq!((result.measured.requests.failed, errors(&result)), (10, vec![(ErrorKind::CloseInBody, 10)]));
+    assert_eq!(
+        (result.measured.requests.failed, errors(&result)),
+        (10, vec![(ErrorKind::CloseInBody, 10)])
+    );
     let failures: Vec<(&String, &u64)> = tls_use(&result).failures.iter().collect();
-    assert!(matches!(failures.as_slice(), [(why, 10)] if why.contains("without close_notify")), "{failures:?}");
+    assert!(
+        matches!(failures.as_slice(), [(why, 10)] if why.contains("without close_notify")),
+        "{failures:?}"
+    );
 
-    let secured = Secured::new(Script::always(Answer::ok(b"hello")).close_after(1, false), &Certified::default(), rude);
+    let secured = Secured::new(
+        Script::always(Answer::ok(b"hello")).close_after(1, false),
+        &Certified::default(),
+        rude,
+    );
     let thinking = Schedule::Closed { think: Some(Spread { mean_ns: 20 * MS, jitter: 0.0 }) };
     let result = run(&LoadSpec { schedule: thinking, ..secured.closed(io, 2, 10) });
     assert_eq!((result.measured.requests.good, errors(&result)), (10, vec![]));
@@ -211,14 +282,22 @@ fn keys_may_change(io: IoChoice) {
     assert_eq!((result.measured.requests.good, errors(&result)), (40, vec![]));
 }
 
-/// The answer came whole and nobody can have changed it; what follows it concerns no request. The connection is given up and the reason noted:
-/// 10 requests, 10 connections.
+/// The answer came whole and nobody can have changed it; what follows it concerns no request. The
+/// connection is given up and the reason noted: 10 requests, 10 connections.
 fn bytes_that_are_no_tls_behind_an_answer(io: IoChoice) {
     let manner = Manner { speaks_plainly: true, ..Manner::default() };
     let secured = Secured::new(Script::always(Answer::ok(b"hello")), &Certified::default(), manner);
     let result = run(&secured.closed(io, 1, 10));
     let connections = result.measured.connections;
-    assert_eq!((result.measured.requests.good, connections.opened, connections.closed_by_server, errors(&result)), (10, 10, 10, vec![]));
+    assert_eq!(
+        (
+            result.measured.requests.good,
+            connections.opened,
+            connections.closed_by_server,
+            errors(&result)
+        ),
+        (10, 10, 10, vec![])
+    );
     let failures: Vec<(&String, &u64)> = tls_use(&result).failures.iter().collect();
     assert!(matches!(failures.as_slice(), [(why, 10)] if why.contains("not TLS")), "{failures:?}");
 }
@@ -231,23 +310,40 @@ fn rows_of_requests(io: IoChoice) {
     assert_eq!(secured.server.stop().unwrap().requests, 1_000);
 }
 
-/// 200/s for 600 ms are 120 requests; the connections and their handshakes come before the schedule.
+/// 200/s for 600 ms are 120 requests; the connections and their handshakes come before the
+/// schedule.
 fn an_open_loop(io: IoChoice) {
     let manner = Manner { handshake_delay: ms(30), ..Manner::default() };
     let secured = Secured::new(Script::always(Answer::ok(b"hello")), &Certified::default(), manner);
-    let result = run(&LoadSpec { tls: secured.tls(), ..open(secured.front.address(), io, 4, 200.0, 600) });
+    let result =
+        run(&LoadSpec { tls: secured.tls(), ..open(secured.front.address(), io, 4, 200.0, 600) });
     let spans = &result.measured.spans;
-    assert_eq!((result.measured.requests.scheduled, spans.tls.count(), errors(&result)), (120, 4, vec![]));
+    assert_eq!(
+        (result.measured.requests.scheduled, spans.tls.count(), errors(&result)),
+        (120, 4, vec![])
+    );
     assert_within("the median response time", quantile_ms(&spans.response_time, 0.5), 0.0, 20.0);
 }
 
-/// Each device does a handshake of its own, which is part of its first request's response time and not of its service time.
+/// Each device does a handshake of its own, which is part of its first request's response time and
+/// not of its service time.
 fn devices(io: IoChoice) {
     let manner = Manner { handshake_delay: ms(25), ..Manner::default() };
     let secured = Secured::new(Script::always(Answer::ok(b"hello")), &Certified::default(), manner);
     let think = Spread { mean_ns: 10 * MS, jitter: 0.0 };
-    let schedule = Schedule::Devices { devices: 8, requests_per_device: 2, think, ramp_up_ns: 100 * MS, sustain_ns: 500 * MS, ramp_down_ns: 200 * MS };
-    let mut spec = LoadSpec { tls: secured.tls(), schedule, ..closed_for(secured.front.address(), io, 8, 800) };
+    let schedule = Schedule::Devices {
+        devices: 8,
+        requests_per_device: 2,
+        think,
+        ramp_up_ns: 100 * MS,
+        sustain_ns: 500 * MS,
+        ramp_down_ns: 200 * MS,
+    };
+    let mut spec = LoadSpec {
+        tls: secured.tls(),
+        schedule,
+        ..closed_for(secured.front.address(), io, 8, 800)
+    };
     spec.stop.duration_ns = None;
     let result = run(&spec);
     assert_eq!(errors(&result), []);
@@ -262,17 +358,30 @@ fn devices(io: IoChoice) {
 }
 
 fn a_stalled_server_times_out(io: IoChoice) {
-    let secured = Secured::new(Script::always(Answer::silence()), &Certified::default(), Manner::default());
+    let secured =
+        Secured::new(Script::always(Answer::silence()), &Certified::default(), Manner::default());
     let timeouts = Timeouts { connect_ns: 5_000 * MS, request_ns: 80 * MS };
     let result = run(&LoadSpec { timeouts, ..secured.closed(io, 2, 6) });
     assert_eq!(errors(&result), [(ErrorKind::Timeout, 6)]);
-    assert_within("service time", quantile_ms(&result.measured.spans.service_time, 0.5), 79.9, 80.1);
+    assert_within(
+        "service time",
+        quantile_ms(&result.measured.spans.service_time, 0.5),
+        79.9,
+        80.1,
+    );
 }
 
 fn both_versions(io: IoChoice) {
     for (only_tls12, name) in [(true, "TLSv1.2"), (false, "TLSv1.3")] {
-        let secured = Secured::new(Script::always(Answer::ok(b"hello")), &Certified { only_tls12, ..Certified::default() }, Manner::default());
+        let secured = Secured::new(
+            Script::always(Answer::ok(b"hello")),
+            &Certified { only_tls12, ..Certified::default() },
+            Manner::default(),
+        );
         let result = run(&secured.closed(io, 2, 100));
-        assert_eq!((result.measured.requests.good, tls_use(&result).negotiated[0].version.as_str()), (100, name));
+        assert_eq!(
+            (result.measured.requests.good, tls_use(&result).negotiated[0].version.as_str()),
+            (100, name)
+        );
     }
 }

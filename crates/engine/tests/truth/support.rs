@@ -7,7 +7,8 @@ use pippin_engine::Control;
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::{ErrorKind, LoadResult, Measured};
 use pippin_model::load_spec::{
-    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, RequestTemplate, Schedule, Stage, StopRule, Timeouts, WarmUp,
+    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, RequestTemplate, Schedule,
+    Stage, StopRule, Timeouts, WarmUp,
 };
 
 /// Makes a test on each event loop of functions that take it.
@@ -31,7 +32,11 @@ pub const fn ms(milliseconds: u64) -> Duration {
 
 /// `GET /` whose answer must be a 200 with this body.
 pub fn get(body: BodyCheck) -> RequestTemplate {
-    RequestTemplate { bytes: b"GET / HTTP/1.1\r\nHost: truth\r\n\r\n".to_vec(), head_only: false, check: Check { status: vec![200], body } }
+    RequestTemplate {
+        bytes: b"GET / HTTP/1.1\r\nHost: truth\r\n\r\n".to_vec(),
+        head_only: false,
+        check: Check { status: vec![200], body },
+    }
 }
 
 /// A closed loop of so many requests over so many connections.
@@ -56,20 +61,40 @@ pub fn closed(address: SocketAddr, io: IoChoice, connections: u32, requests: u64
 }
 
 /// A closed loop of so many milliseconds.
-pub fn closed_for(address: SocketAddr, io: IoChoice, connections: u32, milliseconds: u64) -> LoadSpec {
-    LoadSpec { stop: StopRule { duration_ns: Some(milliseconds * MS), requests: None }, ..closed(address, io, connections, 1) }
+pub fn closed_for(
+    address: SocketAddr,
+    io: IoChoice,
+    connections: u32,
+    milliseconds: u64,
+) -> LoadSpec {
+    LoadSpec {
+        stop: StopRule { duration_ns: Some(milliseconds * MS), requests: None },
+        ..closed(address, io, connections, 1)
+    }
 }
 
 /// A constant rate for so many milliseconds.
-pub fn open(address: SocketAddr, io: IoChoice, connections: u32, rate_per_s: f64, milliseconds: u64) -> LoadSpec {
-    let stage = Stage { duration_ns: milliseconds * MS, from_per_s: rate_per_s, to_per_s: rate_per_s };
-    LoadSpec { schedule: Schedule::Open { arrivals: Arrivals::Constant, stages: vec![stage] }, ..closed_for(address, io, connections, milliseconds) }
+pub fn open(
+    address: SocketAddr,
+    io: IoChoice,
+    connections: u32,
+    rate_per_s: f64,
+    milliseconds: u64,
+) -> LoadSpec {
+    let stage =
+        Stage { duration_ns: milliseconds * MS, from_per_s: rate_per_s, to_per_s: rate_per_s };
+    LoadSpec {
+        schedule: Schedule::Open { arrivals: Arrivals::Constant, stages: vec![stage] },
+        ..closed_for(address, io, connections, milliseconds)
+    }
 }
 
 /// Runs the load and checks what holds for every load.
 pub fn run(spec: &LoadSpec) -> LoadResult {
     let stop = AtomicBool::new(false);
-    let result = pippin_engine::run(spec, &Control { stop: &stop, on_window: None, steady: |_| true }).unwrap();
+    let result =
+        pippin_engine::run(spec, &Control { stop: &stop, on_window: None, steady: |_| true })
+            .unwrap();
     let loop_name = match spec.io {
         IoChoice::Epoll => "epoll",
         IoChoice::IoUring => "io_uring",
@@ -97,16 +122,34 @@ pub fn check(measured: &Measured) {
     let Measured { requests, status, errors, connections, bytes, spans, .. } = measured;
     assert!(requests.are_conserved(), "{requests:?}");
     // Every complete answer has one status and one of each span.
-    assert_eq!(status.s2xx + status.s3xx + status.s4xx + status.s5xx + status.other, requests.completed, "{status:?} {requests:?}");
+    assert_eq!(
+        status.s2xx + status.s3xx + status.s4xx + status.s5xx + status.other,
+        requests.completed,
+        "{status:?} {requests:?}"
+    );
     let count = |kind| errors.get(&kind).copied().unwrap_or(0);
-    assert_eq!((spans.headers.count(), spans.body.count()), (requests.completed, requests.completed));
-    // A timeout has no answer, but it took its time: leaving it out would hide the slowest requests.
+    assert_eq!(
+        (spans.headers.count(), spans.body.count()),
+        (requests.completed, requests.completed)
+    );
+    // A timeout has no answer, but it took its time: leaving it out would hide the slowest
+    // requests.
     let timed = requests.completed + count(ErrorKind::Timeout);
-    assert_eq!((spans.service_time.count(), spans.response_time.count()), (timed, timed), "{requests:?} {errors:?}");
+    assert_eq!(
+        (spans.service_time.count(), spans.response_time.count()),
+        (timed, timed),
+        "{requests:?} {errors:?}"
+    );
     // Everything that was sent was sent with some lag.
-    assert_eq!((spans.send_lag.count(), spans.own_lag.count()), (requests.sent, requests.sent), "{requests:?}");
-    // Each failed request has its error; beside those there are wrong answers and connections that did not open.
-    let of_sent: u64 = errors.iter().filter(|(kind, _)| !kind.is_before_sending()).map(|(_, count)| count).sum();
+    assert_eq!(
+        (spans.send_lag.count(), spans.own_lag.count()),
+        (requests.sent, requests.sent),
+        "{requests:?}"
+    );
+    // Each failed request has its error; beside those there are wrong answers and connections that
+    // did not open.
+    let of_sent: u64 =
+        errors.iter().filter(|(kind, _)| !kind.is_before_sending()).map(|(_, count)| count).sum();
     let of_failed = of_sent.saturating_sub(requests.completed - requests.good);
     assert_eq!(of_failed, requests.failed, "{requests:?} {errors:?}");
     assert!(connections.reconnects <= connections.opened, "{connections:?}");
@@ -114,11 +157,15 @@ pub fn check(measured: &Measured) {
     // Nobody answers before being asked, and a request can't be done before it was due.
     assert_ordered(&spans.service_time, &spans.response_time);
     assert_ordered(&spans.own_lag, &spans.send_lag);
-    // A request takes from its sending to its head, and from there to its end. Failed ones have no parts, so only where all was well.
+    // A request takes from its sending to its head, and from there to its end. Failed ones have no
+    // parts, so only where all was well.
     if timed == requests.completed && timed > 0 {
         let parts = spans.headers.mean_ns().unwrap() + spans.body.mean_ns().unwrap();
         let whole = spans.service_time.mean_ns().unwrap();
-        assert!((parts - whole).abs() <= whole * 0.005 + 500.0, "headers + body = {parts} ns, service time = {whole} ns");
+        assert!(
+            (parts - whole).abs() <= whole * 0.005 + 500.0,
+            "headers + body = {parts} ns, service time = {whole} ns"
+        );
     }
 }
 
@@ -139,7 +186,8 @@ fn check_windows(result: &LoadResult) {
     }
     let measured = || result.windows.iter().filter(|window| window.from_ns >= 0);
     let completed = measured().map(|window| window.completed).sum::<u64>();
-    // A window counts what was completed in it; a request that was due in the warm-up may be completed after it, one on each connection.
+    // A window counts what was completed in it; a request that was due in the warm-up may be
+    // completed after it, one on each connection.
     let carried = if result.warm_up.duration_ns > 0 { result.measured.connections.peak } else { 0 };
     let all = result.measured.requests.completed;
     assert!((all..=all + carried).contains(&completed), "{completed} in the windows, {all} in all");

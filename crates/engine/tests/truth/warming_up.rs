@@ -6,26 +6,49 @@ use crate::support::{MS, assert_within, closed_for, ms, on_each_loop, quantile_m
 
 on_each_loop!(a_fixed_warm_up, slow_while_warming_up);
 
-/// 2 users, answers after 5 ms, 300 ms of warm-up, 400 ms measured. The server answers what the engine completed in both parts and what was under
-/// way at the end (2 at most).
+/// 2 users, answers after 5 ms, 300 ms of warm-up, 400 ms measured. The server answers what the
+/// engine completed in both parts and what was under way at the end (2 at most).
 fn a_fixed_warm_up(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello").delay(ms(5)))).unwrap();
-    let result = run(&LoadSpec { warm_up: WarmUp::Fixed { duration_ns: 300 * MS }, ..closed_for(server.address(), io, 2, 400) });
+    let result = run(&LoadSpec {
+        warm_up: WarmUp::Fixed { duration_ns: 300 * MS },
+        ..closed_for(server.address(), io, 2, 400)
+    });
     let account = server.stop().unwrap();
     let requests = result.measured.requests;
     assert_eq!(account.requests, result.warm_up.completed + requests.completed + requests.censored);
     assert!(requests.censored <= 2, "{requests:?}");
     assert_within("the warm-up in ms", result.warm_up.duration_ns as f64 / 1e6, 299.0, 330.0);
-    assert_within("the measured part in ms", result.measured.duration_ns as f64 / 1e6, 400.0, 430.0);
+    assert_within(
+        "the measured part in ms",
+        result.measured.duration_ns as f64 / 1e6,
+        400.0,
+        430.0,
+    );
     assert_eq!(result.measured.duration_ns, result.measured_to_ns - result.measured_from_ns);
     assert!(result.windows.iter().any(|window| window.from_ns < 0), "the warm-up has windows too");
-    assert_eq!(result.measured.connections.peak, 2, "connections opened in the warm-up are there all the same");
+    assert_eq!(
+        result.measured.connections.peak, 2,
+        "connections opened in the warm-up are there all the same"
+    );
 }
 
-/// The server needs 100 ms for each of its first 6 answers and none for the others: with 400 ms of warm-up no slow one is measured.
+/// The server needs 100 ms for each of its first 6 answers and none for the others: with 400 ms of
+/// warm-up no slow one is measured.
 fn slow_while_warming_up(io: IoChoice) {
-    let server = spawn(Script::each(|request, _| if request.number < 6 { Answer::ok(b"cold").delay(ms(100)) } else { Answer::ok(b"warm") })).unwrap();
-    let result = run(&LoadSpec { warm_up: WarmUp::Fixed { duration_ns: 400 * MS }, ..closed_for(server.address(), io, 2, 300) });
-    assert_within("the greatest service time in ms", quantile_ms(&result.measured.spans.service_time, 1.0), 0.0, 95.0);
+    let server = spawn(Script::each(|request, _| {
+        if request.number < 6 { Answer::ok(b"cold").delay(ms(100)) } else { Answer::ok(b"warm") }
+    }))
+    .unwrap();
+    let result = run(&LoadSpec {
+        warm_up: WarmUp::Fixed { duration_ns: 400 * MS },
+        ..closed_for(server.address(), io, 2, 300)
+    });
+    assert_within(
+        "the greatest service time in ms",
+        quantile_ms(&result.measured.spans.service_time, 1.0),
+        0.0,
+        95.0,
+    );
     assert_eq!(result.measured.bytes.body, result.measured.requests.completed * 4);
 }

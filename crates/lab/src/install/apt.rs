@@ -14,7 +14,8 @@ pub fn is_available() -> bool {
     find_program("apt-get").is_some() && find_program("dpkg-query").is_some()
 }
 
-/// Those of the packages that are not installed; none where this is no Debian system, since then the tools alone decide.
+/// Those of the packages that are not installed; none where this is no Debian system, since then
+/// the tools alone decide.
 #[must_use]
 pub fn missing(packages: &[String]) -> Vec<String> {
     if packages.is_empty() || !is_available() {
@@ -24,15 +25,24 @@ pub fn missing(packages: &[String]) -> Vec<String> {
 }
 
 fn is_installed(package: &str) -> bool {
-    let output = Command::new("dpkg-query").args(["-W", "-f", "${db:Status-Status}", package]).stderr(Stdio::null()).output();
+    let output = Command::new("dpkg-query")
+        .args(["-W", "-f", "${db:Status-Status}", package])
+        .stderr(Stdio::null())
+        .output();
     output.is_ok_and(|output| output.status.success() && output.stdout == b"installed")
 }
 
 /// The command that installs packages, for showing and for running.
 #[must_use]
 pub fn command(packages: &[String]) -> Vec<String> {
-    let options = ["apt-get", "install", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=900"];
-    sudo().iter().map(ToString::to_string).chain(options.map(String::from)).chain(packages.iter().cloned()).collect()
+    let options =
+        ["apt-get", "install", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=900"];
+    sudo()
+        .iter()
+        .map(ToString::to_string)
+        .chain(options.map(String::from))
+        .chain(packages.iter().cloned())
+        .collect()
 }
 
 fn sudo() -> &'static [&'static str] {
@@ -48,7 +58,11 @@ pub fn install(packages: &[String], installer: &Installer<'_>) -> Result<(), Lab
     static UPDATED: AtomicBool = AtomicBool::new(false);
     if !UPDATED.swap(true, Ordering::Relaxed) {
         (installer.say)("apt-get update");
-        let update: Vec<String> = sudo().iter().map(ToString::to_string).chain(["apt-get", "update"].map(String::from)).collect();
+        let update: Vec<String> = sudo()
+            .iter()
+            .map(ToString::to_string)
+            .chain(["apt-get", "update"].map(String::from))
+            .collect();
         // An old list may still do.
         let _ = run(&update);
     }
@@ -61,12 +75,20 @@ pub fn install(packages: &[String], installer: &Installer<'_>) -> Result<(), Lab
 }
 
 fn run(words: &[String]) -> Result<(), Vec<String>> {
-    let output = Command::new(&words[0]).args(&words[1..]).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null()).output();
+    let output = Command::new(&words[0])
+        .args(&words[1..])
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .stdin(Stdio::null())
+        .output();
     let output = output.map_err(|error| vec![format!("{}: {error}", words[0])])?;
     if output.status.success() {
         return Ok(());
     }
-    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let text = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
     let lines: Vec<&str> = text.lines().collect();
     Err(lines[lines.len().saturating_sub(8)..].iter().map(ToString::to_string).collect())
 }

@@ -2,9 +2,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo; draft-eastlake-fnv): names and contents of all source files in sorted order, in hexadecimal.
+/// FNV-1a, 64 bits (Fowler, Noll, Vo; draft-eastlake-fnv): names and contents of all source files
+/// in sorted order, in hexadecimal.
 ///
-/// Source is everything in the folder but hidden files and what the folder's own `.gitignore` names.
+/// Source is everything in the folder but hidden files and what the folder's own `.gitignore`
+/// names.
 ///
 /// # Errors
 /// If a file cannot be read.
@@ -25,7 +27,11 @@ pub fn of_source(folder: &Path) -> io::Result<String> {
 
 fn ignored_names(folder: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(folder.join(".gitignore")).unwrap_or_default();
-    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).map(|line| line.trim_matches('/').to_string()).collect()
+    text.lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(|line| line.trim_matches('/').to_string())
+        .collect()
 }
 
 fn is_ignored(relative: &str, name: &str, ignored: &[String]) -> bool {
@@ -36,11 +42,20 @@ fn is_ignored(relative: &str, name: &str, ignored: &[String]) -> bool {
         })
 }
 
-fn collect(root: &Path, folder: &Path, ignored: &[String], files: &mut Vec<PathBuf>) -> io::Result<()> {
+fn collect(
+    root: &Path,
+    folder: &Path,
+    ignored: &[String],
+    files: &mut Vec<PathBuf>,
+) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let relative = path.strip_prefix(root).map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
+        let name =
+            path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let relative = path
+            .strip_prefix(root)
+            .map(|path| path.to_string_lossy().into_owned())
+            .unwrap_or_default();
         if is_ignored(&relative, &name, ignored) {
             continue;
         }

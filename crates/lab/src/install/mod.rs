@@ -42,7 +42,11 @@ pub struct Installer<'a> {
 #[must_use]
 pub fn base_values(target: &Target) -> BTreeMap<String, String> {
     let variable = |name: &str| (name.to_string(), std::env::var(name).unwrap_or_default());
-    BTreeMap::from([("DIR".to_string(), target.folder.to_string_lossy().into_owned()), variable("PATH"), variable("HOME")])
+    BTreeMap::from([
+        ("DIR".to_string(), target.folder.to_string_lossy().into_owned()),
+        variable("PATH"),
+        variable("HOME"),
+    ])
 }
 
 fn record_path(target: &Target) -> PathBuf {
@@ -70,7 +74,13 @@ impl Installer<'_> {
             return Err(LabError::Interrupted);
         }
         if !self.steps_allowed {
-            return Err(LabError::target(Stage::Install, format!("not installed; run `pippin targets install {}` or add --install", target.id)));
+            return Err(LabError::target(
+                Stage::Install,
+                format!(
+                    "not installed; run `pippin targets install {}` or add --install",
+                    target.id
+                ),
+            ));
         }
         let mut reasons = Vec::new();
         let ways = target.manifest.ways();
@@ -79,7 +89,10 @@ impl Installer<'_> {
                 Ok(installed) => return Ok(installed),
                 Err(LabError::Target(failure)) => {
                     if ways.len() > 1 {
-                        (self.say)(&format!("{}: route {} does not work here: {}", target.id, route.name, failure.message));
+                        (self.say)(&format!(
+                            "{}: route {} does not work here: {}",
+                            target.id, route.name, failure.message
+                        ));
                     }
                     reasons.push((route.name.clone(), failure));
                 }
@@ -93,18 +106,28 @@ impl Installer<'_> {
         let env = self.route_env(target, route);
         self.provide_tools(target, route, &env)?;
         self.run_steps(target, route, &env)?;
-        let digest = digest::of_source(&target.folder).map_err(LabError::io(format!("read {}", target.folder.display())))?;
+        let digest = digest::of_source(&target.folder)
+            .map_err(LabError::io(format!("read {}", target.folder.display())))?;
         let installed = Installed { route: route.name.clone(), digest, env };
         let path = record_path(target);
         let json = serde_json::to_vec_pretty(&installed).unwrap_or_default();
-        let written = path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&path, json));
+        let written = path
+            .parent()
+            .map_or(Ok(()), std::fs::create_dir_all)
+            .and_then(|()| std::fs::write(&path, json));
         written.map_err(LabError::io(format!("write {}", path.display())))?;
         Ok(installed)
     }
 
-    /// Packages bring tools and libraries. Where the tools are there already the steps are tried first, so that nothing is installed that
-    /// the machine has from elsewhere; if they fail, the packages may bring what is missing.
-    fn run_steps(&self, target: &Target, route: &Route, env: &BTreeMap<String, String>) -> Result<(), LabError> {
+    /// Packages bring tools and libraries. Where the tools are there already the steps are tried
+    /// first, so that nothing is installed that the machine has from elsewhere; if they fail, the
+    /// packages may bring what is missing.
+    fn run_steps(
+        &self,
+        target: &Target,
+        route: &Route,
+        env: &BTreeMap<String, String>,
+    ) -> Result<(), LabError> {
         match steps::run(self, target, route, env) {
             Err(LabError::Target(failure)) => {
                 let missing = apt::missing(&route.apt);
@@ -120,11 +143,21 @@ impl Installer<'_> {
 
     fn route_env(&self, target: &Target, route: &Route) -> BTreeMap<String, String> {
         let values = base_values(target);
-        route.env.iter().map(|(name, value)| (name.clone(), environment::fill(value, &values))).collect()
+        route
+            .env
+            .iter()
+            .map(|(name, value)| (name.clone(), environment::fill(value, &values)))
+            .collect()
     }
 
-    fn provide_tools(&self, target: &Target, route: &Route, env: &BTreeMap<String, String>) -> Result<(), LabError> {
-        let path = env.get("PATH").cloned().unwrap_or_else(|| std::env::var("PATH").unwrap_or_default());
+    fn provide_tools(
+        &self,
+        target: &Target,
+        route: &Route,
+        env: &BTreeMap<String, String>,
+    ) -> Result<(), LabError> {
+        let path =
+            env.get("PATH").cloned().unwrap_or_else(|| std::env::var("PATH").unwrap_or_default());
         if tools::missing(&route.tools, &path).is_empty() {
             return Ok(());
         }
@@ -134,7 +167,9 @@ impl Installer<'_> {
         }
         match tools::missing(&route.tools, &path) {
             missing if missing.is_empty() => Ok(()),
-            missing => Err(LabError::target(Stage::Install, tools_message(&missing, route, target))),
+            missing => {
+                Err(LabError::target(Stage::Install, tools_message(&missing, route, target)))
+            }
         }
     }
 }
@@ -142,8 +177,13 @@ impl Installer<'_> {
 fn tools_message(missing: &[String], route: &Route, target: &Target) -> String {
     let fix = if route.apt.is_empty() {
         // Without what was found in their place.
-        let names: Vec<&str> = missing.iter().map(|tool| tool.split(" (").next().unwrap_or(tool)).collect();
-        format!("install {} (see {})", names.join(", "), target.manifest.website.as_deref().unwrap_or("its website"))
+        let names: Vec<&str> =
+            missing.iter().map(|tool| tool.split(" (").next().unwrap_or(tool)).collect();
+        format!(
+            "install {} (see {})",
+            names.join(", "),
+            target.manifest.website.as_deref().unwrap_or("its website")
+        )
     } else {
         format!("apt-get install {}", route.apt.join(" "))
     };
@@ -154,7 +194,16 @@ fn summarise(mut reasons: Vec<(String, Failure)>) -> Failure {
     if reasons.len() == 1 {
         return reasons.remove(0).1;
     }
-    let message = reasons.iter().map(|(route, failure)| format!("route {route}: {}", failure.message)).collect::<Vec<_>>().join(" | ");
-    let log_tail = reasons.into_iter().flat_map(|(route, failure)| failure.log_tail.into_iter().map(move |line| format!("{route}: {line}"))).collect();
+    let message = reasons
+        .iter()
+        .map(|(route, failure)| format!("route {route}: {}", failure.message))
+        .collect::<Vec<_>>()
+        .join(" | ");
+    let log_tail = reasons
+        .into_iter()
+        .flat_map(|(route, failure)| {
+            failure.log_tail.into_iter().map(move |line| format!("{route}: {line}"))
+        })
+        .collect();
     Failure { stage: Stage::Install, message, log_tail }
 }

@@ -18,16 +18,28 @@ const STEP_LIMIT: Duration = Duration::from_secs(20 * 60);
 ///
 /// # Errors
 /// A target failure that names the step and shows the end of its output; interruption.
-pub fn run(installer: &Installer<'_>, target: &Target, route: &Route, route_env: &BTreeMap<String, String>) -> Result<(), LabError> {
+pub fn run(
+    installer: &Installer<'_>,
+    target: &Target,
+    route: &Route,
+    route_env: &BTreeMap<String, String>,
+) -> Result<(), LabError> {
     let mut values = base_values(target);
     let mut env = environment::inherited();
     env.extend(route_env.clone());
-    values.extend(route_env.iter().filter(|(name, _)| *name == "PATH").map(|(name, value)| (name.clone(), value.clone())));
+    values.extend(
+        route_env
+            .iter()
+            .filter(|(name, _)| *name == "PATH")
+            .map(|(name, value)| (name.clone(), value.clone())),
+    );
     let log = target.folder.join(".pippin/install.log");
-    std::fs::create_dir_all(target.folder.join(".pippin")).map_err(LabError::io(format!("create {}/.pippin", target.folder.display())))?;
+    std::fs::create_dir_all(target.folder.join(".pippin"))
+        .map_err(LabError::io(format!("create {}/.pippin", target.folder.display())))?;
     let _ = std::fs::remove_file(&log);
     for step in &route.steps {
-        let command: Vec<String> = step.iter().map(|word| environment::fill(word, &values)).collect();
+        let command: Vec<String> =
+            step.iter().map(|word| environment::fill(word, &values)).collect();
         (installer.say)(&format!("{}: {}", target.id, command.join(" ")));
         let launch = Launch {
             command: command.clone(),
@@ -44,7 +56,9 @@ pub fn run(installer: &Installer<'_>, target: &Target, route: &Route, route_env:
 }
 
 fn run_one(launch: &Launch, installer: &Installer<'_>) -> Result<(), LabError> {
-    let fail = |message: String, log_tail| LabError::Target(Failure { stage: Stage::Install, message, log_tail });
+    let fail = |message: String, log_tail| {
+        LabError::Target(Failure { stage: Stage::Install, message, log_tail })
+    };
     let words = launch.command.join(" ");
     let mut process = Supervised::start(launch).map_err(|error| match error {
         LabError::User(message) => fail(message, Vec::new()),
@@ -57,13 +71,17 @@ fn run_one(launch: &Launch, installer: &Installer<'_>) -> Result<(), LabError> {
             let reason = telling_line(&tail).map(|line| format!(": {line}")).unwrap_or_default();
             Err(fail(format!("`{words}` {exit}{reason}"), tail))
         }
-        None => Err(fail(format!("`{words}` did not end within {} minutes", STEP_LIMIT.as_secs() / 60), process.log_tail(12))),
+        None => Err(fail(
+            format!("`{words}` did not end within {} minutes", STEP_LIMIT.as_secs() / 60),
+            process.log_tail(12),
+        )),
     }
 }
 
 /// The line of a log that says why: the first that speaks of a failure, else the last.
 fn telling_line(tail: &[String]) -> Option<&str> {
-    const WORDS: [&str; 7] = ["error", "failed", "cannot", "can't", "could not", "not found", "no such"];
+    const WORDS: [&str; 7] =
+        ["error", "failed", "cannot", "can't", "could not", "not found", "no such"];
     let speaks = |line: &&String| {
         let line = line.to_ascii_lowercase();
         WORDS.iter().any(|word| line.contains(word))
@@ -78,7 +96,11 @@ mod tests {
     #[test]
     fn the_line_that_says_why_is_found() {
         let log = |lines: &[&str]| lines.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let lines = log(&["fetching", "** (Mix) httpc request failed with: nxdomain", "Alternatively, compile it"]);
+        let lines = log(&[
+            "fetching",
+            "** (Mix) httpc request failed with: nxdomain",
+            "Alternatively, compile it",
+        ]);
         assert_eq!(telling_line(&lines), Some("** (Mix) httpc request failed with: nxdomain"));
         assert_eq!(telling_line(&log(&["one", "  two"])), Some("two"));
         assert_eq!(telling_line(&[]), None);

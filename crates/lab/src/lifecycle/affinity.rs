@@ -2,7 +2,8 @@
 use pippin_model::cpus::CpuSet;
 use std::io;
 
-/// Binds the calling thread, and what it forks later, to these processors. Async-signal-safe once the set is built.
+/// Binds the calling thread, and what it forks later, to these processors. Async-signal-safe once
+/// the set is built.
 ///
 /// # Errors
 /// If the kernel refuses, for example because none of the processors exists.
@@ -15,7 +16,8 @@ pub fn bind_current(set: &libc::cpu_set_t) -> io::Result<()> {
 /// The kernel's form of a set.
 #[must_use]
 pub fn kernel_set(cpus: &CpuSet) -> libc::cpu_set_t {
-    // SAFETY: cpu_set_t is a plain array of integers, for which all zeroes is the empty set; CPU_SET stays within it below 1024.
+    // SAFETY: cpu_set_t is a plain array of integers, for which all zeroes is the empty set;
+    // CPU_SET stays within it below 1024.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         for &cpu in cpus.0.iter().filter(|cpu| **cpu < libc::CPU_SETSIZE as u32) {
@@ -34,6 +36,10 @@ pub fn available() -> CpuSet {
         if libc::sched_getaffinity(0, std::mem::size_of::<libc::cpu_set_t>(), &mut set) != 0 {
             return CpuSet([0].into());
         }
-        CpuSet((0..libc::CPU_SETSIZE as u32).filter(|cpu| libc::CPU_ISSET(*cpu as usize, &set)).collect())
+        CpuSet(
+            (0..libc::CPU_SETSIZE as u32)
+                .filter(|cpu| libc::CPU_ISSET(*cpu as usize, &set))
+                .collect(),
+        )
     }
 }

@@ -1,4 +1,5 @@
-//! The life of a process that Pippin starts: supervised, bound to processors, asked until it is ready, stopped cleanly, looked after.
+//! The life of a process that Pippin starts: supervised, bound to processors, asked until it is
+//! ready, stopped cleanly, looked after.
 pub mod affinity;
 pub mod descendants;
 pub mod log;

@@ -6,32 +6,46 @@ use std::time::Duration;
 /// How many ports are tried.
 const SPAN: u32 = 8_000;
 
-/// A loopback port that nobody listens on now, below the range from which the kernel takes local ports for outgoing connections
-/// (ip(7), ip_local_port_range), so that the generator's own connections cannot take it.
+/// A loopback port that nobody listens on now, below the range from which the kernel takes local
+/// ports for outgoing connections (ip(7), ip_local_port_range), so that the generator's own
+/// connections cannot take it.
 ///
 /// # Errors
 /// If none is free.
 pub fn free() -> io::Result<u16> {
-    // A start that differs between processes and calls, so that two Pippins rarely try the same port.
+    // A start that differs between processes and calls, so that two Pippins rarely try the same
+    // port.
     use std::sync::atomic::{AtomicU32, Ordering};
     static CALLS: AtomicU32 = AtomicU32::new(0);
-    let start = std::process::id().wrapping_mul(97).wrapping_add(CALLS.fetch_add(1, Ordering::Relaxed).wrapping_mul(13)) % SPAN;
+    let start = std::process::id()
+        .wrapping_mul(97)
+        .wrapping_add(CALLS.fetch_add(1, Ordering::Relaxed).wrapping_mul(13))
+        % SPAN;
     let first = first_port(first_local_port());
     (0..SPAN)
         .map(|offset| first + ((start + offset) % SPAN) as u16)
         .find(|port| is_free(*port))
-        .ok_or_else(|| io::Error::new(io::ErrorKind::AddrInUse, format!("no port from {first} to {} is free", u32::from(first) + SPAN - 1)))
+        .ok_or_else(|| {
+            io::Error::new(
+                io::ErrorKind::AddrInUse,
+                format!("no port from {first} to {} is free", u32::from(first) + SPAN - 1),
+            )
+        })
 }
 
 fn first_local_port() -> u16 {
-    let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let range =
+        std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
     range.split_ascii_whitespace().next().and_then(|first| first.parse().ok()).unwrap_or(32_768)
 }
 
-/// Where the search begins: just below the local ports where there is room for it. A range tuned down to the privileged ports leaves none;
-/// then any unprivileged port must do.
+/// Where the search begins: just below the local ports where there is room for it. A range tuned
+/// down to the privileged ports leaves none; then any unprivileged port must do.
 fn first_port(first_local: u16) -> u16 {
-    u32::from(first_local).checked_sub(SPAN).filter(|first| *first >= 1_024).map_or(20_000, |first| first as u16)
+    u32::from(first_local)
+        .checked_sub(SPAN)
+        .filter(|first| *first >= 1_024)
+        .map_or(20_000, |first| first as u16)
 }
 
 /// Whether the port can be listened on at loopback now.
@@ -43,7 +57,11 @@ pub fn is_free(port: u16) -> bool {
 /// Whether somebody accepts connections on it.
 #[must_use]
 pub fn is_listening(port: u16) -> bool {
-    TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), Duration::from_millis(300)).is_ok()
+    TcpStream::connect_timeout(
+        &SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+        Duration::from_millis(300),
+    )
+    .is_ok()
 }
 
 #[cfg(test)]

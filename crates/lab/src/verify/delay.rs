@@ -9,26 +9,31 @@ use super::http::{Client, Request};
 use super::{Subject, Verdict, answer};
 use crate::load::{self, Connecting};
 
-/// How often is looked before a target is blamed for what a busy machine does, too: making waits longer.
+/// How often is looked before a target is blamed for what a busy machine does, too: making waits
+/// longer.
 const LOOKS: u32 = 4;
 
-/// No answer comes before the least wait; they are not all alike; and the middle of the waits lies where the mean of the distribution is.
+/// No answer comes before the least wait; they are not all alike; and the middle of the waits lies
+/// where the mean of the distribution is.
 ///
 /// # Errors
 /// What was seen instead.
 pub fn distribution(subject: &mut Subject<'_>, wait: Spread, samples: u32) -> Verdict {
     let mut seen = Histogram::new();
     patiently(|| {
-        // Ten at a time keep the proof short and the machine idle, so that the waits and not the scheduler are seen.
+        // Ten at a time keep the proof short and the machine idle, so that the waits and not the
+        // scheduler are seen.
         let spans = ask_many(subject, 10, samples)?.measured.spans.service_time;
         none_too_early(&spans, wait)?;
         seen.merge(&spans);
-        // Whether waits are drawn is told by all that were seen, which a second chance does not help; lateness by the calmest look.
+        // Whether waits are drawn is told by all that were seen, which a second chance does not
+        // help; lateness by the calmest look.
         Ok(spread(&seen, wait).and_then(|()| not_too_late(&spans, wait)))
     })
 }
 
-/// Looks until something is as it should be, a few times: for what the machine can make worse but never better.
+/// Looks until something is as it should be, a few times: for what the machine can make worse but
+/// never better.
 fn patiently(mut look: impl FnMut() -> Result<Verdict, String>) -> Verdict {
     for _ in 1..LOOKS {
         if look()?.is_ok() {
@@ -40,12 +45,16 @@ fn patiently(mut look: impl FnMut() -> Result<Verdict, String>) -> Verdict {
 
 /// No machine makes a wait shorter.
 fn none_too_early(spans: &Histogram, wait: Spread) -> Verdict {
-    // Measured from the first byte sent, so that nothing shorter than the wait itself can be right; HDR's precision and timers that round
-    // down to milliseconds are allowed for.
+    // Measured from the first byte sent, so that nothing shorter than the wait itself can be right;
+    // HDR's precision and timers that round down to milliseconds are allowed for.
     let least = wait.min_ns() - wait.min_ns() / 1000 - 1_500_000;
     let first = spans.quantile_ns(0.0).unwrap_or(0);
     if first < least {
-        return Err(format!("an answer came after {}, before the least wait of {}", format_ns(first), format_ns(wait.min_ns())));
+        return Err(format!(
+            "an answer came after {}, before the least wait of {}",
+            format_ns(first),
+            format_ns(wait.min_ns())
+        ));
     }
     Ok(())
 }
@@ -53,13 +62,18 @@ fn none_too_early(spans: &Histogram, wait: Spread) -> Verdict {
 fn not_too_late(spans: &Histogram, wait: Spread) -> Verdict {
     let median = spans.quantile_ns(0.5).unwrap_or(0);
     if median > wait.mean_ns + wait.mean_ns / 5 {
-        return Err(format!("the median answer came after {} instead of about {}", format_ns(median), format_ns(wait.mean_ns)));
+        return Err(format!(
+            "the median answer came after {} instead of about {}",
+            format_ns(median),
+            format_ns(wait.mean_ns)
+        ));
     }
     Ok(())
 }
 
-/// Waits that are drawn are not all alike: some lie in the lowest quarter of the range, and the lower half is as wide as the jitter, less
-/// what lies below the 5th percentile. A busy machine makes waits longer, never shorter, so that both are looked for below.
+/// Waits that are drawn are not all alike: some lie in the lowest quarter of the range, and the
+/// lower half is as wide as the jitter, less what lies below the 5th percentile. A busy machine
+/// makes waits longer, never shorter, so that both are looked for below.
 fn spread(spans: &Histogram, wait: Spread) -> Verdict {
     let q = |q: f64| spans.quantile_ns(q).unwrap_or(0);
     let range = wait.max_ns() - wait.min_ns();
@@ -81,14 +95,17 @@ fn spread(spans: &Histogram, wait: Spread) -> Verdict {
     Ok(())
 }
 
-/// How many waits [`simultaneous`] may take. A slow framework needs up to 2 ms of processor time for each of a thousand answers; a server
-/// that blocks one of its tens of threads or processes for each needs more than this.
+/// How many waits [`simultaneous`] may take. A slow framework needs up to 2 ms of processor time
+/// for each of a thousand answers; a server that blocks one of its tens of threads or processes for
+/// each needs more than this.
 const WAITS_ALLOWED: u64 = 20;
 
-/// Many at once are answered in a few waits. A server that blocks a thread or process for each takes many.
+/// Many at once are answered in a few waits. A server that blocks a thread or process for each
+/// takes many.
 ///
-/// All connections are open before the first request is sent, and each sends one: a load that shares its requests among those
-/// connections that came first would be served at once by fewer, and rounds of requests would measure the processor.
+/// All connections are open before the first request is sent, and each sends one: a load that
+/// shares its requests among those connections that came first would be served at once by fewer,
+/// and rounds of requests would measure the processor.
 ///
 /// # Errors
 /// How long they took, and how many it serves at a time.
@@ -102,13 +119,21 @@ fn at_once(subject: &mut Subject<'_>, connections: u32, wait: Spread) -> Result<
     let request = Request::get(&sample.path);
     let mut clients = Vec::new();
     for number in 1..=connections {
-        clients.push(Client::connect(subject.address, subject.limit).map_err(|error| format!("connection {number} of {connections} at once: {error}"))?);
+        clients.push(
+            Client::connect(subject.address, subject.limit).map_err(|error| {
+                format!("connection {number} of {connections} at once: {error}")
+            })?,
+        );
     }
     let begin = Instant::now();
     clients.iter_mut().try_for_each(|client| client.send(&request))?;
     for (answered, client) in clients.iter_mut().enumerate() {
         let left = subject.limit.saturating_sub(begin.elapsed());
-        let answer = if left.is_zero() { Err("no answer in time".into()) } else { client.set_limit(left).and_then(|()| client.answer(&request)) };
+        let answer = if left.is_zero() {
+            Err("no answer in time".into())
+        } else {
+            client.set_limit(left).and_then(|()| client.answer(&request))
+        };
         let answer = answer.map_err(|error| {
             let seconds = begin.elapsed().as_secs_f64();
             let at_a_time = answered as f64 / seconds * wait.mean_ns as f64 / 1e9;
@@ -118,7 +143,8 @@ fn at_once(subject: &mut Subject<'_>, connections: u32, wait: Spread) -> Result<
             return Err(format!("of {connections} at once: {difference}"));
         }
     }
-    // The answers were read in the order of the requests, so that this is when the last one was there.
+    // The answers were read in the order of the requests, so that this is when the last one was
+    // there.
     let took_ns = begin.elapsed().as_nanos() as u64;
     if took_ns <= wait.max_ns() * WAITS_ALLOWED {
         return Ok(Ok(()));
@@ -132,22 +158,32 @@ fn at_once(subject: &mut Subject<'_>, connections: u32, wait: Spread) -> Result<
 }
 
 fn ask_many(subject: &Subject<'_>, connections: u32, requests: u32) -> Result<LoadResult, String> {
-    let result = ask(subject, connections, StopRule { duration_ns: None, requests: Some(u64::from(requests)) })?;
+    let result = ask(
+        subject,
+        connections,
+        StopRule { duration_ns: None, requests: Some(u64::from(requests)) },
+    )?;
     let good = result.measured.requests.good;
     if good != u64::from(requests) {
-        return Err(format!("of {requests} requests on {connections} connections {good} were answered rightly: {}", errors_in_words(&result)));
+        return Err(format!(
+            "of {requests} requests on {connections} connections {good} were answered rightly: {}",
+            errors_in_words(&result)
+        ));
     }
     Ok(result)
 }
 
 fn errors_in_words(result: &LoadResult) -> String {
-    let kinds: Vec<String> = result.measured.errors.iter().map(|(kind, n)| format!("{n} {}", kind.name())).collect();
+    let kinds: Vec<String> =
+        result.measured.errors.iter().map(|(kind, n)| format!("{n} {}", kind.name())).collect();
     kinds.join(", ")
 }
 
 fn ask(subject: &Subject<'_>, connections: u32, stop: StopRule) -> Result<LoadResult, String> {
-    let connecting = Connecting { address: subject.address, cores: Vec::new(), threads: 1, seed: 1 };
-    let templates = load::templates(subject.workload, subject.samples, &BodyCheck::Any, true, subject.address);
+    let connecting =
+        Connecting { address: subject.address, cores: Vec::new(), threads: 1, seed: 1 };
+    let templates =
+        load::templates(subject.workload, subject.samples, &BodyCheck::Any, true, subject.address);
     load::run_closed(&connecting, templates, connections, stop).map_err(|error| error.to_string())
 }
 

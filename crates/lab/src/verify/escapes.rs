@@ -11,7 +11,11 @@ pub fn rows(subject: &mut Subject<'_>, marker: &str, count: u32) -> Verdict {
         let body = subject.ask("GET", &sample.path)?.body;
         let marker = sample.fill(marker);
         let found = String::from_utf8_lossy(&body).matches(&marker).count();
-        if found == count as usize { Ok(()) } else { Err(format!("GET {}: {found} times {marker:?} instead of {count}", sample.path)) }
+        if found == count as usize {
+            Ok(())
+        } else {
+            Err(format!("GET {}: {found} times {marker:?} instead of {count}", sample.path))
+        }
     })
 }
 
@@ -52,7 +56,9 @@ fn decode_entities(page: &str) -> String {
         // Last, so that `&amp;lt;` becomes `&lt;` and not `<`.
         ("&amp;", "&"),
     ];
-    ENTITIES.iter().fold(page.to_string(), |page, (entity, character)| page.replace(entity, character))
+    ENTITIES
+        .iter()
+        .fold(page.to_string(), |page, (entity, character)| page.replace(entity, character))
 }
 
 #[cfg(test)]

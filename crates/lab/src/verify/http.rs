@@ -1,4 +1,5 @@
-//! A blocking HTTP/1.1 client for proofs: one request at a time over the engine's own decoder, everything of the answer kept.
+//! A blocking HTTP/1.1 client for proofs: one request at a time over the engine's own decoder,
+//! everything of the answer kept.
 use pippin_engine::http1::Rules;
 use pippin_engine::http1::client::{ReadError, Response, read_response};
 use pippin_engine::http1::request;
@@ -51,7 +52,10 @@ impl Answer {
     /// The first value of a header field, in whatever case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<String> {
-        self.headers.iter().find(|(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| String::from_utf8_lossy(value).into_owned())
+        self.headers
+            .iter()
+            .find(|(given, _)| given.eq_ignore_ascii_case(name))
+            .map(|(_, value)| String::from_utf8_lossy(value).into_owned())
     }
 
     /// The body as text, shortened for messages.
@@ -59,7 +63,11 @@ impl Answer {
     pub fn excerpt(&self) -> String {
         let text = String::from_utf8_lossy(&self.body);
         let short: String = text.chars().take(120).collect();
-        if short.len() < text.len() { format!("{short:?}... ({} bytes)", self.body.len()) } else { format!("{short:?}") }
+        if short.len() < text.len() {
+            format!("{short:?}... ({} bytes)", self.body.len())
+        } else {
+            format!("{short:?}")
+        }
     }
 }
 
@@ -79,8 +87,12 @@ impl Client {
     /// # Errors
     /// A message for people.
     pub fn connect(address: SocketAddr, limit: Duration) -> Result<Self, String> {
-        let stream = TcpStream::connect_timeout(&address, limit).map_err(|error| format!("connect to {address}: {error}"))?;
-        let set = stream.set_read_timeout(Some(limit)).and_then(|()| stream.set_write_timeout(Some(limit))).and_then(|()| stream.set_nodelay(true));
+        let stream = TcpStream::connect_timeout(&address, limit)
+            .map_err(|error| format!("connect to {address}: {error}"))?;
+        let set = stream
+            .set_read_timeout(Some(limit))
+            .and_then(|()| stream.set_write_timeout(Some(limit)))
+            .and_then(|()| stream.set_nodelay(true));
         set.map_err(|error| format!("set up the connection to {address}: {error}"))?;
         Ok(Self { stream, address })
     }
@@ -101,7 +113,14 @@ impl Client {
     pub fn send(&mut self, request: &Request) -> Result<(), String> {
         let headers: &[(&str, &str)] = if request.close { &[("Connection", "close")] } else { &[] };
         let host = self.address.to_string();
-        let bytes = request::Request { method: &request.method, target: &request.path, host: &host, headers, body: b"" }.to_bytes();
+        let bytes = request::Request {
+            method: &request.method,
+            target: &request.path,
+            host: &host,
+            headers,
+            body: b"",
+        }
+        .to_bytes();
         let bytes = bytes.map_err(|error| error.to_string())?;
         self.stream.write_all(&bytes).map_err(|error| format!("send the request: {error}"))
     }
@@ -111,7 +130,10 @@ impl Client {
     /// # Errors
     /// If the limit is 0.
     pub fn set_limit(&self, limit: Duration) -> Result<(), String> {
-        self.stream.set_read_timeout(Some(limit)).and_then(|()| self.stream.set_write_timeout(Some(limit))).map_err(|error| error.to_string())
+        self.stream
+            .set_read_timeout(Some(limit))
+            .and_then(|()| self.stream.set_write_timeout(Some(limit)))
+            .map_err(|error| error.to_string())
     }
 
     /// Reads the whole answer to a request that was sent; interim answers (1xx) are passed over.
@@ -119,22 +141,34 @@ impl Client {
     /// # Errors
     /// A message that says what came instead.
     pub fn answer(&mut self, request: &Request) -> Result<Answer, String> {
-        let rules = Rules { head_only: request.method == "HEAD", head_bytes: HEAD_LIMIT, body_bytes: BODY_LIMIT };
-        let Response { status, headers, body, keep_alive, .. } = read_response(&mut self.stream, &rules).map_err(|error| in_words(&error))?;
+        let rules = Rules {
+            head_only: request.method == "HEAD",
+            head_bytes: HEAD_LIMIT,
+            body_bytes: BODY_LIMIT,
+        };
+        let Response { status, headers, body, keep_alive, .. } =
+            read_response(&mut self.stream, &rules).map_err(|error| in_words(&error))?;
         Ok(Answer { status, body, closes: !keep_alive, headers })
     }
 
-    /// What the server sends within `limit` although nothing was asked; for finding a body where there must be none.
+    /// What the server sends within `limit` although nothing was asked; for finding a body where
+    /// there must be none.
     pub fn surplus(&mut self, limit: Duration) -> Vec<u8> {
         let mut buffer = [0; 4096];
-        let count = self.stream.set_read_timeout(Some(limit)).and_then(|()| self.stream.read(&mut buffer)).unwrap_or(0);
+        let count = self
+            .stream
+            .set_read_timeout(Some(limit))
+            .and_then(|()| self.stream.read(&mut buffer))
+            .unwrap_or(0);
         buffer[..count].to_vec()
     }
 }
 
 fn in_words(error: &ReadError) -> String {
     match error {
-        ReadError::Io(io) if matches!(io.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => "no answer in time".into(),
+        ReadError::Io(io) if matches!(io.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+            "no answer in time".into()
+        }
         other => other.to_string(),
     }
 }

@@ -1,4 +1,5 @@
-//! Proof that a target does the work of a workload: one file a proof, all with the same signature, and one registration line each.
+//! Proof that a target does the work of a workload: one file a proof, all with the same signature,
+//! and one registration line each.
 pub mod answer;
 pub mod delay;
 pub mod escapes;
@@ -39,7 +40,12 @@ pub fn prove(subject: &mut Subject<'_>, when: ProofTime) -> Vec<ProofOutcome> {
     workload
         .proofs
         .iter()
-        .map(|proof| ProofOutcome { workload: workload.id.clone(), proof: proof.name().into(), when, failure: prove_one(proof, subject).err() })
+        .map(|proof| ProofOutcome {
+            workload: workload.id.clone(),
+            proof: proof.name().into(),
+            when,
+            failure: prove_one(proof, subject).err(),
+        })
         .collect()
 }
 
@@ -55,7 +61,9 @@ fn prove_one(proof: &Proof, subject: &mut Subject<'_>) -> Verdict {
         Proof::Fresh => users::fresh(subject),
         Proof::Counted { requests } => upstream::counted(subject, *requests),
         Proof::Delay { wait, samples } => delay::distribution(subject, parse_wait(wait)?, *samples),
-        Proof::Simultaneous { connections, wait } => delay::simultaneous(subject, *connections, parse_wait(wait)?),
+        Proof::Simultaneous { connections, wait } => {
+            delay::simultaneous(subject, *connections, parse_wait(wait)?)
+        }
     }
 }
 
@@ -70,7 +78,9 @@ impl Subject<'_> {
     /// A message that names the request.
     pub fn ask(&self, method: &str, path: &str) -> Result<http::Answer, String> {
         let mut client = http::Client::connect(self.address, self.limit)?;
-        client.exchange(&http::Request::of(method, path)).map_err(|error| format!("{method} {path}: {error}"))
+        client
+            .exchange(&http::Request::of(method, path))
+            .map_err(|error| format!("{method} {path}: {error}"))
     }
 
     /// Where the workload expects under load what was proved: that body.

@@ -15,14 +15,17 @@ pub fn not_found(subject: &mut Subject<'_>, path: &str) -> Verdict {
     }
 }
 
-/// HEAD sends no body (RFC 9110 section 9.3.2); 404, 405 and 501 are accepted where a framework has no HEAD.
+/// HEAD sends no body (RFC 9110 section 9.3.2); 404, 405 and 501 are accepted where a framework has
+/// no HEAD.
 ///
 /// # Errors
 /// What came instead.
 pub fn head(subject: &mut Subject<'_>) -> Verdict {
     let path = subject.first()?.path.clone();
     let mut client = Client::connect(subject.address, subject.limit)?;
-    let answer = client.exchange(&Request::of("HEAD", &path)).map_err(|error| format!("HEAD {path}: {error}"))?;
+    let answer = client
+        .exchange(&Request::of("HEAD", &path))
+        .map_err(|error| format!("HEAD {path}: {error}"))?;
     if ![subject.workload.answer.status, 404, 405, 501].contains(&answer.status) {
         return Err(format!("HEAD {path}: status {}", answer.status));
     }
@@ -32,7 +35,8 @@ pub fn head(subject: &mut Subject<'_>) -> Verdict {
     }
 }
 
-/// A server that does not announce that it closes answers again on the same connection (RFC 9112 section 9.3).
+/// A server that does not announce that it closes answers again on the same connection (RFC 9112
+/// section 9.3).
 ///
 /// # Errors
 /// What came instead.
@@ -40,7 +44,9 @@ pub fn keep_alive(subject: &mut Subject<'_>) -> Verdict {
     let sample = subject.first()?.clone();
     let mut client = Client::connect(subject.address, subject.limit)?;
     for round in 1..=3 {
-        let reply = client.exchange(&Request::get(&sample.path)).map_err(|error| format!("request {round} on one connection: {error}"))?;
+        let reply = client
+            .exchange(&Request::get(&sample.path))
+            .map_err(|error| format!("request {round} on one connection: {error}"))?;
         if let Some(difference) = answer::differs(&subject.workload.answer, &sample, &reply) {
             return Err(format!("request {round} on one connection: {difference}"));
         }

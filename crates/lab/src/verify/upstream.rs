@@ -1,8 +1,8 @@
 //! That every request asks the upstream.
 use super::{Subject, Verdict};
 
-/// As many calls at the upstream as requests at the target, sent at the same time, so that a target that shares one call among
-/// waiting requests is found out too.
+/// As many calls at the upstream as requests at the target, sent at the same time, so that a target
+/// that shares one call among waiting requests is found out too.
 ///
 /// # Errors
 /// How many calls there were instead.
@@ -13,16 +13,30 @@ pub fn counted(subject: &mut Subject<'_>, requests: u32) -> Verdict {
     let answers: Vec<Result<(), String>> = std::thread::scope(|scope| {
         let path = &path;
         // Five at a time: more would only measure how many the target serves at once.
-        let asker = |share: u32| scope.spawn(move || (0..share).try_for_each(|_| ask(address, limit, path)));
-        let askers: Vec<_> = (0..5).map(|i| asker(requests / 5 + u32::from(i < requests % 5))).collect();
-        askers.into_iter().map(|asker| asker.join().unwrap_or_else(|_| Err("a proof's thread panicked".into()))).collect()
+        let asker = |share: u32| {
+            scope.spawn(move || (0..share).try_for_each(|_| ask(address, limit, path)))
+        };
+        let askers: Vec<_> =
+            (0..5).map(|i| asker(requests / 5 + u32::from(i < requests % 5))).collect();
+        askers
+            .into_iter()
+            .map(|asker| asker.join().unwrap_or_else(|_| Err("a proof's thread panicked".into())))
+            .collect()
     });
     answers.into_iter().collect::<Result<(), String>>()?;
     let calls = subject.services.upstream()?.calls()? - before;
-    if calls == u64::from(requests) { Ok(()) } else { Err(format!("{requests} requests made {calls} calls at the upstream")) }
+    if calls == u64::from(requests) {
+        Ok(())
+    } else {
+        Err(format!("{requests} requests made {calls} calls at the upstream"))
+    }
 }
 
-fn ask(address: std::net::SocketAddr, limit: std::time::Duration, path: &str) -> Result<(), String> {
+fn ask(
+    address: std::net::SocketAddr,
+    limit: std::time::Duration,
+    path: &str,
+) -> Result<(), String> {
     let mut client = super::http::Client::connect(address, limit)?;
     let answer = client.exchange(&super::http::Request::get(path).closing())?;
     if answer.status == 200 { Ok(()) } else { Err(format!("GET {path}: status {}", answer.status)) }

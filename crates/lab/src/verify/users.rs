@@ -14,8 +14,10 @@ pub fn table(subject: &mut Subject<'_>) -> Verdict {
     if let Some(difference) = answer::differs(&subject.workload.answer, &sample, &reply) {
         return Err(format!("GET {}: {difference}", sample.path));
     }
-    let given: Value = serde_json::from_slice(&reply.body).map_err(|error| format!("GET {}: not JSON ({error}): {}", sample.path, reply.excerpt()))?;
-    difference(&given, &expected).map_or(Ok(()), |difference| Err(format!("GET {}: {difference}", sample.path)))
+    let given: Value = serde_json::from_slice(&reply.body)
+        .map_err(|error| format!("GET {}: not JSON ({error}): {}", sample.path, reply.excerpt()))?;
+    difference(&given, &expected)
+        .map_or(Ok(()), |difference| Err(format!("GET {}: {difference}", sample.path)))
 }
 
 /// The first difference between the users that are served and those of the table.
@@ -23,14 +25,20 @@ fn difference(given: &Value, expected: &Value) -> Option<String> {
     if given == expected {
         return None;
     }
-    let (Some(rows), Some(users)) = (given.as_array(), expected.as_array()) else { return Some(format!("not a list of users: {given}")) };
+    let (Some(rows), Some(users)) = (given.as_array(), expected.as_array()) else {
+        return Some(format!("not a list of users: {given}"));
+    };
     if rows.len() != users.len() {
         return Some(format!("{} users instead of {}", rows.len(), users.len()));
     }
-    let (index, (row, user)) = rows.iter().zip(users).enumerate().find(|(_, (row, user))| row != user)?;
-    let differing = user.as_object().into_iter().flatten().find(|(key, value)| row[key.as_str()] != **value);
+    let (index, (row, user)) =
+        rows.iter().zip(users).enumerate().find(|(_, (row, user))| row != user)?;
+    let differing =
+        user.as_object().into_iter().flatten().find(|(key, value)| row[key.as_str()] != **value);
     Some(match differing {
-        Some((key, value)) => format!("user {}: {key} {} instead of {value}", index + 1, row[key.as_str()]),
+        Some((key, value)) => {
+            format!("user {}: {key} {} instead of {value}", index + 1, row[key.as_str()])
+        }
         None => format!("user {}: {row} has more than {user}", index + 1),
     })
 }
@@ -49,7 +57,9 @@ pub fn fresh(subject: &mut Subject<'_>) -> Verdict {
         subject.services.postgres()?.rename_user(ROW, &before)?;
         let seen = seen?;
         if seen != name {
-            return Err(format!("row {ROW} was changed to {name:?}, but {seen:?} is served: the answer is cached"));
+            return Err(format!(
+                "row {ROW} was changed to {name:?}, but {seen:?} is served: the answer is cached"
+            ));
         }
     }
     table(subject)
@@ -58,7 +68,8 @@ pub fn fresh(subject: &mut Subject<'_>) -> Verdict {
 fn shown_name(subject: &Subject<'_>, row: i32) -> Result<String, String> {
     let path = &subject.first()?.path;
     let reply = subject.ask("GET", path)?;
-    let list: Value = serde_json::from_slice(&reply.body).map_err(|error| format!("GET {path}: not JSON ({error})"))?;
+    let list: Value = serde_json::from_slice(&reply.body)
+        .map_err(|error| format!("GET {path}: not JSON ({error})"))?;
     let user = list.as_array().into_iter().flatten().find(|user| user["id"] == row);
     Ok(user.and_then(|user| user["name"].as_str()).unwrap_or_default().to_string())
 }
@@ -73,10 +84,19 @@ mod tests {
         let table = json!([{"id": 1, "name": "Ada"}, {"id": 2, "name": "Grace"}]);
         assert_eq!(difference(&table, &table), None);
         let cases = [
-            (json!([{"id": 2, "name": "Grace"}, {"id": 1, "name": "Ada"}]), "user 1: id 2 instead of 1"),
-            (json!([{"id": 1, "name": "Ada"}, {"id": 2}]), "user 2: name null instead of \"Grace\""),
+            (
+                json!([{"id": 2, "name": "Grace"}, {"id": 1, "name": "Ada"}]),
+                "user 1: id 2 instead of 1",
+            ),
+            (
+                json!([{"id": 1, "name": "Ada"}, {"id": 2}]),
+                "user 2: name null instead of \"Grace\"",
+            ),
             (json!([{"id": 1, "name": "Ada"}]), "1 users instead of 2"),
-            (json!([{"id": 1, "name": "Ada", "age": 1}, {"id": 2, "name": "Grace"}]), "has more than"),
+            (
+                json!([{"id": 1, "name": "Ada", "age": 1}, {"id": 2, "name": "Grace"}]),
+                "has more than",
+            ),
             (json!({"users": []}), "not a list of users"),
         ];
         for (given, words) in cases {

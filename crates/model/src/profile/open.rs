@@ -10,7 +10,11 @@ pub fn read(raw: &RawProfile) -> Result<Profile, String> {
     let arrivals = match raw.arrivals.as_deref() {
         None | Some("constant") => Arrivals::Constant,
         Some("poisson") => Arrivals::Poisson,
-        Some(other) => return Err(format!("profile.arrivals `{other}` is neither \"constant\" nor \"poisson\"")),
+        Some(other) => {
+            return Err(format!(
+                "profile.arrivals `{other}` is neither \"constant\" nor \"poisson\""
+            ));
+        }
     };
     Ok(Profile::Open {
         rate_per_s: positive_rate("rate", raw.rate)?,

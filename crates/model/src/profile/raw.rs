@@ -1,5 +1,5 @@
-//! `[profile]` as written: every key of every kind, unread. The keys stand in one list, from which the table, its overlay and the check of what
-//! goes with which kind are made.
+//! `[profile]` as written: every key of every kind, unread. The keys stand in one list, from which
+//! the table, its overlay and the check of what goes with which kind are made.
 use serde::{Deserialize, Serialize};
 
 use super::{Profile, capacity, closed, devices, open, sweep};
@@ -82,8 +82,8 @@ const KINDS: [(&str, &[&str], Reader); 5] = [
 ];
 
 impl RawProfile {
-    /// The same profile with every key that `other` names replaced. A time and a count exclude each other, so that naming one there
-    /// takes the place of the other here.
+    /// The same profile with every key that `other` names replaced. A time and a count exclude each
+    /// other, so that naming one there takes the place of the other here.
     #[must_use]
     pub fn overlaid(mut self, other: &Self) -> Self {
         if other.requests.is_some() {
@@ -97,16 +97,25 @@ impl RawProfile {
     /// Checks the keys against the kind.
     ///
     /// # Errors
-    /// If the kind is unknown, a key is missing, does not go with the kind, or has a senseless value; the message names key and fix.
+    /// If the kind is unknown, a key is missing, does not go with the kind, or has a senseless
+    /// value; the message names key and fix.
     pub fn checked(&self) -> Result<Profile, String> {
         let names = KINDS.map(|(name, _, _)| name);
-        let kind = self.kind.as_deref().ok_or_else(|| format!("profile.kind is missing; it is one of {}", names.join(", ")))?;
+        let kind = self
+            .kind
+            .as_deref()
+            .ok_or_else(|| format!("profile.kind is missing; it is one of {}", names.join(", ")))?;
         let Some((_, keys, read)) = KINDS.iter().find(|(name, _, _)| *name == kind) else {
-            let hint = crate::file::nearest(kind, names).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            let hint = crate::file::nearest(kind, names)
+                .map(|near| format!("; did you mean `{near}`?"))
+                .unwrap_or_default();
             return Err(format!("profile.kind `{kind}` is not one of {}{hint}", names.join(", ")));
         };
         match self.named_keys().into_iter().find(|key| !keys.contains(key)) {
-            Some(key) => Err(format!("profile.{key} does not go with kind = \"{kind}\" (its keys: {})", keys.join(", "))),
+            Some(key) => Err(format!(
+                "profile.{key} does not go with kind = \"{kind}\" (its keys: {})",
+                keys.join(", ")
+            )),
             None => read(self),
         }
     }

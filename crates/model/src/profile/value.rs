@@ -15,13 +15,18 @@ pub fn positive_duration(key: &str, text: &str) -> Result<u64, String> {
 }
 
 pub fn required_duration(key: &str, text: Option<&str>) -> Result<u64, String> {
-    positive_duration(key, text.ok_or_else(|| format!("profile.{key} is missing, for example \"30s\""))?)
+    positive_duration(
+        key,
+        text.ok_or_else(|| format!("profile.{key} is missing, for example \"30s\""))?,
+    )
 }
 
 pub fn positive_rate(key: &str, rate: Option<f64>) -> Result<f64, String> {
     match rate {
         Some(rate) if rate > 0.0 && rate <= 1e8 => Ok(rate),
-        Some(rate) => Err(format!("profile.{key} = {rate} must be above 0 and at most 100 million requests per second")),
+        Some(rate) => Err(format!(
+            "profile.{key} = {rate} must be above 0 and at most 100 million requests per second"
+        )),
         None => Err(format!("profile.{key} is missing: requests per second")),
     }
 }
@@ -37,7 +42,9 @@ pub fn think(text: &str) -> Result<Spread, String> {
 pub fn one_connection_count(raw: &RawProfile) -> Result<u32, String> {
     match &raw.connections {
         Some(OneOrMany::One(count)) => at_least_one("connections", *count),
-        Some(OneOrMany::Many(_)) => Err("profile.connections is a list, which only kind = \"sweep\" takes".into()),
+        Some(OneOrMany::Many(_)) => {
+            Err("profile.connections is a list, which only kind = \"sweep\" takes".into())
+        }
         None => Err("profile.connections is missing".into()),
     }
 }
@@ -46,7 +53,9 @@ pub fn keep_alive(raw: &RawProfile) -> Result<KeepAlive, String> {
     match raw.keep_alive {
         None | Some(BoolOrNumber::Bool(true)) => Ok(KeepAlive::Unlimited),
         Some(BoolOrNumber::Bool(false) | BoolOrNumber::Number(1)) => Ok(KeepAlive::Off),
-        Some(BoolOrNumber::Number(0)) => Err("profile.keep_alive = 0 has no meaning; false is one request a connection".into()),
+        Some(BoolOrNumber::Number(0)) => {
+            Err("profile.keep_alive = 0 has no meaning; false is one request a connection".into())
+        }
         Some(BoolOrNumber::Number(requests)) => Ok(KeepAlive::Requests(requests)),
     }
 }
@@ -55,6 +64,8 @@ pub fn warm_up(raw: &RawProfile) -> Result<WarmUpChoice, String> {
     match raw.warm_up.as_deref() {
         None | Some("auto") => Ok(WarmUpChoice::Auto),
         Some("none") => Ok(WarmUpChoice::None),
-        Some(text) => duration("warm_up", text).map(WarmUpChoice::DurationNs).map_err(|error| format!("{error} (or \"auto\", \"none\")")),
+        Some(text) => duration("warm_up", text)
+            .map(WarmUpChoice::DurationNs)
+            .map_err(|error| format!("{error} (or \"auto\", \"none\")")),
     }
 }

@@ -5,13 +5,18 @@ use super::host::Host;
 
 const CONTROL: &str = "net.ipv4.tcp_congestion_control";
 
-/// Algorithms that send no faster than they believe the path to be (pacing) delay packets on loopback too.
+/// Algorithms that send no faster than they believe the path to be (pacing) delay packets on
+/// loopback too.
 #[must_use]
 pub fn control(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "congestion_control";
     demands.first()?;
     let Some(control) = host.sysctl(CONTROL) else {
-        return Some(Finding::unseen(id, CONTROL, "all plans: an algorithm that paces packets would go unseen"));
+        return Some(Finding::unseen(
+            id,
+            CONTROL,
+            "all plans: an algorithm that paces packets would go unseen",
+        ));
     };
     let what = format!("congestion control: {control}");
     if !control.starts_with("bbr") {
@@ -29,8 +34,12 @@ mod tests {
     #[test]
     fn pacing_is_told_and_the_default_is_fine() {
         let demands = [Demand::new("hello", 10)];
-        let with = |name: &str| control(&Host::well_tuned().with_sysctl(CONTROL, name), &demands).unwrap();
-        assert_eq!((with("bbr").severity, with("cubic").severity, with("reno").severity), (Severity::Note, Severity::Ok, Severity::Ok));
+        let with =
+            |name: &str| control(&Host::well_tuned().with_sysctl(CONTROL, name), &demands).unwrap();
+        assert_eq!(
+            (with("bbr").severity, with("cubic").severity, with("reno").severity),
+            (Severity::Note, Severity::Ok, Severity::Ok)
+        );
         assert_eq!(with("bbr").undo, ["sudo sysctl -w net.ipv4.tcp_congestion_control=\"bbr\""]);
         assert!(control(&Host::default(), &demands).unwrap().what.contains("not visible"));
     }

@@ -11,15 +11,23 @@ pub fn count(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "cores";
     demands.first()?;
     let Some(cpus) = &host.cpus else {
-        return Some(Finding::unseen(id, "the set of allowed processors", "all plans: generator and target may run on the same ones"));
+        return Some(Finding::unseen(
+            id,
+            "the set of allowed processors",
+            "all plans: generator and target may run on the same ones",
+        ));
     };
-    let cores = host.fingerprint.cores.map_or_else(String::new, |cores| format!(" on {cores} cores"));
+    let cores =
+        host.fingerprint.cores.map_or_else(String::new, |cores| format!(" on {cores} cores"));
     let what = format!("{} processors{cores} for generator, target and services", cpus.len());
     if cpus.len() > 1 {
         return Some(Finding::fine(id, what));
     }
     let effect = "all plans: the generator takes time from the target it measures, and both look slow; trials become SUSPECT";
-    Some(Finding::new(id, Severity::Warning, what, effect).with_command("taskset -cp $$   # shows what is allowed; use a machine with 2 cores or more", None))
+    Some(Finding::new(id, Severity::Warning, what, effect).with_command(
+        "taskset -cp $$   # shows what is allowed; use a machine with 2 cores or more",
+        None,
+    ))
 }
 
 /// Target and generator on two threads of one core.
@@ -28,31 +36,55 @@ pub fn siblings(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "smt";
     demands.first()?;
     let Some(smt) = host.topology.smt.or(host.fingerprint.smt) else {
-        return Some(Finding::unseen(id, "simultaneous multithreading", "all plans: two processors may share one core"));
+        return Some(Finding::unseen(
+            id,
+            "simultaneous multithreading",
+            "all plans: two processors may share one core",
+        ));
     };
     if !smt {
         return Some(Finding::fine(id, "no two processors share a core: 1 thread a core"));
     }
     let pairs = |demand: &Demand| {
-        let (target, generator) = demand.cpus.target.as_ref().zip(demand.cpus.generator.as_ref())?;
+        let (target, generator) =
+            demand.cpus.target.as_ref().zip(demand.cpus.generator.as_ref())?;
         Some(host.topology.siblings(target, generator)).filter(|pairs| !pairs.is_empty())
     };
     let effect = concerned(demands, |demand| {
-        let pairs: Vec<String> = pairs(demand)?.into_iter().map(|(target, generator)| format!("{target} and {generator}")).collect();
-        Some(format!("{}: target and generator share a core (processors {}), so that each slows the other down", demand.plan, pairs.join(", ")))
+        let pairs: Vec<String> = pairs(demand)?
+            .into_iter()
+            .map(|(target, generator)| format!("{target} and {generator}"))
+            .collect();
+        Some(format!(
+            "{}: target and generator share a core (processors {}), so that each slows the other down",
+            demand.plan,
+            pairs.join(", ")
+        ))
     });
-    let what =
-        format!("two threads a core: {} processors on {} cores", host.fingerprint.cpus, host.fingerprint.cores.map_or("unknown".into(), |n| n.to_string()));
+    let what = format!(
+        "two threads a core: {} processors on {} cores",
+        host.fingerprint.cpus,
+        host.fingerprint.cores.map_or("unknown".into(), |n| n.to_string())
+    );
     let Some(effect) = effect else {
-        return Some(Finding::new(id, Severity::Ok, what, "target and generator have cores of their own in these plans"));
+        return Some(Finding::new(
+            id,
+            Severity::Ok,
+            what,
+            "target and generator have cores of their own in these plans",
+        ));
     };
     let control = "/sys/devices/system/cpu/smt/control";
     let finding = Finding::new(id, Severity::Warning, what, effect);
     let finding = finding.with_command("lscpu -e=CPU,CORE,SOCKET   # then give each role whole cores in the plan: [cpus] target = ..., generator = ...", None);
-    Some(finding.with_command(format!("echo off | sudo tee {control}   # or one thread a core"), Some(format!("echo on | sudo tee {control}"))))
+    Some(finding.with_command(
+        format!("echo off | sudo tee {control}   # or one thread a core"),
+        Some(format!("echo on | sudo tee {control}")),
+    ))
 }
 
-/// Target and generator on the same processors, or on the same last-level cache. `None` if no plan says where they run.
+/// Target and generator on the same processors, or on the same last-level cache. `None` if no plan
+/// says where they run.
 #[must_use]
 pub fn shared(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "shared_processors";
@@ -61,14 +93,16 @@ pub fn shared(host: &Host, demands: &[Demand]) -> Option<Finding> {
         let of = |set: &Option<CpuSet>| set.clone().unwrap_or_else(|| allowed.clone());
         (of(&demand.cpus.target), of(&demand.cpus.generator))
     };
-    let placed: Vec<&Demand> = demands.iter().filter(|demand| demand.cpus != DemandCpus::default()).collect();
+    let placed: Vec<&Demand> =
+        demands.iter().filter(|demand| demand.cpus != DemandCpus::default()).collect();
     placed.first()?;
     let effect = concerned(placed.iter().copied(), |demand: &Demand| {
         let (target, generator) = sets(demand);
         target.overlaps(&generator).then(|| format!("{}: generator ({generator}) takes time from the target ({target}); trials earn a caveat", demand.plan))
     });
     if let Some(effect) = effect {
-        let what = format!("target and generator use the same ones of {} processors", allowed.len());
+        let what =
+            format!("target and generator use the same ones of {} processors", allowed.len());
         let finding = Finding::new(id, Severity::Warning, what, effect);
         return Some(finding.with_command("set [cpus] target and generator in the plan to sets without overlap, or take out `share = true`", None));
     }
@@ -79,14 +113,26 @@ pub fn shared(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let cache = placed.iter().find(one_cache);
     Some(match cache {
         Some(demand) => {
-            let what = format!("target and generator have processors of their own and one last-level cache ({})", demand.plan);
-            Finding::new(id, Severity::Ok, what, "usual on one socket: a busy generator costs the target some cache, alike for all targets")
+            let what = format!(
+                "target and generator have processors of their own and one last-level cache ({})",
+                demand.plan
+            );
+            Finding::new(
+                id,
+                Severity::Ok,
+                what,
+                "usual on one socket: a busy generator costs the target some cache, alike for all targets",
+            )
         }
-        None => Finding::fine(id, format!("no processor of {} is shared between target and generator", allowed.len())),
+        None => Finding::fine(
+            id,
+            format!("no processor of {} is shared between target and generator", allowed.len()),
+        ),
     })
 }
 
-/// A control group's CPU limit: beyond it everything stands still until the next period, 100 ms as a rule.
+/// A control group's CPU limit: beyond it everything stands still until the next period, 100 ms as
+/// a rule.
 #[must_use]
 pub fn cgroup(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "cgroup_cpu";
@@ -117,7 +163,11 @@ mod tests {
     fn hyperthreaded() -> Host {
         let mut host = Host::well_tuned();
         host.topology.smt = Some(true);
-        host.topology.cpus = (0..4).map(|cpu| (cpu, Place { package: Some(0), core: Some(cpu % 2), last_level_cache: set("0-3") })).collect();
+        host.topology.cpus = (0..4)
+            .map(|cpu| {
+                (cpu, Place { package: Some(0), core: Some(cpu % 2), last_level_cache: set("0-3") })
+            })
+            .collect();
         host.cpus = set("0-3");
         (host.fingerprint.cpus, host.fingerprint.cores) = (4, Some(2));
         host
@@ -150,13 +200,20 @@ mod tests {
 
     #[test]
     fn shared_processors_are_told_and_a_shared_cache_is_usual() {
-        assert_eq!(shared(&Host::well_tuned(), &[on("0-3", "3-4")]).unwrap().severity, Severity::Warning);
+        assert_eq!(
+            shared(&Host::well_tuned(), &[on("0-3", "3-4")]).unwrap().severity,
+            Severity::Warning
+        );
         let apart = shared(&Host::well_tuned(), &[on("0-3", "4-5")]).unwrap();
         assert_eq!(apart.severity, Severity::Ok);
         assert!(apart.what.contains("one last-level cache"), "{}", apart.what);
         let mut half = on("0-3", "4-5");
         half.cpus.generator = None;
-        assert_eq!(shared(&Host::well_tuned(), &[half]).unwrap().severity, Severity::Warning, "none given means all");
+        assert_eq!(
+            shared(&Host::well_tuned(), &[half]).unwrap().severity,
+            Severity::Warning,
+            "none given means all"
+        );
         assert_eq!(shared(&Host::well_tuned(), &[Demand::new("hello", 10)]), None);
     }
 

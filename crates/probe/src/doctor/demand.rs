@@ -2,22 +2,26 @@
 use pippin_model::cpus::CpuSet;
 use serde::{Deserialize, Serialize};
 
-/// What a plan asks of a host at the most; made from a resolved plan. Target and generator are on this host and talk over loopback.
+/// What a plan asks of a host at the most; made from a resolved plan. Target and generator are on
+/// this host and talk over loopback.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Demand {
     /// The plan.
     pub plan: String,
     /// Connections that are open at the same time.
     pub connections: u64,
-    /// How many of them are opened at one instant; all in a closed loop, fewer when they are ramped up.
+    /// How many of them are opened at one instant; all in a closed loop, fewer when they are ramped
+    /// up.
     pub opened_at_once: u64,
     /// Source addresses over which the generator spreads its connections.
     pub source_addresses: u64,
-    /// Processes (or threads with a descriptor table of their own) over which the generator spreads its connections.
+    /// Processes (or threads with a descriptor table of their own) over which the generator spreads
+    /// its connections.
     pub generator_tables: u64,
     /// Processes over which the target spreads them: its workers.
     pub server_tables: u64,
-    /// Requests after which a connection is closed and another opened; `None` if connections are kept.
+    /// Requests after which a connection is closed and another opened; `None` if connections are
+    /// kept.
     pub requests_per_connection: Option<u64>,
     /// Requests per second, where the plan sets them.
     pub rate_per_s: Option<f64>,
@@ -37,7 +41,8 @@ pub struct DemandCpus {
 }
 
 impl Demand {
-    /// A plan of so many kept connections, all opened at once from one address by one process to one process.
+    /// A plan of so many kept connections, all opened at once from one address by one process to
+    /// one process.
     #[must_use]
     pub fn new(plan: impl Into<String>, connections: u64) -> Self {
         Self {
@@ -60,7 +65,8 @@ impl Demand {
         self.connections.div_ceil(self.source_addresses.max(1))
     }
 
-    /// New connections per second, where the plan sets the rate of requests; 0 if connections are kept.
+    /// New connections per second, where the plan sets the rate of requests; 0 if connections are
+    /// kept.
     #[must_use]
     pub fn new_connections_per_s(&self) -> Option<f64> {
         match self.requests_per_connection {

@@ -34,15 +34,29 @@ pub struct Finding {
     pub commands: Vec<String>,
     /// Exact commands that undo them.
     pub undo: Vec<String>,
-    /// The change that [`super::fix::apply`] would make; `None` if it takes a decision or more than a setting.
+    /// The change that [`super::fix::apply`] would make; `None` if it takes a decision or more than
+    /// a setting.
     pub fixable: Option<Fix>,
 }
 
 impl Finding {
     /// A finding with nothing to do about it.
     #[must_use]
-    pub fn new(id: &str, severity: Severity, what: impl Into<String>, effect: impl Into<String>) -> Self {
-        Self { id: id.into(), severity, what: what.into(), effect: effect.into(), commands: Vec::new(), undo: Vec::new(), fixable: None }
+    pub fn new(
+        id: &str,
+        severity: Severity,
+        what: impl Into<String>,
+        effect: impl Into<String>,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            severity,
+            what: what.into(),
+            effect: effect.into(),
+            commands: Vec::new(),
+            undo: Vec::new(),
+            fixable: None,
+        }
     }
 
     /// A matter that is fine.
@@ -78,7 +92,10 @@ impl Finding {
 }
 
 /// `plan: what; plan: what` of those that are concerned; `None` if none is.
-pub(super) fn concerned<'a, D: 'a>(demands: impl IntoIterator<Item = &'a D>, effect: impl Fn(&D) -> Option<String>) -> Option<String> {
+pub(super) fn concerned<'a, D: 'a>(
+    demands: impl IntoIterator<Item = &'a D>,
+    effect: impl Fn(&D) -> Option<String>,
+) -> Option<String> {
     let effects: Vec<String> = demands.into_iter().filter_map(effect).collect();
     (!effects.is_empty()).then(|| effects.join("; "))
 }

@@ -45,7 +45,9 @@ pub enum FixError {
         file: String,
     },
     /// The file could not be written.
-    #[error("cannot write `{value}` to /{file}: {source}; run as root, or run the printed commands with sudo")]
+    #[error(
+        "cannot write `{value}` to /{file}: {source}; run as root, or run the printed commands with sudo"
+    )]
     Write {
         /// The file.
         file: String,
@@ -72,7 +74,8 @@ pub enum FixError {
 /// # Errors
 /// If there is none or the kernel refuses it; then everything is as before.
 pub fn apply(finding: &Finding) -> Result<Undo, FixError> {
-    let fix = finding.fixable.as_ref().ok_or_else(|| FixError::NotFixable { id: finding.id.clone() })?;
+    let fix =
+        finding.fixable.as_ref().ok_or_else(|| FixError::NotFixable { id: finding.id.clone() })?;
     fix.apply_below(&KernelFiles::default())
 }
 
@@ -84,12 +87,18 @@ impl Fix {
     pub fn apply_below(&self, files: &KernelFiles) -> Result<Undo, FixError> {
         let mut undo = Undo::default();
         for setting in &self.settings {
-            let old = files.line(&setting.file).ok_or_else(|| FixError::Unreadable { file: setting.file.clone() });
+            let old = files
+                .line(&setting.file)
+                .ok_or_else(|| FixError::Unreadable { file: setting.file.clone() });
             match old.and_then(|old| setting.write(files).map(|()| old)) {
                 // What was written last is put back first.
-                Ok(old) => undo.settings.insert(0, Setting { file: setting.file.clone(), value: words(&old).join(" ") }),
+                Ok(old) => undo.settings.insert(
+                    0,
+                    Setting { file: setting.file.clone(), value: words(&old).join(" ") },
+                ),
                 Err(error) => {
-                    // The first error is the one to tell; a setting just written can be written again.
+                    // The first error is the one to tell; a setting just written can be written
+                    // again.
                     let _ = undo.revert_below(files);
                     return Err(error);
                 }
@@ -119,7 +128,10 @@ impl Undo {
     /// The commands that put everything back.
     #[must_use]
     pub fn commands(&self) -> Vec<String> {
-        self.settings.iter().map(|setting| format!("echo '{}' | sudo tee /{}", setting.value, setting.file)).collect()
+        self.settings
+            .iter()
+            .map(|setting| format!("echo '{}' | sudo tee /{}", setting.value, setting.file))
+            .collect()
     }
 }
 
@@ -127,11 +139,21 @@ impl Setting {
     fn write(&self, files: &KernelFiles) -> Result<(), FixError> {
         let (file, value) = (self.file.clone(), self.value.clone());
         // Not created if it is absent: a setting the kernel does not have is no setting.
-        let written = std::fs::OpenOptions::new().write(true).truncate(true).open(files.path(&file));
-        let written = written.and_then(|mut open| io::Write::write_all(&mut open, format!("{value}\n").as_bytes()));
-        written.map_err(|source| FixError::Write { file: file.clone(), value: value.clone(), source })?;
+        let written =
+            std::fs::OpenOptions::new().write(true).truncate(true).open(files.path(&file));
+        let written = written
+            .and_then(|mut open| io::Write::write_all(&mut open, format!("{value}\n").as_bytes()));
+        written.map_err(|source| FixError::Write {
+            file: file.clone(),
+            value: value.clone(),
+            source,
+        })?;
         let found = files.line(&file).unwrap_or_default();
-        if words(&found) == words(&value) { Ok(()) } else { Err(FixError::NotTaken { file, value, found }) }
+        if words(&found) == words(&value) {
+            Ok(())
+        } else {
+            Err(FixError::NotTaken { file, value, found })
+        }
     }
 }
 
@@ -150,7 +172,9 @@ mod tests {
         std::fs::write(root.path().join("somaxconn"), "4096\n").unwrap();
         std::fs::write(root.path().join("port_range"), "32768\t60999\n").unwrap();
         let setting = |file: &str, value: &str| Setting { file: file.into(), value: value.into() };
-        let fix = Fix { settings: vec![setting("somaxconn", "65535"), setting("port_range", "10240 65535")] };
+        let fix = Fix {
+            settings: vec![setting("somaxconn", "65535"), setting("port_range", "10240 65535")],
+        };
         let files = KernelFiles::below(root.path());
         (root, files, fix)
     }
@@ -159,10 +183,19 @@ mod tests {
     fn settings_are_written_and_put_back() {
         let (_root, files, fix) = settings();
         let undo = fix.apply_below(&files).unwrap();
-        assert_eq!((files.line("somaxconn").as_deref(), files.line("port_range").as_deref()), (Some("65535"), Some("10240 65535")));
-        assert_eq!(undo.commands(), ["echo '32768 60999' | sudo tee /port_range", "echo '4096' | sudo tee /somaxconn"]);
+        assert_eq!(
+            (files.line("somaxconn").as_deref(), files.line("port_range").as_deref()),
+            (Some("65535"), Some("10240 65535"))
+        );
+        assert_eq!(
+            undo.commands(),
+            ["echo '32768 60999' | sudo tee /port_range", "echo '4096' | sudo tee /somaxconn"]
+        );
         undo.revert_below(&files).unwrap();
-        assert_eq!((files.line("somaxconn").as_deref(), files.line("port_range").as_deref()), (Some("4096"), Some("32768 60999")));
+        assert_eq!(
+            (files.line("somaxconn").as_deref(), files.line("port_range").as_deref()),
+            (Some("4096"), Some("32768 60999"))
+        );
     }
 
     #[test]
@@ -172,7 +205,8 @@ mod tests {
         assert!(matches!(fix.apply_below(&files), Err(FixError::Unreadable { .. })));
         assert_eq!(files.line("somaxconn").as_deref(), Some("4096"));
         assert!(!root.path().join("absent").exists());
-        // /dev/null takes everything and holds nothing, as the kernel does with a value it quietly cuts.
+        // /dev/null takes everything and holds nothing, as the kernel does with a value it quietly
+        // cuts.
         std::os::unix::fs::symlink("/dev/null", root.path().join("null")).unwrap();
         let setting = Setting { file: "null".into(), value: "7".into() };
         assert!(matches!(setting.write(&files), Err(FixError::NotTaken { .. })));
@@ -181,6 +215,9 @@ mod tests {
     #[test]
     fn a_finding_without_a_setting_is_refused() {
         let finding = Finding::new("turbo", Severity::Note, "on", "varies");
-        assert_eq!(apply(&finding).unwrap_err().to_string(), "`turbo` cannot be mended by a setting; its commands are for you to decide on");
+        assert_eq!(
+            apply(&finding).unwrap_err().to_string(),
+            "`turbo` cannot be mended by a setting; its commands are for you to decide on"
+        );
     }
 }

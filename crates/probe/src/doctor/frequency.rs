@@ -19,11 +19,16 @@ pub fn governor(host: &Host, demands: &[Demand]) -> Option<Finding> {
     }
     let effect = "all plans: processors clock down while they wait, so that light loads look slow and figures depend on what ran before";
     let all = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor";
-    let mut finding = Finding::new(id, Severity::Warning, what, effect)
-        .with_command(format!("echo performance | sudo tee {all}"), Some(format!("echo {governor} | sudo tee {all}")));
-    let settings =
-        host.topology.cpus.keys().map(|cpu| Setting { file: format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"), value: "performance".into() });
-    finding.fixable = Some(Fix { settings: settings.collect() }).filter(|fix| !fix.settings.is_empty());
+    let mut finding = Finding::new(id, Severity::Warning, what, effect).with_command(
+        format!("echo performance | sudo tee {all}"),
+        Some(format!("echo {governor} | sudo tee {all}")),
+    );
+    let settings = host.topology.cpus.keys().map(|cpu| Setting {
+        file: format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"),
+        value: "performance".into(),
+    });
+    finding.fixable =
+        Some(Fix { settings: settings.collect() }).filter(|fix| !fix.settings.is_empty());
     Some(finding)
 }
 
@@ -33,10 +38,17 @@ pub fn turbo(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "turbo";
     demands.first()?;
     let Some(turbo) = host.fingerprint.turbo else {
-        return Some(Finding::unseen(id, "turbo", "all plans: frequencies above the nominal one would go unseen, which is usual in a virtual machine"));
+        return Some(Finding::unseen(
+            id,
+            "turbo",
+            "all plans: frequencies above the nominal one would go unseen, which is usual in a virtual machine",
+        ));
     };
     if !turbo {
-        return Some(Finding::fine(id, format!("turbo is off on {} processors", host.fingerprint.cpus)));
+        return Some(Finding::fine(
+            id,
+            format!("turbo is off on {} processors", host.fingerprint.cpus),
+        ));
     }
     let what = format!("turbo is on for {} processors", host.fingerprint.cpus);
     let effect = "all plans: the first trials on a cool machine run faster, and a busy generator slows the target down; interleaved repetitions even that \
@@ -44,8 +56,11 @@ pub fn turbo(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let finding = Finding::new(id, Severity::Note, what, effect);
     let intel = "/sys/devices/system/cpu/intel_pstate/no_turbo";
     let other = "/sys/devices/system/cpu/cpufreq/boost";
-    let write =
-        |on_intel: u8, elsewhere: u8| format!("if [ -e {intel} ]; then echo {on_intel} | sudo tee {intel}; else echo {elsewhere} | sudo tee {other}; fi");
+    let write = |on_intel: u8, elsewhere: u8| {
+        format!(
+            "if [ -e {intel} ]; then echo {on_intel} | sudo tee {intel}; else echo {elsewhere} | sudo tee {other}; fi"
+        )
+    };
     // What is faster on average is for people to give up, not for a program.
     Some(finding.with_command(write(1, 0), Some(write(0, 1))))
 }
@@ -68,7 +83,10 @@ mod tests {
         assert_eq!(finding.severity, Severity::Warning);
         assert!(finding.undo[0].starts_with("echo powersave |"));
         assert_eq!(finding.fixable.unwrap().settings.len(), 8);
-        assert_eq!(governor(&host(Some("performance"), None), &demands).unwrap().severity, Severity::Ok);
+        assert_eq!(
+            governor(&host(Some("performance"), None), &demands).unwrap().severity,
+            Severity::Ok
+        );
         assert_eq!(governor(&host(None, None), &demands).unwrap().severity, Severity::Note);
     }
 
@@ -76,7 +94,10 @@ mod tests {
     fn turbo_is_worth_knowing_and_never_changed_unasked() {
         let demands = [Demand::new("hello", 10)];
         let finding = turbo(&host(None, Some(true)), &demands).unwrap();
-        assert_eq!((finding.severity, &finding.fixable, finding.commands.len()), (Severity::Note, &None, 1));
+        assert_eq!(
+            (finding.severity, &finding.fixable, finding.commands.len()),
+            (Severity::Note, &None, 1)
+        );
         assert_eq!(turbo(&host(None, Some(false)), &demands).unwrap().severity, Severity::Ok);
         assert!(turbo(&host(None, None), &demands).unwrap().what.contains("not visible"));
     }

@@ -61,7 +61,8 @@ impl Host {
     }
 }
 
-/// Looks at this host; takes about a second, in which it watches how busy the host is, itself asleep.
+/// Looks at this host; takes about a second, in which it watches how busy the host is, itself
+/// asleep.
 #[must_use]
 pub fn observe() -> Host {
     let files = KernelFiles::default();
@@ -83,12 +84,13 @@ pub fn observe() -> Host {
     }
 }
 
-/// Makes a smallest ring and gives it back: sysctls, seccomp filters of container engines and old kernels each forbid it in their own way
-/// (io_uring_setup(2)).
+/// Makes a smallest ring and gives it back: sysctls, seccomp filters of container engines and old
+/// kernels each forbid it in their own way (io_uring_setup(2)).
 fn try_io_uring() -> Result<(), String> {
     // struct io_uring_params has 120 bytes; all zero asks for nothing special.
     let mut parameters = [0_u64; 15];
-    // SAFETY: the kernel reads and writes the 120 bytes of `parameters` only; the descriptor that it gives is closed and nowhere else.
+    // SAFETY: the kernel reads and writes the 120 bytes of `parameters` only; the descriptor that
+    // it gives is closed and nowhere else.
     unsafe {
         let ring = libc::syscall(libc::SYS_io_uring_setup, 1, parameters.as_mut_ptr());
         if ring < 0 {
@@ -128,17 +130,41 @@ impl Host {
                 governor: Some("performance".into()),
                 turbo: Some(false),
                 clock_source: Some("tsc".into()),
-                sysctls: sysctls.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+                sysctls: sysctls
+                    .into_iter()
+                    .map(|(name, value)| (name.into(), value.into()))
+                    .collect(),
                 ..Fingerprint::default()
             },
             topology: Topology {
-                cpus: (0..8).map(|cpu| (cpu, Place { package: Some(0), core: Some(cpu), last_level_cache: Some(everything.clone()) })).collect(),
+                cpus: (0..8)
+                    .map(|cpu| {
+                        (
+                            cpu,
+                            Place {
+                                package: Some(0),
+                                core: Some(cpu),
+                                last_level_cache: Some(everything.clone()),
+                            },
+                        )
+                    })
+                    .collect(),
                 smt: Some(false),
             },
             cpus: Some(everything),
             open_files: Some(Limit { soft: Some(1_048_576), hard: Some(1_048_576) }),
-            memory: Memory { total_bytes: Some(64 << 30), available_bytes: Some(60 << 30), swap_total_bytes: Some(0), swap_free_bytes: Some(0) },
-            tcp: TcpSockets { in_use: Some(20), orphaned: Some(0), time_wait: Some(3), allocated: Some(25) },
+            memory: Memory {
+                total_bytes: Some(64 << 30),
+                available_bytes: Some(60 << 30),
+                swap_total_bytes: Some(0),
+                swap_free_bytes: Some(0),
+            },
+            tcp: TcpSockets {
+                in_use: Some(20),
+                orphaned: Some(0),
+                time_wait: Some(3),
+                allocated: Some(25),
+            },
             load: Some(HostLoad { busy: 0.01, steal: 0.0 }),
             backlog_drops: Some(0),
             io_uring: Some(Ok(())),

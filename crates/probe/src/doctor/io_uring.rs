@@ -10,8 +10,16 @@ pub fn allowed(host: &Host, demands: &[Demand]) -> Option<Finding> {
     demands.first()?;
     let setting = host.sysctl_number("kernel.io_uring_disabled");
     let reason = match host.io_uring.as_ref() {
-        None => return Some(Finding::unseen(id, "io_uring", "all plans: without it the generator uses more time per request")),
-        Some(Ok(())) => return Some(Finding::fine(id, "io_uring can be used (a ring of 1 entry was made)")),
+        None => {
+            return Some(Finding::unseen(
+                id,
+                "io_uring",
+                "all plans: without it the generator uses more time per request",
+            ));
+        }
+        Some(Ok(())) => {
+            return Some(Finding::fine(id, "io_uring can be used (a ring of 1 entry was made)"));
+        }
         Some(Err(reason)) => reason,
     };
     let told = setting.map_or_else(|| "unknown to this kernel".into(), |value| value.to_string());
@@ -34,10 +42,17 @@ mod tests {
     #[test]
     fn a_ring_that_cannot_be_made_is_told() {
         let demands = [Demand::new("hello", 10)];
-        let refused = Host { io_uring: Some(Err("Operation not permitted".into())), ..Host::well_tuned() };
-        let finding = allowed(&refused.clone().with_sysctl("kernel.io_uring_disabled", "2"), &demands).unwrap();
-        assert_eq!((finding.severity, finding.undo[0].as_str()), (Severity::Note, "sudo sysctl -w kernel.io_uring_disabled=2"));
-        let by_filter = allowed(&refused.with_sysctl("kernel.io_uring_disabled", "0"), &demands).unwrap();
+        let refused =
+            Host { io_uring: Some(Err("Operation not permitted".into())), ..Host::well_tuned() };
+        let finding =
+            allowed(&refused.clone().with_sysctl("kernel.io_uring_disabled", "2"), &demands)
+                .unwrap();
+        assert_eq!(
+            (finding.severity, finding.undo[0].as_str()),
+            (Severity::Note, "sudo sysctl -w kernel.io_uring_disabled=2")
+        );
+        let by_filter =
+            allowed(&refused.with_sysctl("kernel.io_uring_disabled", "0"), &demands).unwrap();
         assert!(by_filter.commands[0].contains("seccomp"), "{by_filter:?}");
         assert_eq!(allowed(&Host::well_tuned(), &demands).unwrap().severity, Severity::Ok);
         assert!(allowed(&Host::default(), &demands).unwrap().what.contains("not visible"));

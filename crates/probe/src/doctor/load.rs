@@ -15,17 +15,28 @@ pub fn foreign(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "other_load";
     demands.first()?;
     let Some(load) = host.load else {
-        return Some(Finding::unseen(id, "the time of the processors", "all plans: other load would go unseen"));
+        return Some(Finding::unseen(
+            id,
+            "the time of the processors",
+            "all plans: other load would go unseen",
+        ));
     };
-    let averages = host.fingerprint.load_average.map_or_else(String::new, |[one, five, _]| format!("; load average {one:.2}, {five:.2} over 5 minutes"));
-    let what = format!("processors busy while nothing is measured: {}{averages}", percent(load.busy));
+    let averages = host.fingerprint.load_average.map_or_else(String::new, |[one, five, _]| {
+        format!("; load average {one:.2}, {five:.2} over 5 minutes")
+    });
+    let what =
+        format!("processors busy while nothing is measured: {}{averages}", percent(load.busy));
     let severity = match load.busy {
         busy if busy > HOPELESS => Severity::Problem,
         busy if busy > SUSPECT => Severity::Warning,
         _ => return Some(Finding::fine(id, what)),
     };
-    let effect = "all plans: others take time from target and generator; above 2 % trials become SUSPECT";
-    Some(Finding::new(id, severity, what, effect).with_command("top -b -n 1 -o %CPU | head -n 15   # who it is; end it or wait", None))
+    let effect =
+        "all plans: others take time from target and generator; above 2 % trials become SUSPECT";
+    Some(
+        Finding::new(id, severity, what, effect)
+            .with_command("top -b -n 1 -o %CPU | head -n 15   # who it is; end it or wait", None),
+    )
 }
 
 /// Time that the hypervisor gave to other machines.
@@ -39,7 +50,10 @@ pub fn steal(host: &Host, demands: &[Demand]) -> Option<Finding> {
         return Some(Finding::fine(id, what));
     }
     let effect = "all plans: the machine does not have its processors for itself; above 2 % trials become SUSPECT";
-    Some(Finding::new(id, Severity::Warning, what, effect).with_command("vmstat 1 5   # column st; measure at a quieter time or on dedicated processors", None))
+    Some(Finding::new(id, Severity::Warning, what, effect).with_command(
+        "vmstat 1 5   # column st; measure at a quieter time or on dedicated processors",
+        None,
+    ))
 }
 
 #[cfg(test)]
@@ -55,7 +69,10 @@ mod tests {
     fn more_than_two_percent_of_others_is_told() {
         let demands = [Demand::new("hello", 10)];
         let at = |busy| foreign(&host(busy, 0.0), &demands).unwrap().severity;
-        assert_eq!((at(0.02), at(0.021), at(0.5), at(0.51)), (Severity::Ok, Severity::Warning, Severity::Warning, Severity::Problem));
+        assert_eq!(
+            (at(0.02), at(0.021), at(0.5), at(0.51)),
+            (Severity::Ok, Severity::Warning, Severity::Warning, Severity::Problem)
+        );
         assert_eq!(foreign(&Host::default(), &demands).unwrap().severity, Severity::Note);
     }
 

@@ -1,7 +1,9 @@
 //! What on this host would spoil which plan, and how to mend it.
 //!
-//! [`observe`] looks at the host, a [`Demand`] says what a plan asks of it, and [`examine`] compares the two: pure functions over plain data, one file a
-//! matter. A new check is one function and one line in [`CHECKS`]. [`fix::apply`] makes the changes that are safe for this boot and can be undone.
+//! [`observe`] looks at the host, a [`Demand`] says what a plan asks of it, and [`examine`]
+//! compares the two: pure functions over plain data, one file a matter. A new check is one function
+//! and one line in [`CHECKS`]. [`fix::apply`] makes the changes that are safe for this boot and can
+//! be undone.
 pub mod congestion;
 pub mod conntrack;
 pub mod cores;
@@ -26,7 +28,8 @@ pub use host::{Host, observe};
 /// A check: a pure function of the host and of what the plans ask of it.
 pub type Check = fn(&Host, &[Demand]) -> Option<Finding>;
 
-/// All checks, in the order in which they are told. A check that has nothing to do with any of the plans answers `None`.
+/// All checks, in the order in which they are told. A check that has nothing to do with any of the
+/// plans answers `None`.
 pub const CHECKS: &[Check] = &[
     descriptors::generator,
     descriptors::server,
@@ -56,7 +59,8 @@ pub const CHECKS: &[Check] = &[
 /// Everything that was found, the worst first; among equals in the order of [`CHECKS`].
 #[must_use]
 pub fn examine(host: &Host, demands: &[Demand]) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = CHECKS.iter().filter_map(|check| check(host, demands)).collect();
+    let mut findings: Vec<Finding> =
+        CHECKS.iter().filter_map(|check| check(host, demands)).collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings
 }
@@ -69,7 +73,9 @@ mod tests {
     fn the_worst_comes_first_and_ids_are_unique() {
         let mut host = Host::well_tuned();
         host.load = Some(crate::host_load::HostLoad { busy: 0.2, steal: 0.0 });
-        host.fingerprint.sysctls.insert("net.ipv4.ip_local_port_range".into(), "32768 60999".into());
+        host.fingerprint
+            .sysctls
+            .insert("net.ipv4.ip_local_port_range".into(), "32768 60999".into());
         let findings = examine(&host, &[Demand::new("devices-100k", 100_000)]);
         assert!(findings.is_sorted_by_key(|finding| std::cmp::Reverse(finding.severity)));
         assert_eq!(findings[0].severity, Severity::Problem, "{findings:#?}");
@@ -96,7 +102,10 @@ mod tests {
         host.open_files = Some(crate::limits::Limit { soft: Some(1024), hard: Some(1024) });
         for finding in examine(&host, &[Demand::new("devices-100k", 100_000)]) {
             if finding.severity >= Severity::Warning {
-                assert!(!finding.commands.is_empty() && finding.what.contains(char::is_numeric), "{finding:?}");
+                assert!(
+                    !finding.commands.is_empty() && finding.what.contains(char::is_numeric),
+                    "{finding:?}"
+                );
             }
         }
     }

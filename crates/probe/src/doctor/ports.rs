@@ -1,4 +1,5 @@
-//! Local ports: a connection is named by both addresses and both ports, so that one source address has one port for each connection to a server.
+//! Local ports: a connection is named by both addresses and both ports, so that one source address
+//! has one port for each connection to a server.
 use super::demand::Demand;
 use super::figures::grouped;
 use super::finding::{Finding, Severity, concerned};
@@ -7,9 +8,11 @@ use super::host::Host;
 const RANGE: &str = "net.ipv4.ip_local_port_range";
 /// Nearly all ports, without those below 10240, which servers under test may listen on.
 const WIDE: (u64, u64) = (10_240, 65_535);
-/// Above this part of the range the kernel searches long for a free port at each connect (it tries them one after the other).
+/// Above this part of the range the kernel searches long for a free port at each connect (it tries
+/// them one after the other).
 const CROWDED: f64 = 0.9;
-/// A closed connection keeps its port in TIME_WAIT for this long (TCP_TIMEWAIT_LEN in the kernel's `include/net/tcp.h`; no setting changes it).
+/// A closed connection keeps its port in TIME_WAIT for this long (TCP_TIMEWAIT_LEN in the kernel's
+/// `include/net/tcp.h`; no setting changes it).
 const TIME_WAIT_S: f64 = 60.0;
 
 /// Ports of the local range, and as text.
@@ -25,16 +28,34 @@ pub fn range(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "local_ports";
     let need = demands.iter().map(Demand::connections_per_source).max()?;
     let Some((ports, range)) = local_ports(host) else {
-        return Some(Finding::unseen(id, RANGE, "connections beyond it would fail with EADDRNOTAVAIL"));
+        return Some(Finding::unseen(
+            id,
+            RANGE,
+            "connections beyond it would fail with EADDRNOTAVAIL",
+        ));
     };
-    let what = format!("local ports {range}: {} for each source address, at most {} needed", grouped(ports), grouped(need));
+    let what = format!(
+        "local ports {range}: {} for each source address, at most {} needed",
+        grouped(ports),
+        grouped(need)
+    );
     let crowded = (ports as f64 * CROWDED) as u64;
     let effect = concerned(demands, |demand| {
         let (here, plan) = (demand.connections_per_source(), &demand.plan);
         if here > ports {
-            Some(format!("{plan}: {} of {} connections from one address fail with EADDRNOTAVAIL", grouped(here - ports), grouped(here)))
+            Some(format!(
+                "{plan}: {} of {} connections from one address fail with EADDRNOTAVAIL",
+                grouped(here - ports),
+                grouped(here)
+            ))
         } else {
-            (here > crowded).then(|| format!("{plan}: {} of {} ports are taken, so that connecting gets slow", grouped(here), grouped(ports)))
+            (here > crowded).then(|| {
+                format!(
+                    "{plan}: {} of {} ports are taken, so that connecting gets slow",
+                    grouped(here),
+                    grouped(ports)
+                )
+            })
         }
     });
     let Some(effect) = effect else { return Some(Finding::fine(id, what)) };
@@ -47,7 +68,10 @@ pub fn range(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let connections = demands.iter().map(|demand| demand.connections).max()?;
     let addresses = connections.div_ceil((wide.max(ports) as f64 * CROWDED) as u64);
     if addresses > demands.iter().map(|demand| demand.source_addresses).max()? {
-        finding = finding.with_command(format!("pippin load --source-ips {addresses} ...   # loopback: any of 127.0.0.0/8"), None);
+        finding = finding.with_command(
+            format!("pippin load --source-ips {addresses} ...   # loopback: any of 127.0.0.0/8"),
+            None,
+        );
     }
     Some(finding)
 }
@@ -56,19 +80,27 @@ pub fn range(host: &Host, demands: &[Demand]) -> Option<Finding> {
 #[must_use]
 pub fn time_wait(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "time_wait";
-    let concerned_demands: Vec<&Demand> = demands.iter().filter(|demand| demand.requests_per_connection.is_some()).collect();
+    let concerned_demands: Vec<&Demand> =
+        demands.iter().filter(|demand| demand.requests_per_connection.is_some()).collect();
     if concerned_demands.is_empty() {
         return None;
     }
-    let Some(((ports, range), reuse)) = local_ports(host).zip(host.sysctl_number("net.ipv4.tcp_tw_reuse")) else {
-        return Some(Finding::unseen(id, "net.ipv4.tcp_tw_reuse", "without it a port rests for a minute after its connection was closed"));
+    let Some(((ports, range), reuse)) =
+        local_ports(host).zip(host.sysctl_number("net.ipv4.tcp_tw_reuse"))
+    else {
+        return Some(Finding::unseen(
+            id,
+            "net.ipv4.tcp_tw_reuse",
+            "without it a port rests for a minute after its connection was closed",
+        ));
     };
     let what = format!(
         "tcp_tw_reuse {reuse}, {} local ports ({range}), {} sockets in TIME_WAIT now",
         grouped(ports),
         host.tcp.time_wait.map_or_else(|| "unknown".into(), grouped)
     );
-    // 1 is for all connections, 2 (the default since Linux 4.19) for loopback; both let a port be used again after a second.
+    // 1 is for all connections, 2 (the default since Linux 4.19) for loopback; both let a port be
+    // used again after a second.
     if reuse != 0 {
         return Some(Finding::fine(id, what));
     }
@@ -78,15 +110,28 @@ pub fn time_wait(host: &Host, demands: &[Demand]) -> Option<Finding> {
         match demand.new_connections_per_s() {
             Some(rate) => {
                 // A short trial may end before the ports do.
-                let seconds = demand.duration_ns.map_or(TIME_WAIT_S, |ns| (ns as f64 / 1e9).min(TIME_WAIT_S));
-                let what = format!("{}: {rate:.0} new connections a second use up all ports after {:.0} s", demand.plan, ports / rate);
+                let seconds =
+                    demand.duration_ns.map_or(TIME_WAIT_S, |ns| (ns as f64 / 1e9).min(TIME_WAIT_S));
+                let what = format!(
+                    "{}: {rate:.0} new connections a second use up all ports after {:.0} s",
+                    demand.plan,
+                    ports / rate
+                );
                 (rate * seconds > ports).then_some(what)
             }
-            None => Some(format!("{}: more than {} new connections a second use up all ports, if the generator closes first", demand.plan, grouped(ceiling))),
+            None => Some(format!(
+                "{}: more than {} new connections a second use up all ports, if the generator closes first",
+                demand.plan,
+                grouped(ceiling)
+            )),
         }
     });
     let Some(effect) = effect else { return Some(Finding::fine(id, what)) };
-    Some(Finding::new(id, Severity::Warning, what, effect).with_sysctl(host, "net.ipv4.tcp_tw_reuse", "2"))
+    Some(Finding::new(id, Severity::Warning, what, effect).with_sysctl(
+        host,
+        "net.ipv4.tcp_tw_reuse",
+        "2",
+    ))
 }
 
 #[cfg(test)]
@@ -99,17 +144,26 @@ mod tests {
 
     #[test]
     fn more_connections_than_ports_is_a_problem() {
-        let finding = super::range(&host("32768 60999"), &[Demand::new("devices-50k", 50_000)]).unwrap();
+        let finding =
+            super::range(&host("32768 60999"), &[Demand::new("devices-50k", 50_000)]).unwrap();
         assert_eq!(finding.severity, Severity::Problem);
-        assert_eq!(finding.effect, "devices-50k: 21,768 of 50,000 connections from one address fail with EADDRNOTAVAIL");
-        assert_eq!(finding.commands[0], "sudo sysctl -w net.ipv4.ip_local_port_range=\"10240 65535\"");
+        assert_eq!(
+            finding.effect,
+            "devices-50k: 21,768 of 50,000 connections from one address fail with EADDRNOTAVAIL"
+        );
+        assert_eq!(
+            finding.commands[0],
+            "sudo sysctl -w net.ipv4.ip_local_port_range=\"10240 65535\""
+        );
         assert_eq!(finding.undo[0], "sudo sysctl -w net.ipv4.ip_local_port_range=\"32768 60999\"");
         assert_eq!(finding.commands.len(), 2, "50,000 of 55,296 is crowded still: {finding:?}");
     }
 
     #[test]
     fn a_crowded_range_is_slow_and_one_with_room_is_fine() {
-        let with = |connections| super::range(&host("32768 60999"), &[Demand::new("devices", connections)]).unwrap();
+        let with = |connections| {
+            super::range(&host("32768 60999"), &[Demand::new("devices", connections)]).unwrap()
+        };
         assert_eq!(with(28_232).severity, Severity::Warning);
         assert_eq!(with(25_409).severity, Severity::Warning);
         assert_eq!(with(25_408).severity, Severity::Ok);
@@ -119,7 +173,13 @@ mod tests {
     fn several_source_addresses_share_the_connections() {
         let mut demand = Demand::new("devices-100k", 100_000);
         let finding = super::range(&host("32768 60999"), &[demand.clone()]).unwrap();
-        assert!(finding.commands.iter().any(|command| command.starts_with("pippin load --source-ips 3 ")), "{finding:?}");
+        assert!(
+            finding
+                .commands
+                .iter()
+                .any(|command| command.starts_with("pippin load --source-ips 3 ")),
+            "{finding:?}"
+        );
         demand.source_addresses = 4;
         assert_eq!(super::range(&host("32768 60999"), &[demand]).unwrap().severity, Severity::Ok);
     }
@@ -127,13 +187,28 @@ mod tests {
     #[test]
     fn ports_rest_a_minute_only_if_they_may_not_be_used_again() {
         let mut demand = Demand::new("hello-close", 10);
-        assert_eq!(time_wait(&host("32768 60999").with_sysctl("net.ipv4.tcp_tw_reuse", "0"), std::slice::from_ref(&demand)), None, "kept connections");
+        assert_eq!(
+            time_wait(
+                &host("32768 60999").with_sysctl("net.ipv4.tcp_tw_reuse", "0"),
+                std::slice::from_ref(&demand)
+            ),
+            None,
+            "kept connections"
+        );
         demand.requests_per_connection = Some(1);
-        let reuse =
-            |value: &str, demand: &Demand| time_wait(&host("32768 60999").with_sysctl("net.ipv4.tcp_tw_reuse", value), std::slice::from_ref(demand)).unwrap();
+        let reuse = |value: &str, demand: &Demand| {
+            time_wait(
+                &host("32768 60999").with_sysctl("net.ipv4.tcp_tw_reuse", value),
+                std::slice::from_ref(demand),
+            )
+            .unwrap()
+        };
         let finding = reuse("0", &demand);
         assert_eq!(finding.severity, Severity::Warning);
-        assert_eq!(finding.effect, "hello-close: more than 470 new connections a second use up all ports, if the generator closes first");
+        assert_eq!(
+            finding.effect,
+            "hello-close: more than 470 new connections a second use up all ports, if the generator closes first"
+        );
         assert_eq!(finding.commands, ["sudo sysctl -w net.ipv4.tcp_tw_reuse=\"2\""]);
         assert_eq!(reuse("2", &demand).severity, Severity::Ok);
         assert_eq!(reuse("1", &demand).severity, Severity::Ok);
@@ -141,7 +216,11 @@ mod tests {
 
     #[test]
     fn a_known_rate_or_a_short_trial_may_get_by() {
-        let mut demand = Demand { requests_per_connection: Some(1), rate_per_s: Some(471.0), ..Demand::new("open", 10) };
+        let mut demand = Demand {
+            requests_per_connection: Some(1),
+            rate_per_s: Some(471.0),
+            ..Demand::new("open", 10)
+        };
         let host = host("32768 60999").with_sysctl("net.ipv4.tcp_tw_reuse", "0");
         assert_eq!(time_wait(&host, &[demand.clone()]).unwrap().severity, Severity::Warning);
         demand.duration_ns = Some(30_000_000_000);
@@ -153,6 +232,9 @@ mod tests {
 
     #[test]
     fn an_unknown_range_is_said() {
-        assert_eq!(super::range(&Host::default(), &[Demand::new("hello", 10)]).unwrap().severity, Severity::Note);
+        assert_eq!(
+            super::range(&Host::default(), &[Demand::new("hello", 10)]).unwrap().severity,
+            Severity::Note
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Process trees made with fork(2). The children call nothing but the kernel, so that it does not matter that the test that forked them has threads.
+//! Process trees made with fork(2). The children call nothing but the kernel, so that it does not
+//! matter that the test that forked them has threads.
 use std::time::{Duration, Instant};
 
 /// Burns this much CPU time in the calling process.
@@ -39,7 +40,8 @@ pub fn sleep_for_good() -> ! {
     }
 }
 
-/// A subreaper that runs `target` below itself and waits for whatever falls to it, as the lab's supervisor does; killed with all below it when dropped.
+/// A subreaper that runs `target` below itself and waits for whatever falls to it, as the lab's
+/// supervisor does; killed with all below it when dropped.
 pub struct Supervisor {
     pub pid: i32,
 }

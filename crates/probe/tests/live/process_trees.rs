@@ -23,7 +23,10 @@ struct Watch {
 
 impl Watch {
     fn of(supervisor: &Supervisor) -> Self {
-        let roots = Roots { roles: BTreeMap::from([(Role::Target, vec![RoleRoot::Tree(supervisor.pid)])]), ..Roots::default() };
+        let roots = Roots {
+            roles: BTreeMap::from([(Role::Target, vec![RoleRoot::Tree(supervisor.pid)])]),
+            ..Roots::default()
+        };
         Self { roots, memory: TreeMemory::default(), series: Vec::new() }
     }
 
@@ -48,7 +51,10 @@ impl Watch {
 }
 
 fn assert_about(measured_ms: u64, expected_ms: u64) {
-    assert!(measured_ms.abs_diff(expected_ms) <= SLACK_MS, "measured {measured_ms} ms, burnt {expected_ms} ms");
+    assert!(
+        measured_ms.abs_diff(expected_ms) <= SLACK_MS,
+        "measured {measured_ms} ms, burnt {expected_ms} ms"
+    );
 }
 
 fn short_busy_children_count_exactly_once_while_their_parent_lives() {
@@ -94,7 +100,8 @@ fn double_forked_daemons_count_alive_and_dead() {
     });
     let mut watch = Watch::of(&supervisor);
     assert_about(watch.until(500, 1), 500);
-    // Three are dead, one went to sleep; it lives in a session of its own and is found all the same.
+    // Three are dead, one went to sleep; it lives in a session of its own and is found all the
+    // same.
     let target = watch.look();
     assert_eq!((target.processes, target.threads), (1, 1));
     kill_descendants(&supervisor);
@@ -103,7 +110,8 @@ fn double_forked_daemons_count_alive_and_dead() {
 
 /// A daemon in its own session is out of reach for a signal to the supervisor's group.
 fn kill_descendants(supervisor: &Supervisor) {
-    let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", supervisor.pid)).unwrap();
+    let children =
+        std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", supervisor.pid)).unwrap();
     for child in children.split_ascii_whitespace() {
         unsafe { libc::kill(child.parse().unwrap(), libc::SIGKILL) };
     }
@@ -136,7 +144,8 @@ fn children_that_nobody_waits_for_keep_what_was_seen_of_them() {
 fn a_shell_that_starts_many_programs_agrees_with_what_the_kernel_billed_it() {
     let log = tempfile::NamedTempFile::new().unwrap();
     let path = std::ffi::CString::new(log.path().to_str().unwrap()).unwrap();
-    let script = c"i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done; times; exec sleep 600";
+    let script =
+        c"i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done; times; exec sleep 600";
     let supervisor = Supervisor::start(|| unsafe {
         let file = libc::open(path.as_ptr(), libc::O_WRONLY);
         libc::dup2(file, 1);
@@ -155,7 +164,8 @@ fn a_shell_that_starts_many_programs_agrees_with_what_the_kernel_billed_it() {
     assert_about(watch.series[watch.series.len() - 1], told_ms.unwrap());
 }
 
-/// The sum of what the shell's `times` prints: two lines of `0m0.010000s 0m0.020000s`, its own and its children's.
+/// The sum of what the shell's `times` prints: two lines of `0m0.010000s 0m0.020000s`, its own and
+/// its children's.
 fn times_ms(text: &str) -> Option<u64> {
     let times: Vec<&str> = text.split_whitespace().collect();
     let milliseconds = |time: &str| {
@@ -187,7 +197,10 @@ fn threads_and_memory_of_the_living_are_summed() {
 fn the_supervisor_itself_counts_for_all_roles_but_the_target() {
     let supervisor = Supervisor::start(|| sleep_for_good());
     let count = |role| {
-        let roots = Roots { roles: BTreeMap::from([(role, vec![RoleRoot::Tree(supervisor.pid)])]), ..Roots::default() };
+        let roots = Roots {
+            roles: BTreeMap::from([(role, vec![RoleRoot::Tree(supervisor.pid)])]),
+            ..Roots::default()
+        };
         let mut memory = TreeMemory::default();
         move || sample(&roots, &mut memory).roles.get(&role).map(|sample| sample.processes)
     };
@@ -198,6 +211,12 @@ fn the_supervisor_itself_counts_for_all_roles_but_the_target() {
 
 #[test]
 fn a_role_that_was_never_there_is_absent() {
-    let roots = Roots { roles: BTreeMap::from([(Role::Target, vec![RoleRoot::Tree(i32::MAX - 1)]), (Role::Services, vec![])]), ..Roots::default() };
+    let roots = Roots {
+        roles: BTreeMap::from([
+            (Role::Target, vec![RoleRoot::Tree(i32::MAX - 1)]),
+            (Role::Services, vec![]),
+        ]),
+        ..Roots::default()
+    };
     assert!(sample(&roots, &mut TreeMemory::default()).roles.is_empty());
 }

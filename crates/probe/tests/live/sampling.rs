@@ -2,14 +2,19 @@
 use crate::forked::{Supervisor, burn, eventually, sleep_for_good};
 use pippin_model::usage::Role;
 use pippin_probe::clock::process_cpu_ns;
-use pippin_probe::{ProbeError, RoleRoot, Roots, Sampler, TreeMemory, monotonic_ns, sample, usage_between};
+use pippin_probe::{
+    ProbeError, RoleRoot, Roots, Sampler, TreeMemory, monotonic_ns, sample, usage_between,
+};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::Duration;
 
 fn generator() -> Roots {
     let own = i32::try_from(std::process::id()).unwrap();
-    Roots { roles: BTreeMap::from([(Role::Generator, vec![RoleRoot::Process(own)])]), ..Roots::default() }
+    Roots {
+        roles: BTreeMap::from([(Role::Generator, vec![RoleRoot::Process(own)])]),
+        ..Roots::default()
+    }
 }
 
 #[test]
@@ -32,24 +37,43 @@ fn a_busy_target_and_its_log_are_measured_between_two_instants() {
     std::thread::sleep(Duration::from_millis(500));
     let (to_ns, cpu_to_ns) = (monotonic_ns(), process_cpu_ns(child).unwrap());
     let samples = sampler.stop();
-    assert!(samples.len() >= 4 && samples.is_sorted_by_key(|sample| sample.at_ns), "{}", samples.len());
+    assert!(
+        samples.len() >= 4 && samples.is_sorted_by_key(|sample| sample.at_ns),
+        "{}",
+        samples.len()
+    );
     let usage = usage_between(&samples, from_ns, to_ns).unwrap();
     let target = &usage.roles[&Role::Target];
-    // Between two samples the target may have worked now more, now less; how much it got in all depends on who else is at work.
+    // Between two samples the target may have worked now more, now less; how much it got in all
+    // depends on who else is at work.
     let (measured_ns, used_ns) = (target.cpu_ns.unwrap(), cpu_to_ns - cpu_from_ns);
-    assert!(measured_ns.abs_diff(used_ns) < 60_000_000, "measured {measured_ns} ns, used {used_ns} ns");
+    assert!(
+        measured_ns.abs_diff(used_ns) < 60_000_000,
+        "measured {measured_ns} ns, used {used_ns} ns"
+    );
     assert!((target.cores.unwrap() * usage.duration_ns as f64 - measured_ns as f64).abs() < 2.0);
     assert_eq!((target.processes, target.threads), (Some(1), Some(1)));
     assert_eq!(usage.log_bytes, Some(500));
-    assert!(usage.foreign_cores.is_some() && usage.loopback_bytes.is_some() && usage.listen_overflows.is_some());
-    assert!(target.voluntary_switches.is_some() && target.pss_max_bytes.is_some(), "first and last sample carry the details: {usage:?}");
+    assert!(
+        usage.foreign_cores.is_some()
+            && usage.loopback_bytes.is_some()
+            && usage.listen_overflows.is_some()
+    );
+    assert!(
+        target.voluntary_switches.is_some() && target.pss_max_bytes.is_some(),
+        "first and last sample carry the details: {usage:?}"
+    );
 }
 
 /// The process below a supervisor, once it is there.
 fn only_child(supervisor: i32) -> i32 {
     let mut child = None;
     eventually("the supervisor has a child", || {
-        child = std::fs::read_to_string(format!("/proc/{supervisor}/task/{supervisor}/children")).unwrap().trim().parse().ok();
+        child = std::fs::read_to_string(format!("/proc/{supervisor}/task/{supervisor}/children"))
+            .unwrap()
+            .trim()
+            .parse()
+            .ok();
         child.is_some()
     });
     child.unwrap()

@@ -24,7 +24,8 @@ pub struct Account {
     pub bytes_in: u64,
     /// Bytes handed to the kernel.
     pub bytes_out: u64,
-    /// Start and end of the stall, if the script has one and it has happened (CLOCK_MONOTONIC, nanoseconds).
+    /// Start and end of the stall, if the script has one and it has happened (CLOCK_MONOTONIC,
+    /// nanoseconds).
     pub stall_ns: Option<(u64, u64)>,
     /// Every request in the order of their coming.
     pub exchanges: Vec<Exchange>,
@@ -41,8 +42,9 @@ pub struct Exchange {
     pub received_ns: u64,
     /// The waits within the answer, together.
     pub scripted_wait_ns: u64,
-    /// When the last bytes of the answer were handed to the kernel; `None` if it did not take them. Taken before the call, so that no client
-    /// can have them earlier, however late this server goes on afterwards.
+    /// When the last bytes of the answer were handed to the kernel; `None` if it did not take them.
+    /// Taken before the call, so that no client can have them earlier, however late this server
+    /// goes on afterwards.
     pub answered_ns: Option<u64>,
 }
 

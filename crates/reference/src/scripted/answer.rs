@@ -124,7 +124,8 @@ impl Answer {
     /// Sends an interim answer first (100, 103), in the same call as what follows.
     #[must_use]
     pub fn interim(mut self, status: u16) -> Self {
-        self.interim.extend_from_slice(format!("HTTP/1.1 {status} {}\r\n\r\n", reason(status)).as_bytes());
+        self.interim
+            .extend_from_slice(format!("HTTP/1.1 {status} {}\r\n\r\n", reason(status)).as_bytes());
         self
     }
 
@@ -141,7 +142,10 @@ impl Answer {
     #[must_use]
     pub fn chunked(mut self, chunk_bytes: usize, trailers: &[&str]) -> Self {
         let chunks = self.body_bytes().chunks(chunk_bytes.max(1)).map(<[u8]>::to_vec).collect();
-        self.body = Body::Chunked { chunks, trailers: trailers.iter().map(|line| (*line).to_owned()).collect() };
+        self.body = Body::Chunked {
+            chunks,
+            trailers: trailers.iter().map(|line| (*line).to_owned()).collect(),
+        };
         self
     }
 
@@ -152,7 +156,8 @@ impl Answer {
         self.then_close()
     }
 
-    /// Sends the body again and again, with this pause between, as one body that never ends; chunked or without a length.
+    /// Sends the body again and again, with this pause between, as one body that never ends;
+    /// chunked or without a length.
     #[must_use]
     pub fn endless(mut self, gap: Duration, chunked: bool) -> Self {
         self.body = Body::Endless { bytes: self.body_bytes(), gap, chunked };
@@ -230,7 +235,9 @@ impl Answer {
 
     fn body_bytes(&self) -> Vec<u8> {
         match &self.body {
-            Body::Sized { bytes, .. } | Body::UntilClose(bytes) | Body::Endless { bytes, .. } => bytes.clone(),
+            Body::Sized { bytes, .. } | Body::UntilClose(bytes) | Body::Endless { bytes, .. } => {
+                bytes.clone()
+            }
             Body::Chunked { chunks, .. } => chunks.concat(),
         }
     }
@@ -245,7 +252,8 @@ impl Answer {
 
     /// The waits within the answer, together.
     pub(super) fn wait(&self) -> Duration {
-        let waits = |step: &Step| if let Step::Wait(pause) = step { *pause } else { Duration::ZERO };
+        let waits =
+            |step: &Step| if let Step::Wait(pause) = step { *pause } else { Duration::ZERO };
         self.steps().iter().map(waits).sum()
     }
 
@@ -298,7 +306,9 @@ impl Answer {
         }
         let body_bytes = wire.len() - body_from;
         let (size_bytes, first_chunk_bytes) = match &self.body {
-            Body::Chunked { chunks, .. } => chunks.first().map_or((0, 0), |first| (format!("{:x}\r\n", first.len()).len(), first.len())),
+            Body::Chunked { chunks, .. } => chunks
+                .first()
+                .map_or((0, 0), |first| (format!("{:x}\r\n", first.len()).len(), first.len())),
             _ => (0, 0),
         };
         let offset = |place| match place {
@@ -308,18 +318,29 @@ impl Answer {
             Place::InChunkSize => body_from + 1,
             Place::InChunk => body_from + size_bytes + first_chunk_bytes / 2,
         };
-        let pauses = self.pauses.iter().map(|(place, pause)| (offset(*place).min(wire.len()), *pause)).collect();
+        let pauses = self
+            .pauses
+            .iter()
+            .map(|(place, pause)| (offset(*place).min(wire.len()), *pause))
+            .collect();
         wire.extend_from_slice(&self.surplus);
         (wire, pauses)
     }
 
     fn head(&self) -> String {
         let status = self.status.unwrap_or(200);
-        let mut head = format!("HTTP/1.1 {status} {}\r\nContent-Type: text/plain\r\n", reason(status));
+        let mut head =
+            format!("HTTP/1.1 {status} {}\r\nContent-Type: text/plain\r\n", reason(status));
         match &self.body {
-            Body::Sized { declared: Some(length), .. } => head += &format!("Content-Length: {length}\r\n"),
-            Body::Chunked { .. } | Body::Endless { chunked: true, .. } => head += "Transfer-Encoding: chunked\r\n",
-            Body::Sized { declared: None, .. } | Body::UntilClose(_) | Body::Endless { chunked: false, .. } => {}
+            Body::Sized { declared: Some(length), .. } => {
+                head += &format!("Content-Length: {length}\r\n")
+            }
+            Body::Chunked { .. } | Body::Endless { chunked: true, .. } => {
+                head += "Transfer-Encoding: chunked\r\n"
+            }
+            Body::Sized { declared: None, .. }
+            | Body::UntilClose(_)
+            | Body::Endless { chunked: false, .. } => {}
         }
         for line in &self.headers {
             head += line;
@@ -385,7 +406,9 @@ mod tests {
         let part = |step: &Step| match step {
             Step::Send(bytes) => String::from_utf8(bytes.clone()).unwrap(),
             Step::Wait(pause) => format!("{pause:?}"),
-            Step::Endless { bytes, gap } => format!("{:?} every {gap:?}", String::from_utf8_lossy(bytes)),
+            Step::Endless { bytes, gap } => {
+                format!("{:?} every {gap:?}", String::from_utf8_lossy(bytes))
+            }
         };
         answer.steps().iter().map(part).collect()
     }
@@ -396,7 +419,10 @@ mod tests {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\n";
         assert_eq!(parts(&plain), [format!("{head}abcd")]);
         assert_eq!(parts(&plain.clone().pause_before_body(PAUSE)), [head, "30ms", "abcd"]);
-        assert_eq!(parts(&plain.clone().pause_in_body(PAUSE)), [&format!("{head}ab"), "30ms", "cd"]);
+        assert_eq!(
+            parts(&plain.clone().pause_in_body(PAUSE)),
+            [&format!("{head}ab"), "30ms", "cd"]
+        );
         let in_head = parts(&plain.pause_in_head(PAUSE).delay(PAUSE));
         assert_eq!((in_head[0].as_str(), in_head[2].as_str(), in_head.len()), ("30ms", "30ms", 4));
         assert_eq!(format!("{}{}", in_head[1], in_head[3]), format!("{head}abcd"));
@@ -406,7 +432,12 @@ mod tests {
     fn chunks_and_trailers() {
         let answer = Answer::ok(b"abcdefghijklmnopqrstuvwxyz").chunked(16, &["X-Sum: 1"]);
         let wire = parts(&answer).concat();
-        assert!(wire.ends_with("\r\n\r\n10\r\nabcdefghijklmnop\r\na\r\nqrstuvwxyz\r\n0\r\nX-Sum: 1\r\n\r\n"), "{wire}");
+        assert!(
+            wire.ends_with(
+                "\r\n\r\n10\r\nabcdefghijklmnop\r\na\r\nqrstuvwxyz\r\n0\r\nX-Sum: 1\r\n\r\n"
+            ),
+            "{wire}"
+        );
         assert!(parts(&answer.clone().pause_in_chunk_size(PAUSE))[2].starts_with("0\r\nabc"));
         assert!(parts(&answer.pause_in_chunk(PAUSE))[2].starts_with("ijklmnop\r\n"));
     }
@@ -420,7 +451,11 @@ mod tests {
 
     #[test]
     fn surplus_leaves_with_the_end() {
-        assert!(parts(&Answer::ok(b"x").surplus(b"HTTP/1.1 200 OK")).concat().ends_with("\r\n\r\nxHTTP/1.1 200 OK"));
+        assert!(
+            parts(&Answer::ok(b"x").surplus(b"HTTP/1.1 200 OK"))
+                .concat()
+                .ends_with("\r\n\r\nxHTTP/1.1 200 OK")
+        );
         assert_eq!(Answer::ok(b"x").surplus(b"y").steps().len(), 1);
     }
 

@@ -60,10 +60,19 @@ impl Script {
         Self::each(move |_, _| answer.clone())
     }
 
-    /// An answer worked out for each request; the random numbers depend on nothing but the seed and the order of requests.
+    /// An answer worked out for each request; the random numbers depend on nothing but the seed and
+    /// the order of requests.
     #[must_use]
-    pub fn each(answering: impl FnMut(&Received<'_>, &mut Xoshiro256PlusPlus) -> Answer + Send + 'static) -> Self {
-        Self { answering: Box::new(answering), seed: 1, on_connect: OnConnect::Serve, close_after: None, stall: None }
+    pub fn each(
+        answering: impl FnMut(&Received<'_>, &mut Xoshiro256PlusPlus) -> Answer + Send + 'static,
+    ) -> Self {
+        Self {
+            answering: Box::new(answering),
+            seed: 1,
+            on_connect: OnConnect::Serve,
+            close_after: None,
+            stall: None,
+        }
     }
 
     /// Another seed than 1.
@@ -80,15 +89,16 @@ impl Script {
         self
     }
 
-    /// Closes each connection after so many answers; with `as_said` the last one has `Connection: close`.
+    /// Closes each connection after so many answers; with `as_said` the last one has `Connection:
+    /// close`.
     #[must_use]
     pub fn close_after(mut self, answers: u64, as_said: bool) -> Self {
         self.close_after = Some((answers, as_said));
         self
     }
 
-    /// The whole server stands still for so long when the request of this number (from 0) was read, as in a garbage collection: nothing
-    /// is accepted, read or sent.
+    /// The whole server stands still for so long when the request of this number (from 0) was read,
+    /// as in a garbage collection: nothing is accepted, read or sent.
     #[must_use]
     pub fn stall_at_request(mut self, number: u64, length: Duration) -> Self {
         self.stall = Some((StallAt::Request(number), length));

@@ -1,4 +1,5 @@
-//! The scripted server's event loop: each connection works off the steps of its answers, one request after the other.
+//! The scripted server's event loop: each connection works off the steps of its answers, one
+//! request after the other.
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::net::TcpListener;
@@ -43,14 +44,20 @@ enum Fate {
 }
 
 /// Follows the script until `stop` is set.
-pub(super) fn run(listener: &TcpListener, script: Script, account: &Mutex<Account>, stop: &AtomicBool) -> Result<(), Error> {
+pub(super) fn run(
+    listener: &TcpListener,
+    script: Script,
+    account: &Mutex<Account>,
+    stop: &AtomicBool,
+) -> Result<(), Error> {
     socket::prepare_listener(listener.as_fd())?;
     let mut server = Server::new(listener, script)?;
     while !stop.load(Ordering::Relaxed) {
         let sleep_ns = server.sleep_ns();
         server.turn(sleep_ns, account)?;
     }
-    // What had come before the stop belongs into the account; a client that goes on regardless can't hold up the end.
+    // What had come before the stop belongs into the account; a client that goes on regardless
+    // can't hold up the end.
     for _ in 0..LAST_TURNS {
         if server.turn(0, account)? == 0 {
             break;
@@ -105,7 +112,9 @@ impl<'a> Server<'a> {
     }
 
     fn sleep_ns(&self) -> u64 {
-        self.wheel.next_due_ns().map_or(STOP_CHECK_NS, |due_ns| due_ns.saturating_sub(monotonic_ns()).min(STOP_CHECK_NS))
+        self.wheel.next_due_ns().map_or(STOP_CHECK_NS, |due_ns| {
+            due_ns.saturating_sub(monotonic_ns()).min(STOP_CHECK_NS)
+        })
     }
 
     fn accept_all(&mut self, account: &mut Account) -> Result<(), Error> {
@@ -134,14 +143,22 @@ impl<'a> Server<'a> {
                     continue;
                 }
             }
-            self.poller.add(connection.socket.as_fd(), connection.token(), Interest::InputAndOutput)?;
+            self.poller.add(
+                connection.socket.as_fd(),
+                connection.token(),
+                Interest::InputAndOutput,
+            )?;
             self.connections.insert(connection.token(), connection);
         }
     }
 
     fn on_event(&mut self, event: Event, account: &mut Account) {
         let Some(mut connection) = self.connections.remove(&event.token) else { return };
-        let read = if event.input() || event.gone() { self.read(&mut connection, account) } else { Fate::Keep };
+        let read = if event.input() || event.gone() {
+            self.read(&mut connection, account)
+        } else {
+            Fate::Keep
+        };
         // Also for who has left: what it had sent before was received and counts.
         let advanced = self.advance(&mut connection, account);
         let fate = if event.gone() || read == Fate::Gone { Fate::Gone } else { advanced };
@@ -162,8 +179,13 @@ impl<'a> Server<'a> {
             match socket::receive(connection.socket.as_fd(), &mut self.input) {
                 Ok(0) => {
                     connection.input_ended = true;
-                    // Who is silent or waits for a request has nothing more to say; an answer under way is tried to the end.
-                    return if connection.silent || connection.current.is_none() { Fate::Gone } else { Fate::Keep };
+                    // Who is silent or waits for a request has nothing more to say; an answer under
+                    // way is tried to the end.
+                    return if connection.silent || connection.current.is_none() {
+                        Fate::Gone
+                    } else {
+                        Fate::Keep
+                    };
                 }
                 Ok(count) => {
                     account.bytes_in += count as u64;
@@ -178,7 +200,8 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// Goes on with the answer under way, then with the next request, until it must wait for something.
+    /// Goes on with the answer under way, then with the next request, until it must wait for
+    /// something.
     fn advance(&mut self, connection: &mut Connection, account: &mut Account) -> Fate {
         loop {
             if connection.waiting || connection.silent {
@@ -250,7 +273,11 @@ impl<'a> Server<'a> {
         connection.requests += 1;
         self.stall_if_due(&received, account);
         let answer = self.answer(&received);
-        account.by_status.extend(answer.status().map(|status| (status, account.by_status.get(&status).unwrap_or(&0) + 1)));
+        account.by_status.extend(
+            answer
+                .status()
+                .map(|status| (status, account.by_status.get(&status).unwrap_or(&0) + 1)),
+        );
         connection.current = Some((account.exchanges.len(), answer.end()));
         account.exchanges.push(Exchange {
             connection: received.connection,
@@ -279,8 +306,12 @@ impl<'a> Server<'a> {
 
     fn stall_if_due(&mut self, received: &Received<'_>, account: &mut Account) {
         match self.script.stall {
-            Some((StallAt::Request(number), length)) if number == received.number => stall(length, account),
-            Some((StallAt::AfterFirst(after), _)) if received.number == 0 => self.wheel.add(received.received_ns + after.as_nanos() as u64, STALL),
+            Some((StallAt::Request(number), length)) if number == received.number => {
+                stall(length, account)
+            }
+            Some((StallAt::AfterFirst(after), _)) if received.number == 0 => {
+                self.wheel.add(received.received_ns + after.as_nanos() as u64, STALL)
+            }
             _ => {}
         }
     }
@@ -311,7 +342,8 @@ fn finish(connection: &mut Connection, account: &mut Account) -> Fate {
         connection.silent = true;
         return Fate::Keep;
     }
-    account.exchanges[exchange].answered_ns = Some(connection.last_send_ns.max(account.exchanges[exchange].received_ns));
+    account.exchanges[exchange].answered_ns =
+        Some(connection.last_send_ns.max(account.exchanges[exchange].received_ns));
     account.answers += 1;
     if end != End::Keep {
         return Fate::End(end);
@@ -330,7 +362,8 @@ fn close_by_script(connection: Connection, end: End, account: &mut Account) {
     account.live_connections -= 1;
     account.closed_by_script += 1;
     if end == End::Reset {
-        // Without it the close is an ordinary one, which the test that asked for a reset would notice.
+        // Without it the close is an ordinary one, which the test that asked for a reset would
+        // notice.
         _ = socket::reset_on_close(connection.socket.as_fd());
     } else {
         socket::finish_sending(connection.socket.as_fd());

@@ -32,13 +32,19 @@ fn closes_after_so_many_answers_with_and_without_a_word() {
         assert_eq!(answers.matches("\r\n\r\nhi").count(), 3);
         assert_eq!(answers.matches("Connection: close").count(), usize::from(as_said));
         let account = server.stop().unwrap();
-        assert_eq!((account.requests, account.answers, account.closed_by_script, account.by_status[&200]), (3, 3, 1, 3));
+        assert_eq!(
+            (account.requests, account.answers, account.closed_by_script, account.by_status[&200]),
+            (3, 3, 1, 3)
+        );
     }
 }
 
 #[test]
 fn waits_add_up_and_are_booked() {
-    let server = spawn(Script::always(Answer::ok(b"hi").delay(PAUSE).pause_in_head(PAUSE).pause_in_body(PAUSE).then_close())).unwrap();
+    let server = spawn(Script::always(
+        Answer::ok(b"hi").delay(PAUSE).pause_in_head(PAUSE).pause_in_body(PAUSE).then_close(),
+    ))
+    .unwrap();
     let begin = Instant::now();
     all_answers(server.address(), 1);
     assert!(begin.elapsed() >= 3 * PAUSE);
@@ -50,10 +56,18 @@ fn waits_add_up_and_are_booked() {
 #[test]
 fn random_delays_follow_the_seed() {
     let waits = |seed| {
-        let script = Script::each(|_, random| Answer::ok(b"").delay(Duration::from_micros(random.random_range(1..1_000))));
+        let script = Script::each(|_, random| {
+            Answer::ok(b"").delay(Duration::from_micros(random.random_range(1..1_000)))
+        });
         let server = spawn(script.seed(seed).close_after(20, true)).unwrap();
         all_answers(server.address(), 20);
-        server.stop().unwrap().exchanges.iter().map(|exchange| exchange.scripted_wait_ns).collect::<Vec<_>>()
+        server
+            .stop()
+            .unwrap()
+            .exchanges
+            .iter()
+            .map(|exchange| exchange.scripted_wait_ns)
+            .collect::<Vec<_>>()
     };
     assert_eq!(waits(3), waits(3));
     assert_ne!(waits(3), waits(4));
@@ -61,7 +75,12 @@ fn random_delays_follow_the_seed() {
 
 #[test]
 fn a_stall_holds_everybody() {
-    let server = spawn(Script::always(Answer::ok(b"")).close_after(1, true).stall_at_request(2, Duration::from_millis(500))).unwrap();
+    let server = spawn(
+        Script::always(Answer::ok(b""))
+            .close_after(1, true)
+            .stall_at_request(2, Duration::from_millis(500)),
+    )
+    .unwrap();
     all_answers(server.address(), 1);
     all_answers(server.address(), 1);
     let before_ns = monotonic_ns();
@@ -73,12 +92,20 @@ fn a_stall_holds_everybody() {
     let answered_ns = monotonic_ns();
     let (from, to) = server.stop().unwrap().stall_ns.unwrap();
     assert!(to - from >= 500_000_000);
-    assert!(before_ns <= from && other_ns < to && to <= answered_ns, "{before_ns}, stall from {from} to {to}, asked {other_ns}, answered {answered_ns}");
+    assert!(
+        before_ns <= from && other_ns < to && to <= answered_ns,
+        "{before_ns}, stall from {from} to {to}, asked {other_ns}, answered {answered_ns}"
+    );
 }
 
 #[test]
 fn a_stall_can_be_set_by_time() {
-    let server = spawn(Script::always(Answer::ok(b"")).close_after(1, true).stall_after(Duration::from_millis(50), Duration::from_millis(100))).unwrap();
+    let server = spawn(
+        Script::always(Answer::ok(b""))
+            .close_after(1, true)
+            .stall_after(Duration::from_millis(50), Duration::from_millis(100)),
+    )
+    .unwrap();
     all_answers(server.address(), 1);
     std::thread::sleep(Duration::from_millis(250));
     let account = server.stop().unwrap();
@@ -94,12 +121,16 @@ fn resets_are_resets_and_closes_are_closes() {
     assert_eq!(stream.read(&mut [0; 8]).unwrap_err().kind(), ErrorKind::ConnectionReset);
     let close = spawn(Script::always(Answer::close())).unwrap();
     assert_eq!(all_answers(close.address(), 1), "");
-    let halfway = spawn(Script::always(Answer::ok(b"abc").declared_length(10).then_close())).unwrap();
+    let halfway =
+        spawn(Script::always(Answer::ok(b"abc").declared_length(10).then_close())).unwrap();
     assert!(all_answers(halfway.address(), 1).ends_with("Content-Length: 10\r\n\r\nabc"));
     let accepted = spawn(Script::always(Answer::ok(b"")).on_connect(OnConnect::Reset)).unwrap();
     let mut stream = connect(accepted.address());
     let outcome = stream.write_all(REQUEST).and_then(|()| stream.read(&mut [0; 8]));
-    assert!(matches!(outcome.unwrap_err().kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe));
+    assert!(matches!(
+        outcome.unwrap_err().kind(),
+        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe
+    ));
 }
 
 #[test]
@@ -117,7 +148,10 @@ fn silence_lasts_and_ends_with_the_client() {
 
 #[test]
 fn one_byte_at_a_time() {
-    let server = spawn(Script::always(Answer::ok(b"hello").byte_by_byte(Duration::from_micros(100)).then_close())).unwrap();
+    let server = spawn(Script::always(
+        Answer::ok(b"hello").byte_by_byte(Duration::from_micros(100)).then_close(),
+    ))
+    .unwrap();
     assert!(all_answers(server.address(), 1).ends_with("\r\n\r\nhello"));
     let account = server.stop().unwrap();
     assert_eq!(account.exchanges[0].scripted_wait_ns, (account.bytes_out - 1) * 100_000);
@@ -142,9 +176,17 @@ fn an_endless_body_goes_on_until_the_client_leaves_and_holds_nobody_up() {
 
 #[test]
 fn interim_answers_surplus_and_garbage() {
-    let server = spawn(Script::always(Answer::ok(b"hi").interim(100).interim(103).surplus(b"more").then_close())).unwrap();
+    let server = spawn(Script::always(
+        Answer::ok(b"hi").interim(100).interim(103).surplus(b"more").then_close(),
+    ))
+    .unwrap();
     let answer = all_answers(server.address(), 1);
-    assert!(answer.starts_with("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n") && answer.ends_with("himore"), "{answer}");
+    assert!(
+        answer.starts_with(
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n"
+        ) && answer.ends_with("himore"),
+        "{answer}"
+    );
     let garbage = spawn(Script::always(Answer::raw(b"\x00\x01garbage").then_close())).unwrap();
     assert_eq!(all_answers(garbage.address(), 1), "\x00\x01garbage");
 }

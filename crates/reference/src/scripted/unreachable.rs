@@ -7,7 +7,8 @@ use std::time::Duration;
 use crate::error::Error;
 use crate::socket;
 
-/// A port that is taken but not listened on: connecting is refused, and nobody else can begin to listen there.
+/// A port that is taken but not listened on: connecting is refused, and nobody else can begin to
+/// listen there.
 #[derive(Debug)]
 pub struct Refusing {
     _socket: OwnedFd,
@@ -29,9 +30,12 @@ impl Refusing {
         let socket = unsafe { OwnedFd::from_raw_fd(fd) };
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         socket::bind(fd, any).map_err(|source| Error::Listen { address: any, source })?;
-        // A `TcpListener` is no more than a descriptor; it is only asked for its address and never listens.
+        // A `TcpListener` is no more than a descriptor; it is only asked for its address and never
+        // listens.
         let socket = TcpListener::from(socket);
-        let address = socket.local_addr().map_err(|source| Error::System { action: "getsockname", source })?;
+        let address = socket
+            .local_addr()
+            .map_err(|source| Error::System { action: "getsockname", source })?;
         Ok(Self { _socket: socket.into(), address })
     }
 
@@ -61,7 +65,9 @@ impl Unaccepting {
         if unsafe { libc::listen(listener.as_raw_fd(), 0) } < 0 {
             return Err(Error::last("listen"));
         }
-        let address = listener.local_addr().map_err(|source| Error::System { action: "getsockname", source })?;
+        let address = listener
+            .local_addr()
+            .map_err(|source| Error::System { action: "getsockname", source })?;
         Ok(Self { _waiting: fill(address)?, _listener: listener, address })
     }
 
@@ -72,13 +78,19 @@ impl Unaccepting {
     }
 }
 
-/// Connects until a connection does not come about within 100 ms; loopback needs a thousandth of that.
+/// Connects until a connection does not come about within 100 ms; loopback needs a thousandth of
+/// that.
 fn fill(address: SocketAddr) -> Result<Vec<TcpStream>, Error> {
     let mut waiting = Vec::new();
     loop {
         match TcpStream::connect_timeout(&address, Duration::from_millis(100)) {
             Ok(stream) if waiting.len() < 64 => waiting.push(stream),
-            Ok(_) => return Err(Error::System { action: "filling a listen queue", source: io::Error::other("64 connections were not enough") }),
+            Ok(_) => {
+                return Err(Error::System {
+                    action: "filling a listen queue",
+                    source: io::Error::other("64 connections were not enough"),
+                });
+            }
             Err(error) if error.kind() == ErrorKind::TimedOut => return Ok(waiting),
             Err(source) => return Err(Error::System { action: "filling a listen queue", source }),
         }
@@ -95,13 +107,17 @@ mod tests {
     #[test]
     fn refuses() {
         let port = Refusing::new().unwrap();
-        assert_eq!(TcpStream::connect(port.address()).unwrap_err().kind(), ErrorKind::ConnectionRefused);
+        assert_eq!(
+            TcpStream::connect(port.address()).unwrap_err().kind(),
+            ErrorKind::ConnectionRefused
+        );
     }
 
     #[test]
     fn never_accepts() {
         let port = Unaccepting::new().unwrap();
-        let error = TcpStream::connect_timeout(&port.address(), Duration::from_millis(150)).unwrap_err();
+        let error =
+            TcpStream::connect_timeout(&port.address(), Duration::from_millis(150)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TimedOut);
     }
 }

@@ -12,7 +12,8 @@ pub(super) struct Connection {
     pub waiting: Option<Ticket>,
     /// Bytes of requests that are not complete or not answered yet.
     pub partial: Box<[u8]>,
-    /// Bytes that the kernel did not take. Boxed because it is rarely there and a pointer is a third of a vector.
+    /// Bytes that the kernel did not take. Boxed because it is rarely there and a pointer is a
+    /// third of a vector.
     #[expect(clippy::box_collection, reason = "memory of an idle connection")]
     pub unsent: Option<Box<Vec<u8>>>,
     /// There may be input that was not read.
@@ -33,7 +34,16 @@ pub(crate) struct Ticket {
 
 impl Connection {
     pub(super) fn new(socket: OwnedFd, generation: u32) -> Self {
-        Self { socket, generation, waiting: None, partial: Box::default(), unsent: None, unread: false, closing: false, watches_output: false }
+        Self {
+            socket,
+            generation,
+            waiting: None,
+            partial: Box::default(),
+            unsent: None,
+            unread: false,
+            closing: false,
+            watches_output: false,
+        }
     }
 
     /// Tells this connection from an earlier one with the same descriptor.

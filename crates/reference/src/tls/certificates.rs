@@ -1,9 +1,15 @@
 //! An authority for the length of a test, and servers that it certifies.
-#![allow(clippy::expect_used, reason = "the parameters are constants of this file or names of a test: a test that cannot have a certificate has failed")]
+#![allow(
+    clippy::expect_used,
+    reason = "the parameters are constants of this file or names of a test: a test that cannot have a certificate has failed"
+)]
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose, date_time_ymd};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+    KeyUsagePurpose, date_time_ymd,
+};
 use rustls::crypto::ring;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, SupportedProtocolVersion, version};
@@ -27,7 +33,13 @@ impl Default for Certified {
     /// For 127.0.0.1 and localhost, valid.
     fn default() -> Self {
         let names = vec!["127.0.0.1".into(), "localhost".into()];
-        Self { names, has_expired: false, only_tls12: false, record_bytes: None, alpn: vec!["http/1.1"] }
+        Self {
+            names,
+            has_expired: false,
+            only_tls12: false,
+            record_bytes: None,
+            alpn: vec!["http/1.1"],
+        }
     }
 }
 
@@ -53,7 +65,8 @@ impl Authority {
         static COUNT: AtomicU64 = AtomicU64::new(1);
         let name = format!("Pippin's test authority {}", COUNT.fetch_add(1, Ordering::Relaxed));
         params.distinguished_name.push(rcgen::DnType::CommonName, name);
-        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().expect("a key")).expect("a certificate");
+        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().expect("a key"))
+            .expect("a certificate");
         Self { issuer }
     }
 
@@ -74,15 +87,23 @@ impl Authority {
             params.not_after = date_time_ymd(2020, 1, 1);
         }
         let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
-        let versions: &[&SupportedProtocolVersion] = if certified.only_tls12 { &[&version::TLS12] } else { &[&version::TLS13, &version::TLS12] };
+        let versions: &[&SupportedProtocolVersion] = if certified.only_tls12 {
+            &[&version::TLS12]
+        } else {
+            &[&version::TLS13, &version::TLS12]
+        };
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_protocol_versions(versions)
             .expect("the provider has suites of these versions")
             .with_no_client_auth()
-            .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der())))
+            .with_single_cert(
+                vec![certificate.der().clone()],
+                PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der())),
+            )
             .expect("key and certificate belong together");
         config.max_fragment_size = certified.record_bytes;
-        config.alpn_protocols = certified.alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
+        config.alpn_protocols =
+            certified.alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
         Arc::new(config)
     }
 }

@@ -1,4 +1,5 @@
-//! A front that ends TLS before another server and passes on the bytes, in the manner that a test asks for. A thread a connection.
+//! A front that ends TLS before another server and passes on the bytes, in the manner that a test
+//! asks for. A thread a connection.
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd as _, AsRawFd as _};
@@ -74,10 +75,22 @@ impl Front {
     ///
     /// # Errors
     /// If no port or no thread is to be had.
-    pub fn spawn(backend: SocketAddr, config: Arc<ServerConfig>, manner: Manner) -> Result<Self, Error> {
+    pub fn spawn(
+        backend: SocketAddr,
+        config: Arc<ServerConfig>,
+        manner: Manner,
+    ) -> Result<Self, Error> {
         let listener = socket::listen(SocketAddr::from(([127, 0, 0, 1], 0)), false)?;
-        let address = listener.local_addr().map_err(|source| Error::System { action: "getsockname", source })?;
-        let shared = Arc::new(Shared { backend, config, manner, stop: AtomicBool::new(false), account: Mutex::default() });
+        let address = listener
+            .local_addr()
+            .map_err(|source| Error::System { action: "getsockname", source })?;
+        let shared = Arc::new(Shared {
+            backend,
+            config,
+            manner,
+            stop: AtomicBool::new(false),
+            account: Mutex::default(),
+        });
         let of_acceptor = Arc::clone(&shared);
         let acceptor = std::thread::Builder::new()
             .spawn(move || accept_all(&listener, &of_acceptor))
@@ -236,7 +249,8 @@ impl<'a> Connection<'a> {
         // The request may have come together with the end of the handshake.
         self.pass_requests(&mut backend, &mut buffer)?;
         while !self.shared.stop.load(Ordering::Relaxed) {
-            let [from_client, from_backend] = readable([self.client.as_raw_fd(), backend.as_raw_fd()]);
+            let [from_client, from_backend] =
+                readable([self.client.as_raw_fd(), backend.as_raw_fd()]);
             if from_client {
                 self.read()?;
                 self.pass_requests(&mut backend, &mut buffer)?;
@@ -272,7 +286,11 @@ impl<'a> Connection<'a> {
 
     fn pass_answer(&mut self, answer: &[u8]) -> Result<(), Over> {
         self.tls.writer().write_all(answer).map_err(|_| Over)?;
-        self.write_then(if self.shared.manner.speaks_plainly { b"HTTP/1.1 400 Bad Request\r\n\r\n" } else { b"" })?;
+        self.write_then(if self.shared.manner.speaks_plainly {
+            b"HTTP/1.1 400 Bad Request\r\n\r\n"
+        } else {
+            b""
+        })?;
         if self.shared.manner.updates_keys {
             self.tls.refresh_traffic_keys().map_err(|_| Over)?;
             self.write()?;
@@ -280,7 +298,8 @@ impl<'a> Connection<'a> {
         Ok(())
     }
 
-    /// The backend has closed: so do we, and wait a little for the client, whose last bytes would make our end a reset.
+    /// The backend has closed: so do we, and wait a little for the client, whose last bytes would
+    /// make our end a reset.
     fn end(&mut self) -> Result<(), Over> {
         if !self.shared.manner.ends_rudely {
             self.tls.send_close_notify();

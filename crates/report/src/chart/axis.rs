@@ -1,4 +1,5 @@
-//! Axes: a range in drawing units with round ticks. Values are brought into drawing units by [`Axis::place`].
+//! Axes: a range in drawing units with round ticks. Values are brought into drawing units by
+//! [`Axis::place`].
 use crate::words;
 
 /// How values become places.
@@ -8,7 +9,8 @@ pub enum Scale {
     Linear,
     /// Their logarithm to base 10.
     Log,
-    /// A quantile q as log10(1 / (1 - q)): as much room from 90 % to 99 % as from 99 % to 99.9 % (HdrHistogram's axis).
+    /// A quantile q as log10(1 / (1 - q)): as much room from 90 % to 99 % as from 99 % to 99.9 %
+    /// (HdrHistogram's axis).
     Hdr,
 }
 
@@ -28,8 +30,15 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// From 0 (or `least`, if that is below) to at least `most`, with about `count` ticks at 1, 2 or 5 times a power of ten.
-    pub fn linear(title: &str, least: f64, most: f64, count: u32, label: impl Fn(f64) -> String) -> Self {
+    /// From 0 (or `least`, if that is below) to at least `most`, with about `count` ticks at 1, 2
+    /// or 5 times a power of ten.
+    pub fn linear(
+        title: &str,
+        least: f64,
+        most: f64,
+        count: u32,
+        label: impl Fn(f64) -> String,
+    ) -> Self {
         let least = least.min(0.0);
         let most = if most > least { most } else { least + 1.0 };
         let step = round_step((most - least) / f64::from(count.max(1)));
@@ -40,8 +49,8 @@ impl Axis {
         Self { title: title.into(), scale: Scale::Linear, from: least, to, ticks }
     }
 
-    /// From `least` to `most` (both above 0), with ticks at 1, 2, 5 times powers of ten; at powers alone over many decades, closer ones
-    /// within a part of a decade.
+    /// From `least` to `most` (both above 0), with ticks at 1, 2, 5 times powers of ten; at powers
+    /// alone over many decades, closer ones within a part of a decade.
     pub fn log(title: &str, least: f64, most: f64, label: impl Fn(f64) -> String) -> Self {
         let least = least.max(1e-9);
         let most = most.max(least);
@@ -55,16 +64,25 @@ impl Axis {
     /// Bytes on a logarithmic axis with ticks at powers of two.
     pub fn log_bytes(title: &str, least: f64, most: f64) -> Self {
         let mut axis = Self::log(title, least / 1.2, most * 1.2, size);
-        let powers = (0..50).map(|power| 2f64.powi(power)).map(|bytes| (bytes.log10(), size(bytes)));
-        let all: Vec<(f64, String)> = powers.filter(|(place, _)| (axis.from..=axis.to).contains(place)).collect();
+        let powers =
+            (0..50).map(|power| 2f64.powi(power)).map(|bytes| (bytes.log10(), size(bytes)));
+        let all: Vec<(f64, String)> =
+            powers.filter(|(place, _)| (axis.from..=axis.to).contains(place)).collect();
         let every = all.len().div_ceil(8).max(1);
         axis.ticks = all.into_iter().step_by(every).collect();
         axis
     }
 
-    /// A logarithmic axis whose ticks are the values that were measured; where they would stand too close, some are left out.
-    pub fn log_at(title: &str, values: &[f64], most_ticks: u32, label: impl Fn(f64) -> String) -> Self {
-        let (least, most) = values.iter().fold((f64::MAX, 0.0_f64), |(l, m), v| (l.min(*v), m.max(*v)));
+    /// A logarithmic axis whose ticks are the values that were measured; where they would stand too
+    /// close, some are left out.
+    pub fn log_at(
+        title: &str,
+        values: &[f64],
+        most_ticks: u32,
+        label: impl Fn(f64) -> String,
+    ) -> Self {
+        let (least, most) =
+            values.iter().fold((f64::MAX, 0.0_f64), |(l, m), v| (l.min(*v), m.max(*v)));
         let mut axis = Self::log(title, least, most, &label);
         let gap = (axis.to - axis.from) / f64::from(most_ticks.max(1)) * 0.8;
         let mut places: Vec<f64> = values.iter().map(|value| axis.place(*value)).collect();
@@ -83,8 +101,13 @@ impl Axis {
     #[must_use]
     pub fn hdr(title: &str, most: f64, narrow: bool) -> Self {
         let to = hdr_place(most).max(2.0) + 0.1;
-        let names = ["0 %", "90 %", "99 %", "99.9 %", "99.99 %", "99.999 %", "99.9999 %", "99.99999 %"];
-        let all = names.iter().enumerate().map(|(i, name)| (i as f64, (*name).to_string())).filter(|(place, _)| *place <= to);
+        let names =
+            ["0 %", "90 %", "99 %", "99.9 %", "99.99 %", "99.999 %", "99.9999 %", "99.99999 %"];
+        let all = names
+            .iter()
+            .enumerate()
+            .map(|(i, name)| (i as f64, (*name).to_string()))
+            .filter(|(place, _)| *place <= to);
         let ticks: Vec<(f64, String)> = if narrow && to > 3.5 {
             all.enumerate().filter(|(i, _)| i % 2 == 1).map(|(_, tick)| tick).collect()
         } else if narrow {
@@ -111,18 +134,28 @@ impl Axis {
     #[must_use]
     pub fn label_at(&self, place: f64) -> String {
         let near = (self.to - self.from) / 1_000.0;
-        self.ticks.iter().find(|(tick, _)| (tick - place).abs() < near).map(|(_, label)| label.clone()).unwrap_or_default()
+        self.ticks
+            .iter()
+            .find(|(tick, _)| (tick - place).abs() < near)
+            .map(|(_, label)| label.clone())
+            .unwrap_or_default()
     }
 }
 
-/// Round values between two powers of ten, given as their exponents: at least three, where there are as many.
+/// Round values between two powers of ten, given as their exponents: at least three, where there
+/// are as many.
 fn log_ticks(from: f64, to: f64) -> Vec<f64> {
     let within = |steps: &[f64]| -> Vec<f64> {
         let decades = (from.floor() as i32)..=(to.ceil() as i32);
-        let values = decades.flat_map(|decade| steps.iter().map(move |step| step * 10f64.powi(decade)));
+        let values =
+            decades.flat_map(|decade| steps.iter().map(move |step| step * 10f64.powi(decade)));
         values.filter(|v| (from..=to).contains(&v.log10())).collect()
     };
-    let choices: [&[f64]; 2] = if to - from > 3.5 { [&[1.0], &[1.0]] } else { [&[1.0, 2.0, 5.0], &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0]] };
+    let choices: [&[f64]; 2] = if to - from > 3.5 {
+        [&[1.0], &[1.0]]
+    } else {
+        [&[1.0, 2.0, 5.0], &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0]]
+    };
     if let Some(found) = choices.iter().map(|steps| within(steps)).find(|found| found.len() >= 3) {
         return found;
     }
@@ -138,7 +171,11 @@ fn hdr_place(q: f64) -> f64 {
 /// The next of 1, 2, 5 times a power of ten.
 fn round_step(step: f64) -> f64 {
     let power = 10f64.powf(step.max(f64::MIN_POSITIVE).log10().floor());
-    [1.0, 2.0, 5.0, 10.0].into_iter().map(|f| f * power).find(|s| *s >= step * 0.999).unwrap_or(power * 10.0)
+    [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|f| f * power)
+        .find(|s| *s >= step * 0.999)
+        .unwrap_or(power * 10.0)
 }
 
 /// A time on an axis: `200 µs`, `1 ms`.
@@ -193,18 +230,29 @@ mod tests {
     #[test]
     fn ticks_are_round() {
         let axis = Axis::linear("x", 0.0, 61_000.0, 5, short);
-        assert_eq!(axis.ticks.iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>(), ["0", "20k", "40k", "60k", "80k"]);
+        assert_eq!(
+            axis.ticks.iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>(),
+            ["0", "20k", "40k", "60k", "80k"]
+        );
         let axis = Axis::log("x", 90e3, 6e6, time);
-        assert_eq!(axis.ticks.iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>(), ["100 µs", "200 µs", "500 µs", "1 ms", "2 ms", "5 ms"]);
+        assert_eq!(
+            axis.ticks.iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>(),
+            ["100 µs", "200 µs", "500 µs", "1 ms", "2 ms", "5 ms"]
+        );
         let axis = Axis::log("x", 96e6, 119e6, time);
-        assert_eq!(axis.ticks.iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>(), ["100 ms", "105 ms", "110 ms", "115 ms", "120 ms"]);
+        assert_eq!(
+            axis.ticks.iter().map(|(_, label)| label.as_str()).collect::<Vec<_>>(),
+            ["100 ms", "105 ms", "110 ms", "115 ms", "120 ms"]
+        );
     }
 
     #[test]
     fn the_hdr_axis_gives_each_nine_the_same_room() {
         let axis = Axis::hdr("q", 0.9995, false);
         let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
-        assert!(near(axis.place(0.9), 1.0) && near(axis.place(0.99), 2.0) && near(axis.place(0.0), 0.0));
+        assert!(
+            near(axis.place(0.9), 1.0) && near(axis.place(0.99), 2.0) && near(axis.place(0.0), 0.0)
+        );
         assert_eq!(axis.label_at(3.0), "99.9 %");
     }
 }

@@ -9,14 +9,30 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 3_600;
 const DAY: i64 = 86_400;
 /// Steps within a month, seconds.
-const STEPS: [i64; 15] =
-    [MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 4 * DAY, 7 * DAY, 14 * DAY];
+const STEPS: [i64; 15] = [
+    MINUTE,
+    2 * MINUTE,
+    5 * MINUTE,
+    10 * MINUTE,
+    30 * MINUTE,
+    HOUR,
+    2 * HOUR,
+    3 * HOUR,
+    6 * HOUR,
+    12 * HOUR,
+    DAY,
+    2 * DAY,
+    4 * DAY,
+    7 * DAY,
+    14 * DAY,
+];
 /// Steps beyond, months.
 const MONTHS: [i64; 6] = [1, 2, 3, 6, 12, 24];
 /// 1970 began on a Thursday: weeks begin on the Monday three days before.
 const MONDAY: i64 = -3 * DAY;
 
-/// From the first instant to the last, with at most so many ticks; a little room on both sides keeps marks off the edges.
+/// From the first instant to the last, with at most so many ticks; a little room on both sides
+/// keeps marks off the edges.
 #[must_use]
 pub fn dates(first_s: f64, last_s: f64, most_ticks: u32) -> Axis {
     let room = ((last_s - first_s) * 0.03).max(5.0 * MINUTE as f64);
@@ -26,7 +42,10 @@ pub fn dates(first_s: f64, last_s: f64, most_ticks: u32) -> Axis {
     let places = step.map_or_else(|| by_months(from, to, most), |step| by_seconds(from, to, step));
     let over_years = at(from).year() != at(to).year();
     let mut day_before = None;
-    let ticks = places.into_iter().map(|place| (place as f64, label(place, step, over_years, &mut day_before))).collect();
+    let ticks = places
+        .into_iter()
+        .map(|place| (place as f64, label(place, step, over_years, &mut day_before)))
+        .collect();
     Axis { title: "date (UTC)".into(), scale: Scale::Linear, from, to, ticks }
 }
 
@@ -41,7 +60,10 @@ fn by_months(from: f64, to: f64, most: i64) -> Vec<i64> {
     let months = |at: &Zoned| i64::from(at.year()) * 12 + i64::from(at.month()) - 1;
     let (first, last) = (months(&at(from)) + 1, months(&at(to)));
     // Histories beyond all steps go by the greatest one that leaves few enough ticks.
-    let step = MONTHS.into_iter().find(|step| (last - first) / step < most).unwrap_or(24 * ((last - first) / (24 * most) + 1));
+    let step = MONTHS
+        .into_iter()
+        .find(|step| (last - first) / step < most)
+        .unwrap_or(24 * ((last - first) / (24 * most) + 1));
     (first..=last).filter(|month| month % step == 0).filter_map(beginning).collect()
 }
 
@@ -51,8 +73,14 @@ fn beginning(month: i64) -> Option<i64> {
     date.to_zoned(TimeZone::UTC).ok().map(|at| at.timestamp().as_second())
 }
 
-/// Hours where the day is that of the tick before; days, with the year where there are several; months.
-fn label(place: i64, step: Option<i64>, over_years: bool, day_before: &mut Option<String>) -> String {
+/// Hours where the day is that of the tick before; days, with the year where there are several;
+/// months.
+fn label(
+    place: i64,
+    step: Option<i64>,
+    over_years: bool,
+    day_before: &mut Option<String>,
+) -> String {
     let at = at(place as f64);
     let day = at.strftime("%-d %b").to_string();
     let is_new = day_before.as_ref() != Some(&day);
@@ -78,7 +106,11 @@ mod tests {
     const EVENING: f64 = 1_795_293_300.0;
 
     fn labels(length_s: i64, most: u32) -> Vec<String> {
-        dates(EVENING, EVENING + length_s as f64, most).ticks.into_iter().map(|(_, label)| label).collect()
+        dates(EVENING, EVENING + length_s as f64, most)
+            .ticks
+            .into_iter()
+            .map(|(_, label)| label)
+            .collect()
     }
 
     #[test]
@@ -88,16 +120,28 @@ mod tests {
         assert_eq!(labels(3 * DAY, 6), ["22 Nov", "23 Nov", "24 Nov"]);
         // Weeks begin on Mondays; the year stands there once there are two.
         assert_eq!(labels(30 * DAY, 6), ["23 Nov", "30 Nov", "7 Dec", "14 Dec", "21 Dec"]);
-        assert_eq!(labels(50 * DAY, 4), ["30 Nov 2026", "14 Dec 2026", "28 Dec 2026", "11 Jan 2027"]);
-        assert_eq!(labels(400 * DAY, 6), ["Jan 2027", "Apr 2027", "Jul 2027", "Oct 2027", "Jan 2028"]);
+        assert_eq!(
+            labels(50 * DAY, 4),
+            ["30 Nov 2026", "14 Dec 2026", "28 Dec 2026", "11 Jan 2027"]
+        );
+        assert_eq!(
+            labels(400 * DAY, 6),
+            ["Jan 2027", "Apr 2027", "Jul 2027", "Oct 2027", "Jan 2028"]
+        );
     }
 
     #[test]
     fn any_length_has_few_ticks() {
         for most in [3, 6] {
-            for length in [0, 1, 59, 3_601, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000] {
+            for length in
+                [0, 1, 59, 3_601, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000]
+            {
                 let axis = dates(EVENING, EVENING + f64::from(length), most);
-                assert!((1..=most as usize + 1).contains(&axis.ticks.len()), "{length} s: {:?}", axis.ticks);
+                assert!(
+                    (1..=most as usize + 1).contains(&axis.ticks.len()),
+                    "{length} s: {:?}",
+                    axis.ticks
+                );
                 assert!(axis.from < EVENING && axis.to > EVENING + f64::from(length));
                 assert!(axis.ticks.iter().all(|(place, _)| (axis.from..=axis.to).contains(place)));
             }

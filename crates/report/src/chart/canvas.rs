@@ -7,7 +7,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::axis::Axis;
 use super::palette::{AXIS, FAINT, GRID, INK, PAPER, Stroke, hex};
 
-/// `plotters` rounds to whole units, so that it draws at four times the size: a quarter of a pixel is not seen.
+/// `plotters` rounds to whole units, so that it draws at four times the size: a quarter of a pixel
+/// is not seen.
 const FINE: u32 = 4;
 const FONT: &str = "system-ui, sans-serif";
 const FONT_SIZE: u32 = 13;
@@ -23,7 +24,10 @@ struct Ticks {
 
 impl Ticks {
     fn of(axis: &Axis) -> Self {
-        Self { range: axis.from..axis.to, places: axis.ticks.iter().map(|(place, _)| *place).collect() }
+        Self {
+            range: axis.from..axis.to,
+            places: axis.ticks.iter().map(|(place, _)| *place).collect(),
+        }
     }
 }
 
@@ -131,8 +135,12 @@ pub fn lines(form: Form, x: &Axis, y: &Axis, lines: &[Line]) -> String {
 /// Lines over two axes with marks.
 #[must_use]
 pub fn marked_lines(form: Form, x: &Axis, y: &Axis, lines: &[Line], marks: &[Mark]) -> String {
-    let legend: Vec<Entry> = lines.iter().filter_map(|line| Some((line.name.clone()?, line.colour, line.stroke))).collect();
-    let (legend_height, plot) = (legend_height(form, &legend), if form == Form::Wide { 350 } else { 300 });
+    let legend: Vec<Entry> = lines
+        .iter()
+        .filter_map(|line| Some((line.name.clone()?, line.colour, line.stroke)))
+        .collect();
+    let (legend_height, plot) =
+        (legend_height(form, &legend), if form == Form::Wide { 350 } else { 300 });
     svg(form.width(), plot + legend_height, |root| {
         let (top, body) = root.split_vertically((legend_height * FINE) as i32);
         draw_legend(&top, form, &legend)?;
@@ -160,20 +168,34 @@ pub fn marked_lines(form: Form, x: &Axis, y: &Axis, lines: &[Line], marks: &[Mar
         titles(&body, x, y, width as i32, height as i32)?;
         for mark in marks {
             let at = x.place(mark.at);
-            chart.draw_series(LineSeries::new([(at, y.from), (at, y.to)], AXIS.stroke_width(width_code(Stroke::Dotted))))?;
+            chart.draw_series(LineSeries::new(
+                [(at, y.from), (at, y.to)],
+                AXIS.stroke_width(width_code(Stroke::Dotted)),
+            ))?;
             let (left, top) = chart.backend_coord(&(at, y.to));
             // Words stand on the side that has room.
-            let (side, gap) = if at > f64::midpoint(x.from, x.to) { (HPos::Right, -5) } else { (HPos::Left, 5) };
-            let style = (FONT, px(FONT_SIZE - 1)).into_font().color(&INK).pos(Pos::new(side, VPos::Top));
+            let (side, gap) =
+                if at > f64::midpoint(x.from, x.to) { (HPos::Right, -5) } else { (HPos::Left, 5) };
+            let style =
+                (FONT, px(FONT_SIZE - 1)).into_font().color(&INK).pos(Pos::new(side, VPos::Top));
             root.draw(&Text::new(mark.words.clone(), (left + ipx(gap), top + ipx(2)), style))?;
         }
         for line in lines {
-            let points: Vec<(f64, f64)> = line.points.iter().map(|(a, b)| (x.place(*a), y.place(*b).clamp(y.from, y.to))).collect();
+            let points: Vec<(f64, f64)> = line
+                .points
+                .iter()
+                .map(|(a, b)| (x.place(*a), y.place(*b).clamp(y.from, y.to)))
+                .collect();
             if line.joined {
-                chart.draw_series(LineSeries::new(points.clone(), line.colour.stroke_width(width_code(line.stroke))))?;
+                chart.draw_series(LineSeries::new(
+                    points.clone(),
+                    line.colour.stroke_width(width_code(line.stroke)),
+                ))?;
             }
             if line.marks {
-                chart.draw_series(points.iter().map(|point| Circle::new(*point, px(3), line.colour.filled())))?;
+                chart.draw_series(
+                    points.iter().map(|point| Circle::new(*point, px(3), line.colour.filled())),
+                )?;
             }
         }
         Ok(())
@@ -185,14 +207,21 @@ fn titles(body: &Area<'_>, x: &Axis, y: &Axis, width: i32, height: i32) -> Drawn
     let font = || (FONT, px(FONT_SIZE - 1)).into_font().color(&FAINT);
     let right = font().pos(Pos::new(HPos::Right, VPos::Bottom));
     body.draw(&Text::new(x.title.clone(), (width - ipx(18), height - ipx(2)), right))?;
-    body.draw(&Text::new(y.title.clone(), (ipx(4), ipx(-1)), font().pos(Pos::new(HPos::Left, VPos::Top))))?;
+    body.draw(&Text::new(
+        y.title.clone(),
+        (ipx(4), ipx(-1)),
+        font().pos(Pos::new(HPos::Left, VPos::Top)),
+    ))?;
     Ok(())
 }
 
 /// Horizontal bars with the ends of their intervals.
 #[must_use]
 pub fn bars(form: Form, x: &Axis, legend: &[(String, RGBColor)], bars: &[Bar]) -> String {
-    let legend: &[Entry] = &legend.iter().map(|(name, colour)| (name.clone(), *colour, Stroke::Solid)).collect::<Vec<_>>();
+    let legend: &[Entry] = &legend
+        .iter()
+        .map(|(name, colour)| (name.clone(), *colour, Stroke::Solid))
+        .collect::<Vec<_>>();
     let legend_height = legend_height(form, legend);
     let row = if form == Form::Wide { 30 } else { 44 };
     let height = legend_height + row * bars.len() as u32 + 44;
@@ -220,19 +249,34 @@ pub fn bars(form: Form, x: &Axis, legend: &[(String, RGBColor)], bars: &[Bar]) -
             .x_label_formatter(&|place| x.label_at(*place))
             .draw()?;
         let (width, height) = body.dim_in_pixel();
-        let right = (FONT, px(FONT_SIZE - 1)).into_font().color(&FAINT).pos(Pos::new(HPos::Right, VPos::Bottom));
-        body.draw(&Text::new(x.title.clone(), (width as i32 - ipx(18), height as i32 - ipx(2)), right))?;
+        let right = (FONT, px(FONT_SIZE - 1))
+            .into_font()
+            .color(&FAINT)
+            .pos(Pos::new(HPos::Right, VPos::Bottom));
+        body.draw(&Text::new(
+            x.title.clone(),
+            (width as i32 - ipx(18), height as i32 - ipx(2)),
+            right,
+        ))?;
         for (index, bar) in bars.iter().enumerate() {
             let slot = index as f64;
-            let (above, below) = if form == Form::Wide { (slot + 0.18, slot + 0.82) } else { (slot + 0.46, slot + 0.9) };
+            let (above, below) = if form == Form::Wide {
+                (slot + 0.18, slot + 0.82)
+            } else {
+                (slot + 0.46, slot + 0.9)
+            };
             let mut at = 0.0;
             for (length, colour) in &bar.parts {
                 let (from, to) = (x.place(at), x.place(at + length));
-                chart.draw_series([Rectangle::new([(from, above), (to, below)], colour.filled())])?;
+                chart
+                    .draw_series([Rectangle::new([(from, above), (to, below)], colour.filled())])?;
                 at += length;
             }
             whisker(&mut chart, x, bar, f64::midpoint(above, below), (below - above) * 0.22)?;
-            let pixel = chart.backend_coord(&(x.place(at.max(bar.interval.map_or(0.0, |(_, high)| high))).min(x.to), f64::midpoint(above, below)));
+            let pixel = chart.backend_coord(&(
+                x.place(at.max(bar.interval.map_or(0.0, |(_, high)| high))).min(x.to),
+                f64::midpoint(above, below),
+            ));
             names(root, form, bar, pixel, left)?;
         }
         Ok(())
@@ -248,7 +292,8 @@ fn whisker<X: Ranged<ValueType = f64>, Y: Ranged<ValueType = f64>>(
     half: f64,
 ) -> Drawn {
     let dark = INK.stroke_width(3 * FINE / 2);
-    let mut stroke = |points: Vec<(f64, f64)>| chart.draw_series([PathElement::new(points, dark)]).map(drop);
+    let mut stroke =
+        |points: Vec<(f64, f64)>| chart.draw_series([PathElement::new(points, dark)]).map(drop);
     if let Some((low, high)) = bar.interval {
         let (low, high) = (x.place(low), x.place(high));
         stroke(vec![(low, middle), (high.min(x.to), middle)])?;
@@ -260,7 +305,10 @@ fn whisker<X: Ranged<ValueType = f64>, Y: Ranged<ValueType = f64>>(
         let end = bar.parts.iter().map(|(length, _)| length).sum::<f64>();
         stroke(vec![(x.place(0.0), middle), (x.place(end), middle)])?;
     }
-    let dots = bar.singles.iter().map(|single| Circle::new((x.place(*single), middle + 1.6 * half), px(2), INK.filled()));
+    let dots = bar
+        .singles
+        .iter()
+        .map(|single| Circle::new((x.place(*single), middle + 1.6 * half), px(2), INK.filled()));
     chart.draw_series(dots)?;
     Ok(())
 }
@@ -269,13 +317,29 @@ fn names(root: &Area<'_>, form: Form, bar: &Bar, end: (i32, i32), left: u32) -> 
     let font = || (FONT, px(FONT_SIZE)).into_font();
     let (x, y) = end;
     if form == Form::Wide {
-        root.draw(&Text::new(bar.name.clone(), (ipx(left as i32) - ipx(8), y), font().color(&INK).pos(Pos::new(HPos::Right, VPos::Center))))?;
-        root.draw(&Text::new(bar.figure.clone(), (x + ipx(8), y), font().color(&FAINT).pos(Pos::new(HPos::Left, VPos::Center))))?;
+        root.draw(&Text::new(
+            bar.name.clone(),
+            (ipx(left as i32) - ipx(8), y),
+            font().color(&INK).pos(Pos::new(HPos::Right, VPos::Center)),
+        ))?;
+        root.draw(&Text::new(
+            bar.figure.clone(),
+            (x + ipx(8), y),
+            font().color(&FAINT).pos(Pos::new(HPos::Left, VPos::Center)),
+        ))?;
     } else {
         let above = y - ipx(13);
-        root.draw(&Text::new(bar.name.clone(), (ipx(8), above), font().color(&INK).pos(Pos::new(HPos::Left, VPos::Bottom))))?;
+        root.draw(&Text::new(
+            bar.name.clone(),
+            (ipx(8), above),
+            font().color(&INK).pos(Pos::new(HPos::Left, VPos::Bottom)),
+        ))?;
         let right = ipx(form.width() as i32 - 20);
-        root.draw(&Text::new(bar.figure.clone(), (right, above), font().color(&FAINT).pos(Pos::new(HPos::Right, VPos::Bottom))))?;
+        root.draw(&Text::new(
+            bar.figure.clone(),
+            (right, above),
+            font().color(&FAINT).pos(Pos::new(HPos::Right, VPos::Bottom)),
+        ))?;
     }
     Ok(())
 }
@@ -309,9 +373,13 @@ fn draw_legend(top: &Area<'_>, form: Form, legend: &[Entry]) -> Drawn {
             Stroke::Dotted => &[(0, 2), (5, 7), (10, 12)],
         };
         for (from, to) in pieces {
-            top.draw(&Rectangle::new([(x + ipx(*from), y + ipx(2)), (x + ipx(*to), y + ipx(14))], colour.filled()))?;
+            top.draw(&Rectangle::new(
+                [(x + ipx(*from), y + ipx(2)), (x + ipx(*to), y + ipx(14))],
+                colour.filled(),
+            ))?;
         }
-        let style = (FONT, px(FONT_SIZE)).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
+        let style =
+            (FONT, px(FONT_SIZE)).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
         top.draw(&Text::new(name.clone(), (x + ipx(18), y + ipx(8)), style))?;
     }
     Ok(())
@@ -329,8 +397,9 @@ const fn ipx(pixels: i32) -> i32 {
     pixels * FINE as i32
 }
 
-/// `plotters` draws a dashed line as one line for each dash, which makes pages of megabytes. So the kind of stroke goes through it as a width
-/// that nothing else has, which [`dashed`] turns into SVG's own dashes.
+/// `plotters` draws a dashed line as one line for each dash, which makes pages of megabytes. So the
+/// kind of stroke goes through it as a width that nothing else has, which [`dashed`] turns into
+/// SVG's own dashes.
 const fn width_code(stroke: Stroke) -> u32 {
     match stroke {
         Stroke::Solid => 2 * FINE,
@@ -341,25 +410,35 @@ const fn width_code(stroke: Stroke) -> u32 {
 
 fn dashed(svg: &str) -> String {
     let attribute = |stroke: Stroke| format!("stroke-width=\"{}\"", width_code(stroke));
-    let with = |dash: u32, gap: u32| format!("{} stroke-dasharray=\"{} {}\"", attribute(Stroke::Solid), px(dash), px(gap));
-    svg.replace(&attribute(Stroke::Dashed), &with(7, 4)).replace(&attribute(Stroke::Dotted), &with(2, 3))
+    let with = |dash: u32, gap: u32| {
+        format!("{} stroke-dasharray=\"{} {}\"", attribute(Stroke::Solid), px(dash), px(gap))
+    };
+    svg.replace(&attribute(Stroke::Dashed), &with(7, 4))
+        .replace(&attribute(Stroke::Dotted), &with(2, 3))
 }
 
 fn svg(width: u32, height: u32, draw: impl FnOnce(&Area<'_>) -> Drawn) -> String {
     let mut text = String::new();
     {
-        let root = SVGBackend::with_string(&mut text, (width * FINE, height * FINE)).into_drawing_area();
-        // Drawing into a text fails only for an empty range, which `Axis` does not make; what was drawn until then is kept.
+        let root =
+            SVGBackend::with_string(&mut text, (width * FINE, height * FINE)).into_drawing_area();
+        // Drawing into a text fails only for an empty range, which `Axis` does not make; what was
+        // drawn until then is kept.
         let _ = draw(&root);
         let _ = root.present();
     }
-    dashed(&text).replacen(&format!("width=\"{}\" height=\"{}\"", width * FINE, height * FINE), &format!("width=\"{width}\" height=\"{height}\""), 1)
+    dashed(&text).replacen(
+        &format!("width=\"{}\" height=\"{}\"", width * FINE, height * FINE),
+        &format!("width=\"{width}\" height=\"{height}\""),
+        1,
+    )
 }
 
 /// Room for the heading of a chart that stands alone.
 const HEADING: u32 = 40;
 
-/// A wide chart as a file of its own: on white paper, below a heading, with title and alternative text. In the page these stand around it.
+/// A wide chart as a file of its own: on white paper, below a heading, with title and alternative
+/// text. In the page these stand around it.
 #[must_use]
 pub fn standalone(svg: &str, heading: &str, title: &str, alternative: &str) -> String {
     let parts = svg.split_once('>').and_then(|(head, rest)| Some((height_of(head)?, rest)));
@@ -371,8 +450,17 @@ pub fn standalone(svg: &str, heading: &str, title: &str, alternative: &str) -> S
         "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 -{top} {fine_width} {fine_height}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\">"
     );
     let words = format!("<title>{}</title><desc>{}</desc>", escape(title), escape(alternative));
-    let paper = format!("<rect x=\"0\" y=\"-{top}\" width=\"{fine_width}\" height=\"{fine_height}\" fill=\"{}\"/>", hex(PAPER));
-    let place = format!("x=\"{}\" y=\"-{}\" font-family=\"{FONT}\" font-size=\"{}\" fill=\"{}\"", px(8), px(14), px(17), hex(INK));
+    let paper = format!(
+        "<rect x=\"0\" y=\"-{top}\" width=\"{fine_width}\" height=\"{fine_height}\" fill=\"{}\"/>",
+        hex(PAPER)
+    );
+    let place = format!(
+        "x=\"{}\" y=\"-{}\" font-family=\"{FONT}\" font-size=\"{}\" fill=\"{}\"",
+        px(8),
+        px(14),
+        px(17),
+        hex(INK)
+    );
     format!("{head}{words}{paper}<text {place}>{}</text>{rest}", escape(heading))
 }
 

@@ -7,17 +7,26 @@ use crate::view::View;
 use crate::words;
 
 pub fn charts(view: &View) -> Vec<Chart> {
-    let rows: Vec<_> = coloured(view).filter(|(_, row)| row.cost.target_cpu_s_per_million.is_some()).map(|(_, row)| row).collect();
+    let rows: Vec<_> = coloured(view)
+        .filter(|(_, row)| row.cost.target_cpu_s_per_million.is_some())
+        .map(|(_, row)| row)
+        .collect();
     if rows.is_empty() {
         return Vec::new();
     }
     let colours = [series(0), series(2), AXIS];
     let parts = |row: &crate::view::row::Row| {
         let cost = &row.cost;
-        [cost.target_cpu_s_per_million, cost.services_cpu_s_per_million, cost.generator_cpu_s_per_million].map(|part| part.unwrap_or(0.0))
+        [
+            cost.target_cpu_s_per_million,
+            cost.services_cpu_s_per_million,
+            cost.generator_cpu_s_per_million,
+        ]
+        .map(|part| part.unwrap_or(0.0))
     };
     let most = rows.iter().map(|row| parts(row).iter().sum::<f64>()).fold(0.0, f64::max);
-    let money = |row: &crate::view::row::Row| match (row.cost.money_per_million, &row.cost.currency) {
+    let money = |row: &crate::view::row::Row| match (row.cost.money_per_million, &row.cost.currency)
+    {
         (Some(money), Some(currency)) => format!("{money:.4} {currency}"),
         _ => words::UNKNOWN.into(),
     };
@@ -32,14 +41,31 @@ pub fn charts(view: &View) -> Vec<Chart> {
             struck: false,
         })
         .collect();
-    let legend: Vec<_> = ["target", "services", "generator"].into_iter().map(String::from).zip(colours).collect();
-    let draw = |form: Form| bars(form, &Axis::linear("CPU-seconds per million requests", 0.0, most, form.ticks(), short), &legend, &drawn);
+    let legend: Vec<_> =
+        ["target", "services", "generator"].into_iter().map(String::from).zip(colours).collect();
+    let draw = |form: Form| {
+        bars(
+            form,
+            &Axis::linear("CPU-seconds per million requests", 0.0, most, form.ticks(), short),
+            &legend,
+            &drawn,
+        )
+    };
     let cells = rows.iter().map(|row| {
         let cost = &row.cost;
         let s = |value: Option<f64>| words::count(value);
-        vec![row.target.to_string(), s(cost.target_cpu_s_per_million), s(cost.services_cpu_s_per_million), s(cost.generator_cpu_s_per_million), money(row)]
+        vec![
+            row.target.to_string(),
+            s(cost.target_cpu_s_per_million),
+            s(cost.services_cpu_s_per_million),
+            s(cost.generator_cpu_s_per_million),
+            money(row),
+        ]
     });
-    let columns = ["target", "target CPU s", "services CPU s", "generator CPU s", "money a million"].map(Into::into).into();
+    let columns =
+        ["target", "target CPU s", "services CPU s", "generator CPU s", "money a million"]
+            .map(Into::into)
+            .into();
     vec![Chart {
         name: "cost".into(),
         title: "Cost of a million requests".into(),

@@ -12,36 +12,63 @@ pub fn charts(view: &View) -> Vec<Chart> {
         return Vec::new();
     }
     let bins = || rows.iter().flat_map(|(_, row)| &row.response_bins);
-    let (least, most) = bins().fold((f64::MAX, 0.0_f64), |(l, m), bin| (l.min(bin.from_ns), m.max(bin.to_ns)));
+    let (least, most) =
+        bins().fold((f64::MAX, 0.0_f64), |(l, m), bin| (l.min(bin.from_ns), m.max(bin.to_ns)));
     let highest = bins().map(|bin| bin.fraction).fold(0.0, f64::max);
     let drawn: Vec<Line> = rows
         .iter()
         .map(|(place, row)| {
-            let steps = row.response_bins.iter().flat_map(|bin| [(bin.from_ns, bin.fraction), (bin.to_ns, bin.fraction)]);
+            let steps = row
+                .response_bins
+                .iter()
+                .flat_map(|bin| [(bin.from_ns, bin.fraction), (bin.to_ns, bin.fraction)]);
             let ends = |ns: Option<f64>| ns.map(|ns| (ns, 0.0));
             let first = ends(row.response_bins.first().map(|bin| bin.from_ns));
             let last = ends(row.response_bins.last().map(|bin| bin.to_ns));
             let points = first.into_iter().chain(steps).chain(last).collect();
-            Line { name: Some(label(row)), colour: series(*place), stroke: stroke(*place), points, marks: false, joined: true }
+            Line {
+                name: Some(label(row)),
+                colour: series(*place),
+                stroke: stroke(*place),
+                points,
+                marks: false,
+                joined: true,
+            }
         })
         .collect();
     let y = Axis::linear("share of requests", 0.0, highest, 5, share);
     let draw = |form: Form| lines(form, &Axis::log("response time", least, most, time), &y, &drawn);
     let rows_of_table = rows.iter().map(|(_, row)| {
         let s = &row.spans.response_time;
-        vec![row.target.to_string(), words::whole(s.count), words::ns(s.min_ns), words::ns_f(s.mean_ns), words::ns_f(s.stdev_ns), words::ns(s.max_ns)]
+        vec![
+            row.target.to_string(),
+            words::whole(s.count),
+            words::ns(s.min_ns),
+            words::ns_f(s.mean_ns),
+            words::ns_f(s.stdev_ns),
+            words::ns(s.max_ns),
+        ]
     });
     vec![Chart {
         name: "distribution".into(),
         title: "Distribution of response times".into(),
-        alternative: format!("Share of requests by response time for {} targets, in bins of equal width on a logarithmic axis.", rows.len()),
+        alternative: format!(
+            "Share of requests by response time for {} targets, in bins of equal width on a logarithmic axis.",
+            rows.len()
+        ),
         caption: format!(
             "Each step is a bin {} wide. Two peaks are two kinds of answers: look for a cache, a garbage collector, or a delayed acknowledgement at 40 ms.",
-            bins().next().map_or_else(|| words::UNKNOWN.into(), |bin| words::percent(bin.to_ns / bin.from_ns - 1.0))
+            bins().next().map_or_else(
+                || words::UNKNOWN.into(),
+                |bin| words::percent(bin.to_ns / bin.from_ns - 1.0)
+            )
         ),
         lines_by_target: true,
         wide: draw(Form::Wide),
         narrow: draw(Form::Narrow),
-        table: DataTable { columns: ["target", "requests", "min", "mean", "± sd", "max"].map(Into::into).into(), rows: rows_of_table.collect() },
+        table: DataTable {
+            columns: ["target", "requests", "min", "mean", "± sd", "max"].map(Into::into).into(),
+            rows: rows_of_table.collect(),
+        },
     }]
 }

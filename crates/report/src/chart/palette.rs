@@ -1,5 +1,6 @@
-//! Colours. Okabe and Ito's palette for colour-blind readers ("Color Universal Design", 2008), then Paul Tol's "muted" scheme
-//! ("Colour Schemes", SRON/EPS/TN/09-002, 2021). In the page, style rules replace each colour by a lighter one where the screen is dark.
+//! Colours. Okabe and Ito's palette for colour-blind readers ("Color Universal Design", 2008), then
+//! Paul Tol's "muted" scheme ("Colour Schemes", SRON/EPS/TN/09-002, 2021). In the page, style rules
+//! replace each colour by a lighter one where the screen is dark.
 use plotters::style::RGBColor;
 use std::collections::HashMap;
 
@@ -16,7 +17,8 @@ pub const INVALID: RGBColor = RGBColor(0xb9, 0xbd, 0xc3);
 /// The paper, where a chart stands alone.
 pub const PAPER: RGBColor = RGBColor(0xff, 0xff, 0xff);
 
-/// What has no target's colour, on light and on dark ground (`html/style.css` has the same ones for the page).
+/// What has no target's colour, on light and on dark ground (`html/style.css` has the same ones for
+/// the page).
 const FIXED: [(RGBColor, RGBColor); 6] = [
     (INK, RGBColor(0xe7, 0xe9, 0xec)),
     (FAINT, RGBColor(0xa4, 0xab, 0xb5)),
@@ -42,8 +44,9 @@ const SERIES: [(RGBColor, RGBColor); 12] = [
     (RGBColor(0x44, 0x9a, 0x9a), RGBColor(0x7c, 0xcf, 0xcf)),
 ];
 
-/// The colour of the target at this place. No two are equal, so that the page can show and hide a target by its colour: those beyond the
-/// twelfth repeat the palette, one step of blue apart, and are drawn dashed.
+/// The colour of the target at this place. No two are equal, so that the page can show and hide a
+/// target by its colour: those beyond the twelfth repeat the palette, one step of blue apart, and
+/// are drawn dashed.
 #[must_use]
 pub fn series(place: usize) -> RGBColor {
     let (RGBColor(r, g, b), _) = SERIES[place % SERIES.len()];
@@ -57,12 +60,15 @@ pub fn series_on_dark(place: usize) -> RGBColor {
     SERIES[place % SERIES.len()].1
 }
 
-/// A chart with each colour replaced by the one for dark ground; `targets` are how many have a colour. What no rule names stays.
+/// A chart with each colour replaced by the one for dark ground; `targets` are how many have a
+/// colour. What no rule names stays.
 #[must_use]
 pub fn on_dark(svg: &str, targets: usize) -> String {
     let of_targets = (0..targets.max(FEWEST)).map(|place| (series(place), series_on_dark(place)));
-    let rules: HashMap<String, String> = FIXED.into_iter().chain(of_targets).map(|(light, dark)| (hex(light), hex(dark))).collect();
-    // One pass, so that no colour is replaced twice: some are on one list as light and on the other as dark ones.
+    let rules: HashMap<String, String> =
+        FIXED.into_iter().chain(of_targets).map(|(light, dark)| (hex(light), hex(dark))).collect();
+    // One pass, so that no colour is replaced twice: some are on one list as light and on the other
+    // as dark ones.
     let mut parts = svg.split("\"#");
     let mut out = parts.next().unwrap_or_default().to_string();
     for part in parts {
@@ -113,8 +119,17 @@ mod tests {
     #[test]
     fn dark_ground_has_the_colours_of_the_page() {
         let style = include_str!("../html/style.css");
-        let dark = style.split(":root[data-theme=dark]{").nth(1).unwrap().split('}').next().unwrap().to_uppercase();
-        for ((_, colour), name) in FIXED.into_iter().zip(["INK", "FAINT", "GRID", "AXIS", "INVALID", "PAPER"]) {
+        let dark = style
+            .split(":root[data-theme=dark]{")
+            .nth(1)
+            .unwrap()
+            .split('}')
+            .next()
+            .unwrap()
+            .to_uppercase();
+        for ((_, colour), name) in
+            FIXED.into_iter().zip(["INK", "FAINT", "GRID", "AXIS", "INVALID", "PAPER"])
+        {
             assert!(dark.contains(&format!("--{name}:{}", hex(colour))), "{name} {}", hex(colour));
         }
     }
@@ -122,7 +137,10 @@ mod tests {
     #[test]
     fn each_colour_is_replaced_once() {
         let svg = "<a fill=\"#0072B2\"/><b stroke=\"#FFFFFF\" href=\"#x\"/><c fill=\"#123456\"/>";
-        assert_eq!(on_dark(svg, 1), "<a fill=\"#4FAEE8\"/><b stroke=\"#14171B\" href=\"#x\"/><c fill=\"#123456\"/>");
+        assert_eq!(
+            on_dark(svg, 1),
+            "<a fill=\"#4FAEE8\"/><b stroke=\"#14171B\" href=\"#x\"/><c fill=\"#123456\"/>"
+        );
     }
 
     #[test]

@@ -9,7 +9,8 @@ use crate::words;
 pub fn charts(view: &View) -> Vec<Chart> {
     let rows: Vec<_> = coloured(view).filter(|(_, row)| row.response_quantiles.len() > 1).collect();
     let points = || rows.iter().flat_map(|(_, row)| &row.response_quantiles);
-    let (least, most) = points().fold((f64::MAX, 0.0_f64), |(l, m), p| (l.min(p.ns as f64), m.max(p.ns as f64)));
+    let (least, most) =
+        points().fold((f64::MAX, 0.0_f64), |(l, m), p| (l.min(p.ns as f64), m.max(p.ns as f64)));
     let farthest = points().map(|point| point.q).fold(0.9, f64::max);
     if rows.is_empty() {
         return Vec::new();
@@ -25,16 +26,27 @@ pub fn charts(view: &View) -> Vec<Chart> {
             joined: true,
         })
         .collect();
-    let draw =
-        |form: Form| lines(form, &Axis::hdr("fraction of requests", farthest, form == Form::Narrow), &Axis::log("response time", least, most, time), &drawn);
+    let draw = |form: Form| {
+        lines(
+            form,
+            &Axis::hdr("fraction of requests", farthest, form == Form::Narrow),
+            &Axis::log("response time", least, most, time),
+            &drawn,
+        )
+    };
     let table = DataTable {
-        columns: ["target", "p50", "p75", "p90", "p95", "p99", "p99.9", "max"].map(Into::into).into(),
+        columns: ["target", "p50", "p75", "p90", "p95", "p99", "p99.9", "max"]
+            .map(Into::into)
+            .into(),
         rows: rows
             .iter()
             .map(|(_, row)| {
                 let s = &row.spans.response_time;
                 let mut cells = vec![row.target.to_string()];
-                cells.extend([s.p50_ns, s.p75_ns, s.p90_ns, s.p95_ns, s.p99_ns, s.p999_ns, s.max_ns].map(words::ns));
+                cells.extend(
+                    [s.p50_ns, s.p75_ns, s.p90_ns, s.p95_ns, s.p99_ns, s.p999_ns, s.max_ns]
+                        .map(words::ns),
+                );
                 cells
             })
             .collect(),

@@ -10,10 +10,18 @@ pub fn charts(view: &View) -> Vec<Chart> {
     let rows: Vec<_> = coloured(view).filter(|(_, row)| !row.phases.is_empty()).collect();
     let mut drawn: Vec<Line> = Vec::new();
     for (place, row) in &rows {
-        let live = |point: &crate::view::series::LoadPoint| (point.at_s, point.live_connections as f64);
+        let live =
+            |point: &crate::view::series::LoadPoint| (point.at_s, point.live_connections as f64);
         for (index, one) in row.series.iter().enumerate() {
             let points = one.load.iter().map(live).collect();
-            drawn.push(Line { name: (index == 0).then(|| label(row)), colour: series(*place), stroke: stroke(*place), points, marks: false, joined: true });
+            drawn.push(Line {
+                name: (index == 0).then(|| label(row)),
+                colour: series(*place),
+                stroke: stroke(*place),
+                points,
+                marks: false,
+                joined: true,
+            });
         }
     }
     let all = || drawn.iter().flat_map(|line| &line.points);
@@ -33,8 +41,26 @@ pub fn charts(view: &View) -> Vec<Chart> {
         });
     }
     let y = Axis::linear("devices alive", 0.0, most, 5, short);
-    let draw = |form: Form| lines(form, &Axis::linear("seconds, 0 where all are alive", first, last, form.ticks() + 2, short), &y, &drawn);
-    let columns = ["target", "phase", "seconds", "peak", "opened", "requests/s", "connect p99", "headers p50", "headers p99", "errors"];
+    let draw = |form: Form| {
+        lines(
+            form,
+            &Axis::linear("seconds, 0 where all are alive", first, last, form.ticks() + 2, short),
+            &y,
+            &drawn,
+        )
+    };
+    let columns = [
+        "target",
+        "phase",
+        "seconds",
+        "peak",
+        "opened",
+        "requests/s",
+        "connect p99",
+        "headers p50",
+        "headers p99",
+        "errors",
+    ];
     let cells = rows.iter().flat_map(|(_, row)| {
         row.phases.iter().map(|phase| {
             vec![

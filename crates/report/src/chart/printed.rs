@@ -9,15 +9,22 @@ use crate::words;
 pub fn charts(view: &View) -> Vec<Chart> {
     let Some(table) = &view.printed else { return Vec::new() };
     let reference = table.reference_printed.as_deref().unwrap_or("the reference");
-    let rows: Vec<_> = table.rows.iter().filter(|row| row.print_ratio.is_some() || row.own_ratio.is_some()).collect();
-    let most = rows.iter().flat_map(|row| [row.print_ratio, row.own_ratio]).flatten().fold(0.0, f64::max);
+    let rows: Vec<_> = table
+        .rows
+        .iter()
+        .filter(|row| row.print_ratio.is_some() || row.own_ratio.is_some())
+        .collect();
+    let most =
+        rows.iter().flat_map(|row| [row.print_ratio, row.own_ratio]).flatten().fold(0.0, f64::max);
     if rows.is_empty() || most <= 0.0 {
         return Vec::new();
     }
     let colours = [FAINT, series(0)];
     let mut drawn = Vec::new();
     for row in &rows {
-        for (index, (what, ratio)) in [("print", row.print_ratio), ("here", row.own_ratio)].into_iter().enumerate() {
+        for (index, (what, ratio)) in
+            [("print", row.print_ratio), ("here", row.own_ratio)].into_iter().enumerate()
+        {
             drawn.push(Bar {
                 name: format!("{}, {what}", row.printed),
                 figure: words::ratio(ratio),
@@ -28,17 +35,36 @@ pub fn charts(view: &View) -> Vec<Chart> {
             });
         }
     }
-    let draw = |form: Form| bars(form, &Axis::linear(&format!("requests/s ÷ {reference}"), 0.0, most, form.ticks(), short), &[], &drawn);
+    let draw = |form: Form| {
+        bars(
+            form,
+            &Axis::linear(&format!("requests/s ÷ {reference}"), 0.0, most, form.ticks(), short),
+            &[],
+            &drawn,
+        )
+    };
     let cells = table.rows.iter().map(|row| {
         let target = row.target.as_ref().map_or_else(|| words::UNKNOWN.into(), ToString::to_string);
         let print = row.print_word.clone().unwrap_or_else(|| words::count(row.print));
-        vec![row.printed.clone(), target, print, words::ratio(row.print_ratio), words::count(row.own), words::ratio(row.own_ratio)]
+        vec![
+            row.printed.clone(),
+            target,
+            print,
+            words::ratio(row.print_ratio),
+            words::count(row.own),
+            words::ratio(row.own_ratio),
+        ]
     });
-    let columns = ["in print", "target", "print", "print ÷ reference", "here", "here ÷ reference"].map(Into::into).into();
+    let columns = ["in print", "target", "print", "print ÷ reference", "here", "here ÷ reference"]
+        .map(Into::into)
+        .into();
     vec![Chart {
         name: "published".into(),
         title: "Beside the published figures".into(),
-        alternative: format!("Requests per second as ratios to {reference}, in print and here, for {} rows.", rows.len()),
+        alternative: format!(
+            "Requests per second as ratios to {reference}, in print and here, for {} rows.",
+            rows.len()
+        ),
         caption: "Only ratios are comparable: machines and versions differ.".into(),
         lines_by_target: false,
         wide: draw(Form::Wide),

@@ -26,7 +26,14 @@ enum Scale {
 }
 
 const QUANTITIES: [Quantity; 4] = [
-    Quantity { name: "throughput-over-time", title: "Throughput over time", unit: "requests/s", points: throughput, label: axis::short, scale: Scale::Linear },
+    Quantity {
+        name: "throughput-over-time",
+        title: "Throughput over time",
+        unit: "requests/s",
+        points: throughput,
+        label: axis::short,
+        scale: Scale::Linear,
+    },
     Quantity {
         name: "response-over-time",
         title: "Response time over time",
@@ -68,7 +75,14 @@ fn chart(view: &View, quantity: &Quantity) -> Option<Chart> {
             }
             rows.push(summary(&row.target.to_string(), one, &points, quantity));
             let name = (index == 0).then(|| label(row));
-            drawn.push(Line { name, colour: series(place), stroke: stroke(place), points, marks: false, joined: true });
+            drawn.push(Line {
+                name,
+                colour: series(place),
+                stroke: stroke(place),
+                points,
+                marks: false,
+                joined: true,
+            });
         }
     }
     let all = || drawn.iter().flat_map(|line| &line.points);
@@ -83,24 +97,47 @@ fn chart(view: &View, quantity: &Quantity) -> Option<Chart> {
         _ => Axis::linear(quantity.unit, 0.0, most, 5, quantity.label),
     };
     let before = if view.run.profile == "devices" { "the ramp up" } else { "the warm-up" };
-    let x = |form: Form| Axis::linear(&format!("seconds after {before}"), first, last, form.ticks() + 2, axis::short);
+    let x = |form: Form| {
+        Axis::linear(&format!("seconds after {before}"), first, last, form.ticks() + 2, axis::short)
+    };
     Some(Chart {
         name: quantity.name.into(),
         title: quantity.title.into(),
-        alternative: format!("{} of {} trials, a point a second, from {first:.0} s to {last:.0} s.", quantity.title, drawn.len()),
-        caption: format!("A line for each repetition; left of 0 is {before}, which the headline does not count."),
+        alternative: format!(
+            "{} of {} trials, a point a second, from {first:.0} s to {last:.0} s.",
+            quantity.title,
+            drawn.len()
+        ),
+        caption: format!(
+            "A line for each repetition; left of 0 is {before}, which the headline does not count."
+        ),
         lines_by_target: true,
         wide: lines(Form::Wide, &x(Form::Wide), &y, &drawn),
         narrow: lines(Form::Narrow, &x(Form::Narrow), &y, &drawn),
-        table: DataTable { columns: ["target", "repetition", "seconds", "lowest", "highest", "last"].map(Into::into).into(), rows },
+        table: DataTable {
+            columns: ["target", "repetition", "seconds", "lowest", "highest", "last"]
+                .map(Into::into)
+                .into(),
+            rows,
+        },
     })
 }
 
 fn summary(target: &str, one: &Series, points: &[(f64, f64)], quantity: &Quantity) -> Vec<String> {
     let measured: Vec<f64> = points.iter().filter(|(at, _)| *at >= 0.0).map(|(_, y)| *y).collect();
-    let show = |value: Option<f64>| value.map_or_else(|| words::UNKNOWN.into(), |v| (quantity.label)((v * 10.0).round() / 10.0));
-    let (least, most) = (measured.iter().copied().reduce(f64::min), measured.iter().copied().reduce(f64::max));
-    vec![target.into(), one.repetition.to_string(), measured.len().to_string(), show(least), show(most), show(measured.last().copied())]
+    let show = |value: Option<f64>| {
+        value.map_or_else(|| words::UNKNOWN.into(), |v| (quantity.label)((v * 10.0).round() / 10.0))
+    };
+    let (least, most) =
+        (measured.iter().copied().reduce(f64::min), measured.iter().copied().reduce(f64::max));
+    vec![
+        target.into(),
+        one.repetition.to_string(),
+        measured.len().to_string(),
+        show(least),
+        show(most),
+        show(measured.last().copied()),
+    ]
 }
 
 fn throughput(series: &Series) -> Vec<(f64, f64)> {
@@ -108,7 +145,11 @@ fn throughput(series: &Series) -> Vec<(f64, f64)> {
 }
 
 fn response(series: &Series) -> Vec<(f64, f64)> {
-    series.load.iter().filter_map(|point| Some((point.at_s, point.response_p99_ns? as f64))).collect()
+    series
+        .load
+        .iter()
+        .filter_map(|point| Some((point.at_s, point.response_p99_ns? as f64)))
+        .collect()
 }
 
 fn cpu(series: &Series) -> Vec<(f64, f64)> {
@@ -116,5 +157,9 @@ fn cpu(series: &Series) -> Vec<(f64, f64)> {
 }
 
 fn memory(series: &Series) -> Vec<(f64, f64)> {
-    series.usage.iter().filter_map(|point| Some((point.at_s, point.target_rss_bytes? as f64))).collect()
+    series
+        .usage
+        .iter()
+        .filter_map(|point| Some((point.at_s, point.target_rss_bytes? as f64)))
+        .collect()
 }

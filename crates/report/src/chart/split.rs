@@ -10,7 +10,8 @@ use crate::words;
 const PARTS: [&str; 3] = ["connect, shared by the requests of a connection", "headers", "body"];
 
 pub fn charts(view: &View) -> Vec<Chart> {
-    let rows: Vec<(&Row, [f64; 3])> = coloured(view).filter_map(|(_, row)| Some((row, parts(row)?))).collect();
+    let rows: Vec<(&Row, [f64; 3])> =
+        coloured(view).filter_map(|(_, row)| Some((row, parts(row)?))).collect();
     if rows.is_empty() {
         return Vec::new();
     }
@@ -28,7 +29,14 @@ pub fn charts(view: &View) -> Vec<Chart> {
         })
         .collect();
     let legend: Vec<_> = PARTS.iter().map(|part| (*part).to_string()).zip(colours).collect();
-    let draw = |form: Form| bars(form, &Axis::linear("mean time of a request", 0.0, most, form.ticks(), time), &legend, &drawn);
+    let draw = |form: Form| {
+        bars(
+            form,
+            &Axis::linear("mean time of a request", 0.0, most, form.ticks(), time),
+            &legend,
+            &drawn,
+        )
+    };
     let cells = rows.iter().map(|(row, parts)| {
         let s = &row.spans;
         let shared = words::ns_f(Some(parts[0]));
@@ -42,7 +50,17 @@ pub fn charts(view: &View) -> Vec<Chart> {
             words::ns(s.body.p99_ns),
         ]
     });
-    let columns = ["target", "connect p50", "connect a request", "headers p50", "headers p99", "body p50", "body p99"].map(Into::into).into();
+    let columns = [
+        "target",
+        "connect p50",
+        "connect a request",
+        "headers p50",
+        "headers p99",
+        "body p50",
+        "body p99",
+    ]
+    .map(Into::into)
+    .into();
     vec![Chart {
         name: "split".into(),
         title: "Where the time goes".into(),

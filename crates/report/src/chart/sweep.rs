@@ -1,4 +1,5 @@
-//! Sweeps: throughput and response time by connections, with the law, the knee and the predictions. Capacity searches: by offered rate.
+//! Sweeps: throughput and response time by connections, with the law, the knee and the predictions.
+//! Capacity searches: by offered rate.
 use pippin_model::trial::Step;
 
 use super::axis::{Axis, short, time};
@@ -12,7 +13,8 @@ use crate::view::sweep::{Point, Sweep, size};
 use crate::words;
 
 pub fn charts(view: &View) -> Vec<Chart> {
-    let rows: Vec<(usize, &Row, &Sweep)> = coloured(view).filter_map(|(place, row)| Some((place, row, row.sweep.as_ref()?))).collect();
+    let rows: Vec<(usize, &Row, &Sweep)> =
+        coloured(view).filter_map(|(place, row)| Some((place, row, row.sweep.as_ref()?))).collect();
     let Some((_, _, first)) = rows.first() else { return Vec::new() };
     if first.points.iter().any(|point| matches!(point.at, Step::Rate { .. })) {
         return vec![search(&rows)];
@@ -28,7 +30,8 @@ fn range(rows: &[(usize, &Row, &Sweep)], figure: fn(&Point) -> Option<f64>) -> (
 }
 
 fn by_step(rows: &[(usize, &Row, &Sweep)], title: &str, form: Form) -> Axis {
-    let values: Vec<f64> = rows.iter().flat_map(|(_, _, sweep)| &sweep.points).map(|point| size(point.at)).collect();
+    let values: Vec<f64> =
+        rows.iter().flat_map(|(_, _, sweep)| &sweep.points).map(|point| size(point.at)).collect();
     Axis::log_at(title, &values, 2 * form.ticks() + 2, short)
 }
 
@@ -41,7 +44,14 @@ fn throughput(rows: &[(usize, &Row, &Sweep)]) -> Chart {
     let mut drawn = Vec::new();
     for (place, row, sweep) in rows {
         let colour = series(*place);
-        let plain = Line { name: None, colour, stroke: Stroke::Solid, points: Vec::new(), marks: false, joined: true };
+        let plain = Line {
+            name: None,
+            colour,
+            stroke: Stroke::Solid,
+            points: Vec::new(),
+            marks: false,
+            joined: true,
+        };
         let measured = points(sweep, |point| point.goodput_per_s);
         drawn.push(Line {
             name: Some(row.target.to_string()),
@@ -55,22 +65,60 @@ fn throughput(rows: &[(usize, &Row, &Sweep)]) -> Chart {
             drawn.push(Line { points: fit.curve.clone(), ..plain.clone() });
         }
         if let Some(knee) = sweep.knee {
-            drawn.push(Line { stroke: Stroke::Dotted, points: vec![(knee, 0.0), (knee, most)], ..plain.clone() });
+            drawn.push(Line {
+                stroke: Stroke::Dotted,
+                points: vec![(knee, 0.0), (knee, most)],
+                ..plain.clone()
+            });
         }
-        let foretold = points(sweep, |point| point.prediction.map(|prediction| prediction.throughput_per_s));
-        drawn.push(Line { name: None, colour: AXIS, points: foretold, marks: true, joined: false, ..plain });
+        let foretold =
+            points(sweep, |point| point.prediction.map(|prediction| prediction.throughput_per_s));
+        drawn.push(Line {
+            name: None,
+            colour: AXIS,
+            points: foretold,
+            marks: true,
+            joined: false,
+            ..plain
+        });
     }
-    let draw = |form: Form| lines(form, &by_step(rows, "connections", form), &Axis::linear("requests/s", 0.0, most, 5, short), &drawn);
-    let columns = ["target", "connections", "requests/s", "predicted", "error", "mean response", "predicted", "error", "p99", "CPU", "verdict"];
+    let draw = |form: Form| {
+        lines(
+            form,
+            &by_step(rows, "connections", form),
+            &Axis::linear("requests/s", 0.0, most, 5, short),
+            &drawn,
+        )
+    };
+    let columns = [
+        "target",
+        "connections",
+        "requests/s",
+        "predicted",
+        "error",
+        "mean response",
+        "predicted",
+        "error",
+        "p99",
+        "CPU",
+        "verdict",
+    ];
     let mut cells = Vec::new();
     for (_, row, sweep) in rows {
         cells.extend(sweep.points.iter().map(|point| table_row(row, point)));
     }
-    let laws: Vec<String> = rows.iter().filter_map(|(_, row, sweep)| Some(format!("{}: {}", row.target, law(sweep)?))).collect();
+    let laws: Vec<String> = rows
+        .iter()
+        .filter_map(|(_, row, sweep)| Some(format!("{}: {}", row.target, law(sweep)?)))
+        .collect();
     Chart {
         name: "sweep".into(),
         title: "Throughput by connections".into(),
-        alternative: format!("Requests per second by number of connections for {} targets, with fitted curves. {}", rows.len(), laws.join(" ")),
+        alternative: format!(
+            "Requests per second by number of connections for {} targets, with fitted curves. {}",
+            rows.len(),
+            laws.join(" ")
+        ),
         caption: format!(
             "Coloured dots: measured. Curves: the Universal Scalability Law through them. Dashed verticals: the knee. Grey dots: what was predicted \
              for a point from the points before it. {}",
@@ -87,7 +135,8 @@ fn law(sweep: &Sweep) -> Option<String> {
     let law = &sweep.fit.as_ref()?.law;
     let peak = law.peak_n.map(|n| format!(", highest at {n:.0} connections")).unwrap_or_default();
     let knee = sweep.knee.map(|n| format!(", knee at {n:.0}")).unwrap_or_default();
-    let (lambda, sigma, kappa) = (parameter(law.lambda, 0), parameter(law.sigma, 4), parameter(law.kappa, 6));
+    let (lambda, sigma, kappa) =
+        (parameter(law.lambda, 0), parameter(law.sigma, 4), parameter(law.kappa, 6));
     let doubts: String = sweep.doubts().iter().map(|doubt| format!(" {doubt}")).collect();
     Some(format!("λ {lambda}, σ {sigma}, κ {kappa}{peak}{knee}.{doubts}"))
 }
@@ -105,7 +154,11 @@ fn table_row(row: &Row, point: &Point) -> Vec<String> {
         signed(prediction.and_then(|p| p.response_error)),
         words::ns(point.response_time.p99_ns),
         words::cores(point.target_cores),
-        if point.reasons.is_empty() { point.verdict.to_string() } else { format!("{}: {}", point.verdict, point.reasons.join(", ")) },
+        if point.reasons.is_empty() {
+            point.verdict.to_string()
+        } else {
+            format!("{}: {}", point.verdict, point.reasons.join(", "))
+        },
     ]
 }
 
@@ -125,8 +178,14 @@ fn times(rows: &[(usize, &Row, &Sweep)], title: &str) -> Option<(String, String)
     }
     let mut drawn = Vec::new();
     for (place, row, sweep) in rows {
-        let line =
-            Line { name: Some(row.target.to_string()), colour: series(*place), stroke: Stroke::Solid, points: points(sweep, p50), marks: true, joined: true };
+        let line = Line {
+            name: Some(row.target.to_string()),
+            colour: series(*place),
+            stroke: Stroke::Solid,
+            points: points(sweep, p50),
+            marks: true,
+            joined: true,
+        };
         drawn.push(line.clone());
         drawn.push(Line { name: None, stroke: Stroke::Dashed, points: points(sweep, p99), ..line });
     }
@@ -153,12 +212,18 @@ fn response(rows: &[(usize, &Row, &Sweep)]) -> Option<Chart> {
     Some(Chart {
         name: "sweep-response".into(),
         title: "Response time by connections".into(),
-        alternative: format!("Median and 99th percentile of the response time by number of connections for {} targets.", rows.len()),
+        alternative: format!(
+            "Median and 99th percentile of the response time by number of connections for {} targets.",
+            rows.len()
+        ),
         caption: "Solid: the median. Dashed: the 99th percentile.".into(),
         lines_by_target: true,
         wide,
         narrow,
-        table: DataTable { columns: ["target", "connections", "p50", "p90", "p99", "max"].map(Into::into).into(), rows: cells.collect() },
+        table: DataTable {
+            columns: ["target", "connections", "p50", "p90", "p99", "max"].map(Into::into).into(),
+            rows: cells.collect(),
+        },
     })
 }
 
@@ -167,13 +232,17 @@ fn search(rows: &[(usize, &Row, &Sweep)]) -> Chart {
     let capacities: Vec<String> = rows
         .iter()
         .map(|(_, row, sweep)| {
-            let rate = sweep.capacity_per_s.map_or_else(|| "none that was tried".into(), |rate| format!("{} requests/s", words::count(Some(rate))));
+            let rate = sweep.capacity_per_s.map_or_else(
+                || "none that was tried".into(),
+                |rate| format!("{} requests/s", words::count(Some(rate))),
+            );
             format!("{}: {rate}.", row.target)
         })
         .collect();
     let cells = rows.iter().flat_map(|(_, row, sweep)| {
         sweep.points.iter().map(|point| {
-            let held = point.held.map_or(words::UNKNOWN, |held| if held { "held" } else { "missed" });
+            let held =
+                point.held.map_or(words::UNKNOWN, |held| if held { "held" } else { "missed" });
             let s = &point.response_time;
             vec![
                 row.target.to_string(),
@@ -188,11 +257,22 @@ fn search(rows: &[(usize, &Row, &Sweep)]) -> Chart {
     Chart {
         name: "capacity".into(),
         title: "Response time by offered rate".into(),
-        alternative: format!("Median and 99th percentile of the response time by offered rate. Highest rate that kept the objective: {}", capacities.join(" ")),
-        caption: format!("Solid: the median. Dashed: the 99th percentile. Highest rate that kept the objective: {}", capacities.join(" ")),
+        alternative: format!(
+            "Median and 99th percentile of the response time by offered rate. Highest rate that kept the objective: {}",
+            capacities.join(" ")
+        ),
+        caption: format!(
+            "Solid: the median. Dashed: the 99th percentile. Highest rate that kept the objective: {}",
+            capacities.join(" ")
+        ),
         lines_by_target: true,
         wide,
         narrow,
-        table: DataTable { columns: ["target", "offered/s", "answered/s", "p50", "p99", "objective"].map(Into::into).into(), rows: cells.collect() },
+        table: DataTable {
+            columns: ["target", "offered/s", "answered/s", "p50", "p99", "objective"]
+                .map(Into::into)
+                .into(),
+            rows: cells.collect(),
+        },
     }
 }

@@ -12,11 +12,17 @@ use crate::words;
 const ROOM: f64 = 1.25;
 
 pub fn charts(view: &View) -> Vec<Chart> {
-    let rows: Vec<_> = coloured(view).filter_map(|(place, row)| Some((place, row, row.goodput_per_s?))).collect();
+    let rows: Vec<_> =
+        coloured(view).filter_map(|(place, row)| Some((place, row, row.goodput_per_s?))).collect();
     let Some((_, best, most)) = rows.first() else { return Vec::new() };
-    // The interval of two repetitions that differ by half reaches into the millions; it must not press the bars together.
+    // The interval of two repetitions that differ by half reaches into the millions; it must not
+    // press the bars together.
     let best_of_all = rows.iter().map(|(_, _, figure)| figure.best).fold(0.0, f64::max);
-    let highest = rows.iter().filter_map(|(_, _, figure)| figure.interval).map(|interval| interval.high.min(ROOM * best_of_all)).fold(best_of_all, f64::max);
+    let highest = rows
+        .iter()
+        .filter_map(|(_, _, figure)| figure.interval)
+        .map(|interval| interval.high.min(ROOM * best_of_all))
+        .fold(best_of_all, f64::max);
     let drawn: Vec<Bar> = rows
         .iter()
         .map(|(place, row, figure)| {
@@ -31,9 +37,13 @@ pub fn charts(view: &View) -> Vec<Chart> {
             }
         })
         .collect();
-    let draw = |form: Form| bars(form, &Axis::linear("requests/s", 0.0, highest, form.ticks(), short), &[], &drawn);
+    let draw = |form: Form| {
+        bars(form, &Axis::linear("requests/s", 0.0, highest, form.ticks(), short), &[], &drawn)
+    };
     let table = DataTable {
-        columns: ["target", "requests/s", "95 % low", "95 % high", "lowest", "highest", "verdict"].map(Into::into).into(),
+        columns: ["target", "requests/s", "95 % low", "95 % high", "lowest", "highest", "verdict"]
+            .map(Into::into)
+            .into(),
         rows: rows
             .iter()
             .map(|(_, row, figure)| {
@@ -49,8 +59,12 @@ pub fn charts(view: &View) -> Vec<Chart> {
             })
             .collect(),
     };
-    let alternative =
-        format!("Horizontal bars of requests per second for {} targets; the first is {} with {}.", rows.len(), best.target, words::count(Some(most.median)));
+    let alternative = format!(
+        "Horizontal bars of requests per second for {} targets; the first is {} with {}.",
+        rows.len(),
+        best.target,
+        words::count(Some(most.median))
+    );
     vec![Chart {
         name: "throughput".into(),
         title: "Requests per second".into(),

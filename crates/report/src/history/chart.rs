@@ -13,7 +13,8 @@ const fn seconds(unix_ns: u64) -> f64 {
 
 /// The chart of a figure; `None` below two runs.
 pub fn of(history: &History, figure: Figure) -> Option<Chart> {
-    let all: Vec<(&Run, f64)> = history.runs.iter().filter_map(|run| Some((run, figure.of(run)?))).collect();
+    let all: Vec<(&Run, f64)> =
+        history.runs.iter().filter_map(|run| Some((run, figure.of(run)?))).collect();
     let ((first, _), (last, _)) = (all.first()?, all.last()?);
     if all.len() < 2 {
         return None;
@@ -27,15 +28,24 @@ pub fn of(history: &History, figure: Figure) -> Option<Chart> {
     let drawn = series_of(history, figure, &changes);
     let marks: Vec<Mark> = changes.iter().map(mark).collect();
     let draw = |form: Form| {
-        let dates = calendar::dates(seconds(first.started_unix_ns), seconds(last.started_unix_ns), form.ticks());
+        let dates = calendar::dates(
+            seconds(first.started_unix_ns),
+            seconds(last.started_unix_ns),
+            form.ticks(),
+        );
         // Room for what is written at the marks.
         marked_lines(form, &dates, &Axis::linear(unit, 0.0, most * 1.08, 5, label), &drawn, &marks)
     };
-    let day = |run: &Run| words::time(run.started_unix_ns).split(' ').next().unwrap_or_default().to_string();
+    let day = |run: &Run| {
+        words::time(run.started_unix_ns).split(' ').next().unwrap_or_default().to_string()
+    };
     let count = match changes.len() {
         0 => "without a change that chance does not explain".into(),
         1 => format!("with 1 change ({})", changes[0].relative()),
-        more => format!("with {more} changes ({})", changes.iter().map(Change::relative).collect::<Vec<_>>().join(", ")),
+        more => format!(
+            "with {more} changes ({})",
+            changes.iter().map(Change::relative).collect::<Vec<_>>().join(", ")
+        ),
     };
     Some(Chart {
         name: format!("history-{name}-{}", history.plan),
@@ -57,10 +67,29 @@ pub fn of(history: &History, figure: Figure) -> Option<Chart> {
 
 /// Believed runs joined, the others as grey dots, and a level for each stretch between changes.
 fn series_of(history: &History, figure: Figure, changes: &[Change]) -> Vec<Line> {
-    let line = |points, colour, marks, stroke| Line { name: None, colour, stroke, points, marks, joined: !marks || colour != INVALID };
-    let believed: Vec<(f64, f64)> = history.believed(figure).iter().map(|(run, value)| (seconds(run.started_unix_ns), *value)).collect();
-    let invalid = history.runs.iter().filter(|run| run.invalid).filter_map(|run| Some((seconds(run.started_unix_ns), figure.of(run)?))).collect();
-    let (begin, end) = (believed.first().map_or(0.0, |point| point.0), believed.last().map_or(0.0, |point| point.0));
+    let line = |points, colour, marks, stroke| Line {
+        name: None,
+        colour,
+        stroke,
+        points,
+        marks,
+        joined: !marks || colour != INVALID,
+    };
+    let believed: Vec<(f64, f64)> = history
+        .believed(figure)
+        .iter()
+        .map(|(run, value)| (seconds(run.started_unix_ns), *value))
+        .collect();
+    let invalid = history
+        .runs
+        .iter()
+        .filter(|run| run.invalid)
+        .filter_map(|run| Some((seconds(run.started_unix_ns), figure.of(run)?)))
+        .collect();
+    let (begin, end) = (
+        believed.first().map_or(0.0, |point| point.0),
+        believed.last().map_or(0.0, |point| point.0),
+    );
     let mut levels = Vec::new();
     for (index, change) in changes.iter().enumerate() {
         let at = middle(change);
@@ -71,7 +100,12 @@ fn series_of(history: &History, figure: Figure, changes: &[Change]) -> Vec<Line>
         levels.push(vec![(at, change.point.after), (until, change.point.after)]);
     }
     let levels = levels.into_iter().map(|points| line(points, series(1), false, Stroke::Dashed));
-    levels.chain([line(invalid, INVALID, true, Stroke::Solid), line(believed, series(0), true, Stroke::Solid)]).collect()
+    levels
+        .chain([
+            line(invalid, INVALID, true, Stroke::Solid),
+            line(believed, series(0), true, Stroke::Solid),
+        ])
+        .collect()
 }
 
 /// Half way between the runs that it lies between: nobody knows when it happened.

@@ -11,7 +11,8 @@ pub fn section(view: &View) -> Markup {
 
 fn host(view: &View) -> Markup {
     let host = &view.host;
-    let yes = |value: Option<bool>| value.map(|on| if on { "yes".to_string() } else { "no".into() });
+    let yes =
+        |value: Option<bool>| value.map(|on| if on { "yes".to_string() } else { "no".into() });
     let facts: Vec<(&str, Option<String>)> = vec![
         ("Name", host.hostname.clone()),
         ("Processor", host.cpu_model.clone()),
@@ -26,8 +27,14 @@ fn host(view: &View) -> Markup {
         ("Distribution", host.distribution.clone()),
         ("Virtualisation", host.virtualisation.clone()),
         ("CPU limit of the control group", host.cgroup_cpus.map(|cpus| format!("{cpus} cores"))),
-        ("Memory limit of the control group", host.cgroup_memory_bytes.map(|bytes| words::bytes(Some(bytes)))),
-        ("Load before the run", host.load_average.map(|[a, b, c]| format!("{a:.2}, {b:.2}, {c:.2}"))),
+        (
+            "Memory limit of the control group",
+            host.cgroup_memory_bytes.map(|bytes| words::bytes(Some(bytes))),
+        ),
+        (
+            "Load before the run",
+            host.load_average.map(|[a, b, c]| format!("{a:.2}, {b:.2}, {c:.2}")),
+        ),
         ("Busy before the run", host.busy_before.map(words::percent)),
         ("Who ran where", view.run.cpus.clone()),
         ("Generator", view.run.generator.clone()),
@@ -85,7 +92,10 @@ fn document<T: Serialize>(title: &str, value: &T) -> Markup {
 
 /// How each figure was taken: the words of `docs/methodology.md`, in short.
 const METHOD: [(&str, &str); 12] = [
-    ("Requests/s", "Complete answers with the right status and body per second, over the measured part; warm-up left out. Median over repetitions."),
+    (
+        "Requests/s",
+        "Complete answers with the right status and body per second, over the measured part; warm-up left out. Median over repetitions.",
+    ),
     (
         "95 % interval",
         "Hierarchical bootstrap of the median: trials, then blocks of one-second windows within them. With one repetition it knows only the windows.",
@@ -98,13 +108,34 @@ const METHOD: [(&str, &str); 12] = [
         "Service time",
         "From handing the first byte of a request to the kernel to parsing the last byte of its answer. A request that times out is recorded at its timeout.",
     ),
-    ("Response time", "From the instant at which the request was due to the last byte of its answer; in a closed loop it was due when the user became ready."),
-    ("Connect, headers, body", "connect() to writable socket; first byte sent to header block parsed; from there to the last byte of the body."),
-    ("Histograms", "HdrHistogram, 3 significant digits, 100 ns to 1 h. No sample is invented; requests still open at the end are counted as censored."),
-    ("Errors", "Failed requests, wrong answers and connections that could not be opened, as a share of what was tried."),
-    ("CPU", "User and system time of the whole process tree from /proc, dead children included; 100 % is one core. Time in soft interrupts counts too."),
-    ("Memory", "Resident set summed over the process tree at its highest; shared pages count more than once."),
-    ("Generator", "The same of Pippin itself. Near 100 % of its core it measures itself, which is INVALID in a closed loop."),
+    (
+        "Response time",
+        "From the instant at which the request was due to the last byte of its answer; in a closed loop it was due when the user became ready.",
+    ),
+    (
+        "Connect, headers, body",
+        "connect() to writable socket; first byte sent to header block parsed; from there to the last byte of the body.",
+    ),
+    (
+        "Histograms",
+        "HdrHistogram, 3 significant digits, 100 ns to 1 h. No sample is invented; requests still open at the end are counted as censored.",
+    ),
+    (
+        "Errors",
+        "Failed requests, wrong answers and connections that could not be opened, as a share of what was tried.",
+    ),
+    (
+        "CPU",
+        "User and system time of the whole process tree from /proc, dead children included; 100 % is one core. Time in soft interrupts counts too.",
+    ),
+    (
+        "Memory",
+        "Resident set summed over the process tree at its highest; shared pages count more than once.",
+    ),
+    (
+        "Generator",
+        "The same of Pippin itself. Near 100 % of its core it measures itself, which is INVALID in a closed loop.",
+    ),
     ("Verdict", "VALID, SUSPECT or INVALID, from the caveats above with their evidence."),
 ];
 

@@ -10,7 +10,8 @@ const ELSEWHERE: [&str; 3] = ["throughput", "published", "cost"];
 
 /// All charts that have no section of their own, with boxes to show and hide targets.
 pub fn section(view: &View, charts: &[Chart]) -> Markup {
-    let here: Vec<&Chart> = charts.iter().filter(|chart| !ELSEWHERE.contains(&chart.name.as_str())).collect();
+    let here: Vec<&Chart> =
+        charts.iter().filter(|chart| !ELSEWHERE.contains(&chart.name.as_str())).collect();
     html! {
         @if !here.is_empty() {
             section id="charts" {
@@ -29,12 +30,17 @@ pub fn section(view: &View, charts: &[Chart]) -> Markup {
     }
 }
 
-/// The colour of a target's lines, in pieces where they are: beyond the palette two targets share what the eye sees of a colour.
+/// The colour of a target's lines, in pieces where they are: beyond the palette two targets share
+/// what the eye sees of a colour.
 fn swatch(place: usize) -> String {
     match stroke(place) {
         Stroke::Solid => format!("background:var(--s{place})"),
-        Stroke::Dashed => format!("background:linear-gradient(90deg,var(--s{place}) 40%,transparent 40% 60%,var(--s{place}) 60%)"),
-        Stroke::Dotted => format!("background:repeating-linear-gradient(90deg,var(--s{place}) 0 20%,transparent 20% 40%)"),
+        Stroke::Dashed => format!(
+            "background:linear-gradient(90deg,var(--s{place}) 40%,transparent 40% 60%,var(--s{place}) 60%)"
+        ),
+        Stroke::Dotted => format!(
+            "background:repeating-linear-gradient(90deg,var(--s{place}) 0 20%,transparent 20% 40%)"
+        ),
     }
 }
 

@@ -15,7 +15,8 @@ pub fn section(view: &View) -> Markup {
     }
     let span = if is_open(view) { "Response time" } else { "Service time" };
     let by_time = ranked::by_time(view);
-    let [ranked, first, second] = if by_time { ["p99", "Requests/s", "p50"] } else { ["Requests/s", "p50", "p99"] };
+    let [ranked, first, second] =
+        if by_time { ["p99", "Requests/s", "p50"] } else { ["Requests/s", "p50", "p99"] };
     let services = view.measured().any(|row| row.usage.services_cores.is_some());
     html! {
         section id="results" {

@@ -33,7 +33,11 @@ fn one(doubt: &Doubt) -> Markup {
 }
 
 pub fn without_result(view: &View) -> Markup {
-    let rows: Vec<_> = view.rows.iter().filter(|row| row.goodput_per_s.is_none() || row.failure.is_some()).collect();
+    let rows: Vec<_> = view
+        .rows
+        .iter()
+        .filter(|row| row.goodput_per_s.is_none() || row.failure.is_some())
+        .collect();
     html! {
         @if !rows.is_empty() {
             section id="missing" {

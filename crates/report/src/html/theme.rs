@@ -9,13 +9,19 @@ pub fn series_rules(view: &View) -> String {
     rules(view.measured().count())
 }
 
-/// Charts are drawn in the colours for light ground. A rule for each replaces it where the ground is dark; another hides the lines of a
-/// target whose box is not ticked.
+/// Charts are drawn in the colours for light ground. A rule for each replaces it where the ground
+/// is dark; another hides the lines of a target whose box is not ticked.
 pub fn rules(targets: usize) -> String {
     let mut light = String::new();
     let mut dark = String::new();
     let mut out = String::new();
-    let fixed = [(palette::INK, "ink"), (palette::FAINT, "faint"), (palette::GRID, "grid"), (palette::AXIS, "axis"), (palette::INVALID, "invalid")];
+    let fixed = [
+        (palette::INK, "ink"),
+        (palette::FAINT, "faint"),
+        (palette::GRID, "grid"),
+        (palette::AXIS, "axis"),
+        (palette::INVALID, "invalid"),
+    ];
     for (colour, name) in fixed {
         swap(&mut out, &hex(colour), &format!("var(--{name})"));
     }
@@ -25,7 +31,10 @@ pub fn rules(targets: usize) -> String {
         let _ = write!(light, "--s{place}:{colour};");
         let _ = write!(dark, "--s{place}:{};", hex(series_on_dark(place)));
         swap(&mut out, &colour, &format!("var(--s{place})"));
-        let _ = write!(out, "body:has(#show{place}:not(:checked)) .by-target svg :is([stroke=\"{colour}\"],[fill=\"{colour}\"]){{display:none}}");
+        let _ = write!(
+            out,
+            "body:has(#show{place}:not(:checked)) .by-target svg :is([stroke=\"{colour}\"],[fill=\"{colour}\"]){{display:none}}"
+        );
     }
     format!(
         ":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}@media screen{{:root[data-theme=dark]{{{dark}}}}}{out}"
@@ -33,5 +42,8 @@ pub fn rules(targets: usize) -> String {
 }
 
 fn swap(out: &mut String, colour: &str, variable: &str) {
-    let _ = write!(out, "svg [stroke=\"{colour}\"]{{stroke:{variable}}}svg [fill=\"{colour}\"]{{fill:{variable}}}");
+    let _ = write!(
+        out,
+        "svg [stroke=\"{colour}\"]{{stroke:{variable}}}svg [fill=\"{colour}\"]{{fill:{variable}}}"
+    );
 }

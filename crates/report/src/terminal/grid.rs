@@ -37,8 +37,8 @@ impl Grid {
     /// Columns between the texts of neighbours.
     const GAP: usize = 2;
 
-    /// Cuts the names in a column of plain text until the table fits into `room` columns, as far as 12 columns are left of it; the part
-    /// behind " at ", which tells one step from another, stays.
+    /// Cuts the names in a column of plain text until the table fits into `room` columns, as far as
+    /// 12 columns are left of it; the part behind " at ", which tells one step from another, stays.
     pub fn fit(&mut self, column: usize, room: usize) {
         let widths = self.widths();
         let width = widths.iter().sum::<usize>() + Self::GAP * widths.len().saturating_sub(1);
@@ -50,13 +50,25 @@ impl Grid {
     }
 
     fn widths(&self) -> Vec<usize> {
-        let widest = |index: usize| self.rows.iter().filter_map(|row| row.get(index)).map(|cell| visible(cell)).max().unwrap_or(0);
-        self.columns.iter().enumerate().map(|(index, (title, _))| widest(index).max(visible(title))).collect()
+        let widest = |index: usize| {
+            self.rows
+                .iter()
+                .filter_map(|row| row.get(index))
+                .map(|cell| visible(cell))
+                .max()
+                .unwrap_or(0)
+        };
+        self.columns
+            .iter()
+            .enumerate()
+            .map(|(index, (title, _))| widest(index).max(visible(title)))
+            .collect()
     }
 
     pub fn write(&self, page: &mut Page, indent: usize) {
         let widths = self.widths();
-        let titles: Vec<String> = self.columns.iter().map(|(title, _)| page.paint.dim(title)).collect();
+        let titles: Vec<String> =
+            self.columns.iter().map(|(title, _)| page.paint.dim(title)).collect();
         page.line(&self.join(&titles, &widths, indent));
         for row in &self.rows {
             page.line(&self.join(row, &widths, indent));

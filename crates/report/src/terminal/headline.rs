@@ -16,14 +16,28 @@ const ONE_TABLE: usize = 112;
 
 pub fn write(page: &mut Page, view: &View) {
     let run = &view.run;
-    let quick = if run.quick { " (quick form: shorter and less sure than the full one)" } else { "" };
+    let quick =
+        if run.quick { " (quick form: shorter and less sure than the full one)" } else { "" };
     page.line(&format!("{}{quick}", page.paint.bold(&run.title)));
     page.paragraph("", &run.load);
-    let ended = run.ended_unix_ns.map(|end| format!(" in {}", words::length(end.saturating_sub(run.started_unix_ns)))).unwrap_or_default();
-    page.paragraph("", &format!("{} · {} trials{ended} · run {}", words::time(run.started_unix_ns), words::whole(run.trials), run.id));
+    let ended = run
+        .ended_unix_ns
+        .map(|end| format!(" in {}", words::length(end.saturating_sub(run.started_unix_ns))))
+        .unwrap_or_default();
+    page.paragraph(
+        "",
+        &format!(
+            "{} · {} trials{ended} · run {}",
+            words::time(run.started_unix_ns),
+            words::whole(run.trials),
+            run.id
+        ),
+    );
     match run.state {
         RunState::Finished => {}
-        RunState::Running => page.line("Still running, or Pippin was killed: what follows is what was finished."),
+        RunState::Running => {
+            page.line("Still running, or Pippin was killed: what follows is what was finished.")
+        }
         RunState::Interrupted => page.line("Interrupted: what follows is what was finished."),
         RunState::Failed => page.line("The lab itself failed: what follows is what was finished."),
     }
@@ -40,8 +54,8 @@ pub fn write(page: &mut Page, view: &View) {
     legend(page, view);
 }
 
-/// The time span that the table shows, with its name: what a user of a closed loop sees is the service time; where arrivals do not wait it
-/// is the response time.
+/// The time span that the table shows, with its name: what a user of a closed loop sees is the
+/// service time; where arrivals do not wait it is the response time.
 pub fn span_of<'a>(view: &View, row: &'a Row) -> &'a Summary {
     if is_open(view) { &row.spans.response_time } else { &row.spans.service_time }
 }
@@ -66,7 +80,13 @@ fn one_table(page: &mut Page, view: &View) {
 }
 
 fn two_tables(page: &mut Page, view: &View) {
-    let mut grid = Grid::default().right("#").left("target").right(ranked_title(view)).right("95 % interval").left("").left("verdict");
+    let mut grid = Grid::default()
+        .right("#")
+        .left("target")
+        .right(ranked_title(view))
+        .right("95 % interval")
+        .left("")
+        .left("verdict");
     let room = page.style.width.saturating_sub(68).clamp(6, 30);
     for row in view.measured() {
         let mut cells = ranked_cells(page, view, row);
@@ -95,7 +115,11 @@ fn ranked_title(view: &View) -> &'static str {
 
 /// The titles of [`use_cells`].
 fn use_titles(grid: Grid, view: &View) -> Grid {
-    let grid = if ranked::by_time(view) { grid.right("requests/s").right("p50").right("max") } else { grid.right("p50").right("p99").right("max") };
+    let grid = if ranked::by_time(view) {
+        grid.right("requests/s").right("p50").right("max")
+    } else {
+        grid.right("p50").right("p99").right("max")
+    };
     grid.right("errors").right("CPU").right("memory").right("gen CPU")
 }
 
@@ -115,8 +139,17 @@ fn use_cells(page: &Page, view: &View, row: &Row) -> Vec<String> {
     let memory = words::bytes(row.usage.target_rss_bytes.map(|bytes| bytes as u64));
     let (p50, p99, max) = (words::ns(span.p50_ns), words::ns(span.p99_ns), words::ns(span.max_ns));
     let rate = words::count(row.goodput_per_s.map(|figure| figure.median));
-    let [first, second, third] = if ranked::by_time(view) { [rate, p50, max] } else { [p50, p99, max] };
-    let cells = [first, second, third, errors, words::cores(row.usage.target_cores), memory, words::cores(row.usage.generator_cores)];
+    let [first, second, third] =
+        if ranked::by_time(view) { [rate, p50, max] } else { [p50, p99, max] };
+    let cells = [
+        first,
+        second,
+        third,
+        errors,
+        words::cores(row.usage.target_cores),
+        memory,
+        words::cores(row.usage.generator_cores),
+    ];
     cells.iter().map(|cell| figure(page, row, cell)).collect()
 }
 
@@ -134,7 +167,9 @@ fn figure(page: &Page, row: &Row, text: &str) -> String {
 }
 
 fn verdict(page: &Page, row: &Row) -> String {
-    row.verdict.map_or_else(String::new, |verdict| page.paint.verdict(verdict, &words::verdict(verdict, &row.invalid_repetitions, row.trials)))
+    row.verdict.map_or_else(String::new, |verdict| {
+        page.paint.verdict(verdict, &words::verdict(verdict, &row.invalid_repetitions, row.trials))
+    })
 }
 
 /// Bars of their own below a table that leaves no room for them.
@@ -145,15 +180,22 @@ fn bars(page: &mut Page, view: &View) {
     for row in view.measured() {
         let padded = format!("{:<longest$}", name(row));
         let median = ranked::median(view, row);
-        let text = format!("{padded}  {:>10}  {}", figure(page, row, &median), bar(page, view, row, room));
+        let text =
+            format!("{padded}  {:>10}  {}", figure(page, row, &median), bar(page, view, row, room));
         page.line(&text);
     }
 }
 
 /// A bar of the ranked figure in eighths of a column; hatched for what is not ranked.
 fn bar(page: &Page, view: &View, row: &Row, room: usize) -> String {
-    let most = view.measured().filter_map(|row| row.ranked).map(|figure| figure.median).fold(0.0, f64::max);
-    let Some(value) = row.ranked.map(|figure| figure.median).filter(|_| most > 0.0) else { return String::new() };
+    let most = view
+        .measured()
+        .filter_map(|row| row.ranked)
+        .map(|figure| figure.median)
+        .fold(0.0, f64::max);
+    let Some(value) = row.ranked.map(|figure| figure.median).filter(|_| most > 0.0) else {
+        return String::new();
+    };
     if row.verdict == Some(Verdict::Invalid) {
         return page.paint.dim(&"░".repeat((value / most * room as f64).round() as usize));
     }
@@ -165,7 +207,10 @@ fn bar(page: &Page, view: &View, row: &Row, room: usize) -> String {
 fn legend(page: &mut Page, view: &View) {
     let span = if is_open(view) { "response time" } else { "service time" };
     let times = if ranked::by_time(view) { "p50, max" } else { "p50, p99, max" };
-    let mut text = format!("{} {times}: {span}. CPU: 100 % is one core, whole process tree.", ranked::legend(view));
+    let mut text = format!(
+        "{} {times}: {span}. CPU: 100 % is one core, whole process tree.",
+        ranked::legend(view)
+    );
     if view.measured().any(|row| row.at.is_some_and(|at| matches!(at, Step::Connections { .. }))) {
         text.push_str(" \"at\": the number of connections with the highest throughput, which the figures are of.");
     }
@@ -193,7 +238,9 @@ fn unranked(view: &View) -> String {
         text.push_str(" Without a p99: more than 1 % of what was due was never answered.");
     }
     if unranked.iter().any(|row| !is_invalid(row) && row.ranked.is_some()) {
-        text.push_str(" Without a rank: a single short trial has no interval; repeat it (--repeat 3).");
+        text.push_str(
+            " Without a rank: a single short trial has no interval; repeat it (--repeat 3).",
+        );
     }
     text
 }

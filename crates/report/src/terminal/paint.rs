@@ -9,7 +9,11 @@ pub struct Paint {
 
 impl Paint {
     fn with(self, code: &str, text: &str) -> String {
-        if self.colour && !text.trim().is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.into() }
+        if self.colour && !text.trim().is_empty() {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.into()
+        }
     }
 
     pub fn bold(self, text: &str) -> String {
@@ -61,7 +65,8 @@ pub fn visible(text: &str) -> usize {
     count
 }
 
-/// The text in lines of at most `room` columns, broken at blanks; a word that is longer stays whole.
+/// The text in lines of at most `room` columns, broken at blanks; a word that is longer stays
+/// whole.
 pub fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -96,7 +101,13 @@ mod tests {
     fn escapes_take_no_room_and_words_stay_whole() {
         let red = Paint { colour: true }.verdict(Verdict::Invalid, "INVALID");
         assert_eq!((visible(&red), red.len() > 7), (7, true));
-        assert_eq!(wrap("one two three averyverylongword x", 9), ["one two", "three", "averyverylongword", "x"]);
-        assert_eq!((cut("javascript/express", 10), cut("go", 10)), ("javascrip…".into(), "go".into()));
+        assert_eq!(
+            wrap("one two three averyverylongword x", 9),
+            ["one two", "three", "averyverylongword", "x"]
+        );
+        assert_eq!(
+            (cut("javascript/express", 10), cut("go", 10)),
+            ("javascrip…".into(), "go".into())
+        );
     }
 }

@@ -78,7 +78,11 @@ fn without_result(page: &mut Page, view: &View) {
         };
         let what = match (row.unavailable, row.goodput_per_s.is_some()) {
             (true, _) => "unavailable".into(),
-            (false, true) => format!("{} at the stage \"{}\"", row.failed_in_words(view.run.repetitions), failure.stage.name()),
+            (false, true) => format!(
+                "{} at the stage \"{}\"",
+                row.failed_in_words(view.run.repetitions),
+                failure.stage.name()
+            ),
             (false, false) => format!("failed at the stage \"{}\"", failure.stage.name()),
         };
         page.paragraph("  ", &format!("{}: {what}: {}", row.target, failure.message));
@@ -107,7 +111,13 @@ fn printed(page: &mut Page, view: &View) {
     let over = table.reference_printed.as_deref().unwrap_or("reference");
     let own = format!("here ÷ {over}");
     let print = format!("print ÷ {over}");
-    let mut grid = Grid::default().left("in print").left("target").right("print").right(&print).right("here").right(&own);
+    let mut grid = Grid::default()
+        .left("in print")
+        .left("target")
+        .right("print")
+        .right(&print)
+        .right("here")
+        .right(&own);
     for row in &table.rows {
         let print = row.print_word.clone().unwrap_or_else(|| words::count(row.print));
         grid.row(vec![

@@ -24,9 +24,15 @@ pub fn write(page: &mut Page, view: &View) {
 
 fn by_connections(page: &mut Page, row: &Row, sweep: &Sweep) {
     page.heading(&format!("{} by connections", row.target));
-    // Below 90 columns the prediction of the response time, which follows from that of the throughput, is left to the other forms.
+    // Below 90 columns the prediction of the response time, which follows from that of the
+    // throughput, is left to the other forms.
     let wide = page.style.width >= 90;
-    let mut grid = Grid::default().right("connections").right("requests/s").right("predicted").right("error").right("mean resp.");
+    let mut grid = Grid::default()
+        .right("connections")
+        .right("requests/s")
+        .right("predicted")
+        .right("error")
+        .right("mean resp.");
     if wide {
         grid = grid.right("predicted").right("error");
     }
@@ -41,7 +47,10 @@ fn by_connections(page: &mut Page, row: &Row, sweep: &Sweep) {
             words::ns_f(point.response_time.mean_ns),
         ];
         if wide {
-            cells.extend([words::ns_f(prediction.map(|p| p.response_ns)), signed(prediction.and_then(|p| p.response_error))]);
+            cells.extend([
+                words::ns_f(prediction.map(|p| p.response_ns)),
+                signed(prediction.and_then(|p| p.response_error)),
+            ]);
         }
         cells.extend([words::ns(point.response_time.p99_ns), words::cores(point.target_cores)]);
         grid.row(cells);
@@ -49,7 +58,8 @@ fn by_connections(page: &mut Page, row: &Row, sweep: &Sweep) {
     grid.write(page, 2);
     if let Some(fit) = &sweep.fit {
         let law = &fit.law;
-        let peak = law.peak_n.map(|n| format!(", highest at {n:.0} connections")).unwrap_or_default();
+        let peak =
+            law.peak_n.map(|n| format!(", highest at {n:.0} connections")).unwrap_or_default();
         let explained = law.r_squared.map(|r| format!(", R² {r:.4}")).unwrap_or_default();
         let text = format!(
             "Universal Scalability Law: λ {} requests/s, σ {} (contention), κ {} (coherency){peak}{explained}.",
@@ -72,13 +82,21 @@ fn by_connections(page: &mut Page, row: &Row, sweep: &Sweep) {
 
 /// A parameter with its standard error.
 pub fn parameter(parameter: Parameter, digits: usize) -> String {
-    let error = parameter.standard_error.map(|error| format!(" ± {error:.digits$}")).unwrap_or_default();
+    let error =
+        parameter.standard_error.map(|error| format!(" ± {error:.digits$}")).unwrap_or_default();
     format!("{:.digits$}{error}", parameter.value)
 }
 
 fn search(page: &mut Page, row: &Row, sweep: &Sweep) {
     page.heading(&format!("{}: search for the highest rate", row.target));
-    let mut grid = Grid::default().right("offered/s").right("answered/s").right("p50").right("p99").right("max").right("errors").left("objective");
+    let mut grid = Grid::default()
+        .right("offered/s")
+        .right("answered/s")
+        .right("p50")
+        .right("p99")
+        .right("max")
+        .right("errors")
+        .left("objective");
     for point in &sweep.points {
         let held = match point.held {
             Some(true) => "held",
@@ -108,12 +126,20 @@ fn mark(point: &Point, text: &str) -> String {
 
 /// A relative error with its sign.
 pub fn signed(error: Option<f64>) -> String {
-    error.map_or_else(|| words::UNKNOWN.into(), |error| format!("{}{}", if error > 0.0 { "+" } else { "" }, words::percent(error)))
+    error.map_or_else(
+        || words::UNKNOWN.into(),
+        |error| format!("{}{}", if error > 0.0 { "+" } else { "" }, words::percent(error)),
+    )
 }
 
 fn phases(page: &mut Page, row: &Row) {
     page.heading(&format!("{} by phase", row.target));
-    let mut grid = Grid::default().left("phase").right("s").right("peak").right("requests/s").right("connect p99");
+    let mut grid = Grid::default()
+        .left("phase")
+        .right("s")
+        .right("peak")
+        .right("requests/s")
+        .right("connect p99");
     grid = grid.right("headers p50").right("p99").right("errors");
     for phase in &row.phases {
         grid.row(vec![

@@ -27,16 +27,25 @@ const STEPS_PER_HALVING: i32 = 4;
 /// Bins over the range that is looked at; more where it is wide.
 const BINS: f64 = 45.0;
 
-/// Bins to each factor of ten, so that about 45 cover what lies between the shortest span and the 99.9th percentile of all histograms; from
-/// 20 (neighbours differ by 12 %) to 200 (by 1.2 %, which the histograms' precision still carries).
+/// Bins to each factor of ten, so that about 45 cover what lies between the shortest span and the
+/// 99.9th percentile of all histograms; from 20 (neighbours differ by 12 %) to 200 (by 1.2 %, which
+/// the histograms' precision still carries).
 #[must_use]
 pub fn bins_per_decade<'a>(histograms: impl IntoIterator<Item = &'a Histogram>) -> f64 {
-    let ends = histograms.into_iter().filter_map(|histogram| Some((histogram.min_ns()?, histogram.quantile_ns(0.999)?)));
-    let (least, most) = ends.fold((u64::MAX, 0), |(least, most), (l, m)| (least.min(l), most.max(m)));
-    if most <= least { 20.0 } else { (BINS / (most as f64 / least.max(1) as f64).log10()).clamp(20.0, 200.0).round() }
+    let ends = histograms
+        .into_iter()
+        .filter_map(|histogram| Some((histogram.min_ns()?, histogram.quantile_ns(0.999)?)));
+    let (least, most) =
+        ends.fold((u64::MAX, 0), |(least, most), (l, m)| (least.min(l), most.max(m)));
+    if most <= least {
+        20.0
+    } else {
+        (BINS / (most as f64 / least.max(1) as f64).log10()).clamp(20.0, 200.0).round()
+    }
 }
 
-/// Quantiles with equal steps in the logarithm of `1 / (1 - q)`, as far as there are at least ten spans beyond one, then the maximum.
+/// Quantiles with equal steps in the logarithm of `1 / (1 - q)`, as far as there are at least ten
+/// spans beyond one, then the maximum.
 #[must_use]
 pub fn quantiles(histogram: &Histogram) -> Vec<QuantilePoint> {
     let count = histogram.count() as f64;
@@ -51,10 +60,15 @@ pub fn quantiles(histogram: &Histogram) -> Vec<QuantilePoint> {
     points
 }
 
-/// The distribution over bins of equal width on a logarithmic axis, empty bins between the first and the last included.
+/// The distribution over bins of equal width on a logarithmic axis, empty bins between the first
+/// and the last included.
 #[must_use]
 pub fn bins(histogram: &Histogram, per_decade: f64) -> Vec<Bin> {
-    let (Some(least), Some(most), total) = (histogram.min_ns(), histogram.max_ns(), histogram.count() as f64) else { return Vec::new() };
+    let (Some(least), Some(most), total) =
+        (histogram.min_ns(), histogram.max_ns(), histogram.count() as f64)
+    else {
+        return Vec::new();
+    };
     let index = |ns: u64| ((ns.max(1) as f64).log10() * per_decade).floor() as i64;
     let (first, last) = (index(least), index(most));
     let mut counts = vec![0u64; (last - first + 1) as usize];
@@ -62,7 +76,11 @@ pub fn bins(histogram: &Histogram, per_decade: f64) -> Vec<Bin> {
         counts[(index(ns).clamp(first, last) - first) as usize] += count;
     }
     let edge = |i: i64| 10f64.powf(i as f64 / per_decade);
-    let bin = |(i, count): (i64, u64)| Bin { from_ns: edge(i), to_ns: edge(i + 1), fraction: count as f64 / total };
+    let bin = |(i, count): (i64, u64)| Bin {
+        from_ns: edge(i),
+        to_ns: edge(i + 1),
+        fraction: count as f64 / total,
+    };
     (first..).zip(counts).map(bin).collect()
 }
 
@@ -89,7 +107,12 @@ mod tests {
         }
         let found = bins(&histogram, 20.0);
         assert!((found.iter().map(|bin| bin.fraction).sum::<f64>() - 1.0).abs() < 1e-9);
-        assert!(found.iter().any(|bin| bin.fraction == 0.5 && bin.from_ns <= 9_000.0 && bin.to_ns > 9_100.0), "{found:?}");
+        assert!(
+            found
+                .iter()
+                .any(|bin| bin.fraction == 0.5 && bin.from_ns <= 9_000.0 && bin.to_ns > 9_100.0),
+            "{found:?}"
+        );
         assert_eq!(bins(&Histogram::new(), 20.0), []);
     }
 }

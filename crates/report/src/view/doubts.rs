@@ -1,4 +1,5 @@
-//! Caveats by name over all targets, so that one advice stands once above the evidence of each target.
+//! Caveats by name over all targets, so that one advice stands once above the evidence of each
+//! target.
 use pippin_model::caveat::Severity;
 use pippin_stats::summary::CountedCaveat;
 use serde::{Deserialize, Serialize};
@@ -42,11 +43,18 @@ pub fn of(rows: &[Row]) -> Vec<Doubt> {
             if caveat.id == "no_result" && row.failure.is_some() {
                 continue;
             }
-            let found = doubts.iter_mut().find(|doubt| doubt.id == caveat.id && doubt.advice == caveat.advice);
+            let found = doubts
+                .iter_mut()
+                .find(|doubt| doubt.id == caveat.id && doubt.advice == caveat.advice);
             let doubt = match found {
                 Some(doubt) => doubt,
                 None => {
-                    doubts.push(Doubt { id: caveat.id.clone(), severity: caveat.severity, advice: caveat.advice.clone(), seen: Vec::new() });
+                    doubts.push(Doubt {
+                        id: caveat.id.clone(),
+                        severity: caveat.severity,
+                        advice: caveat.advice.clone(),
+                        seen: Vec::new(),
+                    });
                     let last = doubts.len() - 1;
                     &mut doubts[last]
                 }
@@ -68,7 +76,11 @@ fn evidence(counted: &CountedCaveat, trials: u32) -> String {
     match counted.trials {
         0 => counted.caveat.evidence.clone(),
         n if n == trials => counted.caveat.evidence.clone(),
-        _ => format!("{} ({})", counted.caveat.evidence, words::in_trials(&counted.repetitions, trials)),
+        _ => format!(
+            "{} ({})",
+            counted.caveat.evidence,
+            words::in_trials(&counted.repetitions, trials)
+        ),
     }
 }
 

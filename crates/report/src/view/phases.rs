@@ -35,13 +35,19 @@ pub struct PhaseRow {
 /// The phases of these trials of one target.
 #[must_use]
 pub fn of(trials: &[&TrialRecord]) -> Vec<PhaseRow> {
-    let Some(first) = trials.iter().find_map(|trial| trial.load.as_ref()) else { return Vec::new() };
+    let Some(first) = trials.iter().find_map(|trial| trial.load.as_ref()) else {
+        return Vec::new();
+    };
     let offset = first.measured_from_ns as f64 - first.started_ns as f64;
     first.phases.iter().map(|phase| phase_row(phase, offset, trials)).collect()
 }
 
 fn phase_row(first: &Phase, offset_ns: f64, trials: &[&TrialRecord]) -> PhaseRow {
-    let same = trials.iter().filter_map(|trial| trial.load.as_ref()).flat_map(|load| &load.phases).filter(|phase| phase.name == first.name);
+    let same = trials
+        .iter()
+        .filter_map(|trial| trial.load.as_ref())
+        .flat_map(|load| &load.phases)
+        .filter(|phase| phase.name == first.name);
     let mut all = Measured::default();
     for phase in same {
         all.add_repetition(&phase.measured);

@@ -53,8 +53,13 @@ const COLUMNS: [&str; 2] = ["requests_per_s", "peak_requests_per_s"];
 #[must_use]
 pub fn of(plan: &Plan, rows: &[Row]) -> Option<PrintedTable> {
     let published = plan.published.as_ref().filter(|published| !published.rows.is_empty())?;
-    let column = COLUMNS.iter().find(|column| published.rows.iter().any(|row| row.figures.contains_key(**column)))?;
-    let printed_reference = published.reference.as_ref().and_then(|name| published.rows.iter().find(|row| row.printed == *name));
+    let column = COLUMNS
+        .iter()
+        .find(|column| published.rows.iter().any(|row| row.figures.contains_key(**column)))?;
+    let printed_reference = published
+        .reference
+        .as_ref()
+        .and_then(|name| published.rows.iter().find(|row| row.printed == *name));
     let reference = printed_reference.and_then(|row| row.target.clone());
     let own_reference = reference.as_ref().and_then(|target| own_figure(rows, target));
     let print_reference = printed_reference.and_then(|row| row.figures.get(*column)).copied();
@@ -69,7 +74,12 @@ pub fn of(plan: &Plan, rows: &[Row]) -> Option<PrintedTable> {
             print_ratio: over(print, print_reference),
             own_ratio: over(own, own_reference),
             print_word: row.words.get(*column).cloned(),
-            remarks: row.words.iter().filter(|(name, _)| *name != column).map(|(_, word)| word.clone()).collect(),
+            remarks: row
+                .words
+                .iter()
+                .filter(|(name, _)| *name != column)
+                .map(|(_, word)| word.clone())
+                .collect(),
         }
     });
     Some(PrintedTable {
@@ -87,16 +97,25 @@ fn over(figure: Option<f64>, reference: Option<f64>) -> Option<f64> {
 }
 
 fn own_figure(rows: &[Row], target: &TargetId) -> Option<f64> {
-    let row = rows.iter().find(|row| row.target == *target && row.verdict != Some(pippin_model::caveat::Verdict::Invalid))?;
+    let row = rows.iter().find(|row| {
+        row.target == *target && row.verdict != Some(pippin_model::caveat::Verdict::Invalid)
+    })?;
     row.goodput_per_s.as_ref().map(|figure| figure.median)
 }
 
-/// One's own figure of a printed row: of the target that stands for it, or, where print's rows are the points of a sweep, of that point of
-/// the target that the table is about.
+/// One's own figure of a printed row: of the target that stands for it, or, where print's rows are
+/// the points of a sweep, of that point of the target that the table is about.
 fn own_figure_for(published: &Published, row: &PublishedRow, rows: &[Row]) -> Option<f64> {
-    let Some(connections) = row.figures.get("connections") else { return own_figure(rows, row.target.as_ref()?) };
-    let target = row.target.as_ref().or_else(|| published.rows.iter().find_map(|row| row.target.as_ref()))?;
+    let Some(connections) = row.figures.get("connections") else {
+        return own_figure(rows, row.target.as_ref()?);
+    };
+    let target = row
+        .target
+        .as_ref()
+        .or_else(|| published.rows.iter().find_map(|row| row.target.as_ref()))?;
     let points = &rows.iter().find(|row| row.target == *target)?.sweep.as_ref()?.points;
-    let same = |point: &&Point| matches!(point.at, Step::Connections { .. }) && size(point.at) == *connections;
+    let same = |point: &&Point| {
+        matches!(point.at, Step::Connections { .. }) && size(point.at) == *connections
+    };
     points.iter().find(same)?.goodput_per_s
 }

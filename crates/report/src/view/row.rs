@@ -1,7 +1,9 @@
 //! One target of a run.
 use pippin_model::caveat::Verdict;
 use pippin_model::histogram::Summary;
-use pippin_model::load_result::{ByteCounts, ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StatusCounts};
+use pippin_model::load_result::{
+    ByteCounts, ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StatusCounts,
+};
 use pippin_model::plan::Price;
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
@@ -32,10 +34,11 @@ pub struct Row {
     pub target: TargetId,
     /// Its framework, as its community writes it.
     pub framework: Option<String>,
-    /// Its rank; shared with those it cannot be told apart from; `None` if it is INVALID or has no result.
+    /// Its rank; shared with those it cannot be told apart from; `None` if it is INVALID or has no
+    /// result.
     pub rank: Option<u32>,
-    /// The figure by which it is ranked (see the run's `ranked_by`): answers per second, or nanoseconds of response time, of which the best is
-    /// the lowest.
+    /// The figure by which it is ranked (see the run's `ranked_by`): answers per second, or
+    /// nanoseconds of response time, of which the best is the lowest.
     #[serde(default)]
     pub ranked: Option<Figure>,
     /// The worst verdict of its trials; `None` if it has no trial.
@@ -43,7 +46,8 @@ pub struct Row {
     /// The repetitions that are INVALID by themselves, counted from 1: each makes the row INVALID.
     #[serde(default)]
     pub invalid_repetitions: Vec<u32>,
-    /// The point of a sweep or of a capacity search at which the figures below were taken; `None` for the other kinds.
+    /// The point of a sweep or of a capacity search at which the figures below were taken; `None`
+    /// for the other kinds.
     pub at: Option<Step>,
     /// Complete and right answers per second.
     pub goodput_per_s: Option<Figure>,
@@ -158,13 +162,24 @@ pub fn rows<R: Rng + ?Sized>(record: &RunRecord, rng: &mut R) -> Vec<Row> {
             targets.push(trial.spec.target.clone());
         }
     }
-    let entries: Vec<Entry> = targets.iter().map(|target| Entry::of(record, target, &summaries, &found)).collect();
+    let entries: Vec<Entry> =
+        targets.iter().map(|target| Entry::of(record, target, &summaries, &found)).collect();
     let ranks = ranks_of(&entries, rng);
-    let per_decade = bins_per_decade(entries.iter().filter_map(|entry| entry.summary).map(|summary| &summary.spans.response_time));
-    let mut rows: Vec<Row> = entries.iter().zip(ranks).map(|(entry, rank)| entry.row(record, rank, per_decade)).collect();
+    let per_decade = bins_per_decade(
+        entries
+            .iter()
+            .filter_map(|entry| entry.summary)
+            .map(|summary| &summary.spans.response_time),
+    );
+    let mut rows: Vec<Row> = entries
+        .iter()
+        .zip(ranks)
+        .map(|(entry, rank)| entry.row(record, rank, per_decade))
+        .collect();
     let better = RankedBy::of(&record.header.plan.profile).better();
     rows.sort_by(|a, b| {
-        let place = |row: &Row| (row.goodput_per_s.is_none(), row.rank.is_none(), row.ranked.is_none());
+        let place =
+            |row: &Row| (row.goodput_per_s.is_none(), row.rank.is_none(), row.ranked.is_none());
         let median = |row: &Row| row.ranked.map_or(0.0, |figure| figure.median);
         place(a).cmp(&place(b)).then_with(|| match better {
             Better::More => median(b).total_cmp(&median(a)),
@@ -174,16 +189,24 @@ pub fn rows<R: Rng + ?Sized>(record: &RunRecord, rng: &mut R) -> Vec<Row> {
     rows
 }
 
-/// Ranks by the headline. Where targets have their headline at different steps, the summaries' own ranks (within a step) do not serve; profiles
-/// with steps are ranked by goodput.
+/// Ranks by the headline. Where targets have their headline at different steps, the summaries' own
+/// ranks (within a step) do not serve; profiles with steps are ranked by goodput.
 fn ranks_of<R: Rng + ?Sized>(entries: &[Entry], rng: &mut R) -> Vec<Option<u32>> {
     if entries.iter().all(|entry| entry.summary.is_none_or(|summary| summary.step.is_none())) {
-        return entries.iter().map(|entry| entry.summary.and_then(|summary| summary.rank)).collect();
+        return entries
+            .iter()
+            .map(|entry| entry.summary.and_then(|summary| summary.rank))
+            .collect();
     }
     let sample = |trial: &&TrialRecord| RankedBy::Goodput.sample(trial.load.as_ref()?);
-    let samples: Vec<Vec<Sample>> = entries.iter().map(|entry| entry.headline.iter().filter_map(sample).collect()).collect();
+    let samples: Vec<Vec<Sample>> =
+        entries.iter().map(|entry| entry.headline.iter().filter_map(sample).collect()).collect();
     let verdict = |entry: &Entry| entry.summary.map_or(Verdict::Invalid, |summary| summary.verdict);
-    let contenders: Vec<Contender> = entries.iter().zip(&samples).map(|(entry, samples)| Contender { samples, verdict: verdict(entry) }).collect();
+    let contenders: Vec<Contender> = entries
+        .iter()
+        .zip(&samples)
+        .map(|(entry, samples)| Contender { samples, verdict: verdict(entry) })
+        .collect();
     ranks(&contenders, Better::More, rng)
 }
 
@@ -198,13 +221,25 @@ struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    fn of(record: &'a RunRecord, target: &TargetId, summaries: &'a [TargetSummary], found: &[FoundSweep]) -> Self {
+    fn of(
+        record: &'a RunRecord,
+        target: &TargetId,
+        summaries: &'a [TargetSummary],
+        found: &[FoundSweep],
+    ) -> Self {
         let profile = &record.header.plan.profile;
-        let trials: Vec<&TrialRecord> = record.trials.iter().filter(|trial| trial.spec.target == *target).collect();
-        let own: Vec<&TargetSummary> = summaries.iter().filter(|summary| summary.target == *target).collect();
-        let sweep = sweep::of(profile, &own, &trials, found.iter().find(|found| found.target == *target));
+        let trials: Vec<&TrialRecord> =
+            record.trials.iter().filter(|trial| trial.spec.target == *target).collect();
+        let own: Vec<&TargetSummary> =
+            summaries.iter().filter(|summary| summary.target == *target).collect();
+        let sweep =
+            sweep::of(profile, &own, &trials, found.iter().find(|found| found.target == *target));
         let summary = sweep::headline(profile, &own, sweep.as_ref());
-        let headline = trials.iter().copied().filter(|trial| summary.is_some_and(|summary| trial.spec.step == summary.step)).collect();
+        let headline = trials
+            .iter()
+            .copied()
+            .filter(|trial| summary.is_some_and(|summary| trial.spec.step == summary.step))
+            .collect();
         Self { target: target.clone(), trials, headline, summary, sweep }
     }
 
@@ -216,14 +251,23 @@ impl<'a> Entry<'a> {
         let spans = self.summary.map(|summary| &summary.spans).unwrap_or(&all.spans);
         Row {
             target: self.target.clone(),
-            framework: info.and_then(|info| info.manifest.as_ref()).map(|manifest| manifest.framework.clone()),
+            framework: info
+                .and_then(|info| info.manifest.as_ref())
+                .map(|manifest| manifest.framework.clone()),
             rank,
             ranked: self.summary.and_then(|summary| summary.ranked),
             verdict: self.summary.map(|summary| summary.verdict),
-            invalid_repetitions: self.summary.map(|summary| summary.invalid_repetitions.clone()).unwrap_or_default(),
+            invalid_repetitions: self
+                .summary
+                .map(|summary| summary.invalid_repetitions.clone())
+                .unwrap_or_default(),
             at: self.summary.and_then(|summary| summary.step),
             goodput_per_s: self.summary.and_then(|summary| summary.goodput_per_s),
-            goodput_of_repetitions: self.headline.iter().filter_map(|trial| trial.load.as_ref()?.measured.goodput_per_s()).collect(),
+            goodput_of_repetitions: self
+                .headline
+                .iter()
+                .filter_map(|trial| trial.load.as_ref()?.measured.goodput_per_s())
+                .collect(),
             throughput_per_s: self.summary.and_then(|summary| summary.throughput_per_s),
             spans: SpanSummaries::of(spans),
             response_quantiles: quantiles(&spans.response_time),
@@ -253,7 +297,11 @@ impl<'a> Entry<'a> {
 
 /// Those of which any step failed.
 fn failed_repetitions(trials: &[&TrialRecord]) -> Vec<u32> {
-    let mut found: Vec<u32> = trials.iter().filter(|trial| trial.failure.is_some()).map(|trial| trial.spec.repetition + 1).collect();
+    let mut found: Vec<u32> = trials
+        .iter()
+        .filter(|trial| trial.failure.is_some())
+        .map(|trial| trial.spec.repetition + 1)
+        .collect();
     found.dedup();
     found
 }
@@ -272,7 +320,10 @@ impl Row {
     pub fn failed_in_words(&self, planned: u32) -> String {
         match self.failed_repetitions.as_slice() {
             [one] => format!("repetition {one} of {planned} failed"),
-            some => format!("repetitions {} of {planned} failed", some.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+            some => format!(
+                "repetitions {} of {planned} failed",
+                some.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+            ),
         }
     }
 }
@@ -306,7 +357,9 @@ fn median_of(trials: &[&TrialRecord], figure: impl Fn(&TrialRecord) -> Option<f6
 }
 
 fn usage_figures(trials: &[&TrialRecord], summary: Option<&TargetSummary>) -> UsageFigures {
-    let usage = |figure: fn(&Usage) -> Option<f64>| median_of(trials, |trial| figure(trial.usage.as_ref()?));
+    let usage = |figure: fn(&Usage) -> Option<f64>| {
+        median_of(trials, |trial| figure(trial.usage.as_ref()?))
+    };
     let per_answer = |figure: fn(&Usage) -> Option<u64>| {
         median_of(trials, |trial| {
             let completed = trial.load.as_ref()?.measured.requests.completed;
@@ -326,7 +379,9 @@ fn usage_figures(trials: &[&TrialRecord], summary: Option<&TargetSummary>) -> Us
         steal_cores: usage(|usage| usage.steal_cores),
         target_rss_bytes: summary.and_then(|summary| summary.rss_max_bytes),
         target_pss_bytes: summary.and_then(|summary| summary.pss_max_bytes),
-        services_rss_bytes: usage(|usage| usage.roles.get(&Role::Services)?.rss_max_bytes.map(|bytes| bytes as f64)),
+        services_rss_bytes: usage(|usage| {
+            usage.roles.get(&Role::Services)?.rss_max_bytes.map(|bytes| bytes as f64)
+        }),
         target_processes: usage(|usage| usage.roles.get(&Role::Target)?.processes.map(f64::from)),
         target_threads: summary.and_then(|summary| summary.threads),
         log_bytes_per_request: per_answer(|usage| usage.log_bytes),
@@ -338,7 +393,9 @@ fn usage_figures(trials: &[&TrialRecord], summary: Option<&TargetSummary>) -> Us
 }
 
 fn cost_figures(summary: Option<&TargetSummary>, price: Option<&Price>) -> CostFigures {
-    let cpu = |role: Role| summary.and_then(|summary| summary.cpu_seconds_per_million.get(&role).copied());
+    let cpu = |role: Role| {
+        summary.and_then(|summary| summary.cpu_seconds_per_million.get(&role).copied())
+    };
     let (target, services) = (cpu(Role::Target), cpu(Role::Services));
     let served = target.map(|target| target + services.unwrap_or(0.0));
     CostFigures {

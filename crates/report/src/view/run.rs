@@ -71,16 +71,31 @@ impl RunFacts {
             cpus: first.map(|trial| {
                 let split = &trial.spec.cpus;
                 let shared = if split.is_shared() { " (shared)" } else { "" };
-                format!("target on CPU {}, generator on {}, services on {}{shared}", split.target, split.generator, split.services)
+                format!(
+                    "target on CPU {}, generator on {}, services on {}{shared}",
+                    split.target, split.generator, split.services
+                )
             }),
-            generator: load.map(|load| format!("{}, {} thread{}", load.io, load.threads, if load.threads == 1 { "" } else { "s" })),
+            generator: load.map(|load| {
+                format!(
+                    "{}, {} thread{}",
+                    load.io,
+                    load.threads,
+                    if load.threads == 1 { "" } else { "s" }
+                )
+            }),
         }
     }
 }
 
-/// A plan that the command line changed is no longer the published experiment, and says so wherever its load is told.
+/// A plan that the command line changed is no longer the published experiment, and says so wherever
+/// its load is told.
 fn with_changes(load: String, changed: &[String]) -> String {
-    if changed.is_empty() { load } else { format!("{load}; changed from the plan: {}", changed.join(", ")) }
+    if changed.is_empty() {
+        load
+    } else {
+        format!("{load}; changed from the plan: {}", changed.join(", "))
+    }
 }
 
 /// How load is applied, in words: `closed loop, 10 connections, keep-alive, 30 s`.
@@ -93,32 +108,62 @@ pub fn in_words(profile: &Profile) -> String {
                 Stop::Requests(count) => format!("{} requests", format_count(*count as f64)),
             };
             let think = think.map(|spread| format!(", think time {spread}")).unwrap_or_default();
-            format!("closed loop, {connections} connections{think}, {}, {end}{}", keep(*keep_alive), warm(*warm_up))
+            format!(
+                "closed loop, {connections} connections{think}, {}, {end}{}",
+                keep(*keep_alive),
+                warm(*warm_up)
+            )
         }
         Profile::Open { rate_per_s, arrivals, connections, ramp_ns, duration_ns, keep_alive } => {
             let arrivals = match arrivals {
                 Arrivals::Constant => "constant",
                 Arrivals::Poisson => "Poisson",
             };
-            let ramp = if *ramp_ns > 0 { format!(" after a ramp of {}", seconds(*ramp_ns)) } else { String::new() };
+            let ramp = if *ramp_ns > 0 {
+                format!(" after a ramp of {}", seconds(*ramp_ns))
+            } else {
+                String::new()
+            };
             let rate = format_count(*rate_per_s);
-            format!("open loop, {rate} requests/s ({arrivals}) over at most {connections} connections, {}, {}{ramp}", keep(*keep_alive), seconds(*duration_ns))
+            format!(
+                "open loop, {rate} requests/s ({arrivals}) over at most {connections} connections, {}, {}{ramp}",
+                keep(*keep_alive),
+                seconds(*duration_ns)
+            )
         }
-        Profile::Devices { devices, requests_per_device, think, ramp_up_ns, sustain_ns, ramp_down_ns } => {
-            let (up, full, down) = (seconds(*ramp_up_ns), seconds(*sustain_ns), seconds(*ramp_down_ns));
+        Profile::Devices {
+            devices,
+            requests_per_device,
+            think,
+            ramp_up_ns,
+            sustain_ns,
+            ramp_down_ns,
+        } => {
+            let (up, full, down) =
+                (seconds(*ramp_up_ns), seconds(*sustain_ns), seconds(*ramp_down_ns));
             let devices = format_count(f64::from(*devices));
-            format!("{devices} devices, {requests_per_device} requests each, think time {think}; {up} ramp up, {full} sustained, {down} ramp down")
+            format!(
+                "{devices} devices, {requests_per_device} requests each, think time {think}; {up} ramp up, {full} sustained, {down} ramp down"
+            )
         }
         Profile::Sweep { connections, duration_ns, keep_alive, warm_up } => {
             let points: Vec<String> = connections.iter().map(ToString::to_string).collect();
-            format!("closed loop at {} connections in turn, {}, {} each{}", points.join(", "), keep(*keep_alive), seconds(*duration_ns), warm(*warm_up))
+            format!(
+                "closed loop at {} connections in turn, {}, {} each{}",
+                points.join(", "),
+                keep(*keep_alive),
+                seconds(*duration_ns),
+                warm(*warm_up)
+            )
         }
-        Profile::Capacity { objective, start_rate_per_s, connections, duration_ns, precision } => format!(
-            "search for the highest rate with {objective}, from {} requests/s over at most {connections} connections, steps of {}, to {}",
-            format_count(*start_rate_per_s),
-            seconds(*duration_ns),
-            crate::words::percent(*precision)
-        ),
+        Profile::Capacity { objective, start_rate_per_s, connections, duration_ns, precision } => {
+            format!(
+                "search for the highest rate with {objective}, from {} requests/s over at most {connections} connections, steps of {}, to {}",
+                format_count(*start_rate_per_s),
+                seconds(*duration_ns),
+                crate::words::percent(*precision)
+            )
+        }
     }
 }
 

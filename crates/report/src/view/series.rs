@@ -20,7 +20,8 @@ pub struct Series {
 /// One window.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LoadPoint {
-    /// The middle of the window in seconds after the start of the measured part; negative in the warm-up.
+    /// The middle of the window in seconds after the start of the measured part; negative in the
+    /// warm-up.
     pub at_s: f64,
     /// Complete answers per second.
     pub throughput_per_s: f64,
@@ -58,7 +59,11 @@ impl Series {
             repetition: record.spec.repetition + 1,
             step: record.spec.step,
             load: load_points(load),
-            usage: record.samples.windows(2).filter_map(|pair| usage_point(load, &pair[0], &pair[1])).collect(),
+            usage: record
+                .samples
+                .windows(2)
+                .filter_map(|pair| usage_point(load, &pair[0], &pair[1]))
+                .collect(),
         })
     }
 }

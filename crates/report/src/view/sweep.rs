@@ -22,7 +22,8 @@ pub struct Sweep {
     pub points: Vec<Point>,
     /// The fit of the Universal Scalability Law; `None` where it cannot be made.
     pub fit: Option<Fit>,
-    /// The number of connections at which more of them stop paying; `None` where it was not reached.
+    /// The number of connections at which more of them stop paying; `None` where it was not
+    /// reached.
     pub knee: Option<f64>,
     /// How many requests are served at a time, where throughput is flat while the queue grows.
     pub served_at_a_time: Option<f64>,
@@ -86,14 +87,27 @@ impl Sweep {
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
         let Some(fit) = &self.fit else { return Vec::new() };
-        let doubted: Vec<&Point> = self.points.iter().filter(|point| point.verdict != Verdict::Valid).collect();
+        let doubted: Vec<&Point> =
+            self.points.iter().filter(|point| point.verdict != Verdict::Valid).collect();
         let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
         for reason in doubted.iter().flat_map(|point| &point.reasons) {
             *reasons.entry(reason).or_default() += 1;
         }
-        let reasons: Vec<String> = reasons.into_iter().map(|(reason, points)| format!("{reason} ({points})")).collect();
-        let of_points = (!doubted.is_empty()).then(|| format!("{} of {} points are not VALID: {}.", doubted.len(), self.points.len(), reasons.join(", ")));
-        let measured: Vec<usl::Point> = self.points.iter().filter_map(|point| Some(usl::Point { n: size(point.at), x: point.goodput_per_s? })).collect();
+        let reasons: Vec<String> =
+            reasons.into_iter().map(|(reason, points)| format!("{reason} ({points})")).collect();
+        let of_points = (!doubted.is_empty()).then(|| {
+            format!(
+                "{} of {} points are not VALID: {}.",
+                doubted.len(),
+                self.points.len(),
+                reasons.join(", ")
+            )
+        });
+        let measured: Vec<usl::Point> = self
+            .points
+            .iter()
+            .filter_map(|point| Some(usl::Point { n: size(point.at), x: point.goodput_per_s? }))
+            .collect();
         let of_law = fit.law.misses_too_far(&measured).map(|miss| {
             let miss = words::percent(miss);
             format!("The law misses the points by {miss} in the median: it does not describe them, and neither its parameters nor the knee can be relied on.")
@@ -104,12 +118,28 @@ impl Sweep {
 
 /// The summary that makes the headline of a target; `None` without one.
 ///
-/// A sweep's headline is its best point, a capacity search's the highest offered rate that kept the objective; points that are INVALID only
-/// where there is no other.
-pub(super) fn headline<'a>(profile: &Profile, summaries: &[&'a TargetSummary], sweep: Option<&Sweep>) -> Option<&'a TargetSummary> {
-    let (Profile::Sweep { .. } | Profile::Capacity { .. }) = profile else { return summaries.first().copied() };
-    let held = |summary: &TargetSummary| sweep.and_then(|sweep| sweep.points.iter().find(|point| Some(point.at) == summary.step)?.held) != Some(false);
-    let key = |summary: &TargetSummary| (summary.verdict != Verdict::Invalid, held(summary), summary.goodput_per_s.map_or(f64::MIN, |figure| figure.median));
+/// A sweep's headline is its best point, a capacity search's the highest offered rate that kept the
+/// objective; points that are INVALID only where there is no other.
+pub(super) fn headline<'a>(
+    profile: &Profile,
+    summaries: &[&'a TargetSummary],
+    sweep: Option<&Sweep>,
+) -> Option<&'a TargetSummary> {
+    let (Profile::Sweep { .. } | Profile::Capacity { .. }) = profile else {
+        return summaries.first().copied();
+    };
+    let held = |summary: &TargetSummary| {
+        sweep.and_then(|sweep| {
+            sweep.points.iter().find(|point| Some(point.at) == summary.step)?.held
+        }) != Some(false)
+    };
+    let key = |summary: &TargetSummary| {
+        (
+            summary.verdict != Verdict::Invalid,
+            held(summary),
+            summary.goodput_per_s.map_or(f64::MIN, |figure| figure.median),
+        )
+    };
     summaries.iter().copied().max_by(|a, b| {
         let (a, b) = (key(a), key(b));
         (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2))
@@ -117,18 +147,25 @@ pub(super) fn headline<'a>(profile: &Profile, summaries: &[&'a TargetSummary], s
 }
 
 /// The points of one target; `None` if the profile has none.
-pub(super) fn of(profile: &Profile, summaries: &[&TargetSummary], trials: &[&TrialRecord], found: Option<&FoundSweep>) -> Option<Sweep> {
+pub(super) fn of(
+    profile: &Profile,
+    summaries: &[&TargetSummary],
+    trials: &[&TrialRecord],
+    found: Option<&FoundSweep>,
+) -> Option<Sweep> {
     let objective = match profile {
         Profile::Sweep { .. } => None,
         Profile::Capacity { objective, .. } => Some(objective),
         _ => return None,
     };
-    let mut points: Vec<Point> = summaries.iter().filter_map(|summary| point(summary, objective, trials)).collect();
+    let mut points: Vec<Point> =
+        summaries.iter().filter_map(|summary| point(summary, objective, trials)).collect();
     points.sort_by(|a, b| size(a.at).total_cmp(&size(b.at)));
     if points.is_empty() {
         return None;
     }
-    let sweep = Sweep { points, fit: None, knee: None, served_at_a_time: None, capacity_per_s: None };
+    let sweep =
+        Sweep { points, fit: None, knee: None, served_at_a_time: None, capacity_per_s: None };
     Some(match (objective, found) {
         (Some(_), _) => with_capacity(sweep),
         (None, Some(found)) => with_law(sweep, found),
@@ -136,7 +173,11 @@ pub(super) fn of(profile: &Profile, summaries: &[&TargetSummary], trials: &[&Tri
     })
 }
 
-fn point(summary: &TargetSummary, objective: Option<&Objective>, trials: &[&TrialRecord]) -> Option<Point> {
+fn point(
+    summary: &TargetSummary,
+    objective: Option<&Objective>,
+    trials: &[&TrialRecord],
+) -> Option<Point> {
     let missed = objective.map(|objective| missed(objective, summary, trials));
     Some(Point {
         at: summary.step?,
@@ -160,12 +201,19 @@ fn point(summary: &TargetSummary, objective: Option<&Objective>, trials: &[&Tria
 
 /// What the trials at this step missed.
 fn missed(objective: &Objective, summary: &TargetSummary, trials: &[&TrialRecord]) -> Vec<String> {
-    let here = trials.iter().filter(|trial| trial.spec.step == summary.step).filter_map(|trial| trial.load.as_ref());
+    let here = trials
+        .iter()
+        .filter(|trial| trial.spec.step == summary.step)
+        .filter_map(|trial| trial.load.as_ref());
     here.flat_map(|load| misses(objective, &load.measured)).collect()
 }
 
 fn with_capacity(mut sweep: Sweep) -> Sweep {
-    let first_failed = sweep.points.iter().position(|point| point.held == Some(false)).unwrap_or(sweep.points.len());
+    let first_failed = sweep
+        .points
+        .iter()
+        .position(|point| point.held == Some(false))
+        .unwrap_or(sweep.points.len());
     sweep.capacity_per_s = sweep.points[..first_failed].last().map(|point| size(point.at));
     sweep
 }
@@ -173,7 +221,9 @@ fn with_capacity(mut sweep: Sweep) -> Sweep {
 /// Adds what the statistics found: predictions, the law, the knee, the number served at a time.
 fn with_law(mut sweep: Sweep, found: &FoundSweep) -> Sweep {
     for foretold in &found.foretold {
-        if let Some(point) = sweep.points.iter_mut().find(|point| size(point.at) == foretold.measured.n) {
+        if let Some(point) =
+            sweep.points.iter_mut().find(|point| size(point.at) == foretold.measured.n)
+        {
             point.prediction = foretold.prediction.map(|prediction| PredictionView {
                 throughput_per_s: prediction.throughput_per_s,
                 response_ns: prediction.response_time_ns,
@@ -189,11 +239,15 @@ fn with_law(mut sweep: Sweep, found: &FoundSweep) -> Sweep {
     sweep
 }
 
-/// The law at equal steps of the logarithm of the number of connections, over the range that was measured.
+/// The law at equal steps of the logarithm of the number of connections, over the range that was
+/// measured.
 fn curve(law: &Usl, points: &[usl::Point]) -> Vec<(f64, f64)> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Vec::new() };
     let steps = 60;
-    (0..=steps).map(|step| first.n * (last.n / first.n).powf(f64::from(step) / f64::from(steps))).map(|n| (n, law.throughput_at(n))).collect()
+    (0..=steps)
+        .map(|step| first.n * (last.n / first.n).powf(f64::from(step) / f64::from(steps)))
+        .map(|n| (n, law.throughput_at(n)))
+        .collect()
 }
 
 /// The number that a step is about.
@@ -212,7 +266,13 @@ mod tests {
 
     /// A sweep over points of which each has a throughput and, if it is in doubt, a reason.
     fn swept(points: &[(u32, f64, Option<&str>)]) -> Sweep {
-        let law = usl::fit(&points.iter().map(|(n, x, _)| usl::Point { n: f64::from(*n), x: *x }).collect::<Vec<_>>()).unwrap();
+        let law = usl::fit(
+            &points
+                .iter()
+                .map(|(n, x, _)| usl::Point { n: f64::from(*n), x: *x })
+                .collect::<Vec<_>>(),
+        )
+        .unwrap();
         let point = |(count, per_s, reason): &(u32, f64, Option<&str>)| Point {
             at: Step::Connections { count: *count },
             verdict: if reason.is_some() { Verdict::Suspect } else { Verdict::Valid },
@@ -226,7 +286,13 @@ mod tests {
             missed: Vec::new(),
         };
         let points = points.iter().map(point).collect();
-        Sweep { points, fit: Some(Fit { law, curve: Vec::new() }), knee: None, served_at_a_time: None, capacity_per_s: None }
+        Sweep {
+            points,
+            fit: Some(Fit { law, curve: Vec::new() }),
+            knee: None,
+            served_at_a_time: None,
+            capacity_per_s: None,
+        }
     }
 
     #[test]
@@ -237,9 +303,18 @@ mod tests {
 
     #[test]
     fn points_in_doubt_are_counted_with_their_reasons_and_a_law_that_misses_them_is_no_law() {
-        let stolen = [(1, 15_921.0, Some("steal")), (2, 52_693.0, None), (4, 47_617.0, None), (8, 15_960.0, Some("steal")), (16, 11_772.0, Some("spread"))];
+        let stolen = [
+            (1, 15_921.0, Some("steal")),
+            (2, 52_693.0, None),
+            (4, 47_617.0, None),
+            (8, 15_960.0, Some("steal")),
+            (16, 11_772.0, Some("spread")),
+        ];
         let doubts = swept(&stolen).doubts();
         assert_eq!(doubts[0], "3 of 5 points are not VALID: spread (1), steal (2).");
-        assert!(doubts[1].starts_with("The law misses the points by ") && doubts.len() == 2, "{doubts:?}");
+        assert!(
+            doubts[1].starts_with("The law misses the points by ") && doubts.len() == 2,
+            "{doubts:?}"
+        );
     }
 }

@@ -11,7 +11,8 @@ use crate::steady::arrived;
 
 /// By how much bodies may differ.
 const BODY_LIMIT: f64 = 0.10;
-/// By how much whole answers may differ before it is worth a note. The head of a small answer is most of it, and every server has another.
+/// By how much whole answers may differ before it is worth a note. The head of a small answer is
+/// most of it, and every server has another.
 const WIRE_LIMIT: f64 = 0.50;
 
 /// Bytes per complete answer.
@@ -29,7 +30,10 @@ impl AnswerSize {
     pub fn of(record: &TrialRecord) -> Option<Self> {
         let load = record.load.as_ref()?;
         let (answers, bytes) = (arrived(load) as f64, load.measured.bytes);
-        (answers > 0.0).then(|| Self { body: bytes.body as f64 / answers, wire: bytes.received as f64 / answers })
+        (answers > 0.0).then(|| Self {
+            body: bytes.body as f64 / answers,
+            wire: bytes.received as f64 / answers,
+        })
     }
 }
 
@@ -44,7 +48,8 @@ pub(crate) fn sizes_by_target(records: &[TrialRecord]) -> BTreeMap<TargetId, Ans
     sizes
 }
 
-/// Whether this target's bodies differ by more than 10 % from the median of all targets' so far (of two: from the other's).
+/// Whether this target's bodies differ by more than 10 % from the median of all targets' so far (of
+/// two: from the other's).
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     difference(AnswerSize::of(evidence.record)?, &evidence.context.other_answers)
 }
@@ -53,7 +58,8 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
     let sizes = sizes_by_target(records);
     for (target, size) in &sizes {
-        let others: Vec<AnswerSize> = sizes.iter().filter(|(other, _)| *other != target).map(|(_, size)| *size).collect();
+        let others: Vec<AnswerSize> =
+            sizes.iter().filter(|(other, _)| *other != target).map(|(_, size)| *size).collect();
         if let Some(caveat) = difference(*size, &others) {
             note(found, target, caveat);
         }
@@ -62,17 +68,43 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
 
 fn difference(own: AnswerSize, others: &[AnswerSize]) -> Option<Caveat> {
     // Of two targets neither is the odd one; of more, the median says what is usual.
-    let compared: Vec<AnswerSize> = if others.len() > 1 { others.iter().copied().chain([own]).collect() } else { others.to_vec() };
-    let usual = |what: fn(&AnswerSize) -> f64| median(&compared.iter().map(what).collect::<Vec<_>>()).filter(|m| *m > 0.0);
+    let compared: Vec<AnswerSize> = if others.len() > 1 {
+        others.iter().copied().chain([own]).collect()
+    } else {
+        others.to_vec()
+    };
+    let usual = |what: fn(&AnswerSize) -> f64| {
+        median(&compared.iter().map(what).collect::<Vec<_>>()).filter(|m| *m > 0.0)
+    };
     let (body, wire) = (usual(|size| size.body), usual(|size| size.wire));
-    let off = |own: f64, other: Option<f64>, limit: f64| other.map(|other| (other, own / other - 1.0)).filter(|(_, off)| off.abs() > limit);
+    let off = |own: f64, other: Option<f64>, limit: f64| {
+        other.map(|other| (other, own / other - 1.0)).filter(|(_, off)| off.abs() > limit)
+    };
     if let Some((other, off)) = off(own.body, body, BODY_LIMIT) {
-        let seen = format!("bodies of {:.0} bytes where the other targets have {other:.0} ({}; limit 10 %)", own.body, percent(off));
-        return Some(caveat("answer_size", Severity::Suspect, seen, "make the targets answer the same: a smaller answer is less work"));
+        let seen = format!(
+            "bodies of {:.0} bytes where the other targets have {other:.0} ({}; limit 10 %)",
+            own.body,
+            percent(off)
+        );
+        return Some(caveat(
+            "answer_size",
+            Severity::Suspect,
+            seen,
+            "make the targets answer the same: a smaller answer is less work",
+        ));
     }
     let (other, off) = off(own.wire, wire, WIRE_LIMIT)?;
-    let seen = format!("{:.0} bytes per answer on the wire where the other targets have {other:.0} ({}), with bodies alike", own.wire, percent(off));
-    Some(caveat("answer_overhead", Severity::Note, seen, "the head makes the difference: see which fields the server adds by default"))
+    let seen = format!(
+        "{:.0} bytes per answer on the wire where the other targets have {other:.0} ({}), with bodies alike",
+        own.wire,
+        percent(off)
+    );
+    Some(caveat(
+        "answer_overhead",
+        Severity::Note,
+        seen,
+        "the head makes the difference: see which fields the server adds by default",
+    ))
 }
 
 #[cfg(test)]
@@ -84,7 +116,11 @@ mod tests {
     fn against(body: f64, wire: f64) -> Option<Caveat> {
         // The record's answers have 12 bytes of body and 150 on the wire.
         let others = vec![AnswerSize { body, wire }; 3];
-        judged_in(judge, &TestRecord::hello().build(), &Context { other_answers: others, ..Context::default() })
+        judged_in(
+            judge,
+            &TestRecord::hello().build(),
+            &Context { other_answers: others, ..Context::default() },
+        )
     }
 
     #[test]
@@ -102,14 +138,22 @@ mod tests {
     #[test]
     fn answers_to_requests_from_before_do_not_enlarge_the_others() {
         // 587 answers came, of which 100 belong to requests of the warm-up.
-        let mut slow = TestRecord::hello().connections(100).seconds(60).completed(487).windows(|s| if s % 5 == 0 { 9.0 } else { 10.0 }).build();
+        let mut slow = TestRecord::hello()
+            .connections(100)
+            .seconds(60)
+            .completed(487)
+            .windows(|s| if s % 5 == 0 { 9.0 } else { 10.0 })
+            .build();
         slow.load.as_mut().unwrap().measured.bytes.body = 588 * 12;
         assert!((AnswerSize::of(&slow).unwrap().body - 12.0).abs() < 0.1);
     }
 
     #[test]
     fn over_a_run_the_odd_one_out_is_named() {
-        let mut records: Vec<_> = ["a/a", "b/b", "c/c"].iter().map(|target| TestRecord::hello().target(target).build()).collect();
+        let mut records: Vec<_> = ["a/a", "b/b", "c/c"]
+            .iter()
+            .map(|target| TestRecord::hello().target(target).build())
+            .collect();
         records[2].load.as_mut().unwrap().measured.bytes.body *= 2;
         let mut found = RunCaveats::new();
         judge_run(&records, &mut found);

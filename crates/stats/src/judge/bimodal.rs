@@ -1,4 +1,5 @@
-//! SUSPECT: the service times have two modes, so that no single figure describes them; or the mode at 40 ms of delayed acknowledgements.
+//! SUSPECT: the service times have two modes, so that no single figure describes them; or the mode
+//! at 40 ms of delayed acknowledgements.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::units::format_ns;
 use pippin_model::usage::Role;
@@ -12,24 +13,37 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     if found.len() < 2 {
         return None;
     }
-    let parts: Vec<String> = found.iter().map(|mode| format!("{} around {}", percent(mode.share), format_ns(mode.at_ns))).collect();
+    let parts: Vec<String> = found
+        .iter()
+        .map(|mode| format!("{} around {}", percent(mode.share), format_ns(mode.at_ns)))
+        .collect();
     let advice = "two kinds of answers are mixed (workers of unequal load, a pool, collection of garbage, a cache): read the quantiles, not the mean";
-    Some(caveat("bimodal", Severity::Suspect, format!("service times in {} modes: {}", found.len(), parts.join(", ")), advice))
+    Some(caveat(
+        "bimodal",
+        Severity::Suspect,
+        format!("service times in {} modes: {}", found.len(), parts.join(", ")),
+        advice,
+    ))
 }
 
 /// Cores above which a target that answers in 40 ms may just be slow.
 const WORKING: f64 = 0.5;
 
-/// Whether answers bunch 40 ms above the workload's own wait. If that is most of them, it is a sign only while the target idles: a queue may
-/// take 40 ms as well.
+/// Whether answers bunch 40 ms above the workload's own wait. If that is most of them, it is a sign
+/// only while the target idles: a queue may take 40 ms as well.
 pub fn judge_delayed_ack(evidence: &Evidence) -> Option<Caveat> {
-    let share = delayed_ack_share(&evidence.measured()?.spans.service_time, evidence.context.expected_delay)?;
+    let share = delayed_ack_share(
+        &evidence.measured()?.spans.service_time,
+        evidence.context.expected_delay,
+    )?;
     if share > 0.5 && evidence.cores(Role::Target).is_none_or(|cores| cores > WORKING) {
         return None;
     }
-    let advice =
-        "the server writes its answer in pieces and waits for an acknowledgement that TCP delays by 40 ms: set TCP_NODELAY, or write head and body at once";
-    let seen = format!("{} of the answers took 40 ms longer than they should (38 to 47 ms)", percent(share));
+    let advice = "the server writes its answer in pieces and waits for an acknowledgement that TCP delays by 40 ms: set TCP_NODELAY, or write head and body at once";
+    let seen = format!(
+        "{} of the answers took 40 ms longer than they should (38 to 47 ms)",
+        percent(share)
+    );
     Some(caveat("delayed_ack", Severity::Suspect, seen, advice))
 }
 
@@ -56,16 +70,27 @@ mod tests {
     #[test]
     fn two_humps_are_seen_and_a_tail_is_not() {
         let found = judged(judge, &with(&[(1.0, 6_000), (9.0, 4_000)])).unwrap();
-        assert!(found.evidence.contains("60.0 % around") && found.evidence.contains("40.0 % around"), "{}", found.evidence);
+        assert!(
+            found.evidence.contains("60.0 % around") && found.evidence.contains("40.0 % around"),
+            "{}",
+            found.evidence
+        );
         assert_eq!(judged(judge, &with(&[(1.0, 9_200), (9.0, 800)])), None);
         assert_eq!(judged(judge, &with(&[(1.0, 6_000), (1.5, 4_000)])), None);
     }
 
     #[test]
     fn forty_milliseconds_are_seen_and_thirty_are_not() {
-        assert_eq!(judged(judge_delayed_ack, &with(&[(0.3, 9_500), (41.0, 500)])).unwrap().severity, Severity::Suspect);
+        assert_eq!(
+            judged(judge_delayed_ack, &with(&[(0.3, 9_500), (41.0, 500)])).unwrap().severity,
+            Severity::Suspect
+        );
         assert_eq!(judged(judge_delayed_ack, &with(&[(0.3, 9_500), (30.0, 500)])), None);
-        assert_eq!(judged(judge_delayed_ack, &with(&[(0.3, 9_950), (41.0, 50)])), None, "less than 1 %");
+        assert_eq!(
+            judged(judge_delayed_ack, &with(&[(0.3, 9_950), (41.0, 50)])),
+            None,
+            "less than 1 %"
+        );
     }
 
     #[test]

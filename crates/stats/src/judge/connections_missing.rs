@@ -6,26 +6,42 @@ use crate::judge::evidence::{Evidence, caveat, whole};
 use crate::quantile::median;
 use crate::steady::measured_windows;
 
-/// The part of the connections that must be open at the typical window's end; a server that closes now and then has a few under way.
+/// The part of the connections that must be open at the typical window's end; a server that closes
+/// now and then has a few under way.
 const LIVE: f64 = 0.95;
 
-/// Whether the number of connections was never reached, or not kept up. Open loops take connections as they need them, and a load that ends
-/// after fewer requests than connections cannot use them all.
+/// Whether the number of connections was never reached, or not kept up. Open loops take connections
+/// as they need them, and a load that ends after fewer requests than connections cannot use them
+/// all.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let load = evidence.load()?;
     let counts = load.measured.connections;
     let asked = counts.asked;
-    if matches!(evidence.profile(), Profile::Open { .. } | Profile::Capacity { .. }) || evidence.counted_requests().is_some_and(|n| n < asked) {
+    if matches!(evidence.profile(), Profile::Open { .. } | Profile::Capacity { .. })
+        || evidence.counted_requests().is_some_and(|n| n < asked)
+    {
         return None;
     }
     let seen = if counts.peak < asked {
-        format!("{} connections asked for, {} open at the most", whole(asked as f64), whole(counts.peak as f64))
+        format!(
+            "{} connections asked for, {} open at the most",
+            whole(asked as f64),
+            whole(counts.peak as f64)
+        )
     } else {
-        let live = median(&measured_windows(load).map(|window| window.live_connections as f64).collect::<Vec<_>>())?;
+        let live = median(
+            &measured_windows(load)
+                .map(|window| window.live_connections as f64)
+                .collect::<Vec<_>>(),
+        )?;
         if evidence.keep_alive() == KeepAlive::Off || live >= LIVE * asked as f64 {
             return None;
         }
-        format!("{} connections asked for, {} open in the typical second", whole(asked as f64), whole(live))
+        format!(
+            "{} connections asked for, {} open in the typical second",
+            whole(asked as f64),
+            whole(live)
+        )
     };
     Some(caveat(
         "connections_missing",
@@ -44,9 +60,20 @@ mod tests {
     fn one_missing_connection_is_seen() {
         let mut record = TestRecord::hello().build();
         record.load.as_mut().unwrap().measured.connections.peak = 9;
-        assert!(judged(judge, &record).unwrap().evidence.contains("10 connections asked for, 9 open at the most"));
+        assert!(
+            judged(judge, &record)
+                .unwrap()
+                .evidence
+                .contains("10 connections asked for, 9 open at the most")
+        );
         let mut dying = TestRecord::hello().build();
-        dying.load.as_mut().unwrap().windows.iter_mut().for_each(|window| window.live_connections = 9);
+        dying
+            .load
+            .as_mut()
+            .unwrap()
+            .windows
+            .iter_mut()
+            .for_each(|window| window.live_connections = 9);
         assert!(judged(judge, &dying).unwrap().evidence.contains("typical second"));
     }
 
@@ -60,7 +87,13 @@ mod tests {
         open.load.as_mut().unwrap().measured.connections.peak = 1;
         assert_eq!(judged(judge, &open), None);
         let mut closing = TestRecord::hello().keep_alive(KeepAlive::Off).build();
-        closing.load.as_mut().unwrap().windows.iter_mut().for_each(|window| window.live_connections = 6);
+        closing
+            .load
+            .as_mut()
+            .unwrap()
+            .windows
+            .iter_mut()
+            .for_each(|window| window.live_connections = 6);
         assert_eq!(judged(judge, &closing), None);
     }
 }

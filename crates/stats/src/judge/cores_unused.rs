@@ -4,8 +4,9 @@ use pippin_model::caveat::{Caveat, Severity};
 use crate::bound::{Bound, cpu_bound};
 use crate::judge::evidence::{Evidence, caveat};
 
-/// Whether a saturated target keeps a whole number of processors busy that is less than it was given: one process where there are four. A
-/// target that waits keeps none busy, and fewer connections than processors cannot use them all.
+/// Whether a saturated target keeps a whole number of processors busy that is less than it was
+/// given: one process where there are four. A target that waits keeps none busy, and fewer
+/// connections than processors cannot use them all.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let Some(Bound::SomeOfItsCores { cores, given }) = cpu_bound(evidence) else { return None };
     let seen = format!("{cores:.2} of {given:.0} processors busy under a load that would use more");
@@ -20,16 +21,28 @@ mod tests {
 
     #[test]
     fn one_of_four_is_seen() {
-        assert!(judged(judge, &TestRecord::hello().target_cores(1.01, 4).build()).unwrap().evidence.starts_with("1.01 of 4"));
+        assert!(
+            judged(judge, &TestRecord::hello().target_cores(1.01, 4).build())
+                .unwrap()
+                .evidence
+                .starts_with("1.01 of 4")
+        );
         assert!(judged(judge, &TestRecord::hello().target_cores(2.0, 4).build()).is_some());
     }
 
     #[test]
     fn waiting_all_in_use_and_an_open_loop_are_silent() {
         for (cores, given) in [(0.3, 4), (3.9, 4), (1.0, 1), (1.5, 4)] {
-            assert_eq!(judged(judge, &TestRecord::hello().target_cores(cores, given).build()), None, "{cores} of {given}");
+            assert_eq!(
+                judged(judge, &TestRecord::hello().target_cores(cores, given).build()),
+                None,
+                "{cores} of {given}"
+            );
         }
         assert_eq!(judged(judge, &TestRecord::open(10_000.0).target_cores(1.0, 4).build()), None);
-        assert_eq!(judged(judge, &TestRecord::hello().connections(2).target_cores(1.0, 4).build()), None);
+        assert_eq!(
+            judged(judge, &TestRecord::hello().connections(2).target_cores(1.0, 4).build()),
+            None
+        );
     }
 }

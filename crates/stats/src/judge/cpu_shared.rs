@@ -6,7 +6,12 @@ use crate::judge::evidence::{Evidence, caveat};
 /// Whether roles share processors.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let cpus = &evidence.record.spec.cpus;
-    let seen = || format!("target on processors {}, generator on {}, services on {}", cpus.target, cpus.generator, cpus.services);
+    let seen = || {
+        format!(
+            "target on processors {}, generator on {}, services on {}",
+            cpus.target, cpus.generator, cpus.services
+        )
+    };
     cpus.is_shared().then(|| {
         caveat(
             "cpu_shared",
@@ -29,6 +34,9 @@ mod tests {
         record.spec.cpus.services = record.spec.cpus.generator.clone();
         assert_eq!(judged(judge, &record), None);
         record.spec.cpus.generator = CpuSet::parse("0-1").unwrap();
-        assert_eq!(judged(judge, &record).unwrap().evidence, "target on processors 0, generator on 0-1, services on 1");
+        assert_eq!(
+            judged(judge, &record).unwrap().evidence,
+            "target on processors 0, generator on 0-1, services on 1"
+        );
     }
 }

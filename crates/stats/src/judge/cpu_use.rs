@@ -10,12 +10,23 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let cores = evidence.cores(Role::Target)?;
     let given = given_cores(evidence)?;
     let (id, seen) = match cpu_bound(evidence) {
-        Some(Bound::SharedCores { busy, .. }) => {
-            ("cpu_bound", format!("CPU-bound: {cores:.2} of {given:.0} processors, which it shares and which are {:.0} % busy", busy * 100.0))
+        Some(Bound::SharedCores { busy, .. }) => (
+            "cpu_bound",
+            format!(
+                "CPU-bound: {cores:.2} of {given:.0} processors, which it shares and which are {:.0} % busy",
+                busy * 100.0
+            ),
+        ),
+        Some(Bound::AllItsCores { stolen, .. }) => (
+            "cpu_bound",
+            format!("CPU-bound: {cores:.2} of {given:.0} processors busy{}", taken(stolen)),
+        ),
+        Some(Bound::SomeOfItsCores { .. }) => {
+            ("cpu_bound", format!("CPU-bound: {cores:.2} of {given:.0} processors busy"))
         }
-        Some(Bound::AllItsCores { stolen, .. }) => ("cpu_bound", format!("CPU-bound: {cores:.2} of {given:.0} processors busy{}", taken(stolen))),
-        Some(Bound::SomeOfItsCores { .. }) => ("cpu_bound", format!("CPU-bound: {cores:.2} of {given:.0} processors busy")),
-        None => ("not_cpu_bound", format!("not CPU-bound: {cores:.2} of {given:.0} processors busy")),
+        None => {
+            ("not_cpu_bound", format!("not CPU-bound: {cores:.2} of {given:.0} processors busy"))
+        }
     };
     Some(caveat(id, Severity::Note, seen, "nothing to do"))
 }
@@ -27,12 +38,21 @@ mod tests {
 
     #[test]
     fn nine_tenths_are_bound_and_eight_are_not() {
-        assert_eq!(judged(judge, &TestRecord::hello().target_cores(0.92, 1).build()).unwrap().id, "cpu_bound");
-        assert_eq!(judged(judge, &TestRecord::hello().target_cores(0.8, 1).build()).unwrap().id, "not_cpu_bound");
+        assert_eq!(
+            judged(judge, &TestRecord::hello().target_cores(0.92, 1).build()).unwrap().id,
+            "cpu_bound"
+        );
+        assert_eq!(
+            judged(judge, &TestRecord::hello().target_cores(0.8, 1).build()).unwrap().id,
+            "not_cpu_bound"
+        );
         let mut stolen = TestRecord::hello().target_cores(0.8, 1).build();
         stolen.usage.as_mut().unwrap().stolen_by_cpu = [(0, 0.12)].into();
         let found = judged(judge, &stolen).unwrap();
-        assert_eq!((found.id.as_str(), found.evidence.as_str()), ("cpu_bound", "CPU-bound: 0.80 of 1 processors busy, and the hypervisor took 0.12"));
+        assert_eq!(
+            (found.id.as_str(), found.evidence.as_str()),
+            ("cpu_bound", "CPU-bound: 0.80 of 1 processors busy, and the hypervisor took 0.12")
+        );
         let mut unknown = TestRecord::hello().build();
         unknown.usage = None;
         assert_eq!(judged(judge, &unknown), None);

@@ -1,4 +1,5 @@
-//! INVALID: more errors than the plan allows. In a capacity search they are the finding and no doubt: NOTE.
+//! INVALID: more errors than the plan allows. In a capacity search they are the finding and no
+//! doubt: NOTE.
 use pippin_model::caveat::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
@@ -10,10 +11,25 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     if fraction <= evidence.context.errors_allowed {
         return None;
     }
-    let kinds: Vec<String> = measured.errors.iter().filter(|(_, n)| **n > 0).map(|(kind, n)| format!("{} {}", whole(*n as f64), kind.name())).collect();
-    let seen = format!("{} of the requests failed (limit {}): {}", percent(fraction), percent(evidence.context.errors_allowed), kinds.join(", "));
+    let kinds: Vec<String> = measured
+        .errors
+        .iter()
+        .filter(|(_, n)| **n > 0)
+        .map(|(kind, n)| format!("{} {}", whole(*n as f64), kind.name()))
+        .collect();
+    let seen = format!(
+        "{} of the requests failed (limit {}): {}",
+        percent(fraction),
+        percent(evidence.context.errors_allowed),
+        kinds.join(", ")
+    );
     let severity = if evidence.is_search_step() { Severity::Note } else { Severity::Invalid };
-    Some(caveat("errors", severity, seen, "lower the load or mend what fails; `errors_allowed` in the plan says how many are acceptable"))
+    Some(caveat(
+        "errors",
+        severity,
+        seen,
+        "lower the load or mend what fails; `errors_allowed` in the plan says how many are acceptable",
+    ))
 }
 
 #[cfg(test)]
@@ -27,14 +43,24 @@ mod tests {
     fn above_the_limit_is_invalid_and_at_it_is_not() {
         let over = TestRecord::hello().error(ErrorKind::Timeout, 301).build();
         let found = judged(judge, &over).unwrap();
-        assert!(found.severity == Severity::Invalid && found.evidence.ends_with("301 timeout"), "{}", found.evidence);
-        assert_eq!(judged(judge, &TestRecord::hello().error(ErrorKind::Timeout, 300).build()), None);
+        assert!(
+            found.severity == Severity::Invalid && found.evidence.ends_with("301 timeout"),
+            "{}",
+            found.evidence
+        );
+        assert_eq!(
+            judged(judge, &TestRecord::hello().error(ErrorKind::Timeout, 300).build()),
+            None
+        );
     }
 
     #[test]
     fn the_plan_decides_and_a_search_goes_beyond() {
         let over = TestRecord::hello().error(ErrorKind::Timeout, 3_000).build();
-        assert_eq!(judged_in(judge, &over, &Context { errors_allowed: 0.02, ..Context::default() }), None);
+        assert_eq!(
+            judged_in(judge, &over, &Context { errors_allowed: 0.02, ..Context::default() }),
+            None
+        );
         let step = TestRecord::search_step(10_000.0).error(ErrorKind::WrongStatus, 3_000).build();
         assert_eq!(judged(judge, &step).unwrap().severity, Severity::Note);
     }

@@ -18,7 +18,8 @@ pub struct Context<'a> {
     pub errors_allowed: f64,
     /// The generator's ceiling on this machine, if it was calibrated.
     pub calibration: Option<&'a Calibration>,
-    /// What was to be done in the run's first trial, which all others must equal; `None` for the first itself.
+    /// What was to be done in the run's first trial, which all others must equal; `None` for the
+    /// first itself.
     pub first: Option<&'a TrialSpec>,
     /// The answers of the run's other targets so far.
     pub other_answers: Vec<AnswerSize>,
@@ -33,7 +34,15 @@ pub struct Context<'a> {
 impl Default for Context<'_> {
     /// Knows nothing, and allows 0.1 % of errors.
     fn default() -> Self {
-        Self { errors_allowed: 0.001, calibration: None, first: None, other_answers: Vec::new(), expected_delay: None, services: &[], pipeline: 1 }
+        Self {
+            errors_allowed: 0.001,
+            calibration: None,
+            first: None,
+            other_answers: Vec::new(),
+            expected_delay: None,
+            services: &[],
+            pipeline: 1,
+        }
     }
 }
 
@@ -41,7 +50,8 @@ impl<'a> Context<'a> {
     /// The context of the next trial, of `spec`, in a run of which `before` has been made.
     #[must_use]
     pub fn of_run(header: &'a RunHeader, before: &'a [TrialRecord], spec: &TrialSpec) -> Self {
-        let others = sizes_by_target(before).into_iter().filter(|(target, _)| *target != spec.target);
+        let others =
+            sizes_by_target(before).into_iter().filter(|(target, _)| *target != spec.target);
         Self {
             errors_allowed: header.plan.errors_allowed,
             calibration: header.calibration.as_ref(),
@@ -54,7 +64,8 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The wait that every answer of the workload contains: the upstream's delay, or the wait that its proof demands.
+/// The wait that every answer of the workload contains: the upstream's delay, or the wait that its
+/// proof demands.
 #[must_use]
 pub fn expected_delay(workload: &Workload, upstream_delay_ns: u64) -> Option<Spread> {
     if workload.services.contains(&Service::Upstream) {
@@ -88,7 +99,8 @@ impl<'a> Evidence<'a> {
         self.load().map(|load| &load.measured)
     }
 
-    /// What the kernel told of at least a second; its counters tick in hundredths, so that a shorter stretch tells nothing.
+    /// What the kernel told of at least a second; its counters tick in hundredths, so that a
+    /// shorter stretch tells nothing.
     #[must_use]
     pub fn usage(&self) -> Option<&'a Usage> {
         self.record.usage.as_ref().filter(|usage| usage.duration_ns >= 900_000_000)
@@ -166,8 +178,12 @@ impl<'a> Evidence<'a> {
     #[must_use]
     pub fn keep_alive(&self) -> KeepAlive {
         match self.profile() {
-            Profile::Closed { keep_alive, .. } | Profile::Open { keep_alive, .. } | Profile::Sweep { keep_alive, .. } => *keep_alive,
-            Profile::Devices { requests_per_device, .. } => KeepAlive::Requests(*requests_per_device),
+            Profile::Closed { keep_alive, .. }
+            | Profile::Open { keep_alive, .. }
+            | Profile::Sweep { keep_alive, .. } => *keep_alive,
+            Profile::Devices { requests_per_device, .. } => {
+                KeepAlive::Requests(*requests_per_device)
+            }
             Profile::Capacity { .. } => KeepAlive::Unlimited,
         }
     }

@@ -10,7 +10,8 @@ const CLOSE: f64 = 0.80;
 /// A shorter load is too short to tell: opening the connections is most of it.
 const SHORTEST_NS: u64 = 100_000_000;
 
-/// Whether the busiest thread of the generator, its polling for deadlines left out, was busy for more than 95 % (80 %) of the time.
+/// Whether the busiest thread of the generator, its polling for deadlines left out, was busy for
+/// more than 95 % (80 %) of the time.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let load = evidence.load().filter(|load| load.measured.duration_ns >= SHORTEST_NS)?;
     let share = load.generator.busiest_share(load.measured.duration_ns)?;
@@ -21,7 +22,12 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     } else {
         return None;
     };
-    let seen = format!("generator core {} busy over {:.1} s (limit {:.0} %)", percent(share), load.measured.duration_ns as f64 / 1e9, limit * 100.0);
+    let seen = format!(
+        "generator core {} busy over {:.1} s (limit {:.0} %)",
+        percent(share),
+        load.measured.duration_ns as f64 / 1e9,
+        limit * 100.0
+    );
     Some(caveat(
         "generator_busy",
         severity,
@@ -37,10 +43,21 @@ mod tests {
 
     #[test]
     fn a_full_core_is_invalid_and_a_nearly_full_one_suspect() {
-        assert_eq!(judged(judge, &TestRecord::hello().generator_busy(0.97).build()).unwrap().severity, Severity::Invalid);
-        assert_eq!(judged(judge, &TestRecord::hello().generator_busy(0.85).build()).unwrap().severity, Severity::Suspect);
+        assert_eq!(
+            judged(judge, &TestRecord::hello().generator_busy(0.97).build()).unwrap().severity,
+            Severity::Invalid
+        );
+        assert_eq!(
+            judged(judge, &TestRecord::hello().generator_busy(0.85).build()).unwrap().severity,
+            Severity::Suspect
+        );
         // In the open loop a full core is late before it is wrong, which the send lag tells.
-        assert_eq!(judged(judge, &TestRecord::open(10_000.0).generator_busy(0.97).build()).unwrap().severity, Severity::Suspect);
+        assert_eq!(
+            judged(judge, &TestRecord::open(10_000.0).generator_busy(0.97).build())
+                .unwrap()
+                .severity,
+            Severity::Suspect
+        );
     }
 
     #[test]

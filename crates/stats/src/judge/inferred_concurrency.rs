@@ -1,4 +1,5 @@
-//! NOTE: how many requests the target serves at a time, where that is its limit and not the processor.
+//! NOTE: how many requests the target serves at a time, where that is its limit and not the
+//! processor.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::units::{format_count, format_ns};
 
@@ -10,7 +11,8 @@ use crate::steady::arriving_per_s;
 /// What the upstream says of the most requests that waited in it at one time.
 const UPSTREAM_PEAK: &str = "upstream_peak_waiting";
 
-/// Whether a closed load's answers wait in a queue although the target has processors to spare: it serves a limited number at a time.
+/// Whether a closed load's answers wait in a queue although the target has processors to spare: it
+/// serves a limited number at a time.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let (load, limit) = limit(evidence)?;
     let mut seen = format!(
@@ -33,10 +35,12 @@ pub(crate) fn limit(evidence: &Evidence) -> Option<(Load, f64)> {
         return None;
     }
     let service = &evidence.measured()?.spans.service_time;
-    let unqueued_ns = evidence.context.expected_delay.map(|delay| delay.mean_ns).or_else(|| service.min_ns())?;
+    let unqueued_ns =
+        evidence.context.expected_delay.map(|delay| delay.mean_ns).or_else(|| service.min_ns())?;
     let load = Load {
         connections: evidence.connections()?,
-        throughput_per_s: arriving_per_s(evidence.load()?).or_else(|| evidence.throughput_per_s())?,
+        throughput_per_s: arriving_per_s(evidence.load()?)
+            .or_else(|| evidence.throughput_per_s())?,
         mean_service_s: service.mean_ns()? / 1e9,
         unqueued_s: unqueued_ns as f64 / 1e9,
     };
@@ -58,18 +62,40 @@ mod tests {
 
     #[test]
     fn the_printed_rails_serves_five() {
-        // 9.79 requests/s over 60 s are 587, but the last 100 are still under way when the measured part ends.
-        let rails = TestRecord::hello().connections(100).seconds(60).completed(487).response_ms(10_200.0).target_cores(0.1, 1);
+        // 9.79 requests/s over 60 s are 587, but the last 100 are still under way when the measured
+        // part ends.
+        let rails = TestRecord::hello()
+            .connections(100)
+            .seconds(60)
+            .completed(487)
+            .response_ms(10_200.0)
+            .target_cores(0.1, 1);
         let rails = rails.windows(|second| if second % 5 == 0 { 9.0 } else { 10.0 }).build();
         let found = judged_in(judge, &rails, &behind_upstream()).unwrap();
-        assert!(found.evidence.starts_with("serves about 5 requests at a time: 9.80 requests/s x 500 ms"), "{}", found.evidence);
+        assert!(
+            found
+                .evidence
+                .starts_with("serves about 5 requests at a time: 9.80 requests/s x 500 ms"),
+            "{}",
+            found.evidence
+        );
     }
 
     #[test]
     fn one_that_lets_all_wait_at_once_and_one_at_its_processor_s_limit_do_not() {
-        let free = TestRecord::hello().connections(100).completed(5_900).response_ms(507.0).target_cores(0.1, 1).build();
+        let free = TestRecord::hello()
+            .connections(100)
+            .completed(5_900)
+            .response_ms(507.0)
+            .target_cores(0.1, 1)
+            .build();
         assert_eq!(judged_in(judge, &free, &behind_upstream()), None);
-        let busy = TestRecord::hello().connections(100).completed(300_000).response_ms(10.0).target_cores(0.99, 1).build();
+        let busy = TestRecord::hello()
+            .connections(100)
+            .completed(300_000)
+            .response_ms(10.0)
+            .target_cores(0.99, 1)
+            .build();
         assert_eq!(judged_in(judge, &busy, &Context::default()), None);
     }
 }

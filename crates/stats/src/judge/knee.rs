@@ -11,7 +11,16 @@ use crate::sweep::{Sweep, sweeps};
 pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
     for sweep in sweeps(records) {
         if let Some(seen) = knee_in_words(&sweep) {
-            note(found, &sweep.target, caveat("knee", Severity::Note, seen, "beyond the knee more connections buy waiting time and little else"));
+            note(
+                found,
+                &sweep.target,
+                caveat(
+                    "knee",
+                    Severity::Note,
+                    seen,
+                    "beyond the knee more connections buy waiting time and little else",
+                ),
+            );
         }
         // One at a time is what a busy processor does as well; the trials' own judge tells which.
         if let Some(served) = sweep.served_at_a_time.filter(|served| *served >= 1.5) {
@@ -21,7 +30,12 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
             note(
                 found,
                 &sweep.target,
-                caveat("inferred_concurrency", Severity::Note, seen, "raise the limit of threads, workers or database connections, or give it more processors"),
+                caveat(
+                    "inferred_concurrency",
+                    Severity::Note,
+                    seen,
+                    "raise the limit of threads, workers or database connections, or give it more processors",
+                ),
             );
         }
     }
@@ -29,7 +43,8 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
 
 fn knee_in_words(sweep: &Sweep) -> Option<String> {
     let knee = sweep.knee?;
-    let mut seen = format!("knee at {:.0} connections with {} requests/s", knee.n, format_count(knee.x));
+    let mut seen =
+        format!("knee at {:.0} connections with {} requests/s", knee.n, format_count(knee.x));
     if let Some(usl) = sweep.usl {
         seen.push_str(&format!(
             "; Universal Scalability Law: lambda {}, sigma {:.4}, kappa {:.6}",
@@ -54,7 +69,12 @@ mod tests {
 
     fn judged(per_second: impl Fn(u32) -> u64) -> Vec<(String, String)> {
         let steps = [1, 2, 4, 8, 16, 32, 64];
-        let records: Vec<TrialRecord> = steps.iter().map(|n| TestRecord::hello().sweep_point(*n, &steps).completed(30 * per_second(*n)).build()).collect();
+        let records: Vec<TrialRecord> = steps
+            .iter()
+            .map(|n| {
+                TestRecord::hello().sweep_point(*n, &steps).completed(30 * per_second(*n)).build()
+            })
+            .collect();
         let mut found = RunCaveats::new();
         judge_run(&records, &mut found);
         found.into_values().flatten().map(|caveat| (caveat.id, caveat.evidence)).collect()
@@ -63,7 +83,11 @@ mod tests {
     #[test]
     fn a_bend_is_seen_and_a_line_is_not() {
         let found = judged(|n| 50 * u64::from(n.min(8)));
-        assert!(found[0].0 == "knee" && found[0].1.starts_with("knee at 8 connections with 400 requests/s"), "{found:?}");
+        assert!(
+            found[0].0 == "knee"
+                && found[0].1.starts_with("knee at 8 connections with 400 requests/s"),
+            "{found:?}"
+        );
         assert!(found[1].1.contains("about 8 requests at a time"), "{found:?}");
         assert!(!found[0].1.contains("misses"), "{found:?}");
         assert_eq!(judged(|n| 50 * u64::from(n)), []);
@@ -71,7 +95,9 @@ mod tests {
 
     #[test]
     fn a_knee_of_points_thrown_about_is_doubted() {
-        let found = judged(|n| [16_000, 53_000, 48_000, 16_000, 12_000, 37_000, 51_000][n.ilog2() as usize]);
+        let found = judged(|n| {
+            [16_000, 53_000, 48_000, 16_000, 12_000, 37_000, 51_000][n.ilog2() as usize]
+        });
         assert!(found[0].1.contains("but the law misses the points by "), "{found:?}");
     }
 }

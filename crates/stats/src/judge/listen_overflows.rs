@@ -3,10 +3,14 @@ use pippin_model::caveat::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, whole};
 
-/// Whether the kernel counted listen-queue overflows during the trial. The counter is the host's: on a machine with other servers it may be theirs.
+/// Whether the kernel counted listen-queue overflows during the trial. The counter is the host's:
+/// on a machine with other servers it may be theirs.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let dropped = evidence.record.usage.as_ref()?.listen_overflows.filter(|n| *n > 0)?;
-    let seen = format!("{} connections dropped by full listen queues on this host (TcpExt ListenOverflows)", whole(dropped as f64));
+    let seen = format!(
+        "{} connections dropped by full listen queues on this host (TcpExt ListenOverflows)",
+        whole(dropped as f64)
+    );
     let advice = "raise the server's backlog and net.core.somaxconn (`pippin doctor`): a dropped connection costs its client a second or more";
     Some(caveat("listen_overflows", Severity::Suspect, seen, advice))
 }

@@ -3,19 +3,23 @@ use pippin_model::caveat::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
-/// The fraction of the connections that may wait on average: what is opened anew passes through the queue.
+/// The fraction of the connections that may wait on average: what is opened anew passes through the
+/// queue.
 const LIMIT: f64 = 0.01;
-/// Where connections carry fewer requests than this, waiting to be accepted is a part of most of them, and their times hold it.
+/// Where connections carry fewer requests than this, waiting to be accepted is a part of most of
+/// them, and their times hold it.
 const LONG_LIVED: f64 = 10.0;
 
-/// Whether a part of the connections stood in the listen queue instead of being served: the kernel opens a connection before the server
-/// knows of it (listen(2)), so that the client takes it for one of its users. Their requests wait, most of them beyond the end of the
-/// load, and the quantiles are those of the others.
+/// Whether a part of the connections stood in the listen queue instead of being served: the kernel
+/// opens a connection before the server knows of it (listen(2)), so that the client takes it for
+/// one of its users. Their requests wait, most of them beyond the end of the load, and the
+/// quantiles are those of the others.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let (mean, most) = evidence.record.usage.as_ref()?.listen_queue?;
     let measured = evidence.measured()?;
     let connections = measured.connections.peak as f64;
-    let requests_each = measured.requests.sent as f64 / (measured.connections.reconnects as f64).max(connections).max(1.0);
+    let requests_each = measured.requests.sent as f64
+        / (measured.connections.reconnects as f64).max(connections).max(1.0);
     if mean <= 1.0 || mean <= LIMIT * connections || requests_each < LONG_LIVED {
         return None;
     }
@@ -42,7 +46,8 @@ mod tests {
         record.usage.as_mut().unwrap().listen_queue = queue;
         let measured = &mut record.load.as_mut().unwrap().measured;
         measured.requests.sent = 256_000;
-        (measured.connections.asked, measured.connections.peak, measured.connections.reconnects) = (512, 512, 0);
+        (measured.connections.asked, measured.connections.peak, measured.connections.reconnects) =
+            (512, 512, 0);
         record
     }
 
@@ -50,7 +55,11 @@ mod tests {
     fn a_queue_that_stands_is_seen() {
         let found = judged(judge, &record(Some((290.4, 335)))).unwrap();
         assert_eq!(found.severity, Severity::Suspect);
-        assert!(found.evidence.starts_with("290 of 512 connections (56.7 %; at most 335)"), "{}", found.evidence);
+        assert!(
+            found.evidence.starts_with("290 of 512 connections (56.7 %; at most 335)"),
+            "{}",
+            found.evidence
+        );
     }
 
     #[test]

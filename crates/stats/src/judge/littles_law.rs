@@ -6,9 +6,10 @@ use pippin_model::units::{format_count, format_ns};
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 use crate::littles_law::LittlesLaw;
 
-/// Whether `N = X * (R + Z)` is missed by more than 5 % and what the stretch's edges explain, in closed loops and device loads. In an open
-/// loop the number of users is no quantity of its own. Users whose connection could not be opened, or whose request broke off, are
-/// in no recorded request: above 1 % of such the share of errors tells enough.
+/// Whether `N = X * (R + Z)` is missed by more than 5 % and what the stretch's edges explain, in
+/// closed loops and device loads. In an open loop the number of users is no quantity of its own.
+/// Users whose connection could not be opened, or whose request broke off, are in no recorded
+/// request: above 1 % of such the share of errors tells enough.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let measured = evidence.measured()?;
     if evidence.offered_per_s().is_some() || unrecorded(measured) > UNRECORDED_LIMIT {
@@ -36,7 +37,8 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 const UNRECORDED_LIMIT: f64 = 0.01;
 
 fn unrecorded(measured: &Measured) -> f64 {
-    let before_sending: u64 = measured.errors.iter().filter(|(kind, _)| kind.is_before_sending()).map(|(_, n)| n).sum();
+    let before_sending: u64 =
+        measured.errors.iter().filter(|(kind, _)| kind.is_before_sending()).map(|(_, n)| n).sum();
     let timeouts = measured.errors.get(&ErrorKind::Timeout).copied().unwrap_or(0);
     let broken = measured.requests.failed.saturating_sub(timeouts) + before_sending;
     broken as f64 / (measured.requests.sent + before_sending).max(1) as f64
@@ -64,7 +66,12 @@ mod tests {
     fn times_that_do_not_fit_are_seen() {
         // 10 users at 10,000/s must take 1 ms each.
         let found = judged(judge, &TestRecord::hello().response_ms(0.9).build()).unwrap();
-        assert!(found.severity == Severity::Invalid && found.evidence.contains("account for 9.00 (-10.0 %"), "{}", found.evidence);
+        assert!(
+            found.severity == Severity::Invalid
+                && found.evidence.contains("account for 9.00 (-10.0 %"),
+            "{}",
+            found.evidence
+        );
         assert!(judged(judge, &TestRecord::hello().response_ms(1.1).build()).is_some());
     }
 
@@ -73,9 +80,19 @@ mod tests {
         assert_eq!(judged(judge, &TestRecord::hello().response_ms(0.96).build()), None);
         assert_eq!(judged(judge, &TestRecord::open(10_000.0).response_ms(0.3).build()), None);
         assert_eq!(judged(judge, &TestRecord::devices(100).build()), None, "with think time");
-        let broken = TestRecord::hello().response_ms(0.9).error(ErrorKind::CloseBeforeAnswer, 30_000).build();
-        assert_eq!(judged(judge, &broken), None, "30,000 users were in requests whose time is not known");
+        let broken = TestRecord::hello()
+            .response_ms(0.9)
+            .error(ErrorKind::CloseBeforeAnswer, 30_000)
+            .build();
+        assert_eq!(
+            judged(judge, &broken),
+            None,
+            "30,000 users were in requests whose time is not known"
+        );
         let pipelined = TestRecord::hello().response_ms(4.0).build();
-        assert_eq!(judged_in(judge, &pipelined, &Context { pipeline: 4, ..Context::default() }), None);
+        assert_eq!(
+            judged_in(judge, &pipelined, &Context { pipeline: 4, ..Context::default() }),
+            None
+        );
     }
 }

@@ -14,7 +14,8 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let completed = evidence.measured()?.requests.completed;
     let bytes = evidence.record.usage.as_ref()?.log_bytes?;
     let per_request = bytes as f64 / completed as f64;
-    let seen = || format!("{per_request:.0} bytes of log per request ({} in all)", format_bytes(bytes));
+    let seen =
+        || format!("{per_request:.0} bytes of log per request ({} in all)", format_bytes(bytes));
     (completed >= FEWEST && per_request >= LIMIT).then(|| {
         caveat("logs_requests", Severity::Suspect, seen(), "switch the log of requests off, as production setups behind a proxy do, or log in every target")
     })
@@ -34,7 +35,12 @@ mod tests {
 
     #[test]
     fn a_line_per_request_is_seen_and_a_line_now_and_then_is_not() {
-        assert!(judged(judge, &logging(TestRecord::hello(), 24_000_000)).unwrap().evidence.starts_with("80 bytes"));
+        assert!(
+            judged(judge, &logging(TestRecord::hello(), 24_000_000))
+                .unwrap()
+                .evidence
+                .starts_with("80 bytes")
+        );
         assert_eq!(judged(judge, &logging(TestRecord::hello(), 4_000)), None);
         assert_eq!(judged(judge, &logging(TestRecord::hello().counted(50), 4_000)), None);
     }

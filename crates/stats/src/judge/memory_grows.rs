@@ -15,10 +15,12 @@ const LIMIT: f64 = 0.10;
 const LIMIT_BYTES: f64 = 8.0 * 1024.0 * 1024.0;
 /// Standard deviations beyond which the trend is significant at 1 %.
 const SIGNIFICANT: f64 = 2.576;
-/// The newer half must grow at least this part of what the older half grew: a heap that fills up to its size and stays there is no leak.
+/// The newer half must grow at least this part of what the older half grew: a heap that fills up to
+/// its size and stays there is no leak.
 const STILL: f64 = 0.5;
 
-/// Whether the resident set climbed by more than 10 % and 8 MiB over the measured part, significantly, and no slower at its end.
+/// Whether the resident set climbed by more than 10 % and 8 MiB over the measured part,
+/// significantly, and no slower at its end.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let sizes = resident_sizes(evidence.record, evidence.load()?);
     if sizes.len() < FEWEST {
@@ -26,9 +28,15 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     }
     let all = trend(&sizes).filter(|found| found.z > SIGNIFICANT)?;
     let (older, newer) = sizes.split_at(sizes.len() / 2);
-    let grown = |half: &[f64]| trend(half).map(|found| found.relative_change * crate::quantile::median(half).unwrap_or(0.0));
+    let grown = |half: &[f64]| {
+        trend(half)
+            .map(|found| found.relative_change * crate::quantile::median(half).unwrap_or(0.0))
+    };
     let (first, last) = (*sizes.first()?, *sizes.last()?);
-    if all.relative_change < LIMIT || last - first < LIMIT_BYTES || grown(newer)? < STILL * grown(older)? {
+    if all.relative_change < LIMIT
+        || last - first < LIMIT_BYTES
+        || grown(newer)? < STILL * grown(older)?
+    {
         return None;
     }
     let duration_s = evidence.duration_s()?;
@@ -39,14 +47,21 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         percent(all.relative_change),
         format_bytes(((last - first) / duration_s) as u64)
     );
-    Some(caveat("memory_grows", Severity::Suspect, seen, "measure for longer: if it does not level off, the server leaks, and its speed will not last"))
+    Some(caveat(
+        "memory_grows",
+        Severity::Suspect,
+        seen,
+        "measure for longer: if it does not level off, the server leaks, and its speed will not last",
+    ))
 }
 
 /// The target's resident set at each sample of the measured part.
 fn resident_sizes(record: &TrialRecord, load: &LoadResult) -> Vec<f64> {
     let measured = load.measured_from_ns..=load.measured_to_ns;
     let inside = record.samples.iter().filter(|sample| measured.contains(&sample.at_ns));
-    inside.filter_map(|sample| sample.roles.get(&Role::Target)?.rss_bytes.map(|bytes| bytes as f64)).collect()
+    inside
+        .filter_map(|sample| sample.roles.get(&Role::Target)?.rss_bytes.map(|bytes| bytes as f64))
+        .collect()
 }
 
 #[cfg(test)]
@@ -64,12 +79,28 @@ mod tests {
 
     #[test]
     fn a_heap_that_fills_and_stays_is_not() {
-        let fills = TestRecord::hello().memory(|i| (100.0 + 60.0 * (1.0 - (-i / 5.0).exp())) * MIB).build();
+        let fills =
+            TestRecord::hello().memory(|i| (100.0 + 60.0 * (1.0 - (-i / 5.0).exp())) * MIB).build();
         assert_eq!(judged(judge, &fills), None);
         let saw = TestRecord::hello().memory(|i| (100.0 + 10.0 * (i % 5.0)) * MIB).build();
         assert_eq!(judged(judge, &saw), None);
-        assert_eq!(judged(judge, &TestRecord::hello().memory(|i| (100.0 + 0.3 * i) * MIB).build()), None, "9 %");
-        assert_eq!(judged(judge, &TestRecord::hello().memory(|i| (10.0 + 0.1 * i) * MIB).build()), None, "3 MiB");
-        assert_eq!(judged(judge, &TestRecord::hello().seconds(3).memory(|i| (100.0 + 20.0 * i) * MIB).build()), None, "too short");
+        assert_eq!(
+            judged(judge, &TestRecord::hello().memory(|i| (100.0 + 0.3 * i) * MIB).build()),
+            None,
+            "9 %"
+        );
+        assert_eq!(
+            judged(judge, &TestRecord::hello().memory(|i| (10.0 + 0.1 * i) * MIB).build()),
+            None,
+            "3 MiB"
+        );
+        assert_eq!(
+            judged(
+                judge,
+                &TestRecord::hello().seconds(3).memory(|i| (100.0 + 20.0 * i) * MIB).build()
+            ),
+            None,
+            "too short"
+        );
     }
 }

@@ -1,6 +1,8 @@
-//! Doubts about a trial's and a run's figures: one file a caveat or a tight family of caveats, each a function from evidence to a caveat.
+//! Doubts about a trial's and a run's figures: one file a caveat or a tight family of caveats, each
+//! a function from evidence to a caveat.
 //!
-//! To add one: a file with `judge` and its tests (one that provokes it, one near miss), and a line in [`TRIAL_JUDGES`] or [`RUN_JUDGES`].
+//! To add one: a file with `judge` and its tests (one that provokes it, one near miss), and a line
+//! in [`TRIAL_JUDGES`] or [`RUN_JUDGES`].
 pub mod answer_size;
 pub mod bimodal;
 pub mod clocks;
@@ -96,7 +98,8 @@ pub const RUN_JUDGES: &[(&[&str], RunJudge)] = &[
 #[must_use]
 pub fn judge_trial(record: &TrialRecord, context: &Context) -> Vec<Caveat> {
     let evidence = Evidence { record, context };
-    let mut found: Vec<Caveat> = TRIAL_JUDGES.iter().filter_map(|(_, judge)| judge(&evidence)).collect();
+    let mut found: Vec<Caveat> =
+        TRIAL_JUDGES.iter().filter_map(|(_, judge)| judge(&evidence)).collect();
     found.sort_by_key(|caveat| std::cmp::Reverse(caveat.severity));
     found
 }
@@ -123,9 +126,13 @@ mod tests {
 
     #[test]
     fn a_clean_trial_has_notes_only() {
-        for record in
-            [TestRecord::hello(), TestRecord::open(10_000.0), TestRecord::devices(100), TestRecord::hello().counted(200), TestRecord::hello().seconds(3)]
-        {
+        for record in [
+            TestRecord::hello(),
+            TestRecord::open(10_000.0),
+            TestRecord::devices(100),
+            TestRecord::hello().counted(200),
+            TestRecord::hello().seconds(3),
+        ] {
             let found = judge_trial(&record.build(), &Context::default());
             assert!(found.iter().all(|caveat| caveat.severity == Severity::Note), "{found:?}");
         }
@@ -136,7 +143,10 @@ mod tests {
         let mut record = TestRecord::hello().generator_busy(0.97).build();
         record.usage.as_mut().unwrap().listen_overflows = Some(3);
         let found = judge_trial(&record, &Context::default());
-        assert_eq!((found[0].id.as_str(), found[1].id.as_str()), ("generator_busy", "listen_overflows"));
+        assert_eq!(
+            (found[0].id.as_str(), found[1].id.as_str()),
+            ("generator_busy", "listen_overflows")
+        );
         assert_eq!(Verdict::of(&found), Verdict::Invalid);
     }
 
@@ -147,9 +157,13 @@ mod tests {
         let context = Context::default();
         let evidence = Evidence { record: &record, context: &context };
         for (names, judge) in TRIAL_JUDGES {
-            assert!(judge(&evidence).is_none_or(|caveat| names.contains(&caveat.id.as_str())), "{names:?}");
+            assert!(
+                judge(&evidence).is_none_or(|caveat| names.contains(&caveat.id.as_str())),
+                "{names:?}"
+            );
         }
-        let names: Vec<&str> = TRIAL_JUDGES.iter().flat_map(|(names, _)| names.iter().copied()).collect();
+        let names: Vec<&str> =
+            TRIAL_JUDGES.iter().flat_map(|(names, _)| names.iter().copied()).collect();
         assert_eq!(names.len(), names.iter().collect::<BTreeSet<_>>().len(), "a name twice");
     }
 }

@@ -1,4 +1,5 @@
-//! INVALID: the throughput is near what the generator can do at all on this machine. NOTE: how far it is from that.
+//! INVALID: the throughput is near what the generator can do at all on this machine. NOTE: how far
+//! it is from that.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::profile::KeepAlive;
 use pippin_model::run::Calibration;
@@ -25,7 +26,14 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 /// How far the throughput is from the ceiling.
 pub fn judge_headroom(evidence: &Evidence) -> Option<Caveat> {
     let (share, seen) = share_of_ceiling(evidence)?;
-    (share <= LIMIT).then(|| caveat("headroom", Severity::Note, seen, "nothing to do: the generator could have driven more"))
+    (share <= LIMIT).then(|| {
+        caveat(
+            "headroom",
+            Severity::Note,
+            seen,
+            "nothing to do: the generator could have driven more",
+        )
+    })
 }
 
 fn share_of_ceiling(evidence: &Evidence) -> Option<(f64, String)> {
@@ -40,25 +48,42 @@ fn share_of_ceiling(evidence: &Evidence) -> Option<(f64, String)> {
     };
     let throughput = evidence.throughput_per_s()?;
     let share = throughput / ceiling;
-    Some((share, format!("{} requests/s are {} of the {} that this generator can make", format_count(throughput), percent(share), format_count(ceiling))))
+    Some((
+        share,
+        format!(
+            "{} requests/s are {} of the {} that this generator can make",
+            format_count(throughput),
+            percent(share),
+            format_count(ceiling)
+        ),
+    ))
 }
 
-/// A generator that was less busy than this against the null server was not at its own limit, but waited for answers.
+/// A generator that was less busy than this against the null server was not at its own limit, but
+/// waited for answers.
 const BUSY_AT_CEILING: f64 = 0.8;
 
-/// The ceiling at a calibrated number of connections: the throughput, or, where few connections left the generator waiting, what its processor time
-/// would have sufficed for.
+/// The ceiling at a calibrated number of connections: the throughput, or, where few connections
+/// left the generator waiting, what its processor time would have sufficed for.
 fn own_ceiling(calibration: &Calibration, connections: u32, per_s: f64) -> f64 {
-    let Some(cpu_ns) = calibration.cpu_per_request_ns.get(&connections).filter(|ns| **ns > 0.0) else { return per_s };
+    let Some(cpu_ns) = calibration.cpu_per_request_ns.get(&connections).filter(|ns| **ns > 0.0)
+    else {
+        return per_s;
+    };
     let by_processor = f64::from(calibration.threads) * 1e9 / cpu_ns;
     if per_s < BUSY_AT_CEILING * by_processor { by_processor } else { per_s }
 }
 
 /// The ceiling between the two calibrated numbers of connections, or at the nearest one.
 fn ceiling_at(calibration: &Calibration, connections: f64) -> Option<f64> {
-    let points: Vec<(f64, f64)> = calibration.ceiling_per_s.iter().map(|(n, x)| (f64::from(*n), own_ceiling(calibration, *n, *x))).collect();
+    let points: Vec<(f64, f64)> = calibration
+        .ceiling_per_s
+        .iter()
+        .map(|(n, x)| (f64::from(*n), own_ceiling(calibration, *n, *x)))
+        .collect();
     let above = points.partition_point(|(n, _)| *n < connections);
-    let found = match (above.checked_sub(1).and_then(|below| points.get(below)), points.get(above)) {
+    let found = match (above.checked_sub(1).and_then(|below| points.get(below)), points.get(above))
+    {
         (Some((n0, x0)), Some((n1, x1))) => x0 + (x1 - x0) * (connections - n0) / (n1 - n0),
         (Some((_, x)), None) | (None, Some((_, x))) => *x,
         (None, None) => return None,
@@ -76,8 +101,14 @@ mod tests {
     fn above_nine_tenths_is_invalid_and_below_a_note() {
         let record = TestRecord::hello().build(); // 10,000 requests/s over 10 connections
         let tight = calibration(11_000.0);
-        let found = judged_in(judge, &record, &Context { calibration: Some(&tight), ..Context::default() }).unwrap();
-        assert!(found.severity == Severity::Invalid && found.evidence.contains("90.9 %"), "{}", found.evidence);
+        let found =
+            judged_in(judge, &record, &Context { calibration: Some(&tight), ..Context::default() })
+                .unwrap();
+        assert!(
+            found.severity == Severity::Invalid && found.evidence.contains("90.9 %"),
+            "{}",
+            found.evidence
+        );
         let roomy = calibration(11_200.0);
         let context = Context { calibration: Some(&roomy), ..Context::default() };
         assert_eq!(judged_in(judge, &record, &context), None);
@@ -88,13 +119,17 @@ mod tests {
     fn another_generator_or_none_tells_nothing() {
         let record = TestRecord::hello().build();
         let other = Calibration { threads: 2, ..calibration(10_000.0) };
-        assert_eq!(judged_in(judge, &record, &Context { calibration: Some(&other), ..Context::default() }), None);
+        assert_eq!(
+            judged_in(judge, &record, &Context { calibration: Some(&other), ..Context::default() }),
+            None
+        );
         assert_eq!(judged(judge, &record), None);
     }
 
     #[test]
     fn a_generator_that_waited_was_not_at_its_limit() {
-        // One connection: 11,162 answers/s of 32.6 us each are a third of a core. Ten: 164,591 of 5.73 us are all of it.
+        // One connection: 11,162 answers/s of 32.6 us each are a third of a core. Ten: 164,591 of
+        // 5.73 us are all of it.
         let calibration = Calibration {
             ceiling_per_s: [(1, 11_162.0), (10, 164_591.0)].into(),
             cpu_per_request_ns: [(1, 32_600.0), (10, 5_730.0)].into(),
@@ -106,8 +141,13 @@ mod tests {
 
     #[test]
     fn the_ceiling_is_interpolated() {
-        let calibration = Calibration { ceiling_per_s: [(1, 10_000.0), (11, 60_000.0)].into(), ..calibration(1.0) };
-        for (connections, want) in [(1.0, 10_000.0), (6.0, 35_000.0), (11.0, 60_000.0), (500.0, 60_000.0)] {
+        let calibration = Calibration {
+            ceiling_per_s: [(1, 10_000.0), (11, 60_000.0)].into(),
+            ..calibration(1.0)
+        };
+        for (connections, want) in
+            [(1.0, 10_000.0), (6.0, 35_000.0), (11.0, 60_000.0), (500.0, 60_000.0)]
+        {
             assert_eq!(ceiling_at(&calibration, connections), Some(want));
         }
     }

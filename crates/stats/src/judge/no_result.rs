@@ -9,22 +9,39 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     if evidence.load().is_some() && failure.is_none() {
         return None;
     }
-    let seen = failure.map_or_else(|| "no load was applied".into(), |failure| format!("failed at stage `{}`: {}", failure.stage.name(), failure.message));
-    Some(caveat("no_result", Severity::Invalid, seen, "read the log of the target; `pippin targets check` shows the step that fails"))
+    let seen = failure.map_or_else(
+        || "no load was applied".into(),
+        |failure| format!("failed at stage `{}`: {}", failure.stage.name(), failure.message),
+    );
+    Some(caveat(
+        "no_result",
+        Severity::Invalid,
+        seen,
+        "read the log of the target; `pippin targets check` shows the step that fails",
+    ))
 }
 
 /// Whether nothing at all was answered.
 pub fn judge_silence(evidence: &Evidence) -> Option<Caveat> {
     let measured = evidence.measured()?;
     let seen = || format!("0 complete answers to {} requests sent", measured.requests.sent);
-    (measured.requests.completed == 0)
-        .then(|| caveat("no_answers", Severity::Invalid, seen(), "measure longer than one answer takes, and see the errors by kind for why none came"))
+    (measured.requests.completed == 0).then(|| {
+        caveat(
+            "no_answers",
+            Severity::Invalid,
+            seen(),
+            "measure longer than one answer takes, and see the errors by kind for why none came",
+        )
+    })
 }
 
 /// Whether the load was stopped before its rule said so.
 pub fn judge_interruption(evidence: &Evidence) -> Option<Caveat> {
     let load = evidence.load().filter(|load| load.interrupted)?;
-    let seen = format!("stopped after {:.1} s of the measured part", load.measured.duration_ns as f64 / 1e9);
+    let seen = format!(
+        "stopped after {:.1} s of the measured part",
+        load.measured.duration_ns as f64 / 1e9
+    );
     Some(caveat("interrupted", Severity::Suspect, seen, "run it again to its end"))
 }
 
@@ -39,7 +56,11 @@ mod tests {
         let mut record = TestRecord::hello().build();
         assert_eq!(judged(judge, &record), None);
         record.load = None;
-        record.failure = Some(Failure { stage: Stage::Ready, message: "no answer within 20 s".into(), log_tail: vec![] });
+        record.failure = Some(Failure {
+            stage: Stage::Ready,
+            message: "no answer within 20 s".into(),
+            log_tail: vec![],
+        });
         let found = judged(judge, &record).unwrap();
         assert_eq!(found.severity, Severity::Invalid);
         assert!(found.evidence.contains("`ready`: no answer within 20 s"));

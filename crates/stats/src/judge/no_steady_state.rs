@@ -8,8 +8,8 @@ use crate::steady::{can_tell, measured_rates, unsteady};
 
 const ADVICE: &str = "measure longer, or warm up longer (warm_up = \"30s\"): a figure that still moves depends on when it was read";
 
-/// Whether the windows' throughput changed by more than 5 % from start to end, significant at 1 %; for trials that are too short to tell,
-/// whether the warm-up had not settled.
+/// Whether the windows' throughput changed by more than 5 % from start to end, significant at 1 %;
+/// for trials that are too short to tell, whether the warm-up had not settled.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let load = evidence.load()?;
     let rates = measured_rates(load, |window: &Window| window.completed);
@@ -24,7 +24,10 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             format_count(*last)
         )
     } else if load.warm_up.steady == Some(false) {
-        format!("the warm-up of {:.1} s ended at its bound while throughput still trended", load.warm_up.duration_ns as f64 / 1e9)
+        format!(
+            "the warm-up of {:.1} s ended at its bound while throughput still trended",
+            load.warm_up.duration_ns as f64 / 1e9
+        )
     } else {
         return None;
     };
@@ -40,13 +43,29 @@ mod tests {
     fn a_decline_is_seen() {
         let record = TestRecord::hello().windows(|i| 10_000.0 - 30.0 * f64::from(i)).build();
         let found = judged(judge, &record).unwrap();
-        assert!(found.severity == Severity::Suspect && found.evidence.contains("by -9.1 % over 30 windows"), "{}", found.evidence);
+        assert!(
+            found.severity == Severity::Suspect
+                && found.evidence.contains("by -9.1 % over 30 windows"),
+            "{}",
+            found.evidence
+        );
     }
 
     #[test]
     fn a_slight_decline_and_a_stall_are_not() {
-        assert_eq!(judged(judge, &TestRecord::hello().windows(|i| 10_000.0 - 15.0 * f64::from(i)).build()), None);
-        assert_eq!(judged(judge, &TestRecord::hello().windows(|i| if i == 17 { 0.0 } else { 10_000.0 + f64::from(i % 3) }).build()), None);
+        assert_eq!(
+            judged(judge, &TestRecord::hello().windows(|i| 10_000.0 - 15.0 * f64::from(i)).build()),
+            None
+        );
+        assert_eq!(
+            judged(
+                judge,
+                &TestRecord::hello()
+                    .windows(|i| if i == 17 { 0.0 } else { 10_000.0 + f64::from(i % 3) })
+                    .build()
+            ),
+            None
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! SUSPECT: processor time went to others: stolen by the hypervisor, or used by processes that belong to no role.
+//! SUSPECT: processor time went to others: stolen by the hypervisor, or used by processes that
+//! belong to no role.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::trial::TrialSpec;
 use std::collections::BTreeSet;
@@ -23,19 +24,29 @@ pub fn judge_steal(evidence: &Evidence) -> Option<Caveat> {
 /// Whether processes of no role used more than 2 % of the trial's processors.
 pub fn judge_foreign(evidence: &Evidence) -> Option<Caveat> {
     let foreign = evidence.usage()?.foreign_cores?;
-    judged(evidence, foreign, "foreign_cpu", "used by other processes", "stop what else runs on this machine (`pippin doctor` shows it) and measure again")
+    judged(
+        evidence,
+        foreign,
+        "foreign_cpu",
+        "used by other processes",
+        "stop what else runs on this machine (`pippin doctor` shows it) and measure again",
+    )
 }
 
 fn judged(evidence: &Evidence, cores: f64, id: &str, by: &str, advice: &str) -> Option<Caveat> {
     let of = processors(&evidence.record.spec, evidence.usage()?.busy_by_cpu.len())?;
     let share = cores / of;
-    let seen = || format!("{:.2} of {of:.0} processors {by}: {} (limit 2 %)", cores, percent(share));
+    let seen =
+        || format!("{:.2} of {of:.0} processors {by}: {} (limit 2 %)", cores, percent(share));
     (share > LIMIT).then(|| caveat(id, Severity::Suspect, seen(), advice))
 }
 
 /// How many processors the trial has; where it is bound to none, how many the host has.
 fn processors(spec: &TrialSpec, host: usize) -> Option<f64> {
-    let bound: BTreeSet<u32> = [&spec.cpus.target, &spec.cpus.generator, &spec.cpus.services].into_iter().flat_map(|set| set.0.iter().copied()).collect();
+    let bound: BTreeSet<u32> = [&spec.cpus.target, &spec.cpus.generator, &spec.cpus.services]
+        .into_iter()
+        .flat_map(|set| set.0.iter().copied())
+        .collect();
     let count = if bound.is_empty() { host } else { bound.len() };
     (count > 0).then_some(count as f64)
 }

@@ -4,16 +4,24 @@ use pippin_model::load_result::RequestCounts;
 
 use crate::judge::evidence::{Evidence, caveat};
 
-/// Whether `scheduled = sent + unsent` and `sent = completed + failed + censored` hold in the measured part and in every phase.
+/// Whether `scheduled = sent + unsent` and `sent = completed + failed + censored` hold in the
+/// measured part and in every phase.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let load = evidence.load()?;
     let phases = load.phases.iter().map(|phase| (phase.name.as_str(), phase.measured.requests));
-    let (name, counts) = std::iter::once(("the measured part", load.measured.requests)).chain(phases).find(|(_, counts)| !counts.are_conserved())?;
+    let (name, counts) = std::iter::once(("the measured part", load.measured.requests))
+        .chain(phases)
+        .find(|(_, counts)| !counts.are_conserved())?;
     let RequestCounts { scheduled, sent, unsent, completed, good, failed, censored } = counts;
     let seen = format!(
         "in {name}: scheduled {scheduled} = sent {sent} + unsent {unsent}; sent = completed {completed} + failed {failed} + censored {censored}; good {good}"
     );
-    Some(caveat("not_conserved", Severity::Invalid, seen, "this is a fault of the generator: report it with the run's export"))
+    Some(caveat(
+        "not_conserved",
+        Severity::Invalid,
+        seen,
+        "this is a fault of the generator: report it with the run's export",
+    ))
 }
 
 #[cfg(test)]
@@ -38,7 +46,14 @@ mod tests {
             measured: pippin_model::load_result::Measured { requests, ..Default::default() },
         };
         let load = record.load.as_mut().unwrap();
-        load.phases.push(phase(RequestCounts { scheduled: 5, sent: 5, completed: 4, good: 4, failed: 1, ..RequestCounts::default() }));
+        load.phases.push(phase(RequestCounts {
+            scheduled: 5,
+            sent: 5,
+            completed: 4,
+            good: 4,
+            failed: 1,
+            ..RequestCounts::default()
+        }));
         assert_eq!(judged(judge, &record), None);
         record.load.as_mut().unwrap().phases[0].measured.requests.good = 5;
         assert!(judged(judge, &record).unwrap().evidence.contains("in ramp_up"));

@@ -5,7 +5,8 @@ use pippin_model::trial::{TrialRecord, TrialSpec};
 use crate::judge::evidence::{Evidence, caveat};
 use crate::judge::run::{RunCaveats, note};
 
-/// Whether this trial's workload, profile, processors or `WORKERS` differ from the run's first trial's.
+/// Whether this trial's workload, profile, processors or `WORKERS` differ from the run's first
+/// trial's.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     difference(evidence.context.first?, &evidence.record.spec)
 }
@@ -37,8 +38,14 @@ fn difference(first: &TrialSpec, this: &TrialSpec) -> Option<Caveat> {
     ] {
         compare(&format!("processors of the {role}"), a.to_string(), b.to_string());
     }
-    (!differs.is_empty())
-        .then(|| caveat("profiles_differ", Severity::Invalid, differs.join("; "), "measure all targets in one run of one plan: apples to apples"))
+    (!differs.is_empty()).then(|| {
+        caveat(
+            "profiles_differ",
+            Severity::Invalid,
+            differs.join("; "),
+            "measure all targets in one run of one plan: apples to apples",
+        )
+    })
 }
 
 #[cfg(test)]
@@ -56,7 +63,10 @@ mod tests {
         assert_eq!(judged_in(judge, &closing, &context).unwrap().severity, Severity::Invalid);
         let mut other = TestRecord::hello().target("ruby/rails").build();
         other.spec.workers = 4;
-        assert_eq!(judged_in(judge, &other, &context).unwrap().evidence, "WORKERS 4 where go/net-http had 1");
+        assert_eq!(
+            judged_in(judge, &other, &context).unwrap().evidence,
+            "WORKERS 4 where go/net-http had 1"
+        );
         let mut found = RunCaveats::new();
         judge_run(&[first, other], &mut found);
         assert_eq!(found.keys().map(ToString::to_string).collect::<Vec<_>>(), ["ruby/rails"]);

@@ -1,4 +1,5 @@
-//! INVALID: the offered rate was not achieved. In a capacity search that is the finding and no doubt: NOTE.
+//! INVALID: the offered rate was not achieved. In a capacity search that is the finding and no
+//! doubt: NOTE.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_spec::Arrivals;
 use pippin_model::profile::Profile;
@@ -8,13 +9,16 @@ use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
 /// The fraction of due requests that may stay unsent, and by which the schedule may miss the rate.
 const UNSENT_LIMIT: f64 = 0.01;
-/// The fraction of due requests that may pile up unanswered, beyond those that are under way in any case.
+/// The fraction of due requests that may pile up unanswered, beyond those that are under way in any
+/// case.
 const BACKLOG_LIMIT: f64 = 0.05;
 
 /// Whether fewer requests were due, sent or answered than the rate asks.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let offered = evidence.offered_per_s()?;
-    let seen = schedule_missed(evidence, offered).or_else(|| unsent(evidence, offered)).or_else(|| backlog(evidence, offered))?;
+    let seen = schedule_missed(evidence, offered)
+        .or_else(|| unsent(evidence, offered))
+        .or_else(|| backlog(evidence, offered))?;
     let severity = if evidence.is_search_step() { Severity::Note } else { Severity::Invalid };
     Some(caveat(
         "rate_not_achieved",
@@ -32,8 +36,14 @@ fn schedule_missed(evidence: &Evidence, offered: f64) -> Option<String> {
         Profile::Open { arrivals: Arrivals::Poisson, .. } => 5.0 * due.sqrt(),
         _ => 2.0,
     };
-    (scheduled < due * (1.0 - UNSENT_LIMIT) - chance)
-        .then(|| format!("only {} requests were due in the measured part, where {} requests/s make {}", whole(scheduled), format_count(offered), whole(due)))
+    (scheduled < due * (1.0 - UNSENT_LIMIT) - chance).then(|| {
+        format!(
+            "only {} requests were due in the measured part, where {} requests/s make {}",
+            whole(scheduled),
+            format_count(offered),
+            whole(due)
+        )
+    })
 }
 
 fn unsent(evidence: &Evidence, offered: f64) -> Option<String> {
@@ -73,11 +83,23 @@ mod tests {
     #[test]
     fn unsent_requests_and_a_backlog_are_seen() {
         let unsent = TestRecord::open(10_000.0).unsent(6_000).build();
-        assert!(judged(judge, &unsent).unwrap().evidence.contains("2.0 % of the requests were never sent"));
+        assert!(
+            judged(judge, &unsent)
+                .unwrap()
+                .evidence
+                .contains("2.0 % of the requests were never sent")
+        );
         let backlog = TestRecord::open(10_000.0).censored(20_000).build();
-        assert!(judged(judge, &backlog).unwrap().evidence.contains("20,000 requests were still unanswered"));
+        assert!(
+            judged(judge, &backlog)
+                .unwrap()
+                .evidence
+                .contains("20,000 requests were still unanswered")
+        );
         let missed = TestRecord::open(10_000.0).completed(290_000).build();
-        assert!(judged(judge, &missed).unwrap().evidence.contains("only 290,000 requests were due"));
+        assert!(
+            judged(judge, &missed).unwrap().evidence.contains("only 290,000 requests were due")
+        );
     }
 
     #[test]
@@ -86,7 +108,13 @@ mod tests {
         assert_eq!(judged(judge, &TestRecord::open(10_000.0).censored(40).build()), None);
         assert_eq!(judged(judge, &TestRecord::hello().censored(10).build()), None);
         // An upstream of 2 s: 20,000 are under way at any instant.
-        assert_eq!(judged(judge, &TestRecord::open(10_000.0).response_ms(2_000.0).censored(20_000).build()), None);
+        assert_eq!(
+            judged(
+                judge,
+                &TestRecord::open(10_000.0).response_ms(2_000.0).censored(20_000).build()
+            ),
+            None
+        );
     }
 
     #[test]

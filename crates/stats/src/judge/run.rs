@@ -15,12 +15,18 @@ pub(crate) fn note(found: &mut RunCaveats, target: &TargetId, caveat: Caveat) {
     }
 }
 
-/// The repetitions of the same thing: trials of one target at one step, in the order in which they first occur.
-pub(crate) fn repetitions(records: &[TrialRecord]) -> Vec<(&TargetId, Option<Step>, Vec<&TrialRecord>)> {
+/// The repetitions of the same thing: trials of one target at one step, in the order in which they
+/// first occur.
+pub(crate) fn repetitions(
+    records: &[TrialRecord],
+) -> Vec<(&TargetId, Option<Step>, Vec<&TrialRecord>)> {
     let mut groups: Vec<(&TargetId, Option<Step>, Vec<&TrialRecord>)> = Vec::new();
     for record in records {
         let spec = &record.spec;
-        match groups.iter_mut().find(|(target, step, _)| **target == spec.target && *step == spec.step) {
+        match groups
+            .iter_mut()
+            .find(|(target, step, _)| **target == spec.target && *step == spec.step)
+        {
             Some((_, _, group)) => group.push(record),
             None => groups.push((&spec.target, spec.step, vec![record])),
         }

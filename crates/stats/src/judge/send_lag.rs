@@ -11,9 +11,11 @@ const FRACTION: f64 = 0.10;
 /// Fewest samples that have a 99th percentile.
 const FEWEST: u64 = 100;
 
-/// Whether the 99th percentile of the generator's own lag is above 1 ms and above a tenth of the median response time.
+/// Whether the 99th percentile of the generator's own lag is above 1 ms and above a tenth of the
+/// median response time.
 ///
-/// Where the engine tells them apart, the wait for a free connection is left out: that is the target's doing.
+/// Where the engine tells them apart, the wait for a free connection is left out: that is the
+/// target's doing.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let spans = &evidence.measured()?.spans;
     let lag = if spans.own_lag.count() > 0 { &spans.own_lag } else { &spans.send_lag };
@@ -22,7 +24,14 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     }
     let (p99, median) = (lag.quantile_ns(0.99)?, spans.response_time.quantile_ns(0.5)?);
     let limit = FLOOR_NS.max((FRACTION * median as f64) as u64);
-    let seen = || format!("send lag p99 {} with a median response time of {} (limit {})", format_ns(p99), format_ns(median), format_ns(limit));
+    let seen = || {
+        format!(
+            "send lag p99 {} with a median response time of {} (limit {})",
+            format_ns(p99),
+            format_ns(median),
+            format_ns(limit)
+        )
+    };
     (p99 > limit).then(|| {
         caveat("send_lag", Severity::Invalid, seen(), "give the generator more processors or keep others off them (cpus.generator, --threads), or offer less")
     })
@@ -37,15 +46,25 @@ mod tests {
     fn lateness_above_both_limits_is_seen() {
         let late = TestRecord::open(10_000.0).own_lag_ms(1.2).build();
         let found = judged(judge, &late).unwrap();
-        assert!(found.severity == Severity::Invalid && found.evidence.contains("p99 1.20 ms"), "{}", found.evidence);
+        assert!(
+            found.severity == Severity::Invalid && found.evidence.contains("p99 1.20 ms"),
+            "{}",
+            found.evidence
+        );
     }
 
     #[test]
     fn lateness_below_either_is_not() {
         assert_eq!(judged(judge, &TestRecord::open(10_000.0).own_lag_ms(0.9).build()), None);
-        assert_eq!(judged(judge, &TestRecord::open(1_000.0).response_ms(50.0).own_lag_ms(4.0).build()), None);
+        assert_eq!(
+            judged(judge, &TestRecord::open(1_000.0).response_ms(50.0).own_lag_ms(4.0).build()),
+            None
+        );
         // Waiting for a free connection is not the generator's doing.
-        assert_eq!(judged(judge, &TestRecord::open(10_000.0).own_lag_ms(0.1).send_lag_ms(30.0).build()), None);
+        assert_eq!(
+            judged(judge, &TestRecord::open(10_000.0).own_lag_ms(0.1).send_lag_ms(30.0).build()),
+            None
+        );
         // Of 50 requests the 99th percentile is the worst one.
         assert_eq!(judged(judge, &TestRecord::hello().counted(50).own_lag_ms(3.0).build()), None);
     }

@@ -1,4 +1,5 @@
-//! SUSPECT: the server closes connections that were to be kept, so that opening them is measured along.
+//! SUSPECT: the server closes connections that were to be kept, so that opening them is measured
+//! along.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::profile::KeepAlive;
 
@@ -7,7 +8,8 @@ use crate::judge::evidence::{Evidence, caveat, whole};
 /// Closes per answer below which they cost nothing that can be seen.
 const NEGLIGIBLE: f64 = 0.0001;
 
-/// Whether the server closed connections after complete answers, beyond what the profile itself asks for; and at which limit.
+/// Whether the server closed connections after complete answers, beyond what the profile itself
+/// asks for; and at which limit.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let measured = evidence.measured()?;
     let closed = measured.connections.closed_by_server;
@@ -15,7 +17,9 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     match evidence.keep_alive() {
         KeepAlive::Off => return None,
         // The client's last request announces the close.
-        KeepAlive::Requests(asked) if limits.is_none_or(|(least, _)| least >= u64::from(asked)) => return None,
+        KeepAlive::Requests(asked) if limits.is_none_or(|(least, _)| least >= u64::from(asked)) => {
+            return None;
+        }
         KeepAlive::Requests(_) | KeepAlive::Unlimited => {}
     }
     let is_limit = limits.is_some_and(|(least, most)| least == most) && closed > 1;
@@ -24,11 +28,18 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         return None;
     }
     let limit = match limits {
-        Some((least, most)) if least == most => format!("keep-alive limit found: {} requests", whole(least as f64)),
-        Some((least, most)) => format!("after {} to {} requests", whole(least as f64), whole(most as f64)),
+        Some((least, most)) if least == most => {
+            format!("keep-alive limit found: {} requests", whole(least as f64))
+        }
+        Some((least, most)) => {
+            format!("after {} to {} requests", whole(least as f64), whole(most as f64))
+        }
         None => "after an unknown number of requests".into(),
     };
-    let seen = format!("the server closed {} connections after complete answers; {limit}", whole(closed as f64));
+    let seen = format!(
+        "the server closed {} connections after complete answers; {limit}",
+        whole(closed as f64)
+    );
     let advice = "raise the server's limit of requests per connection, or name the limit as a deviation in target.toml";
     Some(caveat("server_closes", Severity::Suspect, seen, advice))
 }
@@ -48,16 +59,47 @@ mod tests {
     #[test]
     fn a_limit_is_found_and_named() {
         let record = closing(TestRecord::hello().build(), 300, (1_000, 1_000));
-        assert!(judged(judge, &record).unwrap().evidence.ends_with("keep-alive limit found: 1,000 requests"));
+        assert!(
+            judged(judge, &record)
+                .unwrap()
+                .evidence
+                .ends_with("keep-alive limit found: 1,000 requests")
+        );
         let jitter = closing(TestRecord::hello().build(), 300, (900, 1_100));
         assert!(judged(judge, &jitter).unwrap().evidence.ends_with("after 900 to 1,100 requests"));
     }
 
     #[test]
     fn what_the_profile_asks_for_and_a_single_close_are_not() {
-        assert_eq!(judged(judge, &closing(TestRecord::hello().keep_alive(KeepAlive::Off).build(), 300_000, (1, 1))), None);
-        assert_eq!(judged(judge, &closing(TestRecord::hello().keep_alive(KeepAlive::Requests(100)).build(), 3_000, (100, 100))), None);
-        assert!(judged(judge, &closing(TestRecord::hello().keep_alive(KeepAlive::Requests(100)).build(), 6_000, (50, 50))).is_some());
+        assert_eq!(
+            judged(
+                judge,
+                &closing(TestRecord::hello().keep_alive(KeepAlive::Off).build(), 300_000, (1, 1))
+            ),
+            None
+        );
+        assert_eq!(
+            judged(
+                judge,
+                &closing(
+                    TestRecord::hello().keep_alive(KeepAlive::Requests(100)).build(),
+                    3_000,
+                    (100, 100)
+                )
+            ),
+            None
+        );
+        assert!(
+            judged(
+                judge,
+                &closing(
+                    TestRecord::hello().keep_alive(KeepAlive::Requests(100)).build(),
+                    6_000,
+                    (50, 50)
+                )
+            )
+            .is_some()
+        );
         assert_eq!(judged(judge, &closing(TestRecord::hello().build(), 1, (9_000, 9_000))), None);
         assert_eq!(judged(judge, &TestRecord::hello().build()), None);
     }

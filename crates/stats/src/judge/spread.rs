@@ -10,13 +10,20 @@ use crate::quantile::median;
 /// The part of the median by which the best and the worst repetition may differ.
 const LIMIT: f64 = 0.05;
 
-/// Whether best and worst goodput of a target's repetitions differ by more than 5 % of their median. Steps of a capacity search are left
-/// out: beyond the capacity they must differ.
+/// Whether best and worst goodput of a target's repetitions differ by more than 5 % of their
+/// median. Steps of a capacity search are left out: beyond the capacity they must differ.
 pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
     for (target, step, group) in repetitions(records) {
-        let figures: Vec<f64> = group.iter().filter_map(|record| record.load.as_ref()?.measured.goodput_per_s()).collect();
-        let Some(centre) = median(&figures).filter(|centre| *centre > 0.0 && figures.len() > 1) else { continue };
-        let (worst, best) = figures.iter().fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
+        let figures: Vec<f64> = group
+            .iter()
+            .filter_map(|record| record.load.as_ref()?.measured.goodput_per_s())
+            .collect();
+        let Some(centre) = median(&figures).filter(|centre| *centre > 0.0 && figures.len() > 1)
+        else {
+            continue;
+        };
+        let (worst, best) =
+            figures.iter().fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
         let spread = (best - worst) / centre;
         if spread <= LIMIT || matches!(step, Some(Step::Rate { .. })) {
             continue;
@@ -35,7 +42,12 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
         note(
             found,
             target,
-            caveat("spread", Severity::Suspect, seen, "make more or longer repetitions on a quieter machine, and believe the interval, not the median"),
+            caveat(
+                "spread",
+                Severity::Suspect,
+                seen,
+                "make more or longer repetitions on a quieter machine, and believe the interval, not the median",
+            ),
         );
     }
 }
@@ -46,7 +58,8 @@ mod tests {
     use crate::test_record::TestRecord;
 
     fn judged(completed: &[u64]) -> RunCaveats {
-        let records: Vec<TrialRecord> = completed.iter().map(|n| TestRecord::hello().completed(*n).build()).collect();
+        let records: Vec<TrialRecord> =
+            completed.iter().map(|n| TestRecord::hello().completed(*n).build()).collect();
         let mut found = RunCaveats::new();
         judge_run(&records, &mut found);
         found
@@ -55,14 +68,20 @@ mod tests {
     #[test]
     fn six_percent_is_seen_and_four_is_not() {
         let found = judged(&[300_000, 303_000, 285_000]);
-        assert!(found.values().next().unwrap()[0].evidence.contains("6.0 % of the median"), "{found:?}");
+        assert!(
+            found.values().next().unwrap()[0].evidence.contains("6.0 % of the median"),
+            "{found:?}"
+        );
         assert!(judged(&[300_000, 303_000, 291_000]).is_empty());
         assert!(judged(&[300_000]).is_empty());
     }
 
     #[test]
     fn points_of_a_sweep_are_not_repetitions_of_each_other() {
-        let mut records = [TestRecord::hello().completed(100_000).build(), TestRecord::hello().completed(300_000).build()];
+        let mut records = [
+            TestRecord::hello().completed(100_000).build(),
+            TestRecord::hello().completed(300_000).build(),
+        ];
         records[0].spec.step = Some(Step::Connections { count: 1 });
         records[1].spec.step = Some(Step::Connections { count: 8 });
         let mut found = RunCaveats::new();

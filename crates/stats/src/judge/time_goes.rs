@@ -7,21 +7,36 @@ use crate::judge::evidence::{Evidence, caveat, percent};
 /// The parts of the mean response time: waiting to be sent, connecting, TLS, head, body.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let parts = parts(evidence)?;
-    let texts: Vec<String> = parts.iter().filter(|(_, share)| *share >= 0.01).map(|(name, share)| format!("{name} {}", percent(*share))).collect();
+    let texts: Vec<String> = parts
+        .iter()
+        .filter(|(_, share)| *share >= 0.01)
+        .map(|(name, share)| format!("{name} {}", percent(*share)))
+        .collect();
     Some(caveat("time_goes", Severity::Note, texts.join(", "), "nothing to do"))
 }
 
-/// Each part with its share of the whole, in the order in which they come; `None` if no answer was timed.
+/// Each part with its share of the whole, in the order in which they come; `None` if no answer was
+/// timed.
 pub(crate) fn parts(evidence: &Evidence) -> Option<Vec<(&'static str, f64)>> {
     let spans = &evidence.measured()?.spans;
     let sum = |histogram: &Histogram| histogram.mean_ns().unwrap_or(0.0) * histogram.count() as f64;
-    let (connect, tls, headers, body) = (sum(&spans.connect), sum(&spans.tls), sum(&spans.headers), sum(&spans.body));
+    let (connect, tls, headers, body) =
+        (sum(&spans.connect), sum(&spans.tls), sum(&spans.headers), sum(&spans.body));
     // The lag includes connecting where each request has its own connection.
     let waiting = (sum(&spans.send_lag) - connect - tls).max(0.0);
     let total = waiting + connect + tls + headers + body;
     (headers > 0.0 && total > 0.0).then(|| {
-        let names = ["waiting to be sent", "connect", "tls", "headers (first byte sent to head complete)", "body"];
-        names.into_iter().zip([waiting, connect, tls, headers, body].map(|part| part / total)).collect()
+        let names = [
+            "waiting to be sent",
+            "connect",
+            "tls",
+            "headers (first byte sent to head complete)",
+            "body",
+        ];
+        names
+            .into_iter()
+            .zip([waiting, connect, tls, headers, body].map(|part| part / total))
+            .collect()
     })
 }
 
@@ -39,6 +54,9 @@ mod tests {
         let spans = &mut record.load.as_mut().unwrap().measured.spans;
         spans.headers.record_n(3_000_000, 1_000);
         spans.body.record_n(1_000_000, 1_000);
-        assert_eq!(judged(judge, &record).unwrap().evidence, "headers (first byte sent to head complete) 75.0 %, body 25.0 %");
+        assert_eq!(
+            judged(judge, &record).unwrap().evidence,
+            "headers (first byte sent to head complete) 75.0 %, body 25.0 %"
+        );
     }
 }

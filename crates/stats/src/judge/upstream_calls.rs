@@ -1,4 +1,5 @@
-//! INVALID: the slow upstream was asked less often than requests were answered. SUSPECT: it was asked more often than requests were sent.
+//! INVALID: the slow upstream was asked less often than requests were answered. SUSPECT: it was
+//! asked more often than requests were sent.
 use pippin_model::caveat::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
@@ -6,10 +7,12 @@ use crate::judge::evidence::{Evidence, caveat, percent, whole};
 /// What the upstream calls its count of calls in the trial's record.
 const UPSTREAM_CALLS: &str = "upstream_calls";
 
-/// Whether the upstream's own count of calls over the whole load, warm-up and ramps included, fits the requests of the whole load.
+/// Whether the upstream's own count of calls over the whole load, warm-up and ramps included, fits
+/// the requests of the whole load.
 ///
-/// An answer that came needs a call that was made before it, and a request that was never sent makes none: the calls lie between the right
-/// answers and the requests sent, however many were under way when the count was taken. The proofs hold this only outside of the load, where a
+/// An answer that came needs a call that was made before it, and a request that was never sent
+/// makes none: the calls lie between the right answers and the requests sent, however many were
+/// under way when the count was taken. The proofs hold this only outside of the load, where a
 /// target that shares calls among many waiting requests may behave.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let calls = *evidence.record.services.get(UPSTREAM_CALLS)?;
@@ -36,9 +39,14 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     })
 }
 
-/// Requests of the step before, in a sweep or a search, that the target may still be serving: no more than it had connections.
+/// Requests of the step before, in a sweep or a search, that the target may still be serving: no
+/// more than it had connections.
 fn stragglers(evidence: &Evidence) -> u64 {
-    if evidence.record.spec.step.is_none() { 0 } else { evidence.measured().map_or(0, |measured| measured.connections.asked) }
+    if evidence.record.spec.step.is_none() {
+        0
+    } else {
+        evidence.measured().map_or(0, |measured| measured.connections.asked)
+    }
 }
 
 #[cfg(test)]
@@ -68,15 +76,24 @@ mod tests {
     #[test]
     fn one_call_too_few_is_invalid() {
         let caveat = found(1_000, 1_100, 999).unwrap();
-        assert_eq!((caveat.id.as_str(), caveat.severity), ("upstream_not_called", Severity::Invalid));
+        assert_eq!(
+            (caveat.id.as_str(), caveat.severity),
+            ("upstream_not_called", Severity::Invalid)
+        );
         let shared = found(20_000, 20_010, 5_000).unwrap();
-        assert_eq!(shared.evidence, "the upstream was asked 5,000 times for 20,000 right answers over the whole load (25.0 %)");
+        assert_eq!(
+            shared.evidence,
+            "the upstream was asked 5,000 times for 20,000 right answers over the whole load (25.0 %)"
+        );
     }
 
     #[test]
     fn one_call_too_many_is_suspect() {
         let caveat = found(1_000, 1_100, 1_101).unwrap();
-        assert_eq!((caveat.id.as_str(), caveat.severity), ("upstream_called_more", Severity::Suspect));
+        assert_eq!(
+            (caveat.id.as_str(), caveat.severity),
+            ("upstream_called_more", Severity::Suspect)
+        );
     }
 
     #[test]
@@ -89,7 +106,12 @@ mod tests {
 
     #[test]
     fn in_a_sweep_the_step_before_may_still_call() {
-        let point = |calls| judged(judge, &counted(TestRecord::hello().sweep_point(8, &[1, 8]).build(), 1_000, 1_008, calls));
+        let point = |calls| {
+            judged(
+                judge,
+                &counted(TestRecord::hello().sweep_point(8, &[1, 8]).build(), 1_000, 1_008, calls),
+            )
+        };
         assert_eq!(point(1_016), None);
         assert_eq!(point(1_017).unwrap().id, "upstream_called_more");
     }

@@ -5,16 +5,23 @@ use pippin_model::trial::ProofTime;
 
 use crate::judge::evidence::{Evidence, caveat, whole};
 
-/// Whether any body was wrong under load or any proof failed. Wrong statuses are refusals, which the share of errors judges.
+/// Whether any body was wrong under load or any proof failed. Wrong statuses are refusals, which
+/// the share of errors judges.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    let bodies = evidence.measured().and_then(|measured| measured.errors.get(&ErrorKind::WrongBody)).copied().unwrap_or(0);
+    let bodies = evidence
+        .measured()
+        .and_then(|measured| measured.errors.get(&ErrorKind::WrongBody))
+        .copied()
+        .unwrap_or(0);
     let mut seen = Vec::new();
     if bodies > 0 {
         seen.push(format!("{} answers under load had a wrong body", whole(bodies as f64)));
     }
     seen.extend(evidence.record.proofs.iter().filter_map(|proof| {
         let when = if proof.when == ProofTime::Before { "before" } else { "after" };
-        proof.failure.as_ref().map(|failure| format!("proof `{}` of `{}` {when} the load: {failure}", proof.proof, proof.workload))
+        proof.failure.as_ref().map(|failure| {
+            format!("proof `{}` of `{}` {when} the load: {failure}", proof.proof, proof.workload)
+        })
     }));
     (!seen.is_empty()).then(|| {
         caveat("wrong_answers", Severity::Invalid, seen.join("; "), "a server that answers wrongly does other work than asked: mend the target, then measure")
@@ -32,14 +39,29 @@ mod tests {
         let body = TestRecord::hello().error(ErrorKind::WrongBody, 1).build();
         assert_eq!(judged(judge, &body).unwrap().severity, Severity::Invalid);
         let mut proof = TestRecord::hello().build();
-        proof.proofs.push(ProofOutcome { workload: "users".into(), proof: "fresh".into(), when: ProofTime::After, failure: Some("the old row came".into()) });
-        assert!(judged(judge, &proof).unwrap().evidence.contains("proof `fresh` of `users` after the load: the old row came"));
+        proof.proofs.push(ProofOutcome {
+            workload: "users".into(),
+            proof: "fresh".into(),
+            when: ProofTime::After,
+            failure: Some("the old row came".into()),
+        });
+        assert!(
+            judged(judge, &proof)
+                .unwrap()
+                .evidence
+                .contains("proof `fresh` of `users` after the load: the old row came")
+        );
     }
 
     #[test]
     fn a_refusal_and_a_proof_that_holds_are_not_wrong() {
         let mut record = TestRecord::hello().error(ErrorKind::WrongStatus, 1).build();
-        record.proofs.push(ProofOutcome { workload: "hello".into(), proof: "answer".into(), when: ProofTime::Before, failure: None });
+        record.proofs.push(ProofOutcome {
+            workload: "hello".into(),
+            proof: "answer".into(),
+            when: ProofTime::Before,
+            failure: None,
+        });
         assert_eq!(judged(judge, &record), None);
     }
 }

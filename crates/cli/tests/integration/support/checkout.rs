@@ -1,4 +1,5 @@
-//! A checkout of its own for each test: the shipped workloads, and whatever targets and plans the test writes.
+//! A checkout of its own for each test: the shipped workloads, and whatever targets and plans the
+//! test writes.
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +9,8 @@ use tempfile::TempDir;
 use super::pippin::{Outcome, Started, pippin};
 use super::processes::{alive_with, until};
 
-/// A temporary checkout; its folder's name is in the command line of everything that Pippin starts for it.
+/// A temporary checkout; its folder's name is in the command line of everything that Pippin starts
+/// for it.
 pub struct Checkout {
     folder: TempDir,
 }
@@ -21,7 +23,8 @@ impl Checkout {
             fs::create_dir(folder.path().join(name)).unwrap();
         }
         for entry in fs::read_dir(repository().join("workloads")).unwrap().flatten() {
-            fs::copy(entry.path(), folder.path().join("workloads").join(entry.file_name())).unwrap();
+            fs::copy(entry.path(), folder.path().join("workloads").join(entry.file_name()))
+                .unwrap();
         }
         Self { folder }
     }
@@ -45,7 +48,10 @@ impl Checkout {
 
     /// Adds the target `test/NAME`: the cheating server in this mode.
     pub fn add_cheat(&self, name: &str, mode: &str, workloads: &[&str]) {
-        self.write(&format!("targets/test/{name}/target.toml"), &self.manifest(name, mode, workloads));
+        self.write(
+            &format!("targets/test/{name}/target.toml"),
+            &self.manifest(name, mode, workloads),
+        );
     }
 
     /// The manifest of the cheating server in this mode; ready within 2 s or not at all.
@@ -59,7 +65,14 @@ impl Checkout {
 
     /// Adds the plan `NAME`: a closed loop of 4 connections for 300 ms, once.
     pub fn add_plan(&self, name: &str, workload: &str, targets: &[&str]) {
-        self.write(&format!("plans/{name}.toml"), &plan(workload, targets, "kind = \"closed\"\nconnections = 4\nduration = \"300ms\"\nwarm_up = \"none\"\n"));
+        self.write(
+            &format!("plans/{name}.toml"),
+            &plan(
+                workload,
+                targets,
+                "kind = \"closed\"\nconnections = 4\nduration = \"300ms\"\nwarm_up = \"none\"\n",
+            ),
+        );
     }
 
     /// Writes a file of the checkout.
@@ -101,13 +114,21 @@ impl Checkout {
     /// Demands that everything that was started for it ends soon.
     #[track_caller]
     pub fn is_soon_left_by_all(&self) {
-        assert!(until(|| alive_with(&self.marker()).is_empty()), "still there: {:?}", alive_with(&self.marker()));
+        assert!(
+            until(|| alive_with(&self.marker()).is_empty()),
+            "still there: {:?}",
+            alive_with(&self.marker())
+        );
     }
 
     /// Waits until a process of this checkout has `text` in its command line.
     #[track_caller]
     pub fn wait_for_process(&self, text: &str) {
-        let there = || alive_with(&self.marker()).iter().any(|line| line.contains(text) && !line.contains("__supervise"));
+        let there = || {
+            alive_with(&self.marker())
+                .iter()
+                .any(|line| line.contains(text) && !line.contains("__supervise"))
+        };
         assert!(until(there), "no process {text:?}: {:?}", alive_with(&self.marker()));
     }
 }
@@ -123,24 +144,44 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// The program `crates/cli/examples/cheat`. `cargo test` builds it with the tests unless only this binary was asked for: then it is
-/// built here.
+/// The program `crates/cli/examples/cheat`. `cargo test` builds it with the tests unless only this
+/// binary was asked for: then it is built here.
 pub fn cheat() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
         let folder = Path::new(env!("CARGO_BIN_EXE_pippin")).parent().unwrap();
         let program = folder.join("examples/cheat");
-        let newest = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/cheat")).unwrap().flatten();
-        let newest = newest.filter_map(|entry| entry.metadata().ok()?.modified().ok()).max().unwrap();
-        if program.metadata().and_then(|metadata| metadata.modified()).is_ok_and(|built| built >= newest) {
+        let newest = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/cheat"))
+            .unwrap()
+            .flatten();
+        let newest =
+            newest.filter_map(|entry| entry.metadata().ok()?.modified().ok()).max().unwrap();
+        if program
+            .metadata()
+            .and_then(|metadata| metadata.modified())
+            .is_ok_and(|built| built >= newest)
+        {
             return program;
         }
         let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--package", "pippin-cli", "--example", "cheat", "--target-dir"]).arg(folder.parent().unwrap());
+        build
+            .args([
+                "build",
+                "--quiet",
+                "--package",
+                "pippin-cli",
+                "--example",
+                "cheat",
+                "--target-dir",
+            ])
+            .arg(folder.parent().unwrap());
         if folder.ends_with("release") {
             build.arg("--release");
         }
-        assert!(build.current_dir(repository()).status().unwrap().success(), "the example `cheat` does not build");
+        assert!(
+            build.current_dir(repository()).status().unwrap().success(),
+            "the example `cheat` does not build"
+        );
         program
     })
 }

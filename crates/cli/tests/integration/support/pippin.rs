@@ -28,7 +28,10 @@ impl Outcome {
     #[track_caller]
     pub fn says(&self, texts: &[&str]) -> &Self {
         for text in texts {
-            assert!(self.stdout.contains(text) || self.stderr.contains(text), "it does not say {text:?}\n{self}");
+            assert!(
+                self.stdout.contains(text) || self.stderr.contains(text),
+                "it does not say {text:?}\n{self}"
+            );
         }
         self
     }
@@ -37,7 +40,10 @@ impl Outcome {
     #[track_caller]
     pub fn keeps_quiet_about(&self, texts: &[&str]) -> &Self {
         for text in texts {
-            assert!(!self.stdout.contains(text) && !self.stderr.contains(text), "it says {text:?}\n{self}");
+            assert!(
+                !self.stdout.contains(text) && !self.stderr.contains(text),
+                "it says {text:?}\n{self}"
+            );
         }
         self
     }
@@ -45,20 +51,33 @@ impl Outcome {
     /// Demands a message for people, no more: nothing of Rust shows through.
     #[track_caller]
     pub fn is_a_user_error(&self, texts: &[&str]) -> &Self {
-        self.exits(2).says(texts).keeps_quiet_about(&["panicked", "Os {", "Error {", "Some(", "Err("])
+        self.exits(2)
+            .says(texts)
+            .keeps_quiet_about(&["panicked", "Os {", "Error {", "Some(", "Err("])
     }
 }
 
 impl std::fmt::Display for Outcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "exit code {:?}\n--- stdout\n{}\n--- stderr\n{}", self.code, self.stdout, self.stderr)
+        write!(
+            f,
+            "exit code {:?}\n--- stdout\n{}\n--- stderr\n{}",
+            self.code, self.stdout, self.stderr
+        )
     }
 }
 
-/// The program in this folder, as Pippin's checkout too; nothing of the caller's own settings reaches it.
+/// The program in this folder, as Pippin's checkout too; nothing of the caller's own settings
+/// reaches it.
 pub fn command(home: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pippin"));
-    command.args(arguments).current_dir(home).env("PIPPIN_HOME", home).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(arguments)
+        .current_dir(home)
+        .env("PIPPIN_HOME", home)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     for variable in ["PIPPIN_DATABASE_URL", "PIPPIN_PROGRAM", "COLUMNS", "CLICOLOR_FORCE"] {
         command.env_remove(variable);
     }
@@ -77,7 +96,11 @@ pub fn start(home: &Path, arguments: &[&str]) -> Started {
 
 /// The same in a checkout and with these variables.
 pub fn pippin_with(checkout: &Checkout, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
-    let child = command(checkout.path(), arguments).envs(variables.iter().copied()).process_group(0).spawn().unwrap();
+    let child = command(checkout.path(), arguments)
+        .envs(variables.iter().copied())
+        .process_group(0)
+        .spawn()
+        .unwrap();
     Started { child }.finish()
 }
 
