@@ -1,4 +1,5 @@
-//! Exit codes (DESIGN section 9) and the error at the edge.
+//! Exit codes and the error at the edge.
+use pippin_engine::EngineError;
 use pippin_lab::LabError;
 use pippin_store::StoreError;
 
@@ -15,6 +16,9 @@ pub const LAB_FAILURE: u8 = 4;
 /// The user stopped it; what was measured is kept.
 pub const INTERRUPTED: u8 = 130;
 
+/// Nobody reads what Pippin says: the code of a program that SIGPIPE ended, as a shell gives it.
+pub const UNREAD: u8 = 141;
+
 /// An error at the edge.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
@@ -29,7 +33,7 @@ pub enum CliError {
     Store(#[from] StoreError),
     /// From the engine.
     #[error(transparent)]
-    Engine(#[from] pippin_engine::EngineError),
+    Engine(#[from] EngineError),
     /// A file cannot be written.
     #[error("{0}: {1}")]
     Io(String, std::io::Error),
@@ -42,6 +46,7 @@ impl CliError {
             Self::Lab(LabError::Interrupted) => INTERRUPTED,
             Self::Lab(LabError::Io { .. } | LabError::Target(_)) | Self::Io(..) => LAB_FAILURE,
             Self::Lab(LabError::Store(store)) | Self::Store(store) => store_code(store),
+            Self::Engine(EngineError::Died { .. }) => LAB_FAILURE,
             Self::User(_) | Self::Lab(_) | Self::Engine(_) => USER_ERROR,
         }
     }

@@ -3,6 +3,7 @@
 //! mode=closed|open|devices rate=5000 poisson=1 pipeline=1 close=1 think=0.9 n=COUNT sources=4
 //! path=/ spin=ns per=100 up=1 down=1 tls=SERVER_NAME resume=1`.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a tool for profiling
+#![allow(clippy::print_stdout, clippy::print_stderr)] // not a part of the program
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
@@ -39,9 +40,8 @@ fn main() {
     }
     let arguments = Arguments(given);
     let stop = AtomicBool::new(false);
-    let result =
-        run(&spec(&arguments), &Control { stop: &stop, on_window: None, steady: |_| true })
-            .unwrap_or_else(|error| panic!("{error}"));
+    let result = run(&spec(&arguments), &Control::new(&stop, |_| true))
+        .unwrap_or_else(|error| panic!("{error}"));
     print(&result);
 }
 
