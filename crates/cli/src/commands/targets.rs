@@ -119,14 +119,12 @@ impl Check<'_> {
         let names = self.names();
         let targets = self.catalog.select(&names)?;
         // Who names a target wants it checked; of a group those that are to be had.
-        let required: BTreeSet<TargetId> = self
-            .catalog
-            .select(&self.arguments.require)?
-            .into_iter()
-            .chain(
-                names.iter().flat_map(|name| name.split(',')).filter_map(|name| name.parse().ok()),
-            )
-            .collect();
+        let mut required: BTreeSet<TargetId> =
+            self.catalog.select(&self.arguments.require)?.into_iter().collect();
+        if !self.arguments.optional {
+            let parts = names.iter().flat_map(|name| name.split(','));
+            required.extend(parts.filter_map(|name| name.parse().ok()));
+        }
         for id in &targets {
             check::workloads(self.catalog, id, workloads)?;
         }

@@ -98,4 +98,5 @@ fn when_the_time_is_over_what_is_left_is_named() {
     check(&checkout, &["test/it", "--install", "--within", "1ns"])
         .exits(1)
         .says(&["not checked, but required: test/it"]);
+    check(&checkout, &["test/it", "--optional", "--install", "--within", "1ns"]).exits(0);
 }
