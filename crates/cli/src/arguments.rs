@@ -251,7 +251,7 @@ pub struct CheckArguments {
     /// Fail if one of these is unavailable, instead of only naming it.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub require: Vec<String>,
-    /// An unavailable target does not fail the check although it was named.
+    /// A named target that is unavailable, or that there was no time for, does not fail the check.
     #[arg(long)]
     pub optional: bool,
     /// Install and prove so many targets at the same time. Proofs that measure time run alone.
