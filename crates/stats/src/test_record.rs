@@ -431,6 +431,7 @@ impl TestRecord {
                 spin_ns: 0,
                 max_rss_bytes: Some(20 << 20),
                 syscalls: Some(requests.sent * 2),
+                clock_steps: 0,
             },
             tls: None,
             interrupted: false,
