@@ -1,4 +1,5 @@
-//! Little's law, `N = X * R`: users = throughput x (response time + think time). It holds whatever
+//! Little's law, `N = X * (R + Z + held)`: users = throughput x (response time + think time + the
+//! time that the generator held each). It holds whatever
 //! the distributions (Little 1961), so that a load in which it fails was not counted rightly.
 
 /// The quantities of one closed stretch.
@@ -14,6 +15,9 @@ pub struct LittlesLaw {
     pub response_stdev_s: f64,
     /// Mean think time, seconds.
     pub think_s: f64,
+    /// How long the generator held a user for each request, seconds: from its answer's arrival, or
+    /// the end of its thought, to the next request. 0 where the response time has it in it.
+    pub held_s: f64,
     /// Length of the stretch, seconds.
     pub duration_s: f64,
 }
@@ -22,10 +26,10 @@ pub struct LittlesLaw {
 pub const TOLERANCE: f64 = 0.05;
 
 impl LittlesLaw {
-    /// Users that the throughput and the times account for: `X * (R + Z)`.
+    /// Users that the throughput and the times account for: `X * (R + Z + held)`.
     #[must_use]
     pub fn accounted_for(&self) -> f64 {
-        self.recorded / self.duration_s * (self.response_time_s + self.think_s)
+        self.recorded / self.duration_s * (self.response_time_s + self.think_s + self.held_s)
     }
 
     /// The deviation from the users that were there, as a fraction, if it is beyond 5 % and what
@@ -48,7 +52,7 @@ impl LittlesLaw {
         } else {
             0.0
         };
-        let edge = (met + self.think_s) / self.duration_s;
+        let edge = (met + self.think_s + self.held_s) / self.duration_s;
         (deviation < -(TOLERANCE + 2.0 * edge) || deviation > TOLERANCE + edge).then_some(deviation)
     }
 }
@@ -63,6 +67,7 @@ mod tests {
         response_time_s: 0.001,
         response_stdev_s: 0.0,
         think_s: 0.0,
+        held_s: 0.0,
         duration_s: 10.0,
     };
 
@@ -79,6 +84,13 @@ mod tests {
     }
 
     #[test]
+    fn what_the_generator_held_counts() {
+        let held = LittlesLaw { response_time_s: 0.0001, ..TEN };
+        assert!(held.violation().is_some());
+        assert_eq!(LittlesLaw { held_s: 0.0009, ..held }.violation(), None);
+    }
+
+    #[test]
     fn think_time_counts_and_edges_are_forgiven() {
         let devices = LittlesLaw {
             users: 1_000.0,
@@ -86,6 +98,7 @@ mod tests {
             response_time_s: 0.1,
             response_stdev_s: 0.005,
             think_s: 0.9,
+            held_s: 0.0,
             duration_s: 30.0,
         };
         assert_eq!(devices.violation(), None);
@@ -97,6 +110,7 @@ mod tests {
             response_time_s: 10.2,
             response_stdev_s: 0.1,
             think_s: 0.0,
+            held_s: 0.0,
             duration_s: 30.0,
         };
         assert!(slow.accounted_for() < 70.0);
@@ -113,6 +127,7 @@ mod tests {
             response_time_s: 0.0143,
             response_stdev_s: 0.03,
             think_s: 0.0,
+            held_s: 0.0,
             duration_s: 0.5,
         };
         assert!(short.accounted_for() < 8.6);

@@ -5,7 +5,7 @@ use pippin_model::fingerprint::Fingerprint;
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::{
     Answered, ByteCounts, ConnectionCounts, ErrorKind, GeneratorUse, LoadResult, Measured,
-    RequestCounts, Spans, StatusCounts, WarmUpResult, Window,
+    RequestCounts, Spans, StampCounts, StatusCounts, WarmUpResult, Window,
 };
 use pippin_model::load_spec::Arrivals;
 use pippin_model::objective::Objective;
@@ -116,6 +116,8 @@ pub(crate) struct TestRecord {
     errors: BTreeMap<ErrorKind, u64>,
     own_lag_ms: f64,
     send_lag_ms: f64,
+    /// Answers without an arrival stamp; `None`: a record from before the stamps.
+    unstamped: Option<u64>,
     generator_busy: f64,
     target_cores: f64,
     target_given: u32,
@@ -146,6 +148,7 @@ impl TestRecord {
             errors: BTreeMap::new(),
             own_lag_ms: 0.01,
             send_lag_ms: 0.01,
+            unstamped: None,
             generator_busy: 0.4,
             target_cores: 0.5,
             target_given: 1,
@@ -272,6 +275,17 @@ impl TestRecord {
 
     pub(crate) fn own_lag_ms(mut self, ms: f64) -> Self {
         (self.own_lag_ms, self.send_lag_ms) = (ms, ms);
+        self
+    }
+
+    /// The kernel stamped all arrivals.
+    pub(crate) fn stamped(self) -> Self {
+        self.unstamped(0)
+    }
+
+    /// The kernel stamped all arrivals but so many.
+    pub(crate) fn unstamped(mut self, answers: u64) -> Self {
+        self.unstamped = Some(answers);
         self
     }
 
@@ -421,6 +435,10 @@ impl TestRecord {
                     sent: requests.sent * 60,
                     body: requests.completed * 12,
                 },
+                stamps: self.unstamped.map_or(StampCounts::default(), |user_space| StampCounts {
+                    kernel: requests.completed - user_space,
+                    user_space,
+                }),
                 spans,
             },
             phases: vec![],
