@@ -65,11 +65,12 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
 
     /// 10 connections whose requests take 1 ms, of which the generator holds a part.
-    fn held(ms: f64) -> TestRecord {
-        TestRecord::hello().response_ms(1.0 - ms).own_lag_ms(ms).stamped()
+    fn held(ms: f64) -> ExampleTrial {
+        ExampleTrial::hello().response_ms(1.0 - ms).own_lag_ms(ms).stamped()
     }
 
     #[test]
@@ -88,10 +89,10 @@ mod tests {
     fn a_small_share_open_loops_and_records_without_stamps_are_not() {
         assert_eq!(judged(judge, &held(0.2).build()), None);
         assert_eq!(
-            judged(judge, &TestRecord::open(10_000.0).own_lag_ms(0.8).stamped().build()),
+            judged(judge, &ExampleTrial::open(10_000.0).own_lag_ms(0.8).stamped().build()),
             None
         );
-        assert_eq!(judged(judge, &TestRecord::hello().own_lag_ms(0.8).build()), None);
+        assert_eq!(judged(judge, &ExampleTrial::hello().own_lag_ms(0.8).build()), None);
         assert_eq!(judged(judge, &held(0.8).counted(50).build()), None, "too few to tell");
     }
 }

@@ -31,11 +31,12 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
 
     #[test]
     fn short_spans_without_stamps_are_doubted() {
-        let found = judged(judge, &TestRecord::hello().response_ms(0.5).unstamped(400).build());
+        let found = judged(judge, &ExampleTrial::hello().response_ms(0.5).unstamped(400).build());
         let found = found.unwrap();
         assert_eq!(found.severity, Severity::Suspect);
         assert!(found.evidence.starts_with("stamps: user space, for 0.1"), "{}", found.evidence);
@@ -43,12 +44,12 @@ mod tests {
 
     #[test]
     fn stamps_long_spans_and_a_few_answers_are_not() {
-        let quick = || TestRecord::hello().response_ms(0.5);
+        let quick = || ExampleTrial::hello().response_ms(0.5);
         assert_eq!(judged(judge, &quick().stamped().build()), None);
         assert_eq!(judged(judge, &quick().build()), None, "a record from before the stamps");
         assert_eq!(judged(judge, &quick().unstamped(100).build()), None);
         assert_eq!(
-            judged(judge, &TestRecord::hello().response_ms(1.3).unstamped(400).build()),
+            judged(judge, &ExampleTrial::hello().response_ms(1.3).unstamped(400).build()),
             None
         );
     }
