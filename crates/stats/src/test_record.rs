@@ -1,4 +1,4 @@
-//! Records for tests: a clean trial of one target, changed in one respect at a time.
+//! Records for tests: a clean trial of one target; each test changes one thing.
 use pippin_model::caveat::{Caveat, Verdict};
 use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::fingerprint::Fingerprint;
@@ -101,14 +101,14 @@ pub(crate) fn header() -> RunHeader {
     }
 }
 
-/// Builds a [`TrialRecord`] whose figures agree with each other.
+/// Builds a [`TrialRecord`] with consistent figures.
 pub(crate) struct TestRecord {
     target: String,
     profile: Profile,
     step: Option<Step>,
     seconds: u64,
     connections: u64,
-    /// `None`: what Little's law asks for.
+    /// `None`: the value that Little's law requires.
     response_ms: Option<f64>,
     completed: Option<u64>,
     unsent: u64,
@@ -179,7 +179,7 @@ impl TestRecord {
         Self { profile, step: Some(Step::Rate { per_s: rate_per_s }), ..Self::open(rate_per_s) }
     }
 
-    /// Devices that ask once a second, of which 100 ms are the answer's.
+    /// Devices that send one request per second, with answers of 100 ms.
     pub(crate) fn devices(count: u32) -> Self {
         let profile = Profile::Devices {
             devices: count,
