@@ -1,8 +1,8 @@
-//! Doubts about a trial's and a run's figures: one file a caveat or a tight family of caveats, each
-//! a function from evidence to a caveat.
+//! The caveats about the figures of a trial and of a run. Each file has one caveat, or a small
+//! family of related ones: functions from evidence to a caveat.
 //!
-//! To add one: a file with `judge` and its tests (one that provokes it, one near miss), and a line
-//! in [`TRIAL_JUDGES`] or [`RUN_JUDGES`].
+//! To add one, write a file with `judge` and its tests (one that provokes it, one near miss), and
+//! add a line to [`TRIAL_JUDGES`] or [`RUN_JUDGES`].
 pub mod answer_size;
 pub mod bimodal;
 pub mod clocks;
@@ -13,6 +13,7 @@ pub mod cpu_use;
 pub mod errors;
 mod evidence;
 pub mod generator_busy;
+pub mod held;
 pub mod inferred_concurrency;
 pub mod knee;
 pub mod listen_overflows;
@@ -31,6 +32,7 @@ mod run;
 pub mod send_lag;
 pub mod server_closes;
 pub mod spread;
+pub mod stamps;
 #[cfg(test)]
 pub(crate) mod test;
 pub mod time_goes;
@@ -48,7 +50,7 @@ pub(crate) use run::repetitions;
 
 /// Judges one trial.
 pub type TrialJudge = fn(&Evidence) -> Option<Caveat>;
-/// Judges what takes several trials to see.
+/// Judges several trials together.
 pub type RunJudge = fn(&[TrialRecord], &mut RunCaveats);
 
 /// Every judge of a trial: the names of its caveats, and the function.
@@ -61,6 +63,8 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["rate_not_achieved"], rate_not_achieved::judge),
     (&["send_lag"], send_lag::judge),
     (&["generator_busy"], generator_busy::judge),
+    (&["held"], held::judge),
+    (&["stamps"], stamps::judge),
     (&["near_ceiling"], near_ceiling::judge),
     (&["connections_missing"], connections_missing::judge),
     (&["not_conserved"], not_conserved::judge),
@@ -106,7 +110,7 @@ pub fn judge_trial(record: &TrialRecord, context: &Context) -> Vec<Caveat> {
     found
 }
 
-/// The caveats that take several trials to see, by target, the gravest first.
+/// The caveats that need several trials, by target, the gravest first.
 #[must_use]
 pub fn judge_run(records: &[TrialRecord]) -> RunCaveats {
     let mut found = RunCaveats::new();

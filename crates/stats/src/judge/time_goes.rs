@@ -15,15 +15,17 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     Some(caveat("time_goes", Severity::Note, texts.join(", "), "nothing to do"))
 }
 
-/// Each part with its share of the whole, in the order in which they come; `None` if no answer was
-/// timed.
+/// Each part with its share of the whole, in the order in which the parts occur; `None` if no
+/// answer was timed.
 pub(crate) fn parts(evidence: &Evidence) -> Option<Vec<(&'static str, f64)>> {
     let spans = &evidence.measured()?.spans;
     let sum = |histogram: &Histogram| histogram.mean_ns().unwrap_or(0.0) * histogram.count() as f64;
     let (connect, tls, headers, body) =
         (sum(&spans.connect), sum(&spans.tls), sum(&spans.headers), sum(&spans.body));
-    // The lag includes connecting where each request has its own connection.
-    let waiting = (sum(&spans.send_lag) - connect - tls).max(0.0);
+    // The lag includes connecting where each request has its own connection, and what the generator
+    // holds, of which a response time of users who wait for their answers has nothing.
+    let held = if evidence.held_ns().is_some() { sum(&spans.own_lag) } else { 0.0 };
+    let waiting = (sum(&spans.send_lag) - held - connect - tls).max(0.0);
     let total = waiting + connect + tls + headers + body;
     (headers > 0.0 && total > 0.0).then(|| {
         let names = [
