@@ -3,10 +3,11 @@
 //! [`run()`] takes a [`LoadSpec`] and returns what was measured. It knows nothing of targets, plans
 //! or files.
 //!
-//! The way of a load: `validate` -> `coordinator` starts one `worker` a thread, each with an `io`
-//! event loop, `users` that say when a request is due, the `http1` decoder (with `tls` between it
-//! and the loop, if asked for), and a `recorder`; the coordinator tells all of them when measuring
-//! starts and ends (`timeline`) and merges what they have counted.
+//! The way of a load: `validate` -> `run` starts one `worker` a thread, each built of an `io` event
+//! loop, a `transport` (TCP, or TLS over it) and a `protocol` (`http1`), all chosen at compile time.
+//! `users` say when a request is due, a `check` says whether its answer is right, and a `recorder`
+//! counts. The `coordinator` tells all workers when measuring starts and ends (`timeline`) and
+//! merges what they have counted.
 mod arrivals;
 mod check;
 mod clock;
@@ -17,6 +18,8 @@ mod descriptors;
 mod error;
 pub mod http1;
 mod io;
+mod polling;
+mod protocol;
 mod random;
 mod recorder;
 mod result;
@@ -26,7 +29,9 @@ mod tally;
 mod timeline;
 mod timer;
 mod tls;
+mod transport;
 mod uncounted;
+mod users;
 mod validate;
 mod watchdog;
 mod wire;
