@@ -209,7 +209,7 @@ pub struct LoadArguments {
     /// What is left out at the start: auto, none, or a time. Nothing where requests are counted.
     #[arg(long, value_name = "TIME")]
     pub warm_up: Option<String>,
-    /// How long one answer may take.
+    /// How long one answer may take, and opening a connection (which never takes more than 10 s).
     #[arg(long, value_name = "TIME", default_value = "30s")]
     pub timeout: String,
     /// The event loop: auto, epoll, io_uring.

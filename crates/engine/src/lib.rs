@@ -62,13 +62,15 @@ pub struct Control<'a> {
     /// When the schedule starts, on CLOCK_MONOTONIC in nanoseconds. `None` starts it as soon as the
     /// connections are open; so does an instant that has passed by then.
     pub start_at_ns: Option<u64>,
+    /// Whether windows carry their histograms, so that those of peers can be merged.
+    pub histograms: bool,
 }
 
 impl<'a> Control<'a> {
     /// Nobody listens, and the load starts at once.
     #[must_use]
     pub const fn new(stop: &'a AtomicBool, steady: fn(&[f64]) -> bool) -> Self {
-        Self { stop, on_window: None, steady, start_at_ns: None }
+        Self { stop, on_window: None, steady, start_at_ns: None, histograms: false }
     }
 }
 
