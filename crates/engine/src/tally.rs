@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::ByteCounts;
 use pippin_model::load_result::{
-    Answered, ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StatusCounts, Window,
-    WindowHistograms,
+    Answered, ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StampCounts,
+    StatusCounts, Window, WindowHistograms,
 };
 
 /// The kinds of errors, in the order of their discriminants.
@@ -33,6 +33,7 @@ pub(crate) struct Tally {
     pub errors: [u64; KINDS.len()],
     pub connections: ConnectionCounts,
     pub bytes: ByteCounts,
+    pub stamps: StampCounts,
     pub spans: Spans,
 }
 
@@ -73,6 +74,7 @@ impl Tally {
         self.connections.peak += other.connections.peak;
         self.connections.merge_closes(&other.connections);
         self.bytes.merge(&other.bytes);
+        self.stamps.merge(&other.stamps);
         self.spans.merge(&other.spans);
     }
 
@@ -91,6 +93,7 @@ impl Tally {
             errors: self.errors(),
             connections: ConnectionCounts { asked, ..self.connections },
             bytes: self.bytes,
+            stamps: self.stamps,
             spans: self.spans,
         }
     }

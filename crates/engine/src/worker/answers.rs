@@ -22,7 +22,7 @@ pub(super) struct Reading {
 
 /// Where the parts of an answer go.
 struct Answer<'a> {
-    now: u64,
+    arrived: u64,
     wire: &'a Wire,
     /// Places of the connection's requests, and where the oldest is.
     flights: &'a [InFlight],
@@ -52,7 +52,7 @@ impl Answers for Answer<'_> {
     fn head(&mut self, status: u16, is_last: bool) {
         self.judge.head(status);
         *self.server_closes = is_last;
-        *self.head_at = self.now;
+        *self.head_at = self.arrived;
     }
 
     #[inline]
@@ -68,7 +68,7 @@ impl<S: Stack> Worker<'_, S> {
         if S::Transport::SECURES {
             return self.received_secured(slot);
         }
-        self.tick();
+        self.tick_received();
         if self.core.recorder.finished_at.is_some() {
             return;
         }
@@ -103,8 +103,8 @@ impl<S: Stack> Worker<'_, S> {
         {
             self.server_closed(slot);
         }
-        let now = self.core.now;
-        self.after_requests(slot, now);
+        let arrived = self.core.arrived;
+        self.after_requests(slot, arrived);
     }
 }
 
@@ -151,7 +151,7 @@ impl<S: Stack> Core<'_, S> {
         let connection = &mut self.connections[slot as usize];
         let flights = self.flights.of(slot);
         let mut answer = Answer {
-            now: self.now,
+            arrived: self.arrived,
             wire: &self.wire,
             flights,
             head: connection.head,
@@ -173,7 +173,8 @@ impl<S: Stack> Core<'_, S> {
     /// no answer.
     #[inline]
     pub(super) fn complete(&mut self, slot: u32, tag: u32, surplus: bool) {
-        let now = self.now;
+        let (now, arrived, is_stamped) = (self.now, self.arrived, self.is_stamped);
+        let has_plan = self.users.have_a_plan();
         let connection = &mut self.connections[slot as usize];
         let (request, head) = if S::Protocol::IN_ORDER {
             self.flights.settle::<true>(slot, tag)
@@ -183,7 +184,7 @@ impl<S: Stack> Core<'_, S> {
         connection.head = head;
         connection.in_flight -= 1;
         connection.served += 1;
-        connection.free_at = now;
+        connection.free_at = arrived;
         connection.has_failed = false;
         self.open_requests -= 1;
 
@@ -191,21 +192,26 @@ impl<S: Stack> Core<'_, S> {
         let body_bytes = connection.judge.body_bytes;
         let wrong = connection.judge.finish(&self.wire.template(request.template).check);
         let error = if surplus { Some(ErrorKind::Malformed) } else { wrong };
-        let head_at = connection.mark.max(request.sent_at);
+        // The clock that stamps is not the one that says when a request was sent.
+        let done_at = arrived.max(request.sent_at);
+        let head_at = connection.mark.clamp(request.sent_at, done_at);
         let spans = AnswerSpans {
             stretch: request.stretch,
             headers_ns: head_at - request.sent_at,
-            body_ns: now.saturating_sub(head_at),
-            service_ns: now.saturating_sub(request.sent_at),
-            response_ns: now.saturating_sub(request.intended_at),
+            body_ns: done_at - head_at,
+            service_ns: done_at - request.sent_at,
+            response_ns: request.response_ns(done_at, has_plan),
             send_lag_ns: request.send_lag_ns(),
             own_lag_ns: request.own_lag_ns(),
+            pick_up_ns: now.saturating_sub(done_at),
         };
 
         self.recorder.answered(spans);
         self.recorder.completed += 1;
         let tally = self.recorder.tally(request.stretch as usize);
         tally.requests.completed += 1;
+        tally.stamps.kernel += u64::from(is_stamped);
+        tally.stamps.user_space += u64::from(!is_stamped);
         tally.status(status);
         tally.requests.good += u64::from(error.is_none());
         if let Some(kind) = error {

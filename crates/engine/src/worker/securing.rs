@@ -30,7 +30,7 @@ impl<S: Stack> Worker<'_, S> {
         let state = &mut self.core.connections[slot as usize].transport;
         let Received { bytes, handshake, broken } = self.transport.receive(&mut self.io, state);
         // Read the clock after decrypting, so that the time spent on it counts.
-        self.tick();
+        self.tick_received();
         if self.core.recorder.finished_at.is_some() {
             return;
         }

@@ -27,9 +27,11 @@ impl<S: Stack> Worker<'_, S> {
 
     pub(super) fn connected(&mut self, slot: u32) {
         self.tick();
+        let handshake = self.io.handshake(slot);
         let core = &mut self.core;
         let connection = &core.connections[slot as usize];
-        core.recorder.connected(core.now - connection.mark, !connection.was_opened);
+        let until_writable_ns = core.now - connection.mark;
+        core.recorder.connected(until_writable_ns, handshake, !connection.was_opened);
         if S::Transport::SECURES { self.secure(slot) } else { self.take_into_use(slot) }
     }
 
