@@ -28,10 +28,12 @@ pub struct Contender<'a> {
 /// figure, or has one whose scatter cannot be known: a single short trial tells an order, but not a
 /// rank. Where the best has such a figure nobody is ranked.
 ///
-/// Sorted by median, best first. Each contender is compared with the best of the current rank: it
-/// shares that rank if the 95 % interval of the ratio covers 1; otherwise it opens the rank of its
-/// place (1, 1, 3). Comparing with the best of the rank, and not with the neighbour, keeps a long
-/// row of small steps from sharing one rank.
+/// A rank is 1 + the number of contenders that are surely better: whose ratio to this one has a 95 %
+/// interval that does not cover 1. A contender whose scatter is not known counts by its median. In
+/// the order of the medians ranks never fall, so that a noisy figure gains nothing by its noise.
+///
+/// Comparing with the best alone would not do: where the best is noisy, nobody is surely worse than
+/// it, and all would share rank 1, those included whom the second surely beats.
 pub fn ranks<R: Rng + ?Sized>(
     contenders: &[Contender],
     better: Better,
@@ -54,16 +56,18 @@ pub fn ranks<R: Rng + ?Sized>(
     if ratio(contenders[best].samples, contenders[best].samples, rng).is_none() {
         return ranks;
     }
-    let mut leader = (best, 1);
-    for (place, &(index, _)) in (1u32..).zip(&order) {
-        let Some(found) = ratio(contenders[leader.0].samples, contenders[index].samples, rng)
-        else {
+    let mut rank = 1;
+    for (place, &(index, _)) in order.iter().enumerate() {
+        let samples = contenders[index].samples;
+        if ratio(samples, samples, rng).is_none() {
             continue;
-        };
-        if index != best && found.is_significant() {
-            leader = (index, place);
         }
-        ranks[index] = Some(leader.1);
+        let better = order[..place].iter().filter(|(ahead, _)| {
+            ratio(contenders[*ahead].samples, samples, rng)
+                .is_none_or(|ratio| ratio.is_significant())
+        });
+        rank = rank.max(1 + better.count() as u32);
+        ranks[index] = Some(rank);
     }
     ranks
 }
@@ -96,6 +100,27 @@ mod tests {
             (around(100.0), Verdict::Valid),
         ]);
         assert_eq!(found, [Some(3), Some(1), Some(1), Some(4)]);
+    }
+
+    #[test]
+    fn a_noisy_best_does_not_lift_those_whom_the_second_beats() {
+        // The first is ahead by its median alone: with repetitions from 400 to 2,000 it may be
+        // anywhere. The second, at 1,000, is surely better than the third, at 900.
+        let noisy = [400.0, 1_200.0, 2_000.0].map(Sample::alone).to_vec();
+        let found = rank(&[
+            (noisy.clone(), Verdict::Valid),
+            (around(1_000.0), Verdict::Valid),
+            (around(900.0), Verdict::Valid),
+        ]);
+        assert_eq!(found, [Some(1), Some(1), Some(2)]);
+        // A noisy last one is not ranked above one with a better median.
+        let noisy = noisy.iter().map(|sample| Sample::alone(sample.value * 0.7)).collect();
+        let found = rank(&[
+            (around(1_000.0), Verdict::Valid),
+            (around(900.0), Verdict::Valid),
+            (noisy, Verdict::Valid),
+        ]);
+        assert_eq!(found, [Some(1), Some(2), Some(2)]);
     }
 
     #[test]
