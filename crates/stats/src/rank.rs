@@ -6,7 +6,7 @@ use crate::bootstrap::Sample;
 use crate::quantile::median;
 use crate::ratio::ratio;
 
-/// Which way is up.
+/// Whether a higher or a lower figure is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
     /// More is better.
@@ -15,7 +15,7 @@ pub enum Better {
     Less,
 }
 
-/// What a target enters a ranking with.
+/// A target in a ranking.
 #[derive(Debug, Clone)]
 pub struct Contender<'a> {
     /// Its trials' figures.
@@ -24,16 +24,16 @@ pub struct Contender<'a> {
     pub verdict: Verdict,
 }
 
-/// The rank of each contender from 1 on, in the order given; `None` for what is INVALID, has no
-/// figure, or has one whose scatter cannot be known: a single short trial tells an order, but not a
-/// rank. Where the best has such a figure nobody is ranked.
+/// The rank of each contender from 1 on, in the given order. `None` if it is INVALID, has no
+/// figure, or has one whose variation is unknown: a single short trial gives an order, but not a
+/// rank. If the best has such a figure, nobody is ranked.
 ///
-/// A rank is 1 + the number of contenders that are surely better: whose ratio to this one has a 95 %
-/// interval that does not cover 1. A contender whose scatter is not known counts by its median. In
-/// the order of the medians ranks never fall, so that a noisy figure gains nothing by its noise.
+/// A rank is 1 + the number of contenders that are surely better: the 95 % interval of their ratio
+/// does not cover 1. A contender whose variation is unknown counts by its median. In the order of
+/// the medians, ranks never fall, so a noisy figure gains nothing.
 ///
-/// Comparing with the best alone would not do: where the best is noisy, nobody is surely worse than
-/// it, and all would share rank 1, those included whom the second surely beats.
+/// Comparing with the best only would not do: nobody is surely worse than a noisy best, so all would
+/// share rank 1, even those that the second surely beats.
 pub fn ranks<R: Rng + ?Sized>(
     contenders: &[Contender],
     better: Better,
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(
             rank(&[(around(10.0), Verdict::Valid), single(1_000.0)]),
             [None, None],
-            "nobody is second to what is not known"
+            "nobody can be second to an unknown figure"
         );
         assert_eq!(
             rank(&[(around(1_000.0), Verdict::Valid), single(10.0), (around(5.0), Verdict::Valid)]),

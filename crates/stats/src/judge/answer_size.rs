@@ -1,4 +1,4 @@
-//! SUSPECT: the bodies differ in size between targets. NOTE: heads and framing differ much.
+//! SUSPECT: the body size differs between targets. NOTE: heads and framing differ a lot.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
@@ -9,10 +9,10 @@ use crate::judge::run::{RunCaveats, note};
 use crate::quantile::median;
 use crate::steady::arrived;
 
-/// By how much bodies may differ.
+/// The relative difference that bodies may have.
 const BODY_LIMIT: f64 = 0.10;
-/// By how much whole answers may differ before it is worth a note. The head of a small answer is
-/// most of it, and every server has another.
+/// The relative difference that whole answers may have before it is worth a note. The head is most
+/// of a small answer, and every server sends a different one.
 const WIRE_LIMIT: f64 = 0.50;
 
 /// Bytes per complete answer.
@@ -48,8 +48,8 @@ pub(crate) fn sizes_by_target(records: &[TrialRecord]) -> BTreeMap<TargetId, Ans
     sizes
 }
 
-/// Whether this target's bodies differ by more than 10 % from the median of all targets' so far (of
-/// two: from the other's).
+/// Whether this target's bodies differ by more than 10 % from the median of all targets so far.
+/// With two targets, it compares with the other one.
 ///
 /// Heads are compared over the whole run only: in the first repetition, whoever came first would be
 /// compared with too few others.
@@ -77,7 +77,7 @@ fn off(
     what: fn(&AnswerSize) -> f64,
     limit: f64,
 ) -> Option<(f64, f64)> {
-    // Of two targets neither is the odd one; of more, the median says what is usual.
+    // With two targets, compare with the other one. With more, the median says what is usual.
     let own_too = (others.len() > 1).then_some(&own);
     let compared: Vec<f64> = others.iter().chain(own_too).map(what).collect();
     let usual = median(&compared).filter(|usual| *usual > 0.0)?;
@@ -92,7 +92,7 @@ fn different_body(own: AnswerSize, others: &[AnswerSize]) -> Option<Caveat> {
         own.body,
         percent(off)
     );
-    let advice = "make the targets answer the same: a smaller answer is less work";
+    let advice = "make the targets give the same answer: a smaller one is less work";
     Some(caveat("answer_size", Severity::Suspect, seen, advice))
 }
 
@@ -103,7 +103,7 @@ fn different_head(own: AnswerSize, others: &[AnswerSize]) -> Option<Caveat> {
         own.wire,
         percent(off)
     );
-    let advice = "the head makes the difference: see which fields the server adds by default";
+    let advice = "the heads differ: see which header fields the server adds by default";
     Some(caveat("answer_overhead", Severity::Note, seen, advice))
 }
 
