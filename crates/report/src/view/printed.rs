@@ -130,9 +130,9 @@ mod tests {
     #[test]
     fn rows_of_a_sweep_are_held_against_the_reference_rows_own_number_of_connections() {
         let mut record = run::sweep();
-        let csv = "name,connections,requests_per_s\none,1,5000\nmany,64,20000\n";
+        let csv = "connections,requests_per_s\n1,5000\n64,20000\n";
         let mut published = Published::parse_csv(csv).unwrap();
-        published.reference = Some("one".into());
+        published.reference = Some("connections 1".into());
         for row in &mut published.rows {
             row.target = Some("go/net-http".parse().unwrap());
         }
