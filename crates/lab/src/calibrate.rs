@@ -1,11 +1,12 @@
 //! `pippin calibrate`: what the generator itself can do on this machine, measured against servers
 //! that answer at once, or after a known wait.
-use pippin_engine::Control;
+use pippin_engine::{Control, EngineError};
 use pippin_model::cpus::CpuSplit;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{Arrivals, BodyCheck, Check, LoadSpec, RequestTemplate};
 use pippin_model::profile::{KeepAlive, Profile, Stop, WarmUpChoice};
 use pippin_model::run::Calibration;
+use pippin_model::trial::Stage;
 use pippin_model::units::Spread;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -206,10 +207,11 @@ impl Calibrator<'_> {
             &connecting,
             vec![template(server.address(), load::keeps_alive(profile))],
         );
-        let control =
-            Control { stop: self.stop, on_window: None, steady: pippin_stats::steady::has_settled };
-        let result = pippin_engine::run(&spec, &control)
-            .map_err(|error| LabError::User(error.to_string()))?;
+        let control = Control::new(self.stop, pippin_stats::steady::has_settled);
+        let result = pippin_engine::run(&spec, &control).map_err(|error| match error {
+            EngineError::Died { .. } => LabError::target(Stage::Load, error.to_string()),
+            error => LabError::User(error.to_string()),
+        })?;
         if result.interrupted { Err(LabError::Interrupted) } else { Ok(result) }
     }
 }

@@ -284,8 +284,5 @@ pub fn run_closed(
     }
     .with_fitting_sources();
     let never = AtomicBool::new(false);
-    pippin_engine::run(
-        &spec,
-        &Control { stop: &never, on_window: None, steady: pippin_stats::steady::has_settled },
-    )
+    pippin_engine::run(&spec, &Control::new(&never, pippin_stats::steady::has_settled))
 }

@@ -1,5 +1,5 @@
 //! One trial: proofs, load and sampling, proofs; everything that is known of it in one record.
-use pippin_engine::Control;
+use pippin_engine::{Control, EngineError};
 use pippin_model::caveat::Verdict;
 use pippin_model::load_result::{LoadResult, Window};
 use pippin_model::load_spec::BodyCheck;
@@ -158,9 +158,8 @@ impl Trial<'_> {
         let latest = || sampler.latest();
         let on_window = |window: &Window| observer.event(&Event::Window(window, latest().as_ref()));
         let control = Control {
-            stop: self.stop,
             on_window: Some(&on_window),
-            steady: pippin_stats::steady::has_settled,
+            ..Control::new(self.stop, pippin_stats::steady::has_settled)
         };
         let result = pippin_engine::run(&load_spec, &control);
         let samples = sampler.stop();
@@ -171,7 +170,10 @@ impl Trial<'_> {
                     stage: Stage::Load,
                     message: error.to_string(),
                     log_tail: self.target.log_tail(),
-                })
+                });
+                if let EngineError::Died { measured: Some(load), .. } = error {
+                    keep(record, *load, samples);
+                }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `pippin load`
-use pippin_engine::Control;
 use pippin_engine::http1::request::Request;
+use pippin_engine::{Control, EngineError};
 use pippin_lab::lifecycle::affinity;
 use pippin_lab::load::{self, Connecting};
 use pippin_lab::observer::{Event, Observer};
@@ -13,7 +13,7 @@ use pippin_model::objective::Objective;
 use pippin_model::profile::Profile;
 use pippin_model::target::TargetId;
 use pippin_model::tls::TlsSpec;
-use pippin_model::trial::{Step, TrialRecord, TrialSpec};
+use pippin_model::trial::{Failure, Stage, Step, TrialRecord, TrialSpec};
 use pippin_model::units::{format_count, parse_duration_ns};
 use pippin_probe::{RoleRoot, Roots, Sampler, usage_between};
 use pippin_report::load_report::LoadReport;
@@ -87,7 +87,7 @@ impl Session<'_> {
                     if held { "held" } else { "not held" }
                 )));
                 records.push(record);
-                if stop.load(Ordering::Relaxed) {
+                if stop.load(Ordering::Relaxed) || has_failed(&records) {
                     break;
                 }
             }
@@ -96,7 +96,7 @@ impl Session<'_> {
         let steps = load::steps(&self.profile);
         for (index, step) in steps.iter().enumerate() {
             records.push(self.one(*step, (index + 1, steps.len()), observer.as_ref())?);
-            if stop.load(Ordering::Relaxed) {
+            if stop.load(Ordering::Relaxed) || has_failed(&records) {
                 break;
             }
         }
@@ -134,13 +134,23 @@ impl Session<'_> {
         let result = pippin_engine::run(
             &spec,
             &Control {
-                stop,
                 on_window: Some(&on_window),
-                steady: pippin_stats::steady::has_settled,
+                ..Control::new(stop, pippin_stats::steady::has_settled)
             },
         );
         let samples = sampler.stop();
-        let load = result?;
+        let load = match result {
+            Ok(load) => load,
+            Err(error) => {
+                let message = error.to_string();
+                let EngineError::Died { measured: Some(measured), .. } = error else {
+                    return Err(error.into());
+                };
+                record.failure =
+                    Some(Failure { stage: Stage::Load, message, log_tail: Vec::new() });
+                *measured
+            }
+        };
         record.usage = usage_between(&samples, load.measured_from_ns, load.measured_to_ns);
         record.samples = samples;
         record.load = Some(load);
@@ -292,6 +302,9 @@ impl Session<'_> {
             };
             output::say(line);
         }
+        for failure in records.iter().filter_map(|record| record.failure.as_ref()) {
+            eprintln!("pippin: {}", failure.message);
+        }
         Ok(self.exit_code(records))
     }
 
@@ -314,6 +327,9 @@ impl Session<'_> {
     }
 
     fn exit_code(&self, records: &[TrialRecord]) -> u8 {
+        if has_failed(records) {
+            return exit::LAB_FAILURE;
+        }
         if signals::catch().load(Ordering::Relaxed) {
             return exit::INTERRUPTED;
         }
@@ -326,6 +342,11 @@ impl Session<'_> {
             exit::OK
         }
     }
+}
+
+/// Whether a part of the engine died.
+fn has_failed(records: &[TrialRecord]) -> bool {
+    records.iter().any(|record| record.failure.is_some())
 }
 
 fn holds(record: &TrialRecord, bounds: &Objective) -> bool {

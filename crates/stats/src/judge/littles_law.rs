@@ -60,27 +60,28 @@ fn law(evidence: &Evidence, measured: &Measured) -> Option<LittlesLaw> {
 mod tests {
     use super::*;
     use crate::judge::Context;
-    use crate::test_record::{TestRecord, judged, judged_in};
+    use crate::judge::test::{judged, judged_in};
+    use pippin_model::example::ExampleTrial;
 
     #[test]
     fn times_that_do_not_fit_are_seen() {
         // 10 users at 10,000/s must take 1 ms each.
-        let found = judged(judge, &TestRecord::hello().response_ms(0.9).build()).unwrap();
+        let found = judged(judge, &ExampleTrial::hello().response_ms(0.9).build()).unwrap();
         assert!(
             found.severity == Severity::Invalid
                 && found.evidence.contains("account for 9.00 (-10.0 %"),
             "{}",
             found.evidence
         );
-        assert!(judged(judge, &TestRecord::hello().response_ms(1.1).build()).is_some());
+        assert!(judged(judge, &ExampleTrial::hello().response_ms(1.1).build()).is_some());
     }
 
     #[test]
     fn times_that_nearly_fit_and_open_loops_are_silent() {
-        assert_eq!(judged(judge, &TestRecord::hello().response_ms(0.96).build()), None);
-        assert_eq!(judged(judge, &TestRecord::open(10_000.0).response_ms(0.3).build()), None);
-        assert_eq!(judged(judge, &TestRecord::devices(100).build()), None, "with think time");
-        let broken = TestRecord::hello()
+        assert_eq!(judged(judge, &ExampleTrial::hello().response_ms(0.96).build()), None);
+        assert_eq!(judged(judge, &ExampleTrial::open(10_000.0).response_ms(0.3).build()), None);
+        assert_eq!(judged(judge, &ExampleTrial::devices(100).build()), None, "with think time");
+        let broken = ExampleTrial::hello()
             .response_ms(0.9)
             .error(ErrorKind::CloseBeforeAnswer, 30_000)
             .build();
@@ -89,7 +90,7 @@ mod tests {
             None,
             "30,000 users were in requests whose time is not known"
         );
-        let pipelined = TestRecord::hello().response_ms(4.0).build();
+        let pipelined = ExampleTrial::hello().response_ms(4.0).build();
         assert_eq!(
             judged_in(judge, &pipelined, &Context { pipeline: 4, ..Context::default() }),
             None

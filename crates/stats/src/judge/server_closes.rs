@@ -47,7 +47,8 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
     use pippin_model::trial::TrialRecord;
 
     fn closing(mut record: TrialRecord, closed: u64, limits: (u64, u64)) -> TrialRecord {
@@ -58,14 +59,14 @@ mod tests {
 
     #[test]
     fn a_limit_is_found_and_named() {
-        let record = closing(TestRecord::hello().build(), 300, (1_000, 1_000));
+        let record = closing(ExampleTrial::hello().build(), 300, (1_000, 1_000));
         assert!(
             judged(judge, &record)
                 .unwrap()
                 .evidence
                 .ends_with("keep-alive limit found: 1,000 requests")
         );
-        let jitter = closing(TestRecord::hello().build(), 300, (900, 1_100));
+        let jitter = closing(ExampleTrial::hello().build(), 300, (900, 1_100));
         assert!(judged(judge, &jitter).unwrap().evidence.ends_with("after 900 to 1,100 requests"));
     }
 
@@ -74,7 +75,7 @@ mod tests {
         assert_eq!(
             judged(
                 judge,
-                &closing(TestRecord::hello().keep_alive(KeepAlive::Off).build(), 300_000, (1, 1))
+                &closing(ExampleTrial::hello().keep_alive(KeepAlive::Off).build(), 300_000, (1, 1))
             ),
             None
         );
@@ -82,7 +83,7 @@ mod tests {
             judged(
                 judge,
                 &closing(
-                    TestRecord::hello().keep_alive(KeepAlive::Requests(100)).build(),
+                    ExampleTrial::hello().keep_alive(KeepAlive::Requests(100)).build(),
                     3_000,
                     (100, 100)
                 )
@@ -93,14 +94,14 @@ mod tests {
             judged(
                 judge,
                 &closing(
-                    TestRecord::hello().keep_alive(KeepAlive::Requests(100)).build(),
+                    ExampleTrial::hello().keep_alive(KeepAlive::Requests(100)).build(),
                     6_000,
                     (50, 50)
                 )
             )
             .is_some()
         );
-        assert_eq!(judged(judge, &closing(TestRecord::hello().build(), 1, (9_000, 9_000))), None);
-        assert_eq!(judged(judge, &TestRecord::hello().build()), None);
+        assert_eq!(judged(judge, &closing(ExampleTrial::hello().build(), 1, (9_000, 9_000))), None);
+        assert_eq!(judged(judge, &ExampleTrial::hello().build()), None);
     }
 }
