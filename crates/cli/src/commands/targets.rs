@@ -79,7 +79,7 @@ fn install(
     yes: bool,
 ) -> Result<u8, CliError> {
     let targets = catalog.select(names)?;
-    let apt = consent::for_packages(catalog, &targets, &[], yes)?;
+    let apt = consent::for_installation(catalog, &targets, &[], yes)?;
     let stop = signals::catch();
     let interrupted = || stop.load(Ordering::Relaxed);
     let say = |text: &str| say(shared, text);
@@ -124,7 +124,7 @@ impl Check<'_> {
         let targets = self.catalog.select(names)?;
         let required = self.catalog.select(self.require)?;
         let apt = self.install
-            && consent::for_packages(self.catalog, &targets, &self.services(&targets)?, self.yes)?;
+            && consent::for_installation(self.catalog, &targets, &self.services(&targets)?, self.yes)?;
         let stop = signals::catch();
         let interrupted = || stop.load(Ordering::Relaxed);
         let say = |text: &str| say(self.shared, text);
