@@ -141,7 +141,7 @@ impl Catalog {
         if self.copies.values().any(|copy| copy == folder) {
             return Ok(());
         }
-        let known = ids(&self.root.join("workloads"))?;
+        let known = stems_in(&self.root.join("workloads"))?;
         for (index, name) in manifest.workloads.iter().enumerate() {
             if !known.contains(name) {
                 let path = folder.join("target.toml");
@@ -153,7 +153,9 @@ impl Catalog {
                     "workloads: there is no workload `{name}`{hint} (there are: {})",
                     known.join(", ")
                 );
-                return Err(Wrong::at(format!("workloads[{index}]"), message).of(&path, &text).into());
+                return Err(Wrong::at(format!("workloads[{index}]"), message)
+                    .of(&path, &text)
+                    .into());
             }
         }
         Ok(())

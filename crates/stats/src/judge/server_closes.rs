@@ -40,7 +40,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         "the server closed {} connections after complete answers; {limit}",
         whole(closed as f64)
     );
-    let advice = "raise the server's limit of requests per connection, or name the limit as a deviation in target.toml";
+    let advice = "raise the server's limit of requests per connection";
     Some(caveat("server_closes", Severity::Suspect, seen, advice))
 }
 
