@@ -37,6 +37,9 @@ pub struct LoadReport {
     pub response_time: Summary,
     pub send_lag: Summary,
     pub own_lag: Summary,
+    pub pick_up_lag: Summary,
+    /// Which clock said when answers arrived: `kernel`, `user space` or `kernel and user space`.
+    pub stamps: Option<&'static str>,
     pub errors: BTreeMap<ErrorKind, u64>,
     pub connections: ConnectionCounts,
     /// What the handshakes agreed on, and why some failed; null without TLS.
@@ -112,6 +115,8 @@ impl LoadReport {
             response_time: spans.response_time.summary(),
             send_lag: spans.send_lag.summary(),
             own_lag: spans.own_lag.summary(),
+            pick_up_lag: spans.pick_up_lag.summary(),
+            stamps: measured.stamps.name(),
             errors: measured.errors.clone(),
             connections: measured.connections,
             tls_sessions: load.tls.clone(),
@@ -304,6 +309,7 @@ impl LoadReport {
             ("service time", &self.service_time),
             ("response time", &self.response_time),
             ("send lag", &self.send_lag),
+            ("pick-up lag", &self.pick_up_lag),
         ];
         let tls = self.tls.iter().map(|span| ("tls", span));
         let spans = spans[..1].iter().copied().chain(tls).chain(spans[1..].iter().copied());
