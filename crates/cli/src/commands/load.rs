@@ -304,7 +304,7 @@ impl Session<'_> {
             output::say(line);
         }
         for failure in records.iter().filter_map(|record| record.failure.as_ref()) {
-            eprintln!("pippin: {}", failure.message);
+            output::say(format_args!("pippin: {}", failure.message));
         }
         Ok(self.exit_code(records))
     }
