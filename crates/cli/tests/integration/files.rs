@@ -173,7 +173,9 @@ fn manifests() {
         (
             "[\"hello\"]",
             "[]",
-            &["targets/test/it/target.toml:6: workloads is empty; name at least one that it serves"],
+            &[
+                "targets/test/it/target.toml:6: workloads is empty; name at least one that it serves",
+            ],
         ),
         ("\"2s\"", "\"0s\"", &["start.ready.timeout must be longer than 0"]),
         (
