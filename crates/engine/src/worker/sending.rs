@@ -62,8 +62,9 @@ impl<I: Io> Worker<'_, I> {
         let slice = core.wire.slice(core.template, count);
         // What is only queued is stamped when it is handed over.
         let is_queued = I::QUEUES && core.pipeline == 1 && core.security.is_none();
+        core.enter(slot, core.now);
+        // As late as can be: after a sleep all of this is cold.
         let sent_at = if is_queued { core.now } else { clock::now_ns() };
-        core.enter(slot, sent_at);
         match self.transmit(slot, slice) {
             Sending::Done => self.core.stamp(slot, count, sent_at),
             Sending::Queued => self.core.queued.push((slot, count)),
