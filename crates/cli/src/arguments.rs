@@ -1,7 +1,9 @@
 //! Every command and flag, defined once: parsing, help, shell completions and the man page all come
 //! from here.
 use clap::builder::styling::{AnsiColor, Styles};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueHint};
+use pippin_report::form::{FORMS, Form};
 use std::path::PathBuf;
 
 const STYLES: Styles = Styles::styled()
@@ -209,7 +211,7 @@ pub struct LoadArguments {
     /// What is left out at the start: auto, none, or a time. Nothing where requests are counted.
     #[arg(long, value_name = "TIME")]
     pub warm_up: Option<String>,
-    /// How long one answer may take.
+    /// How long one answer may take, and opening a connection (which never takes more than 10 s).
     #[arg(long, value_name = "TIME", default_value = "30s")]
     pub timeout: String,
     /// The event loop: auto, epoll, io_uring.
@@ -439,8 +441,8 @@ pub struct ExportArguments {
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
     /// The form.
-    #[arg(short, long, value_enum)]
-    pub format: Form,
+    #[arg(short, long, value_parser = forms())]
+    pub format: &'static Form,
     /// With svg and png: which chart.
     #[arg(long, value_name = "NAME")]
     pub chart: Option<String>,
@@ -452,25 +454,9 @@ pub struct ExportArguments {
     pub out: Option<PathBuf>,
 }
 
-/// A form of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Form {
-    /// A table for a pull request.
-    Markdown,
-    /// One row a target and step.
-    Csv,
-    /// Everything that the report shows (docs/schema/report.schema.json).
-    Json,
-    /// The whole run as it is stored; `pippin compare` reads it.
-    Record,
-    /// HdrHistogram interval log.
-    Hlog,
-    /// Prometheus text.
-    Prometheus,
-    /// The page.
-    Html,
-    /// One chart.
-    Svg,
-    /// One chart as a picture, at twice its size.
-    Png,
+/// The names of all forms, with what each is.
+fn forms() -> impl TypedValueParser<Value = &'static Form> {
+    let names = FORMS.map(|form| PossibleValue::new(form.name).help(form.about));
+    PossibleValuesParser::new(names)
+        .try_map(|name| Form::named(&name).ok_or("there is no such form"))
 }

@@ -3,8 +3,8 @@ use pippin_engine::http1::request::Request;
 use pippin_engine::{Control, EngineError};
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{
-    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, RequestTemplate, Schedule,
-    Stage, StopRule, Timeouts, WarmUp,
+    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, RequestTemplate,
+    Schedule, Stage, StopRule, Timeouts, WarmUp,
 };
 use pippin_model::profile::{KeepAlive, Profile, Stop, WarmUpChoice};
 use pippin_model::trial::Step;
@@ -205,6 +205,7 @@ fn base(connecting: &Connecting, requests: Vec<RequestTemplate>) -> LoadSpec {
         io: IoChoice::Auto,
         spin_ns: None,
         seed: connecting.seed,
+        slice: Part::WHOLE,
     }
 }
 

@@ -212,6 +212,7 @@ impl Session<'_> {
         spec.tls.clone_from(&self.tls);
         spec.connections = Connections { pipeline: arguments.pipeline, ..spec.connections };
         spec.timeouts.request_ns = duration("--timeout", &arguments.timeout)?;
+        spec.timeouts.connect_ns = spec.timeouts.connect_ns.min(spec.timeouts.request_ns);
         if spec.timeouts.request_ns == 0 {
             return Err(CliError::User("--timeout must be longer than 0".into()));
         }
@@ -303,7 +304,7 @@ impl Session<'_> {
             output::say(line);
         }
         for failure in records.iter().filter_map(|record| record.failure.as_ref()) {
-            eprintln!("pippin: {}", failure.message);
+            output::say(format_args!("pippin: {}", failure.message));
         }
         Ok(self.exit_code(records))
     }

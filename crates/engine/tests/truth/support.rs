@@ -7,8 +7,8 @@ use pippin_engine::Control;
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::{ErrorKind, LoadResult, Measured};
 use pippin_model::load_spec::{
-    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, RequestTemplate, Schedule,
-    Stage, StopRule, Timeouts, WarmUp,
+    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, RequestTemplate,
+    Schedule, Stage, StopRule, Timeouts, WarmUp,
 };
 
 /// Makes a test on each event loop of functions that take it.
@@ -57,6 +57,7 @@ pub fn closed(address: SocketAddr, io: IoChoice, connections: u32, requests: u64
         io,
         spin_ns: None,
         seed: 1,
+        slice: Part::WHOLE,
     }
 }
 

@@ -1,0 +1,186 @@
+//! The result as CSV (RFC 4180): one row for each target, and for each of its steps in a sweep or a
+//! capacity search. Columns carry their unit in their name; unknown is empty; docs/formats.md
+//! describes them.
+use pippin_model::histogram::Summary;
+
+use crate::form::{Form, Write};
+use crate::view::View;
+use crate::view::row::Row;
+use crate::view::sweep::{Point, size};
+
+/// This form.
+pub const FORM: Form = Form {
+    name: "csv",
+    about: "One row for each target and step",
+    media_type: "text/csv; charset=utf-8",
+    extension: "csv",
+    write: Write::View(|view| Ok(of(view).into_bytes())),
+};
+
+/// The columns; a test holds docs/formats.md against them.
+pub const COLUMNS: [&str; 41] = [
+    "run",
+    "plan",
+    "target",
+    "step",
+    "rank",
+    "ranked_by",
+    "verdict",
+    "trials",
+    "measured",
+    "goodput_per_s",
+    "goodput_low_per_s",
+    "goodput_high_per_s",
+    "goodput_best_per_s",
+    "goodput_worst_per_s",
+    "throughput_per_s",
+    "service_p50_ns",
+    "service_p99_ns",
+    "service_max_ns",
+    "response_mean_ns",
+    "response_p50_ns",
+    "response_p90_ns",
+    "response_p99_ns",
+    "response_p999_ns",
+    "response_max_ns",
+    "connect_p50_ns",
+    "headers_p50_ns",
+    "body_p50_ns",
+    "send_lag_p99_ns",
+    "requests_completed",
+    "requests_failed",
+    "requests_censored",
+    "errors",
+    "error_fraction",
+    "target_cores",
+    "services_cores",
+    "generator_cores",
+    "target_rss_bytes",
+    "target_cpu_s_per_million",
+    "start_up_ns",
+    "caveats",
+    "failure",
+];
+
+/// The run as CSV, with a line of column names.
+#[must_use]
+pub fn of(view: &View) -> String {
+    let mut out = String::new();
+    record(&mut out, COLUMNS.iter().map(|column| (*column).to_string()));
+    for row in &view.rows {
+        record(&mut out, headline(view, row));
+        for point in row
+            .sweep
+            .iter()
+            .flat_map(|sweep| &sweep.points)
+            .filter(|point| Some(point.at) != row.at)
+        {
+            record(&mut out, step(view, row, point));
+        }
+    }
+    out
+}
+
+fn record(out: &mut String, cells: impl IntoIterator<Item = String>) {
+    let quoted: Vec<String> = cells.into_iter().map(quote).collect();
+    out.push_str(&quoted.join(","));
+    out.push_str("\r\n");
+}
+
+fn quote(cell: String) -> String {
+    if cell.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell
+    }
+}
+
+fn cell<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn headline(view: &View, row: &Row) -> Vec<String> {
+    let figure = row.goodput_per_s;
+    let interval = figure.and_then(|figure| figure.interval);
+    let (service, response): (&Summary, &Summary) =
+        (&row.spans.service_time, &row.spans.response_time);
+    let known = row.goodput_per_s.is_some();
+    let counted = |count: u64| cell(known.then_some(count));
+    let failure = row
+        .failure
+        .as_ref()
+        .map(|failure| format!("{}: {}", failure.stage.name(), failure.message));
+    let caveats: Vec<&str> = row.caveats.iter().map(|counted| counted.caveat.id.as_str()).collect();
+    vec![
+        view.run.id.clone(),
+        view.plan.id.clone(),
+        row.target.to_string(),
+        cell(row.at.map(size)),
+        cell(row.rank),
+        cell(row.rank.map(|_| view.run.ranked_by.name())),
+        cell(row.verdict),
+        row.trials.to_string(),
+        row.repetitions.to_string(),
+        cell(figure.map(|f| f.median)),
+        cell(interval.map(|i| i.low)),
+        cell(interval.map(|i| i.high)),
+        cell(figure.map(|f| f.best)),
+        cell(figure.map(|f| f.worst)),
+        cell(row.throughput_per_s.map(|f| f.median)),
+        cell(service.p50_ns),
+        cell(service.p99_ns),
+        cell(service.max_ns),
+        cell(response.mean_ns),
+        cell(response.p50_ns),
+        cell(response.p90_ns),
+        cell(response.p99_ns),
+        cell(response.p999_ns),
+        cell(response.max_ns),
+        cell(row.spans.connect.p50_ns),
+        cell(row.spans.headers.p50_ns),
+        cell(row.spans.body.p50_ns),
+        cell(row.spans.send_lag.p99_ns),
+        counted(row.requests.completed),
+        counted(row.requests.failed),
+        counted(row.requests.censored),
+        counted(row.errors.values().sum()),
+        cell(row.error_fraction),
+        cell(row.usage.target_cores),
+        cell(row.usage.services_cores),
+        cell(row.usage.generator_cores),
+        cell(row.usage.target_rss_bytes),
+        cell(row.cost.target_cpu_s_per_million),
+        cell(row.start_up_ns),
+        caveats.join(" "),
+        cell(failure),
+    ]
+}
+
+/// A step that is not the headline: what is known of it.
+fn step(view: &View, row: &Row, point: &Point) -> Vec<String> {
+    let response = &point.response_time;
+    let known = [
+        ("run", view.run.id.clone()),
+        ("plan", view.plan.id.clone()),
+        ("target", row.target.to_string()),
+        ("step", size(point.at).to_string()),
+        ("verdict", point.verdict.to_string()),
+        ("goodput_per_s", cell(point.goodput_per_s)),
+        ("response_mean_ns", cell(response.mean_ns)),
+        ("response_p50_ns", cell(response.p50_ns)),
+        ("response_p90_ns", cell(response.p90_ns)),
+        ("response_p99_ns", cell(response.p99_ns)),
+        ("response_p999_ns", cell(response.p999_ns)),
+        ("response_max_ns", cell(response.max_ns)),
+        ("errors", point.errors.to_string()),
+        ("target_cores", cell(point.target_cores)),
+    ];
+    let of = |column: &str| {
+        known
+            .iter()
+            .find(|(name, _)| *name == column)
+            .map(|(_, value)| value.clone())
+            .unwrap_or_default()
+    };
+    COLUMNS.iter().map(|column| of(column)).collect()
+}

@@ -1,0 +1,121 @@
+//! All histograms of a run as an HdrHistogram interval log (`.hlog`), which HdrHistogram's own
+//! tools and its libraries in Java, Python, JavaScript, Go and C read: one line for each trial and
+//! time span, tagged `<target>/<step>/<repetition>/<span>`.
+use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
+use pippin_model::histogram::Histogram;
+use pippin_model::load_result::{LoadResult, Spans};
+use pippin_model::run::RunRecord;
+use pippin_model::trial::{Step, TrialRecord};
+use std::time::{Duration, SystemTime};
+
+use crate::form::{Form, FormError, Write};
+
+/// This form.
+pub const FORM: Form = Form {
+    name: "hlog",
+    about: "An HdrHistogram interval log",
+    media_type: "text/plain; charset=utf-8",
+    extension: "hlog",
+    write: Write::Record(|record| {
+        of(record)
+            .map(String::into_bytes)
+            .map_err(|error| FormError::Encoding { form: "hlog", reason: error.to_string() })
+    }),
+};
+
+/// A log that cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("the histogram `{tag}` cannot be written as an interval log: {reason}")]
+pub struct HlogError {
+    /// The histogram.
+    pub tag: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Maxima stand in the log in milliseconds, as HdrHistogram's own logs of nanoseconds have them;
+/// the histograms hold nanoseconds.
+const NS_PER_MS: f64 = 1e6;
+
+/// The run as an interval log. Spans without a sample are left out.
+///
+/// # Errors
+/// If a histogram cannot be encoded, which none of Pippin's is known to cause.
+pub fn of(record: &RunRecord) -> Result<String, HlogError> {
+    let start = SystemTime::UNIX_EPOCH + Duration::from_nanos(record.header.started_unix_ns);
+    let mut builder = IntervalLogWriterBuilder::new();
+    builder
+        .add_comment(&format!("Pippin {}, run {}", record.header.pippin_version, record.header.id))
+        .add_comment(
+            "Tags: target/step/repetition/span; values in nanoseconds, maxima in milliseconds",
+        )
+        .with_start_time(start)
+        .with_base_time(start)
+        .with_max_value_divisor(NS_PER_MS);
+    let mut bytes = Vec::new();
+    let mut serializer = V2DeflateSerializer::new();
+    let head =
+        |reason: std::io::Error| HlogError { tag: "head".into(), reason: reason.to_string() };
+    let mut writer = builder.begin_log_with(&mut bytes, &mut serializer).map_err(head)?;
+    for trial in &record.trials {
+        let Some(load) = &trial.load else { continue };
+        let from =
+            Duration::from_nanos(measured_from(load).saturating_sub(record.header.started_unix_ns));
+        for (span, histogram) in spans(&load.measured.spans) {
+            let tag = tag_of(trial, span);
+            let error = |reason: String| HlogError { tag: tag.clone(), reason };
+            let plain: hdrhistogram::Histogram<u64> = Deserializer::new()
+                .deserialize(&mut histogram.to_v2_bytes().as_slice())
+                .map_err(|reason| error(reason.to_string()))?;
+            let length = Duration::from_nanos(load.measured.duration_ns);
+            writer
+                .write_histogram(&plain, from, length, Tag::new(&tag))
+                .map_err(|reason| error(format!("{reason:?}")))?;
+        }
+    }
+    drop(writer);
+    String::from_utf8(bytes)
+        .map_err(|reason| HlogError { tag: "log".into(), reason: reason.to_string() })
+}
+
+/// When the measured part began, nanoseconds since 1970.
+fn measured_from(load: &LoadResult) -> u64 {
+    load.started_unix_ns + load.measured_from_ns.saturating_sub(load.started_ns)
+}
+
+fn tag_of(trial: &TrialRecord, span: &str) -> String {
+    let step = match trial.spec.step {
+        None => "-".into(),
+        Some(Step::Connections { count }) => format!("{count}-connections"),
+        Some(Step::Rate { per_s }) => format!("{per_s}-per-s"),
+    };
+    format!("{}/{step}/{}/{span}", trial.spec.target, trial.spec.repetition + 1)
+}
+
+/// The time spans that have samples, with their names in JSON.
+fn spans(spans: &Spans) -> impl Iterator<Item = (&'static str, &Histogram)> {
+    let Spans {
+        connect,
+        tls,
+        headers,
+        body,
+        service_time,
+        response_time,
+        send_lag,
+        own_lag,
+        pick_up_lag,
+    } = spans;
+    let all = [
+        ("connect", connect),
+        ("tls", tls),
+        ("headers", headers),
+        ("body", body),
+        ("service_time", service_time),
+        ("response_time", response_time),
+        ("send_lag", send_lag),
+        ("own_lag", own_lag),
+        ("pick_up_lag", pick_up_lag),
+    ];
+    all.into_iter().filter(|(_, histogram)| histogram.count() > 0)
+}

@@ -1,0 +1,352 @@
+//! The result as Markdown, for a pull request (GitHub Flavored Markdown: tables, strikethrough,
+//! folded details).
+use pippin_model::caveat::{Severity, Verdict};
+use pippin_model::run::RunState;
+use std::fmt::Write as _;
+
+use crate::form::{Form, Write};
+use crate::ranked;
+use crate::terminal::{is_open, parameter, signed, span_of};
+use crate::view::View;
+use crate::view::row::Row;
+use crate::view::run::host_line;
+use crate::view::sweep::{Sweep, size};
+use crate::words;
+
+/// This form.
+pub const FORM: Form = Form {
+    name: "markdown",
+    about: "A table for a pull request",
+    media_type: "text/markdown; charset=utf-8",
+    extension: "md",
+    write: Write::View(|view| Ok(of(view).into_bytes())),
+};
+
+/// The run as Markdown.
+#[must_use]
+pub fn of(view: &View) -> String {
+    let mut out = String::new();
+    head(&mut out, view);
+    headline(&mut out, view);
+    doubts(&mut out, view);
+    without_result(&mut out, view);
+    for row in &view.rows {
+        if let Some(steps) = &row.sweep {
+            sweep(&mut out, row, steps);
+        }
+        phases(&mut out, row);
+    }
+    explanations(&mut out, view);
+    printed(&mut out, view);
+    line(
+        &mut out,
+        &format!(
+            "<sub>{} · {} · run {} · Pippin {}</sub>",
+            text(&host_line(&view.host)),
+            words::time(view.run.started_unix_ns),
+            view.run.id,
+            view.run.pippin_version
+        ),
+    );
+    out
+}
+
+fn line(out: &mut String, text: &str) {
+    // Writing into a String cannot fail.
+    let _ = writeln!(out, "{}", text.trim_end_matches(' '));
+}
+
+/// What would be read as markup is escaped; a cell has no line breaks.
+fn text(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len());
+    for c in raw.chars() {
+        match c {
+            '\n' | '\r' => out.push(' '),
+            '|' | '*' | '_' | '`' | '[' | ']' | '~' | '#' | '\\' => out.extend(['\\', c]),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A table; the first `left` columns are set left, the others right.
+fn table(out: &mut String, left: usize, titles: &[&str], rows: &[Vec<String>]) {
+    line(out, &format!("| {} |", titles.join(" | ")));
+    let rules: Vec<&str> =
+        (0..titles.len()).map(|index| if index < left { "---" } else { "---:" }).collect();
+    line(out, &format!("| {} |", rules.join(" | ")));
+    for row in rows {
+        line(out, &format!("| {} |", row.join(" | ")));
+    }
+    line(out, "");
+}
+
+fn head(out: &mut String, view: &View) {
+    let run = &view.run;
+    line(out, &format!("## {}{}", text(&run.title), if run.quick { " (quick form)" } else { "" }));
+    line(out, "");
+    line(out, &format!("{}. {} trials.", text(&run.load), words::whole(run.trials)));
+    match run.state {
+        RunState::Finished => {}
+        RunState::Running => line(out, "\n**Still running, or Pippin was killed.**"),
+        RunState::Interrupted => line(out, "\n**Interrupted: what follows is what was finished.**"),
+        RunState::Failed => {
+            line(out, "\n**The lab itself failed: what follows is what was finished.**")
+        }
+    }
+    line(out, "");
+}
+
+fn headline(out: &mut String, view: &View) {
+    let rows: Vec<Vec<String>> = view.measured().map(|row| cells(view, row)).collect();
+    if rows.is_empty() {
+        line(out, "No target has a result.\n");
+        return;
+    }
+    let [ranked, first, second] = if ranked::by_time(view) {
+        ["p99", "requests/s", "p50"]
+    } else {
+        ["requests/s", "p50", "p99"]
+    };
+    let titles = [
+        "#",
+        "target",
+        ranked,
+        "95 % interval",
+        first,
+        second,
+        "max",
+        "errors",
+        "CPU",
+        "memory",
+        "generator",
+        "verdict",
+    ];
+    table(out, 2, &titles, &rows);
+    let span = if is_open(view) { "response time" } else { "service time" };
+    let times = if ranked::by_time(view) { "p50, max" } else { "p50, p99, max" };
+    line(
+        out,
+        &format!(
+            "{} {times}: {span}. CPU: 100 % is one core. Struck through: INVALID, not ranked.\n",
+            capital(ranked::legend(view))
+        ),
+    );
+}
+
+/// As a sentence begins.
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+fn cells(view: &View, row: &Row) -> Vec<String> {
+    let strike = |cell: String| {
+        if row.verdict == Some(Verdict::Invalid) { format!("~~{cell}~~") } else { cell }
+    };
+    let span = span_of(view, row);
+    let at = row.at.map(|at| format!(" at {}", words::whole(size(at) as u64))).unwrap_or_default();
+    let (p50, p99, rate) = (
+        words::ns(span.p50_ns),
+        words::ns(span.p99_ns),
+        words::count(row.goodput_per_s.map(|figure| figure.median)),
+    );
+    let [first, second] = if ranked::by_time(view) { [rate, p50] } else { [p50, p99] };
+    let figures = [
+        ranked::median(view, row),
+        ranked::interval(view, row),
+        first,
+        second,
+        words::ns(span.max_ns),
+        row.error_fraction.map_or_else(|| words::UNKNOWN.into(), words::percent),
+        words::cores(row.usage.target_cores),
+        words::bytes(row.usage.target_rss_bytes.map(|bytes| bytes as u64)),
+        words::cores(row.usage.generator_cores),
+    ];
+    let mut cells = vec![
+        row.rank.map_or_else(|| words::UNKNOWN.into(), |rank| rank.to_string()),
+        format!("{}{at}", text(&row.target.to_string())),
+    ];
+    cells.extend(figures.into_iter().map(strike));
+    cells.push(row.verdict.map_or_else(String::new, |verdict| {
+        words::verdict(verdict, &row.invalid_repetitions, row.trials)
+    }));
+    cells
+}
+
+fn doubts(out: &mut String, view: &View) {
+    if view.doubts.is_empty() {
+        return;
+    }
+    line(out, "### Caveats\n");
+    for doubt in &view.doubts {
+        let severity = match doubt.severity {
+            Severity::Invalid => "INVALID",
+            Severity::Suspect => "SUSPECT",
+            Severity::Note => "note",
+        };
+        line(out, &format!("- **{severity}** {}", text(&doubt.id.replace('_', " "))));
+        for seen in &doubt.seen {
+            line(out, &format!("  - {}: {}", text(&seen.target), text(&seen.evidence.join("; "))));
+        }
+        if !doubt.advice.is_empty() && doubt.severity > Severity::Note {
+            line(out, &format!("  - → {}", text(&doubt.advice)));
+        }
+    }
+    line(out, "");
+}
+
+fn without_result(out: &mut String, view: &View) {
+    let rows: Vec<&Row> = view
+        .rows
+        .iter()
+        .filter(|row| row.goodput_per_s.is_none() || row.failure.is_some())
+        .collect();
+    if rows.is_empty() {
+        return;
+    }
+    line(out, "### Without a result\n");
+    for row in rows {
+        let what = match &row.failure {
+            None => "not measured".into(),
+            Some(failure) if row.unavailable => format!("unavailable: {}", failure.message),
+            Some(failure) if row.goodput_per_s.is_some() => {
+                format!(
+                    "{} at the stage \"{}\": {}",
+                    row.failed_in_words(view.run.repetitions),
+                    failure.stage.name(),
+                    failure.message
+                )
+            }
+            Some(failure) => {
+                format!("failed at the stage \"{}\": {}", failure.stage.name(), failure.message)
+            }
+        };
+        line(out, &format!("- {}: {}", text(&row.target.to_string()), text(&what)));
+    }
+    line(out, "");
+}
+
+fn sweep(out: &mut String, row: &Row, sweep: &Sweep) {
+    line(out, &format!("### {} by step\n", text(&row.target.to_string())));
+    let rows: Vec<Vec<String>> = sweep
+        .points
+        .iter()
+        .map(|point| {
+            vec![
+                words::whole(size(point.at) as u64),
+                words::count(point.goodput_per_s),
+                words::count(point.prediction.map(|p| p.throughput_per_s)),
+                signed(point.prediction.and_then(|p| p.throughput_error)),
+                words::ns_f(point.response_time.mean_ns),
+                words::ns(point.response_time.p99_ns),
+                point.held.map_or_else(
+                    || point.verdict.to_string(),
+                    |held| if held { "held".into() } else { "missed".into() },
+                ),
+            ]
+        })
+        .collect();
+    table(out, 0, &["at", "requests/s", "predicted", "error", "mean response", "p99", ""], &rows);
+    if let Some(fit) = &sweep.fit {
+        let law = &fit.law;
+        let knee = sweep.knee.map(|n| format!(" Knee at {n:.0}.")).unwrap_or_default();
+        let (lambda, sigma, kappa) =
+            (parameter(law.lambda, 0), parameter(law.sigma, 4), parameter(law.kappa, 6));
+        let doubts: String = sweep.doubts().iter().map(|doubt| format!(" {doubt}")).collect();
+        line(
+            out,
+            &format!(
+                "Universal Scalability Law: λ {lambda} requests/s, σ {sigma}, κ {kappa}.{knee}{doubts}\n"
+            ),
+        );
+    }
+    if let Some(rate) = sweep.capacity_per_s {
+        line(out, &format!("Capacity: {} requests/s.\n", words::count(Some(rate))));
+    }
+}
+
+fn phases(out: &mut String, row: &Row) {
+    if row.phases.is_empty() {
+        return;
+    }
+    line(out, &format!("### {} by phase\n", text(&row.target.to_string())));
+    let rows: Vec<Vec<String>> = row
+        .phases
+        .iter()
+        .map(|phase| {
+            vec![
+                phase.name.replace('_', " "),
+                words::whole(phase.connections.peak),
+                words::count(phase.goodput_per_s),
+                words::ns(phase.connect.p99_ns),
+                words::ns(phase.headers.p50_ns),
+                words::ns(phase.headers.p99_ns),
+                words::whole(phase.errors.values().sum()),
+            ]
+        })
+        .collect();
+    table(
+        out,
+        1,
+        &["phase", "peak", "requests/s", "connect p99", "headers p50", "headers p99", "errors"],
+        &rows,
+    );
+}
+
+fn explanations(out: &mut String, view: &View) {
+    let told: Vec<String> = view
+        .rows
+        .iter()
+        .filter_map(|row| {
+            Some(format!(
+                "- {}: {}",
+                text(&row.target.to_string()),
+                text(&row.explanation.as_ref()?.text)
+            ))
+        })
+        .collect();
+    if told.is_empty() {
+        return;
+    }
+    line(out, "<details><summary>What the figures say</summary>\n");
+    told.iter().for_each(|told| line(out, told));
+    line(out, "\n</details>\n");
+}
+
+fn printed(out: &mut String, view: &View) {
+    let Some(printed) = &view.printed else { return };
+    line(out, "### Beside the published figures\n");
+    let over = printed.reference_printed.as_deref().unwrap_or("reference");
+    let (print_over, own_over) = (format!("print ÷ {over}"), format!("here ÷ {over}"));
+    let rows: Vec<Vec<String>> = printed
+        .rows
+        .iter()
+        .map(|row| {
+            let target =
+                row.target.as_ref().map_or_else(|| words::UNKNOWN.into(), ToString::to_string);
+            let print = row.print_word.clone().unwrap_or_else(|| words::count(row.print));
+            vec![
+                text(&row.printed),
+                text(&target),
+                text(&print),
+                words::ratio(row.print_ratio),
+                words::count(row.own),
+                words::ratio(row.own_ratio),
+            ]
+        })
+        .collect();
+    table(out, 2, &["in print", "target", "print", &print_over, "here", &own_over], &rows);
+    for note in printed
+        .notes
+        .iter()
+        .map(|note| format!("in print: {note}"))
+        .chain(printed.differs.iter().cloned())
+    {
+        line(out, &format!("- {}", text(&note)));
+    }
+    line(out, "");
+}

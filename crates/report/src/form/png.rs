@@ -1,0 +1,76 @@
+//! A chart as a picture, for a README or a blog that does not take SVG: drawn from the same SVG by
+//! `resvg`, without a browser.
+//!
+//! The font is Noto Sans, which Pippin carries: with the fonts of the machine, the same chart would
+//! look different on each.
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::{Options, Tree};
+
+use crate::form::{Form, FormError, Write, svg};
+
+/// This form.
+pub const FORM: Form = Form {
+    name: "png",
+    about: "One chart as a picture, at twice its size",
+    media_type: "image/png",
+    extension: "png",
+    write: Write::Chart(|view, name, ground| {
+        rendered(&svg::of(view, name, ground)?)
+            .map_err(|reason| FormError::Encoding { form: "png", reason })
+    }),
+};
+
+/// Pixels of the picture for one of the chart: screens of today have two.
+const SCALE: u32 = 2;
+
+/// SVG as PNG.
+fn rendered(svg: &str) -> Result<Vec<u8>, String> {
+    let mut options = Options::default();
+    options.fontdb_mut().load_font_data(notosans::REGULAR_TTF.to_vec());
+    options.fontdb_mut().set_sans_serif_family("Noto Sans");
+    let tree = Tree::from_str(svg, &options).map_err(|error| error.to_string())?;
+    let size = tree.size().to_int_size();
+    let mut picture = Pixmap::new(size.width() * SCALE, size.height() * SCALE)
+        .ok_or("it has no size".to_string())?;
+    resvg::render(&tree, Transform::from_scale(SCALE as f32, SCALE as f32), &mut picture.as_mut());
+    picture.encode_png().map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use resvg::tiny_skia::PremultipliedColorU8;
+
+    fn drawn(text: &str) -> Pixmap {
+        let svg = format!(
+            "<svg width=\"40\" height=\"20\" viewBox=\"0 0 160 80\" xmlns=\"http://www.w3.org/2000/svg\"><rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/><text x=\"8\" y=\"60\" font-family=\"system-ui, sans-serif\" font-size=\"52\" fill=\"#22262B\">{text}</text></svg>"
+        );
+        Pixmap::decode_png(&rendered(&svg).unwrap()).unwrap()
+    }
+
+    fn ink(picture: &Pixmap) -> usize {
+        picture
+            .pixels()
+            .iter()
+            .filter(|pixel| **pixel != PremultipliedColorU8::from_rgba(255, 255, 255, 255).unwrap())
+            .count()
+    }
+
+    #[test]
+    fn text_is_drawn_at_twice_the_size() {
+        let picture = drawn("7");
+        assert_eq!((picture.width(), picture.height()), (80, 40));
+        assert!(ink(&picture) > 40, "{} pixels", ink(&picture));
+        assert_eq!(ink(&drawn("")), 0);
+    }
+
+    #[test]
+    fn the_font_has_every_sign_of_a_chart() {
+        let missing = drawn("\u{e000}").data().to_vec();
+        for sign in "µ±–…·×%/().,:+>≥≤éü°²σκλ".chars().filter(|sign| !sign.is_whitespace())
+        {
+            let picture = drawn(&sign.to_string().replace('>', "&gt;"));
+            assert!(ink(&picture) > 0 && picture.data() != missing, "{sign}");
+        }
+    }
+}

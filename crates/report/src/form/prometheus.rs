@@ -1,0 +1,193 @@
+//! The result in Prometheus' text format
+//! (<https://prometheus.io/docs/instrumenting/exposition_formats/>), for the textfile collector of
+//! the node exporter or a push gateway. Units are Prometheus' base units: seconds and bytes.
+use pippin_model::caveat::Verdict;
+use pippin_model::histogram::Summary;
+use std::fmt::Write as _;
+
+use crate::form::{Form, Write};
+use crate::view::View;
+use crate::view::row::Row;
+
+/// This form.
+pub const FORM: Form = Form {
+    name: "prometheus",
+    about: "Prometheus' text format",
+    media_type: "text/plain; version=0.0.4; charset=utf-8",
+    extension: "prom",
+    write: Write::View(|view| Ok(of(view).into_bytes())),
+};
+
+/// The run as metrics.
+#[must_use]
+pub fn of(view: &View) -> String {
+    let mut out = String::new();
+    for metric in METRICS {
+        let mut samples = String::new();
+        for row in &view.rows {
+            for (labels, value) in (metric.samples)(view, row) {
+                // Writing into a String cannot fail.
+                let _ =
+                    writeln!(samples, "{}{{{}{labels}}} {value}", metric.name, common(view, row));
+            }
+        }
+        if !samples.is_empty() {
+            let _ = write!(
+                out,
+                "# HELP {} {}\n# TYPE {} gauge\n{samples}",
+                metric.name, metric.help, metric.name
+            );
+        }
+    }
+    out
+}
+
+type Samples = Vec<(String, f64)>;
+
+/// A metric: a new one is one more entry in [`METRICS`].
+struct Metric {
+    name: &'static str,
+    help: &'static str,
+    samples: fn(&View, &Row) -> Samples,
+}
+
+const METRICS: [Metric; 13] = [
+    Metric {
+        name: "pippin_goodput_per_second",
+        help: "Complete and right answers per second, median over repetitions.",
+        samples: |_, row| one(row.goodput_per_s.map(|f| f.median)),
+    },
+    Metric {
+        name: "pippin_goodput_low_per_second",
+        help: "Lower end of its 95 % interval.",
+        samples: |_, row| one(row.goodput_per_s.and_then(|f| f.interval).map(|i| i.low)),
+    },
+    Metric {
+        name: "pippin_goodput_high_per_second",
+        help: "Upper end of its 95 % interval.",
+        samples: |_, row| one(row.goodput_per_s.and_then(|f| f.interval).map(|i| i.high)),
+    },
+    Metric {
+        name: "pippin_rank",
+        help: "Rank among the targets of the run; absent if INVALID or without a result.",
+        samples: rank,
+    },
+    Metric {
+        name: "pippin_verdict",
+        help: "1 for the verdict that the target has.",
+        samples: verdict,
+    },
+    Metric {
+        name: "pippin_service_time_seconds",
+        help: "From sending a request to its last byte, by quantile.",
+        samples: |_, row| quantiles(&row.spans.service_time),
+    },
+    Metric {
+        name: "pippin_response_time_seconds",
+        help: "From the instant a request was due to its last byte, by quantile.",
+        samples: |_, row| quantiles(&row.spans.response_time),
+    },
+    Metric {
+        name: "pippin_requests",
+        help: "Requests by fate, over all repetitions.",
+        samples: requests,
+    },
+    Metric {
+        name: "pippin_errors",
+        help: "Errors by kind, over all repetitions.",
+        samples: errors,
+    },
+    Metric { name: "pippin_cpu_cores", help: "Cores kept busy by role.", samples: cores },
+    Metric {
+        name: "pippin_target_resident_bytes",
+        help: "Resident memory of the target's process tree at its highest.",
+        samples: |_, row| one(row.usage.target_rss_bytes),
+    },
+    Metric {
+        name: "pippin_target_cpu_seconds_per_million",
+        help: "CPU-seconds of the target for a million requests.",
+        samples: |_, row| one(row.cost.target_cpu_s_per_million),
+    },
+    Metric {
+        name: "pippin_caveats",
+        help: "1 for each caveat that the target has.",
+        samples: caveats,
+    },
+];
+
+fn one(value: Option<f64>) -> Samples {
+    value.map(|value| (String::new(), value)).into_iter().collect()
+}
+
+fn common(view: &View, row: &Row) -> String {
+    format!(
+        "plan=\"{}\",workload=\"{}\",run=\"{}\",target=\"{}\"",
+        escape(&view.plan.id),
+        escape(&view.workload.id),
+        escape(&view.run.id),
+        escape(&row.target.to_string())
+    )
+}
+
+fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+fn label(name: &str, value: &str) -> String {
+    format!(",{name}=\"{}\"", escape(value))
+}
+
+fn rank(view: &View, row: &Row) -> Samples {
+    row.rank
+        .map(|rank| (label("ranked_by", view.run.ranked_by.name()), f64::from(rank)))
+        .into_iter()
+        .collect()
+}
+
+fn verdict(_: &View, row: &Row) -> Samples {
+    let name = |verdict: Verdict| verdict.to_string().to_lowercase();
+    row.verdict.map(|verdict| (label("verdict", &name(verdict)), 1.0)).into_iter().collect()
+}
+
+fn quantiles(summary: &Summary) -> Samples {
+    let named = [
+        ("0.5", summary.p50_ns),
+        ("0.9", summary.p90_ns),
+        ("0.99", summary.p99_ns),
+        ("0.999", summary.p999_ns),
+        ("1", summary.max_ns),
+    ];
+    named.into_iter().filter_map(|(q, ns)| Some((label("quantile", q), ns? as f64 / 1e9))).collect()
+}
+
+fn requests(_: &View, row: &Row) -> Samples {
+    if row.goodput_per_s.is_none() {
+        return Samples::new();
+    }
+    let r = &row.requests;
+    let named = [
+        ("good", r.good),
+        ("completed", r.completed),
+        ("failed", r.failed),
+        ("censored", r.censored),
+        ("unsent", r.unsent),
+    ];
+    named.into_iter().map(|(fate, count)| (label("fate", fate), count as f64)).collect()
+}
+
+fn errors(_: &View, row: &Row) -> Samples {
+    row.errors.iter().map(|(kind, count)| (label("kind", kind.name()), *count as f64)).collect()
+}
+
+fn cores(_: &View, row: &Row) -> Samples {
+    let named = [
+        ("target", row.usage.target_cores),
+        ("services", row.usage.services_cores),
+        ("generator", row.usage.generator_cores),
+    ];
+    named.into_iter().filter_map(|(role, cores)| Some((label("role", role), cores?))).collect()
+}
+
+fn caveats(_: &View, row: &Row) -> Samples {
+    row.caveats.iter().map(|counted| (label("caveat", &counted.caveat.id), 1.0)).collect()
+}
