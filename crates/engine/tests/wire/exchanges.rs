@@ -93,7 +93,7 @@ pub fn follow(segments: &[Segment], port: u16, request: Cut, answer: Cut) -> Wir
         } else {
             connection.down.push(segment);
             while let Some([_, head, done]) = connection.down.take(answer) {
-                let sent = connection.sent.pop_front().expect("an answer without a request");
+                let sent = connection.sent.pop_front().unwrap();
                 wire.head.push(head - sent);
                 wire.service.push(done - sent);
             }

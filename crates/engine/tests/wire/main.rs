@@ -4,6 +4,7 @@
 //! Needs AF_PACKET (root, or CAP_NET_RAW). Where that is not allowed, each test says by its name
 //! that it was skipped.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a test speaks to whoever runs it")]
 
 mod capture;
 mod exchanges;
