@@ -235,7 +235,7 @@ pub struct LoadArguments {
 /// `pippin targets check`
 #[derive(Debug, Args)]
 pub struct CheckArguments {
-    /// Names, languages, or all. A target that is named must be available.
+    /// Names, languages, or all. A target that is named must be available unless --optional is given.
     #[arg(value_name = "TARGET", required_unless_present = "all")]
     pub targets: Vec<String>,
     /// Every target and every variant.
@@ -253,6 +253,9 @@ pub struct CheckArguments {
     /// Fail if one of these is unavailable, instead of only naming it.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub require: Vec<String>,
+    /// A named target that is unavailable, or that there was no time for, does not fail the check.
+    #[arg(long)]
+    pub optional: bool,
     /// Install and prove so many targets at the same time. Proofs that measure time run alone.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub jobs: u8,

@@ -1,4 +1,5 @@
 //! Loads for the tests, and what must hold in every one of them.
+use crate::patience::in_time;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -207,7 +208,25 @@ pub fn quantile_ms(histogram: &Histogram, q: f64) -> f64 {
     histogram.quantile_ns(q).unwrap() as f64 / 1e6
 }
 
-/// Asserts that a figure is within bounds, both included.
-pub fn assert_within(what: &str, value: f64, least: f64, most: f64) {
+/// Demands that a count is within bounds, both included, on every machine.
+#[track_caller]
+pub fn assert_counted(what: &str, value: f64, least: f64, most: f64) {
     assert!((least..=most).contains(&value), "{what}: {value} is not within {least} to {most}");
+}
+
+/// Demands that a time is within bounds, both included. No machine makes it shorter than the least;
+/// a busy one may make it longer than the most.
+#[track_caller]
+pub fn assert_takes(what: &str, value: f64, least: f64, most: f64) {
+    assert!(value >= least, "{what}: {value} is below {least}, which no machine can do");
+    in_time(value <= most, || format!("{what}: {value} is above {most}"));
+}
+
+/// Demands that a figure is within bounds, both included, which a busy machine may break on either
+/// side.
+#[track_caller]
+pub fn assert_within(what: &str, value: f64, least: f64, most: f64) {
+    in_time((least..=most).contains(&value), || {
+        format!("{what}: {value} is not within {least} to {most}")
+    });
 }
