@@ -66,8 +66,9 @@ impl<S: Stack> Worker<'_, S> {
             && <S::Protocol as Protocol>::Out::IS_WIRE
             && !S::Transport::SECURES
             && core.flights.depth == 1;
+        core.enter(slot, core.now);
+        // As late as can be: after a sleep all of this is cold.
         let sent_at = if is_queued { core.now } else { clock::now_ns() };
-        core.enter(slot, sent_at);
         match self.transmit(slot) {
             Sending::Queued => self.core.queued.push((slot, count)),
             Sending::Done | Sending::Blocked(_) => self.core.stamp(slot, count, sent_at),
