@@ -7,6 +7,8 @@ use pippin_model::load_result::{
 use pippin_model::tls::{Negotiated, TlsUse};
 use pippin_model::trial::TrialRecord;
 use pippin_model::units::{format_bytes, format_count, format_ns};
+use pippin_stats::judge::held::Held;
+use pippin_stats::judge::{Context, Evidence};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -42,6 +44,9 @@ pub struct LoadReport {
     pub stamps: Option<&'static str>,
     pub errors: BTreeMap<ErrorKind, u64>,
     pub connections: ConnectionCounts,
+    /// How many of the connections were with the target on average, the others being in the
+    /// generator's hands; null but for closed loops without think time.
+    pub connections_with_target: Option<f64>,
     /// What the handshakes agreed on, and why some failed; null without TLS.
     pub tls_sessions: Option<TlsUse>,
     pub bytes: ByteCounts,
@@ -51,6 +56,8 @@ pub struct LoadReport {
     pub windows: Vec<Window>,
     pub verdict: Verdict,
     pub caveats: Vec<Caveat>,
+    #[serde(skip)]
+    held: Option<Held>,
 }
 
 /// What the generator used.
@@ -93,6 +100,7 @@ impl LoadReport {
         let measured = &load.measured;
         let answers = measured.requests.completed;
         let spans = &measured.spans;
+        let held = Held::of(&Evidence { record, context: &Context::default() });
         Some(Self {
             pippin_version: env!("CARGO_PKG_VERSION").into(),
             url: url.into(),
@@ -119,6 +127,7 @@ impl LoadReport {
             stamps: measured.stamps.name(),
             errors: measured.errors.clone(),
             connections: measured.connections,
+            connections_with_target: held.map(Held::with_target),
             tls_sessions: load.tls.clone(),
             bytes: measured.bytes,
             overhead_per_answer_bytes: (answers > 0).then(|| {
@@ -139,6 +148,7 @@ impl LoadReport {
             windows: load.windows.clone(),
             verdict: record.verdict,
             caveats: record.caveats.clone(),
+            held,
         })
     }
 
@@ -260,6 +270,9 @@ impl LoadReport {
                 self.generator.max_rss_bytes.map_or("-".into(), format_bytes)
             ),
         );
+        if let Some(held) = self.held {
+            line(out, &format!("Connections  {}", held.in_words()));
+        }
         let c = &self.connections;
         if c.reconnects + c.closed_by_server > 0 {
             line(
