@@ -183,22 +183,8 @@ impl LoadReport {
     }
 
     fn load_in_words(&self) -> String {
-        use pippin_model::profile::Profile;
-        use pippin_model::trial::Step;
-        match (&self.profile, self.step) {
-            (_, Some(Step::Connections { count })) => format!("closed loop, {count} connections"),
-            (_, Some(Step::Rate { per_s })) => {
-                format!("open loop, {} requests/s", format_count(per_s))
-            }
-            (Profile::Closed { connections, .. }, _) => {
-                format!("closed loop, {connections} connections")
-            }
-            (Profile::Open { rate_per_s, .. }, _) => {
-                format!("open loop, {} requests/s", format_count(*rate_per_s))
-            }
-            (Profile::Devices { devices, .. }, _) => format!("{devices} devices"),
-            (other, _) => other.kind().into(),
-        }
+        let load = self.profile.at(self.step);
+        load.schedule.loop_and_amount(load.connections.count)
     }
 
     fn write_rates(&self, out: &mut String, seconds: f64) {

@@ -7,10 +7,9 @@ use pippin_model::load_result::{
     Answered, ByteCounts, ConnectionCounts, ErrorKind, GeneratorUse, LoadResult, Measured,
     RequestCounts, Spans, StatusCounts, WarmUpResult, Window,
 };
-use pippin_model::load_spec::Arrivals;
 use pippin_model::objective::Objective;
 use pippin_model::plan::{Plan, PlanCpus};
-use pippin_model::profile::{KeepAlive, Profile, Stop, WarmUpChoice};
+use pippin_model::profile::{Arrivals, Profile, StopRule, WarmUp};
 use pippin_model::run::{Calibration, RunHeader};
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
 use pippin_model::units::Spread;
@@ -94,6 +93,7 @@ pub(crate) fn header() -> RunHeader {
             },
             proofs: vec![],
         },
+        url: None,
         seed: 1,
         host: Fingerprint { cpus: 2, kernel: Some("6.1".into()), ..Fingerprint::default() },
         targets: BTreeMap::new(),
@@ -126,13 +126,7 @@ pub(crate) struct TestRecord {
 impl TestRecord {
     /// 10 connections, 30 s, 10,000 answers a second of 1 ms each; half of one processor busy.
     pub(crate) fn hello() -> Self {
-        let profile = Profile::Closed {
-            connections: 10,
-            stop: Stop::DurationNs(30 * SECOND),
-            think: None,
-            keep_alive: KeepAlive::Unlimited,
-            warm_up: WarmUpChoice::Auto,
-        };
+        let profile = Profile::closed(10, StopRule::after(30 * SECOND));
         Self {
             target: "go/net-http".into(),
             profile,
@@ -156,39 +150,21 @@ impl TestRecord {
 
     /// An open loop of 30 s at this rate.
     pub(crate) fn open(rate_per_s: f64) -> Self {
-        let profile = Profile::Open {
-            rate_per_s,
-            arrivals: Arrivals::Constant,
-            connections: 10,
-            ramp_ns: 0,
-            duration_ns: 30 * SECOND,
-            keep_alive: KeepAlive::Unlimited,
-        };
+        let profile = Profile::open(rate_per_s, Arrivals::Constant, 10, 0, 30 * SECOND);
         Self { profile, response_ms: Some(1.0), ..Self::hello() }
     }
 
     /// A step of a capacity search at this rate.
     pub(crate) fn search_step(rate_per_s: f64) -> Self {
-        let profile = Profile::Capacity {
-            objective: Objective::parse("p99 < 50ms").unwrap(),
-            start_rate_per_s: 100.0,
-            connections: 10,
-            duration_ns: 30 * SECOND,
-            precision: 0.02,
-        };
+        let objective = Objective::parse("p99 < 50ms").unwrap();
+        let profile = Profile::capacity(objective, 100.0, 10, 30 * SECOND, 0.02);
         Self { profile, step: Some(Step::Rate { per_s: rate_per_s }), ..Self::open(rate_per_s) }
     }
 
     /// Devices that ask once a second, of which 100 ms are the answer's.
     pub(crate) fn devices(count: u32) -> Self {
-        let profile = Profile::Devices {
-            devices: count,
-            requests_per_device: 100,
-            think: Spread { mean_ns: 900_000_000, jitter: 0.05 },
-            ramp_up_ns: 5 * SECOND,
-            sustain_ns: 30 * SECOND,
-            ramp_down_ns: 5 * SECOND,
-        };
+        let think = Spread { mean_ns: 900_000_000, jitter: 0.05 };
+        let profile = Profile::devices(count, 100, think, [5 * SECOND, 30 * SECOND, 5 * SECOND]);
         Self {
             profile,
             connections: count.into(),
@@ -205,20 +181,13 @@ impl TestRecord {
 
     pub(crate) fn connections(mut self, count: u64) -> Self {
         self.connections = count;
-        if let Profile::Closed { connections, .. } = &mut self.profile {
-            *connections = count as u32;
-        }
+        self.profile.connections.count = count as u32;
         self
     }
 
     /// A point of a sweep.
     pub(crate) fn sweep_point(mut self, count: u32, of: &[u32]) -> Self {
-        self.profile = Profile::Sweep {
-            connections: of.to_vec(),
-            duration_ns: 30 * SECOND,
-            keep_alive: KeepAlive::Unlimited,
-            warm_up: WarmUpChoice::Auto,
-        };
+        self.profile = Profile::sweep(of.to_vec(), 30 * SECOND);
         (self.step, self.connections) = (Some(Step::Connections { count }), count.into());
         self
     }
@@ -231,16 +200,17 @@ impl TestRecord {
     /// Ends after a number of requests, at the same throughput.
     pub(crate) fn counted(mut self, requests: u64) -> Self {
         self.completed = Some(requests);
-        if let Profile::Closed { stop, warm_up, .. } = &mut self.profile {
-            (*stop, *warm_up) = (Stop::Requests(requests), WarmUpChoice::None);
-        }
+        (self.profile.stop, self.profile.warm_up) = (StopRule::requests(requests), WarmUp::None);
         self
     }
 
-    pub(crate) fn keep_alive(mut self, choice: KeepAlive) -> Self {
-        if let Profile::Closed { keep_alive, .. } = &mut self.profile {
-            *keep_alive = choice;
-        }
+    pub(crate) fn requests_per_connection(mut self, count: u32) -> Self {
+        self.profile.connections.requests_per_connection = Some(count);
+        self
+    }
+
+    pub(crate) fn pipeline(mut self, count: u32) -> Self {
+        self.profile.connections.pipeline = count;
         self
     }
 
@@ -305,7 +275,7 @@ impl TestRecord {
 
     pub(crate) fn build(self) -> TrialRecord {
         let requests = self.requests();
-        let counted = matches!(self.profile, Profile::Closed { stop: Stop::Requests(_), .. });
+        let counted = self.profile.stop.requests.is_some();
         let duration_ns =
             if counted { requests.completed * 100_000 } else { self.seconds * SECOND };
         let response_ms = self.response_ms.unwrap_or_else(|| {
@@ -326,6 +296,7 @@ impl TestRecord {
                 seed: 1,
             },
             started_unix_ns: SECOND,
+            load_spec: None,
             load: Some(load),
             usage: Some(self.usage(duration_ns)),
             samples: self.samples(duration_ns),
@@ -343,10 +314,9 @@ impl TestRecord {
             self.errors.iter().filter(|(kind, _)| !kind.is_before_sending()).map(|(_, n)| n).sum();
         let wrong = |kind| self.errors.get(&kind).copied().unwrap_or(0);
         let wrong = wrong(ErrorKind::WrongBody) + wrong(ErrorKind::WrongStatus);
-        let offered = match (&self.profile, self.step) {
-            (Profile::Open { rate_per_s, .. }, _) => Some(*rate_per_s),
-            (_, Some(Step::Rate { per_s })) => Some(per_s),
-            _ => None,
+        let offered = match self.step {
+            Some(Step::Rate { per_s }) => Some(per_s),
+            _ => self.profile.schedule.rate_per_s(),
         };
         let failed = failed - wrong;
         let total = offered.map_or(10_000 * self.seconds, |rate| {

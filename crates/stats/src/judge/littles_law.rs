@@ -47,7 +47,7 @@ fn unrecorded(measured: &Measured) -> f64 {
 fn law(evidence: &Evidence, measured: &Measured) -> Option<LittlesLaw> {
     let times = &measured.spans.response_time;
     Some(LittlesLaw {
-        users: evidence.connections()? * f64::from(evidence.context.pipeline.max(1)),
+        users: evidence.connections()? * f64::from(evidence.pipeline()),
         recorded: times.count() as f64,
         response_time_s: times.mean_ns()? / 1e9,
         response_stdev_s: times.stdev_ns()? / 1e9,
@@ -89,10 +89,7 @@ mod tests {
             None,
             "30,000 users were in requests whose time is not known"
         );
-        let pipelined = TestRecord::hello().response_ms(4.0).build();
-        assert_eq!(
-            judged_in(judge, &pipelined, &Context { pipeline: 4, ..Context::default() }),
-            None
-        );
+        let pipelined = TestRecord::hello().pipeline(4).response_ms(4.0).build();
+        assert_eq!(judged(judge, &pipelined), None);
     }
 }

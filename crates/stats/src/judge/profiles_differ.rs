@@ -53,13 +53,12 @@ mod tests {
     use super::*;
     use crate::judge::Context;
     use crate::test_record::{TestRecord, judged_in};
-    use pippin_model::profile::KeepAlive;
 
     #[test]
     fn another_profile_or_other_workers_are_seen() {
         let first = TestRecord::hello().build();
         let context = Context { first: Some(&first.spec), ..Context::default() };
-        let closing = TestRecord::hello().keep_alive(KeepAlive::Off).build();
+        let closing = TestRecord::hello().requests_per_connection(1).build();
         assert_eq!(judged_in(judge, &closing, &context).unwrap().severity, Severity::Invalid);
         let mut other = TestRecord::hello().target("ruby/rails").build();
         other.spec.workers = 4;

@@ -1,7 +1,6 @@
 //! SUSPECT: the server closes connections that were to be kept, so that opening them is measured
 //! along.
 use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::profile::KeepAlive;
 
 use crate::judge::evidence::{Evidence, caveat, whole};
 
@@ -14,13 +13,11 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let measured = evidence.measured()?;
     let closed = measured.connections.closed_by_server;
     let limits = measured.connections.requests_before_close;
-    match evidence.keep_alive() {
-        KeepAlive::Off => return None,
+    match evidence.requests_per_connection() {
+        Some(1) => return None,
         // The client's last request announces the close.
-        KeepAlive::Requests(asked) if limits.is_none_or(|(least, _)| least >= u64::from(asked)) => {
-            return None;
-        }
-        KeepAlive::Requests(_) | KeepAlive::Unlimited => {}
+        Some(asked) if limits.is_none_or(|(least, _)| least >= u64::from(asked)) => return None,
+        Some(_) | None => {}
     }
     let is_limit = limits.is_some_and(|(least, most)| least == most) && closed > 1;
     let is_frequent = closed as f64 > NEGLIGIBLE * measured.requests.completed as f64;
@@ -74,7 +71,7 @@ mod tests {
         assert_eq!(
             judged(
                 judge,
-                &closing(TestRecord::hello().keep_alive(KeepAlive::Off).build(), 300_000, (1, 1))
+                &closing(TestRecord::hello().requests_per_connection(1).build(), 300_000, (1, 1))
             ),
             None
         );
@@ -82,7 +79,7 @@ mod tests {
             judged(
                 judge,
                 &closing(
-                    TestRecord::hello().keep_alive(KeepAlive::Requests(100)).build(),
+                    TestRecord::hello().requests_per_connection(100).build(),
                     3_000,
                     (100, 100)
                 )
@@ -92,11 +89,7 @@ mod tests {
         assert!(
             judged(
                 judge,
-                &closing(
-                    TestRecord::hello().keep_alive(KeepAlive::Requests(100)).build(),
-                    6_000,
-                    (50, 50)
-                )
+                &closing(TestRecord::hello().requests_per_connection(100).build(), 6_000, (50, 50))
             )
             .is_some()
         );
