@@ -5,6 +5,7 @@
 //! judge is not the tool's own word: requests are counted by the server, and CPU time is the
 //! kernel's account of the tool's process (wait4), user and system; the kernel's work for loopback
 //! traffic is in it for all alike.
+#![allow(clippy::print_stdout, clippy::print_stderr)] // not a part of the program
 mod figures;
 mod floor;
 mod generator;

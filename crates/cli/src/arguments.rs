@@ -17,7 +17,7 @@ const STYLES: Styles = Styles::styled()
 #[derive(Debug, Parser)]
 #[command(name = "pippin", version, styles = STYLES, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit codes: 0 ok, 1 objective or comparison failed, 2 wrong input (the message names the fix), 3 result INVALID,\n4 the lab failed, 130 interrupted (what was measured is kept)."
+    after_help = "Exit codes: 0 ok, 1 objective or comparison failed, 2 wrong input (the message names the fix), 3 result INVALID,\n4 the lab failed, 130 interrupted (what was measured is kept),\n141 nobody reads the output (as if SIGPIPE had ended it; what was measured is kept)."
 )]
 pub struct Arguments {
     /// The database of runs.

@@ -1,4 +1,4 @@
-//! Exit codes (DESIGN section 9) and the error at the edge.
+//! Exit codes and the error at the edge.
 use pippin_lab::LabError;
 use pippin_store::StoreError;
 
@@ -14,6 +14,9 @@ pub const INVALID: u8 = 3;
 pub const LAB_FAILURE: u8 = 4;
 /// The user stopped it; what was measured is kept.
 pub const INTERRUPTED: u8 = 130;
+
+/// Nobody reads what Pippin says: the code of a program that SIGPIPE ended, as a shell gives it.
+pub const UNREAD: u8 = 141;
 
 /// An error at the edge.
 #[derive(Debug, thiserror::Error)]

@@ -5,6 +5,7 @@ use pippin_model::cpus::CpuSet;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::time::Duration;
 
+use crate::output;
 use crate::signals;
 
 /// Runs the hidden command that the arguments name, if they name one; its exit code.
@@ -63,7 +64,7 @@ fn serve(
     match outcome {
         Ok(()) => 0,
         Err(error) => {
-            eprintln!("port {port}: {error}");
+            output::say(format_args!("port {port}: {error}"));
             4
         }
     }

@@ -7,7 +7,8 @@
 //! | [`exit`] | exit codes |
 //! | [`descriptors`] | the limit of open files |
 //! | [`progress`], [`live`] | what is told meanwhile, on standard error: plain lines or a live view |
-//! | [`signals`] | Ctrl-C |
+//! | [`output`] | the only way to standard output and standard error |
+//! | [`signals`] | Ctrl-C, SIGTERM, a closed terminal |
 //! | [`hidden`] | what Pippin starts itself as: supervisor, services |
 mod arguments;
 mod commands;
@@ -15,6 +16,7 @@ mod descriptors;
 mod exit;
 mod hidden;
 mod live;
+mod output;
 mod progress;
 mod signals;
 
@@ -37,11 +39,15 @@ fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { exit::USER_ERROR } else { exit::OK });
         }
     };
-    match commands::run(arguments) {
+    let outcome = commands::run(arguments);
+    if signals::is_unread() {
+        return ExitCode::from(exit::UNREAD);
+    }
+    match outcome {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             if !matches!(error, exit::CliError::Lab(pippin_lab::LabError::Interrupted)) {
-                eprintln!("pippin: {error}");
+                output::say(format_args!("pippin: {error}"));
             }
             ExitCode::from(error.code())
         }

@@ -6,6 +6,7 @@ use pippin_model::trial::{Step, TrialRecord, TrialSpec};
 use pippin_model::units::{format_count, format_ns};
 
 use crate::live::{Live, Subject, choice};
+use crate::output;
 
 /// The observer of a run or of a load.
 pub fn observer(quiet: bool, subject: Subject) -> Box<dyn Observer> {
@@ -60,7 +61,7 @@ impl Lines {
 impl Observer for Lines {
     fn event(&self, event: &Event<'_>) {
         for line in self.lines(event) {
-            eprintln!("{line}");
+            output::say(line);
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Ctrl-C: the first stops what runs and keeps what is finished, the third ends Pippin at once (its
+//! What ends Pippin from outside: Ctrl-C, SIGTERM, a closed terminal, readers that are gone. The
+//! first signal stops what runs and keeps what is finished, the third ends Pippin at once (its
 //! supervisors then end everything below).
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -6,21 +7,34 @@ use crate::live::terminal;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 static COUNT: AtomicU32 = AtomicU32::new(0);
+static UNREAD: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn on_signal(_signal: libc::c_int) {
     request_stop();
 }
 
-/// Catches SIGINT and SIGTERM from now on; the flag they set.
+/// Catches SIGINT, SIGTERM and SIGHUP from now on; the flag they set.
+///
+/// SIGINT and SIGTERM count even if who started Pippin ignored or blocked them. A shell does so for
+/// what it runs in the background. SIGHUP stays ignored where it was: that is what `nohup` is for.
 pub fn catch() -> &'static AtomicBool {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: the handler only stores to atomics and may call _exit(2); sigaction is given a
-        // zeroed, then filled struct.
+        // SAFETY: the handler only stores to atomics and may call _exit(2); sigaction and the set
+        // are zeroed, then filled structs.
         unsafe {
+            let mut before: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, std::ptr::null(), &raw mut before);
+            if signal == libc::SIGHUP && before.sa_sigaction == libc::SIG_IGN {
+                continue;
+            }
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = on_signal as extern "C" fn(libc::c_int) as usize;
             action.sa_flags = libc::SA_RESTART;
-            libc::sigaction(signal, &action, std::ptr::null_mut());
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+            let mut set: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&raw mut set);
+            libc::sigaddset(&raw mut set, signal);
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
         }
     }
     &STOP
@@ -35,6 +49,18 @@ pub fn request_stop() {
         // SAFETY: _exit(2) is async-signal-safe.
         unsafe { libc::_exit(130) }
     }
+}
+
+/// Stops what runs because nobody reads what Pippin says. However many lines are lost, it counts
+/// for no signal: what is finished is still kept.
+pub fn nobody_reads() {
+    UNREAD.store(true, Ordering::SeqCst);
+    STOP.store(true, Ordering::SeqCst);
+}
+
+/// Whether [`nobody_reads`] was called.
+pub fn is_unread() -> bool {
+    UNREAD.load(Ordering::SeqCst)
 }
 
 /// How often a stop was asked for.

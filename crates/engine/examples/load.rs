@@ -3,6 +3,7 @@
 //! mode=closed|open|devices rate=5000 poisson=1 pipeline=1 close=1 think=0.9 n=COUNT sources=4
 //! path=/ spin=ns per=100 up=1 down=1 tls=SERVER_NAME resume=1`.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a tool for profiling
+#![allow(clippy::print_stdout, clippy::print_stderr)] // not a part of the program
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;

@@ -1,14 +1,14 @@
 //! When the requests of an open loop are due: a closed form of the rate, no tick and no drift.
 //!
-//! A stage of length `D` whose rate goes linearly from `a` to `b` has had `N(t) = a t + (b - a) t^2
-//! / 2 D` arrivals after `t`. The `n`-th arrival of all stages is due at `N^-1(n)`, for `n` = 0, 1,
-//! 2, ... With Poisson arrivals `n` is replaced by the sum of exponentially distributed gaps of
-//! mean 1 (time-change theorem: such a process in the variable `N` is a Poisson process of the
-//! given rate in time).
+//! A stage of length `D` whose rate goes linearly from `a` to `b` has had
+//! `N(t) = a t + (b - a) t^2 / 2 D` arrivals after `t`. The `n`-th arrival of all stages is due at
+//! `N^-1(n)`, for `n` = 0, 1, 2, ... With Poisson arrivals the sum of exponentially distributed
+//! gaps of mean 1 takes the place of `n` (time-change theorem: such a process in the variable `N`
+//! is a Poisson process of the given rate in time).
 //!
-//! Threads share the load without talking: with constant arrivals thread `i` of `T` takes `n = i, i
-//! + T, ...`; with Poisson arrivals each draws its own process of a `T`-th of the rate, whose sum
-//! is a Poisson process of the whole rate.
+//! Threads share the load without talking. With constant arrivals thread `i` of `T` takes every
+//! `T`-th arrival, from the `i`-th on. With Poisson arrivals each thread draws its own process of a
+//! `T`-th of the rate; the sum of these is a Poisson process of the whole rate.
 use pippin_model::load_spec::{Arrivals as Kind, Stage};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;

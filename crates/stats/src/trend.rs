@@ -65,8 +65,8 @@ fn tie_term(values: &[f64]) -> f64 {
         .sum()
 }
 
-/// By how much positive autocorrelation of the detrended values inflates the variance: (1 + r) / (1
-/// - r). The estimate of r falls short by about (2 + 4 r) / n after detrending (Kendall 1954);
+/// By how much positive autocorrelation of the detrended values inflates the variance:
+/// `(1 + r) / (1 - r)`. The estimate of r falls short by about (2 + 4 r) / n after detrending (Kendall 1954);
 /// below 8 values the correction would be larger than what it corrects.
 fn inflation(values: &[f64], slope: f64) -> f64 {
     let n = values.len() as f64;

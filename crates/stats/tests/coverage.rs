@@ -5,6 +5,7 @@
 //! 1,000 runs (a standard deviation of 0.7 % at 95 %) and for what the method gives away with few
 //! trials, where no method knows better. `cargo test -p pippin-stats --test coverage --
 //! --nocapture` prints the figures.
+#![allow(clippy::print_stdout)] // the figures, for whoever reads a test's output
 use pippin_stats::bootstrap::Sample;
 use pippin_stats::interval::median_interval_of;
 use pippin_stats::ratio::ratio_of;

@@ -1,5 +1,6 @@
 //! Measures how long listing 1,000 runs takes: `cargo run --release -p pippin-store --example
 //! list_runs`.
+#![allow(clippy::print_stdout, clippy::print_stderr)] // not a part of the program
 use pippin_store::Store;
 use std::error::Error;
 use std::time::Instant;

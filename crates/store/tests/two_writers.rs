@@ -1,6 +1,7 @@
 //! Two processes write runs into one database at once, and nothing is lost. The test starts itself
 //! twice as the writers, so that they are processes and not threads.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
+#![allow(clippy::print_stdout)] // how the two processes of the test speak
 use pippin_model::run::RunState;
 use pippin_store::Store;
 use std::path::{Path, PathBuf};

@@ -4,6 +4,7 @@
 //! `cheat MODE[:NUMBER] MARKER...` reads `HOST`, `PORT`, `DATABASE_URL` and `UPSTREAM_URL` as every
 //! target does. The marker serves the tests only: they look for processes that have it in their
 //! command line.
+#![allow(clippy::print_stdout, clippy::print_stderr)] // not a part of the program
 mod device;
 mod http;
 mod lifecycle;

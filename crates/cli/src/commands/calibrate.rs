@@ -11,6 +11,7 @@ use super::device_options::{phases, think};
 use super::{Shared, print, root};
 use crate::arguments::CalibrateArguments;
 use crate::exit::CliError;
+use crate::output;
 use crate::signals;
 
 pub fn run(shared: &Shared, arguments: &CalibrateArguments) -> Result<u8, CliError> {
@@ -19,7 +20,7 @@ pub fn run(shared: &Shared, arguments: &CalibrateArguments) -> Result<u8, CliErr
         .map_err(CliError::io(format!("create {}", folder.display())))?;
     let say = |text: &str| {
         if !shared.quiet {
-            eprintln!("{text}");
+            output::say(text);
         }
     };
     let part = Duration::from_nanos(duration("-d", &arguments.duration)?);

@@ -20,6 +20,7 @@ use super::run::{How, folder, measure, write_page};
 use super::{Shared, here};
 use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
+use crate::output;
 
 /// The target as it is in one branch.
 struct Branch {
@@ -69,7 +70,7 @@ pub fn run(
     }
     let [a, b] = branches;
     if [&a, &b].into_iter().filter(|branch| tell_missing(&record, branch)).count() > 0 {
-        eprintln!("the copies of both branches are left in {}", copies.0.display());
+        output::say(format_args!("the copies of both branches are left in {}", copies.0.display()));
         return Ok(exit::LAB_FAILURE);
     }
     copies.remove();
@@ -155,13 +156,13 @@ fn tell_missing(record: &RunRecord, branch: &Branch) -> bool {
         record.header.targets.get(&branch.id).and_then(|info| info.unavailable.clone());
     let why = unavailable.or_else(|| trials.drain(..).find_map(|trial| trial.failure));
     match why {
-        Some(failure) => eprintln!(
+        Some(failure) => output::say(format_args!(
             "{}: no result: {}: {}",
             branch.revision.name,
             failure.stage.name(),
             failure.message
-        ),
-        None => eprintln!("{}: no result", branch.revision.name),
+        )),
+        None => output::say(format_args!("{}: no result", branch.revision.name)),
     }
     true
 }

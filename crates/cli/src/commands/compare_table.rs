@@ -9,6 +9,7 @@ use pippin_stats::fail_if::{FailIf, FailIfError, Standing};
 use super::print;
 use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
+use crate::output;
 
 /// What is compared, and how it is called.
 pub struct Sides {
@@ -69,9 +70,9 @@ fn tell_invalid(comparison: &Comparison) -> bool {
         for (name, verdict) in [(&target.a, target.a_verdict), (&target.b, target.b_verdict)] {
             if verdict == Verdict::Invalid {
                 invalid = true;
-                eprintln!(
+                output::say(format_args!(
                     "{name}: INVALID, so that its figures are not what they claim to be; `pippin report RUN` says why, --force compares all the same"
-                );
+                ));
             }
         }
     }
@@ -92,18 +93,18 @@ fn judge(comparison: &Comparison, bounds: &[FailIf]) -> bool {
                 .map_or("unknown".into(), |relative| format!("{:+.2} %", relative * 100.0));
             match bound.standing(change) {
                 Standing::Held => {}
-                Standing::NotSignificant => eprintln!(
+                Standing::NotSignificant => output::say(format_args!(
                     "{}: {} changed by {relative}, past `{bound}`, but that may be chance",
                     target.b,
                     bound.metric.name()
-                ),
+                )),
                 Standing::Failed | Standing::Unknown => {
                     failed = true;
-                    eprintln!(
+                    output::say(format_args!(
                         "{}: {} changed by {relative}: past `{bound}`",
                         target.b,
                         bound.metric.name()
-                    );
+                    ));
                 }
             }
         }

@@ -5,9 +5,10 @@ use pippin_lab::services::postgres;
 use pippin_model::target::TargetId;
 use pippin_model::workload::Service;
 use std::collections::BTreeSet;
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal};
 
 use crate::exit::CliError;
+use crate::output;
 
 /// Shows what `--install` would do and asks once on a terminal; elsewhere `--yes` must have been
 /// given. Whether apt may be used.
@@ -32,11 +33,11 @@ pub fn for_packages(
         return Ok(true);
     }
     let packages: Vec<String> = packages.into_iter().collect();
-    eprintln!(
+    output::say(format_args!(
         "System packages that the targets may need (each only where no other way to install works):\n  {}",
         apt::command(&packages).join(" ")
-    );
-    eprintln!("Everything else is installed inside the folders of the targets.");
+    ));
+    output::say("Everything else is installed inside the folders of the targets.");
     if yes {
         return Ok(true);
     }
@@ -45,8 +46,7 @@ pub fn for_packages(
             "installing system packages needs consent: add --yes, or run it on a terminal".into(),
         ));
     }
-    eprint!("Go on? [y/N] ");
-    let _ = std::io::stderr().flush();
+    output::ask("Go on? [y/N] ");
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer).map_err(CliError::io("read the answer"))?;
     match answer.trim().to_ascii_lowercase().as_str() {

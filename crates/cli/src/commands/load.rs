@@ -29,6 +29,7 @@ use super::{Shared, load_profile, load_tls, print, root};
 use crate::arguments::LoadArguments;
 use crate::exit::{self, CliError};
 use crate::live::Subject;
+use crate::output;
 use crate::progress;
 use crate::signals;
 
@@ -289,7 +290,7 @@ impl Session<'_> {
                 }
                 None => format!("capacity: no rate that was tried keeps {objective}"),
             };
-            eprintln!("{line}");
+            output::say(line);
         }
         Ok(self.exit_code(records))
     }

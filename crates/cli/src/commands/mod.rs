@@ -20,11 +20,11 @@ mod targets;
 
 use clap::CommandFactory;
 use pippin_store::Store;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::arguments::{Arguments, Command};
-use crate::exit::{self, CliError};
+use crate::exit::CliError;
+use crate::output::print;
 
 /// What every command may need.
 pub struct Shared {
@@ -57,13 +57,10 @@ pub fn run(arguments: Arguments) -> Result<u8, CliError> {
         Command::History(arguments) => history::run(&shared, &arguments),
         Command::Serve(arguments) => serve::run(&shared, &arguments),
         Command::Completions { shell } => {
-            clap_complete::generate(
-                shell,
-                &mut Arguments::command(),
-                "pippin",
-                &mut std::io::stdout(),
-            );
-            Ok(exit::OK)
+            // Into memory: it panics where it cannot write.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "pippin", &mut script);
+            print(&script)
         }
         Command::Man => man(),
     }
@@ -84,16 +81,6 @@ fn render(command: &clap::Command, page: &mut Vec<u8>) -> std::io::Result<()> {
         render(&sub.clone().name(format!("{}-{}", command.get_name(), sub.get_name())), page)?;
     }
     Ok(())
-}
-
-/// Writes to standard output; a reader that has seen enough (`| head`) is no error.
-fn print(bytes: &[u8]) -> Result<u8, CliError> {
-    match std::io::stdout().lock().write_all(bytes) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(CliError::Io("write the result".into(), error))
-        }
-        _ => Ok(exit::OK),
-    }
 }
 
 /// The checkout that the current folder lies in, or the current folder.

@@ -13,6 +13,7 @@ use super::{Shared, consent, here, print};
 use crate::arguments::RunArguments;
 use crate::exit::{self, CliError};
 use crate::live::{Published, Subject};
+use crate::output;
 use crate::progress;
 use crate::signals;
 
@@ -41,8 +42,9 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     };
     let record = measure(shared, &catalog, plan, &how)?;
     let view = View::of(&record);
-    print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes())?;
+    let printed = print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes());
     write_page(&view, &folder)?;
+    printed?;
     Ok(exit_code(&record))
 }
 
@@ -109,7 +111,7 @@ pub fn write_page(view: &View, folder: &Path) -> Result<(), CliError> {
     let page = folder.join("report.html");
     std::fs::write(&page, html::page(view))
         .map_err(CliError::io(format!("write {}", page.display())))?;
-    eprintln!("run {}: page {}", view.run.id, page.display());
+    output::say(format_args!("run {}: page {}", view.run.id, page.display()));
     Ok(())
 }
 

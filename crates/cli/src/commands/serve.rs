@@ -4,6 +4,7 @@ use pippin_serve::{ServeError, Server};
 use super::{Shared, root};
 use crate::arguments::ServeArguments;
 use crate::exit::{self, CliError};
+use crate::output;
 use crate::signals;
 
 pub fn run(shared: &Shared, arguments: &ServeArguments) -> Result<u8, CliError> {
@@ -11,7 +12,7 @@ pub fn run(shared: &Shared, arguments: &ServeArguments) -> Result<u8, CliError> 
     let server = Server::bind(shared.store(&root()?)?, arguments.bind, arguments.token.clone())
         .map_err(in_words)?;
     if !shared.quiet {
-        eprintln!("http://{} (Ctrl-C ends it)", server.address());
+        output::say(format_args!("http://{} (Ctrl-C ends it)", server.address()));
     }
     server.run(stop).map_err(in_words)?;
     Ok(exit::OK)

@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 use super::{Shared, consent, here, print};
 use crate::arguments::TargetsCommand;
 use crate::exit::{self, CliError};
+use crate::output;
 use crate::signals;
 
 pub fn run(shared: &Shared, command: TargetsCommand) -> Result<u8, CliError> {
@@ -102,7 +103,7 @@ fn install(
 
 fn say(shared: &Shared, text: &str) {
     if !shared.quiet {
-        eprintln!("{text}");
+        output::say(text);
     }
 }
 

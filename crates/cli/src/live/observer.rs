@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::look::Look;
 use super::screen::Screen;
 use super::state::{State, Subject};
+use crate::output;
 use crate::progress::Lines;
 
 /// Shows what happens on a screen of its own. Until the first trial is near it speaks in plain
@@ -82,7 +83,7 @@ impl Drop for Live {
         {
             drop(screen);
             for line in aftermath.0 {
-                eprintln!("{line}");
+                output::say(line);
             }
         }
     }

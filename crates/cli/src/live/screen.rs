@@ -107,6 +107,7 @@ fn show(
             }
             if terminal.draw(|frame| draw(frame, &state, look, shared.began.elapsed())).is_err() {
                 // The terminal is gone.
+                signals::nobody_reads();
                 return;
             }
             drawn = Some(Instant::now());

@@ -13,6 +13,7 @@
 //! | `load` | `pippin load` against servers whose truth is known |
 //! | `https` | the same behind TLS |
 //! | `services` | a database that the user gave |
+//! | `streams` | output that nobody reads or that is full, signals that were blocked |
 //! | `patience` | telling a wrong program from a busy machine, for the tests that measure |
 //! | `help` | help, completions, man page |
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
@@ -30,5 +31,6 @@ mod load;
 mod patience;
 mod proofs;
 mod services;
+mod streams;
 mod support;
 mod under_way;

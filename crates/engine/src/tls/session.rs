@@ -29,6 +29,9 @@ pub(crate) struct Session {
     sent: usize,
     is_secured: bool,
     is_closed_by_peer: bool,
+    /// An error has occurred. rustls must not be asked again: it may still point into bytes that
+    /// are gone, and would panic (docs/decisions/rustls-panics.md).
+    has_failed: bool,
     /// The kernel does not take more at the moment.
     pub is_blocked: bool,
     /// When `connect()` was issued.
@@ -62,6 +65,7 @@ impl Session {
             sent: 0,
             is_secured: false,
             is_closed_by_peer: false,
+            has_failed: false,
             is_blocked: false,
             connect_began,
         };
@@ -83,9 +87,19 @@ impl Session {
     /// Takes what the network brought, in pieces of any size, and appends what it holds to
     /// `plaintext`. `input` is decrypted in place.
     ///
-    /// After an error the session is of no further use; an alert for the server may lie in
-    /// [`Session::outgoing`].
+    /// # Errors
+    /// If the bytes break the rules of TLS, or an alert came. The session is then of no further
+    /// use; an alert for the server may lie in [`Session::outgoing`].
     pub fn receive(&mut self, input: &mut [u8], plaintext: &mut Vec<u8>) -> Result<(), Error> {
+        if self.has_failed {
+            return Err(Error::General("the session has failed before".into()));
+        }
+        let result = self.take(input, plaintext);
+        self.has_failed = result.is_err();
+        result
+    }
+
+    fn take(&mut self, input: &mut [u8], plaintext: &mut Vec<u8>) -> Result<(), Error> {
         if self.incoming.is_empty() {
             let used = self.drive(input, plaintext)?;
             if used < input.len() {
@@ -131,7 +145,7 @@ impl Session {
                 }
                 Ok(_) => goes_on = false,
                 Err(error) => {
-                    self.encode_alert();
+                    self.encode_alert(&mut bytes[used..]);
                     return Err(error);
                 }
             }
@@ -142,10 +156,11 @@ impl Session {
         }
     }
 
-    /// After an error: what the server is to be told of it.
-    fn encode_alert(&mut self) {
+    /// After an error: writes the alert that tells the server, if there is one. `bytes` are those
+    /// of the call that failed, none removed: rustls may point anywhere into them.
+    fn encode_alert(&mut self, bytes: &mut [u8]) {
         if let Ok(ConnectionState::EncodeTlsData(mut message)) =
-            self.tls.process_tls_records(&mut []).state
+            self.tls.process_tls_records(bytes).state
         {
             // An alert that cannot be told is no second error.
             let _ = grow(&mut self.outgoing, RECORD_OVERHEAD, |space| message.encode(space));
@@ -153,7 +168,13 @@ impl Session {
     }
 
     /// Encrypts; the ciphertext is appended to [`Session::outgoing`].
+    ///
+    /// # Errors
+    /// If the session is not secured or has failed.
     pub fn seal(&mut self, plaintext: &[u8]) -> Result<(), Error> {
+        if !self.is_secured || self.has_failed {
+            return Err(Error::HandshakeNotComplete);
+        }
         let space = plaintext.len() + (plaintext.len() / RECORD_BYTES + 1) * RECORD_OVERHEAD;
         match self.tls.process_tls_records(&mut self.incoming).state? {
             ConnectionState::WriteTraffic(mut traffic) => {
@@ -165,6 +186,9 @@ impl Session {
 
     /// Says that nothing more will be sent (RFC 8446 section 6.1).
     pub fn say_goodbye(&mut self) {
+        if !self.is_secured || self.has_failed {
+            return;
+        }
         if let Ok(ConnectionState::WriteTraffic(mut traffic)) =
             self.tls.process_tls_records(&mut self.incoming).state
         {

@@ -1,5 +1,6 @@
 //! A session against a server in memory: what goes in comes out, however the bytes are cut.
 use std::io::{Read as _, Write as _};
+use std::sync::LazyLock;
 
 use pippin_model::tls::TlsSpec;
 use pippin_reference::tls::{Authority, Certified};
@@ -198,4 +199,96 @@ fn whoever_answers_is_trusted_only_if_the_user_says_so() {
         Certified { has_expired: true, names: vec!["example.org".into()], ..Certified::default() };
     assert!(Pair::new(&expired, false).session.is_secured());
     assert!(Pair::new(&Certified { only_tls12: true, ..expired }, false).session.is_secured());
+}
+
+/// A record as it travels: type, TLS 1.2's version number, length, payload.
+fn record(kind: u8, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![kind, 3, 3];
+    bytes.extend((payload.len() as u16).to_be_bytes());
+    bytes.extend(payload);
+    bytes
+}
+
+const ALERT: u8 = 21;
+const HANDSHAKE: u8 = 22;
+
+/// Records that break a handshake while rustls keeps a part of a message
+/// (docs/decisions/rustls-panics.md).
+fn broken_records() -> Vec<Vec<u8>> {
+    let half_server_hello = record(HANDSHAKE, &[2, 0, 0, 100, 3, 3, 1, 2, 3]);
+    vec![
+        // A ServerHello of 16 MiB.
+        record(HANDSHAKE, &[2, 0xFF, 0xFF, 0xFF]),
+        // The same, with a beginning.
+        record(HANDSHAKE, &[2, 0xFF, 0xFF, 0xFF, 3, 3]),
+        // Half a message, then a fatal alert, a warning, and a record of no known kind.
+        [half_server_hello.clone(), record(ALERT, &[2, 40])].concat(),
+        [half_server_hello.clone(), record(ALERT, &[1, 0])].concat(),
+        [half_server_hello, record(99, &[0])].concat(),
+    ]
+}
+
+fn unsecured() -> Session {
+    static CLIENT: LazyLock<Client> = LazyLock::new(|| {
+        let spec = TlsSpec {
+            server_name: "localhost".into(),
+            extra_roots_pem: Some(Authority::new().pem()),
+            verify: true,
+            resume: false,
+        };
+        Client::new(&spec).unwrap()
+    });
+    Session::new(&CLIENT, 0).unwrap()
+}
+
+/// Everything that a worker may still ask of a session that has failed.
+fn use_up(session: &mut Session) {
+    assert!(session.seal(REQUEST).is_err());
+    session.say_goodbye();
+    session.say_goodbye();
+    assert!(session.receive(&mut [0], &mut Vec::new()).is_err());
+}
+
+#[test]
+fn broken_records_in_a_handshake_are_errors() {
+    for bytes in broken_records() {
+        for step in [1, 5, usize::MAX] {
+            let mut session = unsecured();
+            let failed = bytes
+                .chunks(step.min(bytes.len()))
+                .any(|piece| session.receive(&mut piece.to_vec(), &mut Vec::new()).is_err());
+            assert!(failed, "{bytes:?} by {step}");
+            use_up(&mut session);
+        }
+    }
+}
+
+#[test]
+fn broken_records_after_a_handshake_are_errors() {
+    for certified in versions() {
+        for mut bytes in broken_records() {
+            let mut pair = Pair::new(&certified, true);
+            assert!(pair.session.receive(&mut bytes, &mut Vec::new()).is_err(), "{bytes:?}");
+            use_up(&mut pair.session);
+        }
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_bytes_make_a_session_panic(
+        records in proptest::collection::vec(
+            (20_u8..26, proptest::collection::vec(proptest::prelude::any::<u8>(), 0..40)), 1..6),
+        step in 1_usize..200,
+    ) {
+        let mut session = unsecured();
+        let bytes: Vec<u8> =
+            records.iter().flat_map(|(kind, payload)| record(*kind, payload)).collect();
+        for piece in bytes.chunks(step) {
+            // Most are errors; what counts is that each of them is one and no panic.
+            let _ = session.receive(&mut piece.to_vec(), &mut Vec::new());
+            let _ = session.seal(REQUEST);
+        }
+        session.say_goodbye();
+    }
 }

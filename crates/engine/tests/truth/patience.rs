@@ -3,6 +3,7 @@
 //! A test that fails while the machine kept sleeping threads from waking is tried again, a few
 //! times, if possible when the machine is calm again; a wrong definition fails every time. On a
 //! machine that has time, the first failure counts.
+#![allow(clippy::print_stderr)] // for whoever reads a test's output
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::OnceLock;
