@@ -11,14 +11,12 @@
 //! | [`markdown`], [`csv`], [`json`], [`prometheus`], [`hlog`] | other forms (docs/formats.md) |
 //! | `ranked` | the figure by which targets are ranked, in words |
 //! | [`words`] | figures as people read them |
-//! | [`load_report`] | the result of `pippin load` |
 pub mod chart;
 pub mod csv;
 pub mod history;
 pub mod hlog;
 pub mod html;
 pub mod json;
-pub mod load_report;
 pub mod markdown;
 pub mod png;
 pub mod prometheus;

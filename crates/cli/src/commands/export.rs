@@ -3,13 +3,13 @@ use pippin_report::svg::Ground;
 use pippin_report::{csv, hlog, html, json, markdown, png, prometheus, svg, view::View};
 use std::io::IsTerminal;
 
-use super::{Shared, print, root};
+use super::{Shared, print};
 use crate::arguments::{ExportArguments, Form};
 use crate::exit::{self, CliError};
 
 pub fn run(shared: &Shared, arguments: &ExportArguments) -> Result<u8, CliError> {
     check(arguments)?;
-    let record = shared.store(&root()?)?.load(&arguments.run)?;
+    let record = shared.store()?.load(&arguments.run)?;
     let view = View::of(&record);
     let bytes = match arguments.format {
         Form::Markdown => markdown::of(&view).into_bytes(),

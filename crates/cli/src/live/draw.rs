@@ -1,7 +1,6 @@
 //! From the state to a frame: all that fits, the most telling first.
 use pippin_model::load_result::Window;
 use pippin_model::profile::{Profile, Steps};
-use pippin_model::trial::Step;
 use pippin_model::units::{format_bytes, format_count, format_ns};
 use pippin_model::usage::Role;
 use ratatui::Frame;
