@@ -51,7 +51,7 @@ enum Io {
 /// Drives the server and prints the engine's figures.
 pub fn run(arguments: &EngineArguments) -> Result<(), String> {
     let stop = AtomicBool::new(false);
-    let control = Control { stop: &stop, on_window: None, steady: |_| false };
+    let control = Control::new(&stop, |_| false);
     let result =
         pippin_engine::run(&spec(arguments), &control).map_err(|error| error.to_string())?;
     let requests = result.measured.requests;

@@ -91,6 +91,9 @@ pub struct RunArguments {
     /// With --install: do not ask.
     #[arg(long, requires = "install")]
     pub yes: bool,
+    /// Exit with code 1 if a target failed or is unavailable.
+    #[arg(long)]
+    pub strict: bool,
     /// Only these targets, separated by commas: go/net-http,javascript/express:cluster
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub targets: Vec<String>,
@@ -240,6 +243,38 @@ pub struct LoadArguments {
     pub seed: u64,
 }
 
+/// `pippin targets check`
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// Names, languages, or all. A target that is named must be available.
+    #[arg(value_name = "TARGET", required_unless_present = "all")]
+    pub targets: Vec<String>,
+    /// Every target and every variant.
+    #[arg(long, conflicts_with = "targets")]
+    pub all: bool,
+    /// Only these workloads.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub workloads: Vec<String>,
+    /// Install what is missing.
+    #[arg(long)]
+    pub install: bool,
+    /// With --install: do not ask.
+    #[arg(long, requires = "install")]
+    pub yes: bool,
+    /// Fail if one of these is unavailable, instead of only naming it.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub require: Vec<String>,
+    /// Install and prove so many targets at the same time. Proofs that measure time run alone.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub jobs: u8,
+    /// Leave out what passed before, if its source, the workloads and Pippin are unchanged.
+    #[arg(long)]
+    pub resume: bool,
+    /// Begin no target after this time, for example 10m; name those that are left.
+    #[arg(long, value_name = "TIME")]
+    pub within: Option<String>,
+}
+
 /// `pippin targets`
 #[derive(Debug, Subcommand)]
 pub enum TargetsCommand {
@@ -260,26 +295,7 @@ pub enum TargetsCommand {
     },
     /// Prove targets: installed, started, every workload's answers before and after a short load,
     /// clean stop.
-    Check {
-        /// Names, languages, or all.
-        #[arg(value_name = "TARGET", required_unless_present = "all")]
-        targets: Vec<String>,
-        /// Every target and every variant.
-        #[arg(long, conflicts_with = "targets")]
-        all: bool,
-        /// Only these workloads.
-        #[arg(long, value_name = "LIST", value_delimiter = ',')]
-        workloads: Vec<String>,
-        /// Install what is missing.
-        #[arg(long)]
-        install: bool,
-        /// With --install: do not ask.
-        #[arg(long, requires = "install")]
-        yes: bool,
-        /// Fail if one of these is unavailable, instead of only naming it.
-        #[arg(long, value_name = "LIST", value_delimiter = ',')]
-        require: Vec<String>,
-    },
+    Check(CheckArguments),
     /// Write the skeleton of a target.
     New {
         /// LANGUAGE/NAME

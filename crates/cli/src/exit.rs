@@ -1,4 +1,5 @@
 //! Exit codes and the error at the edge.
+use pippin_engine::EngineError;
 use pippin_lab::LabError;
 use pippin_store::StoreError;
 
@@ -32,7 +33,7 @@ pub enum CliError {
     Store(#[from] StoreError),
     /// From the engine.
     #[error(transparent)]
-    Engine(#[from] pippin_engine::EngineError),
+    Engine(#[from] EngineError),
     /// A file cannot be written.
     #[error("{0}: {1}")]
     Io(String, std::io::Error),
@@ -45,6 +46,7 @@ impl CliError {
             Self::Lab(LabError::Interrupted) => INTERRUPTED,
             Self::Lab(LabError::Io { .. } | LabError::Target(_)) | Self::Io(..) => LAB_FAILURE,
             Self::Lab(LabError::Store(store)) | Self::Store(store) => store_code(store),
+            Self::Engine(EngineError::Died { .. }) => LAB_FAILURE,
             Self::User(_) | Self::Lab(_) | Self::Engine(_) => USER_ERROR,
         }
     }

@@ -40,9 +40,8 @@ fn main() {
     }
     let arguments = Arguments(given);
     let stop = AtomicBool::new(false);
-    let result =
-        run(&spec(&arguments), &Control { stop: &stop, on_window: None, steady: |_| true })
-            .unwrap_or_else(|error| panic!("{error}"));
+    let result = run(&spec(&arguments), &Control::new(&stop, |_| true))
+        .unwrap_or_else(|error| panic!("{error}"));
     print(&result);
 }
 

@@ -1,5 +1,6 @@
 //! Starts the threads, decides when measuring begins and ends, merges windows and results.
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -7,11 +8,13 @@ use std::time::Duration;
 use pippin_model::load_result::{WarmUpResult, Window};
 use pippin_model::load_spec::{LoadSpec, Schedule, WarmUp};
 
-use crate::Control;
-use crate::clock;
 use crate::recorder::Message;
+use crate::run::message;
 use crate::tally::WindowTally;
 use crate::timeline::{Progress, Timeline, UNKNOWN};
+use crate::watchdog;
+use crate::worker::{Outcome, Shared};
+use crate::{Control, EngineError, clock};
 
 /// How long before it comes an instant is announced: longer than any thread sleeps.
 const LEAD_NS: u64 = 30_000_000;
@@ -26,11 +29,11 @@ const RARE_POLL: Duration = Duration::from_millis(100);
 
 /// The part of the load that runs on the caller's thread.
 pub(crate) struct Coordinator<'a> {
-    pub spec: &'a LoadSpec,
-    pub control: &'a Control<'a>,
-    pub timeline: &'a Timeline,
-    pub progress: &'a [Progress],
-    pub inbox: Receiver<Message>,
+    spec: &'a LoadSpec,
+    control: &'a Control<'a>,
+    timeline: &'a Timeline,
+    progress: &'a [Progress],
+    inbox: Receiver<Message>,
     counts: Counts,
     started: u64,
     start: u64,
@@ -40,6 +43,12 @@ pub(crate) struct Coordinator<'a> {
     short_from: u64,
     short_completed: u64,
     interrupted: bool,
+    outcomes: Vec<Outcome>,
+    failures: Vec<EngineError>,
+    /// The last look at the clock, and for how long threads have been running that should have
+    /// ended.
+    looked_at: u64,
+    overdue_ns: u64,
     pending: BTreeMap<u64, (u64, u32, Box<WindowTally>)>,
     windows: Vec<(u64, Window)>,
 }
@@ -66,18 +75,12 @@ pub(crate) struct Course {
 }
 
 impl<'a> Coordinator<'a> {
-    pub fn new(
-        spec: &'a LoadSpec,
-        control: &'a Control<'a>,
-        timeline: &'a Timeline,
-        progress: &'a [Progress],
-        inbox: Receiver<Message>,
-    ) -> Self {
+    pub fn new(shared: &'a Shared, control: &'a Control<'a>, inbox: Receiver<Message>) -> Self {
         Self {
-            spec,
+            spec: &shared.spec,
             control,
-            timeline,
-            progress,
+            timeline: &shared.timeline,
+            progress: &shared.progress,
             inbox,
             counts: Counts::default(),
             started: UNKNOWN,
@@ -88,23 +91,57 @@ impl<'a> Coordinator<'a> {
             short_from: 0,
             short_completed: 0,
             interrupted: false,
+            outcomes: vec![],
+            failures: vec![],
+            looked_at: clock::now_ns(),
+            overdue_ns: 0,
             pending: BTreeMap::new(),
             windows: vec![],
         }
     }
 
-    /// Leads the load to its end, or to that of its threads, which their own results explain.
-    pub fn run(mut self) -> Course {
-        while self.counts.gone < self.progress.len() {
-            match self.inbox.recv_timeout(self.poll()) {
-                Ok(message) => self.hear(message),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            self.look();
+    /// Leads the load to its end, and returns what the threads have measured. A failure ends the
+    /// load for all of them.
+    pub fn run(mut self) -> (Course, Vec<Outcome>, Vec<EngineError>) {
+        while self.counts.gone < self.progress.len() && self.overdue_ns <= watchdog::GRACE_NS {
+            self.guarded(Self::turn);
         }
-        self.emit(true);
-        self.into_course()
+        if self.counts.gone < self.progress.len() {
+            self.fail(format!(
+                "{} of {} threads did not end in time",
+                self.progress.len() - self.counts.gone,
+                self.progress.len()
+            ));
+        }
+        self.guarded(|this| this.emit(true));
+        self.outcomes.sort_by_key(|outcome| outcome.thread);
+        let (outcomes, failures) =
+            (std::mem::take(&mut self.outcomes), std::mem::take(&mut self.failures));
+        (self.into_course(), outcomes, failures)
+    }
+
+    fn turn(&mut self) {
+        match self.inbox.recv_timeout(self.poll()) {
+            Ok(message) => self.hear(message),
+            Err(RecvTimeoutError::Timeout) => {}
+            // Every thread says farewell before it lets go of its end.
+            Err(RecvTimeoutError::Disconnected) => self.counts.gone = self.progress.len(),
+        }
+        self.look();
+    }
+
+    /// Does a step. If that, or the caller's listener in it, panics, the load ends.
+    fn guarded(&mut self, step: impl FnOnce(&mut Self)) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| step(self))) {
+            self.fail(format!("the coordinator or its listener panicked: {}", message(&*panic)));
+        }
+    }
+
+    /// Ends the load for this reason. Nobody is told of windows any more: whoever listens may be
+    /// the one who failed.
+    fn fail(&mut self, what: String) {
+        self.failures.push(EngineError::died(what));
+        self.timeline.end_now(clock::now_ns());
     }
 
     const fn poll(&self) -> Duration {
@@ -124,7 +161,8 @@ impl<'a> Coordinator<'a> {
             Message::SetUp => {
                 self.counts.set_up += 1;
                 if self.counts.set_up == threads {
-                    self.begin(clock::now_ns() + 1_000_000);
+                    let soon = clock::now_ns() + 1_000_000;
+                    self.begin(self.control.start_at_ns.map_or(soon, |at| at.max(soon)));
                 }
             }
             Message::Window { from, to, tally } => {
@@ -144,11 +182,19 @@ impl<'a> Coordinator<'a> {
                 self.counts.finished.push(at);
                 self.emit(false);
             }
-            Message::Gone => {
+            Message::Gone(outcome) => {
                 self.counts.gone += 1;
-                // A thread that could not begin, or died: the others would wait for it for ever.
-                if self.counts.finished.len() < self.counts.gone {
-                    self.end_now(clock::now_ns());
+                match *outcome {
+                    Ok(mut outcome) => {
+                        self.failures.extend(outcome.failure.take());
+                        self.outcomes.push(outcome);
+                    }
+                    Err(error) => self.failures.push(error),
+                }
+                // The others would wait for a thread that could not begin, or measure less than
+                // was asked for without one that died.
+                if !self.failures.is_empty() {
+                    self.timeline.end_now(clock::now_ns());
                 }
             }
         }
@@ -179,8 +225,9 @@ impl<'a> Coordinator<'a> {
         let now = clock::now_ns();
         if self.control.stop.load(Ordering::Relaxed) && !self.interrupted {
             self.interrupted = true;
-            self.end_now(now);
+            self.timeline.end_now(now);
         }
+        self.watch_the_end(now);
         if let WarmUp::Auto { at_most_ns } = self.spec.warm_up
             && self.measure_from == UNKNOWN
             && self.start != UNKNOWN
@@ -190,11 +237,30 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Ends the load, in whatever state it is.
-    fn end_now(&self, now: u64) {
-        self.timeline.start_at(self.start.min(now));
-        self.timeline.end_at(now);
-        self.timeline.begin_at(self.started.min(now));
+    /// Ends a load that outlives its time, and counts for how long threads outlive its end. A stop
+    /// of the whole process (SIGSTOP, a suspended machine) is not their doing, so that each look
+    /// counts for two polls at the most.
+    fn watch_the_end(&mut self, now: u64) {
+        let passed = now.saturating_sub(self.looked_at).min(2 * RARE_POLL.as_nanos() as u64);
+        self.looked_at = now;
+        let end = self.timeline.instants().end;
+        if end == UNKNOWN && now > self.latest_end() {
+            self.fail("the load did not end in time".into());
+        } else if now > end {
+            self.overdue_ns += passed;
+        }
+    }
+
+    /// When the load must have ended as long as its end is not known.
+    fn latest_end(&self) -> u64 {
+        if self.start == UNKNOWN {
+            return self.started.saturating_add(watchdog::set_up_ns(self.spec));
+        }
+        let warm_up_ns = match self.spec.warm_up {
+            WarmUp::Auto { at_most_ns } => at_most_ns + watchdog::GRACE_NS,
+            WarmUp::None | WarmUp::Fixed { .. } => 0,
+        };
+        self.start.saturating_add(warm_up_ns).saturating_add(watchdog::counted_ns(self.spec))
     }
 
     fn watch_warm_up(&mut self, now: u64, at_most_ns: u64) {
@@ -227,10 +293,10 @@ impl<'a> Coordinator<'a> {
             }
             let (_, _, tally) = entry.remove();
             let window = tally.to_window(from as i64 - self.zero() as i64, to - from);
-            if let Some(listen) = self.control.on_window {
+            self.windows.push((from, window.clone()));
+            if let Some(listen) = self.control.on_window.filter(|_| self.failures.is_empty()) {
                 listen(&window);
             }
-            self.windows.push((from, window));
         }
     }
 

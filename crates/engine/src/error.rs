@@ -2,6 +2,8 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
+use pippin_model::load_result::LoadResult;
+
 /// What may help against a handshake that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
@@ -200,7 +202,20 @@ pub enum EngineError {
         /// What sched_setaffinity(2) said.
         error: io::Error,
     },
-    /// A worker died: a defect of the engine.
-    #[error("a worker of the engine died (a defect; please report it): {0}")]
-    WorkerDied(String),
+    /// A part of the engine died after the load had begun, or did not end in time; or the caller's
+    /// listener panicked.
+    #[error("the load ended early, by a defect (please report it): {what}")]
+    Died {
+        /// What died, and of what.
+        what: String,
+        /// Everything that was measured until then.
+        measured: Option<Box<LoadResult>>,
+    },
+}
+
+impl EngineError {
+    /// A death whose measurements are still to be added.
+    pub(crate) const fn died(what: String) -> Self {
+        Self::Died { what, measured: None }
+    }
 }

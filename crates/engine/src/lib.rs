@@ -19,6 +19,7 @@ pub mod http1;
 mod io;
 mod random;
 mod recorder;
+mod result;
 mod run;
 mod stop;
 mod tally;
@@ -27,6 +28,7 @@ mod timer;
 mod tls;
 mod uncounted;
 mod validate;
+mod watchdog;
 mod wire;
 mod worker;
 
@@ -52,6 +54,17 @@ pub struct Control<'a> {
     /// Whether throughput has stopped trending, given the completed requests per second of each
     /// short window (200 ms) so far.
     pub steady: fn(&[f64]) -> bool,
+    /// When the schedule starts, on CLOCK_MONOTONIC in nanoseconds. `None` starts it as soon as the
+    /// connections are open; so does an instant that has passed by then.
+    pub start_at_ns: Option<u64>,
+}
+
+impl<'a> Control<'a> {
+    /// Nobody listens, and the load starts at once.
+    #[must_use]
+    pub const fn new(stop: &'a AtomicBool, steady: fn(&[f64]) -> bool) -> Self {
+        Self { stop, on_window: None, steady, start_at_ns: None }
+    }
 }
 
 /// Does one TLS handshake and closes again: whether a load would get through, before it begins.
@@ -71,7 +84,8 @@ pub fn try_handshake(
 ///
 /// # Errors
 /// If the load cannot run as it was asked for, with the fix; what goes wrong with single requests
-/// is counted and no error.
+/// is counted and no error. [`EngineError::Died`] if a part of the engine dies while the load runs;
+/// it carries what was measured until then.
 pub fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
     run::run(spec, control)
 }

@@ -4,9 +4,11 @@ use std::sync::mpsc::Sender;
 
 use pippin_model::load_result::ErrorKind;
 
+use crate::error::EngineError;
 use crate::tally::{Tally, WindowTally};
 use crate::timeline::{Instants, UNKNOWN};
 use crate::uncounted::{AnswerSpans, Uncounted};
+use crate::worker::Outcome;
 
 /// What a worker tells the coordinator.
 #[derive(Debug)]
@@ -19,8 +21,8 @@ pub(crate) enum Message {
     Window { from: u64, to: u64, tally: Box<WindowTally> },
     /// It has ended, at this instant.
     Finished { at: u64 },
-    /// Its thread is no more, whether it had finished or not.
-    Gone,
+    /// Its thread has ended, with what it has measured or why it could not begin.
+    Gone(Box<Result<Outcome, EngineError>>),
 }
 
 /// The length of a window.

@@ -53,6 +53,13 @@ impl Timeline {
         self.end.fetch_min(instant, Ordering::AcqRel);
     }
 
+    /// Ends the load at once, in whatever state it is.
+    pub fn end_now(&self, now: u64) {
+        self.start.fetch_min(now, Ordering::AcqRel);
+        self.end_at(now);
+        self.begin.fetch_min(now, Ordering::AcqRel);
+    }
+
     #[inline]
     pub fn instants(&self) -> Instants {
         Instants {

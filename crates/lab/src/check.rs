@@ -1,11 +1,22 @@
 //! `pippin targets check`: installed, started, ready, every workload proved before and after a
 //! short load, stopped cleanly, port free, no process left.
+//!
+//! | module | its job |
+//! |---|---|
+//! | `many` | many targets: what runs side by side, what alone, when the time is over |
+//! | `passed` | which targets passed earlier, so that a check can be taken up again |
+//! | `causes` | failures grouped by their cause |
+pub mod causes;
+pub mod many;
+pub mod passed;
+
 use pippin_model::load_spec::{LoadSpec, StopRule};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, ProofOutcome, ProofTime, Stage};
 use pippin_model::workload::{Proof, Service, Workload};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use crate::catalog::{Catalog, Target};
@@ -28,9 +39,44 @@ pub struct Checked {
     pub route: Option<String>,
     /// Workload to what is wrong with it; an empty list is a pass.
     pub workloads: BTreeMap<String, Vec<String>>,
+    /// Why it was not checked at all.
+    pub skipped: Option<Skipped>,
+}
+
+/// Why a target was not checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Skipped {
+    /// It passed an earlier check, and nothing of it has changed since.
+    PassedBefore,
+    /// The time for all checks was over.
+    NoTimeLeft,
+    /// It serves none of the workloads that were asked for.
+    NoSuchWorkload,
+}
+
+impl Skipped {
+    /// In words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::PassedBefore => "passed before",
+            Self::NoTimeLeft => "no time left",
+            Self::NoSuchWorkload => "serves none of these workloads",
+        }
+    }
 }
 
 impl Checked {
+    /// Of a target that nothing is known of yet.
+    const fn new(target: TargetId) -> Self {
+        Self { target, failure: None, route: None, workloads: BTreeMap::new(), skipped: None }
+    }
+
+    /// Of a target that is not checked.
+    fn skipped(target: TargetId, why: Skipped) -> Self {
+        Self { skipped: Some(why), ..Self::new(target) }
+    }
+
     /// Whether it cannot be installed here, which is no fault of the target's.
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
@@ -40,7 +86,9 @@ impl Checked {
     /// Whether everything it serves was proved.
     #[must_use]
     pub fn passed(&self) -> bool {
-        self.failure.is_none() && self.workloads.values().all(Vec::is_empty)
+        self.skipped.is_none()
+            && self.failure.is_none()
+            && self.workloads.values().all(Vec::is_empty)
     }
 }
 
@@ -61,37 +109,50 @@ pub struct Checker<'a> {
 const WORKERS: u32 = 2;
 const DATABASE_POOL: u32 = 10;
 
-impl Checker<'_> {
-    /// Checks one target.
-    ///
-    /// # Errors
-    /// If the lab itself fails, or the user stops it. What is wrong with the target is in the
-    /// answer.
-    pub fn check(&self, id: &TargetId) -> Result<Checked, LabError> {
-        let target = self.catalog.target(id)?;
-        let mut checked =
-            Checked { target: id.clone(), failure: None, route: None, workloads: BTreeMap::new() };
-        let installed = match self.installer.install(&target) {
-            Ok(installed) => installed,
-            Err(LabError::Target(failure)) => {
-                checked.failure = Some(failure);
-                return Ok(checked);
-            }
-            Err(other) => return Err(other),
-        };
-        checked.route = Some(installed.route.clone());
-        for workload in target.manifest.workloads_of(id.variant.as_deref()) {
-            if !self.only.is_empty() && !self.only.contains(workload) {
-                continue;
-            }
-            let workload = self.catalog.workload(workload).map_err(|error| match error {
+/// The workloads of a target that are to be checked: these, or all that it serves if the list is
+/// empty. Looked for before anything is installed.
+///
+/// # Errors
+/// If there is no such target, or one of its workloads is not there or cannot be read.
+pub fn workloads(
+    catalog: &Catalog,
+    id: &TargetId,
+    only: &[String],
+) -> Result<Vec<Workload>, LabError> {
+    let target = catalog.target(id)?;
+    let names = target.manifest.workloads_of(id.variant.as_deref()).iter();
+    names
+        .filter(|name| only.is_empty() || only.contains(name))
+        .map(|name| {
+            catalog.workload(name).map_err(|error| match error {
                 LabError::User(message) => LabError::User(format!(
                     "{}: workloads: {message}",
                     target.folder.join("target.toml").display()
                 )),
                 other => other,
-            })?;
-            let wrong = match self.check_workload(id, &target, &installed, &workload) {
+            })
+        })
+        .collect()
+}
+
+impl Checker<'_> {
+    /// Checks one target or variant that is installed.
+    ///
+    /// # Errors
+    /// If the lab itself fails, or the user stops it. What is wrong with the target is in the
+    /// answer.
+    fn prove(
+        &self,
+        id: &TargetId,
+        installed: &Installed,
+        quiet: &RwLock<()>,
+    ) -> Result<Checked, LabError> {
+        let target = self.catalog.target(id)?;
+        let mut checked = Checked::new(id.clone());
+        checked.route = Some(installed.route.clone());
+        for workload in workloads(self.catalog, id, self.only)? {
+            let _quiet = quiet_for(&workload, quiet);
+            let wrong = match self.check_workload(id, &target, installed, &workload) {
                 Ok(wrong) => wrong,
                 Err(LabError::Target(failure)) => {
                     let tail = failure
@@ -161,6 +222,24 @@ impl Checker<'_> {
         }
         wrong.extend(running.stop());
         Ok(wrong)
+    }
+}
+
+/// A proof that measures time runs alone; the others share the machine.
+enum Quiet<'a> {
+    /// Until this is dropped nobody else proves anything.
+    Alone { _guard: RwLockWriteGuard<'a, ()> },
+    /// Others may prove things at the same time, if they measure no time.
+    Shared { _guard: RwLockReadGuard<'a, ()> },
+}
+
+fn quiet_for<'a>(workload: &Workload, quiet: &'a RwLock<()>) -> Quiet<'a> {
+    let is_timed =
+        |proof: &Proof| matches!(proof, Proof::Delay { .. } | Proof::Simultaneous { .. });
+    if workload.proofs.iter().any(is_timed) {
+        Quiet::Alone { _guard: quiet.write().unwrap_or_else(PoisonError::into_inner) }
+    } else {
+        Quiet::Shared { _guard: quiet.read().unwrap_or_else(PoisonError::into_inner) }
     }
 }
 

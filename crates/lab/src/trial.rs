@@ -1,5 +1,5 @@
 //! One load with what is sampled beside it and what proves its target: the only way to the engine.
-use pippin_engine::Control;
+use pippin_engine::{Control, EngineError};
 use pippin_model::caveat::Verdict;
 use pippin_model::load_result::{LoadResult, Window};
 use pippin_model::load_spec::LoadSpec;
@@ -79,6 +79,28 @@ pub struct Measured {
     pub samples: Vec<UsageSample>,
 }
 
+/// Why a load was not measured to its end.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct NotMeasured {
+    /// What went wrong.
+    pub error: LabError,
+    /// What was measured until a part of the engine died.
+    pub measured: Option<Measured>,
+}
+
+impl NotMeasured {
+    const fn of(error: LabError) -> Self {
+        Self { error, measured: None }
+    }
+}
+
+impl From<NotMeasured> for LabError {
+    fn from(not: NotMeasured) -> Self {
+        not.error
+    }
+}
+
 /// Nanoseconds since 1970.
 #[must_use]
 pub fn unix_now_ns() -> u64 {
@@ -123,20 +145,21 @@ impl Trial<'_> {
             }
         }
         watch.observer.event(&Event::Stage("measuring"));
-        record.load_spec = Some(self.load.clone());
-        match self.measure(watch) {
-            Ok(measured) => {
-                record.usage = measured.usage;
-                record.samples = thinned(measured.samples);
-                record.load = Some(measured.load);
-            }
+        record.load_spec = Some(without_secrets(self.load.clone()));
+        let log_tail = || self.proving.as_ref().map_or(Vec::new(), |target| target.log_tail());
+        let measured = match self.measure(watch) {
+            Ok(measured) => Some(measured),
             Err(error) => {
-                record.failure = Some(Failure {
-                    stage: Stage::Load,
-                    message: error.to_string(),
-                    log_tail: self.proving.as_ref().map_or(Vec::new(), |target| target.log_tail()),
-                });
+                let message = error.to_string();
+                record.failure =
+                    Some(Failure { stage: Stage::Load, message, log_tail: log_tail() });
+                error.measured
             }
+        };
+        if let Some(measured) = measured {
+            record.usage = measured.usage;
+            record.samples = thinned(measured.samples);
+            record.load = Some(measured.load);
         }
         if let Some(proving) = self.proving {
             if record.failure.is_none()
@@ -153,11 +176,11 @@ impl Trial<'_> {
     ///
     /// # Errors
     /// If the load cannot run as it is asked for, or the kernel does not let itself be asked.
-    pub fn measure(&self, watch: &Watch<'_>) -> Result<Measured, LabError> {
+    pub fn measure(&self, watch: &Watch<'_>) -> Result<Measured, NotMeasured> {
         let sampler = match &self.roots {
             Some(roots) => Some(
                 Sampler::start(roots.clone(), SAMPLE_EVERY, None)
-                    .map_err(|error| LabError::User(error.to_string()))?,
+                    .map_err(|error| NotMeasured::of(LabError::User(error.to_string())))?,
             ),
             None => None,
         };
@@ -166,20 +189,75 @@ impl Trial<'_> {
             watch.observer.event(&Event::Window(window, latest.as_ref()));
         };
         let control = Control {
-            stop: watch.stop,
             on_window: Some(&on_window),
-            steady: pippin_stats::steady::has_settled,
+            ..Control::new(watch.stop, pippin_stats::steady::has_settled)
         };
         let load = pippin_engine::run(&self.load, &control);
         let samples = sampler.map_or(Vec::new(), Sampler::stop);
-        let load = load?;
-        let usage = usage_between(&samples, load.measured_from_ns, load.measured_to_ns);
-        Ok(Measured { load, usage, samples })
+        let measured = |load: LoadResult| Measured {
+            usage: usage_between(&samples, load.measured_from_ns, load.measured_to_ns),
+            load,
+            samples: samples.clone(),
+        };
+        match load {
+            Ok(load) => Ok(measured(load)),
+            Err(error) => Err(NotMeasured {
+                measured: match &error {
+                    EngineError::Died { measured: Some(load), .. } => {
+                        Some(measured((**load).clone()))
+                    }
+                    _ => None,
+                },
+                error: error.into(),
+            }),
+        }
     }
+}
+
+/// Header fields whose values no record holds.
+const SECRETS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
+
+/// The same load with the values of secret header fields taken out.
+fn without_secrets(mut load: LoadSpec) -> LoadSpec {
+    for request in &mut load.requests {
+        let end = request.bytes.windows(4).position(|four| four == b"\r\n\r\n");
+        let (head, body) = request.bytes.split_at(end.unwrap_or(0));
+        let line = |line: &str| match line.split_once(':') {
+            Some((name, _)) if SECRETS.iter().any(|secret| name.eq_ignore_ascii_case(secret)) => {
+                format!("{name}: (not kept)")
+            }
+            _ => line.to_string(),
+        };
+        let head: Vec<String> = String::from_utf8_lossy(head).split("\r\n").map(line).collect();
+        request.bytes = [head.join("\r\n").as_bytes(), body].concat();
+    }
+    load
 }
 
 fn thinned(samples: Vec<UsageSample>) -> Vec<UsageSample> {
     let a_second = (1_000 / SAMPLE_EVERY.as_millis() as usize).max(1);
     let every = if samples.len() > MOST_SAMPLES { a_second } else { 1 };
     samples.into_iter().step_by(every).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::load_spec::{BodyCheck, Check, RequestTemplate};
+
+    #[test]
+    fn secrets_are_in_no_record() {
+        let bytes = b"GET / HTTP/1.1\r\nHost: a\r\nauthorization: Bearer x\r\n\r\nCookie: stays";
+        let request = RequestTemplate {
+            bytes: bytes.to_vec(),
+            head_only: false,
+            check: Check { status: Vec::new(), body: BodyCheck::Any },
+        };
+        let base = crate::load::base(([127, 0, 0, 1], 1).into(), Vec::new(), 1);
+        let kept = without_secrets(LoadSpec { requests: vec![request], ..base });
+        assert_eq!(
+            String::from_utf8_lossy(&kept.requests[0].bytes),
+            "GET / HTTP/1.1\r\nHost: a\r\nauthorization: (not kept)\r\n\r\nCookie: stays"
+        );
+    }
 }

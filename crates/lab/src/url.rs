@@ -5,7 +5,7 @@ use pippin_model::plan::{Plan, PlanCpus};
 use pippin_model::profile::Profile;
 use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
 use pippin_model::target::TargetId;
-use pippin_model::trial::{Stage, Step, TrialSpec};
+use pippin_model::trial::{Step, TrialSpec};
 use pippin_model::units::format_count;
 use pippin_model::usage::Role;
 use pippin_model::workload::{Answer, Request, Workload};
@@ -65,7 +65,8 @@ pub fn run(load: UrlLoad, keeping: Keeping<'_>, watch: &Watch<'_>) -> Result<Run
         let held = steps.observe(&record);
         recording.judge(&mut record, Vec::new());
         if let Some(failure) = &record.failure {
-            if recording.trials().is_empty() {
+            // What was measured until a part of the engine died is kept.
+            if recording.trials().is_empty() && record.load.is_none() {
                 let message = failure.message.clone();
                 recording.end(RunState::Failed)?;
                 return Err(LabError::User(message));
@@ -88,11 +89,19 @@ pub fn run(load: UrlLoad, keeping: Keeping<'_>, watch: &Watch<'_>) -> Result<Run
     recording.end(state)
 }
 
-/// Why the last step could not be made; `None` if all could.
+/// Why the last step was not made to its end; `None` if it was. The lab failed if something was
+/// measured until then; else the step could not run as it was asked for.
 #[must_use]
-pub fn failure(record: &RunRecord) -> Option<&str> {
-    let failure = record.trials.last()?.failure.as_ref()?;
-    (failure.stage == Stage::Load).then_some(failure.message.as_str())
+pub fn failure(record: &RunRecord) -> Option<LabError> {
+    let last = record.trials.last()?;
+    let failure = last.failure.clone()?;
+    Some(match (&last.load, record.trials.len() - 1) {
+        (Some(_), _) => LabError::Target(failure),
+        (None, 1) => LabError::User(format!("{} (after 1 step that is kept)", failure.message)),
+        (None, kept) => {
+            LabError::User(format!("{} (after {kept} steps that are kept)", failure.message))
+        }
+    })
 }
 
 /// What listens on a port of another host is in no table of this one.

@@ -15,8 +15,11 @@
 //! | [`caveat`], [`trial`] | judgement, and the record of one measured window |
 //! | [`run`] | one execution of a plan |
 //! | [`live`] | what a run tells of itself while it is under way |
+//! | `example` | made-up records for tests (feature `example`) |
 pub mod caveat;
 pub mod cpus;
+#[cfg(feature = "example")]
+pub mod example;
 pub mod file;
 pub mod fingerprint;
 pub mod histogram;

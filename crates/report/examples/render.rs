@@ -1,9 +1,7 @@
 //! Renders the made-up runs of the tests into a folder, to be looked at: `cargo run -p
 //! pippin-report --example render -- FOLDER`.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
-#[path = "../tests/fixture/mod.rs"]
-mod fixture;
-
+use pippin_model::example::run as example;
 use pippin_report::svg::Ground;
 use pippin_report::terminal::{Style, table};
 use pippin_report::view::View;
@@ -14,11 +12,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(std::env::args().nth(1).ok_or("name the folder to write into")?);
     std::fs::create_dir_all(&folder)?;
     for (name, record) in [
-        ("hello", fixture::hello()),
-        ("sweep", fixture::sweep()),
-        ("devices", fixture::devices()),
-        ("capacity", fixture::capacity()),
-        ("twenty", fixture::many(20)),
+        ("hello", example::hello()),
+        ("sweep", example::sweep()),
+        ("devices", example::devices()),
+        ("capacity", example::capacity()),
+        ("twenty", example::many(20)),
     ] {
         let view = View::of(&record);
         std::fs::write(folder.join(format!("{name}.80.txt")), table(&view, &Style::plain(80)))?;

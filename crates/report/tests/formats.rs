@@ -1,9 +1,8 @@
 //! Other forms: each is read back by code that did not write it.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
-mod fixture;
-
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+use pippin_model::example::run as example;
 use pippin_model::run::RunRecord;
 use pippin_report::svg::Ground;
 use pippin_report::view::View;
@@ -11,7 +10,7 @@ use pippin_report::{csv, hlog, json, png, prometheus, svg};
 use std::path::Path;
 
 fn all() -> [RunRecord; 4] {
-    [fixture::hello(), fixture::sweep(), fixture::devices(), fixture::capacity()]
+    [example::hello(), example::sweep(), example::devices(), example::capacity()]
 }
 
 fn docs(file: &str) -> String {
@@ -34,7 +33,7 @@ fn json_comes_back_as_it_went() {
 
 #[test]
 fn json_of_another_version_or_form_is_refused() {
-    let newer = json::of(&View::of(&fixture::hello())).unwrap().replacen(
+    let newer = json::of(&View::of(&example::hello())).unwrap().replacen(
         "\"schema\": 1",
         "\"schema\": 99",
         1,
@@ -73,7 +72,7 @@ fn json_is_what_its_schema_says() {
 
 #[test]
 fn csv_is_read_back_by_another_reader() {
-    let view = View::of(&fixture::hello());
+    let view = View::of(&example::hello());
     let text = csv::of(&view);
     let mut reader = ::csv::Reader::from_reader(text.as_bytes());
     assert_eq!(reader.headers().unwrap().iter().collect::<Vec<_>>(), csv::COLUMNS);
@@ -103,7 +102,7 @@ fn csv_is_read_back_by_another_reader() {
 
 #[test]
 fn csv_of_a_sweep_has_a_row_for_each_point() {
-    let view = View::of(&fixture::sweep());
+    let view = View::of(&example::sweep());
     let text = csv::of(&view);
     let mut reader = ::csv::Reader::from_reader(text.as_bytes());
     let step = csv::COLUMNS.iter().position(|name| *name == "step").unwrap();
@@ -118,7 +117,7 @@ fn csv_of_a_sweep_has_a_row_for_each_point() {
 
 #[test]
 fn every_histogram_of_the_log_comes_back_with_all_its_counts() {
-    let record = fixture::hello();
+    let record = example::hello();
     let log = hlog::of(&record).unwrap();
     let mut read = 0;
     for entry in IntervalLogIterator::new(log.as_bytes()) {
@@ -164,7 +163,7 @@ fn base64_decode(text: &str) -> Vec<u8> {
 
 #[test]
 fn prometheus_text_keeps_to_its_grammar() {
-    let view = View::of(&fixture::hello());
+    let view = View::of(&example::hello());
     let text = prometheus::of(&view);
     let mut metric = String::new();
     let mut seen = std::collections::BTreeSet::new();
@@ -188,7 +187,7 @@ fn prometheus_text_keeps_to_its_grammar() {
         value.parse::<f64>().unwrap();
     }
     assert!(text.contains("pippin_verdict{plan=\"hello\",workload=\"hello\",run=\"20261121-203539-hello\",target=\"c/nginx\",verdict=\"invalid\"} 1"));
-    assert!(text.contains("target=\"go/net-http\",quantile=\"0.99\"} 0.000459775"));
+    assert!(text.contains("target=\"go/net-http\",quantile=\"0.99\"} 0.00052"));
     // Without a result there is no figure, rather than 0.
     assert!(!text.contains("pippin_goodput_per_second{plan=\"hello\",workload=\"hello\",run=\"20261121-203539-hello\",target=\"elixir/phoenix\""));
     assert!(
@@ -205,7 +204,7 @@ fn prometheus_text_keeps_to_its_grammar() {
 
 #[test]
 fn a_chart_is_a_file_of_its_own() {
-    let view = View::of(&fixture::sweep());
+    let view = View::of(&example::sweep());
     let names = svg::names(&view);
     assert!(
         [
@@ -238,7 +237,7 @@ fn a_chart_is_a_file_of_its_own() {
 
 #[test]
 fn a_chart_is_a_picture_on_light_and_on_dark_ground() {
-    let view = View::of(&fixture::hello());
+    let view = View::of(&example::hello());
     for name in ["throughput", "percentiles"] {
         let corner = |ground| {
             let picture =

@@ -1,8 +1,7 @@
 //! What people read, held as files (`tests/snapshots/`), so that a change is reviewed as a
 //! difference.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
-mod fixture;
-
+use pippin_model::example::run as example;
 use pippin_model::run::RunRecord;
 use pippin_report::terminal::{Style, table};
 use pippin_report::view::View;
@@ -10,10 +9,10 @@ use pippin_report::{csv, markdown};
 
 fn all() -> [(&'static str, RunRecord); 4] {
     [
-        ("hello", fixture::hello()),
-        ("sweep", fixture::sweep()),
-        ("devices", fixture::devices()),
-        ("capacity", fixture::capacity()),
+        ("hello", example::hello()),
+        ("sweep", example::sweep()),
+        ("devices", example::devices()),
+        ("capacity", example::capacity()),
     ]
 }
 
@@ -52,12 +51,12 @@ fn no_line_is_wider_than_the_terminal_except_a_log() {
 
 #[test]
 fn colours_are_left_out_where_they_are_not_wanted_and_change_no_word() {
-    let view = View::of(&fixture::hello());
+    let view = View::of(&example::hello());
     let plain = table(&view, &Style::plain(80));
     assert!(!plain.contains('\x1b'));
     let coloured = table(&view, &Style { colour: true, width: 80 });
     assert!(
-        coloured.contains("\x1b[31mINVALID\x1b[0m") && coloured.contains("\x1b[2;9m88,627\x1b[0m"),
+        coloured.contains("\x1b[31mINVALID\x1b[0m") && coloured.contains("\x1b[2;9m88,400\x1b[0m"),
         "INVALID figures are struck through"
     );
     let mut stripped = String::new();
@@ -73,7 +72,7 @@ fn colours_are_left_out_where_they_are_not_wanted_and_change_no_word() {
 
 #[test]
 fn what_is_invalid_has_no_rank_and_what_cannot_be_told_apart_shares_one() {
-    let view = View::of(&fixture::hello());
+    let view = View::of(&example::hello());
     let rank =
         |target: &str| view.rows.iter().find(|row| row.target.to_string() == target).unwrap().rank;
     assert_eq!(
@@ -89,12 +88,12 @@ fn what_is_invalid_has_no_rank_and_what_cannot_be_told_apart_shares_one() {
         [rank("javascript/express"), rank("c/nginx"), rank("elixir/phoenix"), rank("elixir/plug")],
         [Some(5), None, None, None]
     );
-    assert_eq!(view, View::of(&fixture::hello()), "the same record gives the same view");
+    assert_eq!(view, View::of(&example::hello()), "the same record gives the same view");
 }
 
 #[test]
 fn where_the_schedule_sets_the_rate_every_form_ranks_by_time_and_says_so() {
-    let view = View::of(&fixture::devices());
+    let view = View::of(&example::devices());
     let [first, second] = view.rows.as_slice() else { panic!("{} rows", view.rows.len()) };
     assert_eq!(
         (first.rank, second.rank, first.goodput_per_s.unwrap().median),
@@ -104,8 +103,8 @@ fn where_the_schedule_sets_the_rate_every_form_ranks_by_time_and_says_so() {
     let page = pippin_report::html::page(&view);
     assert!(
         page.contains("Ranked by p99, as requests/s are what the schedule asks for")
-            && page.contains("108 ms – 108 ms")
+            && page.contains("109 ms – 110 ms")
     );
-    let closed = pippin_report::html::page(&View::of(&fixture::hello()));
+    let closed = pippin_report::html::page(&View::of(&example::hello()));
     assert!(!closed.contains("Ranked by p99"));
 }

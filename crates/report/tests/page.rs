@@ -1,8 +1,7 @@
 //! The page holds all it shows, says it in words too, and lets nothing of a target's log become
 //! markup.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
-mod fixture;
-
+use pippin_model::example::run as example;
 use pippin_model::run::RunRecord;
 use pippin_report::html;
 use pippin_report::view::View;
@@ -13,7 +12,7 @@ fn page(record: &RunRecord) -> String {
 
 #[test]
 fn nothing_is_fetched() {
-    for record in [fixture::hello(), fixture::sweep(), fixture::devices(), fixture::capacity()] {
+    for record in [example::hello(), example::sweep(), example::devices(), example::capacity()] {
         let page = page(&record);
         for fetching in
             ["src=", "<link", "@import", "url(", "<iframe", "fetch(", "XMLHttpRequest", "<base"]
@@ -37,7 +36,7 @@ fn nothing_is_fetched() {
 
 #[test]
 fn every_part_is_there() {
-    let hello = page(&fixture::hello());
+    let hello = page(&example::hello());
     for part in [
         "id=\"results\"",
         "id=\"verdicts\"",
@@ -65,9 +64,9 @@ fn every_part_is_there() {
     ] {
         assert!(hello.contains(&format!("id=\"chart-{chart}\"")), "{chart}");
     }
-    assert!(page(&fixture::sweep()).contains("id=\"chart-sweep\""));
-    assert!(page(&fixture::devices()).contains("id=\"chart-devices\""));
-    assert!(page(&fixture::capacity()).contains("id=\"chart-capacity\""));
+    assert!(page(&example::sweep()).contains("id=\"chart-sweep\""));
+    assert!(page(&example::devices()).contains("id=\"chart-devices\""));
+    assert!(page(&example::capacity()).contains("id=\"chart-capacity\""));
     // What is linked is there.
     for link in hello.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap()) {
         assert!(hello.contains(&format!("id=\"{link}\"")), "#{link}");
@@ -76,7 +75,7 @@ fn every_part_is_there() {
 
 #[test]
 fn every_chart_has_words_and_a_table() {
-    let page = page(&fixture::sweep());
+    let page = page(&example::sweep());
     for figure in page.split("<figure").skip(1) {
         let figure = figure.split("</figure>").next().unwrap();
         let words = figure.split("aria-label=\"").nth(1).unwrap().split('"').next().unwrap();
@@ -91,7 +90,7 @@ fn every_chart_has_words_and_a_table() {
 
 #[test]
 fn a_log_is_never_markup() {
-    let mut record = fixture::hello();
+    let mut record = example::hello();
     let evil = "<script>alert(1)</script><img src=x onerror=alert(2)>";
     let failure = record.trials.iter_mut().find_map(|trial| trial.failure.as_mut()).unwrap();
     failure.log_tail.push(evil.into());
@@ -104,7 +103,7 @@ fn a_log_is_never_markup() {
 
 #[test]
 fn a_run_without_a_trial_still_makes_a_page() {
-    let mut record = fixture::hello();
+    let mut record = example::hello();
     record.trials.clear();
     record.state = pippin_model::run::RunState::Interrupted;
     let page = page(&record);
@@ -117,7 +116,7 @@ fn a_run_without_a_trial_still_makes_a_page() {
 
 #[test]
 fn forty_targets_have_forty_boxes_and_the_page_stays_small() {
-    let record = fixture::many(40);
+    let record = example::many(40);
     let page = page(&record);
     assert_eq!(page.matches("type=\"checkbox\"").count(), 40);
     assert!(page.len() < 3_000_000, "{} bytes", page.len());
@@ -126,7 +125,7 @@ fn forty_targets_have_forty_boxes_and_the_page_stays_small() {
 #[test]
 fn an_interval_of_millions_does_not_press_the_bars_together() {
     // Two repetitions, of which one is half as fast: Student's t on one degree of freedom.
-    let mut record = fixture::hello();
+    let mut record = example::hello();
     record.trials.retain(|trial| trial.spec.repetition < 2);
     for trial in record.trials.iter_mut().filter(|trial| trial.spec.repetition == 1) {
         if let Some(load) = &mut trial.load {

@@ -1,8 +1,7 @@
 //! Why a row is INVALID: which repetitions of how many, in every form that people read.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
-mod fixture;
-
 use pippin_model::caveat::{Caveat, Severity, Verdict};
+use pippin_model::example::run as example;
 use pippin_model::run::RunRecord;
 use pippin_model::trial::{Failure, Stage, TrialRecord};
 use pippin_report::terminal::{Style, table};
@@ -11,7 +10,7 @@ use pippin_report::{html, json, markdown};
 
 /// The run `hello` of three repetitions, with one trial of go/net-http changed.
 fn with_second_repetition_of_go(change: impl Fn(&mut TrialRecord)) -> RunRecord {
-    let mut record = fixture::hello();
+    let mut record = example::hello();
     let second = record
         .trials
         .iter_mut()
@@ -60,7 +59,7 @@ fn one_invalid_repetition_of_three_is_named_in_table_page_markdown_and_json() {
 
 #[test]
 fn all_three_are_not_numbered() {
-    let view = View::of(&fixture::hello());
+    let view = View::of(&example::hello());
     let nginx = view.rows.iter().find(|row| row.target.to_string() == "c/nginx").unwrap();
     assert_eq!((nginx.verdict, nginx.invalid_repetitions.len()), (Some(Verdict::Invalid), 3));
     assert!(!table(&view, &Style::plain(120)).contains("INVALID ("));

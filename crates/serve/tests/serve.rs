@@ -1,10 +1,10 @@
 //! The server on a real socket, with a store that holds a run.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
+use pippin_model::example::run::hello;
 use pippin_serve::{ServeError, Server, serve};
 use pippin_store::Store;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -12,16 +12,6 @@ use std::time::{Duration, Instant};
 
 const RUN: &str = "20261121-203539-hello";
 const TOKEN: &str = "a-token-of-24-characters";
-
-fn database(folder: &Path) -> PathBuf {
-    let path = folder.join("pippin.db");
-    let sql = std::fs::read_to_string(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/tests/fixtures/schema-1.sql"),
-    )
-    .unwrap();
-    rusqlite::Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
-    path
-}
 
 /// A server under test, stopped when it goes out of scope.
 struct Running {
@@ -34,9 +24,15 @@ struct Running {
 impl Running {
     fn start(bind: &str, token: Option<&str>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&database(folder.path())).unwrap();
+        let store = Store::open(&folder.path().join("pippin.db")).unwrap();
+        let mut record = hello();
+        record.trials.truncate(2);
+        store.begin(&record.header).unwrap();
+        for (number, trial) in (0..).zip(&record.trials) {
+            store.add_trial(RUN, number, trial).unwrap();
+        }
+        store.end(RUN, record.state, 1).unwrap();
         // A second run, still under way.
-        let mut record = store.load(RUN).unwrap();
         record.header.id = "20261122-080000-hello".into();
         record.header.started_unix_ns += 1;
         store.begin(&record.header).unwrap();

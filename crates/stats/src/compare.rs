@@ -297,10 +297,14 @@ fn text<T: ToString>(value: Option<T>) -> String {
 mod tests {
     use super::*;
     use crate::test_noise::Noise;
-    use crate::test_record::{TestRecord, header};
+    use pippin_model::example::ExampleTrial;
+    use pippin_model::example::run::{closed, header};
 
     fn trials(target: &str, completed: [u64; 5]) -> Vec<TrialRecord> {
-        completed.iter().map(|n| TestRecord::hello().target(target).completed(*n).build()).collect()
+        completed
+            .iter()
+            .map(|n| ExampleTrial::hello().target(target).completed(*n).build())
+            .collect()
     }
 
     fn around(n: u64) -> [u64; 5] {
@@ -347,7 +351,7 @@ mod tests {
 
     #[test]
     fn apples_and_peaches_are_refused_and_a_new_kernel_is_told() {
-        let a = header();
+        let a = header("hello", "Hello", closed(), &["go/net-http"]);
         assert!(differences(&a, &a).is_empty());
         let mut b = a.clone();
         b.host.kernel = Some("6.9".into());
@@ -357,7 +361,7 @@ mod tests {
                 .all(|difference| difference.what == "kernel" && !difference.refuses)
         );
         b.host.cpus = 64;
-        b.plan.profile = TestRecord::open(5.0).build().spec.profile;
+        b.plan.profile = ExampleTrial::open(5.0).build().spec.profile;
         b.workload.id = "page".into();
         let refused: Vec<String> = differences(&a, &b)
             .into_iter()

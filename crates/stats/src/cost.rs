@@ -37,13 +37,13 @@ pub fn money_per_million(cpu_seconds_per_million: f64, price: &Price) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::TestRecord;
+    use pippin_model::example::ExampleTrial;
     use pippin_model::usage::RoleUse;
 
     #[test]
     fn half_a_core_at_ten_thousand_a_second_is_fifty_seconds_a_million() {
         let mut load =
-            TestRecord::hello().completed(300_000).windows(|_| 10_000.0).build().load.unwrap();
+            ExampleTrial::hello().completed(300_000).windows(|_| 10_000.0).build().load.unwrap();
         let target = RoleUse { cpu_ns: Some(4_500_000_000), ..RoleUse::default() };
         let usage = Usage {
             duration_ns: 9_000_000_000,

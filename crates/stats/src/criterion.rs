@@ -76,9 +76,9 @@ mod tests {
     use super::*;
     use crate::ratio::ratio_of;
     use crate::test_noise::Noise;
-    use crate::test_record::TestRecord;
+    use pippin_model::example::ExampleTrial;
 
-    fn of(record: TestRecord) -> RankedBy {
+    fn of(record: ExampleTrial) -> RankedBy {
         RankedBy::of(&record.build().spec.profile)
     }
 
@@ -92,14 +92,14 @@ mod tests {
     #[test]
     fn the_schedule_sets_the_goodput_of_open_loops_and_devices_only() {
         assert_eq!(
-            [of(TestRecord::open(10.0)), of(TestRecord::devices(10))],
+            [of(ExampleTrial::open(10.0)), of(ExampleTrial::devices(10))],
             [RankedBy::ResponseP99; 2]
         );
         assert_eq!(
             [
-                of(TestRecord::hello()),
-                of(TestRecord::hello().sweep_point(1, &[1, 2])),
-                of(TestRecord::search_step(10.0))
+                of(ExampleTrial::hello()),
+                of(ExampleTrial::hello().sweep_point(1, &[1, 2])),
+                of(ExampleTrial::search_step(10.0))
             ],
             [RankedBy::Goodput; 3]
         );
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn windows_without_an_answer_have_no_time() {
-        let mut load = TestRecord::open(1_000.0).seconds(5).build().load.unwrap();
+        let mut load = ExampleTrial::open(1_000.0).seconds(5).build().load.unwrap();
         for (window, ms) in load.windows.iter_mut().zip([1, 2, 3, 4]) {
             window.response_p99_ns = Some(ms * 1_000_000);
         }

@@ -44,10 +44,10 @@ fn late(measured: &Measured, ns: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::TestRecord;
+    use pippin_model::example::ExampleTrial;
 
     /// 10,000 requests/s for 30 s, answered in 0.8 to 1.2 ms, evenly.
-    fn measured(record: TestRecord) -> Measured {
+    fn measured(record: ExampleTrial) -> Measured {
         record.build().load.unwrap().measured
     }
 
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn where_all_are_answered_it_is_the_histograms_quantile() {
-        let all = measured(TestRecord::open(10_000.0));
+        let all = measured(ExampleTrial::open(10_000.0));
         for q in [0.1, 0.5, 0.9, 0.99] {
             near(
                 quantile_ns(&all, q),
@@ -71,12 +71,12 @@ mod tests {
     #[test]
     fn what_was_never_sent_or_broke_off_is_later_than_any_time() {
         // 2,700 of 300,000 unsent: 99 % of all are 99.9 % of those that were answered.
-        near(quantile_ns(&measured(TestRecord::open(10_000.0).unsent(2_700)), 0.99), 1.198);
+        near(quantile_ns(&measured(ExampleTrial::open(10_000.0).unsent(2_700)), 0.99), 1.198);
         // 1.5 % unsent: 99 % of all were never answered.
-        let unsent = measured(TestRecord::open(10_000.0).unsent(4_500));
+        let unsent = measured(ExampleTrial::open(10_000.0).unsent(4_500));
         assert_eq!(quantile_ns(&unsent, 0.99), None);
         near(quantile_ns(&unsent, 0.5), 1.004);
-        let mut broken = measured(TestRecord::open(10_000.0));
+        let mut broken = measured(ExampleTrial::open(10_000.0));
         (broken.requests.completed, broken.requests.failed) = (broken.requests.completed, 4_500);
         assert_eq!(quantile_ns(&broken, 0.99), None);
     }
@@ -84,8 +84,11 @@ mod tests {
     #[test]
     fn what_is_under_way_anyway_is_not_late_and_a_backlog_is() {
         // At 1.2 ms each, 12 are under way at any instant.
-        near(quantile_ns(&measured(TestRecord::open(10_000.0).censored(12)), 0.99), 1.196);
-        assert_eq!(quantile_ns(&measured(TestRecord::open(10_000.0).censored(9_000)), 0.99), None);
+        near(quantile_ns(&measured(ExampleTrial::open(10_000.0).censored(12)), 0.99), 1.196);
+        assert_eq!(
+            quantile_ns(&measured(ExampleTrial::open(10_000.0).censored(9_000)), 0.99),
+            None
+        );
     }
 
     #[test]

@@ -265,7 +265,7 @@ fn costs(trials: &[&TrialRecord], price: Option<&Price>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::TestRecord;
+    use pippin_model::example::ExampleTrial;
     use pippin_model::trial::{Failure, Stage};
     use pippin_model::units::Spread;
     use pippin_model::usage::RoleUse;
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn a_full_processor() {
         let found =
-            explained(&TestRecord::hello().target_cores(0.98, 1).build(), &Context::default());
+            explained(&ExampleTrial::hello().target_cores(0.98, 1).build(), &Context::default());
         assert_eq!(found.limit, Limit::Processor { cores: 0.98, given: 1.0 });
         assert!(
             found.text.starts_with(
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_processor_that_the_hypervisor_shares_out_is_as_full() {
-        let mut record = TestRecord::hello().target_cores(0.8, 1).build();
+        let mut record = ExampleTrial::hello().target_cores(0.8, 1).build();
         assert_ne!(
             explained(&record, &Context::default()).limit,
             Limit::Processor { cores: 0.8, given: 1.0 }
@@ -325,7 +325,7 @@ mod tests {
             services: &[Service::Upstream],
             ..Context::default()
         };
-        let rails = TestRecord::hello()
+        let rails = ExampleTrial::hello()
             .connections(100)
             .seconds(60)
             .completed(487)
@@ -335,7 +335,7 @@ mod tests {
         let found = explained(&rails, &context);
         assert!(matches!(found.limit, Limit::AtATime { requests } if requests.round() == 5.0));
         assert!(found.text.starts_with("Serves about 5 requests at a time while 100 ask: each takes 500 ms to serve and 10.2 s to get"), "{}", found.text);
-        let free = TestRecord::hello()
+        let free = ExampleTrial::hello()
             .connections(100)
             .completed(5_900)
             .response_ms(507.0)
@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn the_database_the_generator_and_the_rate() {
-        let mut record = TestRecord::hello().target_cores(0.3, 1).build();
+        let mut record = ExampleTrial::hello().target_cores(0.3, 1).build();
         record
             .usage
             .as_mut()
@@ -372,14 +372,15 @@ mod tests {
             found.text
         );
         assert_eq!(
-            explained(&TestRecord::hello().generator_busy(0.98).build(), &Context::default()).limit,
+            explained(&ExampleTrial::hello().generator_busy(0.98).build(), &Context::default())
+                .limit,
             Limit::Generator
         );
-        let open = explained(&TestRecord::open(10_000.0).build(), &Context::default());
+        let open = explained(&ExampleTrial::open(10_000.0).build(), &Context::default());
         assert_eq!(open.limit, Limit::NotSaturated);
         assert!(open.text.starts_with("Not saturated: it keeps up with what is asked, 10,000 requests/s, with 0.50 of its 1 processor busy."), "{}", open.text);
         assert_eq!(
-            explained(&TestRecord::open(10_000.0).unsent(60_000).build(), &Context::default())
+            explained(&ExampleTrial::open(10_000.0).unsent(60_000).build(), &Context::default())
                 .limit,
             Limit::Unknown
         );
@@ -387,7 +388,7 @@ mod tests {
 
     #[test]
     fn no_result_and_money() {
-        let mut failed = TestRecord::hello().build();
+        let mut failed = ExampleTrial::hello().build();
         (failed.load, failed.failure) = (
             None,
             Some(Failure {
@@ -400,7 +401,7 @@ mod tests {
             explained(&failed, &Context::default()).text,
             "No result: failed at stage `start`: exited with status 1."
         );
-        let record = TestRecord::hello().target_cores(0.9, 1).build();
+        let record = ExampleTrial::hello().target_cores(0.9, 1).build();
         let price = Price { per_hour: 0.4, cores: 4, currency: "EUR".into() };
         let found = explain(&[&record], &Context::default(), Some(&price));
         assert!(

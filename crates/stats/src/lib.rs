@@ -49,7 +49,5 @@ pub mod sweep;
 mod test_degenerate;
 #[cfg(test)]
 mod test_noise;
-#[cfg(test)]
-mod test_record;
 pub mod trend;
 pub mod usl;

@@ -54,17 +54,17 @@ fn miss(bound: &Bound, measured: &Measured) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::TestRecord;
+    use pippin_model::example::ExampleTrial;
     use pippin_model::load_result::ErrorKind;
 
-    fn missed(text: &str, record: TestRecord) -> Vec<String> {
+    fn missed(text: &str, record: ExampleTrial) -> Vec<String> {
         misses(&Objective::parse(text).unwrap(), &record.build().load.unwrap().measured)
     }
 
     #[test]
     fn bounds_hold_and_are_missed() {
         // The builder's times lie between 80 and 120 % of 1 ms.
-        let step = || TestRecord::search_step(10_000.0);
+        let step = || ExampleTrial::search_step(10_000.0);
         assert!(missed("p50 < 1.1ms, p99 < 1.2ms, errors < 0.1%", step()).is_empty());
         assert_eq!(
             missed("p99 < 1.1ms", step()),
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn what_is_not_in_yet_counts_as_late() {
-        let step = || TestRecord::search_step(10_000.0);
+        let step = || ExampleTrial::search_step(10_000.0);
         assert_eq!(missed("p99 < 50ms", step().censored(30_000)).len(), 1);
         assert!(
             missed("p99 < 50ms", step().censored(400)).is_empty(),

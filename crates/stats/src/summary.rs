@@ -333,11 +333,11 @@ mod tests {
     use super::*;
     use crate::judge::{Context, judge_run, judge_trial};
     use crate::test_noise::Noise;
-    use crate::test_record::TestRecord;
+    use pippin_model::example::ExampleTrial;
     use pippin_model::trial::Stage;
 
     fn trial(target: &str, completed: u64) -> TrialRecord {
-        let mut record = TestRecord::hello().target(target).completed(completed).build();
+        let mut record = ExampleTrial::hello().target(target).completed(completed).build();
         record.caveats = judge_trial(&record, &Context::default());
         record.verdict = Verdict::of(&record.caveats);
         record
@@ -380,7 +380,7 @@ mod tests {
             log_tail: vec![],
         });
         failed.caveats = judge_trial(&failed, &Context::default());
-        let mut busy = TestRecord::hello().target("a/a").generator_busy(0.97).build();
+        let mut busy = ExampleTrial::hello().target("a/a").generator_busy(0.97).build();
         busy.caveats = judge_trial(&busy, &Context::default());
         let found = summarised(&[trial("a/a", 300_000), busy, trial("b/b", 300_000), failed]);
         assert_eq!(
@@ -393,7 +393,7 @@ mod tests {
 
     /// Trials of an open loop, all answered, in about this time.
     fn open_trials(target: &str, ms: [f64; 3]) -> Vec<TrialRecord> {
-        let make = |ms: &f64| TestRecord::open(10_000.0).target(target).response_ms(*ms).build();
+        let make = |ms: &f64| ExampleTrial::open(10_000.0).target(target).response_ms(*ms).build();
         ms.iter().map(make).collect()
     }
 
@@ -430,14 +430,14 @@ mod tests {
         let mut records = open_trials("a/a", [2.0, 2.01, 1.99]);
         for _ in 0..3 {
             let mut late =
-                TestRecord::open(10_000.0).target("b/b").response_ms(0.5).unsent(6_000).build();
+                ExampleTrial::open(10_000.0).target("b/b").response_ms(0.5).unsent(6_000).build();
             late.caveats = judge_trial(&late, &Context::default());
             records.push(late);
         }
         // Within every limit of the judges, and yet more than 1 % of its requests were not
         // answered.
         let backlog =
-            |_| TestRecord::open(10_000.0).target("c/c").response_ms(0.5).censored(9_000).build();
+            |_| ExampleTrial::open(10_000.0).target("c/c").response_ms(0.5).censored(9_000).build();
         records.extend((0..3).map(backlog));
         let found = summarised(&records);
         assert_eq!((found[0].rank, found[0].verdict), (Some(1), Verdict::Valid));
@@ -451,7 +451,7 @@ mod tests {
     #[test]
     fn devices_are_ranked_by_response_time_and_closed_loops_by_goodput() {
         let devices =
-            |target: &str, ms| TestRecord::devices(100).target(target).response_ms(ms).build();
+            |target: &str, ms| ExampleTrial::devices(100).target(target).response_ms(ms).build();
         let found = summarised(&[
             devices("a/a", 130.0),
             devices("a/a", 131.0),
@@ -475,7 +475,7 @@ mod tests {
         for (repetition, record) in (0..).zip(&mut records) {
             record.spec.repetition = repetition;
         }
-        let mut busy = TestRecord::hello().target("a/a").generator_busy(0.97).build();
+        let mut busy = ExampleTrial::hello().target("a/a").generator_busy(0.97).build();
         busy.caveats = judge_trial(&busy, &Context::default());
         busy.spec.repetition = 1;
         records[1] = busy;
@@ -503,7 +503,7 @@ mod tests {
     #[test]
     fn points_of_a_sweep_are_summarised_and_ranked_apart() {
         let point = |target: &str, count| {
-            TestRecord::hello().target(target).sweep_point(count, &[1, 8]).build()
+            ExampleTrial::hello().target(target).sweep_point(count, &[1, 8]).build()
         };
         let found =
             summarised(&[point("a/a", 1), point("b/b", 1), point("a/a", 8), point("b/b", 8)]);

@@ -85,7 +85,7 @@ fn load_at(connections: f64, trials: &[&TrialRecord]) -> Option<Load> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::TestRecord;
+    use pippin_model::example::ExampleTrial;
 
     #[test]
     fn a_sweep_over_a_pool_of_eight() {
@@ -94,7 +94,7 @@ mod tests {
         let records: Vec<TrialRecord> = steps
             .iter()
             .map(|n| {
-                TestRecord::hello()
+                ExampleTrial::hello()
                     .sweep_point(*n, &steps)
                     .completed(30 * 50 * u64::from(*n.min(&8)))
                     .build()
@@ -117,8 +117,8 @@ mod tests {
     fn one_point_is_no_sweep() {
         assert!(
             sweeps(&[
-                TestRecord::hello().sweep_point(1, &[1]).build(),
-                TestRecord::hello().build()
+                ExampleTrial::hello().sweep_point(1, &[1]).build(),
+                ExampleTrial::hello().build()
             ])
             .is_empty()
         );

@@ -11,14 +11,14 @@ use crate::judge::{Context, judge_run, judge_trial};
 use crate::summary::summarise;
 use crate::sweep::sweeps;
 use crate::test_noise::Noise;
-use crate::test_record::TestRecord;
+use pippin_model::example::ExampleTrial;
 
 fn degenerate(kind: u8, completed: u64) -> TrialRecord {
     let mut record = match kind % 4 {
-        0 => TestRecord::hello().completed(completed),
-        1 => TestRecord::hello().sweep_point(u32::from(kind), &[1, 2, 3]).completed(completed),
-        2 => TestRecord::devices(3).completed(completed),
-        _ => TestRecord::hello().counted(completed.max(1)),
+        0 => ExampleTrial::hello().completed(completed),
+        1 => ExampleTrial::hello().sweep_point(u32::from(kind), &[1, 2, 3]).completed(completed),
+        2 => ExampleTrial::devices(3).completed(completed),
+        _ => ExampleTrial::hello().counted(completed.max(1)),
     }
     .build();
     let load = record.load.as_mut();

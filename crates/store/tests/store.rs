@@ -1,7 +1,8 @@
 //! The store on real files: older, newer, foreign and damaged databases, and what must not depend
 //! on their size.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
-use pippin_model::run::{RunHeader, RunState};
+use pippin_model::example::run::hello;
+use pippin_model::run::RunState;
 use pippin_store::{Store, StoreError};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -13,11 +14,6 @@ fn old_database(folder: &Path) -> PathBuf {
     let path = folder.join("pippin.db");
     Connection::open(&path).unwrap().execute_batch(SCHEMA_1).unwrap();
     path
-}
-
-fn header() -> RunHeader {
-    let folder = tempfile::tempdir().unwrap();
-    Store::open(&old_database(folder.path())).unwrap().load("latest").unwrap().header
 }
 
 #[test]
@@ -136,7 +132,7 @@ fn a_newer_database_is_named_and_left_alone() {
 fn names_of_runs_may_be_cut_short_but_not_ambiguous() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&folder.path().join("p.db")).unwrap();
-    let mut header = header();
+    let mut header = hello().header;
     for id in ["20261121-100000-hello", "20261121-100000-hello-2", "20261122-100000-users"] {
         header.id = id.into();
         header.started_unix_ns += 1;

@@ -2,9 +2,10 @@
 //! twice as the writers, so that they are processes and not threads.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
 #![allow(clippy::print_stdout)] // how the two processes of the test speak
+use pippin_model::example::run::hello;
 use pippin_model::run::RunState;
 use pippin_store::Store;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 const RUNS: u64 = 5;
@@ -23,19 +24,9 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn template(folder: &Path) -> PathBuf {
-    let path = folder.join("template.db");
-    rusqlite::Connection::open(&path)
-        .unwrap()
-        .execute_batch(include_str!("fixtures/schema-1.sql"))
-        .unwrap();
-    path
-}
-
 /// Writes runs whose trials carry their number in a field of their own.
 fn write(path: &Path, writer: &str) {
-    let folder = tempfile::tempdir().unwrap();
-    let like = Store::open(&template(folder.path())).unwrap().load("latest").unwrap();
+    let like = hello();
     // Both also make the database: whoever comes second finds it half made or made.
     let store = Store::open(path).unwrap();
     for run in 0..RUNS {

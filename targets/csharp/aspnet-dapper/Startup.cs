@@ -2,6 +2,7 @@ using System;
 using AspNetDapper.Users;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.Extensions.DependencyInjection;
+using Npgsql;
 
 namespace AspNetDapper
 {
@@ -14,11 +15,14 @@ namespace AspNetDapper
                 int.Parse(Environment.GetEnvironmentVariable("DATABASE_POOL")));
 
             services.AddControllers();
-            services.AddSingleton(new UsersTable(database));
+            // Made by the container, which closes it at the end.
+            services.AddSingleton(_ => NpgsqlDataSource.Create(database));
+            services.AddSingleton<UsersTable>();
         }
 
         public void Configure(IApplicationBuilder app)
         {
+            app.UseMiddleware<DatabaseFailures>();
             app.UseRouting();
             app.UseEndpoints(endpoints => endpoints.MapControllers());
         }

@@ -20,6 +20,7 @@ namespace AspNetEf
 
         public void Configure(IApplicationBuilder app)
         {
+            app.UseMiddleware<DatabaseFailures>();
             app.UseRouting();
             app.UseEndpoints(endpoints => endpoints.MapControllers());
         }

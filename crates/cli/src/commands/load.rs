@@ -167,13 +167,8 @@ fn conclude(record: &RunRecord, view: &View) -> Result<u8, CliError> {
             None => format!("capacity: no rate that was tried keeps {objective}"),
         });
     }
-    if let Some(message) = failure(record) {
-        let made = record.trials.len() - 1;
-        return Err(CliError::User(format!(
-            "{message} (after {made} step{} that {} kept)",
-            if made == 1 { "" } else { "s" },
-            if made == 1 { "is" } else { "are" }
-        )));
+    if let Some(failure) = failure(record) {
+        return Err(failure.into());
     }
     let is_invalid = record.trials.iter().any(|trial| trial.verdict == Verdict::Invalid);
     Ok(match (record.state, steps) {

@@ -44,7 +44,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let printed = print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes());
     write_page(&view, &folder)?;
     printed?;
-    Ok(exit_code(&record))
+    Ok(exit_code(&record, arguments.strict))
 }
 
 /// How a plan is executed from the command line.
@@ -114,9 +114,9 @@ pub fn write_page(view: &View, folder: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Interrupted before invalid before ok. A target that failed or is unavailable is data; a run
-/// without any valid result is not.
-fn exit_code(record: &RunRecord) -> u8 {
+/// Interrupted before invalid before failed before ok. A target that failed or is unavailable is
+/// data unless `strict` is asked for; a run without any valid result is not.
+fn exit_code(record: &RunRecord, strict: bool) -> u8 {
     match record.state {
         RunState::Interrupted => exit::INTERRUPTED,
         _ if record
@@ -127,6 +127,12 @@ fn exit_code(record: &RunRecord) -> u8 {
             exit::INVALID
         }
         _ if record.trials.iter().all(|trial| trial.failure.is_some()) => exit::LAB_FAILURE,
+        _ if strict && has_failed_target(record) => exit::FAILED,
         _ => exit::OK,
     }
+}
+
+fn has_failed_target(record: &RunRecord) -> bool {
+    record.trials.iter().any(|trial| trial.failure.is_some())
+        || record.header.targets.values().any(|target| target.unavailable.is_some())
 }

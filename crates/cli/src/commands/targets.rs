@@ -1,15 +1,21 @@
 //! `pippin targets`
 use pippin_lab::LabError;
 use pippin_lab::catalog::Catalog;
-use pippin_lab::check::{Checked, Checker};
+use pippin_lab::check::many::Many;
+use pippin_lab::check::passed::Passed;
+use pippin_lab::check::{self, Checked, Skipped, causes};
 use pippin_lab::install::Installer;
 use pippin_lab::scaffold;
 use pippin_model::target::TargetId;
+use pippin_model::units::parse_duration_ns;
 use pippin_model::workload::Service;
+use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use super::{Shared, consent, here, print};
-use crate::arguments::TargetsCommand;
+use crate::arguments::{CheckArguments, TargetsCommand};
 use crate::exit::{self, CliError};
 use crate::output;
 use crate::signals;
@@ -20,17 +26,8 @@ pub fn run(shared: &Shared, command: TargetsCommand) -> Result<u8, CliError> {
         TargetsCommand::List { json } => list(&catalog, json),
         TargetsCommand::Install { targets, yes } => install(shared, &catalog, &targets, yes),
         TargetsCommand::New { target } => new(&catalog, &target),
-        TargetsCommand::Check { targets, all, workloads, install, yes, require } => {
-            let names = if all { vec!["all".to_string()] } else { targets };
-            let check = Check {
-                shared,
-                catalog: &catalog,
-                workloads: &workloads,
-                install,
-                yes,
-                require: &require,
-            };
-            check.run(&names)
+        TargetsCommand::Check(arguments) => {
+            Check { shared, catalog: &catalog, arguments: &arguments }.run()
         }
     }
 }
@@ -110,94 +107,124 @@ fn say(shared: &Shared, text: &str) {
 struct Check<'a> {
     shared: &'a Shared,
     catalog: &'a Catalog,
-    workloads: &'a [String],
-    install: bool,
-    yes: bool,
-    require: &'a [String],
+    arguments: &'a CheckArguments,
 }
 
 impl Check<'_> {
-    fn run(&self, names: &[String]) -> Result<u8, CliError> {
-        for workload in self.workloads {
+    fn run(&self) -> Result<u8, CliError> {
+        let CheckArguments { workloads, install, yes, within, .. } = self.arguments;
+        for workload in workloads {
             self.catalog.workload(workload)?;
         }
-        let targets = self.catalog.select(names)?;
-        let required = self.catalog.select(self.require)?;
-        let apt = self.install
-            && consent::for_packages(self.catalog, &targets, &self.services(&targets)?, self.yes)?;
+        let names = self.names();
+        let targets = self.catalog.select(&names)?;
+        // Who names a target wants it checked; of a group those that are to be had.
+        let required: BTreeSet<TargetId> = self
+            .catalog
+            .select(&self.arguments.require)?
+            .into_iter()
+            .chain(
+                names.iter().flat_map(|name| name.split(',')).filter_map(|name| name.parse().ok()),
+            )
+            .collect();
+        for id in &targets {
+            check::workloads(self.catalog, id, workloads)?;
+        }
+        let until = within.as_deref().map(deadline).transpose()?;
+        let apt = *install
+            && consent::for_packages(self.catalog, &targets, &self.services(&targets)?, *yes)?;
         let stop = signals::catch();
-        let interrupted = || stop.load(Ordering::Relaxed);
-        let say = |text: &str| say(self.shared, text);
-        let installer = Installer {
-            apt_allowed: apt,
-            steps_allowed: self.install,
-            say: &say,
-            interrupted: &interrupted,
-        };
         let folder = self.catalog.root().join(".pippin/check");
         std::fs::create_dir_all(&folder)
             .map_err(CliError::io(format!("create {}", folder.display())))?;
-        let checker = Checker {
+        let passed = Mutex::new(Passed::read(&folder, self.catalog, workloads)?);
+        let many = Many {
             catalog: self.catalog,
-            installer: &installer,
+            only: workloads,
             folder: &folder,
-            only: self.workloads,
+            jobs: usize::from(self.arguments.jobs),
+            until,
+            apt_allowed: apt,
+            steps_allowed: *install,
+            passed: &passed,
+            resume: self.arguments.resume,
+            say: &|text| say(self.shared, text),
+            tell: &|checked| drop(print(row(checked).as_bytes())),
+            interrupted: &|| stop.load(Ordering::Relaxed),
         };
-        let mut results = Vec::new();
-        for id in &targets {
-            let checked = checker.check(id)?;
-            print(row(&checked).as_bytes())?;
-            results.push(checked);
-        }
-        self.conclude(&results, &required)
+        self.conclude(&many.check(&targets)?, &required)
+    }
+
+    fn names(&self) -> Vec<String> {
+        if self.arguments.all { vec!["all".to_string()] } else { self.arguments.targets.clone() }
     }
 
     /// The services that the checked workloads need.
     fn services(&self, targets: &[TargetId]) -> Result<Vec<Service>, CliError> {
         let mut services = Vec::new();
         for id in targets {
-            let target = self.catalog.target(id)?;
-            for name in target.manifest.workloads_of(id.variant.as_deref()) {
-                if self.workloads.is_empty() || self.workloads.contains(name) {
-                    // A workload that is not there is named by the check itself, with the manifest
-                    // that names it.
-                    services.extend(
-                        self.catalog
-                            .workload(name)
-                            .map(|workload| workload.services)
-                            .unwrap_or_default(),
-                    );
-                }
-            }
+            let workloads = check::workloads(self.catalog, id, &self.arguments.workloads)?;
+            services.extend(workloads.into_iter().flat_map(|workload| workload.services));
         }
         Ok(services)
     }
 
-    fn conclude(&self, results: &[Checked], required: &[TargetId]) -> Result<u8, CliError> {
-        let passed = results.iter().filter(|checked| checked.passed()).count();
-        let unavailable: Vec<&Checked> =
-            results.iter().filter(|checked| checked.is_unavailable()).collect();
-        let failed = results.len() - passed - unavailable.len();
-        let missed: Vec<String> = unavailable
+    fn conclude(&self, results: &[Checked], required: &BTreeSet<TargetId>) -> Result<u8, CliError> {
+        let count = |is: &dyn Fn(&Checked) -> bool| results.iter().filter(|c| is(c)).count();
+        let passed = count(&Checked::passed);
+        let unavailable = count(&Checked::is_unavailable);
+        let skipped = count(&|checked| checked.skipped.is_some());
+        let failed = results.len() - passed - unavailable - skipped;
+        let missed: Vec<String> = results
             .iter()
-            .filter(|checked| required.contains(&checked.target))
+            .filter(|checked| required.contains(&checked.target) && is_missed(checked))
             .map(|checked| checked.target.to_string())
             .collect();
-        let mut out = format!(
-            "targets: {passed} passed, {failed} failed, {} unavailable\n",
-            unavailable.len()
-        );
+        let mut out = String::new();
+        if results.len() > 1 && passed < results.len() {
+            out.push_str("by cause:\n");
+            for (cause, targets) in causes::of(results) {
+                out.push_str(&format!(
+                    "{:5}  {cause}\n       {}\n",
+                    targets.len(),
+                    targets.join(", ")
+                ));
+            }
+        }
+        out.push_str(&format!(
+            "targets: {passed} passed, {failed} failed, {unavailable} unavailable"
+        ));
+        if skipped > 0 {
+            out.push_str(&format!(", {skipped} not checked"));
+        }
+        out.push('\n');
         if !missed.is_empty() {
-            out.push_str(&format!("unavailable, but required: {}\n", missed.join(", ")));
+            out.push_str(&format!("not checked, but required: {}\n", missed.join(", ")));
         }
         print(out.as_bytes())?;
         Ok(if failed > 0 || !missed.is_empty() { exit::FAILED } else { exit::OK })
     }
 }
 
+/// Whether nothing was proved of it, now or before.
+fn is_missed(checked: &Checked) -> bool {
+    checked.is_unavailable()
+        || matches!(checked.skipped, Some(Skipped::NoTimeLeft | Skipped::NoSuchWorkload))
+}
+
+/// The instant that lies so long ahead.
+fn deadline(within: &str) -> Result<Instant, CliError> {
+    let ns = parse_duration_ns(within)
+        .map_err(|error| CliError::User(format!("--within {within}: {error}")))?;
+    Ok(Instant::now() + Duration::from_nanos(ns))
+}
+
 /// One line a target, and one more for each thing that is wrong.
 fn row(checked: &Checked) -> String {
     let name = checked.target.to_string();
+    if let Some(skipped) = checked.skipped {
+        return format!("{name:<32} not checked  {}\n", skipped.words());
+    }
     if let Some(failure) = &checked.failure {
         let word = if checked.is_unavailable() { "unavailable" } else { "FAIL" };
         return format!("{name:<32} {word:<11}  {}: {}\n", failure.stage.name(), failure.message);

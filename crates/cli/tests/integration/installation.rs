@@ -32,7 +32,10 @@ fn a_missing_tool_makes_a_target_unavailable_and_the_others_go_on() {
     ]);
     let required =
         checkout.pippin(&["targets", "check", "test/it", "--install", "--require", "test/it"]);
-    required.exits(1).says(&["unavailable, but required: test/it"]);
+    required.exits(1).says(&["not checked, but required: test/it"]);
+    // Who names it wants it checked.
+    let named = checkout.pippin(&["targets", "check", "test/it", "--install"]);
+    named.exits(1).says(&["not checked, but required: test/it"]);
     checkout.add_plan("plan", "hello", &["test/it", "test/good"]);
     let run = checkout.pippin(&["run", "plan", "--install"]);
     assert!(matches!(run.code, Some(0 | 3)), "{run}");
@@ -42,6 +45,8 @@ fn a_missing_tool_makes_a_target_unavailable_and_the_others_go_on() {
     let unavailable =
         record.header.targets[&"test/it".parse().unwrap()].unavailable.as_ref().unwrap();
     assert!(unavailable.message.contains("no-such-tool"));
+    let strict = checkout.pippin(&["run", "plan", "--install", "--strict"]);
+    assert!(matches!(strict.code, Some(1 | 3)), "{strict}");
 }
 
 #[test]
@@ -49,7 +54,7 @@ fn a_tool_that_is_too_old_is_named_with_what_was_found() {
     let checkout = with_tables("[needs]\ntools = [\"bash >= 99\"]\n");
     checkout
         .pippin(&["targets", "check", "test/it", "--install"])
-        .exits(0)
+        .exits(1)
         .says(&["missing: bash >= 99 (found "]);
 }
 
@@ -64,7 +69,7 @@ fn a_run_without_any_available_target_is_no_success() {
 fn what_is_not_installed_is_named_with_the_command_that_does_it() {
     let checkout = Checkout::with_cheat("right", &["hello"]);
     let check = checkout.pippin(&["targets", "check", "test/it"]);
-    check.exits(0).says(&["unavailable  install: not installed; run `pippin targets install test/it` or add --install"]);
+    check.exits(1).says(&["unavailable  install: not installed; run `pippin targets install test/it` or add --install"]);
     checkout
         .pippin(&["targets", "install", "test/it"])
         .exits(0)
@@ -147,7 +152,7 @@ fn steps_run_once_and_again_when_the_source_has_changed() {
     checkout.pippin(&["targets", "check", "test/it", "--install"]).exits(0);
     assert_eq!(count(), 1);
     checkout.write("targets/test/it/server.src", "changed");
-    checkout.pippin(&["targets", "check", "test/it"]).exits(0).says(&["not installed"]);
+    checkout.pippin(&["targets", "check", "test/it"]).exits(1).says(&["not installed"]);
     checkout.pippin(&["targets", "install", "test/it"]).exits(0);
     assert_eq!(count(), 2);
 }
@@ -240,7 +245,7 @@ fn a_package_that_does_not_bring_the_tool_leaves_the_target_unavailable() {
         &["targets", "check", "test/it", "--install", "--yes"],
         &[("PATH", &path)],
     );
-    outcome.exits(0).says(&[
+    outcome.exits(1).says(&[
         "unavailable  install: missing: frobnicate (not on PATH); apt-get install something-else",
     ]);
 }

@@ -8,6 +8,7 @@
 //! | `interruption` | Ctrl-C and kill -9 in the middle of a run |
 //! | `errors`, `files` | slips on the command line and in hand-written files: exit code, place and fix |
 //! | `branches` | `pippin compare` of two branches of a target |
+//! | `checking` | `targets check` of many targets |
 //! | `installation` | tools, steps, routes, consent |
 //! | `under_way` | `pippin serve` beside a run |
 //! | `load` | `pippin load` against servers whose truth is known |
@@ -19,6 +20,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
 
 mod branches;
+mod checking;
 mod errors;
 mod files;
 mod help;

@@ -14,16 +14,19 @@ mod sending;
 mod users;
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use pippin_model::load_spec::LoadSpec;
 use pippin_model::tls::TlsUse;
 
 use crate::clock;
+use crate::error::EngineError;
 use crate::http1::HeadCache;
 use crate::io::socket::Endpoints;
 use crate::io::{Event, Io};
 use crate::recorder::{Crossing, Message, Recorder};
+use crate::run::message;
 use crate::tally::Tally;
 use crate::timeline::{Progress, Timeline, UNKNOWN};
 use crate::timer::Wheel;
@@ -37,11 +40,23 @@ use users::Users;
 const MAX_WAIT_NS: u64 = 10_000_000;
 /// Connections that all threads together open at the same time before the load; more would overflow
 /// the listen queues of many servers, whose dropped SYN comes again only after a second.
-const OPENING_AT_ONCE: u32 = 64;
+pub(crate) const OPENING_AT_ONCE: u32 = 64;
+
+/// What all workers of a load have in common.
+pub(crate) struct Shared {
+    pub spec: LoadSpec,
+    pub wire: Arc<Wire>,
+    pub endpoints: Arc<Endpoints>,
+    /// `None` in a load without TLS.
+    pub tls: Option<Client>,
+    pub timeline: Timeline,
+    /// One for each worker.
+    pub progress: Vec<Progress>,
+}
 
 /// What a worker is to do.
-pub(crate) struct Assignment<'a> {
-    pub spec: &'a LoadSpec,
+pub(crate) struct Assignment {
+    pub shared: Arc<Shared>,
     /// Which of the threads this is.
     pub thread: u32,
     /// Connections (or devices) of this thread, and the number of the first of them in the whole
@@ -50,21 +65,18 @@ pub(crate) struct Assignment<'a> {
     pub first_slot: u32,
     /// Requests that this thread schedules at the most.
     pub quota: u64,
-    pub wire: Arc<Wire>,
-    pub endpoints: Arc<Endpoints>,
-    /// `None` in a load without TLS.
-    pub tls: Option<Client>,
-    pub timeline: &'a Timeline,
-    pub progress: &'a Progress,
 }
 
 /// What a worker has measured.
 #[derive(Debug)]
 pub(crate) struct Outcome {
+    pub thread: u32,
     pub stretches: Vec<Tally>,
     /// At the start of each stretch, and at the end of the last one that began.
     pub marks: Vec<Mark>,
     pub tls: Option<TlsUse>,
+    /// Why the worker ended before the load did.
+    pub failure: Option<EngineError>,
 }
 
 /// What the thread had cost up to an instant.
@@ -84,6 +96,7 @@ pub(crate) struct Worker<'a, I> {
 struct Core<'a> {
     spec: &'a LoadSpec,
     wire: Arc<Wire>,
+    thread: u32,
     /// `None` in a load without TLS.
     security: Option<Security>,
     timeline: &'a Timeline,
@@ -123,28 +136,30 @@ struct Core<'a> {
 }
 
 impl<'a, I: Io> Worker<'a, I> {
-    pub fn new(assignment: &Assignment<'a>, recorder: Recorder) -> std::io::Result<Self> {
-        let Assignment { spec, thread, slots, first_slot, quota, timeline, progress, .. } =
-            *assignment;
-        let io = I::new(slots, &assignment.wire, &assignment.endpoints)?;
+    pub fn new(assignment: &'a Assignment, recorder: Recorder) -> std::io::Result<Self> {
+        let Assignment { shared, thread, slots, first_slot, quota } = assignment;
+        let (thread, slots, first_slot, quota) = (*thread, *slots, *first_slot, *quota);
+        let Shared { spec, wire, timeline, .. } = shared.as_ref();
+        let io = I::new(slots, wire, &shared.endpoints)?;
         let pipeline = spec.connections.pipeline;
         let now = clock::now_ns();
         let core =
             Core {
                 spec,
-                wire: Arc::clone(&assignment.wire),
-                security: assignment.tls.clone().zip(spec.tls.as_ref()).map(|(client, tls)| {
+                wire: Arc::clone(wire),
+                thread,
+                security: shared.tls.clone().zip(spec.tls.as_ref()).map(|(client, tls)| {
                     Security::new(client, crate::tls::config::nothing_yet(tls))
                 }),
                 timeline,
-                progress,
+                progress: &shared.progress[thread as usize],
                 recorder,
                 users: Users::new(spec, thread),
                 connections: (0..slots).map(|_| Connection::new()).collect(),
                 in_flight: vec![InFlight::default(); slots as usize * pipeline as usize],
                 pipeline,
-                template: (u64::from(thread) * u64::from(assignment.wire.count())
-                    / u64::from(spec.threads)) as u32,
+                template: (u64::from(thread) * u64::from(wire.count()) / u64::from(spec.threads))
+                    as u32,
                 cache: HeadCache::default(),
                 timers: Wheel::new(slots, now),
                 to_open: VecDeque::new(),
@@ -163,8 +178,21 @@ impl<'a, I: Io> Worker<'a, I> {
         Ok(Self { io, core })
     }
 
-    /// The whole life of the thread after its birth.
-    pub fn run(mut self) -> std::io::Result<Outcome> {
+    /// The whole life of the thread after its birth. What was measured survives a death.
+    pub fn run(mut self) -> Outcome {
+        let failure = match catch_unwind(AssertUnwindSafe(|| self.live())) {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(format!("a worker could not wait for events: {error}")),
+            Err(panic) => Some(format!("a worker panicked: {}", message(&*panic))),
+        };
+        if failure.is_some() {
+            self.core.recorder.finish(clock::now_ns());
+            self.mark();
+        }
+        Outcome { failure: failure.map(EngineError::died), ..self.into_outcome() }
+    }
+
+    fn live(&mut self) -> std::io::Result<()> {
         self.core.recorder.tell(Message::Ready);
         sleep_until(|| self.core.timeline.begin());
         self.set_up()?;
@@ -175,7 +203,7 @@ impl<'a, I: Io> Worker<'a, I> {
         while self.core.recorder.finished_at.is_none() {
             self.turn()?;
         }
-        Ok(self.into_outcome())
+        Ok(())
     }
 
     /// One turn of the loop.
@@ -287,7 +315,14 @@ impl<'a, I: Io> Worker<'a, I> {
         self.core.settle_the_rest();
         let marks = std::mem::take(&mut self.core.marks);
         let tls = self.core.security.take().map(|security| security.seen);
-        Outcome { marks, tls, stretches: self.core.recorder.into_stretches() }
+        let thread = self.core.thread;
+        Outcome {
+            thread,
+            marks,
+            tls,
+            stretches: self.core.recorder.into_stretches(),
+            failure: None,
+        }
     }
 }
 

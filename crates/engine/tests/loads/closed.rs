@@ -77,7 +77,7 @@ fn a_duration_ends_the_load_and_windows_cover_it() {
         ..timed(counted(address, 4, 1), 1500)
     };
     let result =
-        run(&spec, &Control { stop: &stop, on_window: Some(&keep), steady: |_| false }).unwrap();
+        run(&spec, &Control { on_window: Some(&keep), ..Control::new(&stop, |_| false) }).unwrap();
     crate::common::assert_conserved(&result.measured);
     assert_eq!(result.measured_to_ns - result.measured_from_ns, 1_500_000_000);
     assert_eq!(result.warm_up.duration_ns, 400_000_000);
@@ -333,11 +333,7 @@ fn a_load_that_is_stopped_keeps_what_it_measured() {
             std::thread::sleep(Duration::from_millis(300));
             stop.store(true, Ordering::Relaxed);
         });
-        run(
-            &timed(counted(address, 4, 1), 60_000),
-            &Control { stop: &stop, on_window: None, steady: |_| false },
-        )
-        .unwrap()
+        run(&timed(counted(address, 4, 1), 60_000), &Control::new(&stop, |_| false)).unwrap()
     });
     assert!(result.interrupted);
     crate::common::assert_conserved(&result.measured);
@@ -353,9 +349,7 @@ fn a_warm_up_ends_when_the_throughput_is_steady_or_at_its_bound() {
         ..timed(counted(address, 2, 1), 300)
     };
     let stop = AtomicBool::new(false);
-    let run_with = |spec: &LoadSpec, steady| {
-        run(spec, &Control { stop: &stop, on_window: None, steady }).unwrap()
-    };
+    let run_with = |spec: &LoadSpec, steady| run(spec, &Control::new(&stop, steady)).unwrap();
     let result = run_with(&spec, |rates| rates.len() >= 3 && rates.iter().all(|rate| *rate > 0.0));
     assert_eq!(result.warm_up.steady, Some(true));
     assert!(

@@ -92,9 +92,7 @@ pub fn open(
 /// Runs the load and checks what holds for every load.
 pub fn run(spec: &LoadSpec) -> LoadResult {
     let stop = AtomicBool::new(false);
-    let result =
-        pippin_engine::run(spec, &Control { stop: &stop, on_window: None, steady: |_| true })
-            .unwrap();
+    let result = pippin_engine::run(spec, &Control::new(&stop, |_| true)).unwrap();
     let loop_name = match spec.io {
         IoChoice::Epoll => "epoll",
         IoChoice::IoUring => "io_uring",

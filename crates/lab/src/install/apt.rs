@@ -1,6 +1,7 @@
 //! Debian packages, through apt-get; with sudo where needed.
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use pippin_model::trial::{Failure, Stage};
 
@@ -55,6 +56,9 @@ fn sudo() -> &'static [&'static str] {
 /// # Errors
 /// A target failure with what apt-get printed last.
 pub fn install(packages: &[String], installer: &Installer<'_>) -> Result<(), LabError> {
+    // Two at once would wait for each other's locks, or remove each other's downloads.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     static UPDATED: AtomicBool = AtomicBool::new(false);
     if !UPDATED.swap(true, Ordering::Relaxed) {
         (installer.say)("apt-get update");

@@ -111,14 +111,15 @@ fn difference(own: AnswerSize, others: &[AnswerSize]) -> Option<Caveat> {
 mod tests {
     use super::*;
     use crate::judge::Context;
-    use crate::test_record::{TestRecord, judged_in};
+    use crate::judge::test::judged_in;
+    use pippin_model::example::ExampleTrial;
 
     fn against(body: f64, wire: f64) -> Option<Caveat> {
         // The record's answers have 12 bytes of body and 150 on the wire.
         let others = vec![AnswerSize { body, wire }; 3];
         judged_in(
             judge,
-            &TestRecord::hello().build(),
+            &ExampleTrial::hello().build(),
             &Context { other_answers: others, ..Context::default() },
         )
     }
@@ -138,7 +139,7 @@ mod tests {
     #[test]
     fn answers_to_requests_from_before_do_not_enlarge_the_others() {
         // 587 answers came, of which 100 belong to requests of the warm-up.
-        let mut slow = TestRecord::hello()
+        let mut slow = ExampleTrial::hello()
             .connections(100)
             .seconds(60)
             .completed(487)
@@ -152,7 +153,7 @@ mod tests {
     fn over_a_run_the_odd_one_out_is_named() {
         let mut records: Vec<_> = ["a/a", "b/b", "c/c"]
             .iter()
-            .map(|target| TestRecord::hello().target(target).build())
+            .map(|target| ExampleTrial::hello().target(target).build())
             .collect();
         records[2].load.as_mut().unwrap().measured.bytes.body *= 2;
         let mut found = RunCaveats::new();

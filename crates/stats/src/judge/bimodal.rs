@@ -50,7 +50,8 @@ pub fn judge_delayed_ack(evidence: &Evidence) -> Option<Caveat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
     use pippin_model::histogram::Histogram;
     use pippin_model::trial::TrialRecord;
 
@@ -62,7 +63,7 @@ mod tests {
                 service_time.record((ms * 1e6 * (0.98 + 0.04 * i as f64 / *count as f64)) as u64);
             }
         }
-        let mut record = TestRecord::hello().build();
+        let mut record = ExampleTrial::hello().build();
         record.load.as_mut().unwrap().measured.spans.service_time = service_time;
         record
     }

@@ -76,10 +76,11 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
 
     fn at(low: u64, high: u64) -> TrialRecord {
-        let mut record = TestRecord::hello().build();
+        let mut record = ExampleTrial::hello().build();
         record.usage.as_mut().unwrap().frequency_khz = Some((low, high));
         record
     }
@@ -97,7 +98,11 @@ mod tests {
             Severity::Suspect
         );
         assert_eq!(judged(judge_frequency, &at(2_710_000, 3_000_000)), None);
-        assert_eq!(judged(judge_frequency, &TestRecord::hello().build()), None, "not visible here");
+        assert_eq!(
+            judged(judge_frequency, &ExampleTrial::hello().build()),
+            None,
+            "not visible here"
+        );
     }
 
     #[test]
@@ -113,7 +118,7 @@ mod tests {
     #[test]
     fn a_clock_that_was_set() {
         let started = |unix_s: f64, monotonic_s: f64| {
-            let mut record = TestRecord::hello().build();
+            let mut record = ExampleTrial::hello().build();
             let load = record.load.as_mut().unwrap();
             (load.started_unix_ns, load.started_ns) =
                 ((unix_s * 1e9) as u64, (monotonic_s * 1e9) as u64);

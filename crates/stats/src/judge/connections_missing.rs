@@ -53,11 +53,12 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
 
     #[test]
     fn one_missing_connection_is_seen() {
-        let mut record = TestRecord::hello().build();
+        let mut record = ExampleTrial::hello().build();
         record.load.as_mut().unwrap().measured.connections.peak = 9;
         assert!(
             judged(judge, &record)
@@ -65,7 +66,7 @@ mod tests {
                 .evidence
                 .contains("10 connections asked for, 9 open at the most")
         );
-        let mut dying = TestRecord::hello().build();
+        let mut dying = ExampleTrial::hello().build();
         dying
             .load
             .as_mut()
@@ -78,14 +79,14 @@ mod tests {
 
     #[test]
     fn all_there_is_silent_and_so_is_a_load_that_needs_fewer() {
-        assert_eq!(judged(judge, &TestRecord::hello().build()), None);
-        let mut short = TestRecord::hello().counted(5).build();
+        assert_eq!(judged(judge, &ExampleTrial::hello().build()), None);
+        let mut short = ExampleTrial::hello().counted(5).build();
         short.load.as_mut().unwrap().measured.connections.peak = 5;
         assert_eq!(judged(judge, &short), None);
-        let mut open = TestRecord::open(10.0).build();
+        let mut open = ExampleTrial::open(10.0).build();
         open.load.as_mut().unwrap().measured.connections.peak = 1;
         assert_eq!(judged(judge, &open), None);
-        let mut closing = TestRecord::hello().requests_per_connection(1).build();
+        let mut closing = ExampleTrial::hello().requests_per_connection(1).build();
         closing
             .load
             .as_mut()

@@ -17,31 +17,32 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
 
     #[test]
     fn one_of_four_is_seen() {
         assert!(
-            judged(judge, &TestRecord::hello().target_cores(1.01, 4).build())
+            judged(judge, &ExampleTrial::hello().target_cores(1.01, 4).build())
                 .unwrap()
                 .evidence
                 .starts_with("1.01 of 4")
         );
-        assert!(judged(judge, &TestRecord::hello().target_cores(2.0, 4).build()).is_some());
+        assert!(judged(judge, &ExampleTrial::hello().target_cores(2.0, 4).build()).is_some());
     }
 
     #[test]
     fn waiting_all_in_use_and_an_open_loop_are_silent() {
         for (cores, given) in [(0.3, 4), (3.9, 4), (1.0, 1), (1.5, 4)] {
             assert_eq!(
-                judged(judge, &TestRecord::hello().target_cores(cores, given).build()),
+                judged(judge, &ExampleTrial::hello().target_cores(cores, given).build()),
                 None,
                 "{cores} of {given}"
             );
         }
-        assert_eq!(judged(judge, &TestRecord::open(10_000.0).target_cores(1.0, 4).build()), None);
+        assert_eq!(judged(judge, &ExampleTrial::open(10_000.0).target_cores(1.0, 4).build()), None);
         assert_eq!(
-            judged(judge, &TestRecord::hello().connections(2).target_cores(1.0, 4).build()),
+            judged(judge, &ExampleTrial::hello().connections(2).target_cores(1.0, 4).build()),
             None
         );
     }

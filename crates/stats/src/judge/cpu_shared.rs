@@ -25,12 +25,13 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
     use pippin_model::cpus::CpuSet;
+    use pippin_model::example::ExampleTrial;
 
     #[test]
     fn overlap_with_the_target_is_seen_and_between_the_others_is_not() {
-        let mut record = TestRecord::hello().build();
+        let mut record = ExampleTrial::hello().build();
         record.spec.cpus.services = record.spec.cpus.generator.clone();
         assert_eq!(judged(judge, &record), None);
         record.spec.cpus.generator = CpuSet::parse("0-1").unwrap();

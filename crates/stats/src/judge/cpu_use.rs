@@ -34,33 +34,34 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
 
     #[test]
     fn nine_tenths_are_bound_and_eight_are_not() {
         assert_eq!(
-            judged(judge, &TestRecord::hello().target_cores(0.92, 1).build()).unwrap().id,
+            judged(judge, &ExampleTrial::hello().target_cores(0.92, 1).build()).unwrap().id,
             "cpu_bound"
         );
         assert_eq!(
-            judged(judge, &TestRecord::hello().target_cores(0.8, 1).build()).unwrap().id,
+            judged(judge, &ExampleTrial::hello().target_cores(0.8, 1).build()).unwrap().id,
             "not_cpu_bound"
         );
-        let mut stolen = TestRecord::hello().target_cores(0.8, 1).build();
+        let mut stolen = ExampleTrial::hello().target_cores(0.8, 1).build();
         stolen.usage.as_mut().unwrap().stolen_by_cpu = [(0, 0.12)].into();
         let found = judged(judge, &stolen).unwrap();
         assert_eq!(
             (found.id.as_str(), found.evidence.as_str()),
             ("cpu_bound", "CPU-bound: 0.80 of 1 processors busy, and the hypervisor took 0.12")
         );
-        let mut unknown = TestRecord::hello().build();
+        let mut unknown = ExampleTrial::hello().build();
         unknown.usage = None;
         assert_eq!(judged(judge, &unknown), None);
     }
 
     #[test]
     fn on_shared_processors_the_processors_decide() {
-        let mut shared = TestRecord::hello().target_cores(0.5, 1).build();
+        let mut shared = ExampleTrial::hello().target_cores(0.5, 1).build();
         shared.spec.cpus.generator = shared.spec.cpus.target.clone();
         shared.usage.as_mut().unwrap().busy_by_cpu = [(0, 0.99)].into();
         assert!(judged(judge, &shared).unwrap().evidence.contains("99 % busy"));

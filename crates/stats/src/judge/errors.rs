@@ -36,12 +36,13 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 mod tests {
     use super::*;
     use crate::judge::Context;
-    use crate::test_record::{TestRecord, judged, judged_in};
+    use crate::judge::test::{judged, judged_in};
+    use pippin_model::example::ExampleTrial;
     use pippin_model::load_result::ErrorKind;
 
     #[test]
     fn above_the_limit_is_invalid_and_at_it_is_not() {
-        let over = TestRecord::hello().error(ErrorKind::Timeout, 301).build();
+        let over = ExampleTrial::hello().error(ErrorKind::Timeout, 301).build();
         let found = judged(judge, &over).unwrap();
         assert!(
             found.severity == Severity::Invalid && found.evidence.ends_with("301 timeout"),
@@ -49,19 +50,19 @@ mod tests {
             found.evidence
         );
         assert_eq!(
-            judged(judge, &TestRecord::hello().error(ErrorKind::Timeout, 300).build()),
+            judged(judge, &ExampleTrial::hello().error(ErrorKind::Timeout, 300).build()),
             None
         );
     }
 
     #[test]
     fn the_plan_decides_and_a_search_goes_beyond() {
-        let over = TestRecord::hello().error(ErrorKind::Timeout, 3_000).build();
+        let over = ExampleTrial::hello().error(ErrorKind::Timeout, 3_000).build();
         assert_eq!(
             judged_in(judge, &over, &Context { errors_allowed: 0.02, ..Context::default() }),
             None
         );
-        let step = TestRecord::search_step(10_000.0).error(ErrorKind::WrongStatus, 3_000).build();
+        let step = ExampleTrial::search_step(10_000.0).error(ErrorKind::WrongStatus, 3_000).build();
         assert_eq!(judged(judge, &step).unwrap().severity, Severity::Note);
     }
 }

@@ -39,21 +39,22 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
 
     #[test]
     fn a_full_core_is_invalid_and_a_nearly_full_one_suspect() {
         assert_eq!(
-            judged(judge, &TestRecord::hello().generator_busy(0.97).build()).unwrap().severity,
+            judged(judge, &ExampleTrial::hello().generator_busy(0.97).build()).unwrap().severity,
             Severity::Invalid
         );
         assert_eq!(
-            judged(judge, &TestRecord::hello().generator_busy(0.85).build()).unwrap().severity,
+            judged(judge, &ExampleTrial::hello().generator_busy(0.85).build()).unwrap().severity,
             Severity::Suspect
         );
         // In the open loop a full core is late before it is wrong, which the send lag tells.
         assert_eq!(
-            judged(judge, &TestRecord::open(10_000.0).generator_busy(0.97).build())
+            judged(judge, &ExampleTrial::open(10_000.0).generator_busy(0.97).build())
                 .unwrap()
                 .severity,
             Severity::Suspect
@@ -62,11 +63,11 @@ mod tests {
 
     #[test]
     fn polling_is_not_work_and_a_blink_tells_nothing() {
-        assert_eq!(judged(judge, &TestRecord::hello().generator_busy(0.79).build()), None);
-        let mut spinning = TestRecord::open(10_000.0).generator_busy(0.99).build();
+        assert_eq!(judged(judge, &ExampleTrial::hello().generator_busy(0.79).build()), None);
+        let mut spinning = ExampleTrial::open(10_000.0).generator_busy(0.99).build();
         spinning.load.as_mut().unwrap().generator.spin_ns = 15_000_000_000;
         assert_eq!(judged(judge, &spinning), None);
-        let mut blink = TestRecord::hello().generator_busy(0.99).build();
+        let mut blink = ExampleTrial::hello().generator_busy(0.99).build();
         let load = blink.load.as_mut().unwrap();
         load.measured.duration_ns = 50_000_000;
         load.generator.cpu_ns_by_thread = vec![49_900_000];

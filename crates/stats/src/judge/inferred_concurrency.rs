@@ -53,7 +53,8 @@ pub(crate) fn limit(evidence: &Evidence) -> Option<(Load, f64)> {
 mod tests {
     use super::*;
     use crate::judge::Context;
-    use crate::test_record::{TestRecord, judged_in};
+    use crate::judge::test::judged_in;
+    use pippin_model::example::ExampleTrial;
     use pippin_model::units::Spread;
 
     fn behind_upstream<'a>() -> Context<'a> {
@@ -64,7 +65,7 @@ mod tests {
     fn the_printed_rails_serves_five() {
         // 9.79 requests/s over 60 s are 587, but the last 100 are still under way when the measured
         // part ends.
-        let rails = TestRecord::hello()
+        let rails = ExampleTrial::hello()
             .connections(100)
             .seconds(60)
             .completed(487)
@@ -83,14 +84,14 @@ mod tests {
 
     #[test]
     fn one_that_lets_all_wait_at_once_and_one_at_its_processor_s_limit_do_not() {
-        let free = TestRecord::hello()
+        let free = ExampleTrial::hello()
             .connections(100)
             .completed(5_900)
             .response_ms(507.0)
             .target_cores(0.1, 1)
             .build();
         assert_eq!(judged_in(judge, &free, &behind_upstream()), None);
-        let busy = TestRecord::hello()
+        let busy = ExampleTrial::hello()
             .connections(100)
             .completed(300_000)
             .response_ms(10.0)

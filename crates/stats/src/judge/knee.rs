@@ -65,14 +65,14 @@ fn knee_in_words(sweep: &Sweep) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::TestRecord;
+    use pippin_model::example::ExampleTrial;
 
     fn judged(per_second: impl Fn(u32) -> u64) -> Vec<(String, String)> {
         let steps = [1, 2, 4, 8, 16, 32, 64];
         let records: Vec<TrialRecord> = steps
             .iter()
             .map(|n| {
-                TestRecord::hello().sweep_point(*n, &steps).completed(30 * per_second(*n)).build()
+                ExampleTrial::hello().sweep_point(*n, &steps).completed(30 * per_second(*n)).build()
             })
             .collect();
         let mut found = RunCaveats::new();

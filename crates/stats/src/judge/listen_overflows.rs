@@ -18,12 +18,13 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
 
     #[test]
     fn one_is_seen_and_none_or_unknown_is_not() {
         let with = |overflows| {
-            let mut record = TestRecord::hello().build();
+            let mut record = ExampleTrial::hello().build();
             record.usage.as_mut().unwrap().listen_overflows = overflows;
             judged(judge, &record)
         };

@@ -37,12 +37,13 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
     use pippin_model::trial::TrialRecord;
 
     /// 512 connections, 256,000 requests.
     fn record(queue: Option<(f64, u64)>) -> TrialRecord {
-        let mut record = TestRecord::hello().build();
+        let mut record = ExampleTrial::hello().build();
         record.usage.as_mut().unwrap().listen_queue = queue;
         let measured = &mut record.load.as_mut().unwrap().measured;
         measured.requests.sent = 256_000;

@@ -65,27 +65,28 @@ fn law(evidence: &Evidence, measured: &Measured) -> Option<LittlesLaw> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
 
     #[test]
     fn times_that_do_not_fit_are_seen() {
         // 10 users at 10,000/s must take 1 ms each.
-        let found = judged(judge, &TestRecord::hello().response_ms(0.9).build()).unwrap();
+        let found = judged(judge, &ExampleTrial::hello().response_ms(0.9).build()).unwrap();
         assert!(
             found.severity == Severity::Invalid
                 && found.evidence.contains("account for 9.00 (-10.0 %"),
             "{}",
             found.evidence
         );
-        assert!(judged(judge, &TestRecord::hello().response_ms(1.1).build()).is_some());
+        assert!(judged(judge, &ExampleTrial::hello().response_ms(1.1).build()).is_some());
     }
 
     #[test]
     fn times_that_nearly_fit_and_open_loops_are_silent() {
-        assert_eq!(judged(judge, &TestRecord::hello().response_ms(0.96).build()), None);
-        assert_eq!(judged(judge, &TestRecord::open(10_000.0).response_ms(0.3).build()), None);
-        assert_eq!(judged(judge, &TestRecord::devices(100).build()), None, "with think time");
-        let broken = TestRecord::hello()
+        assert_eq!(judged(judge, &ExampleTrial::hello().response_ms(0.96).build()), None);
+        assert_eq!(judged(judge, &ExampleTrial::open(10_000.0).response_ms(0.3).build()), None);
+        assert_eq!(judged(judge, &ExampleTrial::devices(100).build()), None, "with think time");
+        let broken = ExampleTrial::hello()
             .response_ms(0.9)
             .error(ErrorKind::CloseBeforeAnswer, 30_000)
             .build();
@@ -95,11 +96,11 @@ mod tests {
             "30,000 users were in requests whose time is not known"
         );
         for ms in [1.0, 2.5, 4.0] {
-            let pipelined = TestRecord::hello().pipeline(4).response_ms(ms).build();
+            let pipelined = ExampleTrial::hello().pipeline(4).response_ms(ms).build();
             assert_eq!(judged(judge, &pipelined), None, "{ms} ms");
         }
         for ms in [0.9, 4.4] {
-            let pipelined = TestRecord::hello().pipeline(4).response_ms(ms).build();
+            let pipelined = ExampleTrial::hello().pipeline(4).response_ms(ms).build();
             assert!(judged(judge, &pipelined).is_some(), "{ms} ms");
         }
     }

@@ -24,10 +24,11 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
     use pippin_model::trial::TrialRecord;
 
-    fn logging(record: TestRecord, bytes: u64) -> TrialRecord {
+    fn logging(record: ExampleTrial, bytes: u64) -> TrialRecord {
         let mut record = record.build();
         record.usage.as_mut().unwrap().log_bytes = Some(bytes);
         record
@@ -36,12 +37,12 @@ mod tests {
     #[test]
     fn a_line_per_request_is_seen_and_a_line_now_and_then_is_not() {
         assert!(
-            judged(judge, &logging(TestRecord::hello(), 24_000_000))
+            judged(judge, &logging(ExampleTrial::hello(), 24_000_000))
                 .unwrap()
                 .evidence
                 .starts_with("80 bytes")
         );
-        assert_eq!(judged(judge, &logging(TestRecord::hello(), 4_000)), None);
-        assert_eq!(judged(judge, &logging(TestRecord::hello().counted(50), 4_000)), None);
+        assert_eq!(judged(judge, &logging(ExampleTrial::hello(), 4_000)), None);
+        assert_eq!(judged(judge, &logging(ExampleTrial::hello().counted(50), 4_000)), None);
     }
 }

@@ -67,37 +67,39 @@ fn resident_sizes(record: &TrialRecord, load: &LoadResult) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
 
     const MIB: f64 = 1024.0 * 1024.0;
 
     #[test]
     fn a_leak_is_seen() {
-        let record = TestRecord::hello().memory(|i| (100.0 + 2.0 * i) * MIB).build();
+        let record = ExampleTrial::hello().memory(|i| (100.0 + 2.0 * i) * MIB).build();
         assert!(judged(judge, &record).unwrap().evidence.contains("from 100 MiB to 160 MiB"));
     }
 
     #[test]
     fn a_heap_that_fills_and_stays_is_not() {
-        let fills =
-            TestRecord::hello().memory(|i| (100.0 + 60.0 * (1.0 - (-i / 5.0).exp())) * MIB).build();
+        let fills = ExampleTrial::hello()
+            .memory(|i| (100.0 + 60.0 * (1.0 - (-i / 5.0).exp())) * MIB)
+            .build();
         assert_eq!(judged(judge, &fills), None);
-        let saw = TestRecord::hello().memory(|i| (100.0 + 10.0 * (i % 5.0)) * MIB).build();
+        let saw = ExampleTrial::hello().memory(|i| (100.0 + 10.0 * (i % 5.0)) * MIB).build();
         assert_eq!(judged(judge, &saw), None);
         assert_eq!(
-            judged(judge, &TestRecord::hello().memory(|i| (100.0 + 0.3 * i) * MIB).build()),
+            judged(judge, &ExampleTrial::hello().memory(|i| (100.0 + 0.3 * i) * MIB).build()),
             None,
             "9 %"
         );
         assert_eq!(
-            judged(judge, &TestRecord::hello().memory(|i| (10.0 + 0.1 * i) * MIB).build()),
+            judged(judge, &ExampleTrial::hello().memory(|i| (10.0 + 0.1 * i) * MIB).build()),
             None,
             "3 MiB"
         );
         assert_eq!(
             judged(
                 judge,
-                &TestRecord::hello().seconds(3).memory(|i| (100.0 + 20.0 * i) * MIB).build()
+                &ExampleTrial::hello().seconds(3).memory(|i| (100.0 + 20.0 * i) * MIB).build()
             ),
             None,
             "too short"

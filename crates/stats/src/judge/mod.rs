@@ -31,6 +31,8 @@ mod run;
 pub mod send_lag;
 pub mod server_closes;
 pub mod spread;
+#[cfg(test)]
+pub(crate) mod test;
 pub mod time_goes;
 pub mod upstream_calls;
 pub mod wrong_answers;
@@ -120,18 +122,18 @@ pub fn judge_run(records: &[TrialRecord]) -> RunCaveats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::TestRecord;
     use pippin_model::caveat::{Severity, Verdict};
+    use pippin_model::example::ExampleTrial;
     use std::collections::BTreeSet;
 
     #[test]
     fn a_clean_trial_has_notes_only() {
         for record in [
-            TestRecord::hello(),
-            TestRecord::open(10_000.0),
-            TestRecord::devices(100),
-            TestRecord::hello().counted(200),
-            TestRecord::hello().seconds(3),
+            ExampleTrial::hello(),
+            ExampleTrial::open(10_000.0),
+            ExampleTrial::devices(100),
+            ExampleTrial::hello().counted(200),
+            ExampleTrial::hello().seconds(3),
         ] {
             let found = judge_trial(&record.build(), &Context::default());
             assert!(found.iter().all(|caveat| caveat.severity == Severity::Note), "{found:?}");
@@ -140,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_gravest_come_first() {
-        let mut record = TestRecord::hello().generator_busy(0.97).build();
+        let mut record = ExampleTrial::hello().generator_busy(0.97).build();
         record.usage.as_mut().unwrap().listen_overflows = Some(3);
         let found = judge_trial(&record, &Context::default());
         assert_eq!(
@@ -152,7 +154,7 @@ mod tests {
 
     #[test]
     fn every_judge_gives_only_what_it_is_registered_for() {
-        let mut record = TestRecord::hello().generator_busy(0.97).build();
+        let mut record = ExampleTrial::hello().generator_busy(0.97).build();
         record.load.as_mut().unwrap().measured.requests.sent += 1;
         let context = Context::default();
         let evidence = Evidence { record: &record, context: &context };

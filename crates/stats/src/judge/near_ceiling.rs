@@ -97,11 +97,13 @@ fn ceiling_at(calibration: &Calibration, connections: f64) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::judge::Context;
-    use crate::test_record::{TestRecord, calibration, judged, judged_in};
+    use crate::judge::test::{judged, judged_in};
+    use pippin_model::example::ExampleTrial;
+    use pippin_model::example::run::calibration;
 
     #[test]
     fn above_nine_tenths_is_invalid_and_below_a_note() {
-        let record = TestRecord::hello().build(); // 10,000 requests/s over 10 connections
+        let record = ExampleTrial::hello().build(); // 10,000 requests/s over 10 connections
         let tight = calibration(11_000.0);
         let found =
             judged_in(judge, &record, &Context { calibration: Some(&tight), ..Context::default() })
@@ -119,7 +121,7 @@ mod tests {
 
     #[test]
     fn another_generator_or_none_tells_nothing() {
-        let record = TestRecord::hello().build();
+        let record = ExampleTrial::hello().build();
         let other = Calibration { threads: 2, ..calibration(10_000.0) };
         assert_eq!(
             judged_in(judge, &record, &Context { calibration: Some(&other), ..Context::default() }),

@@ -48,12 +48,13 @@ pub fn judge_interruption(evidence: &Evidence) -> Option<Caveat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
     use pippin_model::trial::{Failure, Stage};
 
     #[test]
     fn a_failure_is_named() {
-        let mut record = TestRecord::hello().build();
+        let mut record = ExampleTrial::hello().build();
         assert_eq!(judged(judge, &record), None);
         record.load = None;
         record.failure = Some(Failure {
@@ -68,13 +69,13 @@ mod tests {
 
     #[test]
     fn silence_is_invalid_and_one_answer_is_not() {
-        assert!(judged(judge_silence, &TestRecord::hello().completed(0).build()).is_some());
-        assert_eq!(judged(judge_silence, &TestRecord::hello().completed(1).build()), None);
+        assert!(judged(judge_silence, &ExampleTrial::hello().completed(0).build()).is_some());
+        assert_eq!(judged(judge_silence, &ExampleTrial::hello().completed(1).build()), None);
     }
 
     #[test]
     fn an_interruption_is_marked() {
-        let mut record = TestRecord::hello().build();
+        let mut record = ExampleTrial::hello().build();
         assert_eq!(judged(judge_interruption, &record), None);
         record.load.as_mut().unwrap().interrupted = true;
         assert_eq!(judged(judge_interruption, &record).unwrap().severity, Severity::Suspect);

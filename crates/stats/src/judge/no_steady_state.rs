@@ -37,11 +37,12 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
 
     #[test]
     fn a_decline_is_seen() {
-        let record = TestRecord::hello().windows(|i| 10_000.0 - 30.0 * f64::from(i)).build();
+        let record = ExampleTrial::hello().windows(|i| 10_000.0 - 30.0 * f64::from(i)).build();
         let found = judged(judge, &record).unwrap();
         assert!(
             found.severity == Severity::Suspect
@@ -54,13 +55,16 @@ mod tests {
     #[test]
     fn a_slight_decline_and_a_stall_are_not() {
         assert_eq!(
-            judged(judge, &TestRecord::hello().windows(|i| 10_000.0 - 15.0 * f64::from(i)).build()),
+            judged(
+                judge,
+                &ExampleTrial::hello().windows(|i| 10_000.0 - 15.0 * f64::from(i)).build()
+            ),
             None
         );
         assert_eq!(
             judged(
                 judge,
-                &TestRecord::hello()
+                &ExampleTrial::hello()
                     .windows(|i| if i == 17 { 0.0 } else { 10_000.0 + f64::from(i % 3) })
                     .build()
             ),
@@ -70,11 +74,11 @@ mod tests {
 
     #[test]
     fn a_short_trial_goes_by_its_warm_up() {
-        let mut record = TestRecord::hello().seconds(3).build();
+        let mut record = ExampleTrial::hello().seconds(3).build();
         assert_eq!(judged(judge, &record), None);
         record.load.as_mut().unwrap().warm_up.steady = Some(false);
         assert!(judged(judge, &record).unwrap().evidence.contains("ended at its bound"));
-        let mut long = TestRecord::hello().build();
+        let mut long = ExampleTrial::hello().build();
         long.load.as_mut().unwrap().warm_up.steady = Some(false);
         assert_eq!(judged(judge, &long), None, "thirty flat windows say more than the warm-up");
     }

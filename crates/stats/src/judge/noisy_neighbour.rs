@@ -54,10 +54,11 @@ fn processors(spec: &TrialSpec, host: usize) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged as run};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
 
     fn with(foreign: f64, steal: f64) -> pippin_model::trial::TrialRecord {
-        let mut record = TestRecord::hello().build(); // two processors
+        let mut record = ExampleTrial::hello().build(); // two processors
         let usage = record.usage.as_mut().unwrap();
         (usage.foreign_cores, usage.steal_cores) = (Some(foreign), Some(steal));
         record
@@ -65,17 +66,17 @@ mod tests {
 
     #[test]
     fn more_than_two_percent_is_seen() {
-        assert!(run(judge_foreign, &with(0.05, 0.0)).unwrap().evidence.contains("2.5 %"));
-        assert_eq!(run(judge_steal, &with(0.05, 0.0)), None);
-        assert_eq!(run(judge_steal, &with(0.0, 0.05)).unwrap().id, "steal");
+        assert!(judged(judge_foreign, &with(0.05, 0.0)).unwrap().evidence.contains("2.5 %"));
+        assert_eq!(judged(judge_steal, &with(0.05, 0.0)), None);
+        assert_eq!(judged(judge_steal, &with(0.0, 0.05)).unwrap().id, "steal");
     }
 
     #[test]
     fn less_and_a_blink_are_not() {
-        assert_eq!(run(judge_foreign, &with(0.04, 0.04)), None);
-        assert_eq!(run(judge_steal, &with(0.04, 0.04)), None);
+        assert_eq!(judged(judge_foreign, &with(0.04, 0.04)), None);
+        assert_eq!(judged(judge_steal, &with(0.04, 0.04)), None);
         let mut blink = with(0.5, 0.5);
         blink.usage.as_mut().unwrap().duration_ns = 300_000_000;
-        assert_eq!(run(judge_foreign, &blink), None);
+        assert_eq!(judged(judge_foreign, &blink), None);
     }
 }

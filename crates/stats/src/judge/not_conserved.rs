@@ -27,11 +27,12 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
 
     #[test]
     fn a_lost_request_is_seen() {
-        let mut record = TestRecord::hello().censored(10).build();
+        let mut record = ExampleTrial::hello().censored(10).build();
         assert_eq!(judged(judge, &record), None);
         record.load.as_mut().unwrap().measured.requests.sent += 1;
         assert_eq!(judged(judge, &record).unwrap().severity, Severity::Invalid);
@@ -39,7 +40,7 @@ mod tests {
 
     #[test]
     fn also_in_a_phase() {
-        let mut record = TestRecord::devices(100).build();
+        let mut record = ExampleTrial::devices(100).build();
         let phase = |requests| pippin_model::load_result::Phase {
             name: "ramp_up".into(),
             from_ns: 0,
@@ -55,7 +56,7 @@ mod tests {
             ..RequestCounts::default()
         }));
         assert_eq!(judged(judge, &record), None);
-        record.load.as_mut().unwrap().phases[0].measured.requests.good = 5;
+        record.load.as_mut().unwrap().phases.last_mut().unwrap().measured.requests.good = 5;
         assert!(judged(judge, &record).unwrap().evidence.contains("in ramp_up"));
     }
 }

@@ -52,15 +52,16 @@ fn difference(first: &TrialSpec, this: &TrialSpec) -> Option<Caveat> {
 mod tests {
     use super::*;
     use crate::judge::Context;
-    use crate::test_record::{TestRecord, judged_in};
+    use crate::judge::test::judged_in;
+    use pippin_model::example::ExampleTrial;
 
     #[test]
     fn another_profile_or_other_workers_are_seen() {
-        let first = TestRecord::hello().build();
+        let first = ExampleTrial::hello().build();
         let context = Context { first: Some(&first.spec), ..Context::default() };
-        let closing = TestRecord::hello().requests_per_connection(1).build();
+        let closing = ExampleTrial::hello().requests_per_connection(1).build();
         assert_eq!(judged_in(judge, &closing, &context).unwrap().severity, Severity::Invalid);
-        let mut other = TestRecord::hello().target("ruby/rails").build();
+        let mut other = ExampleTrial::hello().target("ruby/rails").build();
         other.spec.workers = 4;
         assert_eq!(
             judged_in(judge, &other, &context).unwrap().evidence,
@@ -73,9 +74,9 @@ mod tests {
 
     #[test]
     fn another_target_repetition_and_seed_are_alike() {
-        let first = TestRecord::hello().build();
+        let first = ExampleTrial::hello().build();
         let context = Context { first: Some(&first.spec), ..Context::default() };
-        let mut other = TestRecord::hello().target("ruby/rails").build();
+        let mut other = ExampleTrial::hello().target("ruby/rails").build();
         (other.spec.repetition, other.spec.seed) = (2, 77);
         assert_eq!(judged_in(judge, &other, &context), None);
     }

@@ -77,25 +77,26 @@ fn backlog(evidence: &Evidence, offered: f64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
 
     #[test]
     fn unsent_requests_and_a_backlog_are_seen() {
-        let unsent = TestRecord::open(10_000.0).unsent(6_000).build();
+        let unsent = ExampleTrial::open(10_000.0).unsent(6_000).build();
         assert!(
             judged(judge, &unsent)
                 .unwrap()
                 .evidence
                 .contains("2.0 % of the requests were never sent")
         );
-        let backlog = TestRecord::open(10_000.0).censored(20_000).build();
+        let backlog = ExampleTrial::open(10_000.0).censored(20_000).build();
         assert!(
             judged(judge, &backlog)
                 .unwrap()
                 .evidence
                 .contains("20,000 requests were still unanswered")
         );
-        let missed = TestRecord::open(10_000.0).completed(290_000).build();
+        let missed = ExampleTrial::open(10_000.0).completed(290_000).build();
         assert!(
             judged(judge, &missed).unwrap().evidence.contains("only 290,000 requests were due")
         );
@@ -103,14 +104,14 @@ mod tests {
 
     #[test]
     fn a_few_unsent_and_those_under_way_are_not() {
-        assert_eq!(judged(judge, &TestRecord::open(10_000.0).unsent(2_900).build()), None);
-        assert_eq!(judged(judge, &TestRecord::open(10_000.0).censored(40).build()), None);
-        assert_eq!(judged(judge, &TestRecord::hello().censored(10).build()), None);
+        assert_eq!(judged(judge, &ExampleTrial::open(10_000.0).unsent(2_900).build()), None);
+        assert_eq!(judged(judge, &ExampleTrial::open(10_000.0).censored(40).build()), None);
+        assert_eq!(judged(judge, &ExampleTrial::hello().censored(10).build()), None);
         // An upstream of 2 s: 20,000 are under way at any instant.
         assert_eq!(
             judged(
                 judge,
-                &TestRecord::open(10_000.0).response_ms(2_000.0).censored(20_000).build()
+                &ExampleTrial::open(10_000.0).response_ms(2_000.0).censored(20_000).build()
             ),
             None
         );
@@ -118,7 +119,7 @@ mod tests {
 
     #[test]
     fn in_a_search_it_is_the_finding() {
-        let step = TestRecord::search_step(10_000.0).unsent(60_000).build();
+        let step = ExampleTrial::search_step(10_000.0).unsent(60_000).build();
         assert_eq!(judged(judge, &step).unwrap().severity, Severity::Note);
     }
 }

@@ -40,11 +40,12 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
 
     #[test]
     fn lateness_above_both_limits_is_seen() {
-        let late = TestRecord::open(10_000.0).own_lag_ms(1.2).build();
+        let late = ExampleTrial::open(10_000.0).own_lag_ms(1.2).build();
         let found = judged(judge, &late).unwrap();
         assert!(
             found.severity == Severity::Invalid && found.evidence.contains("p99 1.20 ms"),
@@ -55,17 +56,17 @@ mod tests {
 
     #[test]
     fn lateness_below_either_is_not() {
-        assert_eq!(judged(judge, &TestRecord::open(10_000.0).own_lag_ms(0.9).build()), None);
+        assert_eq!(judged(judge, &ExampleTrial::open(10_000.0).own_lag_ms(0.9).build()), None);
         assert_eq!(
-            judged(judge, &TestRecord::open(1_000.0).response_ms(50.0).own_lag_ms(4.0).build()),
+            judged(judge, &ExampleTrial::open(1_000.0).response_ms(50.0).own_lag_ms(4.0).build()),
             None
         );
         // Waiting for a free connection is not the generator's doing.
         assert_eq!(
-            judged(judge, &TestRecord::open(10_000.0).own_lag_ms(0.1).send_lag_ms(30.0).build()),
+            judged(judge, &ExampleTrial::open(10_000.0).own_lag_ms(0.1).send_lag_ms(30.0).build()),
             None
         );
         // Of 50 requests the 99th percentile is the worst one.
-        assert_eq!(judged(judge, &TestRecord::hello().counted(50).own_lag_ms(3.0).build()), None);
+        assert_eq!(judged(judge, &ExampleTrial::hello().counted(50).own_lag_ms(3.0).build()), None);
     }
 }

@@ -37,14 +37,15 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         "the server closed {} connections after complete answers; {limit}",
         whole(closed as f64)
     );
-    let advice = "raise the server's limit of requests per connection, or name the limit as a deviation in target.toml";
+    let advice = "raise the server's limit of requests per connection";
     Some(caveat("server_closes", Severity::Suspect, seen, advice))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
     use pippin_model::trial::TrialRecord;
 
     fn closing(mut record: TrialRecord, closed: u64, limits: (u64, u64)) -> TrialRecord {
@@ -55,14 +56,14 @@ mod tests {
 
     #[test]
     fn a_limit_is_found_and_named() {
-        let record = closing(TestRecord::hello().build(), 300, (1_000, 1_000));
+        let record = closing(ExampleTrial::hello().build(), 300, (1_000, 1_000));
         assert!(
             judged(judge, &record)
                 .unwrap()
                 .evidence
                 .ends_with("keep-alive limit found: 1,000 requests")
         );
-        let jitter = closing(TestRecord::hello().build(), 300, (900, 1_100));
+        let jitter = closing(ExampleTrial::hello().build(), 300, (900, 1_100));
         assert!(judged(judge, &jitter).unwrap().evidence.ends_with("after 900 to 1,100 requests"));
     }
 
@@ -71,7 +72,7 @@ mod tests {
         assert_eq!(
             judged(
                 judge,
-                &closing(TestRecord::hello().requests_per_connection(1).build(), 300_000, (1, 1))
+                &closing(ExampleTrial::hello().requests_per_connection(1).build(), 300_000, (1, 1))
             ),
             None
         );
@@ -79,7 +80,7 @@ mod tests {
             judged(
                 judge,
                 &closing(
-                    TestRecord::hello().requests_per_connection(100).build(),
+                    ExampleTrial::hello().requests_per_connection(100).build(),
                     3_000,
                     (100, 100)
                 )
@@ -89,11 +90,15 @@ mod tests {
         assert!(
             judged(
                 judge,
-                &closing(TestRecord::hello().requests_per_connection(100).build(), 6_000, (50, 50))
+                &closing(
+                    ExampleTrial::hello().requests_per_connection(100).build(),
+                    6_000,
+                    (50, 50)
+                )
             )
             .is_some()
         );
-        assert_eq!(judged(judge, &closing(TestRecord::hello().build(), 1, (9_000, 9_000))), None);
-        assert_eq!(judged(judge, &TestRecord::hello().build()), None);
+        assert_eq!(judged(judge, &closing(ExampleTrial::hello().build(), 1, (9_000, 9_000))), None);
+        assert_eq!(judged(judge, &ExampleTrial::hello().build()), None);
     }
 }

@@ -55,11 +55,11 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::TestRecord;
+    use pippin_model::example::ExampleTrial;
 
     fn judged(completed: &[u64]) -> RunCaveats {
         let records: Vec<TrialRecord> =
-            completed.iter().map(|n| TestRecord::hello().completed(*n).build()).collect();
+            completed.iter().map(|n| ExampleTrial::hello().completed(*n).build()).collect();
         let mut found = RunCaveats::new();
         judge_run(&records, &mut found);
         found
@@ -79,8 +79,8 @@ mod tests {
     #[test]
     fn points_of_a_sweep_are_not_repetitions_of_each_other() {
         let mut records = [
-            TestRecord::hello().completed(100_000).build(),
-            TestRecord::hello().completed(300_000).build(),
+            ExampleTrial::hello().completed(100_000).build(),
+            ExampleTrial::hello().completed(300_000).build(),
         ];
         records[0].spec.step = Some(Step::Connections { count: 1 });
         records[1].spec.step = Some(Step::Connections { count: 8 });

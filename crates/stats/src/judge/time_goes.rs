@@ -43,11 +43,12 @@ pub(crate) fn parts(evidence: &Evidence) -> Option<Vec<(&'static str, f64)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
 
     #[test]
     fn shares_add_up_to_the_whole() {
-        let mut record = TestRecord::hello().build();
+        let mut record = ExampleTrial::hello().build();
         let spans = &mut record.load.as_mut().unwrap().measured.spans;
         (spans.headers, spans.body, spans.send_lag, spans.connect) = Default::default();
         assert_eq!(judged(judge, &record), None);

@@ -52,7 +52,8 @@ fn stragglers(evidence: &Evidence) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
     use pippin_model::trial::TrialRecord;
 
     /// A trial whose load had this many right answers and requests sent, and the upstream's count.
@@ -70,7 +71,7 @@ mod tests {
     }
 
     fn found(good: u64, sent: u64, calls: u64) -> Option<Caveat> {
-        judged(judge, &counted(TestRecord::hello().build(), good, sent, calls))
+        judged(judge, &counted(ExampleTrial::hello().build(), good, sent, calls))
     }
 
     #[test]
@@ -109,7 +110,12 @@ mod tests {
         let point = |calls| {
             judged(
                 judge,
-                &counted(TestRecord::hello().sweep_point(8, &[1, 8]).build(), 1_000, 1_008, calls),
+                &counted(
+                    ExampleTrial::hello().sweep_point(8, &[1, 8]).build(),
+                    1_000,
+                    1_008,
+                    calls,
+                ),
             )
         };
         assert_eq!(point(1_016), None);
@@ -118,8 +124,8 @@ mod tests {
 
     #[test]
     fn without_an_upstream_or_its_count_there_is_no_doubt() {
-        assert_eq!(judged(judge, &TestRecord::hello().build()), None);
-        let mut no_windows = counted(TestRecord::hello().build(), 10, 10, 1);
+        assert_eq!(judged(judge, &ExampleTrial::hello().build()), None);
+        let mut no_windows = counted(ExampleTrial::hello().build(), 10, 10, 1);
         no_windows.load.as_mut().unwrap().windows.clear();
         assert_eq!(judged(judge, &no_windows), None);
     }

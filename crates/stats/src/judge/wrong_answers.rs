@@ -31,14 +31,15 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_record::{TestRecord, judged};
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
     use pippin_model::trial::ProofOutcome;
 
     #[test]
     fn one_wrong_body_or_failed_proof_is_enough() {
-        let body = TestRecord::hello().error(ErrorKind::WrongBody, 1).build();
+        let body = ExampleTrial::hello().error(ErrorKind::WrongBody, 1).build();
         assert_eq!(judged(judge, &body).unwrap().severity, Severity::Invalid);
-        let mut proof = TestRecord::hello().build();
+        let mut proof = ExampleTrial::hello().build();
         proof.proofs.push(ProofOutcome {
             workload: "users".into(),
             proof: "fresh".into(),
@@ -55,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_refusal_and_a_proof_that_holds_are_not_wrong() {
-        let mut record = TestRecord::hello().error(ErrorKind::WrongStatus, 1).build();
+        let mut record = ExampleTrial::hello().error(ErrorKind::WrongStatus, 1).build();
         record.proofs.push(ProofOutcome {
             workload: "hello".into(),
             proof: "answer".into(),

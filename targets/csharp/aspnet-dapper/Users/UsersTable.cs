@@ -5,16 +5,16 @@ using Npgsql;
 
 namespace AspNetDapper.Users
 {
-    /// <summary>The table of users. Npgsql keeps the pool of connections, by connection string.</summary>
+    /// <summary>The table of users.</summary>
     public class UsersTable
     {
-        private readonly string database;
+        private readonly NpgsqlDataSource database;
 
-        public UsersTable(string database) => this.database = database;
+        public UsersTable(NpgsqlDataSource database) => this.database = database;
 
         public async Task<IEnumerable<User>> All()
         {
-            await using (var connection = new NpgsqlConnection(database))
+            await using (var connection = await database.OpenConnectionAsync())
             {
                 return await connection.QueryAsync<User>("SELECT id, name, email FROM users ORDER BY id");
             }

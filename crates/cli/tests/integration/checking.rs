@@ -1,0 +1,101 @@
+//! `pippin targets check` of many targets: what is installed how often, what is left out, what it
+//! says at the end.
+use super::support::{Checkout, Outcome};
+use std::fs;
+
+/// A target that counts in `count` how often it was installed, with these variants.
+fn counting(checkout: &Checkout, name: &str, end_of_step: &str, variants: &[&str]) {
+    let mut manifest = checkout.manifest(name, "right", &["hello"]).replace(
+        "[start]",
+        &format!(
+            "[install]\nsteps = [[\"sh\", \"-c\", \"echo x >> count; {end_of_step}\"]]\n[start]"
+        ),
+    );
+    for variant in variants {
+        manifest += &format!("[[variant]]\nname = \"{variant}\"\nabout = \"the same\"\n");
+    }
+    checkout.write(&format!("targets/test/{name}/target.toml"), &manifest);
+    checkout.write(&format!("targets/test/{name}/.gitignore"), "/count\n/.pippin/\n");
+}
+
+fn installations(checkout: &Checkout, name: &str) -> usize {
+    fs::read_to_string(checkout.path().join(format!("targets/test/{name}/count")))
+        .map_or(0, |text| text.lines().count())
+}
+
+fn check(checkout: &Checkout, arguments: &[&str]) -> Outcome {
+    checkout.pippin(&[&["targets", "check"], arguments].concat())
+}
+
+#[test]
+fn an_installation_that_fails_is_tried_once_and_concerns_all_variants() {
+    let checkout = Checkout::new();
+    counting(&checkout, "it", "exit 1", &["one", "two"]);
+    let outcome = check(&checkout, &["--all", "--install"]);
+    outcome.exits(0).says(&[
+        "targets: 0 passed, 0 failed, 3 unavailable",
+        "    3  unavailable: install: ... exited with code #",
+        "test/it, test/it:one, test/it:two",
+    ]);
+    assert_eq!(installations(&checkout, "it"), 1);
+}
+
+#[test]
+fn a_workload_that_does_not_exist_is_named_before_anything_is_installed() {
+    let checkout = Checkout::new();
+    counting(&checkout, "it", "true", &[]);
+    let path = checkout.path().join("targets/test/it/target.toml");
+    let manifest = fs::read_to_string(&path).unwrap().replace("[\"hello\"]", "[\"helo\"]");
+    fs::write(&path, manifest).unwrap();
+    check(&checkout, &["--all", "--install"]).is_a_user_error(&[
+        "targets/test/it/target.toml",
+        "helo",
+        "did you mean `hello`?",
+    ]);
+    assert_eq!(installations(&checkout, "it"), 0);
+}
+
+#[test]
+fn who_names_a_target_and_a_workload_that_it_does_not_serve_is_told() {
+    let checkout = Checkout::with_cheat("right", &["hello"]);
+    check(&checkout, &["test/it", "--workloads", "page", "--install"]).exits(1).says(&[
+        "not checked  serves none of these workloads",
+        "not checked, but required: test/it",
+    ]);
+}
+
+#[test]
+fn many_are_checked_side_by_side_and_taken_up_again_where_it_ended() {
+    let checkout = Checkout::new();
+    for name in ["a", "b", "c"] {
+        counting(&checkout, name, "true", &["one"]);
+    }
+    checkout.add_cheat("wrong", "wrong-body", &["hello"]);
+    let all = ["--all", "--install", "--jobs", "4"];
+    let first = check(&checkout, &all);
+    first.exits(1).says(&["targets: 6 passed, 1 failed, 0 unavailable", "failed: hello: "]);
+    checkout.left_nothing();
+
+    // What failed is tried again, and what has changed.
+    checkout.write("targets/test/b/source", "changed");
+    let again = check(&checkout, &[&all[..], &["--resume"]].concat());
+    again.exits(1).says(&[
+        "test/a                           not checked  passed before",
+        "test/b                           pass",
+        "targets: 2 passed, 1 failed, 0 unavailable, 4 not checked",
+    ]);
+    assert_eq!(["a", "b", "c"].map(|name| installations(&checkout, name)), [1, 2, 1]);
+}
+
+#[test]
+fn when_the_time_is_over_what_is_left_is_named() {
+    let checkout = Checkout::with_cheat("right", &["hello"]);
+    let late = check(&checkout, &["--all", "--install", "--within", "1ns"]);
+    late.exits(0).says(&[
+        "targets: 0 passed, 0 failed, 0 unavailable, 1 not checked",
+        "not checked  no time left",
+    ]);
+    check(&checkout, &["test/it", "--install", "--within", "1ns"])
+        .exits(1)
+        .says(&["not checked, but required: test/it"]);
+}

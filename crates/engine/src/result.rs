@@ -1,0 +1,120 @@
+//! From what the threads have counted to the result of the load.
+use pippin_model::load_result::{GeneratorUse, LoadResult, Phase};
+use pippin_model::load_spec::{LoadSpec, Schedule, WarmUp};
+use pippin_model::tls::{TlsSpec, TlsUse};
+
+use crate::coordinator::Course;
+use crate::cpu;
+use crate::recorder::{MEASURED, WARM_UP};
+use crate::tally::Tally;
+use crate::tls::config;
+use crate::validate::users;
+use crate::worker::{Mark, Outcome};
+
+/// How many stretches the load has, whether the first is a warm-up, and which of them is the
+/// headline.
+pub(crate) const fn stretches(spec: &LoadSpec) -> (usize, bool, usize) {
+    match (&spec.schedule, spec.warm_up) {
+        (Schedule::Devices { .. }, _) => (PHASES.len(), false, SUSTAIN),
+        (_, WarmUp::None) => (1, false, 0),
+        (_, WarmUp::Fixed { .. } | WarmUp::Auto { .. }) => (2, true, MEASURED),
+    }
+}
+
+/// The phases of devices.
+const PHASES: [&str; 3] = ["ramp_up", "sustain", "ramp_down"];
+const SUSTAIN: usize = 1;
+
+/// Merges what the threads have counted.
+pub(crate) fn assemble(
+    spec: &LoadSpec,
+    io: &str,
+    started_unix_ns: u64,
+    mut course: Course,
+    outcomes: &[Outcome],
+) -> LoadResult {
+    let asked = u64::from(users(spec));
+    let (count, has_warm_up, headline) = stretches(spec);
+    let mut merged: Vec<Tally> = (0..count).map(|_| Tally::default()).collect();
+    for outcome in outcomes {
+        for (all, one) in merged.iter_mut().zip(&outcome.stretches) {
+            all.merge(one);
+        }
+    }
+    let generator = generator(outcomes, headline);
+    if has_warm_up {
+        course.warm_up.completed = merged[WARM_UP].requests.completed;
+    }
+    let mut phases = phases(spec, &course, merged, asked);
+    let measured = phases[headline].measured.clone();
+    if !matches!(spec.schedule, Schedule::Devices { .. }) {
+        phases.clear();
+    }
+    LoadResult {
+        io: io.into(),
+        threads: spec.threads,
+        started_unix_ns,
+        started_ns: course.started_ns,
+        measured_from_ns: course.measured_from_ns,
+        measured_to_ns: course.measured_to_ns,
+        warm_up: course.warm_up,
+        measured,
+        phases,
+        windows: course.windows,
+        generator,
+        tls: spec.tls.as_ref().map(|tls| tls_use(tls, outcomes)),
+        interrupted: course.interrupted,
+    }
+}
+
+/// Each stretch with its place in time; the names are those of devices.
+fn phases(spec: &LoadSpec, course: &Course, merged: Vec<Tally>, asked: u64) -> Vec<Phase> {
+    let bounds = match spec.schedule {
+        Schedule::Devices { ramp_up_ns, sustain_ns, .. } => {
+            let sustain = course.start_ns + ramp_up_ns;
+            vec![course.start_ns, sustain, sustain + sustain_ns, course.end_ns]
+        }
+        _ if merged.len() == 1 => vec![course.measured_from_ns, course.measured_to_ns],
+        _ => vec![course.start_ns, course.measured_from_ns, course.measured_to_ns],
+    };
+    let within = |instant: u64| instant.clamp(course.started_ns.min(course.end_ns), course.end_ns);
+    merged
+        .into_iter()
+        .zip(PHASES)
+        .zip(bounds.windows(2))
+        .map(|((tally, name), bounds)| {
+            let (from, to) = (within(bounds[0]), within(bounds[1]));
+            Phase {
+                name: name.into(),
+                from_ns: from - course.started_ns.min(from),
+                measured: tally.into_measured(to - from, asked),
+            }
+        })
+        .collect()
+}
+
+/// What all threads have seen of TLS.
+fn tls_use(spec: &TlsSpec, outcomes: &[Outcome]) -> TlsUse {
+    let mut all = config::nothing_yet(spec);
+    outcomes.iter().filter_map(|outcome| outcome.tls.as_ref()).for_each(|seen| all.merge(seen));
+    all
+}
+
+fn generator(outcomes: &[Outcome], headline: usize) -> GeneratorUse {
+    // Without marks the load was interrupted before measuring began.
+    let spent = |of: fn(&Mark) -> u64| {
+        outcomes.iter().map(move |outcome| {
+            match (outcome.marks.get(headline), outcome.marks.get(headline + 1)) {
+                (Some(from), Some(to)) => of(to) - of(from),
+                _ => 0,
+            }
+        })
+    };
+    GeneratorUse {
+        cpu_ns: spent(|mark| mark.cpu_ns).sum(),
+        cpu_ns_by_thread: spent(|mark| mark.cpu_ns).collect(),
+        spin_ns: spent(|mark| mark.spin_ns).sum(),
+        max_rss_bytes: cpu::max_rss_bytes(),
+        syscalls: Some(spent(|mark| mark.syscalls).sum()),
+    }
+}

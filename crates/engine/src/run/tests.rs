@@ -1,0 +1,236 @@
+//! Loads whose parts die: all the others end, and what was measured is kept.
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use pippin_model::load_spec::{
+    BodyCheck, Check, Connections, Limits, RequestTemplate, StopRule, Timeouts, WarmUp,
+};
+use pippin_reference::scripted::{Answer, Script, spawn};
+
+use super::*;
+use crate::io::{Event, Opening, Sending};
+use crate::wire::Slice;
+
+#[test]
+fn shares_add_up_and_differ_by_one_at_the_most() {
+    for (total, threads) in [(10, 3), (1, 1), (7, 7), (100_001, 8)] {
+        let shares: Vec<u64> = (0..threads).map(|nth| share(total, threads, nth)).collect();
+        assert_eq!(shares.iter().sum::<u64>(), total);
+        assert!(shares.iter().max().unwrap() - shares.iter().min().unwrap() <= 1);
+    }
+}
+
+/// What goes wrong in a thread.
+trait Fault {
+    /// Before the `nth` wait of a thread, from 0; `slots` are the thread's.
+    fn strike(slots: u32, nth: u32) -> io::Result<()>;
+}
+
+/// An event loop in which something goes wrong.
+struct Faulty<F> {
+    epoll: Epoll,
+    slots: u32,
+    waits: u32,
+    fault: std::marker::PhantomData<F>,
+}
+
+impl<F: Fault> Io for Faulty<F> {
+    const NAME: &'static str = "faulty";
+    const QUEUES: bool = false;
+
+    fn new(slots: u32, wire: &Arc<Wire>, endpoints: &Arc<Endpoints>) -> io::Result<Self> {
+        let epoll = Epoll::new(slots, wire, endpoints)?;
+        Ok(Self { epoll, slots, waits: 0, fault: std::marker::PhantomData })
+    }
+    fn wait(&mut self, timeout_ns: u64) -> io::Result<()> {
+        self.waits += 1;
+        F::strike(self.slots, self.waits - 1)?;
+        self.epoll.wait(timeout_ns)
+    }
+    fn open(&mut self, slot: u32, nth: u64) -> Opening {
+        self.epoll.open(slot, nth)
+    }
+    fn send(&mut self, slot: u32, slice: Slice) -> Sending {
+        self.epoll.send(slot, slice)
+    }
+    fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending {
+        self.epoll.send_bytes(slot, bytes)
+    }
+    fn close(&mut self, slot: u32) {
+        self.epoll.close(slot);
+    }
+    fn submit(&mut self) -> io::Result<()> {
+        self.epoll.submit()
+    }
+    fn next_event(&mut self) -> Option<Event> {
+        self.epoll.next_event()
+    }
+    fn received(&self) -> &[u8] {
+        self.epoll.received()
+    }
+    fn received_mut(&mut self) -> &mut [u8] {
+        self.epoll.received_mut()
+    }
+    fn is_closing(&self, slot: u32) -> bool {
+        self.epoll.is_closing(slot)
+    }
+    fn is_undelivered(&self, slot: u32) -> Option<bool> {
+        self.epoll.is_undelivered(slot)
+    }
+    fn syscalls(&self) -> u64 {
+        self.epoll.syscalls()
+    }
+}
+
+/// Two threads for an hour; the first of them has 2 connections, the other 1.
+fn an_hour(address: std::net::SocketAddr) -> LoadSpec {
+    LoadSpec {
+        addresses: vec![address],
+        tls: None,
+        source_addresses: Vec::new(),
+        requests: vec![RequestTemplate {
+            bytes: b"GET / HTTP/1.1\r\nHost: x\r\n\r\n".to_vec(),
+            head_only: false,
+            check: Check { status: vec![200], body: BodyCheck::Any },
+        }],
+        schedule: Schedule::Closed { think: None },
+        connections: Connections { count: 3, requests_per_connection: None, pipeline: 1 },
+        stop: StopRule { duration_ns: Some(3_600_000_000_000), requests: None },
+        warm_up: WarmUp::None,
+        timeouts: Timeouts::default(),
+        limits: Limits::default(),
+        threads: 2,
+        cores: Vec::new(),
+        io: IoChoice::Epoll,
+        spin_ns: None,
+        seed: 1,
+    }
+}
+
+/// What the load of an hour died of, and what it had measured.
+fn died<I: Io>(change: impl FnOnce(&mut LoadSpec), control: &Control<'_>) -> (String, LoadResult) {
+    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    let mut spec = an_hour(server.address());
+    change(&mut spec);
+    let Err(EngineError::Died { what, measured }) = run_on::<I>(&spec, control) else {
+        panic!("the load should have died");
+    };
+    drop(server);
+    let measured = *measured.unwrap();
+    assert!(measured.interrupted);
+    assert!(measured.measured.requests.are_conserved(), "{:?}", measured.measured.requests);
+    (what, measured)
+}
+
+struct Panics;
+
+impl Fault for Panics {
+    fn strike(slots: u32, nth: u32) -> io::Result<()> {
+        assert!(slots == 1 || nth < 500, "a test's own panic");
+        Ok(())
+    }
+}
+
+#[test]
+fn a_worker_that_panics_ends_the_load_and_leaves_what_all_have_measured() {
+    let stop = AtomicBool::new(false);
+    let (what, result) = died::<Faulty<Panics>>(|_| {}, &Control::new(&stop, |_| true));
+    assert_eq!(what, "a worker panicked: a test's own panic");
+    assert!(result.measured.requests.good > 100, "{:?}", result.measured.requests);
+    assert_eq!(result.generator.cpu_ns_by_thread.len(), 2);
+}
+
+struct Refuses;
+
+impl Fault for Refuses {
+    fn strike(slots: u32, nth: u32) -> io::Result<()> {
+        if slots == 2 && nth >= 500 {
+            Err(io::Error::from_raw_os_error(libc::EBADF))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+#[test]
+fn a_worker_that_cannot_wait_ends_the_load() {
+    let stop = AtomicBool::new(false);
+    let (what, result) = died::<Faulty<Refuses>>(|_| {}, &Control::new(&stop, |_| true));
+    assert!(what.contains("could not wait for events"), "{what}");
+    assert!(result.measured.requests.good > 100);
+}
+
+#[test]
+fn a_listener_that_panics_ends_the_load_and_is_told_no_more() {
+    let stop = AtomicBool::new(false);
+    let told = AtomicU32::new(0);
+    let listen = |_: &pippin_model::load_result::Window| {
+        told.fetch_add(1, Ordering::Relaxed);
+        panic!("nobody reads this");
+    };
+    for_each_loop(|run| {
+        told.store(0, Ordering::Relaxed);
+        let control = Control { on_window: Some(&listen), ..Control::new(&stop, |_| true) };
+        let (what, result) = run(&control);
+        assert_eq!(what, "the coordinator or its listener panicked: nobody reads this");
+        assert!(result.measured.requests.good > 100 && !result.windows.is_empty());
+        assert_eq!(told.load(Ordering::Relaxed), 1);
+    });
+}
+
+type Run<'a> = &'a dyn Fn(&Control<'_>) -> (String, LoadResult);
+
+fn for_each_loop(test: impl Fn(Run<'_>)) {
+    test(&|control| died::<Epoll>(|_| {}, control));
+    test(&|control| died::<Uring>(|_| {}, control));
+}
+
+#[test]
+fn a_judge_of_the_warm_up_that_panics_ends_the_load() {
+    let stop = AtomicBool::new(false);
+    let control = Control::new(&stop, |_| panic!("cannot judge"));
+    let warm_up = |spec: &mut LoadSpec| {
+        spec.warm_up = WarmUp::Auto { at_most_ns: 3_600_000_000_000 };
+    };
+    let (what, result) = died::<Epoll>(warm_up, &control);
+    assert!(what.ends_with("cannot judge"), "{what}");
+    assert!(result.warm_up.completed > 0);
+}
+
+struct Hangs;
+
+static MAY_GO_ON: AtomicBool = AtomicBool::new(false);
+
+impl Fault for Hangs {
+    fn strike(slots: u32, nth: u32) -> io::Result<()> {
+        while slots == 2 && nth >= 500 && !MAY_GO_ON.load(Ordering::Relaxed) {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_load_ends_although_a_worker_hangs() {
+    let stop = AtomicBool::new(false);
+    let short = |spec: &mut LoadSpec| spec.stop.duration_ns = Some(1_000_000_000);
+    let (what, result) = died::<Faulty<Hangs>>(short, &Control::new(&stop, |_| true));
+    MAY_GO_ON.store(true, Ordering::Relaxed);
+    assert_eq!(what, "1 of 2 threads did not end in time");
+    assert!(result.measured.requests.good > 100);
+}
+
+#[test]
+fn a_load_starts_at_the_agreed_instant() {
+    let stop = AtomicBool::new(false);
+    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    let mut spec = an_hour(server.address());
+    spec.stop = StopRule { duration_ns: None, requests: Some(10) };
+    let at = clock::now_ns() + 300_000_000;
+    let control = Control { start_at_ns: Some(at), ..Control::new(&stop, |_| true) };
+    let result = run_on::<Epoll>(&spec, &control).unwrap();
+    assert_eq!(result.measured_from_ns, at);
+    assert!(result.started_ns < at, "the connections are opened before");
+    // An instant that has passed is at once.
+    assert!(run_on::<Epoll>(&spec, &control).unwrap().measured_from_ns > at);
+}

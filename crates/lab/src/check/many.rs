@@ -1,0 +1,176 @@
+//! Checking many targets: installations run side by side, and so do proofs that measure no time.
+//! System packages are installed by one at a time, and so are the proofs that measure time.
+use pippin_model::target::TargetId;
+use pippin_model::trial::{Failure, Stage};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError, RwLock};
+use std::time::Instant;
+
+use super::passed::Passed;
+use super::{Checked, Checker, Skipped};
+use crate::catalog::Catalog;
+use crate::error::LabError;
+use crate::install::{Installed, Installer};
+
+/// Many targets, and how they are to be checked.
+pub struct Many<'a> {
+    /// Where targets and workloads are.
+    pub catalog: &'a Catalog,
+    /// Only these workloads; empty for all that a target serves.
+    pub only: &'a [String],
+    /// For logs and the services' files.
+    pub folder: &'a Path,
+    /// How many targets are installed and proved at the same time, at least 1.
+    pub jobs: usize,
+    /// No target begins after this instant.
+    pub until: Option<Instant>,
+    /// System packages may be installed.
+    pub apt_allowed: bool,
+    /// Steps may be run.
+    pub steps_allowed: bool,
+    /// What passed earlier; those targets are left out if [`Many::resume`] is set.
+    pub passed: &'a Mutex<Passed>,
+    /// Leave out what passed earlier.
+    pub resume: bool,
+    /// Told what is being done.
+    pub say: &'a (dyn Fn(&str) + Sync),
+    /// Told each result as it is there.
+    pub tell: &'a (dyn Fn(&Checked) + Sync),
+    /// Whether the user wants to stop.
+    pub interrupted: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// A target with those of its variants that are checked: installed once.
+type Group = Vec<TargetId>;
+
+impl Many<'_> {
+    /// Checks them all; the results are in the order of the names.
+    ///
+    /// # Errors
+    /// If a workload that a target names is not there (before anything is installed), the lab
+    /// itself fails, or the user stops it.
+    pub fn check(&self, targets: &[TargetId]) -> Result<Vec<Checked>, LabError> {
+        let mut results = Vec::new();
+        let mut groups: Vec<Group> = Vec::new();
+        for id in targets {
+            if let Some(why) = self.reason_to_skip(id)? {
+                results.push(Checked::skipped(id.clone(), why));
+            } else if let Some(group) =
+                groups.last_mut().filter(|group| group[0].base() == id.base())
+            {
+                group.push(id.clone());
+            } else {
+                groups.push(vec![id.clone()]);
+            }
+        }
+        results.iter().for_each(|checked| (self.tell)(checked));
+        // In portions, so that a time limit leaves targets that were not begun rather than
+        // targets that were installed and not proved.
+        for portion in groups.chunks(self.jobs.max(1)) {
+            if self.until.is_some_and(|until| Instant::now() >= until) {
+                for id in portion.iter().flatten() {
+                    let late = Checked::skipped(id.clone(), Skipped::NoTimeLeft);
+                    (self.tell)(&late);
+                    results.push(late);
+                }
+                continue;
+            }
+            results.extend(self.portion(portion)?);
+        }
+        results.sort_by(|a, b| a.target.cmp(&b.target));
+        Ok(results)
+    }
+
+    /// Installs first and proves then, so that no proof competes with a compiler.
+    fn portion(&self, groups: &[Group]) -> Result<Vec<Checked>, LabError> {
+        let installed = side_by_side(groups, |number, group| {
+            self.with_checker(number, |checker| {
+                match checker.installer.install(&self.catalog.target(&group[0])?) {
+                    Ok(installed) => Ok(Ok(installed)),
+                    Err(LabError::Target(failure)) => Ok(Err(failure)),
+                    Err(other) => Err(other),
+                }
+            })
+        })?;
+        let quiet = RwLock::new(());
+        let work: Vec<(&Group, Result<Installed, Failure>)> =
+            groups.iter().zip(installed).collect();
+        let checked = side_by_side(&work, |number, (group, installed)| {
+            self.with_checker(number, |checker| {
+                group.iter().map(|id| self.prove(checker, id, installed, &quiet)).collect()
+            })
+        })?;
+        Ok(checked.into_iter().flat_map(|group: Vec<Checked>| group).collect())
+    }
+
+    fn prove(
+        &self,
+        checker: &Checker<'_>,
+        id: &TargetId,
+        installed: &Result<Installed, Failure>,
+        quiet: &RwLock<()>,
+    ) -> Result<Checked, LabError> {
+        let checked = match installed {
+            Ok(installed) => checker.prove(id, installed, quiet)?,
+            Err(failure) => {
+                let failure = Failure { stage: Stage::Install, ..failure.clone() };
+                Checked { failure: Some(failure), ..Checked::new(id.clone()) }
+            }
+        };
+        self.passed.lock().unwrap_or_else(PoisonError::into_inner).note(self.catalog, &checked)?;
+        (self.tell)(&checked);
+        Ok(checked)
+    }
+
+    fn reason_to_skip(&self, id: &TargetId) -> Result<Option<Skipped>, LabError> {
+        let passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(if super::workloads(self.catalog, id, self.only)?.is_empty() {
+            Some(Skipped::NoSuchWorkload)
+        } else if self.resume && passed.holds(self.catalog, id)? {
+            Some(Skipped::PassedBefore)
+        } else {
+            None
+        })
+    }
+
+    fn with_checker<T>(
+        &self,
+        number: usize,
+        work: impl FnOnce(&Checker<'_>) -> Result<T, LabError>,
+    ) -> Result<T, LabError> {
+        let folder = self.folder.join(number.to_string());
+        std::fs::create_dir_all(&folder)
+            .map_err(LabError::io(format!("create {}", folder.display())))?;
+        let installer = Installer {
+            apt_allowed: self.apt_allowed,
+            steps_allowed: self.steps_allowed,
+            say: self.say,
+            interrupted: self.interrupted,
+        };
+        work(&Checker {
+            catalog: self.catalog,
+            installer: &installer,
+            folder: &folder,
+            only: self.only,
+        })
+    }
+}
+
+/// Does the same with each item at the same time, a thread for each; the results in their order.
+fn side_by_side<T: Sync, R: Send>(
+    items: &[T],
+    work: impl Fn(usize, &T) -> Result<R, LabError> + Sync,
+) -> Result<Vec<R>, LabError> {
+    std::thread::scope(|scope| {
+        let work = &work;
+        let threads: Vec<_> = items
+            .iter()
+            .enumerate()
+            .map(|(number, item)| scope.spawn(move || work(number, item)))
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}

@@ -1,0 +1,87 @@
+//! Which targets passed a check, so that a check of many can be taken up again.
+//!
+//! Kept in `passed.json` below the folder of checks. An entry counts as long as the target's
+//! source, the workloads and Pippin itself are those of that check.
+use pippin_model::target::TargetId;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::Checked;
+use crate::catalog::Catalog;
+use crate::error::LabError;
+use crate::install::digest;
+
+/// What passed, by name.
+#[derive(Debug)]
+pub struct Passed {
+    path: PathBuf,
+    /// Of the workloads, Pippin and the choice of workloads.
+    common: String,
+    entries: BTreeMap<String, String>,
+}
+
+impl Passed {
+    /// What the folder of checks keeps. A file that cannot be read counts as none.
+    ///
+    /// # Errors
+    /// If the workloads cannot be read.
+    pub fn read(folder: &Path, catalog: &Catalog, only: &[String]) -> Result<Self, LabError> {
+        let path = folder.join("passed.json");
+        let workloads = catalog.root().join("workloads");
+        let digest = digest::of_source(&workloads)
+            .map_err(LabError::io(format!("read {}", workloads.display())))?;
+        let common = format!("{digest} {} {}", program(), only.join(","));
+        let entries = std::fs::read(&path)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default();
+        Ok(Self { path, common, entries })
+    }
+
+    /// Whether this target passed, as it is now.
+    ///
+    /// # Errors
+    /// If its source cannot be read.
+    pub fn holds(&self, catalog: &Catalog, id: &TargetId) -> Result<bool, LabError> {
+        Ok(self.entries.get(&id.to_string()) == Some(&self.key(catalog, id)?))
+    }
+
+    /// Notes a result, on disk at once.
+    ///
+    /// # Errors
+    /// If the target's source cannot be read or the file cannot be written.
+    pub fn note(&mut self, catalog: &Catalog, checked: &Checked) -> Result<(), LabError> {
+        let name = checked.target.to_string();
+        if checked.passed() {
+            let key = self.key(catalog, &checked.target)?;
+            self.entries.insert(name, key);
+        } else {
+            self.entries.remove(&name);
+        }
+        let json = serde_json::to_vec_pretty(&self.entries).unwrap_or_default();
+        // Whole or not at all, also if Pippin is killed meanwhile.
+        let new = self.path.with_extension("new");
+        std::fs::write(&new, json)
+            .and_then(|()| std::fs::rename(&new, &self.path))
+            .map_err(LabError::io(format!("write {}", self.path.display())))
+    }
+
+    fn key(&self, catalog: &Catalog, id: &TargetId) -> Result<String, LabError> {
+        let folder = catalog.target(id)?.folder;
+        let digest = digest::of_source(&folder)
+            .map_err(LabError::io(format!("read {}", folder.display())))?;
+        Ok(format!("{digest} {}", self.common))
+    }
+}
+
+/// What tells one build of Pippin from another: the length and the age of the program.
+fn program() -> String {
+    let metadata = std::env::current_exe().and_then(std::fs::metadata).ok();
+    let age = metadata.as_ref().and_then(|metadata| metadata.modified().ok());
+    let since = age.and_then(|age| age.duration_since(std::time::UNIX_EPOCH).ok());
+    format!(
+        "{} {}",
+        metadata.map_or(0, |metadata| metadata.len()),
+        since.map_or(0, |since| since.as_nanos())
+    )
+}

@@ -1,0 +1,42 @@
+//! Records of made-up trials and runs, for the tests of every crate (feature `example`). The right
+//! answers are known because they were put in.
+//!
+//! | module | what it makes |
+//! |---|---|
+//! | [`trial`] | one trial whose figures agree with each other, changed in one respect at a time |
+//! | [`run`] | whole runs of several targets, one for each kind of profile |
+#![allow(missing_docs)] // names of figures are explained where the records are defined
+#![allow(clippy::unwrap_used)] // this is part of the tests
+pub mod run;
+pub mod trial;
+
+pub use trial::ExampleTrial;
+
+use crate::caveat::{Caveat, Severity};
+use crate::trial::{Failure, Stage, TrialRecord};
+
+const SECOND: u64 = 1_000_000_000;
+/// When the example runs began, nanoseconds since 1970: 2026-11-21 20:35:39 UTC.
+pub const STARTED_UNIX_NS: u64 = 1_795_293_339 * SECOND;
+
+/// A caveat with evidence and advice.
+pub fn caveat(id: &str, severity: Severity, evidence: &str, advice: &str) -> Caveat {
+    let [id, evidence, advice] = [id, evidence, advice].map(str::to_string);
+    Caveat { id, severity, evidence, advice }
+}
+
+/// A trial that failed at this stage, so that it has no result.
+pub fn failed(record: TrialRecord, stage: Stage, message: &str) -> TrialRecord {
+    let failure =
+        Failure { stage, message: message.into(), log_tail: vec!["its last words".into()] };
+    TrialRecord {
+        load: None,
+        usage: None,
+        samples: Vec::new(),
+        start_up_ns: None,
+        failure: Some(failure),
+        caveats: Vec::new(),
+        verdict: crate::caveat::Verdict::Invalid,
+        ..record
+    }
+}

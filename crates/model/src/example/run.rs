@@ -1,0 +1,329 @@
+//! Whole runs. What each of them holds is told at its function; reports of them are kept as files.
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::{ExampleTrial, SECOND, STARTED_UNIX_NS, caveat, failed};
+use crate::caveat::{Severity, Verdict};
+use crate::fingerprint::Fingerprint;
+use crate::objective::Objective;
+use crate::plan::{Plan, PlanCpus, Price};
+use crate::profile::{Profile, StopRule, WarmUp};
+use crate::published::Published;
+use crate::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
+use crate::target::TargetId;
+use crate::trial::{Failure, Stage, Step, TrialRecord};
+use crate::units::Spread;
+use crate::workload::Workload;
+
+/// A target and how fast it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Server {
+    pub target: &'static str,
+    pub framework: &'static str,
+    pub per_s: f64,
+    pub median_ms: f64,
+    /// See [`ExampleTrial::long_tailed`].
+    pub spread: f64,
+    pub cores: f64,
+    pub rss: u64,
+}
+
+const fn server(
+    (target, framework): (&'static str, &'static str),
+    per_s: f64,
+    median_ms: f64,
+    spread: f64,
+    cores: f64,
+    rss_mib: u64,
+) -> Server {
+    Server { target, framework, per_s, median_ms, spread, cores, rss: rss_mib << 20 }
+}
+
+pub const SERVERS: [Server; 6] = [
+    server(("rust/axum", "axum"), 61_250.0, 0.150, 0.28, 0.98, 9),
+    server(("go/net-http", "net/http"), 44_120.0, 0.205, 0.35, 0.99, 19),
+    server(("elixir/cowboy", "Cowboy"), 20_410.0, 0.430, 0.45, 1.0, 74),
+    server(("javascript/node-http", "Node http"), 20_380.0, 0.450, 0.30, 1.0, 66),
+    server(("javascript/express", "Express"), 9_870.0, 0.960, 0.40, 1.0, 81),
+    server(("c/nginx", "nginx"), 88_400.0, 0.101, 0.22, 0.84, 6),
+];
+
+impl Server {
+    /// A trial of it; repetitions and steps differ by some tenths of a percent from what they
+    /// should be.
+    pub fn trial(&self, profile: &Profile, repetition: u32, step: Option<Step>) -> ExampleTrial {
+        let place = match step {
+            Some(Step::Connections { count }) => count.ilog2(),
+            _ => 0,
+        };
+        let wobble = [0.0, 0.005, -0.004][(repetition + place) as usize % 3];
+        let per_s = self.per_s * (1.0 + wobble);
+        ExampleTrial::of(profile, step)
+            .target(self.target)
+            .repetition(repetition)
+            .answers_per_s(per_s)
+            .long_tailed(self.median_ms, self.spread)
+            .target_cores(self.cores, 1)
+            .generator_busy(per_s * 6.5e-6)
+            .own_lag_ms(0.0018)
+            .rss_bytes(self.rss)
+    }
+}
+
+/// A target's name.
+pub fn id(text: &str) -> TargetId {
+    text.parse().unwrap()
+}
+
+/// 10 connections for 10 s.
+pub fn closed() -> Profile {
+    Profile::closed(10, StopRule::after(10 * SECOND))
+}
+
+/// The host of all example runs.
+pub fn host() -> Fingerprint {
+    Fingerprint {
+        hostname: Some("bench-1".into()),
+        cpu_model: Some("AMD EPYC 7B13".into()),
+        cpus: 2,
+        cores: Some(1),
+        smt: Some(true),
+        governor: None,
+        turbo: None,
+        memory_bytes: Some(25_193_971_712),
+        kernel: Some("6.1.0-18-cloud-amd64".into()),
+        distribution: Some("Debian GNU/Linux 12 (bookworm)".into()),
+        virtualisation: Some("kvm".into()),
+        clock_source: Some("tsc".into()),
+        cgroup_cpus: None,
+        cgroup_memory_bytes: None,
+        limits: [("nofile".to_string(), Some(20_000))].into(),
+        sysctls: [("net.core.somaxconn".to_string(), "4096".to_string())].into(),
+        load_average: Some([0.08, 0.12, 0.10]),
+        busy_before: Some(0.012),
+    }
+}
+
+/// A calibration of the generator of [`ExampleTrial::hello`] with this ceiling.
+pub fn calibration(ceiling_per_s: f64) -> Calibration {
+    Calibration {
+        at_unix_ns: 1,
+        pippin_version: "0.1.0".into(),
+        io: "io_uring".into(),
+        threads: 1,
+        ceiling_per_s: [(10, ceiling_per_s)].into(),
+        ceiling_connect_per_s: Some(ceiling_per_s / 10.0),
+        min_round_trip_ns: Some(20_000),
+        send_lag_p99_ns: Some(50_000),
+        cpu_per_request_ns: BTreeMap::new(),
+    }
+}
+
+/// The header of a run of these targets.
+pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> RunHeader {
+    let workload = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads/hello.toml");
+    let info = |target: &str| TargetInfo {
+        manifest: None,
+        route: Some("default".into()),
+        versions: SERVERS
+            .iter()
+            .filter(|server| server.target == target)
+            .map(|server| (server.framework.to_lowercase(), "1.2.3".to_string()))
+            .collect(),
+        digest: Some("9f2c3a1be77d0c44".into()),
+        unavailable: None,
+    };
+    RunHeader {
+        id: format!("20261121-203539-{plan}"),
+        started_unix_ns: STARTED_UNIX_NS,
+        pippin_version: "0.1.0".into(),
+        plan: Plan {
+            id: plan.into(),
+            title: title.into(),
+            summary: Some("GET / answered with `Hello World!`, 10 keep-alive connections.".into()),
+            workload: "hello".into(),
+            targets: targets.iter().map(|target| id(target)).collect(),
+            repetitions: 3,
+            precision: Some(0.02),
+            profile,
+            workers: None,
+            database_pool: 20,
+            upstream_delay_ns: 500_000_000,
+            errors_allowed: 0.001,
+            cpus: PlanCpus::default(),
+            price: Some(Price { per_hour: 0.08, cores: 2, currency: "EUR".into() }),
+            published: None,
+            quick: false,
+            changed: Vec::new(),
+        },
+        workload: Workload::read(&workload).unwrap(),
+        url: None,
+        seed: 42,
+        host: host(),
+        targets: targets.iter().map(|target| (id(target), info(target))).collect(),
+        calibration: None,
+    }
+}
+
+/// A run that went to its end.
+pub fn finished(header: RunHeader, trials: Vec<TrialRecord>) -> RunRecord {
+    let ended_unix_ns = Some(STARTED_UNIX_NS + 742 * SECOND);
+    RunRecord { header, state: RunState::Finished, ended_unix_ns, trials }
+}
+
+/// Six targets measured three times, of which nginx is INVALID and express SUSPECT. Phoenix cannot
+/// be installed, Plug exits.
+pub fn hello() -> RunRecord {
+    let profile = closed();
+    let mut header = header("hello", "Hello World", profile.clone(), &SERVERS.map(|of| of.target));
+    header.plan.targets.extend(["elixir/phoenix", "elixir/plug"].map(id));
+    let phoenix = Failure {
+        stage: Stage::Install,
+        message: "mix deps.get could not reach hex.pm; set HEX_MIRROR, or leave the target out"
+            .into(),
+        log_tail: vec!["** (Mix) Failed to fetch record for plug_cowboy from registry".into()],
+    };
+    let unavailable = TargetInfo {
+        manifest: None,
+        route: None,
+        versions: BTreeMap::new(),
+        digest: None,
+        unavailable: Some(phoenix),
+    };
+    header.targets.insert(id("elixir/phoenix"), unavailable);
+    header.plan.published = Some(published());
+
+    let mut trials = Vec::new();
+    for repetition in 0..3 {
+        trials.extend(SERVERS.iter().map(|server| {
+            let caveat = caveat_of(server.target, repetition);
+            server.trial(&profile, repetition, None).caveats(vec![caveat]).build()
+        }));
+        trials.push(plug(&profile, repetition));
+    }
+    finished(header, trials)
+}
+
+/// Figures from print for three of the targets.
+fn published() -> Published {
+    let csv = "# wrk -t 4 -c 10 -d 30, best of 3 runs\n# MacBook Pro 2010\ntarget,requests_per_s,target_cpu_percent\ngo,31964.88,330\nnode,14123.29,\nexpress,failed,\n";
+    let mut published = Published::parse_csv(csv).unwrap();
+    published.reference = Some("go".into());
+    published.differs = vec![
+        "print: one laptop of 2 cores shared by server and wrk".into(),
+        "print: Go 1.5, Node 5".into(),
+    ];
+    for (row, target) in
+        published.rows.iter_mut().zip(["go/net-http", "javascript/node-http", "javascript/express"])
+    {
+        row.target = Some(id(target));
+    }
+    published
+}
+
+fn caveat_of(target: &str, repetition: u32) -> crate::caveat::Caveat {
+    match (target, repetition) {
+        ("c/nginx", _) => caveat(
+            "generator_busy",
+            Severity::Invalid,
+            "generator core 97.4 % busy over 10.0 s (limit 95 %)",
+            "give the generator more processors (cpus.generator), or fewer to the target",
+        ),
+        ("javascript/express", 1) => caveat(
+            "noisy_neighbour",
+            Severity::Suspect,
+            "3.1 % of the processors went to others, 0.0 % were stolen",
+            "stop what else runs on the machine, or take one of its own",
+        ),
+        _ => caveat("cpu_bound", Severity::Note, "the target kept 0.99 of its 1 core busy", ""),
+    }
+}
+
+/// A target that does not start.
+fn plug(profile: &Profile, repetition: u32) -> TrialRecord {
+    let plug = Server { target: "elixir/plug", ..SERVERS[2] };
+    let mut record = failed(
+        plug.trial(profile, repetition, None).build(),
+        Stage::Start,
+        "exited with status 1 before it answered; see the log",
+    );
+    record.failure.as_mut().unwrap().log_tail = vec![
+        "** (Mix) Could not start application hello:".into(),
+        "    (EXIT) {:listen_error, :eaddrinuse}".into(),
+    ];
+    record.caveats = vec![caveat(
+        "no_result",
+        Severity::Invalid,
+        "the target failed at the stage start",
+        "see its log",
+    )];
+    record.verdict = Verdict::Invalid;
+    record
+}
+
+/// Two targets at seven numbers of connections that follow the Universal Scalability Law.
+pub fn sweep() -> RunRecord {
+    let connections = vec![1, 2, 4, 8, 16, 64, 256];
+    let profile = Profile {
+        warm_up: WarmUp::Fixed { duration_ns: 2 * SECOND },
+        ..Profile::sweep(connections.clone(), 10 * SECOND)
+    };
+    let servers = [SERVERS[1], SERVERS[4]];
+    let mut trials = Vec::new();
+    for (server, lambda, sigma, kappa) in
+        [(servers[0], 9_000.0, 0.16, 0.000_15), (servers[1], 3_800.0, 0.33, 0.000_4)]
+    {
+        for count in &connections {
+            let n = f64::from(*count);
+            let per_s = lambda * n / (1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0));
+            let point = Server { per_s, median_ms: n / per_s * 1e3 * 0.94, ..server };
+            let step = Some(Step::Connections { count: *count });
+            trials.push(point.trial(&profile, 0, step).build());
+        }
+    }
+    let title = "A page, from 1 to 256 connections";
+    finished(header("page-sweep", title, profile, &servers.map(|of| of.target)), trials)
+}
+
+/// Two targets under devices with ramps.
+pub fn devices() -> RunRecord {
+    let think = Spread { mean_ns: 900_000_000, jitter: 0.05 };
+    let profile = Profile::devices(2_000, 100, think, [10 * SECOND; 3]);
+    let servers = [SERVERS[1], SERVERS[3]];
+    let trials = servers.into_iter().zip([101.0, 104.0]).map(|(server, median_ms)| {
+        let server = Server { per_s: 1_990.0, median_ms, spread: 0.03, cores: 0.3, ..server };
+        server.trial(&profile, 0, None).build()
+    });
+    let trials = trials.collect();
+    finished(header("devices", "2,000 devices", profile, &servers.map(|of| of.target)), trials)
+}
+
+/// One target under a capacity search.
+pub fn capacity() -> RunRecord {
+    let objective = Objective::parse("p99 < 2ms, errors < 0.1%").unwrap();
+    let profile = Profile::capacity(objective, 1_000.0, 64, 10 * SECOND, 0.05);
+    let steps =
+        [(1_000.0, 0.40), (2_000.0, 0.42), (4_000.0, 0.50), (8_000.0, 1.9), (6_000.0, 0.66)];
+    let trials = steps.map(|(per_s, median_ms)| {
+        let server = Server { per_s, median_ms, ..SERVERS[4] };
+        server.trial(&profile, 0, Some(Step::Rate { per_s })).build()
+    });
+    let header = header("capacity", "What Express can bear", profile, &[SERVERS[4].target]);
+    finished(header, trials.into())
+}
+
+/// As many targets as asked for, each measured three times.
+pub fn many(count: usize) -> RunRecord {
+    let names: Vec<String> = (0..count).map(|i| format!("lang{}/server-{i}", i % 7)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let trials = (0..3).flat_map(|repetition| {
+        names.iter().enumerate().map(move |(index, name)| {
+            let factor = 1.0 / (1.0 + index as f64 * 0.15);
+            let (per_s, median_ms) = (60_000.0 * factor, 0.15 / factor);
+            let server = Server { per_s, median_ms, ..SERVERS[index % 5] };
+            server.trial(&closed(), repetition, None).target(name).build()
+        })
+    });
+    let trials = trials.collect();
+    finished(header("hello", "Hello World", closed(), &names), trials)
+}

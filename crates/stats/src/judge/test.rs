@@ -1,0 +1,17 @@
+//! Calls one judge.
+use pippin_model::caveat::Caveat;
+use pippin_model::trial::TrialRecord;
+
+use super::{Context, Evidence, TrialJudge};
+
+pub(crate) fn judged(judge: TrialJudge, record: &TrialRecord) -> Option<Caveat> {
+    judged_in(judge, record, &Context::default())
+}
+
+pub(crate) fn judged_in(
+    judge: TrialJudge,
+    record: &TrialRecord,
+    context: &Context,
+) -> Option<Caveat> {
+    judge(&Evidence { record, context })
+}

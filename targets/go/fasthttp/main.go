@@ -1,0 +1,123 @@
+// Command server answers Pippin's workloads with fasthttp, the router of the same name, html/template, pgx and fasthttp's own client.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log"
+	"math"
+	"net"
+	"net/url"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/fasthttp/router"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/valyala/fasthttp"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	if err := serve(ctx); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func serve(ctx context.Context) error {
+	routes := router.New()
+	routes.GET("/", hello)
+	routes.HEAD("/", hello)
+	routes.GET("/hola/{name}", hola)
+	routes.HEAD("/hola/{name}", hola)
+	routes.GET("/page/{n}", page)
+	routes.GET("/device", device)
+
+	if url := os.Getenv("DATABASE_URL"); url != "" {
+		pool, err := openPool(ctx, url, os.Getenv("DATABASE_POOL"))
+		if err != nil {
+			return err
+		}
+		defer pool.Close()
+		routes.GET("/api/users/", users(pool))
+	}
+	if url := os.Getenv("UPSTREAM_URL"); url != "" {
+		routes.GET("/api/proxy/", proxy(url+"/slow"))
+	}
+
+	server := &fasthttp.Server{Handler: routes.Handler}
+	failed := make(chan error, 1)
+	go func() { failed <- server.ListenAndServe(net.JoinHostPort(os.Getenv("HOST"), os.Getenv("PORT"))) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := server.ShutdownWithContext(grace); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
+}
+
+func hello(ctx *fasthttp.RequestCtx) {
+	ctx.SetBodyString("Hello World!")
+}
+
+// hola decodes the name itself: the router gives parts of the path as they were sent.
+func hola(ctx *fasthttp.RequestCtx) {
+	name, err := url.PathUnescape(ctx.UserValue("name").(string))
+	if err != nil {
+		ctx.Error(err.Error(), fasthttp.StatusBadRequest)
+		return
+	}
+	ctx.SetBodyString("Hola " + name)
+}
+
+func page(ctx *fasthttp.RequestCtx) {
+	n, err := strconv.Atoi(ctx.UserValue("n").(string))
+	if err != nil {
+		ctx.NotFound()
+		return
+	}
+	ctx.SetContentType("text/html; charset=utf-8")
+	if err := pageTemplate.ExecuteTemplate(ctx, "layout.html", newPageData(n)); err != nil {
+		ctx.Error(err.Error(), fasthttp.StatusInternalServerError)
+	}
+}
+
+func device(ctx *fasthttp.RequestCtx) {
+	waitForDevice()
+	ctx.SetBodyString(deviceBody)
+}
+
+func users(pool *pgxpool.Pool) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		users, err := queryUsers(ctx, pool)
+		if err != nil {
+			ctx.Error(err.Error(), fasthttp.StatusInternalServerError)
+			return
+		}
+		ctx.SetContentType("application/json")
+		json.NewEncoder(ctx).Encode(users)
+	}
+}
+
+func proxy(url string) fasthttp.RequestHandler {
+	// The client would make 512 calls to one host at once and refuse the others.
+	client := &fasthttp.Client{MaxConnsPerHost: math.MaxInt32}
+	return func(ctx *fasthttp.RequestCtx) {
+		status, body, err := client.Get(nil, url)
+		if err != nil {
+			ctx.Error(err.Error(), fasthttp.StatusBadGateway)
+			return
+		}
+		ctx.SetStatusCode(status)
+		ctx.SetBody(body)
+	}
+}

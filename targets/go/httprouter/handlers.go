@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/julienschmidt/httprouter"
+)
+
+func plain(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	io.WriteString(w, text)
+}
+
+func hello(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
+	plain(w, http.StatusOK, "Hello World!")
+}
+
+func hola(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
+	plain(w, http.StatusOK, "Hola "+params.ByName("name"))
+}
+
+func page(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
+	n, err := strconv.Atoi(params.ByName("n"))
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	// Into a buffer first, so that a template error can still become a 500.
+	var out bytes.Buffer
+	if err := pageTemplate.ExecuteTemplate(&out, "layout.html", newPageData(n)); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	out.WriteTo(w)
+}
+
+func device(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
+	waitForDevice()
+	plain(w, http.StatusOK, deviceBody)
+}
+
+func users(pool *pgxpool.Pool) httprouter.Handle {
+	return func(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
+		users, err := queryUsers(r.Context(), pool)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(users)
+	}
+}
+
+func proxy(url string) httprouter.Handle {
+	return func(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
+		status, body, err := askUpstream(r.Context(), url)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		plain(w, status, body)
+	}
+}

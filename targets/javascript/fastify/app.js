@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import postgres from "@fastify/postgres";
+import view from "@fastify/view";
+import ejs from "ejs";
+import Fastify from "fastify";
+
+const deviceBody = "x".repeat(1024);
+const plainText = "text/plain; charset=utf-8";
+
+function catalogue(n) {
+  const items = [];
+  for (let id = 1; id <= 12; id += 1) {
+    items.push({ id, name: `Item ${id} <of> page ${n} & more`, price: id * n });
+  }
+  return { n, title: `Page ${n}`, items };
+}
+
+const userList = {
+  type: "array",
+  items: {
+    type: "object",
+    properties: { id: { type: "integer" }, name: { type: "string" }, email: { type: "string" } },
+  },
+};
+
+/** The application with the routes whose services (`database`, options of a `pg` pool; an upstream's base URL) are there. */
+export function createApp({ database, upstream }) {
+  const app = Fastify();
+  app.register(view, { engine: { ejs }, root: new URL("./views", import.meta.url).pathname, layout: "layout.ejs" });
+
+  app.get("/", (request, reply) => {
+    reply.type(plainText).send("Hello World!");
+  });
+
+  app.get("/hola/:name", (request, reply) => {
+    reply.type(plainText).send(`Hola ${request.params.name}`);
+  });
+
+  app.get("/page/:n", (request, reply) => {
+    const n = Number(request.params.n);
+    if (!Number.isSafeInteger(n)) return reply.callNotFound();
+    return reply.view("page.ejs", catalogue(n));
+  });
+
+  // Timers count whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
+  app.get("/device", async (request, reply) => {
+    await sleep(96 + Math.floor(Math.random() * 10));
+    return reply.type(plainText).send(deviceBody);
+  });
+
+  if (database) {
+    app.register(postgres, database);
+    app.get("/api/users/", { schema: { response: { 200: userList } } }, async () => {
+      const { rows } = await app.pg.query("SELECT id, name, email FROM users ORDER BY id");
+      return rows;
+    });
+  }
+
+  if (upstream) {
+    app.get("/api/proxy/", async (request, reply) => {
+      const answer = await fetch(`${upstream}/slow`);
+      return reply.code(answer.status).type(plainText).send(await answer.text());
+    });
+  }
+
+  return app;
+}

@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import Hapi from "@hapi/hapi";
+import Vision from "@hapi/vision";
+import Handlebars from "handlebars";
+
+const deviceBody = "x".repeat(1024);
+
+function catalogue(n) {
+  const items = [];
+  for (let id = 1; id <= 12; id += 1) {
+    items.push({ id, name: `Item ${id} <of> page ${n} & more`, price: id * n });
+  }
+  return { n, title: `Page ${n}`, items };
+}
+
+/** The server with the routes whose services (a `pg` pool, an upstream's base URL) are there. */
+export async function createServer({ host, port, pool, upstream }) {
+  const server = Hapi.server({ host, port });
+  await server.register(Vision);
+  server.views({
+    engines: { hbs: Handlebars },
+    path: new URL("./views", import.meta.url).pathname,
+    layout: true,
+  });
+  const plain = (h, text) => h.response(text).type("text/plain");
+  const get = (path, handler) => server.route({ method: "GET", path, handler });
+
+  get("/", (request, h) => plain(h, "Hello World!"));
+
+  get("/hola/{name}", (request, h) => plain(h, `Hola ${request.params.name}`));
+
+  get("/page/{n}", (request, h) => {
+    const n = Number(request.params.n);
+    if (!Number.isSafeInteger(n)) return h.response().code(404);
+    return h.view("page", catalogue(n));
+  });
+
+  // Timers count whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
+  get("/device", async (request, h) => {
+    await sleep(96 + Math.floor(Math.random() * 10));
+    return plain(h, deviceBody);
+  });
+
+  if (pool) {
+    get("/api/users/", async () => {
+      const { rows } = await pool.query("SELECT id, name, email FROM users ORDER BY id");
+      return rows;
+    });
+  }
+
+  if (upstream) {
+    get("/api/proxy/", async (request, h) => {
+      const answer = await fetch(`${upstream}/slow`);
+      return plain(h, await answer.text()).code(answer.status);
+    });
+  }
+
+  return server;
+}

@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Hono } from "hono";
+import { page } from "./page.js";
+
+const deviceBody = "x".repeat(1024);
+
+function catalogue(n) {
+  const items = [];
+  for (let id = 1; id <= 12; id += 1) {
+    items.push({ id, name: `Item ${id} <of> page ${n} & more`, price: id * n });
+  }
+  return { n, title: `Page ${n}`, items };
+}
+
+/** The application with the routes whose services (a `pg` pool, an upstream's base URL) are there. */
+export function createApp({ pool, upstream }) {
+  const app = new Hono();
+
+  app.get("/", (c) => c.text("Hello World!"));
+
+  app.get("/hola/:name", (c) => c.text(`Hola ${c.req.param("name")}`));
+
+  app.get("/page/:n", (c) => {
+    const n = Number(c.req.param("n"));
+    if (!Number.isSafeInteger(n)) return c.notFound();
+    return c.html(page(catalogue(n)));
+  });
+
+  // Timers count whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
+  app.get("/device", async (c) => {
+    await sleep(96 + Math.floor(Math.random() * 10));
+    return c.text(deviceBody);
+  });
+
+  if (pool) {
+    app.get("/api/users/", async (c) => {
+      const { rows } = await pool.query("SELECT id, name, email FROM users ORDER BY id");
+      return c.json(rows);
+    });
+  }
+
+  if (upstream) {
+    app.get("/api/proxy/", async (c) => {
+      const answer = await fetch(`${upstream}/slow`);
+      return c.text(await answer.text(), answer.status);
+    });
+  }
+
+  return app;
+}

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import render from "@koa/ejs";
+import Router from "@koa/router";
+import Koa from "koa";
+
+const deviceBody = "x".repeat(1024);
+
+function catalogue(n) {
+  const items = [];
+  for (let id = 1; id <= 12; id += 1) {
+    items.push({ id, name: `Item ${id} <of> page ${n} & more`, price: id * n });
+  }
+  return { n, title: `Page ${n}`, items };
+}
+
+/** The application with the routes whose services (a `pg` pool, an upstream's base URL) are there. */
+export function createApp({ pool, upstream }) {
+  const app = new Koa();
+  render(app, { root: new URL("./views", import.meta.url).pathname, layout: "layout", viewExt: "ejs" });
+  const router = new Router();
+
+  router.get("/", (ctx) => {
+    ctx.body = "Hello World!";
+  });
+
+  router.get("/hola/:name", (ctx) => {
+    ctx.body = `Hola ${ctx.params.name}`;
+  });
+
+  router.get("/page/:n", async (ctx) => {
+    const n = Number(ctx.params.n);
+    if (!Number.isSafeInteger(n)) return;
+    await ctx.render("page", catalogue(n));
+  });
+
+  // Timers count whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
+  router.get("/device", async (ctx) => {
+    await sleep(96 + Math.floor(Math.random() * 10));
+    ctx.body = deviceBody;
+  });
+
+  if (pool) {
+    router.get("/api/users/", async (ctx) => {
+      const { rows } = await pool.query("SELECT id, name, email FROM users ORDER BY id");
+      ctx.body = rows;
+    });
+  }
+
+  if (upstream) {
+    router.get("/api/proxy/", async (ctx) => {
+      const answer = await fetch(`${upstream}/slow`);
+      ctx.status = answer.status;
+      ctx.body = await answer.text();
+    });
+  }
+
+  return app.use(router.routes());
+}

@@ -1,0 +1,56 @@
+"""Pippin's workloads on Bottle, with its own SimpleTemplate and psycopg."""
+
+import json
+import os
+
+from bottle import Bottle, response, template
+from psycopg.rows import dict_row
+from psycopg_pool import ConnectionPool
+
+USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+
+app = Bottle()
+
+
+def connections_of_this_process() -> int:
+    """DATABASE_POOL is for the whole target, so the workers share it out."""
+    whole = int(os.environ.get("DATABASE_POOL", "10"))
+    return max(1, whole // int(os.environ.get("WORKERS", "1")))
+
+
+# Each worker imports this module for itself, so the pool is its own.
+pool = None
+if url := os.environ.get("DATABASE_URL"):
+    pool = ConnectionPool(url, min_size=1, max_size=connections_of_this_process(), kwargs={"row_factory": dict_row}, open=True)
+
+
+def catalogue(n: int) -> dict:
+    items = [{"id": i, "name": f"Item {i} <of> page {n} & more", "price": i * n} for i in range(1, 13)]
+    return {"n": n, "items": items}
+
+
+@app.get("/")
+def hello():
+    response.content_type = "text/plain; charset=utf-8"
+    return "Hello World!"
+
+
+@app.get("/hola/<name>")
+def hola(name: str):
+    response.content_type = "text/plain; charset=utf-8"
+    return f"Hola {name}"
+
+
+@app.get("/page/<n:int>")
+def page(n: int):
+    return template("page", **catalogue(n))
+
+
+if pool:
+
+    @app.get("/api/users/")
+    def users():
+        with pool.connection() as connection:
+            rows = connection.execute(USERS_QUERY).fetchall()
+        response.content_type = "application/json"
+        return json.dumps(rows)

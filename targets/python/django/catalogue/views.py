@@ -1,0 +1,24 @@
+"""Pippin's workloads on Django, with its own templates and mapper."""
+
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import render
+
+from catalogue.models import User
+
+
+def hello(request):
+    return HttpResponse("Hello World!", content_type="text/plain")
+
+
+def hola(request, name):
+    return HttpResponse(f"Hola {name}", content_type="text/plain; charset=utf-8")
+
+
+def page(request, n):
+    items = [{"id": i, "name": f"Item {i} <of> page {n} & more", "price": i * n} for i in range(1, 13)]
+    return render(request, "page.html", {"n": n, "items": items})
+
+
+def users(request):
+    rows = User.objects.order_by("id").values("id", "name", "email")
+    return JsonResponse(list(rows), safe=False)

@@ -1,0 +1,51 @@
+"""Pippin's workloads on Flask, with Jinja2 and psycopg."""
+
+import os
+
+from flask import Flask, Response, jsonify, render_template
+from psycopg.rows import dict_row
+from psycopg_pool import ConnectionPool
+
+USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+
+app = Flask(__name__)
+
+
+def connections_of_this_process() -> int:
+    """DATABASE_POOL is for the whole target, so the workers share it out."""
+    whole = int(os.environ.get("DATABASE_POOL", "10"))
+    return max(1, whole // int(os.environ.get("WORKERS", "1")))
+
+
+# Each worker imports this module for itself, so the pool is its own.
+pool = None
+if url := os.environ.get("DATABASE_URL"):
+    pool = ConnectionPool(url, min_size=1, max_size=connections_of_this_process(), kwargs={"row_factory": dict_row}, open=True)
+
+
+def catalogue(n: int) -> dict:
+    items = [{"id": i, "name": f"Item {i} <of> page {n} & more", "price": i * n} for i in range(1, 13)]
+    return {"n": n, "items": items}
+
+
+@app.get("/")
+def hello():
+    return Response("Hello World!", mimetype="text/plain")
+
+
+@app.get("/hola/<name>")
+def hola(name: str):
+    return Response(f"Hola {name}", mimetype="text/plain")
+
+
+@app.get("/page/<int:n>")
+def page(n: int):
+    return render_template("page.html", **catalogue(n))
+
+
+if pool:
+
+    @app.get("/api/users/")
+    def users():
+        with pool.connection() as connection:
+            return jsonify(connection.execute(USERS_QUERY).fetchall())

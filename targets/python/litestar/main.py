@@ -1,0 +1,99 @@
+"""Pippin's workloads on Litestar, with Jinja2, asyncpg and httpx."""
+
+import asyncio
+import os
+import random
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import asyncpg
+import httpx
+from litestar import Litestar, MediaType, Response, get
+from litestar.contrib.jinja import JinjaTemplateEngine
+from litestar.datastructures import State
+from litestar.response import Template
+from litestar.template.config import TemplateConfig
+
+DEVICE_BODY = "x" * 1024
+USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+
+
+@dataclass
+class User:
+    id: int
+    name: str
+    email: str
+
+
+def connections_of_this_process() -> int:
+    """DATABASE_POOL is for the whole target, so the workers share it out."""
+    whole = int(os.environ.get("DATABASE_POOL", "10"))
+    return max(1, whole // int(os.environ.get("WORKERS", "1")))
+
+
+def upstream_client() -> httpx.AsyncClient:
+    """httpx would allow 100 connections at once and let the others wait; the 20 that it keeps idle stay as they are."""
+    return httpx.AsyncClient(limits=httpx.Limits(max_connections=None, max_keepalive_connections=20))
+
+
+@asynccontextmanager
+async def lifespan(app: Litestar):
+    if url := os.environ.get("DATABASE_URL"):
+        app.state.pool = await asyncpg.create_pool(url, min_size=1, max_size=connections_of_this_process())
+    async with upstream_client() as app.state.client:
+        yield
+    if url:
+        await app.state.pool.close()
+
+
+def catalogue(n: int) -> dict:
+    items = [{"id": i, "name": f"Item {i} <of> page {n} & more", "price": i * n} for i in range(1, 13)]
+    return {"n": n, "items": items}
+
+
+@get("/", media_type=MediaType.TEXT)
+async def hello() -> str:
+    return "Hello World!"
+
+
+@get("/hola/{name:str}", media_type=MediaType.TEXT)
+async def hola(name: str) -> str:
+    return f"Hola {name}"
+
+
+@get("/page/{n:int}")
+async def page(n: int) -> Template:
+    return Template("page.html", context=catalogue(n))
+
+
+@get("/api/users/")
+async def users(state: State) -> list[User]:
+    return [User(**row) for row in await state.pool.fetch(USERS_QUERY)]
+
+
+@get("/api/proxy/", media_type=MediaType.TEXT)
+async def proxy(state: State) -> Response[str]:
+    answer = await state.client.get(os.environ["UPSTREAM_URL"] + "/slow")
+    return Response(answer.text, status_code=answer.status_code)
+
+
+@get("/device", media_type=MediaType.TEXT)
+async def device() -> str:
+    # uvloop counts whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
+    await asyncio.sleep(random.randint(96, 105) / 1000)
+    return DEVICE_BODY
+
+
+handlers = [hello, hola, page, device]
+if "DATABASE_URL" in os.environ:
+    handlers.append(users)
+if "UPSTREAM_URL" in os.environ:
+    handlers.append(proxy)
+
+app = Litestar(
+    handlers,
+    lifespan=[lifespan],
+    template_config=TemplateConfig(directory=Path(__file__).parent / "templates", engine=JinjaTemplateEngine),
+    openapi_config=None,
+)

@@ -1,0 +1,88 @@
+"""Pippin's workloads on Starlette, with Jinja2, asyncpg and httpx."""
+
+import asyncio
+import os
+import random
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import asyncpg
+import httpx
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.routing import Route
+from starlette.templating import Jinja2Templates
+
+DEVICE_BODY = "x" * 1024
+USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+
+templates = Jinja2Templates(Path(__file__).parent / "templates")
+
+
+def connections_of_this_process() -> int:
+    """DATABASE_POOL is for the whole target, so the workers share it out."""
+    whole = int(os.environ.get("DATABASE_POOL", "10"))
+    return max(1, whole // int(os.environ.get("WORKERS", "1")))
+
+
+def upstream_client() -> httpx.AsyncClient:
+    """httpx would allow 100 connections at once and let the others wait; the 20 that it keeps idle stay as they are."""
+    return httpx.AsyncClient(limits=httpx.Limits(max_connections=None, max_keepalive_connections=20))
+
+
+@asynccontextmanager
+async def lifespan(app: Starlette):
+    if url := os.environ.get("DATABASE_URL"):
+        app.state.pool = await asyncpg.create_pool(url, min_size=1, max_size=connections_of_this_process())
+    async with upstream_client() as app.state.client:
+        yield
+    if url:
+        await app.state.pool.close()
+
+
+def catalogue(n: int) -> dict:
+    items = [{"id": i, "name": f"Item {i} <of> page {n} & more", "price": i * n} for i in range(1, 13)]
+    return {"n": n, "items": items}
+
+
+async def hello(request: Request):
+    return PlainTextResponse("Hello World!")
+
+
+async def hola(request: Request):
+    return PlainTextResponse(f"Hola {request.path_params['name']}")
+
+
+async def page(request: Request):
+    return templates.TemplateResponse(request, "page.html", catalogue(request.path_params["n"]))
+
+
+async def users(request: Request):
+    rows = await request.app.state.pool.fetch(USERS_QUERY)
+    return JSONResponse([dict(row) for row in rows])
+
+
+async def proxy(request: Request):
+    answer = await request.app.state.client.get(os.environ["UPSTREAM_URL"] + "/slow")
+    return PlainTextResponse(answer.text, status_code=answer.status_code)
+
+
+async def device(request: Request):
+    # uvloop counts whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
+    await asyncio.sleep(random.randint(96, 105) / 1000)
+    return PlainTextResponse(DEVICE_BODY)
+
+
+routes = [
+    Route("/", hello),
+    Route("/hola/{name}", hola),
+    Route("/page/{n:int}", page),
+    Route("/device", device),
+]
+if "DATABASE_URL" in os.environ:
+    routes.append(Route("/api/users/", users))
+if "UPSTREAM_URL" in os.environ:
+    routes.append(Route("/api/proxy/", proxy))
+
+app = Starlette(routes=routes, lifespan=lifespan)
