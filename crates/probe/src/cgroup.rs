@@ -25,10 +25,10 @@ pub struct Mount {
     pub options: Vec<String>,
 }
 
-/// What the groups of a process allow it. `None` is "no limit that is visible".
+/// The limits that its groups set for a process. `None` means "no visible limit".
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct CgroupLimits {
-    /// Cores: quota per period, the least over the group and all above it.
+    /// Cores: quota per period, the lowest of the group and all groups above it.
     pub cpus: Option<f64>,
     /// Bytes of memory, likewise.
     pub memory_bytes: Option<u64>,

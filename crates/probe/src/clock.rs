@@ -5,7 +5,7 @@ use std::time::Duration;
 /// engine are on this clock.
 #[must_use]
 pub fn monotonic_ns() -> u64 {
-    // CLOCK_MONOTONIC exists on every Linux, so that there is no failure to report.
+    // CLOCK_MONOTONIC exists on every Linux, so there is no failure to report.
     read(libc::CLOCK_MONOTONIC).unwrap_or_default()
 }
 
@@ -16,8 +16,8 @@ pub fn thread_cpu_ns() -> Option<u64> {
 }
 
 /// CPU time of a whole process, all threads living and dead, in nanoseconds:
-/// clock_getcpuclockid(3). It is the sum of which utime + stime of `/proc/PID/stat` are the parts,
-/// without their rounding to clock ticks. `None` if there is no such process (any more).
+/// clock_getcpuclockid(3). It is utime + stime of `/proc/PID/stat`, without their rounding to clock
+/// ticks. `None` if there is no such process (any more).
 #[must_use]
 pub fn process_cpu_ns(pid: i32) -> Option<u64> {
     let mut clock: libc::clockid_t = 0;
@@ -56,8 +56,8 @@ impl ProcUnits {
         // SAFETY: sysconf reads constants only.
         let (ticks, page) =
             unsafe { (libc::sysconf(libc::_SC_CLK_TCK), libc::sysconf(libc::_SC_PAGESIZE)) };
-        // Linux has shown 100 ticks to user space since 2.6 on every architecture of today; sysconf
-        // does not fail for either name.
+        // Linux has reported 100 ticks to user space since 2.6 on every current architecture;
+        // sysconf does not fail for either name.
         Self {
             ticks_per_second: u64::try_from(ticks).unwrap_or(100).max(1),
             page_bytes: u64::try_from(page).unwrap_or(4096),

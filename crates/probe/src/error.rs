@@ -1,4 +1,4 @@
-//! What can go wrong while probing. An unreadable kernel file is no error but an unknown value.
+//! The errors of this crate. An unreadable kernel file is not an error but an unknown value.
 use std::io;
 
 /// An error of this crate.
@@ -9,12 +9,12 @@ pub enum ProbeError {
         "cannot start the sampling thread: {0}; check `ulimit -u` and the control group's pids.max"
     )]
     Thread(#[source] io::Error),
-    /// The sampling thread could not be bound to the processor asked for.
+    /// The sampling thread could not be bound to the requested processor.
     #[error(
         "cannot bind the sampling thread to processor {cpu}: {source}; choose one of those that `taskset -p $$` lists"
     )]
     Pin {
-        /// The processor asked for.
+        /// The requested processor.
         cpu: u32,
         /// What sched_setaffinity(2) said.
         #[source]

@@ -1,4 +1,4 @@
-//! The host a run is made on.
+//! The host of a run.
 use pippin_model::fingerprint::Fingerprint;
 
 use crate::cgroup;
@@ -13,8 +13,8 @@ use crate::sysctl::read_sysctls;
 use crate::topology::{allowed_cpus, topology};
 use crate::virtualisation::{hypervisor_of_this_host, virtualisation};
 
-/// Takes the fingerprint of this host. Watches it for half a second, asleep itself, to tell how
-/// busy it is beforehand.
+/// Takes the fingerprint of this host. Sleeps for half a second and measures how busy the host is
+/// before the run.
 #[must_use]
 pub fn fingerprint() -> Fingerprint {
     let files = KernelFiles::default();
@@ -30,7 +30,7 @@ pub fn fingerprint() -> Fingerprint {
     print
 }
 
-/// The part that is read from files.
+/// The part read from files.
 fn of_files(files: &KernelFiles, hypervisor: Option<&str>) -> Fingerprint {
     let groups = cgroup::limits(files);
     let processors = files.text("proc/stat").and_then(|text| parse_stat(&text));

@@ -1,24 +1,24 @@
-//! How busy the host is over a stretch of time.
+//! How busy the host is over a period of time.
 use std::time::Duration;
 
 use crate::clock::{ProcUnits, monotonic_ns};
 use crate::kernel_files::KernelFiles;
 use crate::stat::parse_stat;
 
-/// How long the host is watched to tell how busy it is: 50 clock ticks, so that the share is good
-/// to some 2 %.
+/// How long the host is watched: 50 clock ticks, which gives the share to within about 2 %.
 pub const WATCHED: Duration = Duration::from_millis(500);
 
 /// Shares (0 to 1) of the time of all processors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HostLoad {
-    /// Somebody was at work.
+    /// Processors were busy.
     pub busy: f64,
     /// The hypervisor ran another machine.
     pub steal: f64,
 }
 
-/// Watches the host for a while, asleep. `None` if `/proc/stat` cannot be read.
+/// Sleeps for a while and measures the host's load over that time. `None` if `/proc/stat` cannot be
+/// read.
 #[must_use]
 pub fn watch(files: &KernelFiles, watched: Duration) -> Option<HostLoad> {
     let watch = Watch::begin(files)?;
@@ -26,7 +26,7 @@ pub fn watch(files: &KernelFiles, watched: Duration) -> Option<HostLoad> {
     watch.end(files)
 }
 
-/// A stretch of time under way.
+/// A measurement in progress.
 #[derive(Debug, Clone, Copy)]
 pub struct Watch {
     at_ns: u64,
@@ -53,8 +53,8 @@ impl Watch {
     pub fn end(self, files: &KernelFiles) -> Option<HostLoad> {
         let after = Self::begin(files)?;
         let available_ns = (after.at_ns - self.at_ns) as f64 * after.processors as f64;
-        // What the hypervisor tells late that it has stolen had passed for busy before: the sum may
-        // fall then, and nobody was at work.
+        // The hypervisor may report stolen time late. That time was counted as busy before, so the
+        // sum may fall although nothing ran.
         let share =
             |before: u64, after: u64| (after.saturating_sub(before) as f64 / available_ns).min(1.0);
         (available_ns > 0.0).then(|| HostLoad {
@@ -70,7 +70,8 @@ mod tests {
 
     #[test]
     fn a_host_that_stands_still_was_busy_all_the_time() {
-        // Neither idle nor stolen time grows in a captured file, so that what passed was busy time.
+        // Neither idle nor stolen time grows in a captured file, so all the time that passed counts
+        // as busy.
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir(root.path().join("proc")).unwrap();
         std::fs::write(

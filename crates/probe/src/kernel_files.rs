@@ -28,8 +28,8 @@ impl KernelFiles {
         self.root.join(name)
     }
 
-    /// A file's text; `None` if it cannot be read. Text that is no UTF-8 (a program may give itself
-    /// any name) is kept with replacement characters.
+    /// A file's text; `None` if it cannot be read. Text that is not UTF-8 (a program may give
+    /// itself any name) is kept with replacement characters.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<String> {
         read(&self.path(name))
@@ -43,7 +43,7 @@ impl KernelFiles {
         (!line.is_empty()).then(|| line.to_string())
     }
 
-    /// Whether a file or folder is there.
+    /// Whether a file or folder exists.
     #[must_use]
     pub fn exists(&self, name: &str) -> bool {
         self.path(name).exists()
@@ -61,12 +61,12 @@ impl KernelFiles {
     }
 }
 
-/// What most of the files fit into at once.
+/// A buffer size that holds most of the files.
 const FIRST_READ: usize = 4096;
 
-/// The kernel says of its files that they are empty, so that `std::fs::read` asks for their length
-/// in vain and then reads 32, 32, 64 bytes and so on: eleven system calls a file. With room from
-/// the start there are four.
+/// The kernel reports a length of 0 for its files. So `std::fs::read` asks for their length without
+/// result and then reads 32, 32, 64 bytes and so on: eleven system calls per file. With a large
+/// buffer from the start, there are four.
 fn read(path: &Path) -> Option<String> {
     let mut bytes = Vec::with_capacity(FIRST_READ);
     File::open(path).ok()?.take(u64::MAX).read_to_end(&mut bytes).ok()?;

@@ -1,8 +1,8 @@
-//! What the kernel knows: CPU, memory, network, sockets, host fingerprint.
+//! Reads figures from the kernel: CPU, memory, network, sockets, host fingerprint.
 //!
-//! Reading and parsing are apart: every parser is a pure function over the text of one kernel file
-//! and names its source (proc(5), the kernel's `Documentation/`); a thin layer reads the files.
-//! Unknown is `None`, never 0.
+//! Reading and parsing are separate: every parser is a pure function over the text of one kernel
+//! file and names its source (proc(5), the kernel's `Documentation/`); a thin layer reads the
+//! files. Unknown is `None`, never 0.
 //!
 //! | module | what it holds |
 //! |---|---|

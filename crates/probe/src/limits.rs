@@ -1,8 +1,8 @@
 //! Resource limits (getrlimit(2)) of this process, and of others by `/proc/PID/limits`.
 use std::collections::BTreeMap;
 
-/// One limit: what holds now, and to what a process without privileges may raise it. `None` is
-/// unlimited.
+/// One limit: the current value, and the value to which a process without privileges may raise it.
+/// `None` is unlimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
     /// The soft limit.

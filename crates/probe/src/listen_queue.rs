@@ -1,9 +1,9 @@
-//! How many connections wait in the listen queues of a port: established by the kernel, seen as
-//! open by the client, and not accepted by the server yet.
+//! How many connections wait in the listen queues of a port. The kernel has established them and
+//! the client sees them as open, but the server has not accepted them yet.
 //!
-//! Asked by sock_diag(7), which walks the listening sockets alone. `/proc/net/tcp` tells the same,
-//! but the kernel walks the table of all connections for it, which costs a millisecond on a machine
-//! with memory.
+//! It uses sock_diag(7), which walks only the listening sockets. `/proc/net/tcp` has the same
+//! figures, but the kernel walks the table of all connections for it. That takes a millisecond on a
+//! machine with much memory.
 use std::io;
 use std::mem::{offset_of, size_of};
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
@@ -12,7 +12,7 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 const LISTENING: u32 = 1 << 10;
 /// `SOCK_DIAG_BY_FAMILY` (include/uapi/linux/sock_diag.h).
 const BY_FAMILY: u16 = 20;
-/// How much one answer of the kernel may take (its own dumps fill 32 KiB at the most).
+/// Largest answer of the kernel (its own dumps have at most 32 KiB).
 const ANSWER_BYTES: usize = 64 * 1024;
 
 /// `struct inet_diag_sockid` (include/uapi/linux/inet_diag.h).
@@ -96,8 +96,7 @@ impl ListenQueues {
     }
 
     /// Connections that wait to be accepted on this port of this network namespace, over all
-    /// addresses and listening sockets. `None` if nothing listens there or the kernel does not
-    /// tell.
+    /// addresses and listening sockets. `None` if nothing listens there or the kernel does not say.
     pub fn waiting(&mut self, port: u16) -> Option<u64> {
         let families = [libc::AF_INET, libc::AF_INET6]
             .map(|family| self.waiting_in(family as u8, port).ok().flatten());

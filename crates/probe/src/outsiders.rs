@@ -1,12 +1,12 @@
-//! Everybody else on the host: the CPU time of the processes that belong to no role.
+//! The CPU time of the processes on the host that belong to no role.
 use crate::clock::ProcUnits;
 use crate::kernel_files::KernelFiles;
 use crate::process_table::{list_processes, read_process};
 
 /// CPU time of all processes that are not `ours`, and of the children that they have waited for,
-/// nanoseconds since boot; `None` where not all processes of the host can be seen. A process that
-/// dies is still in the sum, as a child of whoever waited for it (proc_pid_stat(5), `cutime` and
-/// `cstime`); what nobody waits for is lost with it.
+/// nanoseconds since boot; `None` if not all processes of the host can be seen. A process that dies
+/// is still in the sum, as a child of whoever waited for it (proc_pid_stat(5), `cutime` and
+/// `cstime`); if nobody waits for it, its time is lost.
 #[must_use]
 pub fn cpu_ns(files: &KernelFiles, units: ProcUnits, ours: &[i32]) -> Option<u64> {
     if !sees_the_host(files) {

@@ -1,9 +1,9 @@
-//! The device server: waits 100 ms +-5 % without holding a thread, then answers 1,024 bytes; good
-//! for 100,000 live connections.
+//! The device server: waits 100 ms +-5 % without holding a thread, then answers 1,024 bytes. It can
+//! hold 100,000 live connections.
 //!
-//! Each thread has an event loop, a listener of its own on the shared address (SO_REUSEPORT) and a
-//! descriptor table of its own (`unshare(CLONE_FILES)`), because the limit of descriptors
-//! (RLIMIT_NOFILE) holds for a table and not for a process.
+//! Each thread has an event loop, its own listener on the shared address (SO_REUSEPORT), and its
+//! own descriptor table (`unshare(CLONE_FILES)`). The limit on descriptors (RLIMIT_NOFILE) applies
+//! to a table, not to a process.
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::sync::Mutex;
@@ -27,7 +27,7 @@ use crate::socket;
 pub struct Config {
     /// The middle of the wait.
     pub wait: Duration,
-    /// How far it is from there at most; uniformly distributed.
+    /// The largest deviation from it; uniformly distributed.
     pub spread: Duration,
     /// Length of the body.
     pub body_bytes: usize,
@@ -50,8 +50,8 @@ impl Default for Config {
     }
 }
 
-/// How many threads `connections` need here: the limit of descriptors is asked, and a fifth of each
-/// table left free, because the kernel spreads connections by hash and not evenly.
+/// How many threads `connections` need here. It reads the limit on descriptors and leaves a fifth
+/// of each table free, because the kernel spreads connections by hash and not evenly.
 ///
 /// # Errors
 /// If the limit can't be read.

@@ -1,8 +1,8 @@
-//! What can go wrong with a reference server.
+//! The errors of a reference server.
 use std::io;
 use std::net::SocketAddr;
 
-/// A reference server could not start or go on.
+/// A reference server could not start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A system call failed.
@@ -14,12 +14,12 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
-    /// The address can't be listened on.
+    /// The server cannot listen on the address.
     #[error(
         "cannot listen on {address}: {source}; choose another address or a free port (port 0 lets the kernel choose)"
     )]
     Listen {
-        /// The address asked for.
+        /// The requested address.
         address: SocketAddr,
         /// What the kernel said.
         #[source]

@@ -1,4 +1,4 @@
-//! A server on a thread of its own.
+//! A server on its own thread.
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -70,7 +70,7 @@ impl<A> Drop for Running<A> {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // Who wants to know how it ended calls `stop`.
+            // To learn how it ended, call `stop`.
             _ = thread.join();
         }
     }
@@ -98,7 +98,7 @@ pub(crate) fn merged(accounts: &[crate::Account]) -> crate::Account {
     all
 }
 
-/// Locks an account; one that a panicked thread left behind is still the best there is.
+/// Locks an account. One from a panicked thread is still the best available.
 pub(crate) fn lock<A>(account: &Mutex<A>) -> MutexGuard<'_, A> {
     account.lock().unwrap_or_else(PoisonError::into_inner)
 }

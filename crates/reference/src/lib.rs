@@ -1,5 +1,5 @@
-//! Servers whose truth is known, to calibrate the generator, to stand behind targets, and to test
-//! against.
+//! Servers with known behaviour. They calibrate the generator, serve as upstream for targets, and
+//! serve tests.
 //!
 //! | module | what it serves | used by |
 //! |---|---|---|
@@ -11,8 +11,8 @@
 //!
 //! Each has `serve(listener, config, stop)`, which runs on the calling thread until `stop` is set
 //! and returns the server's own account, and `spawn(config)`, which does so on a thread of its own
-//! on a free loopback port. The first three share one lean event loop (`server`): edge-triggered
-//! epoll, two system calls a request, and a timing wheel (`wheel`) for what must wait.
+//! on a free loopback port. The first three share one small event loop (`server`): edge-triggered
+//! epoll, two system calls per request, and a timing wheel (`wheel`) for answers that must wait.
 mod account;
 mod clock;
 

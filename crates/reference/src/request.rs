@@ -1,5 +1,5 @@
-//! Requests as the reference servers see them: where one ends, what it asks, whether its connection
-//! stays.
+//! Parses requests for the reference servers: where one ends, what it requests, whether its
+//! connection stays open.
 
 /// The longest head that is read.
 const HEAD_LIMIT: usize = 64 * 1024;
@@ -76,8 +76,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Parsed<'_> {
             };
             body_length = length;
         } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
-            // No client of these servers sends chunked bodies; guessing their end would be worse
-            // than saying no.
+            // No client of these servers sends chunked bodies, so they are refused.
             return Parsed::Bad;
         }
     }

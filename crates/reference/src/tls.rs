@@ -1,4 +1,4 @@
-//! TLS for tests: certificates of our own making, and a front that puts TLS before any other
+//! TLS for tests: certificates made by the test, and a front that puts TLS in front of any other
 //! server.
 //!
 //! ```

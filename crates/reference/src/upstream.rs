@@ -1,5 +1,5 @@
-//! The slow upstream of the workload `proxy`: a short body after 500 ms, good for 10,000 waiting
-//! calls, counted.
+//! The slow upstream of the workload `proxy`: answers a short body after 500 ms, holds up to 10,000
+//! waiting calls, and counts its calls.
 //!
 //! | request | answer |
 //! |---|---|
@@ -27,8 +27,8 @@ pub struct Config {
     pub delay: Duration,
     /// The body of `/slow`.
     pub body: Vec<u8>,
-    /// The upstream says that it was the bottleneck when the 99th percentile of its own lateness is
-    /// beyond this fraction of the delay.
+    /// The upstream reports itself as the bottleneck if the 99th percentile of its own lateness is
+    /// above this fraction of the delay.
     pub bottleneck_fraction: f64,
 }
 

@@ -1,13 +1,13 @@
 //! The hierarchical bootstrap (trials, then windows) behind every interval and every ratio.
 //!
-//! Plain resampling of three trials is far too sure of itself, and resampling trials and windows
-//! alike counts the windows' noise twice, because it is in the trials' means already. So, on
-//! logarithms (the figures are positive and compared as ratios):
+//! Resampling three trials without a correction gives intervals that are far too narrow. Resampling
+//! both trials and windows counts the windows' noise twice, because the trials' means already
+//! include it. So, on logarithms (the figures are positive and compared as ratios):
 //!
-//! - deviations of the trials from their median are shrunk by `sqrt(1 - within / between)` (from
-//!   three trials on), so that after the windows' noise has been added again the variance is that
-//!   of the trials, or that of the windows' means where the trials lie closer together by luck
-//!   (Davison and Hinkley, "Bootstrap methods and their application", 1997, section 3.8);
+//! - from three trials on, deviations of the trials from their median are shrunk by
+//!   `sqrt(1 - within / between)`. After the windows' noise is added again, the variance is that of
+//!   the trials, or that of the windows' means if the trials are closer together by chance (Davison
+//!   and Hinkley, "Bootstrap methods and their application", 1997, section 3.8);
 //! - windows are drawn in circular blocks, because neighbours resemble each other (Politis and
 //!   White 2004, with the rule for the block length worked out for a first-order autoregression);
 //! - deviations are widened for few trials, as Student's t widens the normal distribution
@@ -19,11 +19,11 @@ use crate::quantile::{mean, median, quantile_in_place, variance};
 use crate::student_t::{NORMAL_975, t_975};
 use crate::trend::lag_one_autocorrelation;
 
-/// Resamples for a figure in a table: the ends of a 95 % interval then scatter by about a tenth of
-/// its width.
+/// Resamples for a figure in a table. The ends of a 95 % interval then vary by about a tenth of its
+/// width.
 pub const RESAMPLES: usize = 1_000;
 
-/// Fewest windows whose scatter is believed.
+/// Fewest windows whose variation is used.
 pub const FEWEST_WINDOWS: usize = 3;
 
 /// One trial's figure with the windows behind it.
@@ -31,7 +31,7 @@ pub const FEWEST_WINDOWS: usize = 3;
 pub struct Sample {
     /// The trial's figure.
     pub value: f64,
-    /// The same figure by window, oldest first; empty where it is not known by window.
+    /// The same figure by window, oldest first; empty if it is not known by window.
     pub windows: Vec<f64>,
 }
 
@@ -43,17 +43,17 @@ impl Sample {
     }
 }
 
-/// What the scatter is taken from.
+/// The source of the variation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// Several trials, and the windows within them.
     Trials,
-    /// The windows of one trial: what differs from start to start is not in it.
+    /// The windows of one trial. Differences from start to start are not included.
     Windows,
 }
 
-/// Trials made ready to be drawn from.
+/// Trials, prepared for drawing.
 pub(crate) struct Source {
     /// The median of the trials' figures.
     pub(crate) centre: f64,
@@ -100,8 +100,8 @@ impl Source {
         } else {
             (samples.len() as f64, variance(&logs)?, Basis::Trials)
         };
-        // The variance of two trials is hardly known: shrunk by chance it would hide what differs
-        // between them.
+        // The variance of two trials is hardly known. If chance shrank it, it would hide the
+        // difference between them.
         let shrinks = samples.len() > 2 && between > 0.0;
         let shrink = if shrinks { (1.0 - within / between).max(0.0).sqrt() } else { 1.0 };
         let trials = logs
@@ -126,8 +126,8 @@ impl Source {
         quantile_in_place(&mut drawn, 0.5).unwrap_or(0.0)
     }
 
-    /// The widening that makes the interval of this sample's median hold the true one in 95 % of
-    /// cases.
+    /// The widening with which the interval of this sample's median holds the true median in 95 %
+    /// of cases.
     pub(crate) fn widening(&self) -> Widening {
         match self.basis {
             Basis::Trials => Widening { trials: median_factor(self.trials.len()), windows: 1.0 },
@@ -143,7 +143,7 @@ impl Source {
         let spread = a * a / (self.units - 1.0).max(0.5) + b * b / (other.units - 1.0).max(0.5);
         let degrees = if spread > 0.0 { (a + b) * (a + b) / spread } else { 1.0 };
         let factor = t_factor(degrees, self.units.min(other.units));
-        // What is known of one trial only by its windows is widened there.
+        // A single trial is widened at the level of its windows.
         let windows = if self.basis == Basis::Windows || other.basis == Basis::Windows {
             factor
         } else {
@@ -164,10 +164,11 @@ fn t_factor(degrees: f64, units: f64) -> f64 {
     t_975(degrees) / NORMAL_975 * (units / (units - 1.0).max(0.5)).sqrt()
 }
 
-/// The median of few draws takes few values, so that no formula fits. These factors were found by
-/// simulation: with them the widened percentile interval of `n` normal trials holds the true median
-/// in 95 % of 6,000 cases (`factors` in `tests/scipy_reference.py`); from 4 to 6 trials, where the
-/// factor alone would be 1.1 to 1.7, they are higher because shrinking costs there.
+/// The median of few draws takes few values, so no formula fits. These factors come from
+/// simulation: with them, the widened percentile interval of `n` normal trials holds the true
+/// median in 95 % of 6,000 cases (`factors` in `tests/scipy_reference.py`). For 4 to 6 trials the
+/// factor alone would be 1.1 to 1.7; the values are higher because shrinking reduces the coverage
+/// there.
 fn median_factor(n: usize) -> f64 {
     match n {
         0..=2 => 12.5,
@@ -188,8 +189,8 @@ impl Blocks {
         })?;
         let r = correlation(windows);
         let length = block_length(windows.len(), r);
-        // Blocks cut the correlation at their ends: of a first-order autoregression they miss this
-        // part of the mean's variance (Kuensch 1989, theorem 3.1).
+        // Blocks cut the correlation at their ends. For a first-order autoregression, they miss
+        // this part of the mean's variance (Kuensch 1989, theorem 3.1).
         let missed = (2.0 * r / ((1.0 - r * r) * length as f64)).min(0.5);
         let scale = 1.0 / (1.0 - missed).sqrt();
         let circle = windows.iter().chain(windows);
@@ -207,7 +208,7 @@ impl Blocks {
         self.deviations.len() as f64 / self.length as f64
     }
 
-    /// The variance of the relative mean, from the scatter of all circular blocks.
+    /// The variance of the relative mean, from the variation of all circular blocks.
     fn variance_of_mean(&self) -> f64 {
         let scatter =
             self.deviations.iter().map(|d| d * d).sum::<f64>() / self.deviations.len() as f64;
@@ -224,8 +225,8 @@ impl Blocks {
 
 /// The length that minimises the error of the variance for a first-order autoregression with the
 /// windows' correlation, `(6 r^2 / (1 - r^2)^2 * n)^(1/3)` (Politis and White 2004, circular
-/// blocks); from 12 windows on at least the cube root of their number, as the correlation of so few
-/// is badly known, and at most a third of them, so that three blocks remain.
+/// blocks); from 12 windows on, it is at least the cube root of their number, because the
+/// correlation of so few is poorly known, and at most a third of them, so that three blocks remain.
 fn block_length(windows: usize, r: f64) -> usize {
     let n = windows as f64;
     let best = (6.0 * r * r / (1.0 - r * r).powi(2) * n).cbrt();
@@ -233,8 +234,8 @@ fn block_length(windows: usize, r: f64) -> usize {
     (best.max(least).round() as usize).clamp(1, (windows / 3).max(1))
 }
 
-/// The correlation of neighbouring windows where it is positive. The estimate falls short by about
-/// (1 + 4 r) / n (Kendall 1954).
+/// The correlation of neighbouring windows, if it is positive. The estimate is too low by about (1
+/// + 4 r) / n (Kendall 1954).
 fn correlation(windows: &[f64]) -> f64 {
     let r = lag_one_autocorrelation(windows);
     (r + (1.0 + 4.0 * r) / windows.len() as f64).clamp(0.0, 0.9)

@@ -1,34 +1,34 @@
-//! Whether a target is at the limit of processors: its own, or those of its services.
+//! Whether a target is at the limit of its own processors or of those of its services.
 //!
-//! What the hypervisor took of a processor counts with what was used of it: it can only take from
-//! one that has something to do.
+//! Time that the hypervisor took from a processor counts as busy, because it can only take time
+//! from a processor that has work to do.
 use pippin_model::cpus::CpuSet;
 use pippin_model::usage::Role;
 
 use crate::judge::Evidence;
 
-/// The part of its processors from which a target counts as bound by them; the rest is what
-/// scheduling and the network stack leave idle.
+/// The busy share from which a target counts as CPU-bound. Scheduling and the network stack leave
+/// the rest idle.
 const BUSY: f64 = 0.90;
-/// How near to a whole number of processors a target must be to be bound by some of them.
+/// How close to a whole number of processors a target must be to count as bound by some of them.
 const WHOLE: f64 = 0.10;
-/// The part of shared processors from which they are full.
+/// The busy share from which shared processors count as full.
 const FULL: f64 = 0.95;
 
-/// How a target is bound by the processor.
+/// How processors limit a target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bound {
-    /// It keeps all it was given busy.
+    /// It keeps all its processors busy.
     AllItsCores {
         /// Cores busy.
         cores: f64,
         /// Cores given.
         given: f64,
-        /// Cores' worth of time that the hypervisor took of those.
+        /// Cores that the hypervisor took from those.
         stolen: f64,
     },
-    /// It keeps a whole number busy that is less than it was given: so many processes or threads do
-    /// the work.
+    /// It keeps a whole number of processors busy, fewer than it was given: that many processes or
+    /// threads do the work.
     SomeOfItsCores {
         /// Cores busy.
         cores: f64,
@@ -39,19 +39,19 @@ pub enum Bound {
     SharedCores {
         /// Cores that the target keeps busy.
         cores: f64,
-        /// The busy share of its least busy processor (0 to 1), what the hypervisor took included.
+        /// The busy share of its least busy processor (0 to 1), including what the hypervisor took.
         busy: f64,
     },
 }
 
-/// Processors that the target was given: those it is bound to, or all.
+/// Processors that the target was given: those to which it is bound, or all.
 pub(crate) fn given_cores(evidence: &Evidence) -> Option<f64> {
     let bound = evidence.record.spec.cpus.target.len();
     let given = if bound > 0 { bound } else { evidence.usage()?.busy_by_cpu.len() };
     (given > 0).then_some(given as f64)
 }
 
-/// How the target is bound by the processor; `None` if it is not, or that is unknown.
+/// How processors limit the target; `None` if they do not, or if that is unknown.
 #[must_use]
 pub fn cpu_bound(evidence: &Evidence) -> Option<Bound> {
     let cores = evidence.cores(Role::Target)?;
@@ -100,13 +100,13 @@ pub(crate) fn services_bound(evidence: &Evidence) -> bool {
             .is_some_and(|cores| cores + stolen_cores(evidence, cpus) >= BUSY * given)
 }
 
-/// What a sentence about busy cores adds if the hypervisor took some of them.
+/// The end of a sentence about busy cores, if the hypervisor took some of them.
 pub(crate) fn taken(stolen: f64) -> String {
     if stolen >= 0.01 { format!(", and the hypervisor took {stolen:.2}") } else { String::new() }
 }
 
-/// Cores' worth of time that the hypervisor took of these processors, or of all where there are
-/// none; 0 where that was not measured.
+/// Cores that the hypervisor took from these processors, or from all if the set is empty; 0 if that
+/// was not measured.
 fn stolen_cores(evidence: &Evidence, cpus: &CpuSet) -> f64 {
     let Some(usage) = evidence.usage() else { return 0.0 };
     usage

@@ -6,36 +6,36 @@ use serde::{Deserialize, Serialize};
 const MOST_HALVINGS: u32 = 10;
 /// The most doublings of the first rate: a millionfold.
 const MOST_DOUBLINGS: u32 = 20;
-/// Steps after which the search ends whatever was seen, so that a target that flickers cannot hold
-/// it for ever.
+/// Steps after which the search ends in any case. Otherwise an inconsistent target could keep it
+/// going for ever.
 const MOST_STEPS: u32 = 60;
 
 /// How a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "snake_case")]
 pub enum Outcome {
-    /// The objective held at `rate_per_s`, twice, and did not at `failed_per_s`, which is within
-    /// the precision above.
+    /// The objective held twice at `rate_per_s` and did not hold at `failed_per_s`, which is higher
+    /// by no more than the precision.
     Found {
         /// The highest rate that held.
         rate_per_s: f64,
         /// The lowest rate that did not.
         failed_per_s: f64,
     },
-    /// It never held, down to this rate.
+    /// The objective never held, down to this rate.
     NeverHeld {
         /// The lowest rate that was tried.
         tried_per_s: f64,
     },
-    /// It always held, up to this rate.
+    /// The objective always held, up to this rate.
     AlwaysHeld {
         /// The highest rate that was tried.
         tried_per_s: f64,
     },
-    /// The steps were used up; the best that is known: the target does not answer alike at like
-    /// rates.
+    /// The steps were used up, because the target answers differently at the same rate. This is the
+    /// best known rate.
     Unsettled {
-        /// The highest rate that held and lies below all that did not, if there is one.
+        /// The highest rate that held and is below all rates that did not, if there is one.
         rate_per_s: Option<f64>,
     },
 }
@@ -49,7 +49,7 @@ pub struct Search {
     held: Vec<f64>,
     /// The lowest rate that did not hold.
     failed: Option<f64>,
-    /// Whether the rate on offer repeats the highest one that held.
+    /// Whether the next rate repeats the highest one that held.
     confirming: bool,
     steps: u32,
     next: Option<f64>,
@@ -91,7 +91,7 @@ impl Search {
         self.steps
     }
 
-    /// Takes whether the objective held at `rate`, and chooses the next one.
+    /// Takes whether the objective held at `rate`, and chooses the next rate.
     pub fn observe(&mut self, rate: f64, held: bool) {
         if self.outcome.is_some() {
             return;
@@ -101,8 +101,8 @@ impl Search {
         if held {
             self.held.retain(|other| *other < rate);
             self.held.push(rate);
-            // What holds now cannot have been too much: the earlier failure was an accident, and is
-            // to be seen again.
+            // A rate that holds now was not too high: the earlier failure was an accident and must
+            // be seen again.
             self.failed = self.failed.filter(|failed| *failed > rate);
         } else {
             self.held.retain(|other| *other < rate);
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn luck_does_not_pass_the_confirmation() {
-        // The first step at 725 holds by luck; the truth is 500.
+        // The first step at 725 holds by chance; the true capacity is 500.
         let mut luck = true;
         let (outcome, tried) = run(100.0, 0.05, |rate| {
             rate <= 500.0 || ((rate - 600.0).abs() < 1.0 && std::mem::take(&mut luck))

@@ -1,4 +1,4 @@
-//! Where a history of figures changed: a new version, another library, another kernel.
+//! Finds where a history of figures changed, for example through a new version, library or kernel.
 //!
 //! Source: Matteson and James, "A nonparametric approach for multiple change point analysis of
 //! multivariate data" (2014): E-divisive with exponent 1, as Daly et al., "The use of change point
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::draw::shuffle;
 use crate::quantile::median;
 
-/// Fewest figures on either side of a change: two may be an accident.
+/// Fewest figures on either side of a change. Two may be chance.
 pub const FEWEST_PER_SIDE: usize = 3;
-/// Permutations of a test; the smallest p is one over this plus one.
+/// Permutations of a test. The smallest p is 1 / (this + 1).
 const PERMUTATIONS: usize = 199;
-/// The chance of a split in a history without one.
+/// The probability of a split in a history without a change.
 const LEVEL: f64 = 0.02;
 
 /// A change in a history.
@@ -26,7 +26,7 @@ pub struct ChangePoint {
     pub before: f64,
     /// The median from this change to the next one.
     pub after: f64,
-    /// The chance to see as much in a history without a change.
+    /// The probability to see at least as large a change in a history without one.
     pub p_value: f64,
 }
 
@@ -82,8 +82,8 @@ fn strongest_split(part: &[f64]) -> Option<(usize, f64)> {
     let n = part.len();
     let last = n.checked_sub(FEWEST_PER_SIDE)?;
     let candidates = FEWEST_PER_SIDE..=last;
-    // Sums of distances within the left side, within the right side, and between them, moved on one
-    // figure at a time.
+    // Sums of distances within the left side, within the right side, and between them, updated for
+    // one figure at a time.
     let distance = |i: usize, range: std::ops::Range<usize>| {
         range.map(|j| (part[i] - part[j]).abs()).sum::<f64>()
     };

@@ -1,4 +1,4 @@
-//! Two sets of trials against each other, target by target; and what forbids that.
+//! Compares two sets of trials, target by target, and finds what forbids the comparison.
 use pippin_model::caveat::Verdict;
 use pippin_model::fingerprint::Fingerprint;
 use pippin_model::run::RunHeader;
@@ -27,12 +27,12 @@ pub enum Metric {
     P99,
     /// CPU-seconds of the target per million answers.
     Cpu,
-    /// The target's resident set at its highest, bytes.
+    /// The target's highest resident set, bytes.
     Memory,
 }
 
 impl Metric {
-    /// All of them, in the order of tables.
+    /// All metrics, in the order of tables.
     pub const ALL: [Self; 5] = [Self::Goodput, Self::P50, Self::P99, Self::Cpu, Self::Memory];
 
     /// The name in tables, JSON and `--fail-if`.
@@ -47,7 +47,7 @@ impl Metric {
         }
     }
 
-    /// Whether more of it is better.
+    /// Whether a higher value is better.
     #[must_use]
     pub const fn more_is_better(self) -> bool {
         matches!(self, Self::Goodput)
@@ -84,7 +84,7 @@ pub struct Change {
     pub a: Option<f64>,
     /// B's median over trials.
     pub b: Option<f64>,
-    /// B over A with its interval; `None` where the scatter of a side cannot be known.
+    /// B over A with its interval; `None` if the variation of a side is unknown.
     pub ratio: Option<Ratio>,
 }
 
@@ -96,7 +96,7 @@ impl Change {
         (a > 0.0).then(|| b / a - 1.0)
     }
 
-    /// Whether the interval excludes that nothing changed; `None` where there is none.
+    /// Whether the interval excludes "no change"; `None` if there is no interval.
     #[must_use]
     pub fn is_significant(&self) -> Option<bool> {
         self.ratio.map(|ratio| ratio.is_significant())
@@ -108,7 +108,7 @@ impl Change {
 pub struct TargetChange {
     /// The target in A.
     pub a: TargetId,
-    /// The target in B: the same, unless either side has one target only.
+    /// The target in B: the same, unless each side has only one target.
     pub b: TargetId,
     /// The point of a sweep or of a capacity search.
     pub step: Option<Step>,
@@ -123,7 +123,7 @@ pub struct TargetChange {
 /// A whole comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// Targets that are on both sides.
+    /// Targets on both sides.
     pub targets: Vec<TargetChange>,
     /// Targets that only A has.
     pub only_a: Vec<TargetId>,
@@ -132,8 +132,8 @@ pub struct Comparison {
 }
 
 /// Compares B's trials with A's: targets of the same name at the same step; if each side has
-/// exactly one target, these two, whatever their names. Whether that makes sense is told by
-/// [`differences`].
+/// exactly one target, these two, whatever their names. [`differences`] says whether that makes
+/// sense.
 pub fn compare<R: Rng + ?Sized>(a: &[TrialRecord], b: &[TrialRecord], rng: &mut R) -> Comparison {
     let (a_names, b_names) = (names(a), names(b));
     let is_pair = a_names.len() == 1 && b_names.len() == 1;
@@ -194,7 +194,7 @@ fn change<R: Rng + ?Sized>(
     Change { metric, a: centre(&a), b: centre(&b), ratio: ratio(&b, &a, rng) }
 }
 
-/// Something that is not the same on both sides.
+/// A difference between the two sides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// What: `"profile"`, `"processor"`, `"go/net-http: digest"`.
@@ -203,13 +203,13 @@ pub struct Difference {
     pub a: String,
     /// On side B.
     pub b: String,
-    /// Whether it forbids the comparison unless the user insists: apples and peaches.
+    /// Whether it forbids the comparison unless the user insists.
     pub refuses: bool,
 }
 
-/// What differs between two runs. Another profile, workload, number of workers or machine refuses;
-/// another kernel, host name, version of Pippin or of a target is told, as it may be the very thing
-/// that is compared.
+/// What differs between two runs. A different profile, workload, number of workers or machine
+/// forbids the comparison. A different kernel, host name, or version of Pippin or of a target is
+/// only reported, because it may be what the user compares.
 #[must_use]
 pub fn differences(a: &RunHeader, b: &RunHeader) -> Vec<Difference> {
     let mut found = Vec::new();
@@ -284,7 +284,7 @@ fn compare_hosts(
     compare("kernel settings", false, format!("{:?}", a.sysctls), format!("{:?}", b.sysctls));
 }
 
-/// Rounded, because the kernel keeps a little for itself that varies from boot to boot.
+/// Rounded, because the kernel reserves a little memory, and how much varies from boot to boot.
 fn gibibytes(bytes: u64) -> u64 {
     (bytes + (1 << 29)) >> 30
 }

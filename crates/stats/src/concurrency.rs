@@ -1,16 +1,16 @@
-//! How many requests a target serves at a time, inferred from outside.
+//! Infers from outside how many requests a target serves at a time.
 //!
-//! If a target serves `k` requests at a time, each for `S`, then `X = k / S` however many wait, so
-//! `X * S` is `k` and stays `k` while the queue grows (Little's law for the part that is being
-//! served). `S` is not seen under load, but never longer than the shortest service time, and never
-//! shorter than a wait that the workload contains.
+//! If a target serves `k` requests at a time, each for `S`, then `X = k / S`, however many wait. So
+//! `X * S` is `k` and stays `k` while the queue grows (Little's law for the requests in service).
+//! `S` cannot be seen under load. It is at most the shortest service time, and at least the wait
+//! that the workload contains.
 
-/// How much longer than being served answers must take before a queue is believed.
+/// How many times the time in service answers must take to count as queued.
 const QUEUE: f64 = 2.0;
-/// Throughputs within this of each other are flat.
+/// Throughputs that differ by at most this are flat.
 const FLAT: f64 = 0.10;
 
-/// What is known of one closed load.
+/// The figures of one closed load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Load {
     /// Users.
@@ -19,13 +19,13 @@ pub struct Load {
     pub throughput_per_s: f64,
     /// Mean service time in seconds.
     pub mean_service_s: f64,
-    /// The time one request takes where none waits, in seconds: the workload's own wait, else the
+    /// The time of a request that does not queue, in seconds: the workload's own wait, or else the
     /// shortest service time.
     pub unqueued_s: f64,
 }
 
-/// How many are served at a time, if answers take at least twice as long as being served does, and
-/// fewer are served than ask.
+/// How many requests are served at a time, if answers take at least twice the time in service and
+/// at most half of the users are in service.
 #[must_use]
 pub fn inferred(load: &Load) -> Option<f64> {
     let served = load.throughput_per_s * load.unqueued_s;
@@ -35,9 +35,10 @@ pub fn inferred(load: &Load) -> Option<f64> {
         .then_some(served)
 }
 
-/// The same from the points of a sweep, ascending: the throughput of the last points is flat within
-/// 10 % while their number of connections at least doubles. Unqueued is the mean service time of
-/// the first point if it has at most two connections, else the shortest time over all points.
+/// The same from the points of a sweep, in ascending order: the throughput of the last points must
+/// be flat within 10 % while their number of connections at least doubles. The time without a queue
+/// is the mean service time of the first point if it has at most two connections, or else the
+/// shortest time of all points.
 #[must_use]
 pub fn inferred_from_sweep(points: &[Load]) -> Option<f64> {
     let last = points.last()?;
@@ -63,7 +64,8 @@ mod tests {
 
     #[test]
     fn the_printed_rails_serves_five_at_a_time() {
-        // Printed: 100 connections, 9.79 requests/s at 10.2 s each, behind an upstream of 500 ms.
+        // Published figures: 100 connections, 9.79 requests/s at 10.2 s each, behind an upstream of
+        // 500 ms.
         let rails = Load {
             connections: 100.0,
             throughput_per_s: 9.79,

@@ -1,4 +1,4 @@
-//! What a request costs: processor time by role, and money.
+//! The cost of a request: CPU time by role, and money.
 use pippin_model::load_result::LoadResult;
 use pippin_model::plan::Price;
 use pippin_model::usage::{Role, Usage};
@@ -8,8 +8,8 @@ use crate::steady::arriving_per_s;
 /// CPU-seconds of a role per million complete answers; `None` if nothing was answered or the role's
 /// use is unknown.
 ///
-/// Both are taken as rates (cores busy over answers per second), because the probe's stretch and
-/// the load's differ by a sample; and answers by when they came, because that is when they cost.
+/// Both are rates (cores busy over answers per second), because the times covered by probe and load
+/// differ by a sample. Answers count when they came, because that is when they used CPU time.
 #[must_use]
 pub fn cpu_seconds_per_million(load: &LoadResult, usage: &Usage, role: Role) -> Option<f64> {
     let throughput =
@@ -27,7 +27,8 @@ pub fn cores_of(usage: &Usage, role: Role) -> Option<f64> {
 }
 
 /// Money per million requests, if they cost `cpu_seconds_per_million` on the target's machine: the
-/// price of that much time of one of its cores, as if the rest of the machine were put to use.
+/// price of that much time on one of its cores, as if the rest of the machine were used for
+/// something else.
 #[must_use]
 pub fn money_per_million(cpu_seconds_per_million: f64, price: &Price) -> Option<f64> {
     (price.cores > 0)

@@ -1,5 +1,5 @@
-//! By what targets are ranked: by how much they answer, or, where the schedule sets how much is
-//! asked, by how soon.
+//! The figure by which targets are ranked: goodput, or the response time where the schedule sets
+//! the rate.
 use pippin_model::load_result::{LoadResult, Window};
 use pippin_model::profile::Profile;
 use serde::{Deserialize, Serialize};
@@ -22,10 +22,10 @@ pub enum RankedBy {
 }
 
 impl RankedBy {
-    /// What ranks targets under such a load.
+    /// The figure that ranks targets under such a load.
     #[must_use]
     pub const fn of(profile: &Profile) -> Self {
-        // A capacity search finds its rate; the schedule does not set it.
+        // A capacity search finds the rate; the schedule does not set it.
         if profile.schedule.sets_the_pace() && !profile.is_search() {
             Self::ResponseP99
         } else {
@@ -42,7 +42,7 @@ impl RankedBy {
         }
     }
 
-    /// Which way is up.
+    /// Whether a higher or a lower figure is better.
     #[must_use]
     pub const fn better(self) -> Better {
         match self {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     /// One trial of 30 windows of 300 log-normal response times each, as [`RankedBy::sample`] makes
-    /// it of a load.
+    /// it from a load.
     fn simulated(noise: &mut Noise, scale: f64) -> Sample {
         let p99 = |times: &mut Vec<f64>| {
             times.sort_unstable_by(f64::total_cmp);

@@ -1,4 +1,5 @@
-//! Draws that a seed fixes for good, whatever later versions of the random-number crates do.
+//! Random draws that a seed fixes permanently, even if later versions of the random-number crates
+//! change.
 use rand::Rng;
 
 /// A whole number below `n`, each equally likely (rejection of the uneven rest); 0 if `n` is 0.

@@ -1,13 +1,14 @@
-//! Response times over all requests that were due, not only over those that were answered: what was
-//! never sent, what failed, and what was overdue at the end count as later than any bound. A server
-//! that falls behind must not look well because its slowest answers are not in yet.
+//! Response times over all requests that were due, not only over those that were answered. Requests
+//! that were never sent, that failed, or that were overdue at the end count as later than any
+//! bound. Otherwise a server that falls behind would look good because its slowest answers are
+//! missing.
 use pippin_model::load_result::Measured;
 
 /// The fraction of all requests that were due whose response time is below `below_ns`; `None` if
 /// nothing was recorded.
 ///
-/// Of those unanswered at the end, as many are left out as can have been due within `below_ns`
-/// before it.
+/// Of the requests unanswered at the end, it leaves out as many as can have been due within the
+/// last `below_ns`.
 #[must_use]
 pub fn share_within(measured: &Measured, below_ns: u64) -> Option<f64> {
     let times = &measured.spans.response_time;
@@ -15,8 +16,8 @@ pub fn share_within(measured: &Measured, below_ns: u64) -> Option<f64> {
     Some(within / (times.count() as f64 + late(measured, below_ns)))
 }
 
-/// The least response time that the fraction `q` of all requests that were due kept, in
-/// nanoseconds; `None` if so many were not answered at all, or nothing was recorded.
+/// The response time within which the fraction `q` of all requests that were due were answered, in
+/// nanoseconds; `None` if fewer were answered at all, or nothing was recorded.
 #[must_use]
 pub fn quantile_ns(measured: &Measured, q: f64) -> Option<u64> {
     let times = &measured.spans.response_time;
@@ -83,7 +84,7 @@ mod tests {
 
     #[test]
     fn what_is_under_way_anyway_is_not_late_and_a_backlog_is() {
-        // At 1.2 ms each, 12 are under way at any instant.
+        // At 1.2 ms each, 12 are in progress at any instant.
         near(quantile_ns(&measured(ExampleTrial::open(10_000.0).censored(12)), 0.99), 1.196);
         assert_eq!(
             quantile_ns(&measured(ExampleTrial::open(10_000.0).censored(9_000)), 0.99),

@@ -1,4 +1,4 @@
-//! Why a target is as fast as it is: a short paragraph made from evidence.
+//! What limits a target: a short paragraph made from evidence.
 use pippin_model::plan::Price;
 use pippin_model::trial::TrialRecord;
 use pippin_model::units::{format_count, format_ns};
@@ -14,7 +14,7 @@ use crate::judge::{
 };
 use crate::quantile::median;
 
-/// What keeps a target from answering more.
+/// What limits the throughput of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum Limit {
@@ -36,17 +36,17 @@ pub enum Limit {
         /// How many.
         requests: f64,
     },
-    /// The upstream, which keeps its processors busy.
+    /// The upstream, whose processors are busy.
     Upstream,
     /// The number of connections: each waits for its answer, and nothing is full.
     Connections,
-    /// Nothing: it keeps up with the rate that was offered.
+    /// Nothing: the target keeps up with the offered rate.
     NotSaturated,
-    /// It does not keep up, and nothing that was measured shows why.
+    /// The target does not keep up, and nothing measured shows why.
     Unknown,
 }
 
-/// Why a target is as fast as it is.
+/// The explanation of a target's result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
     /// What limits it.
@@ -55,8 +55,8 @@ pub struct Explanation {
     pub text: String,
 }
 
-/// Explains the trials of one target at one step. The limit is read from the trial of median
-/// goodput, so that its figures belong together; costs are medians over all.
+/// Explains the trials of one target at one step. The limit comes from the trial of median goodput,
+/// so its figures fit together. Costs are medians over all trials.
 #[must_use]
 pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>) -> Explanation {
     let Some(record) = typical(trials) else {
@@ -73,7 +73,7 @@ pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>
     Explanation { limit, text: sentences.into_iter().flatten().collect::<Vec<_>>().join(" ") }
 }
 
-/// The trial of median goodput; of an even number the lower one.
+/// The trial of median goodput; the lower one of an even number.
 fn typical<'a>(trials: &[&'a TrialRecord]) -> Option<&'a TrialRecord> {
     let goodput =
         |record: &TrialRecord| record.load.as_ref().and_then(|load| load.measured.goodput_per_s());
@@ -119,7 +119,7 @@ fn by_processor(evidence: &Evidence) -> Option<(Limit, String)> {
             cores,
             given,
             format!(
-                "CPU-bound on {cores:.2} of its {}: it does not use the rest; more workers would.",
+                "CPU-bound on {cores:.2} of its {}: it does not use the others; more workers would.",
                 processors(given)
             ),
         ),
@@ -129,7 +129,7 @@ fn by_processor(evidence: &Evidence) -> Option<(Limit, String)> {
                 cores,
                 given,
                 format!(
-                    "CPU-bound: the {} it shares with other roles are {:.0} % busy, {cores:.2} of them by the target.",
+                    "CPU-bound: it shares {} with other roles, {:.0} % busy; the target uses {cores:.2}.",
                     processors(given),
                     busy * 100.0
                 ),
@@ -162,7 +162,7 @@ fn by_service(evidence: &Evidence) -> Option<(Limit, String)> {
 fn by_concurrency(evidence: &Evidence) -> Option<(Limit, String)> {
     let (load, requests) = concurrency_limit(evidence)?;
     let text = format!(
-        "Serves about {requests:.0} requests at a time while {} ask: each takes {} to serve and {} to get, and the processors are not busy.",
+        "Serves about {requests:.0} requests at a time for {} connections: a request takes {} in service and {} in all, and the processors are not busy.",
         whole(load.connections),
         format_ns((load.unqueued_s * 1e9) as u64),
         format_ns((load.mean_service_s * 1e9) as u64)
@@ -183,16 +183,13 @@ fn by_rate(evidence: &Evidence) -> Option<(Limit, String)> {
         None => (
             Limit::NotSaturated,
             format!(
-                "Not saturated: it keeps up with what is asked, {throughput} requests/s,{busy}."
+                "Not saturated: it keeps up with the offered load, {throughput} requests/s,{busy}."
             )
             .replace(",.", "."),
         ),
         Some(caveat) => (
             Limit::Unknown,
-            format!(
-                "It does not keep up ({}){busy}; what was measured does not show why.",
-                caveat.evidence
-            ),
+            format!("It does not keep up ({}){busy}; nothing measured shows why.", caveat.evidence),
         ),
     })
 }
@@ -201,8 +198,7 @@ fn by_connections(evidence: &Evidence) -> (Limit, String) {
     let Some(cores) = evidence.cores(Role::Target) else {
         return (
             Limit::Unknown,
-            "The use of processors is not known for this trial, so that its limit cannot be told."
-                .into(),
+            "CPU use is unknown for this trial, so its limit is unknown too.".into(),
         );
     };
     let connections = whole(evidence.connections().unwrap_or(0.0));
@@ -217,7 +213,7 @@ fn by_connections(evidence: &Evidence) -> (Limit, String) {
     let given = given_cores(evidence)
         .map_or(String::new(), |given| format!(" of its {}", processors(given)));
     let text = format!(
-        "Limited by the {connections} connections: each waits {} for its answer{wait}, and the target keeps {cores:.2}{given} busy; more connections would bring more.",
+        "Limited by the {connections} connections: each waits {} for its answer{wait}, and the target keeps {cores:.2}{given} busy; more connections would give more throughput.",
         format_ns(mean)
     );
     (Limit::Connections, text)
@@ -300,7 +296,7 @@ mod tests {
             explained(&record, &Context::default()).limit,
             Limit::Processor { cores: 0.8, given: 1.0 }
         );
-        // What it took of the generator's processor is no matter.
+        // What it took from the generator's processor does not matter.
         record.usage.as_mut().unwrap().stolen_by_cpu = [(0, 0.02), (1, 0.3)].into();
         assert_ne!(
             explained(&record, &Context::default()).limit,
@@ -334,7 +330,7 @@ mod tests {
         let rails = rails.windows(|second| if second % 5 == 0 { 9.0 } else { 10.0 }).build();
         let found = explained(&rails, &context);
         assert!(matches!(found.limit, Limit::AtATime { requests } if requests.round() == 5.0));
-        assert!(found.text.starts_with("Serves about 5 requests at a time while 100 ask: each takes 500 ms to serve and 10.2 s to get"), "{}", found.text);
+        assert!(found.text.starts_with("Serves about 5 requests at a time for 100 connections: a request takes 500 ms in service and 10.2 s in all"), "{}", found.text);
         let free = ExampleTrial::hello()
             .connections(100)
             .completed(5_900)
@@ -378,7 +374,7 @@ mod tests {
         );
         let open = explained(&ExampleTrial::open(10_000.0).build(), &Context::default());
         assert_eq!(open.limit, Limit::NotSaturated);
-        assert!(open.text.starts_with("Not saturated: it keeps up with what is asked, 10,000 requests/s, with 0.50 of its 1 processor busy."), "{}", open.text);
+        assert!(open.text.starts_with("Not saturated: it keeps up with the offered load, 10,000 requests/s, with 0.50 of its 1 processor busy."), "{}", open.text);
         assert_eq!(
             explained(&ExampleTrial::open(10_000.0).unsent(60_000).build(), &Context::default())
                 .limit,

@@ -1,4 +1,4 @@
-//! `--fail-if "goodput < -5%"`: the change from which a comparison fails.
+//! `--fail-if "goodput < -5%"`: the change at which a comparison fails.
 use pippin_model::units::parse_percent;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -17,7 +17,7 @@ pub struct FailIf {
     pub limit: f64,
 }
 
-/// A text that is no such bound.
+/// An error: the text is not such a bound.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a bound: {problem}; write it like \"goodput < -5%\" or \"p99 > 10%\"")]
 pub struct FailIfError {
@@ -27,15 +27,15 @@ pub struct FailIfError {
     pub problem: String,
 }
 
-/// How a change stands to a bound.
+/// How a change compares with a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// Within the bound.
     Held,
-    /// Past the bound, but the interval covers no change at all: it may be chance.
+    /// Past the bound, but the interval includes "no change": it may be chance.
     NotSignificant,
-    /// Past the bound, and not by chance or with no interval to tell.
+    /// Past the bound, and either significant or without an interval.
     Failed,
     /// The metric is unknown on a side.
     Unknown,
@@ -80,7 +80,7 @@ impl fmt::Display for FailIf {
 }
 
 impl FailIf {
-    /// How a change of this bound's metric stands to it.
+    /// How a change of this bound's metric compares with it.
     #[must_use]
     pub fn standing(&self, change: &Change) -> Standing {
         let Some(relative) = change.relative() else { return Standing::Unknown };

@@ -12,7 +12,7 @@ pub struct Interval {
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// What the scatter was taken from.
+    /// The source of the variation.
     pub basis: Basis,
 }
 
@@ -23,7 +23,7 @@ impl Interval {
         if centre == 0.0 { f64::INFINITY } else { (self.high - self.low) / centre.abs() }
     }
 
-    /// Whether a value lies within, ends included.
+    /// Whether a value lies in it, ends included.
     #[must_use]
     pub fn covers(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
@@ -33,9 +33,9 @@ impl Interval {
 /// The 95 % interval of the median over trials by the hierarchical bootstrap of
 /// [`crate::bootstrap`].
 ///
-/// With one trial it is the interval of that trial's mean over its windows, which knows nothing of
-/// what differs from start to start ([`Basis::Windows`]). `None` where it cannot be known: no
-/// trial, one trial with fewer than 3 windows, or a figure that is not above 0.
+/// With one trial, it is the interval of that trial's mean over its windows, without differences
+/// from start to start ([`Basis::Windows`]). `None` if it is unknown: no trial, one trial with
+/// fewer than 3 windows, or a figure that is not above 0.
 pub fn median_interval<R: Rng + ?Sized>(samples: &[Sample], rng: &mut R) -> Option<Interval> {
     median_interval_of(samples, RESAMPLES, rng)
 }
@@ -51,7 +51,7 @@ pub fn median_interval_of<R: Rng + ?Sized>(
     let mut drawn: Vec<f64> = (0..resamples).map(|_| source.draw(widening, rng)).collect();
     let (low, high) =
         (quantile_in_place(&mut drawn, 0.025)?, quantile_in_place(&mut drawn, 0.975)?);
-    // The figure itself always lies within.
+    // The figure itself always lies in the interval.
     Some(Interval {
         low: source.centre * low.min(0.0).exp(),
         high: source.centre * high.max(0.0).exp(),

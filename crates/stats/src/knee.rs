@@ -1,11 +1,11 @@
-//! The knee of a throughput curve: from where on more users bring little.
+//! The knee of a throughput curve: the point beyond which more users bring little.
 //!
 //! Source: Satopaa, Albrecht, Irwin, Raghavan, "Finding a 'Kneedle' in a Haystack" (2011), for a
 //! concave rising curve with sensitivity 1. A sweep has few points, each the mean of seconds of
-//! load, so that they are not smoothed.
+//! load, so they are not smoothed.
 use crate::usl::Point;
 
-/// Fewest points in which there can be a knee.
+/// Fewest points that can have a knee.
 const FEWEST: usize = 4;
 const SENSITIVITY: f64 = 1.0;
 

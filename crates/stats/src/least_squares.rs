@@ -1,5 +1,4 @@
-//! Small dense least-squares problems: Gauss and Newton's iteration with Levenberg and Marquardt's
-//! damping.
+//! Small dense least-squares problems: Gauss-Newton iteration with Levenberg-Marquardt damping.
 //!
 //! Source: Nocedal and Wright, "Numerical Optimization" (2006), sections 10.2 and 10.3.
 

@@ -1,7 +1,7 @@
 //! Quantiles, intervals, ranking, steady state, scalability fits, judges: pure functions, no clock,
 //! no I/O.
 //!
-//! Random numbers come from the caller, so that a seed fixes every result.
+//! Random numbers come from the caller, so a seed fixes every result.
 //!
 //! | module | what it holds |
 //! |---|---|

@@ -1,7 +1,7 @@
-//! Little's law, `N = X * R`: users = throughput x (response time + think time). It holds whatever
-//! the distributions (Little 1961), so that a load in which it fails was not counted rightly.
+//! Little's law, `N = X * R`: users = throughput x (response time + think time). It holds for all
+//! distributions (Little 1961). So if it fails in a load, something was counted wrongly.
 
-/// The quantities of one closed stretch.
+/// The quantities of one part of a closed load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LittlesLaw {
     /// Users (connections, devices).
@@ -14,11 +14,11 @@ pub struct LittlesLaw {
     pub response_stdev_s: f64,
     /// Mean think time, seconds.
     pub think_s: f64,
-    /// Length of the stretch, seconds.
+    /// Length of that part, seconds.
     pub duration_s: f64,
 }
 
-/// By how much the law may be missed beyond what the stretch's edges explain.
+/// How far the law may be missed, beyond what the start and end of the part explain.
 pub const TOLERANCE: f64 = 0.05;
 
 impl LittlesLaw {
@@ -28,15 +28,16 @@ impl LittlesLaw {
         self.recorded / self.duration_s * (self.response_time_s + self.think_s)
     }
 
-    /// The deviation from the users that were there, as a fraction, if it is beyond 5 % and what
-    /// the edges explain.
+    /// The deviation from the actual users, as a fraction, if it is more than 5 % plus what start
+    /// and end explain.
     ///
-    /// Each user has one request under way at the start and one at the end, of which a part lies in
-    /// the stretch without being recorded, or is recorded without lying in it: up to two cycles a
-    /// user are missing, or one is too much. A load that ends after a count of requests leaves its
-    /// users idle while the last ones wait. What is under way at an instant is longer than the
-    /// mean, because long requests are under way more often: on average `E(R^2)/E(R)` (the
-    /// inspection paradox; Feller, An Introduction to Probability Theory II, VI.7).
+    /// Each user has one request in progress at the start and one at the end. Some of their time
+    /// lies in this part of the load without being recorded, or is recorded without lying in it. So
+    /// up to two cycles per user are missing, or one is too many. When a load ends after a number
+    /// of requests, its users are idle while the last ones wait. Requests in progress at an instant
+    /// are longer than the mean, because long requests are in progress more often: on average
+    /// `E(R^2)/E(R)` (the inspection paradox; Feller, An Introduction to Probability Theory II,
+    /// VI.7).
     #[must_use]
     pub fn violation(&self) -> Option<f64> {
         if !(self.users > 0.0 && self.duration_s > 0.0 && self.recorded > 0.0) {

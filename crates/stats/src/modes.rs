@@ -1,5 +1,5 @@
-//! The shape of a histogram of time spans: several modes, and the one at 40 ms that delayed
-//! acknowledgements make.
+//! The shape of a histogram of time spans: its modes, and the mode at 40 ms that delayed
+//! acknowledgements cause.
 use pippin_model::histogram::Histogram;
 use pippin_model::units::Spread;
 
@@ -12,27 +12,27 @@ pub struct Mode {
     pub share: f64,
 }
 
-/// Steps of about 12 %: coarse enough that the histogram's own steps make no hump.
+/// Steps of about 12 %, coarse enough that the histogram's own steps do not look like humps.
 const STEPS_PER_DECADE: f64 = 20.0;
-/// Shortest span that is told apart, 100 ns, as its decimal logarithm.
+/// The decimal logarithm of the shortest span that is distinguished, 100 ns.
 const LOWEST_DECADE: f64 = 2.0;
 /// 100 ns to 1 h.
 const STEPS: usize = 212;
-/// Fewest spans from which a shape is told.
+/// Fewest spans that show a shape.
 const FEWEST: u64 = 500;
-/// A hump of less than this is an outlier and no mode.
+/// A smaller hump is an outlier, not a mode.
 const LEAST_SHARE: f64 = 0.10;
 /// Two humps are two modes only if the valley between them is lower than this part of the smaller
 /// one.
 const DEEPEST_VALLEY: f64 = 0.3;
-/// Two modes nearer than this factor are one for a reader.
+/// Two modes closer than this factor count as one.
 const LEAST_FACTOR: f64 = 2.0;
 
 /// The modes, ascending; empty below 500 spans.
 ///
-/// The spans are counted in logarithmic steps of 12 %, smoothed, and cut at the valleys; a valley
-/// that is not lower than 30 % of the smaller of its two humps, a hump of less than 10 % of the
-/// spans, and humps nearer than a factor of 2 are joined with their neighbour.
+/// The spans are counted in logarithmic steps of 12 %, smoothed, and cut at the valleys; humps are
+/// joined with their neighbour if the valley between them is not lower than 30 % of the smaller
+/// one, if one has less than 10 % of the spans, or if they are closer than a factor of 2.
 #[must_use]
 pub fn modes(histogram: &Histogram) -> Vec<Mode> {
     if histogram.count() < FEWEST {
@@ -121,8 +121,8 @@ fn hump(from: usize, to: usize, counts: &[f64], smooth: &[f64]) -> Hump {
     Hump { from, to, peak, height: smooth[peak], count: counts[from..to].iter().sum() }
 }
 
-/// The border between two humps that is least of one, if it is not one at all: the humps `i` and `i
-/// + 1` are to be joined.
+/// The weakest border between two humps, if it is too weak to count: the humps `i` and `i + 1` are
+/// then joined.
 fn weakest_border(humps: &[Hump], smooth: &[f64], total: f64) -> Option<usize> {
     let depth = |i: usize| {
         let (left, right) = (&humps[i], &humps[i + 1]);
@@ -140,13 +140,13 @@ fn weakest_border(humps: &[Hump], smooth: &[f64], total: f64) -> Option<usize> {
     (0..humps.len() - 1).filter(no_border).max_by(|a, b| depth(*a).total_cmp(&depth(*b)))
 }
 
-/// What Linux waits at least before it acknowledges data by itself (TCP_DELACK_MIN of
-/// include/net/tcp.h: HZ / 25 = 40 ms), with what the answer itself takes.
+/// The shortest time that Linux waits before it acknowledges data without being asked
+/// (TCP_DELACK_MIN of include/net/tcp.h: HZ / 25 = 40 ms), with the time of the answer itself.
 const DELAYED_ACK_NS: (u64, u64) = (38_000_000, 47_000_000);
 
 /// The fraction of spans in a narrow mode 40 ms above `delay` (the wait that the workload itself
-/// contains); `None` if there is none: fewer than 500 spans, less than 1 % in the mode, or no more
-/// of them there than three times what its neighbourhood has.
+/// contains); `None` if there is none: fewer than 500 spans, less than 1 % in the mode, or a
+/// density of at most three times that of its neighbourhood.
 #[must_use]
 pub fn delayed_ack_share(histogram: &Histogram, delay: Option<Spread>) -> Option<f64> {
     if histogram.count() < FEWEST {

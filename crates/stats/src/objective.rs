@@ -9,10 +9,10 @@ use crate::due::share_within;
 /// `rate_not_achieved`.
 const UNSENT_LIMIT: f64 = 0.01;
 
-/// What was missed; empty if every bound held and the rate was sent.
+/// The bounds that were missed; empty if every bound held and the rate was sent.
 ///
 /// Requests that were never sent or broke off missed every bound on the response time. So did those
-/// unanswered at the end, save as many as can have been due within the bound before it
+/// unanswered at the end, except as many as can have been due within the bound before the end
 /// ([`share_within`]).
 #[must_use]
 pub fn misses(objective: &Objective, measured: &Measured) -> Vec<String> {
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(missed("p99 < 50ms", step().censored(30_000)).len(), 1);
         assert!(
             missed("p99 < 50ms", step().censored(400)).is_empty(),
-            "40 ms' worth of requests are under way at any time"
+            "40 ms' worth of requests are in progress at any time"
         );
         assert_eq!(
             missed("p50 < 50ms", step().unsent(6_000)),

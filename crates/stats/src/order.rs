@@ -1,13 +1,13 @@
-//! The order of a run's trials: repetitions are interleaved, so that a drift of the machine meets
-//! all targets alike.
+//! The order of a run's trials. Repetitions are interleaved, so a drift of the machine affects all
+//! targets equally.
 use rand::Rng;
 
 use crate::draw::shuffle;
 
-/// Every target once a repetition, in a new random order each time: `(repetition, target)`.
+/// Every target once per repetition, in a new random order each time: `(repetition, target)`.
 ///
-/// A machine that slows down over the run thus costs every target the same on average, which it
-/// would not if one target's repetitions followed each other.
+/// So a machine that slows down over the run costs every target the same on average. It would not
+/// if one target's repetitions followed each other.
 pub fn interleaved<T: Clone, R: Rng + ?Sized>(
     targets: &[T],
     repetitions: u32,

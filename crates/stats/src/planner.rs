@@ -1,5 +1,5 @@
-//! From measured device runs: how many devices a target holds on a machine of given cores and
-//! memory, and on what that rests.
+//! Plans from measured device runs how many devices a target holds on a machine with given cores
+//! and memory, and lists the assumptions.
 use pippin_model::profile::Schedule;
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::usl::{Point, fit};
 
-/// The part of its processors that a target may keep busy: above it, waiting times grow without
+/// The share of its processors that a target may keep busy. Above it, waiting times grow without
 /// bound (the M/M/1 queue doubles its response time at 50 % and has five times as much at 80 %;
 /// Kleinrock, "Queueing Systems", vol. 1, 1975, section 3.2).
 pub const BUSY_LIMIT: f64 = 0.8;
@@ -23,7 +23,7 @@ pub struct Machine {
     pub memory_bytes: u64,
 }
 
-/// What a device run showed of one target at its full number of devices.
+/// The figures of one target in a device run, at its full number of devices.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// The target.
@@ -36,7 +36,7 @@ pub struct Measured {
     pub cores_busy: f64,
     /// Its resident set before the devices came, bytes.
     pub base_bytes: u64,
-    /// Its resident set at the highest, bytes.
+    /// Its highest resident set, bytes.
     pub peak_bytes: u64,
 }
 
@@ -45,23 +45,23 @@ pub struct Measured {
 pub struct DevicePlan {
     /// The target.
     pub target: TargetId,
-    /// By processor time; `None` if the target used too little of it to tell.
+    /// By CPU time; `None` if the target used too little of it.
     pub by_cpu: Option<f64>,
-    /// By memory; `None` if the devices left no trace in it.
+    /// By memory; `None` if the target's memory did not grow.
     pub by_memory: Option<f64>,
-    /// The least of those that are known.
+    /// The smallest of those that are known.
     pub devices: Option<f64>,
-    /// Processor time a device, in cores.
+    /// CPU time per device, in cores.
     pub cores_per_device: f64,
-    /// Memory a device, bytes; `None` if the devices left no trace in it.
+    /// Memory per device, bytes; `None` if the target's memory did not grow.
     pub bytes_per_device: Option<f64>,
-    /// What the figures rest on, each a sentence.
+    /// The assumptions behind the figures, one sentence each.
     pub assumptions: Vec<String>,
 }
 
 impl Measured {
-    /// What a trial shows; `None` if it is no device trial, has no result, or the kernel was not
-    /// asked.
+    /// The figures of a trial; `None` if it is not a device trial, has no result, or has no usage
+    /// figures.
     #[must_use]
     pub fn of(record: &TrialRecord) -> Option<Self> {
         let Schedule::Devices { devices, .. } = record.spec.profile.schedule else { return None };
@@ -70,7 +70,7 @@ impl Measured {
         let first = record.samples.first()?.roles.get(&Role::Target)?.rss_bytes?;
         Some(Self {
             target: record.spec.target.clone(),
-            // The live ones, where not all came to life.
+            // The live devices, if not all could connect.
             devices: f64::from(devices).min(load.measured.connections.peak as f64),
             cores_given: record.spec.cpus.target.len() as f64,
             cores_busy: used.cores?,
@@ -82,11 +82,11 @@ impl Measured {
 
 /// Plans for one target from runs on one or more numbers of processors; `None` without any.
 ///
-/// More processors than were measured are counted only as far as a scalability fit over at least
-/// three different numbers of them allows.
+/// It counts more processors than were measured only as far as a scalability fit over at least
+/// three different numbers of processors allows.
 #[must_use]
 pub fn plan(measured: &[Measured], machine: &Machine) -> Option<DevicePlan> {
-    // The run with the most devices says most about memory and about what a device costs.
+    // The run with the most devices is the best source for memory and for the cost of a device.
     let best = measured.iter().max_by(|a, b| a.devices.total_cmp(&b.devices))?;
     let mut assumptions = Vec::new();
     let cores_per_device = best.cores_busy / best.devices;
@@ -95,7 +95,7 @@ pub fn plan(measured: &[Measured], machine: &Machine) -> Option<DevicePlan> {
             / cores_per_device
     });
     assumptions.push(format!(
-        "processors are kept at most {:.0} % busy; the run kept {:.2} of {} busy with {:.0} devices",
+        "processors are at most {:.0} % busy; the run kept {:.2} of {} busy with {:.0} devices",
         BUSY_LIMIT * 100.0,
         best.cores_busy,
         best.cores_given,
@@ -107,14 +107,14 @@ pub fn plan(measured: &[Measured], machine: &Machine) -> Option<DevicePlan> {
     let by_memory = bytes_per_device.map(|each| free / each);
     match bytes_per_device {
         Some(each) => assumptions.push(format!(
-            "memory grows by {} a device above {} at the start, as it did up to {:.0} devices; the kernel's socket buffers are not in it",
+            "memory grows by {} per device above {} at the start, as it did up to {:.0} devices; kernel socket buffers are not included",
             format_bytes(each as u64),
             format_bytes(best.base_bytes),
             best.devices
         )),
-        None => assumptions.push("the devices left no trace in the target's memory, so that memory sets no bound here".into()),
+        None => assumptions.push("the target's memory did not grow with the devices, so memory sets no limit here".into()),
     }
-    assumptions.push("each device behaves as in the run: the same requests, think time, and number of requests a connection".into());
+    assumptions.push("each device behaves as in the run: the same requests, think time, and number of requests per connection".into());
     let devices = [by_cpu, by_memory].into_iter().flatten().min_by(f64::total_cmp);
     Some(DevicePlan {
         target: best.target.clone(),
@@ -154,12 +154,12 @@ fn usable_cores(
             "{cores} processors do {:.2} times the work of one by the scalability fit over {} numbers of processors{}",
             usl.throughput_at(at) / usl.throughput_at(1.0),
             points.len(),
-            if at < cores { format!("; beyond {peak:.0} more of them bring nothing") } else { String::new() }
+            if at < cores { format!("; beyond {peak:.0}, more processors bring nothing") } else { String::new() }
         ));
         return usl.throughput_at(at) / usl.throughput_at(1.0);
     }
     assumptions.push(format!(
-        "only the {} processor(s) of the run are counted: whether the target uses {cores} as well is not known; runs on three different numbers of processors would tell (if it scaled linearly: {:.0} devices by processor time)",
+        "the plan uses only as many processors as the run ({}), because it is not known whether the target can use {cores}; runs on three different numbers of processors would show it (if it scaled linearly: {:.0} devices by CPU time)",
         best.cores_given,
         cores * BUSY_LIMIT * best.devices / best.cores_busy
     ));

@@ -1,5 +1,5 @@
-//! What the points measured so far say of the next one, and how wrong that turned out: a check on
-//! the model and on the measurement.
+//! Predicts each point of a sweep from the points before it, and gives the error. This checks the
+//! model and the measurement.
 use serde::{Deserialize, Serialize};
 
 use crate::usl::{Point, fit, fit_amdahl, fit_linear};
@@ -16,7 +16,7 @@ pub enum Law {
     Usl,
 }
 
-/// What is expected of a point that has not been measured.
+/// The prediction for a point that has not been measured.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
     /// Users.
@@ -29,20 +29,20 @@ pub struct Prediction {
     pub law: Law,
 }
 
-/// A point with what was predicted of it.
+/// A point with its prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Foretold {
     /// What was measured.
     pub measured: Point,
-    /// What the points before it had said; `None` for the first.
+    /// The prediction from the points before it; `None` for the first.
     pub prediction: Option<Prediction>,
     /// `predicted / measured - 1` of the throughput.
     pub throughput_error: Option<f64>,
-    /// The same of the mean response time that `N = X R` makes of the measured throughput.
+    /// The same for the mean response time, computed from the measured throughput by `N = X R`.
     pub response_time_error: Option<f64>,
 }
 
-/// What the points measured `so_far` say of `n` users; `None` without a point.
+/// The prediction for `n` users from the points measured `so_far`; `None` without a point.
 #[must_use]
 pub fn predict(so_far: &[Point], n: f64) -> Option<Prediction> {
     let found = fit(so_far).map(|usl| (usl, Law::Usl));
@@ -57,7 +57,7 @@ pub fn predict(so_far: &[Point], n: f64) -> Option<Prediction> {
     })
 }
 
-/// Every point, in the order measured, with what the points before it had said.
+/// Every point, in the order measured, with the prediction from the points before it.
 #[must_use]
 pub fn foretell(points: &[Point]) -> Vec<Foretold> {
     let one = |(i, measured): (usize, &Point)| {

@@ -2,7 +2,7 @@
 
 /// The quantile `q` (0 to 1) of the samples, interpolated linearly between the two nearest order
 /// statistics (Hyndman and Fan 1996, type 7: the default of NumPy and R); `None` without samples or
-/// if one is no number.
+/// if one is not a number.
 #[must_use]
 pub fn quantile(samples: &[f64], q: f64) -> Option<f64> {
     let mut sorted = samples.to_vec();
@@ -29,7 +29,7 @@ pub fn variance(samples: &[f64]) -> Option<f64> {
     (n > 1).then(|| samples.iter().map(|x| (x - centre).powi(2)).sum::<f64>() / (n - 1) as f64)
 }
 
-/// As [`quantile`], but sorts the samples where they are.
+/// As [`quantile`], but sorts the samples in place.
 pub(crate) fn quantile_in_place(samples: &mut [f64], q: f64) -> Option<f64> {
     if samples.is_empty() || samples.iter().any(|x| x.is_nan()) || !(0.0..=1.0).contains(&q) {
         return None;

@@ -6,7 +6,7 @@ use crate::bootstrap::Sample;
 use crate::quantile::median;
 use crate::ratio::ratio;
 
-/// Which way is up.
+/// Whether a higher or a lower figure is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
     /// More is better.
@@ -15,7 +15,7 @@ pub enum Better {
     Less,
 }
 
-/// What a target enters a ranking with.
+/// A target in a ranking.
 #[derive(Debug, Clone)]
 pub struct Contender<'a> {
     /// Its trials' figures.
@@ -24,14 +24,14 @@ pub struct Contender<'a> {
     pub verdict: Verdict,
 }
 
-/// The rank of each contender from 1 on, in the order given; `None` for what is INVALID, has no
-/// figure, or has one whose scatter cannot be known: a single short trial tells an order, but not a
-/// rank. Where the best has such a figure nobody is ranked.
+/// The rank of each contender from 1 on, in the given order. `None` if it is INVALID, has no
+/// figure, or has one whose variation is unknown: a single short trial gives an order, but not a
+/// rank. If the best has such a figure, nobody is ranked.
 ///
 /// Sorted by median, best first. Each contender is compared with the best of the current rank: it
-/// shares that rank if the 95 % interval of the ratio covers 1; otherwise it opens the rank of its
-/// place (1, 1, 3). Comparing with the best of the rank, and not with the neighbour, keeps a long
-/// row of small steps from sharing one rank.
+/// shares that rank if the 95 % interval of the ratio covers 1; otherwise it starts the rank of its
+/// place (1, 1, 3). Because each is compared with the best of the rank and not with its neighbour,
+/// a long row of small steps does not share one rank.
 pub fn ranks<R: Rng + ?Sized>(
     contenders: &[Contender],
     better: Better,
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(
             rank(&[(around(10.0), Verdict::Valid), single(1_000.0)]),
             [None, None],
-            "nobody is second to what is not known"
+            "nobody can be second to an unknown figure"
         );
         assert_eq!(
             rank(&[(around(1_000.0), Verdict::Valid), single(10.0), (around(5.0), Verdict::Valid)]),

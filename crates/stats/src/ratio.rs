@@ -24,7 +24,7 @@ impl Ratio {
 }
 
 /// The ratio of the medians of `first` and `second`, whose trials are drawn independently of each
-/// other; `None` where either's scatter cannot be known (see [`crate::interval::median_interval`]).
+/// other; `None` if the variation of either is unknown (see [`crate::interval::median_interval`]).
 pub fn ratio<R: Rng + ?Sized>(first: &[Sample], second: &[Sample], rng: &mut R) -> Option<Ratio> {
     ratio_of(first, second, RESAMPLES, rng)
 }

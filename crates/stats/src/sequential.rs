@@ -2,14 +2,14 @@
 use crate::bootstrap::Basis;
 use crate::interval::Interval;
 
-/// Fewest repetitions before measuring may end early: what differs from start to start must have
-/// been seen.
+/// Fewest repetitions before measuring may end early. Differences from start to start must have had
+/// a chance to show.
 pub const FEWEST_REPETITIONS: u32 = 3;
 
-/// Whether the interval around `median` is narrower than `precision`, a fraction of the median, so
-/// that no more repetitions are needed.
+/// Whether the interval around `median` is narrower than `precision`, a fraction of the median.
+/// Then no more repetitions are needed.
 ///
-/// An interval from one trial's windows never suffices.
+/// An interval from the windows of one trial is never enough.
 #[must_use]
 pub fn is_precise_enough(
     median: f64,

@@ -3,38 +3,38 @@ use pippin_model::load_result::{LoadResult, Window};
 
 use crate::trend::{Trend, trend};
 
-/// Fewest windows from which the end of the warm-up is told.
+/// Fewest windows that can end the warm-up.
 const FEWEST_TO_SETTLE: usize = 5;
-/// Most windows that are looked at: what was long ago says nothing of now.
+/// Most windows that are used. Older ones say nothing about the present.
 const MOST_TO_SETTLE: usize = 30;
-/// A change over the stretch that is too small to matter, significant or not.
+/// A change over the windows that is too small to matter, significant or not.
 const NEGLIGIBLE: f64 = 0.03;
-/// A change over the stretch that is never called settled, however noisy.
+/// A change over the windows that never counts as settled, however noisy they are.
 const NEVER_SETTLED: f64 = 0.10;
 /// Standard deviations beyond which a trend is significant at 5 %.
 const SIGNIFICANT: f64 = 1.96;
 
-/// Fewest windows from which a trial's steadiness is told.
+/// Fewest windows that can show whether a trial is steady.
 const FEWEST_FOR_TREND: usize = 8;
-/// A trial whose throughput moved less than this from its start to its end counts as steady.
+/// A trial whose throughput changed by less than this from start to end counts as steady.
 const TREND_LIMIT: f64 = 0.05;
-/// Standard deviations beyond which a trend is significant at 1 %: many trials are tested, and a
-/// false alarm costs trust.
+/// Standard deviations beyond which a trend is significant at 1 %: many trials are tested, and
+/// false alarms cost trust.
 const HIGHLY_SIGNIFICANT: f64 = 2.576;
 
 /// Whether the means of the windows so far (requests per second, oldest first) have stopped
 /// trending, so that the warm-up can end.
 ///
 /// Looks at the newer half of the windows, at least 5 and at most 30. They are settled if the
-/// change along Theil and Sen's line is below 3 %, or if it is below 10 % and Mann and Kendall's
-/// test finds no trend at 5 %. Both are built on ranks and medians, so that one stalled window
-/// decides nothing. Below 5 windows, and while nothing is answered, the answer is no. Where most
-/// windows are empty, because answers come in bursts as behind a slow upstream, windows are joined
-/// in pairs until they are not.
+/// change along the Theil-Sen line is below 3 %, or if it is below 10 % and the Mann-Kendall test
+/// finds no trend at 5 %. Both use ranks and medians, so a single stalled window has no effect.
+/// With fewer than 5 windows, or without answers, they are not settled. If most windows are empty,
+/// because answers come in bursts as behind a slow upstream, windows are joined in pairs until most
+/// are not.
 #[must_use]
 pub fn has_settled(per_window: &[f64]) -> bool {
     if is_mostly_empty(per_window) && per_window.len() >= 2 * FEWEST_TO_SETTLE {
-        // From the newest backwards, so that an odd one out is the oldest.
+        // From the newest backwards, so if one is left over, it is the oldest.
         let pairs: Vec<f64> =
             per_window.rchunks_exact(2).rev().map(|pair| (pair[0] + pair[1]) / 2.0).collect();
         return has_settled(&pairs);
@@ -74,8 +74,7 @@ pub fn can_tell(per_window: &[f64]) -> bool {
 }
 
 /// A figure per second of each full window of the measured part, oldest first. Windows shorter than
-/// half of the longest, as the last one may be, are left out: their figures scatter more than the
-/// others'.
+/// half of the longest, as the last one may be, are left out, because their figures vary more.
 #[must_use]
 pub fn measured_rates(load: &LoadResult, count: impl Fn(&Window) -> u64) -> Vec<f64> {
     measured_windows(load)
@@ -83,12 +82,11 @@ pub fn measured_rates(load: &LoadResult, count: impl Fn(&Window) -> u64) -> Vec<
         .collect()
 }
 
-/// Answers per second by when they came, whichever stretch their requests belong to; `None` without
-/// a full window.
+/// Answers per second by when they came, whichever part of the load their requests belong to;
+/// `None` without a full window.
 ///
-/// The headline counts the requests of the measured part only, of which those under way at its end
-/// are missing. Where an answer takes a sixth of the measured part, that is a sixth of the
-/// throughput.
+/// The headline counts only the requests of the measured part, without those in progress at its
+/// end. If an answer takes a sixth of the measured part, a sixth of the throughput is missing.
 #[must_use]
 pub fn arriving_per_s(load: &LoadResult) -> Option<f64> {
     let (count, ns) = measured_windows(load)
@@ -96,8 +94,8 @@ pub fn arriving_per_s(load: &LoadResult) -> Option<f64> {
     (ns > 0).then(|| count as f64 * 1e9 / ns as f64)
 }
 
-/// Answers that came in the measured part, whichever stretch their requests belong to, as bytes are
-/// counted; where there are no windows, those of the headline.
+/// Answers that came in the measured part, whichever part of the load their requests belong to.
+/// Bytes are counted in the same way. Without windows, the answers of the headline.
 #[must_use]
 pub fn arrived(load: &LoadResult) -> u64 {
     let length = i64::try_from(load.measured.duration_ns).unwrap_or(i64::MAX);
@@ -154,7 +152,7 @@ mod tests {
 
     #[test]
     fn bursts_settle_and_a_late_first_answer_does_not() {
-        // 100 users in step behind an upstream of 500 ms, seen in windows of 200 ms.
+        // 100 users in step behind an upstream of 500 ms, in windows of 200 ms.
         let bursts: Vec<f64> =
             (0..40).map(|window| if (window * 2) % 5 < 2 { 500.0 } else { 0.0 }).collect();
         let first = (1..40).find(|n| has_settled(&bursts[..*n])).unwrap();

@@ -1,4 +1,4 @@
-//! All trials of one target at one step, in the figures that tables show.
+//! Sums up all trials of one target at one step in the figures that tables show.
 use pippin_model::caveat::{Caveat, Verdict};
 use pippin_model::load_result::{ErrorKind, LoadResult, Measured, Spans, StatusCounts, Window};
 use pippin_model::target::TargetId;
@@ -26,12 +26,13 @@ pub struct Figure {
     pub best: f64,
     /// The worst repetition (the lowest figure).
     pub worst: f64,
-    /// The 95 % interval of the median, where it can be known.
+    /// The 95 % interval of the median, if it is known.
     pub interval: Option<Interval>,
 }
 
 impl Figure {
-    /// The best and the worst the right way round; figures come with the highest as the best.
+    /// Puts best and worst in the right order for times. Other figures have the highest as the
+    /// best.
     const fn with_best(self, better: Better) -> Self {
         match better {
             Better::More => self,
@@ -40,7 +41,7 @@ impl Figure {
     }
 }
 
-/// What all trials of one target at one step came to.
+/// The summary of all trials of one target at one step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TargetSummary {
     /// The target.
@@ -51,19 +52,19 @@ pub struct TargetSummary {
     pub trials: u32,
     /// Trials that have a result.
     pub measured: u32,
-    /// Why the first trial that failed did.
+    /// The failure of the first trial that failed.
     pub failure: Option<Failure>,
     /// The repetitions that failed, counted from 1.
     pub failed_repetitions: Vec<u32>,
-    /// The repetitions that are INVALID by themselves, counted from 1; each of them makes the whole
-    /// INVALID.
+    /// The repetitions that are INVALID on their own, counted from 1. Each of them makes the whole
+    /// summary INVALID.
     pub invalid_repetitions: Vec<u32>,
     /// Complete and right answers per second.
     pub goodput_per_s: Option<Figure>,
     /// Complete answers per second.
     pub throughput_per_s: Option<Figure>,
-    /// The median of the response time, as a figure over repetitions, nanoseconds; here the best is
-    /// the highest, too.
+    /// The median of the response time, as a figure over repetitions, in nanoseconds. Here too,
+    /// "best" is the highest.
     pub response_p50_ns: Option<Figure>,
     /// The 99th percentile of the response time, likewise.
     pub response_p99_ns: Option<Figure>,
@@ -73,29 +74,30 @@ pub struct TargetSummary {
     pub status: StatusCounts,
     /// Errors by kind, all trials together.
     pub errors: BTreeMap<ErrorKind, u64>,
-    /// Errors as a fraction of what was tried, all trials together.
+    /// Errors as a fraction of the requests tried, all trials together.
     pub error_fraction: Option<f64>,
     /// Cores kept busy by role, median over trials.
     pub cores: BTreeMap<Role, f64>,
     /// CPU-seconds per million complete answers by role, median over trials.
     pub cpu_seconds_per_million: BTreeMap<Role, f64>,
-    /// The target's resident set at its highest, median over trials, bytes.
+    /// The target's highest resident set, median over trials, bytes.
     pub rss_max_bytes: Option<f64>,
-    /// The target's proportional set at its highest, median over trials, bytes.
+    /// The target's highest proportional set, median over trials, bytes.
     pub pss_max_bytes: Option<f64>,
-    /// The target's threads at the most, median over trials.
+    /// The target's highest number of threads, median over trials.
     pub threads: Option<f64>,
     /// Time from start to the first answer, median over trials, nanoseconds.
     pub start_up_ns: Option<f64>,
     /// The caveats of all trials and of the run, each name once with its gravest and newest
     /// evidence, the gravest first.
     pub caveats: Vec<CountedCaveat>,
-    /// What follows from them.
+    /// The verdict that follows from them.
     pub verdict: Verdict,
-    /// By what it is ranked.
+    /// The kind of figure that ranks it.
     pub ranked_by: RankedBy,
-    /// The figure by which it is ranked; of times, the best is the lowest. `None` where it is not
-    /// known: a response time that more requests than the quantile leaves out did not keep at all.
+    /// The figure by which it is ranked. For times, the best is the lowest. `None` if it is
+    /// unknown, for example if too many requests were not answered at all for the quantile to
+    /// exist.
     pub ranked: Option<Figure>,
     /// The rank among the summaries of the same step, from 1 on; `None` if INVALID or without the
     /// figure.
@@ -108,9 +110,9 @@ pub struct CountedCaveat {
     /// The caveat.
     #[serde(flatten)]
     pub caveat: Caveat,
-    /// In how many trials it was found; 0 if it follows from several together.
+    /// In how many trials it was found; 0 if it follows from several trials together.
     pub trials: u32,
-    /// In which repetitions, counted from 1; none if it follows from several together.
+    /// In which repetitions, counted from 1; empty if it follows from several trials together.
     #[serde(default)]
     pub repetitions: Vec<u32>,
 }
@@ -118,9 +120,9 @@ pub struct CountedCaveat {
 /// Summarises every target at every step, in the order in which they first occur, ranked within
 /// each step.
 ///
-/// Figures are taken over all trials that have a result, whatever their verdict: leaving out the
-/// trials one does not believe would make the rest look surer than it is. `run` is what
-/// [`crate::judge::judge_run`] found.
+/// Figures are taken over all trials that have a result, whatever their verdict: leaving out
+/// doubtful trials would make the rest look more certain than it is. `run` is the result of
+/// [`crate::judge::judge_run`].
 pub fn summarise<R: Rng + ?Sized>(
     records: &[TrialRecord],
     run: &RunCaveats,
@@ -236,12 +238,12 @@ fn summarise_one<R: Rng + ?Sized>(
     }
 }
 
-/// The repetitions of the trials that are so, counted from 1.
+/// The repetitions of the trials for which this is true, counted from 1.
 fn which(trials: &[&TrialRecord], is_so: impl Fn(&TrialRecord) -> bool) -> Vec<u32> {
     trials.iter().filter(|record| is_so(record)).map(|record| record.spec.repetition + 1).collect()
 }
 
-/// Whether a trial is INVALID by what is known of it alone.
+/// Whether a trial is INVALID on its own.
 fn is_invalid(record: &TrialRecord) -> bool {
     record.failure.is_some()
         || record.verdict == Verdict::Invalid
@@ -272,8 +274,8 @@ pub(crate) fn goodput(load: &LoadResult) -> Option<Sample> {
     RankedBy::Goodput.sample(load)
 }
 
-/// The figures by which a target is ranked. If a trial with a result does not have it, none has:
-/// what is left would look better than it is.
+/// The figures by which a target is ranked. If one trial with a result does not have the figure,
+/// there is none: the others alone would look better than the target is.
 fn ranked_samples(trials: &[&TrialRecord], by: RankedBy) -> Vec<Sample> {
     loads(trials).map(|load| by.sample(load)).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
@@ -301,7 +303,7 @@ fn figure<R: Rng + ?Sized>(samples: &[Sample], rng: &mut R) -> Option<Figure> {
     Some(Figure { median: median(&values)?, best, worst, interval: median_interval(samples, rng) })
 }
 
-/// Each name once: the gravest, and of those the newest.
+/// Each name once, with the gravest severity and, of those, the newest evidence.
 fn united(trials: &[&TrialRecord], run: &[Caveat]) -> Vec<CountedCaveat> {
     let mut found: Vec<CountedCaveat> = Vec::new();
     let of_trials = trials.iter().flat_map(|record| {
@@ -434,7 +436,7 @@ mod tests {
             late.caveats = judge_trial(&late, &Context::default());
             records.push(late);
         }
-        // Within every limit of the judges, and yet more than 1 % of its requests were not
+        // Within every limit of the judges, although more than 1 % of its requests were not
         // answered.
         let backlog =
             |_| ExampleTrial::open(10_000.0).target("c/c").response_ms(0.5).censored(9_000).build();

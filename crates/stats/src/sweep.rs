@@ -1,5 +1,5 @@
-//! A sweep of one target as a whole: its points, the fitted law, the knee, what was foretold of
-//! each point, the concurrency it shows.
+//! A sweep of one target as a whole: its points, the fitted law, the knee, the prediction of each
+//! point, the inferred concurrency.
 use pippin_model::load_result::Measured;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
@@ -12,20 +12,20 @@ use crate::predict::{Foretold, foretell};
 use crate::quantile::median;
 use crate::usl::{Point, Usl, fit};
 
-/// What a sweep shows of one target.
+/// The result of a sweep for one target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sweep {
     /// The target.
     pub target: TargetId,
     /// Median throughput by number of connections, ascending.
     pub points: Vec<Point>,
-    /// The law through them; `None` below three points.
+    /// The fitted law; `None` with fewer than three points.
     pub usl: Option<Usl>,
-    /// From where on more connections bring little.
+    /// The point beyond which more connections bring little.
     pub knee: Option<Point>,
-    /// Each point with what the points before it had said.
+    /// Each point with the prediction from the points before it.
     pub foretold: Vec<Foretold>,
-    /// How many requests are served at a time, where throughput is flat while the queue grows.
+    /// How many requests are served at a time, if throughput is flat while the queue grows.
     pub served_at_a_time: Option<f64>,
 }
 

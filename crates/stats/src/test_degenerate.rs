@@ -1,5 +1,4 @@
-//! Records in which figures are missing or 0 must neither panic nor bring forth figures that are
-//! none.
+//! Records in which figures are missing or 0 must not cause a panic, NaN or infinite figures.
 use pippin_model::load_result::Measured;
 use pippin_model::trial::TrialRecord;
 use pippin_model::usage::Usage;

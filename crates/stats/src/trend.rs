@@ -1,24 +1,24 @@
-//! Whether a series trends: Theil and Sen's slope with Mann and Kendall's test, both of which a few
-//! outliers do not move.
+//! Whether a series has a trend: Theil-Sen slope and Mann-Kendall test, which are both robust to a
+//! few outliers.
 //!
 //! Sources: Sen, "Estimates of the regression coefficient based on Kendall's tau" (1968); Kendall,
 //! "Rank correlation methods" (1975); the correction of the variance for autocorrelation follows
 //! the idea of Yue and Wang (2004) with a lag of one.
 use crate::quantile::{median, quantile_in_place};
 
-/// How a series moves.
+/// The trend of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
     /// Change over the whole series along the fitted line, as a fraction of the median: 0.1 is a
     /// rise by 10 %.
     pub relative_change: f64,
-    /// Mann and Kendall's statistic in standard deviations: beyond 1.96 the trend is significant at
-    /// 5 %, beyond 2.58 at 1 %.
+    /// The Mann-Kendall statistic in standard deviations. Beyond 1.96 the trend is significant at 5
+    /// %, beyond 2.58 at 1 %.
     pub z: f64,
 }
 
-/// The trend of equally spaced values; `None` below 4 values, where the median is not above 0, or
-/// if one is no finite number.
+/// The trend of equally spaced values; `None` with fewer than 4 values, if the median is not above
+/// 0, or if a value is not finite.
 #[must_use]
 pub fn trend(values: &[f64]) -> Option<Trend> {
     if values.len() < 4 || values.iter().any(|x| !x.is_finite()) {
@@ -65,9 +65,9 @@ fn tie_term(values: &[f64]) -> f64 {
         .sum()
 }
 
-/// By how much positive autocorrelation of the detrended values inflates the variance:
-/// `(1 + r) / (1 - r)`. The estimate of r falls short by about (2 + 4 r) / n after detrending (Kendall 1954);
-/// below 8 values the correction would be larger than what it corrects.
+/// The factor by which positive autocorrelation of the detrended values inflates the variance:
+/// `(1 + r) / (1 - r)`. After detrending, the estimate of r is too low by about (2 + 4 r) / n
+/// (Kendall 1954). With fewer than 8 values, the correction would be larger than what it corrects.
 fn inflation(values: &[f64], slope: f64) -> f64 {
     let n = values.len() as f64;
     let residuals: Vec<f64> =

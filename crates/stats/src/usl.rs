@@ -2,8 +2,8 @@
 //!
 //! Source: N. J. Gunther, "Guerrilla Capacity Planning" (2007), chapter 4; with `lambda` as in B.
 //! Schwartz, "Practical Scalability Analysis with the Universal Scalability Law" (2015). `sigma` is
-//! contention (what must be done one after the other), `kappa` coherency (what each must tell all
-//! others); both are at least 0.
+//! contention (work that must be done one after the other), `kappa` is coherency (communication of
+//! each with all others). Both are at least 0.
 use serde::{Deserialize, Serialize};
 
 use crate::least_squares::{MOST, Residual, minimise, solve_normal};
@@ -23,14 +23,14 @@ pub struct Point {
 pub struct Parameter {
     /// The value.
     pub value: f64,
-    /// Its standard error; `None` where there are no more points than parameters, or the value lies
+    /// Its standard error; `None` if there are no more points than parameters, or if the value is
     /// on its bound of 0.
     pub standard_error: Option<f64>,
 }
 
-/// A law that misses half of the points by more than this fraction does not describe them. A hard
-/// limit, which is not of its form, is missed by less; points that a noisy machine has thrown about
-/// are missed by half and more.
+/// A law that misses half of the points by more than this fraction does not describe them. It
+/// misses a hard limit, which does not have its form, by less. It misses the points of a very noisy
+/// machine by half and more.
 pub const DESCRIBES_WITHIN: f64 = 0.2;
 
 /// A fitted law.
@@ -42,11 +42,11 @@ pub struct Usl {
     pub sigma: Parameter,
     /// Coherency.
     pub kappa: Parameter,
-    /// The part of the throughput's variance that the law explains; `None` where the throughput
-    /// does not vary.
+    /// The share of the throughput's variance that the law explains; `None` if the throughput does
+    /// not vary.
     pub r_squared: Option<f64>,
     /// Users at which throughput is highest, `sqrt((1 - sigma) / kappa)`; `None` if it grows
-    /// without end.
+    /// without limit.
     pub peak_n: Option<f64>,
 }
 
@@ -57,8 +57,7 @@ impl Usl {
         law(self.lambda.value, self.sigma.value, self.kappa.value, n)
     }
 
-    /// By how much the law misses a point, relative to it: the median over all points. `None`
-    /// without points.
+    /// The median over all points of the law's relative error. `None` without points.
     #[must_use]
     pub fn misses(&self, points: &[Point]) -> Option<f64> {
         median(
@@ -69,15 +68,15 @@ impl Usl {
         )
     }
 
-    /// The same where it is more than [`DESCRIBES_WITHIN`], so that the law does not describe these
+    /// The same if it is more than [`DESCRIBES_WITHIN`]: then the law does not describe these
     /// points.
     #[must_use]
     pub fn misses_too_far(&self, points: &[Point]) -> Option<f64> {
         self.misses(points).filter(|miss| *miss > DESCRIBES_WITHIN)
     }
 
-    /// The highest throughput that it approaches: at the peak, or `lambda / sigma` where there is
-    /// none; `None` if it grows without end.
+    /// The highest throughput that the law approaches: at the peak, or `lambda / sigma` if there is
+    /// no peak; `None` if it grows without limit.
     #[must_use]
     pub fn limit_per_s(&self) -> Option<f64> {
         match self.peak_n {
@@ -95,13 +94,13 @@ fn law(lambda: f64, sigma: f64, kappa: f64, n: f64) -> f64 {
 /// Which parameters are free; the others are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Free {
-    /// All three; it takes three points.
+    /// All three. Needs three points.
     All,
-    /// Without coherency (Amdahl's law); it takes two.
+    /// Without coherency (Amdahl's law). Needs two points.
     NoCoherency,
-    /// Without contention; it takes two.
+    /// Without contention. Needs two points.
     NoContention,
-    /// Throughput in proportion to users; it takes one.
+    /// Throughput in proportion to users. Needs one point.
     Linear,
 }
 
@@ -120,22 +119,22 @@ impl Free {
 /// Fits the law with all three parameters; `None` below three points with different numbers of
 /// users, or if a point is not above 0.
 ///
-/// Residuals are relative, `(X - X(N)) / X`, because a throughput scatters in proportion to itself
-/// and a sweep spans decades. Where the best `sigma` or `kappa` would be negative, the best fit on
-/// the bound is taken.
+/// Residuals are relative, `(X - X(N)) / X`, because the variation of a throughput is proportional
+/// to it and a sweep spans decades. If the best `sigma` or `kappa` would be negative, the best fit
+/// on the bound is used.
 #[must_use]
 pub fn fit(points: &[Point]) -> Option<Usl> {
     let choices = [Free::All, Free::NoCoherency, Free::NoContention, Free::Linear];
     best_of(points, &choices, 3)
 }
 
-/// Fits Amdahl's law: as [`fit`] with `kappa` 0; it takes two points.
+/// Fits Amdahl's law: as [`fit`] with `kappa` 0. Needs two points.
 #[must_use]
 pub fn fit_amdahl(points: &[Point]) -> Option<Usl> {
     best_of(points, &[Free::NoCoherency, Free::Linear], 2)
 }
 
-/// Fits a line through the origin; it takes one point.
+/// Fits a line through the origin. Needs one point.
 #[must_use]
 pub fn fit_linear(points: &[Point]) -> Option<Usl> {
     best_of(points, &[Free::Linear], 1)
@@ -289,7 +288,7 @@ mod tests {
             (64.0, 400.0),
         ]);
         assert_eq!(fit(&pool).unwrap().misses_too_far(&pool), None);
-        // rust/axum on a machine of which the hypervisor took up to a third.
+        // rust/axum on a machine from which the hypervisor took up to a third.
         let stolen = of(&[
             (1.0, 15_921.0),
             (2.0, 52_693.0),

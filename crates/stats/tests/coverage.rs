@@ -1,10 +1,9 @@
-//! Whether the 95 % intervals hold the truth in about 95 % of 1,000 simulated runs.
+//! Tests that the 95 % intervals hold the true value in about 95 % of 1,000 simulated runs.
 //!
-//! 200 resamples instead of 1,000 keep this fast without optimisation; they scatter the ends a
-//! little more, which costs coverage, not grants it. Each range below allows for the chance of
-//! 1,000 runs (a standard deviation of 0.7 % at 95 %) and for what the method gives away with few
-//! trials, where no method knows better. `cargo test -p pippin-stats --test coverage --
-//! --nocapture` prints the figures.
+//! 200 resamples instead of 1,000 keep this fast without optimisation. The ends then vary a little
+//! more, which lowers the coverage and does not raise it. Each range below allows for the chance of
+//! 1,000 runs (a standard deviation of 0.7 % at 95 %), and for the coverage that the method loses
+//! with few trials. `cargo test -p pippin-stats --test coverage -- --nocapture` prints the figures.
 #![allow(clippy::print_stdout)] // the figures, for whoever reads a test's output
 use pippin_stats::bootstrap::Sample;
 use pippin_stats::interval::median_interval_of;
@@ -28,7 +27,7 @@ impl Noise {
     }
 }
 
-/// How a simulated run scatters.
+/// The variation of a simulated run.
 #[derive(Clone, Copy)]
 struct Scatter {
     trials: usize,

@@ -1,6 +1,6 @@
-//! Our figures against NumPy, SciPy, kneed and pymannkendall: `scipy_reference.json` holds what
-//! `scipy_reference.py` printed, with its data. How to regenerate it is told at the head of that
-//! script.
+//! Compares our figures with NumPy, SciPy, kneed and pymannkendall. `scipy_reference.json` holds
+//! the output of `scipy_reference.py` with its data. The head of that script says how to regenerate
+//! it.
 #![allow(clippy::unwrap_used)] // the whole file is a test, its helpers too
 use pippin_stats::bootstrap::Sample;
 use pippin_stats::interval::{Interval, median_interval_of};
@@ -66,8 +66,8 @@ fn fits_equal_scipy_s() {
             .zip(numbers(&case["parameters"]))
             .zip(numbers(&case["standard_errors"]))
         {
-            // The curve is flat near its minimum, so that both stop within a thousandth of a
-            // standard error.
+            // The curve is flat near its minimum, so both stop within a thousandth of a standard
+            // error.
             assert!((got.value - want).abs() < 0.001 * error, "{got:?} for {want} +- {error}");
             near(got.standard_error.unwrap(), error, 0.001);
         }

@@ -19,14 +19,14 @@ use crate::usage::{HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
 const FROM_NS: u64 = 100 * SECOND;
 const WARM_UP_NS: u64 = 2 * SECOND;
 
-/// Builds a [`TrialRecord`] whose figures agree with each other.
+/// Builds a [`TrialRecord`] with consistent figures.
 pub struct ExampleTrial {
     target: String,
     profile: Profile,
     step: Option<Step>,
     seconds: u64,
     connections: u64,
-    /// `None`: what Little's law asks for.
+    /// `None`: the value that Little's law requires.
     response_ms: Option<f64>,
     /// How far response times spread; `None`: evenly between 80 and 120 %.
     spread: Option<f64>,
@@ -88,7 +88,7 @@ impl ExampleTrial {
         Self { profile, step: Some(Step::Rate { per_s: rate_per_s }), ..Self::open(rate_per_s) }
     }
 
-    /// Devices that ask once a second, of which 100 ms are the answer's.
+    /// Devices that send one request per second, with answers of 100 ms.
     pub fn devices(count: u32) -> Self {
         let think = Spread { mean_ns: 900_000_000, jitter: 0.05 };
         let profile = Profile::devices(count, 100, think, [5 * SECOND, 30 * SECOND, 5 * SECOND]);

@@ -1,12 +1,12 @@
-//! TCP's congestion control, which on loopback has nothing to control.
+//! TCP's congestion control, which has no use on loopback.
 use super::demand::Demand;
 use super::finding::{Finding, Severity};
 use super::host::Host;
 
 const CONTROL: &str = "net.ipv4.tcp_congestion_control";
 
-/// Algorithms that send no faster than they believe the path to be (pacing) delay packets on
-/// loopback too.
+/// Algorithms that limit the sending rate to that of the path (pacing) delay packets on loopback
+/// too.
 #[must_use]
 pub fn control(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "congestion_control";
@@ -15,7 +15,7 @@ pub fn control(host: &Host, demands: &[Demand]) -> Option<Finding> {
         return Some(Finding::unseen(
             id,
             CONTROL,
-            "all plans: an algorithm that paces packets would go unseen",
+            "all plans: an algorithm that paces packets would not be noticed",
         ));
     };
     let what = format!("congestion control: {control}");

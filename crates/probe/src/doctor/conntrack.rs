@@ -1,4 +1,4 @@
-//! Connection tracking: where a firewall has it loaded, every connection, on loopback too, takes an
+//! Connection tracking: if a firewall has loaded it, every connection, also on loopback, takes an
 //! entry in a table of fixed size.
 use super::demand::Demand;
 use super::figures::grouped;
@@ -10,8 +10,8 @@ const MAX: &str = "net.netfilter.nf_conntrack_max";
 /// default).
 const TIME_WAIT_S: f64 = 120.0;
 
-/// Free entries against the connections that are open or were closed a moment ago. `None` where
-/// connection tracking is not loaded.
+/// Compares the free entries with the connections that are open or were closed a moment ago. `None`
+/// if connection tracking is not loaded.
 #[must_use]
 pub fn entries(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "conntrack";

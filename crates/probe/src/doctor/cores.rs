@@ -1,4 +1,4 @@
-//! Processors: whether generator and target get in each other's way.
+//! Processors: whether generator and target disturb each other.
 use pippin_model::cpus::CpuSet;
 
 use super::demand::{Demand, DemandCpus};
@@ -23,7 +23,7 @@ pub fn count(host: &Host, demands: &[Demand]) -> Option<Finding> {
     if cpus.len() > 1 {
         return Some(Finding::fine(id, what));
     }
-    let effect = "all plans: the generator takes time from the target it measures, and both look slow; trials become SUSPECT";
+    let effect = "all plans: the generator takes CPU time from the target, and both look slow; trials become SUSPECT";
     Some(Finding::new(id, Severity::Warning, what, effect).with_command(
         "taskset -cp $$   # shows what is allowed; use a machine with 2 cores or more",
         None,
@@ -43,7 +43,7 @@ pub fn siblings(host: &Host, demands: &[Demand]) -> Option<Finding> {
         ));
     };
     if !smt {
-        return Some(Finding::fine(id, "no two processors share a core: 1 thread a core"));
+        return Some(Finding::fine(id, "no two processors share a core: 1 thread per core"));
     }
     let pairs = |demand: &Demand| {
         let (target, generator) =
@@ -56,13 +56,13 @@ pub fn siblings(host: &Host, demands: &[Demand]) -> Option<Finding> {
             .map(|(target, generator)| format!("{target} and {generator}"))
             .collect();
         Some(format!(
-            "{}: target and generator share a core (processors {}), so that each slows the other down",
+            "{}: target and generator share a core (processors {}) and slow each other down",
             demand.plan,
             pairs.join(", ")
         ))
     });
     let what = format!(
-        "two threads a core: {} processors on {} cores",
+        "two threads per core: {} processors on {} cores",
         host.fingerprint.cpus,
         host.fingerprint.cores.map_or("unknown".into(), |n| n.to_string())
     );
@@ -71,14 +71,14 @@ pub fn siblings(host: &Host, demands: &[Demand]) -> Option<Finding> {
             id,
             Severity::Ok,
             what,
-            "target and generator have cores of their own in these plans",
+            "target and generator have their own cores in these plans",
         ));
     };
     let control = "/sys/devices/system/cpu/smt/control";
     let finding = Finding::new(id, Severity::Warning, what, effect);
     let finding = finding.with_command("lscpu -e=CPU,CORE,SOCKET   # then give each role whole cores in the plan: [cpus] target = ..., generator = ...", None);
     Some(finding.with_command(
-        format!("echo off | sudo tee {control}   # or one thread a core"),
+        format!("echo off | sudo tee {control}   # or one thread per core"),
         Some(format!("echo on | sudo tee {control}")),
     ))
 }
@@ -98,13 +98,12 @@ pub fn shared(host: &Host, demands: &[Demand]) -> Option<Finding> {
     placed.first()?;
     let effect = concerned(placed.iter().copied(), |demand: &Demand| {
         let (target, generator) = sets(demand);
-        target.overlaps(&generator).then(|| format!("{}: generator ({generator}) takes time from the target ({target}); trials earn a caveat", demand.plan))
+        target.overlaps(&generator).then(|| format!("{}: the generator ({generator}) takes CPU time from the target ({target}); trials get a caveat", demand.plan))
     });
     if let Some(effect) = effect {
-        let what =
-            format!("target and generator use the same ones of {} processors", allowed.len());
+        let what = format!("target and generator share processors ({} allowed)", allowed.len());
         let finding = Finding::new(id, Severity::Warning, what, effect);
-        return Some(finding.with_command("set [cpus] target and generator in the plan to sets without overlap, or take out `share = true`", None));
+        return Some(finding.with_command("set [cpus] target and generator in the plan to sets without overlap, or remove `share = true`", None));
     }
     let one_cache = |demand: &&&Demand| {
         let (target, generator) = sets(demand);
@@ -114,14 +113,14 @@ pub fn shared(host: &Host, demands: &[Demand]) -> Option<Finding> {
     Some(match cache {
         Some(demand) => {
             let what = format!(
-                "target and generator have processors of their own and one last-level cache ({})",
+                "target and generator have their own processors and share one last-level cache ({})",
                 demand.plan
             );
             Finding::new(
                 id,
                 Severity::Ok,
                 what,
-                "usual on one socket: a busy generator costs the target some cache, alike for all targets",
+                "normal on one socket: a busy generator costs the target some cache, the same for all targets",
             )
         }
         None => Finding::fine(
@@ -131,8 +130,8 @@ pub fn shared(host: &Host, demands: &[Demand]) -> Option<Finding> {
     })
 }
 
-/// A control group's CPU limit: beyond it everything stands still until the next period, 100 ms as
-/// a rule.
+/// A control group's CPU limit: beyond it, all processes stop until the next period, usually 100
+/// ms.
 #[must_use]
 pub fn cgroup(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "cgroup_cpu";
@@ -145,7 +144,7 @@ pub fn cgroup(host: &Host, demands: &[Demand]) -> Option<Finding> {
     if limit >= cpus as f64 {
         return Some(Finding::fine(id, what));
     }
-    let effect = "all plans: once target, services and generator together use more, all stand still for tens of milliseconds at a time, which shows as a tail";
+    let effect = "all plans: if target, services and generator together use more, all stop for tens of milliseconds at a time; this shows in the slowest answers";
     let finding = Finding::new(id, Severity::Warning, what, effect);
     Some(finding.with_command("give the container or service all its processors: docker update --cpus N NAME; systemctl set-property NAME CPUQuota=", None))
 }

@@ -1,17 +1,16 @@
-//! What a plan asks of a host.
+//! What a plan needs from a host.
 use pippin_model::cpus::CpuSet;
 use serde::{Deserialize, Serialize};
 
-/// What a plan asks of a host at the most; made from a resolved plan. Target and generator are on
-/// this host and talk over loopback.
+/// The most that a plan needs from a host, computed from a resolved plan. Target and generator are
+/// on this host and use loopback.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Demand {
     /// The plan.
     pub plan: String,
     /// Connections that are open at the same time.
     pub connections: u64,
-    /// How many of them are opened at one instant; all in a closed loop, fewer when they are ramped
-    /// up.
+    /// How many of them are opened at the same instant: all in a closed loop, fewer in a ramp.
     pub opened_at_once: u64,
     /// Source addresses over which the generator spreads its connections.
     pub source_addresses: u64,
@@ -23,15 +22,15 @@ pub struct Demand {
     /// Requests after which a connection is closed and another opened; `None` if connections are
     /// kept.
     pub requests_per_connection: Option<u64>,
-    /// Requests per second, where the plan sets them.
+    /// Requests per second, if the plan sets them.
     pub rate_per_s: Option<f64>,
-    /// Length of the measured part, nanoseconds, where the plan sets it.
+    /// Length of the measured part in nanoseconds, if the plan sets it.
     pub duration_ns: Option<u64>,
     /// Which processors each role has.
     pub cpus: DemandCpus,
 }
 
-/// Which processors each role has; `None` is all that are allowed.
+/// Which processors each role has; `None` means all allowed ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DemandCpus {
     /// The target's.
@@ -41,8 +40,8 @@ pub struct DemandCpus {
 }
 
 impl Demand {
-    /// A plan of so many kept connections, all opened at once from one address by one process to
-    /// one process.
+    /// A plan with this many keep-alive connections, all opened at once from one address by one
+    /// process to one process.
     #[must_use]
     pub fn new(plan: impl Into<String>, connections: u64) -> Self {
         Self {
@@ -65,7 +64,7 @@ impl Demand {
         self.connections.div_ceil(self.source_addresses.max(1))
     }
 
-    /// New connections per second, where the plan sets the rate of requests; 0 if connections are
+    /// New connections per second, if the plan sets the rate of requests; 0 if connections are
     /// kept.
     #[must_use]
     pub fn new_connections_per_s(&self) -> Option<f64> {

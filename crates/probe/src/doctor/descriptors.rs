@@ -4,17 +4,17 @@ use super::figures::grouped;
 use super::finding::{Finding, Severity, concerned};
 use super::host::Host;
 
-/// Descriptors that a process needs beside its connections: libraries, logs, listeners, epoll and
+/// Descriptors that a process needs besides its connections: libraries, logs, listeners, epoll and
 /// io_uring instances, a database pool.
 const RESERVE: u64 = 256;
 
-/// The generator's limit against the connections of one of its descriptor tables.
+/// Compares the generator's limit with the connections of one of its descriptor tables.
 #[must_use]
 pub fn generator(host: &Host, demands: &[Demand]) -> Option<Finding> {
     limit(host, demands, "descriptors_generator", "the generator", |demand| demand.generator_tables)
 }
 
-/// The limit that the target inherits against the connections of one of its processes.
+/// Compares the limit that the target inherits with the connections of one of its processes.
 #[must_use]
 pub fn server(host: &Host, demands: &[Demand]) -> Option<Finding> {
     limit(host, demands, "descriptors_server", "the target (which inherits it)", |demand| {
@@ -90,14 +90,14 @@ fn limit(
         Some(undo),
     );
     let lasting = format!(
-        "echo '* - nofile {need}' | sudo tee /etc/security/limits.d/90-pippin.conf   # for good, from the next login on"
+        "echo '* - nofile {need}' | sudo tee /etc/security/limits.d/90-pippin.conf   # permanent, from the next login on"
     );
     Some(
         finding.with_command(lasting, Some("sudo rm /etc/security/limits.d/90-pippin.conf".into())),
     )
 }
 
-/// The limit of the whole system (`fs.file-max`) against both ends of all connections.
+/// Compares the limit of the whole system (`fs.file-max`) with both ends of all connections.
 #[must_use]
 pub fn system(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "descriptors_system";

@@ -1,4 +1,4 @@
-//! Figures as people read them.
+//! Formats figures for people.
 
 /// 100000 as `100,000`.
 #[must_use]

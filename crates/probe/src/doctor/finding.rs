@@ -5,17 +5,17 @@ use super::fix::{Fix, Setting};
 use super::host::Host;
 use crate::sysctl::file_of;
 
-/// How much a finding weighs.
+/// How serious a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Looked at and fine.
+    /// Checked and fine.
     Ok,
     /// Worth knowing, or not visible here.
     Note,
     /// Figures may mislead; trials may become SUSPECT.
     Warning,
-    /// A plan cannot do what it asks for; its trials would be INVALID.
+    /// A plan cannot work as written; its trials would be INVALID.
     Problem,
 }
 
@@ -24,23 +24,23 @@ pub enum Severity {
 pub struct Finding {
     /// A stable name: `local_ports`.
     pub id: String,
-    /// How much it weighs.
+    /// How serious it is.
     pub severity: Severity,
-    /// What was seen, in figures.
+    /// What was found, in figures.
     pub what: String,
-    /// What it does to which plans.
+    /// Which plans it affects, and how.
     pub effect: String,
-    /// Exact commands that mend it, for this boot unless they say otherwise.
+    /// Exact commands that fix it, until the next boot unless they say otherwise.
     pub commands: Vec<String>,
     /// Exact commands that undo them.
     pub undo: Vec<String>,
-    /// The change that [`super::fix::apply`] would make; `None` if it takes a decision or more than
+    /// The change that [`super::fix::apply`] would make; `None` if it needs a decision or more than
     /// a setting.
     pub fixable: Option<Fix>,
 }
 
 impl Finding {
-    /// A finding with nothing to do about it.
+    /// A finding that needs no action.
     #[must_use]
     pub fn new(
         id: &str,
@@ -59,13 +59,13 @@ impl Finding {
         }
     }
 
-    /// A matter that is fine.
+    /// A check that found nothing wrong.
     #[must_use]
     pub fn fine(id: &str, what: impl Into<String>) -> Self {
         Self::new(id, Severity::Ok, what, "enough for these plans")
     }
 
-    /// A matter that cannot be seen on this host.
+    /// A check whose subject is not visible on this host.
     #[must_use]
     pub fn unseen(id: &str, what: &str, effect: &str) -> Self {
         Self::new(id, Severity::Note, format!("{what} is not visible here"), effect)
@@ -79,7 +79,7 @@ impl Finding {
         self
     }
 
-    /// Adds a kernel setting to be changed, which [`super::fix::apply`] can do.
+    /// Adds a kernel setting that [`super::fix::apply`] can change.
     #[must_use]
     pub fn with_sysctl(mut self, host: &Host, name: &str, value: impl Into<String>) -> Self {
         let value = value.into();
@@ -91,7 +91,7 @@ impl Finding {
     }
 }
 
-/// `plan: what; plan: what` of those that are concerned; `None` if none is.
+/// `plan: what; plan: what` for the plans that are affected; `None` if none is.
 pub(super) fn concerned<'a, D: 'a>(
     demands: impl IntoIterator<Item = &'a D>,
     effect: impl Fn(&D) -> Option<String>,

@@ -1,4 +1,4 @@
-//! Changing settings for this boot, and back.
+//! Changes settings until the next boot, and restores them.
 use serde::{Deserialize, Serialize};
 use std::io;
 
@@ -14,31 +14,31 @@ pub struct Setting {
     pub value: String,
 }
 
-/// Settings that mend a finding until the next boot.
+/// Settings that fix a finding until the next boot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
     /// Written in this order.
     pub settings: Vec<Setting>,
 }
 
-/// What was there before; [`Undo::revert`] puts it back.
+/// The earlier values; [`Undo::revert`] restores them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[must_use = "tells how to undo what was done"]
+#[must_use = "says how to undo the changes"]
 pub struct Undo {
     /// Written in this order.
     pub settings: Vec<Setting>,
 }
 
-/// Why a fix was not made. What had been written before is put back.
+/// Why a fix was not made. Settings already written are restored.
 #[derive(Debug, thiserror::Error)]
 pub enum FixError {
-    /// The finding has no fix that is only a setting.
-    #[error("`{id}` cannot be mended by a setting; its commands are for you to decide on")]
+    /// The finding cannot be fixed by a setting alone.
+    #[error("`{id}` cannot be fixed by a setting alone; decide on its commands yourself")]
     NotFixable {
         /// The finding.
         id: String,
     },
-    /// The file could not be read, so that it could not be put back either.
+    /// The file could not be read, so it could not be restored either.
     #[error("cannot read /{file}, so nothing was changed")]
     Unreadable {
         /// The file.
@@ -69,10 +69,10 @@ pub enum FixError {
     },
 }
 
-/// Makes the change that a finding offers, until the next boot.
+/// Makes the change that a finding proposes, until the next boot.
 ///
 /// # Errors
-/// If there is none or the kernel refuses it; then everything is as before.
+/// If there is none or the kernel refuses it. Then all settings are as before.
 pub fn apply(finding: &Finding) -> Result<Undo, FixError> {
     let fix =
         finding.fixable.as_ref().ok_or_else(|| FixError::NotFixable { id: finding.id.clone() })?;
@@ -83,7 +83,8 @@ impl Fix {
     /// Writes the settings below a root.
     ///
     /// # Errors
-    /// If one cannot be read or written, or is not taken; those before it are put back.
+    /// If one cannot be read or written, or the kernel does not take it. Those written before are
+    /// restored.
     pub fn apply_below(&self, files: &KernelFiles) -> Result<Undo, FixError> {
         let mut undo = Undo::default();
         for setting in &self.settings {
@@ -91,14 +92,13 @@ impl Fix {
                 .line(&setting.file)
                 .ok_or_else(|| FixError::Unreadable { file: setting.file.clone() });
             match old.and_then(|old| setting.write(files).map(|()| old)) {
-                // What was written last is put back first.
+                // Restore the last one first.
                 Ok(old) => undo.settings.insert(
                     0,
                     Setting { file: setting.file.clone(), value: words(&old).join(" ") },
                 ),
                 Err(error) => {
-                    // The first error is the one to tell; a setting just written can be written
-                    // again.
+                    // Report the first error; a setting that was just written can be written again.
                     let _ = undo.revert_below(files);
                     return Err(error);
                 }
@@ -109,7 +109,7 @@ impl Fix {
 }
 
 impl Undo {
-    /// Puts everything back.
+    /// Restores all settings.
     ///
     /// # Errors
     /// If a setting cannot be written.
@@ -125,7 +125,7 @@ impl Undo {
         self.settings.iter().try_for_each(|setting| setting.write(files))
     }
 
-    /// The commands that put everything back.
+    /// The commands that restore all settings.
     #[must_use]
     pub fn commands(&self) -> Vec<String> {
         self.settings
@@ -138,7 +138,7 @@ impl Undo {
 impl Setting {
     fn write(&self, files: &KernelFiles) -> Result<(), FixError> {
         let (file, value) = (self.file.clone(), self.value.clone());
-        // Not created if it is absent: a setting the kernel does not have is no setting.
+        // Do not create the file: if it is absent, the kernel does not have the setting.
         let written =
             std::fs::OpenOptions::new().write(true).truncate(true).open(files.path(&file));
         let written = written
@@ -205,8 +205,8 @@ mod tests {
         assert!(matches!(fix.apply_below(&files), Err(FixError::Unreadable { .. })));
         assert_eq!(files.line("somaxconn").as_deref(), Some("4096"));
         assert!(!root.path().join("absent").exists());
-        // /dev/null takes everything and holds nothing, as the kernel does with a value it quietly
-        // cuts.
+        // /dev/null accepts everything and keeps nothing, like the kernel when it silently cuts a
+        // value.
         std::os::unix::fs::symlink("/dev/null", root.path().join("null")).unwrap();
         let setting = Setting { file: "null".into(), value: "7".into() };
         assert!(matches!(setting.write(&files), Err(FixError::NotTaken { .. })));
@@ -217,7 +217,7 @@ mod tests {
         let finding = Finding::new("turbo", Severity::Note, "on", "varies");
         assert_eq!(
             apply(&finding).unwrap_err().to_string(),
-            "`turbo` cannot be mended by a setting; its commands are for you to decide on"
+            "`turbo` cannot be fixed by a setting alone; decide on its commands yourself"
         );
     }
 }

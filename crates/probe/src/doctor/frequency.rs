@@ -10,14 +10,14 @@ pub fn governor(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "governor";
     demands.first()?;
     let Some(governor) = &host.fingerprint.governor else {
-        let effect = "all plans: a change of frequency would go unseen, which is usual in a virtual machine; judge by the spread between repetitions";
+        let effect = "all plans: a change of frequency would not be noticed, which is normal in a virtual machine; look at the spread between repetitions";
         return Some(Finding::unseen(id, "the frequency governor", effect));
     };
     let what = format!("frequency governor: {governor} on {} processors", host.fingerprint.cpus);
     if governor == "performance" {
         return Some(Finding::fine(id, what));
     }
-    let effect = "all plans: processors clock down while they wait, so that light loads look slow and figures depend on what ran before";
+    let effect = "all plans: processors clock down while they wait, so light loads look slow and figures depend on what ran before";
     let all = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor";
     let mut finding = Finding::new(id, Severity::Warning, what, effect).with_command(
         format!("echo performance | sudo tee {all}"),
@@ -32,7 +32,7 @@ pub fn governor(host: &Host, demands: &[Demand]) -> Option<Finding> {
     Some(finding)
 }
 
-/// Turbo frequencies depend on temperature and on how many cores work.
+/// Turbo frequencies depend on temperature and on the number of busy cores.
 #[must_use]
 pub fn turbo(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "turbo";
@@ -41,7 +41,7 @@ pub fn turbo(host: &Host, demands: &[Demand]) -> Option<Finding> {
         return Some(Finding::unseen(
             id,
             "turbo",
-            "all plans: frequencies above the nominal one would go unseen, which is usual in a virtual machine",
+            "all plans: frequencies above the nominal one would not be noticed, which is normal in a virtual machine",
         ));
     };
     if !turbo {
@@ -61,7 +61,7 @@ pub fn turbo(host: &Host, demands: &[Demand]) -> Option<Finding> {
             "if [ -e {intel} ]; then echo {on_intel} | sudo tee {intel}; else echo {elsewhere} | sudo tee {other}; fi"
         )
     };
-    // What is faster on average is for people to give up, not for a program.
+    // Turbo makes the machine faster on average, so a person must decide to give it up.
     Some(finding.with_command(write(1, 0), Some(write(0, 1))))
 }
 

@@ -1,4 +1,4 @@
-//! What the checks look at.
+//! The input of the checks.
 use pippin_model::cpus::CpuSet;
 use pippin_model::fingerprint::Fingerprint;
 
@@ -15,7 +15,7 @@ use crate::topology::{Topology, allowed_cpus, topology};
 /// A host as it is now. Unknown is `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Host {
-    /// What does not change from minute to minute.
+    /// The facts that do not change from minute to minute.
     pub fingerprint: Fingerprint,
     /// Processors that this process may use.
     pub cpus: Option<CpuSet>,
@@ -27,7 +27,7 @@ pub struct Host {
     pub memory: Memory,
     /// TCP sockets.
     pub tcp: TcpSockets,
-    /// How busy it is while nobody measures.
+    /// How busy it is while nothing is measured.
     pub load: Option<HostLoad>,
     /// Packets dropped at full input queues since boot.
     pub backlog_drops: Option<u64>,
@@ -61,8 +61,8 @@ impl Host {
     }
 }
 
-/// Looks at this host; takes about a second, in which it watches how busy the host is, itself
-/// asleep.
+/// Reads the state of this host. Takes about a second, in which it sleeps and measures how busy the
+/// host is.
 #[must_use]
 pub fn observe() -> Host {
     let files = KernelFiles::default();
@@ -84,13 +84,13 @@ pub fn observe() -> Host {
     }
 }
 
-/// Makes a smallest ring and gives it back: sysctls, seccomp filters of container engines and old
-/// kernels each forbid it in their own way (io_uring_setup(2)).
+/// Makes the smallest possible ring and closes it. Sysctls, seccomp filters of container engines
+/// and old kernels each refuse in their own way (io_uring_setup(2)).
 fn try_io_uring() -> Result<(), String> {
     // struct io_uring_params has 120 bytes; all zero asks for nothing special.
     let mut parameters = [0_u64; 15];
     // SAFETY: the kernel reads and writes the 120 bytes of `parameters` only; the descriptor that
-    // it gives is closed and nowhere else.
+    // it returns is closed here and used nowhere else.
     unsafe {
         let ring = libc::syscall(libc::SYS_io_uring_setup, 1, parameters.as_mut_ptr());
         if ring < 0 {
@@ -103,7 +103,7 @@ fn try_io_uring() -> Result<(), String> {
 
 #[cfg(test)]
 impl Host {
-    /// Real hardware with eight cores on which nothing has to be mended.
+    /// Real hardware with eight cores on which nothing needs fixing.
     pub(super) fn well_tuned() -> Self {
         use crate::topology::Place;
         let everything = CpuSet::parse("0-7").unwrap();

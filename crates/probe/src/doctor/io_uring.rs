@@ -1,4 +1,4 @@
-//! io_uring, by which the generator sends and receives with few system calls.
+//! io_uring, with which the generator sends and receives with few system calls.
 use super::demand::Demand;
 use super::finding::{Finding, Severity};
 use super::host::Host;
@@ -14,7 +14,7 @@ pub fn allowed(host: &Host, demands: &[Demand]) -> Option<Finding> {
             return Some(Finding::unseen(
                 id,
                 "io_uring",
-                "all plans: without it the generator uses more time per request",
+                "all plans: without it, the generator uses more CPU time per request",
             ));
         }
         Some(Ok(())) => {
@@ -24,9 +24,9 @@ pub fn allowed(host: &Host, demands: &[Demand]) -> Option<Finding> {
     };
     let told = setting.map_or_else(|| "unknown to this kernel".into(), |value| value.to_string());
     let what = format!("io_uring cannot be used: {reason} (kernel.io_uring_disabled is {told})");
-    let effect = "all plans: the generator falls back to epoll and uses more time per request, so that its own ceiling is lower";
+    let effect = "all plans: the generator uses epoll instead, with more CPU time per request and a lower ceiling";
     let finding = Finding::new(id, Severity::Note, what, effect);
-    // It was switched off for safety by somebody, so that switching it on is theirs to decide.
+    // Somebody switched it off for safety, so they must decide to switch it on.
     Some(match setting {
         Some(value @ 1..) => {
             finding.with_command("sudo sysctl -w kernel.io_uring_disabled=0", Some(format!("sudo sysctl -w kernel.io_uring_disabled={value}")))

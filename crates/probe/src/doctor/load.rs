@@ -1,4 +1,4 @@
-//! Who else is at work: on this machine, and on the machine below it.
+//! Other load: on this machine, and on the physical machine below it.
 use super::demand::Demand;
 use super::figures::percent;
 use super::finding::{Finding, Severity};
@@ -9,7 +9,7 @@ const SUSPECT: f64 = 0.02;
 /// Above this share hardly anything can be measured.
 const HOPELESS: f64 = 0.5;
 
-/// Other load on this host while nobody measures.
+/// Other load on this host while nothing is measured.
 #[must_use]
 pub fn foreign(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "other_load";
@@ -18,7 +18,7 @@ pub fn foreign(host: &Host, demands: &[Demand]) -> Option<Finding> {
         return Some(Finding::unseen(
             id,
             "the time of the processors",
-            "all plans: other load would go unseen",
+            "all plans: other load would not be noticed",
         ));
     };
     let averages = host.fingerprint.load_average.map_or_else(String::new, |[one, five, _]| {
@@ -31,12 +31,11 @@ pub fn foreign(host: &Host, demands: &[Demand]) -> Option<Finding> {
         busy if busy > SUSPECT => Severity::Warning,
         _ => return Some(Finding::fine(id, what)),
     };
-    let effect =
-        "all plans: others take time from target and generator; above 2 % trials become SUSPECT";
-    Some(
-        Finding::new(id, severity, what, effect)
-            .with_command("top -b -n 1 -o %CPU | head -n 15   # who it is; end it or wait", None),
-    )
+    let effect = "all plans: other programs take CPU time from target and generator; above 2 %, trials become SUSPECT";
+    Some(Finding::new(id, severity, what, effect).with_command(
+        "top -b -n 1 -o %CPU | head -n 15   # shows the programs; end them or wait",
+        None,
+    ))
 }
 
 /// Time that the hypervisor gave to other machines.
@@ -49,7 +48,7 @@ pub fn steal(host: &Host, demands: &[Demand]) -> Option<Finding> {
     if load.steal <= SUSPECT {
         return Some(Finding::fine(id, what));
     }
-    let effect = "all plans: the machine does not have its processors for itself; above 2 % trials become SUSPECT";
+    let effect = "all plans: the machine shares its processors with others; above 2 %, trials become SUSPECT";
     Some(Finding::new(id, Severity::Warning, what, effect).with_command(
         "vmstat 1 5   # column st; measure at a quieter time or on dedicated processors",
         None,

@@ -8,7 +8,7 @@ use super::host::Host;
 /// inode, epoll entry, twice, and two small buffers in user space. A round figure for planning, not
 /// a measurement.
 const BYTES_PER_CONNECTION: u64 = 32 << 10;
-/// What target, services and generator need beside connections.
+/// What target, services and generator need besides connections.
 const BASE_BYTES: u64 = 512 << 20;
 const TCP_MEMORY: &str = "net.ipv4.tcp_mem";
 
@@ -16,7 +16,7 @@ fn need_bytes(demand: &Demand) -> u64 {
     BASE_BYTES + demand.connections * BYTES_PER_CONNECTION
 }
 
-/// Memory that is available, or what the control group allows, against what the connections will
+/// Compares the available memory, or what the control group allows, with what the connections will
 /// take.
 #[must_use]
 pub fn available(host: &Host, demands: &[Demand]) -> Option<Finding> {
@@ -27,7 +27,7 @@ pub fn available(host: &Host, demands: &[Demand]) -> Option<Finding> {
         return Some(Finding::unseen(
             id,
             "available memory",
-            "too little of it ends in swapping or in a killed process",
+            "too little of it leads to swapping or a killed process",
         ));
     };
     let group =
@@ -52,12 +52,12 @@ pub fn available(host: &Host, demands: &[Demand]) -> Option<Finding> {
         })
     })?;
     let finding = Finding::new(id, severity, what, effect);
-    Some(finding.with_command("ps -eo rss,pid,comm --sort=-rss | head   # what could be ended; or give the machine or container more", None))
+    Some(finding.with_command("ps -eo rss,pid,comm --sort=-rss | head   # find what to end; or give the machine or container more memory", None))
 }
 
 /// The kernel's limit for the buffers of all TCP sockets (`tcp_mem`, in pages: no pressure below
-/// the first, drops above the third) against the least that connections with data under way take: a
-/// smallest send buffer and a smallest receive buffer at each end.
+/// the first, drops above the third) compared with the least that connections with data in transit
+/// take: the smallest send buffer and the smallest receive buffer at each end.
 #[must_use]
 pub fn socket_buffers(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "socket_buffers";
@@ -99,7 +99,7 @@ pub fn socket_buffers(host: &Host, demands: &[Demand]) -> Option<Finding> {
     Some(Finding::new(id, severity, what, effect).with_sysctl(host, TCP_MEMORY, wide))
 }
 
-/// Memory that was swapped out: it comes back slowly, in the middle of a trial.
+/// Memory that was swapped out. It comes back slowly, in the middle of a trial.
 #[must_use]
 pub fn swap(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "swap";
@@ -115,7 +115,7 @@ pub fn swap(host: &Host, demands: &[Demand]) -> Option<Finding> {
         bytes(total),
         swappiness.map_or_else(|| "unknown".into(), |value| value.to_string())
     );
-    // A few pages that nobody asked for in days do no harm.
+    // A few pages that nobody has used for days do no harm.
     let used_much = used > 64 << 20;
     if total == 0 || (!used_much && swappiness.is_none_or(|value| value <= 10)) {
         return Some(Finding::fine(id, what));
@@ -123,12 +123,12 @@ pub fn swap(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let (severity, effect) = if used_much {
         (
             Severity::Warning,
-            "all plans: memory is or was short; a page that comes back from swap takes milliseconds, which shows as a tail",
+            "all plans: memory is or was short; a page that comes back from swap takes milliseconds, which shows in the slowest answers",
         )
     } else {
         (
             Severity::Note,
-            "all plans: the kernel may swap out a server that waits, while it caches files",
+            "all plans: the kernel may swap out a waiting server to make room for cached files",
         )
     };
     let mut finding = Finding::new(id, severity, what, effect);

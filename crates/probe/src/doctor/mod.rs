@@ -1,9 +1,9 @@
-//! What on this host would spoil which plan, and how to mend it.
+//! Finds what on this host would spoil which plan, and how to fix it.
 //!
-//! [`observe`] looks at the host, a [`Demand`] says what a plan asks of it, and [`examine`]
-//! compares the two: pure functions over plain data, one file a matter. A new check is one function
-//! and one line in [`CHECKS`]. [`fix::apply`] makes the changes that are safe for this boot and can
-//! be undone.
+//! [`observe`] looks at the host, a [`Demand`] says what a plan needs, and [`examine`] compares the
+//! two: pure functions over plain data, one file for each subject. A new check is one function and
+//! one line in [`CHECKS`]. [`fix::apply`] makes the changes that are safe for this boot and can be
+//! undone.
 pub mod congestion;
 pub mod conntrack;
 pub mod cores;
@@ -25,11 +25,11 @@ pub use demand::{Demand, DemandCpus};
 pub use finding::{Finding, Severity};
 pub use host::{Host, observe};
 
-/// A check: a pure function of the host and of what the plans ask of it.
+/// A check: a pure function of the host and of what the plans need.
 pub type Check = fn(&Host, &[Demand]) -> Option<Finding>;
 
-/// All checks, in the order in which they are told. A check that has nothing to do with any of the
-/// plans answers `None`.
+/// All checks, in the order in which they are printed. A check that does not concern any of the
+/// plans returns `None`.
 pub const CHECKS: &[Check] = &[
     descriptors::generator,
     descriptors::server,

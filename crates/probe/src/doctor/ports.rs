@@ -1,15 +1,15 @@
-//! Local ports: a connection is named by both addresses and both ports, so that one source address
-//! has one port for each connection to a server.
+//! Local ports. Both addresses and both ports identify a connection, so a source address needs one
+//! port for each connection to a server.
 use super::demand::Demand;
 use super::figures::grouped;
 use super::finding::{Finding, Severity, concerned};
 use super::host::Host;
 
 const RANGE: &str = "net.ipv4.ip_local_port_range";
-/// Nearly all ports, without those below 10240, which servers under test may listen on.
+/// Nearly all ports, except those below 10240, on which servers under test may listen.
 const WIDE: (u64, u64) = (10_240, 65_535);
-/// Above this part of the range the kernel searches long for a free port at each connect (it tries
-/// them one after the other).
+/// Above this share of the range, the kernel searches long for a free port at each connect, because
+/// it tries them one by one.
 const CROWDED: f64 = 0.9;
 /// A closed connection keeps its port in TIME_WAIT for this long (TCP_TIMEWAIT_LEN in the kernel's
 /// `include/net/tcp.h`; no setting changes it).
@@ -22,7 +22,7 @@ fn local_ports(host: &Host) -> Option<(u64, String)> {
     Some(((high + 1).checked_sub(low)?, format!("{low}-{high}")))
 }
 
-/// The range of local ports against the connections from one source address.
+/// Compares the range of local ports with the connections from one source address.
 #[must_use]
 pub fn range(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "local_ports";
@@ -51,7 +51,7 @@ pub fn range(host: &Host, demands: &[Demand]) -> Option<Finding> {
         } else {
             (here > crowded).then(|| {
                 format!(
-                    "{plan}: {} of {} ports are taken, so that connecting gets slow",
+                    "{plan}: {} of {} ports are taken, which makes connecting slow",
                     grouped(here),
                     grouped(ports)
                 )
@@ -91,7 +91,7 @@ pub fn time_wait(host: &Host, demands: &[Demand]) -> Option<Finding> {
         return Some(Finding::unseen(
             id,
             "net.ipv4.tcp_tw_reuse",
-            "without it a port rests for a minute after its connection was closed",
+            "without it, a port is blocked for a minute after its connection was closed",
         ));
     };
     let what = format!(

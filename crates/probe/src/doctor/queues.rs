@@ -1,5 +1,4 @@
-//! Queues between connecting and accepting (listen(2), tcp(7)), and those that packets pass on
-//! loopback.
+//! Queues between connecting and accepting (listen(2), tcp(7)), and the packet queues of loopback.
 use super::demand::Demand;
 use super::figures::grouped;
 use super::finding::{Finding, Severity, concerned};
@@ -9,12 +8,13 @@ const SOMAXCONN: &str = "net.core.somaxconn";
 const SYN_BACKLOG: &str = "net.ipv4.tcp_max_syn_backlog";
 const INPUT: &str = "net.core.netdev_max_backlog";
 
-/// A power of two that holds so many.
+/// The smallest power of two that is at least this.
 fn room_for(connections: u64) -> u64 {
     connections.next_power_of_two().clamp(1024, 65_535)
 }
 
-/// The longest listen queue a server can have against the connections that are opened at once.
+/// Compares the longest listen queue that a server can have with the connections that are opened at
+/// once.
 #[must_use]
 pub fn listen(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "listen_queue";
@@ -49,8 +49,8 @@ pub fn listen(host: &Host, demands: &[Demand]) -> Option<Finding> {
     ))
 }
 
-/// The queue of half-open connections. With SYN cookies (the default) a full one loses nothing but
-/// TCP options.
+/// The queue of half-open connections. With SYN cookies (the default), a full queue loses only TCP
+/// options.
 #[must_use]
 pub fn syn(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let id = "syn_queue";
@@ -91,7 +91,7 @@ pub fn syn(host: &Host, demands: &[Demand]) -> Option<Finding> {
     ))
 }
 
-/// The input queue of each processor, through which loopback traffic passes: whether it ever
+/// The input queue of each processor, through which loopback traffic passes: whether it has
 /// overflowed since boot.
 #[must_use]
 pub fn input(host: &Host, demands: &[Demand]) -> Option<Finding> {
@@ -101,7 +101,7 @@ pub fn input(host: &Host, demands: &[Demand]) -> Option<Finding> {
         return Some(Finding::unseen(
             id,
             "the input queue of packets",
-            "packets dropped there are sent again after 200 ms and more",
+            "packets dropped there are sent again after 200 ms or more",
         ));
     };
     let what = format!(
@@ -112,7 +112,7 @@ pub fn input(host: &Host, demands: &[Demand]) -> Option<Finding> {
     if drops == 0 {
         return Some(Finding::fine(id, what));
     }
-    let effect = "all plans: loopback traffic has overflowed this queue before; a dropped packet is sent again after 200 ms and more, which shows as a tail";
+    let effect = "all plans: loopback traffic has overflowed this queue before; a dropped packet is sent again after 200 ms or more, which shows in the slowest answers";
     let finding = Finding::new(id, Severity::Note, what, effect);
     Some(if longest < 10_000 { finding.with_sysctl(host, INPUT, "10000") } else { finding })
 }

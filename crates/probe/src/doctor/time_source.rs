@@ -1,9 +1,9 @@
-//! Where the kernel's clocks come from: a generator reads the clock several times for each request.
+//! The kernel's clock source. A generator reads the clock several times for each request.
 use super::demand::Demand;
 use super::finding::{Finding, Severity};
 use super::host::Host;
 
-/// Sources that are read without entering the kernel (vDSO) or are nearly as cheap, and steady.
+/// Steady sources that are read without entering the kernel (vDSO), or nearly as cheaply.
 const CHEAP: &[&str] = &[
     "tsc",
     "kvm-clock",
@@ -23,7 +23,7 @@ pub fn cheap(host: &Host, demands: &[Demand]) -> Option<Finding> {
         return Some(Finding::unseen(
             id,
             "the clock source",
-            "all plans: a slow clock costs the generator a microsecond at each reading",
+            "all plans: a slow clock costs the generator a microsecond per reading",
         ));
     };
     let what = format!("clock source: {source} (available: {})", host.clock_sources.join(", "));
@@ -36,8 +36,8 @@ pub fn cheap(host: &Host, demands: &[Demand]) -> Option<Finding> {
     if let Some(better) =
         host.clock_sources.iter().find(|available| CHEAP.contains(&available.as_str()))
     {
-        // The kernel left it for a reason (it found the TSC unsteady, as a rule), so that the
-        // choice is for people.
+        // The kernel stopped using it for a reason (usually an unsteady TSC), so a person must
+        // decide.
         finding = finding.with_command(
             format!("echo {better} | sudo tee {file}"),
             Some(format!("echo {source} | sudo tee {file}")),

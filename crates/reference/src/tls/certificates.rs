@@ -1,4 +1,4 @@
-//! An authority for the length of a test, and servers that it certifies.
+//! A certificate authority for one test, and the servers that it certifies.
 #![allow(
     clippy::expect_used,
     reason = "the parameters are constants of this file or names of a test: a test that cannot have a certificate has failed"
@@ -61,7 +61,7 @@ impl Authority {
         let mut params = CertificateParams::new(Vec::new()).expect("no names");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
-        // Authorities of one name and different keys would be taken for each other.
+        // Clients would confuse authorities with the same name and different keys.
         static COUNT: AtomicU64 = AtomicU64::new(1);
         let name = format!("Pippin's test authority {}", COUNT.fetch_add(1, Ordering::Relaxed));
         params.distinguished_name.push(rcgen::DnType::CommonName, name);
@@ -70,7 +70,7 @@ impl Authority {
         Self { issuer }
     }
 
-    /// Its certificate in PEM form, for who is to trust it.
+    /// Its certificate in PEM form, for clients that should trust it.
     #[must_use]
     pub fn pem(&self) -> String {
         self.issuer.pem()

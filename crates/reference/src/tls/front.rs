@@ -1,5 +1,5 @@
-//! A front that ends TLS before another server and passes on the bytes, in the manner that a test
-//! asks for. A thread a connection.
+//! A front that ends TLS in front of another server and passes on the bytes, in the way that a test
+//! asks for. It uses one thread per connection.
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd as _, AsRawFd as _};
@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::handle::lock;
 use crate::socket;
 
-/// How long anything waits at most before it looks whether it should stop.
+/// The longest wait before the front checks whether it should stop.
 const STOP_CHECK_MS: i32 = 20;
 
 /// How the front behaves.
@@ -30,7 +30,7 @@ pub struct Manner {
     pub bytes_per_write: Option<usize>,
     /// Ends connections without close_notify.
     pub ends_rudely: bool,
-    /// Writes bytes that are no TLS right behind each piece of an answer.
+    /// Writes bytes that are not TLS directly after each piece of an answer.
     pub speaks_plainly: bool,
     /// Changes its keys, and asks the client for new ones, after each answer (TLS 1.3).
     pub updates_keys: bool,
@@ -260,7 +260,7 @@ impl<'a> Connection<'a> {
                     Ok(0) => return self.end(),
                     Ok(count) => self.pass_answer(&buffer[..count])?,
                     Err(_) => {
-                        // What was reset behind us is reset before us.
+                        // If the backend's connection was reset, reset the client's too.
                         _ = socket::reset_on_close(self.client.as_fd());
                         return Err(Over);
                     }
@@ -298,8 +298,8 @@ impl<'a> Connection<'a> {
         Ok(())
     }
 
-    /// The backend has closed: so do we, and wait a little for the client, whose last bytes would
-    /// make our end a reset.
+    /// The backend has closed, so close too. Wait a little for the client first, because its last
+    /// bytes would turn the close into a reset.
     fn end(&mut self) -> Result<(), Over> {
         if !self.shared.manner.ends_rudely {
             self.tls.send_close_notify();

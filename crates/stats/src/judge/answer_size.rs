@@ -1,4 +1,4 @@
-//! SUSPECT: the bodies differ in size between targets. NOTE: heads and framing differ much.
+//! SUSPECT: the body size differs between targets. NOTE: heads and framing differ a lot.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
@@ -9,10 +9,10 @@ use crate::judge::run::{RunCaveats, note};
 use crate::quantile::median;
 use crate::steady::arrived;
 
-/// By how much bodies may differ.
+/// The relative difference that bodies may have.
 const BODY_LIMIT: f64 = 0.10;
-/// By how much whole answers may differ before it is worth a note. The head of a small answer is
-/// most of it, and every server has another.
+/// The relative difference that whole answers may have before it is worth a note. The head is most
+/// of a small answer, and every server sends a different one.
 const WIRE_LIMIT: f64 = 0.50;
 
 /// Bytes per complete answer.
@@ -48,8 +48,8 @@ pub(crate) fn sizes_by_target(records: &[TrialRecord]) -> BTreeMap<TargetId, Ans
     sizes
 }
 
-/// Whether this target's bodies differ by more than 10 % from the median of all targets' so far (of
-/// two: from the other's).
+/// Whether this target's bodies differ by more than 10 % from the median of all targets so far.
+/// With two targets, it compares with the other one.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     difference(AnswerSize::of(evidence.record)?, &evidence.context.other_answers)
 }
@@ -67,7 +67,7 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
 }
 
 fn difference(own: AnswerSize, others: &[AnswerSize]) -> Option<Caveat> {
-    // Of two targets neither is the odd one; of more, the median says what is usual.
+    // With two targets, compare with the other one. With more, the median says what is usual.
     let compared: Vec<AnswerSize> = if others.len() > 1 {
         others.iter().copied().chain([own]).collect()
     } else {
@@ -90,7 +90,7 @@ fn difference(own: AnswerSize, others: &[AnswerSize]) -> Option<Caveat> {
             "answer_size",
             Severity::Suspect,
             seen,
-            "make the targets answer the same: a smaller answer is less work",
+            "make the targets give the same answer: a smaller one is less work",
         ));
     }
     let (other, off) = off(own.wire, wire, WIRE_LIMIT)?;
@@ -103,7 +103,7 @@ fn difference(own: AnswerSize, others: &[AnswerSize]) -> Option<Caveat> {
         "answer_overhead",
         Severity::Note,
         seen,
-        "the head makes the difference: see which fields the server adds by default",
+        "the heads differ: see which header fields the server adds by default",
     ))
 }
 

@@ -1,5 +1,5 @@
-//! SUSPECT: the service times have two modes, so that no single figure describes them; or the mode
-//! at 40 ms of delayed acknowledgements.
+//! SUSPECT: the service times have two modes, so no single figure describes them. Or they have the
+//! mode at 40 ms that delayed acknowledgements cause.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::units::format_ns;
 use pippin_model::usage::Role;
@@ -17,7 +17,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         .iter()
         .map(|mode| format!("{} around {}", percent(mode.share), format_ns(mode.at_ns)))
         .collect();
-    let advice = "two kinds of answers are mixed (workers of unequal load, a pool, collection of garbage, a cache): read the quantiles, not the mean";
+    let advice = "two kinds of answers are mixed (unequally loaded workers, a pool, garbage collection, a cache): read the quantiles, not the mean";
     Some(caveat(
         "bimodal",
         Severity::Suspect,
@@ -26,11 +26,11 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     ))
 }
 
-/// Cores above which a target that answers in 40 ms may just be slow.
+/// Busy cores above which a target that answers in 40 ms may simply be slow.
 const WORKING: f64 = 0.5;
 
-/// Whether answers bunch 40 ms above the workload's own wait. If that is most of them, it is a sign
-/// only while the target idles: a queue may take 40 ms as well.
+/// Whether many answers take 40 ms longer than the workload's own wait. If most of them do, this
+/// counts only while the target is idle, because a queue may also take 40 ms.
 pub fn judge_delayed_ack(evidence: &Evidence) -> Option<Caveat> {
     let share = delayed_ack_share(
         &evidence.measured()?.spans.service_time,
@@ -39,7 +39,7 @@ pub fn judge_delayed_ack(evidence: &Evidence) -> Option<Caveat> {
     if share > 0.5 && evidence.cores(Role::Target).is_none_or(|cores| cores > WORKING) {
         return None;
     }
-    let advice = "the server writes its answer in pieces and waits for an acknowledgement that TCP delays by 40 ms: set TCP_NODELAY, or write head and body at once";
+    let advice = "set TCP_NODELAY, or write head and body at once: the server writes its answer in pieces and waits for an acknowledgement that TCP delays by 40 ms";
     let seen = format!(
         "{} of the answers took 40 ms longer than they should (38 to 47 ms)",
         percent(share)

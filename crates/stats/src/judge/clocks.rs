@@ -1,5 +1,5 @@
-//! SUSPECT: the processors' frequency changed, within a trial or between trials; or the system's
-//! clock was set.
+//! SUSPECT: the clock frequency of the processors changed, within a trial or between trials; or the
+//! system clock was set.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::trial::TrialRecord;
 
@@ -7,12 +7,12 @@ use crate::judge::evidence::{Evidence, caveat, percent};
 use crate::judge::run::{RunCaveats, note};
 use crate::quantile::median;
 
-/// By how much the frequency may vary.
+/// The relative change that the frequency may have.
 const LIMIT: f64 = 0.10;
-/// By how much the system's clock may run away from the monotonic one between two trials, seconds:
-/// beyond what NTP slews (500 ppm) in half an hour.
+/// How far the system clock may move against the monotonic clock between two trials, in seconds.
+/// NTP slews less than this (500 ppm) in half an hour.
 const CLOCK_LIMIT_S: f64 = 1.0;
-const FREQUENCY_ADVICE: &str = "set the governor to performance and turbo off (`pippin doctor`): otherwise the temperature is measured along";
+const FREQUENCY_ADVICE: &str = "set the governor to performance and turn turbo off (`pippin doctor`): otherwise the figures depend on the temperature";
 
 /// Whether the lowest frequency seen on the trial's processors was more than 10 % below the
 /// highest.
@@ -30,8 +30,8 @@ pub fn judge_frequency(evidence: &Evidence) -> Option<Caveat> {
     (drop > LIMIT).then(|| caveat("frequency_change", Severity::Suspect, seen(), FREQUENCY_ADVICE))
 }
 
-/// Whether a trial's mean frequency is more than 10 % off the median of all trials', and whether
-/// the system's clock was set between trials.
+/// Whether a trial's frequency (the mean of lowest and highest) is more than 10 % from the median
+/// over all trials, and whether the system clock was set between trials.
 pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
     let middle = |record: &TrialRecord| {
         record.usage.as_ref()?.frequency_khz.map(|(low, high)| (low + high) as f64 / 2.0)
@@ -60,9 +60,9 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
             before.map(|before: f64| offset_s - before).filter(|jump| jump.abs() > CLOCK_LIMIT_S)
         {
             let seen = format!(
-                "the system's clock moved by {jump:+.1} s against the monotonic one since the trial before (limit 1 s)"
+                "the system clock moved by {jump:+.1} s against the monotonic clock since the trial before (limit 1 s)"
             );
-            let advice = "the clock was set or the machine slept: measured spans are not touched, but times of day and what ran beside may be";
+            let advice = "the clock was set or the machine was suspended: measured spans are not affected, but times of day may be wrong";
             note(
                 found,
                 &record.spec.target,

@@ -1,17 +1,16 @@
-//! INVALID: fewer connections lived than were asked for.
+//! INVALID: fewer connections were open than requested.
 use pippin_model::caveat::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, whole};
 use crate::quantile::median;
 use crate::steady::measured_windows;
 
-/// The part of the connections that must be open at the typical window's end; a server that closes
-/// now and then has a few under way.
+/// The share of the connections that must be open at the end of the typical window. If a server
+/// closes connections now and then, a few are being reopened.
 const LIVE: f64 = 0.95;
 
-/// Whether the number of connections was never reached, or not kept up. Open loops take connections
-/// as they need them, and a load that ends after fewer requests than connections cannot use them
-/// all.
+/// Whether the number of connections was never reached, or not kept. This does not apply to open
+/// loops, which use connections as needed, or to loads with fewer requests than connections.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let load = evidence.load()?;
     let counts = load.measured.connections;
@@ -23,7 +22,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     }
     let seen = if counts.peak < asked {
         format!(
-            "{} connections asked for, {} open at the most",
+            "{} connections requested, at most {} open",
             whole(asked as f64),
             whole(counts.peak as f64)
         )
@@ -37,7 +36,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             return None;
         }
         format!(
-            "{} connections asked for, {} open in the typical second",
+            "{} connections requested, {} open in the typical second",
             whole(asked as f64),
             whole(live)
         )
@@ -46,7 +45,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         "connections_missing",
         Severity::Invalid,
         seen,
-        "see the errors by kind: `pippin doctor` checks file limits, ports and backlog, and the server may limit its connections",
+        "see the errors by kind. `pippin doctor` checks file limits, ports and backlog; the server may also limit its connections",
     ))
 }
 
@@ -64,7 +63,7 @@ mod tests {
             judged(judge, &record)
                 .unwrap()
                 .evidence
-                .contains("10 connections asked for, 9 open at the most")
+                .contains("10 connections requested, at most 9 open")
         );
         let mut dying = ExampleTrial::hello().build();
         dying

@@ -1,16 +1,16 @@
-//! SUSPECT: the target is at its limit with fewer processors than it was given.
+//! SUSPECT: the target is CPU-bound on fewer processors than it was given.
 use pippin_model::caveat::{Caveat, Severity};
 
 use crate::bound::{Bound, cpu_bound};
 use crate::judge::evidence::{Evidence, caveat};
 
-/// Whether a saturated target keeps a whole number of processors busy that is less than it was
-/// given: one process where there are four. A target that waits keeps none busy, and fewer
+/// Whether a saturated target keeps a whole number of processors busy, fewer than it was given: for
+/// example one process on four processors. A target that waits keeps none busy, and fewer
 /// connections than processors cannot use them all.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let Some(Bound::SomeOfItsCores { cores, given }) = cpu_bound(evidence) else { return None };
     let seen = format!("{cores:.2} of {given:.0} processors busy under a load that would use more");
-    let advice = "start as many workers as it has processors (WORKERS; a variant such as `:cluster`), or give every target as many as the smallest uses";
+    let advice = "start as many workers as the target has processors (WORKERS; a variant such as `:cluster`), or give every target only as many processors as this one uses";
     Some(caveat("cores_unused", Severity::Suspect, seen, advice))
 }
 

@@ -17,7 +17,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             "cpu_shared",
             Severity::Suspect,
             seen(),
-            "keep the roles apart ([cpus] in the plan): as it is, a faster target is slowed by its own load generator",
+            "keep the roles apart ([cpus] in the plan): on shared processors, the generator slows down a fast target",
         )
     })
 }

@@ -1,11 +1,11 @@
-//! NOTE: whether the processor is what limits the target.
+//! NOTE: whether the processor limits the target.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::usage::Role;
 
 use crate::bound::{Bound, cpu_bound, given_cores, taken};
 use crate::judge::evidence::{Evidence, caveat};
 
-/// Whether the target keeps its processors busy, or has some to spare.
+/// Whether the target keeps its processors busy or has some to spare.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let cores = evidence.cores(Role::Target)?;
     let given = given_cores(evidence)?;

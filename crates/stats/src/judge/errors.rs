@@ -1,10 +1,9 @@
-//! INVALID: more errors than the plan allows. In a capacity search they are the finding and no
-//! doubt: NOTE.
+//! INVALID: more errors than the plan allows. NOTE in a capacity search, which looks for them.
 use pippin_model::caveat::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
-/// Whether the fraction of errors is above what the plan allows (0.1 % unless it says otherwise).
+/// Whether the fraction of errors is above what the plan allows (0.1 % by default).
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let measured = evidence.measured()?;
     let fraction = measured.error_fraction()?;
@@ -28,7 +27,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         "errors",
         severity,
         seen,
-        "lower the load or mend what fails; `errors_allowed` in the plan says how many are acceptable",
+        "lower the load or fix what fails; `errors_allowed` in the plan sets how many are acceptable",
     ))
 }
 

@@ -1,4 +1,4 @@
-//! What a judge of one trial looks at.
+//! The input of a judge of one trial.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_result::{LoadResult, Measured};
 use pippin_model::profile::{Profile, Schedule};
@@ -11,17 +11,17 @@ use pippin_model::workload::{Proof, Service, Workload};
 use crate::cost::cores_of;
 use crate::judge::answer_size::{AnswerSize, sizes_by_target};
 
-/// What is known beside the trial's own record.
+/// What is known besides the trial's own record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Context<'a> {
     /// The fraction of errors up to which a result is valid.
     pub errors_allowed: f64,
     /// The generator's ceiling on this machine, if it was calibrated.
     pub calibration: Option<&'a Calibration>,
-    /// What was to be done in the run's first trial, which all others must equal; `None` for the
-    /// first itself.
+    /// The specification of the run's first trial, which all others must equal; `None` for the
+    /// first trial itself.
     pub first: Option<&'a TrialSpec>,
-    /// The answers of the run's other targets so far.
+    /// The answer sizes of the run's other targets so far.
     pub other_answers: Vec<AnswerSize>,
     /// The wait that the workload itself contains (upstream, device).
     pub expected_delay: Option<Spread>,
@@ -30,7 +30,7 @@ pub struct Context<'a> {
 }
 
 impl Default for Context<'_> {
-    /// Knows nothing, and allows 0.1 % of errors.
+    /// Nothing is known, and 0.1 % of errors are allowed.
     fn default() -> Self {
         Self {
             errors_allowed: 0.001,
@@ -44,7 +44,7 @@ impl Default for Context<'_> {
 }
 
 impl<'a> Context<'a> {
-    /// The context of the next trial, of `spec`, in a run of which `before` has been made.
+    /// The context of the trial `spec` in a run whose trials so far are `before`.
     #[must_use]
     pub fn of_run(header: &'a RunHeader, before: &'a [TrialRecord], spec: &TrialSpec) -> Self {
         let others =
@@ -61,7 +61,7 @@ impl<'a> Context<'a> {
 }
 
 /// The wait that every answer of the workload contains: the upstream's delay, or the wait that its
-/// proof demands.
+/// proof requires.
 #[must_use]
 pub fn expected_delay(workload: &Workload, upstream_delay_ns: u64) -> Option<Spread> {
     if workload.services.contains(&Service::Upstream) {
@@ -73,12 +73,12 @@ pub fn expected_delay(workload: &Workload, upstream_delay_ns: u64) -> Option<Spr
     })
 }
 
-/// A trial's record and what is known beside it.
+/// A trial's record and its context.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
     /// The trial.
     pub record: &'a TrialRecord,
-    /// What is known beside it.
+    /// What is known besides it.
     pub context: &'a Context<'a>,
 }
 
@@ -95,8 +95,8 @@ impl<'a> Evidence<'a> {
         self.load().map(|load| &load.measured)
     }
 
-    /// What the kernel told of at least a second; its counters tick in hundredths, so that a
-    /// shorter stretch tells nothing.
+    /// The resource usage, if it covers about a second or more. The kernel's counters tick in
+    /// hundredths of a second, so a shorter time says nothing.
     #[must_use]
     pub fn usage(&self) -> Option<&'a Usage> {
         self.record.usage.as_ref().filter(|usage| usage.duration_ns >= 900_000_000)
@@ -138,7 +138,7 @@ impl<'a> Evidence<'a> {
         matches!(self.profile().schedule, Schedule::Closed { .. })
     }
 
-    /// Whether it is a step of a capacity search, which must go beyond what the target can do.
+    /// Whether this is a step of a capacity search, which must go beyond what the target can do.
     #[must_use]
     pub fn is_search_step(&self) -> bool {
         self.profile().is_search()
@@ -151,13 +151,13 @@ impl<'a> Evidence<'a> {
         asked.unwrap_or(self.profile().connections).pipeline.max(1)
     }
 
-    /// Connections (devices) asked for.
+    /// Connections (devices) requested.
     #[must_use]
     pub fn connections(&self) -> Option<f64> {
         self.measured().map(|measured| measured.connections.asked as f64).filter(|n| *n > 0.0)
     }
 
-    /// The offered rate in requests per second, where one was asked.
+    /// The offered rate in requests per second, if the profile has one.
     #[must_use]
     pub fn offered_per_s(&self) -> Option<f64> {
         match self.record.spec.step {
@@ -178,7 +178,7 @@ impl<'a> Evidence<'a> {
         self.profile().requests_per_connection()
     }
 
-    /// The number of requests at which the load ends, if it is counted.
+    /// The number of requests at which the load ends, if the profile sets one.
     #[must_use]
     pub fn counted_requests(&self) -> Option<u64> {
         self.profile().stop.requests

@@ -1,17 +1,17 @@
-//! INVALID: the generator was the bottleneck of a closed loop. SUSPECT: it was close to being one.
+//! INVALID: the generator was the bottleneck of a closed loop. SUSPECT: it was close to that.
 use pippin_model::caveat::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent};
 
-/// Above this the generator decides what a closed loop measures.
+/// Above this, a closed loop measures the generator.
 const BOTTLENECK: f64 = 0.95;
-/// Above this it begins to.
+/// Above this, it starts to.
 const CLOSE: f64 = 0.80;
-/// A shorter load is too short to tell: opening the connections is most of it.
+/// Shortest load that is judged. In a shorter one, most of the time goes into opening connections.
 const SHORTEST_NS: u64 = 100_000_000;
 
-/// Whether the busiest thread of the generator, its polling for deadlines left out, was busy for
-/// more than 95 % (80 %) of the time.
+/// Whether the generator's busiest thread was busy for more than 95 % (80 %) of the time, not
+/// counting its polling for deadlines.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let load = evidence.load().filter(|load| load.measured.duration_ns >= SHORTEST_NS)?;
     let share = load.generator.busiest_share(load.measured.duration_ns)?;
@@ -32,7 +32,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         "generator_busy",
         severity,
         seen,
-        "give the generator more processors (cpus.generator, --threads): as it is, the generator is measured along with the target",
+        "give the generator more processors (cpus.generator, --threads): these figures depend on the generator as well as on the target",
     ))
 }
 
@@ -52,7 +52,7 @@ mod tests {
             judged(judge, &ExampleTrial::hello().generator_busy(0.85).build()).unwrap().severity,
             Severity::Suspect
         );
-        // In the open loop a full core is late before it is wrong, which the send lag tells.
+        // In an open loop, a full core makes requests late, which the send lag shows.
         assert_eq!(
             judged(judge, &ExampleTrial::open(10_000.0).generator_busy(0.97).build())
                 .unwrap()

@@ -1,5 +1,5 @@
-//! NOTE: how many requests the target serves at a time, where that is its limit and not the
-//! processor.
+//! NOTE: how many requests the target serves at a time, if this limits it and the processor does
+//! not.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::units::{format_count, format_ns};
 
@@ -8,28 +8,28 @@ use crate::concurrency::{Load, inferred};
 use crate::judge::evidence::{Evidence, caveat, whole};
 use crate::steady::arriving_per_s;
 
-/// What the upstream says of the most requests that waited in it at one time.
+/// The name of the upstream's figure for the most requests that waited in it at one time.
 const UPSTREAM_PEAK: &str = "upstream_peak_waiting";
 
-/// Whether a closed load's answers wait in a queue although the target has processors to spare: it
-/// serves a limited number at a time.
+/// Whether the answers of a closed loop wait in a queue although the target has processors to
+/// spare: then it serves a limited number at a time.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let (load, limit) = limit(evidence)?;
     let mut seen = format!(
-        "serves about {limit:.0} requests at a time: {} requests/s x {} are {limit:.1} in service, while {} ask and wait {}",
+        "serves about {limit:.0} requests at a time: {} requests/s x {} make {limit:.1} in service, while {} users wait {}",
         format_count(load.throughput_per_s),
         format_ns((load.unqueued_s * 1e9) as u64),
         whole(load.connections),
         format_ns((load.mean_service_s * 1e9) as u64)
     );
     if let Some(peak) = evidence.record.services.get(UPSTREAM_PEAK) {
-        seen.push_str(&format!("; the upstream saw {peak:.0} at once at the most"));
+        seen.push_str(&format!("; the upstream saw at most {peak:.0} at once"));
     }
-    let advice = "raise the limit of threads, workers or database connections if the target is meant to serve more at a time";
+    let advice = "raise the limit of threads, workers or database connections if the target should serve more at a time";
     Some(caveat("inferred_concurrency", Severity::Note, seen, advice))
 }
 
-/// The limit with the load it follows from.
+/// The limit, with the load from which it follows.
 pub(crate) fn limit(evidence: &Evidence) -> Option<(Load, f64)> {
     if !evidence.is_saturating() || cpu_bound(evidence).is_some() || services_bound(evidence) {
         return None;
@@ -44,7 +44,7 @@ pub(crate) fn limit(evidence: &Evidence) -> Option<(Load, f64)> {
         mean_service_s: service.mean_ns()? / 1e9,
         unqueued_s: unqueued_ns as f64 / 1e9,
     };
-    // Without processors' figures only a real wait tells a limit from a busy processor.
+    // Without CPU figures, only a known wait can tell a limit from a busy processor.
     let knows = evidence.usage().is_some() || evidence.context.expected_delay.is_some();
     inferred(&load).filter(|served| knows && *served >= 0.5).map(|served| (load, served))
 }
@@ -63,8 +63,8 @@ mod tests {
 
     #[test]
     fn the_printed_rails_serves_five() {
-        // 9.79 requests/s over 60 s are 587, but the last 100 are still under way when the measured
-        // part ends.
+        // 9.79 requests/s over 60 s are 587, but the last 100 are still in progress when the
+        // measured part ends.
         let rails = ExampleTrial::hello()
             .connections(100)
             .seconds(60)

@@ -1,4 +1,5 @@
-//! NOTE: what a sweep shows of a target: its knee, its law, how many requests it serves at a time.
+//! NOTE: what a sweep shows about a target: its knee, its scalability law, how many requests it
+//! serves at a time.
 use pippin_model::caveat::Severity;
 use pippin_model::trial::TrialRecord;
 use pippin_model::units::format_count;
@@ -18,11 +19,12 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
                     "knee",
                     Severity::Note,
                     seen,
-                    "beyond the knee more connections buy waiting time and little else",
+                    "beyond the knee, more connections add waiting time and little throughput",
                 ),
             );
         }
-        // One at a time is what a busy processor does as well; the trials' own judge tells which.
+        // A busy processor also serves one at a time; the judge of single trials tells the two
+        // apart.
         if let Some(served) = sweep.served_at_a_time.filter(|served| *served >= 1.5) {
             let seen = format!(
                 "throughput stays flat while connections grow: serves about {served:.0} requests at a time (throughput times the service time without a queue)"
@@ -34,7 +36,7 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
                     "inferred_concurrency",
                     Severity::Note,
                     seen,
-                    "raise the limit of threads, workers or database connections, or give it more processors",
+                    "raise the limit of threads, workers or database connections, or give the target more processors",
                 ),
             );
         }
@@ -56,7 +58,7 @@ fn knee_in_words(sweep: &Sweep) -> Option<String> {
             seen.push_str(&format!(", peak at {peak:.0} connections"));
         }
         if let Some(miss) = usl.misses_too_far(&sweep.points) {
-            seen.push_str(&format!("; but the law misses the points by {:.0} %, so that neither it nor the knee can be relied on", miss * 100.0));
+            seen.push_str(&format!("; but the law misses the points by {:.0} %, so neither it nor the knee is reliable", miss * 100.0));
         }
     }
     Some(seen)

@@ -3,8 +3,8 @@ use pippin_model::caveat::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, whole};
 
-/// Whether the kernel counted listen-queue overflows during the trial. The counter is the host's:
-/// on a machine with other servers it may be theirs.
+/// Whether the kernel counted listen-queue overflows during the trial. The counter is the host's,
+/// so on a machine with other servers the overflows may be theirs.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let dropped = evidence.record.usage.as_ref()?.listen_overflows.filter(|n| *n > 0)?;
     let seen = format!(

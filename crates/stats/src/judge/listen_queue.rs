@@ -1,19 +1,19 @@
-//! SUSPECT: connections that the target never accepted, while the others were served.
+//! SUSPECT: the target did not accept some connections while it served the others.
 use pippin_model::caveat::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
-/// The fraction of the connections that may wait on average: what is opened anew passes through the
+/// The fraction of the connections that may wait on average. Each new connection passes through the
 /// queue.
 const LIMIT: f64 = 0.01;
-/// Where connections carry fewer requests than this, waiting to be accepted is a part of most of
-/// them, and their times hold it.
+/// Fewest requests per connection. With fewer, waiting to be accepted is part of most requests, and
+/// their times include it.
 const LONG_LIVED: f64 = 10.0;
 
-/// Whether a part of the connections stood in the listen queue instead of being served: the kernel
-/// opens a connection before the server knows of it (listen(2)), so that the client takes it for
-/// one of its users. Their requests wait, most of them beyond the end of the load, and the
-/// quantiles are those of the others.
+/// Whether some connections stayed in the listen queue instead of being served. The kernel opens a
+/// connection before the server knows about it (listen(2)), so the client counts it as one of its
+/// users. Requests on such connections wait, most of them beyond the end of the load, and the
+/// quantiles cover only the others.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let (mean, most) = evidence.record.usage.as_ref()?.listen_queue?;
     let measured = evidence.measured()?;
@@ -30,7 +30,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         percent(mean / connections),
         whole(most as f64)
     );
-    let advice = "the quantiles are of the connections that the target let in: give it more processes, use fewer connections, or make it accept sooner (`ss -ltn` shows the queue)";
+    let advice = "give the target more processes, use fewer connections, or make it accept sooner (`ss -ltn` shows the queue): the quantiles cover only the connections that it accepted";
     Some(caveat("listen_queue", Severity::Suspect, seen, advice))
 }
 

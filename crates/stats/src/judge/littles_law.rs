@@ -1,4 +1,4 @@
-//! INVALID: Little's law does not hold, so that users, throughput and times do not belong together.
+//! INVALID: Little's law does not hold, so users, throughput and times do not fit together.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_result::{ErrorKind, Measured};
 use pippin_model::units::{format_count, format_ns};
@@ -6,10 +6,10 @@ use pippin_model::units::{format_count, format_ns};
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 use crate::littles_law::LittlesLaw;
 
-/// Whether `N = X * (R + Z)` is missed by more than 5 % and what the stretch's edges explain, in
-/// closed loops and device loads. In an open loop the number of users is no quantity of its own.
-/// Users whose connection could not be opened, or whose request broke off, are in no recorded
-/// request: above 1 % of such the share of errors tells enough.
+/// Whether `N = X * (R + Z)` is missed by more than 5 % plus what the start and end of the measured
+/// part explain, in closed loops and device loads. An open loop has no fixed number of users. Users
+/// whose connection could not be opened, or whose request broke off, are in no recorded request. If
+/// they are more than 1 %, the caveat `errors` is enough.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let measured = evidence.measured()?;
     if evidence.offered_per_s().is_some() || unrecorded(measured) > UNRECORDED_LIMIT {
@@ -29,11 +29,11 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         "littles_law",
         Severity::Invalid,
         seen,
-        "users were idle, counted twice or still waiting to be accepted (`ss -ltn` shows the listen queue): see reconnects and errors, and measure again; if it stays, report it",
+        "users were idle, counted twice or not yet accepted (`ss -ltn` shows the listen queue): see reconnects and errors, and measure again; if it persists, report it",
     ))
 }
 
-/// The fraction of tries whose time is in no histogram.
+/// The fraction of attempts that may be missing from the histograms.
 const UNRECORDED_LIMIT: f64 = 0.01;
 
 fn unrecorded(measured: &Measured) -> f64 {

@@ -4,9 +4,9 @@ use pippin_model::units::format_bytes;
 
 use crate::judge::evidence::{Evidence, caveat};
 
-/// Bytes per request from which it is a log of requests and not a line now and then.
+/// Bytes per request at which this is a request log and not an occasional line.
 const LIMIT: f64 = 1.0;
-/// Fewer requests do not show what is written for each.
+/// Fewest requests. With fewer, the bytes per request are not reliable.
 const FEWEST: u64 = 100;
 
 /// Whether the target's log grew by a byte or more per request.
@@ -17,7 +17,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let seen =
         || format!("{per_request:.0} bytes of log per request ({} in all)", format_bytes(bytes));
     (completed >= FEWEST && per_request >= LIMIT).then(|| {
-        caveat("logs_requests", Severity::Suspect, seen(), "switch the log of requests off, as production setups behind a proxy do, or log in every target")
+        caveat("logs_requests", Severity::Suspect, seen(), "switch the request log off, as production setups behind a proxy do, or log in every target")
     })
 }
 

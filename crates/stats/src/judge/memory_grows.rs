@@ -8,19 +8,19 @@ use pippin_model::usage::Role;
 use crate::judge::evidence::{Evidence, caveat, percent};
 use crate::trend::trend;
 
-/// Fewest samples from which growth is told.
+/// Fewest samples that show growth.
 const FEWEST: usize = 10;
 /// Growth along the trend over the measured part, as a fraction, and in bytes.
 const LIMIT: f64 = 0.10;
 const LIMIT_BYTES: f64 = 8.0 * 1024.0 * 1024.0;
 /// Standard deviations beyond which the trend is significant at 1 %.
 const SIGNIFICANT: f64 = 2.576;
-/// The newer half must grow at least this part of what the older half grew: a heap that fills up to
-/// its size and stays there is no leak.
+/// The newer half must grow at least this fraction of what the older half grew. A heap that fills
+/// up and then keeps its size is not a leak.
 const STILL: f64 = 0.5;
 
-/// Whether the resident set climbed by more than 10 % and 8 MiB over the measured part,
-/// significantly, and no slower at its end.
+/// Whether the resident set grew significantly over the measured part, by more than 10 % and 8 MiB,
+/// and still grows at its end.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let sizes = resident_sizes(evidence.record, evidence.load()?);
     if sizes.len() < FEWEST {
@@ -51,7 +51,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         "memory_grows",
         Severity::Suspect,
         seen,
-        "measure for longer: if it does not level off, the server leaks, and its speed will not last",
+        "measure longer: if memory does not level off, the server leaks, and its speed will not last",
     ))
 }
 

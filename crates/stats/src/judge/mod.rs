@@ -1,8 +1,8 @@
-//! Doubts about a trial's and a run's figures: one file a caveat or a tight family of caveats, each
-//! a function from evidence to a caveat.
+//! The caveats about the figures of a trial and of a run. Each file has one caveat, or a small
+//! family of related ones: functions from evidence to a caveat.
 //!
-//! To add one: a file with `judge` and its tests (one that provokes it, one near miss), and a line
-//! in [`TRIAL_JUDGES`] or [`RUN_JUDGES`].
+//! To add one, write a file with `judge` and its tests (one that provokes it, one near miss), and
+//! add a line to [`TRIAL_JUDGES`] or [`RUN_JUDGES`].
 pub mod answer_size;
 pub mod bimodal;
 pub mod clocks;
@@ -48,7 +48,7 @@ pub(crate) use run::repetitions;
 
 /// Judges one trial.
 pub type TrialJudge = fn(&Evidence) -> Option<Caveat>;
-/// Judges what takes several trials to see.
+/// Judges several trials together.
 pub type RunJudge = fn(&[TrialRecord], &mut RunCaveats);
 
 /// Every judge of a trial: the names of its caveats, and the function.
@@ -106,7 +106,7 @@ pub fn judge_trial(record: &TrialRecord, context: &Context) -> Vec<Caveat> {
     found
 }
 
-/// The caveats that take several trials to see, by target, the gravest first.
+/// The caveats that need several trials, by target, the gravest first.
 #[must_use]
 pub fn judge_run(records: &[TrialRecord]) -> RunCaveats {
     let mut found = RunCaveats::new();

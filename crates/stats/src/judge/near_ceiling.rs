@@ -1,12 +1,12 @@
-//! INVALID: the throughput is near what the generator can do at all on this machine. NOTE: how far
-//! it is from that.
+//! INVALID: the throughput is close to the most that the generator can do on this machine. NOTE:
+//! how far it is from that.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::run::Calibration;
 use pippin_model::units::format_count;
 
 use crate::judge::evidence::{Evidence, caveat, percent};
 
-/// The part of the ceiling above which the generator is measured along with the target.
+/// The share of the ceiling above which the figures depend on the generator.
 const LIMIT: f64 = 0.90;
 
 /// Whether the throughput is above 90 % of the calibrated ceiling for as many connections.
@@ -17,7 +17,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             "near_ceiling",
             Severity::Invalid,
             format!("{seen} (limit 90 %)"),
-            "give the generator more processors and calibrate again: the target may well be faster than this generator can show",
+            "give the generator more processors and calibrate again: the target may be faster than this generator can show",
         )
     })
 }
@@ -30,7 +30,7 @@ pub fn judge_headroom(evidence: &Evidence) -> Option<Caveat> {
             "headroom",
             Severity::Note,
             seen,
-            "nothing to do: the generator could have driven more",
+            "nothing to do: the generator could have sent more",
         )
     })
 }
@@ -38,7 +38,7 @@ pub fn judge_headroom(evidence: &Evidence) -> Option<Caveat> {
 fn share_of_ceiling(evidence: &Evidence) -> Option<(f64, String)> {
     let (calibration, load) = (evidence.context.calibration?, evidence.load()?);
     if calibration.io != load.io || calibration.threads != load.threads {
-        return None; // another generator than the one that was calibrated
+        return None; // not the generator that was calibrated
     }
     if evidence.pipeline() > 1 {
         return None; // the calibration does not pipeline
@@ -53,7 +53,7 @@ fn share_of_ceiling(evidence: &Evidence) -> Option<(f64, String)> {
     Some((
         share,
         format!(
-            "{} requests/s are {} of the {} that this generator can make",
+            "{} requests/s are {} of the {} that this generator can reach",
             format_count(throughput),
             percent(share),
             format_count(ceiling)
@@ -61,12 +61,12 @@ fn share_of_ceiling(evidence: &Evidence) -> Option<(f64, String)> {
     ))
 }
 
-/// A generator that was less busy than this against the null server was not at its own limit, but
-/// waited for answers.
+/// A generator that was less busy than this against the null server was not at its limit. It waited
+/// for answers.
 const BUSY_AT_CEILING: f64 = 0.8;
 
-/// The ceiling at a calibrated number of connections: the throughput, or, where few connections
-/// left the generator waiting, what its processor time would have sufficed for.
+/// The ceiling at a calibrated number of connections: the throughput, or, if the generator had to
+/// wait because there were few connections, the throughput that its CPU time would allow.
 fn own_ceiling(calibration: &Calibration, connections: u32, per_s: f64) -> f64 {
     let Some(cpu_ns) = calibration.cpu_per_request_ns.get(&connections).filter(|ns| **ns > 0.0)
     else {
@@ -76,7 +76,8 @@ fn own_ceiling(calibration: &Calibration, connections: u32, per_s: f64) -> f64 {
     if per_s < BUSY_AT_CEILING * by_processor { by_processor } else { per_s }
 }
 
-/// The ceiling between the two calibrated numbers of connections, or at the nearest one.
+/// The ceiling, interpolated between two calibrated numbers of connections, or that of the nearest
+/// one.
 fn ceiling_at(calibration: &Calibration, connections: f64) -> Option<f64> {
     let points: Vec<(f64, f64)> = calibration
         .ceiling_per_s

@@ -17,7 +17,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         "no_result",
         Severity::Invalid,
         seen,
-        "read the log of the target; `pippin targets check` shows the step that fails",
+        "read the target's log; `pippin targets check` shows the step that fails",
     ))
 }
 
@@ -30,12 +30,12 @@ pub fn judge_silence(evidence: &Evidence) -> Option<Caveat> {
             "no_answers",
             Severity::Invalid,
             seen(),
-            "measure longer than one answer takes, and see the errors by kind for why none came",
+            "measure longer than one answer takes, and see the errors by kind",
         )
     })
 }
 
-/// Whether the load was stopped before its rule said so.
+/// Whether the load was stopped before its end.
 pub fn judge_interruption(evidence: &Evidence) -> Option<Caveat> {
     let load = evidence.load().filter(|load| load.interrupted)?;
     let seen = format!(

@@ -1,4 +1,4 @@
-//! SUSPECT: the throughput trended over the trial, or the warm-up ended at its bound.
+//! SUSPECT: the throughput had a trend over the trial, or the warm-up reached its time limit.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_result::Window;
 use pippin_model::units::format_count;
@@ -6,10 +6,10 @@ use pippin_model::units::format_count;
 use crate::judge::evidence::{Evidence, caveat, percent};
 use crate::steady::{can_tell, measured_rates, unsteady};
 
-const ADVICE: &str = "measure longer, or warm up longer (warm_up = \"30s\"): a figure that still moves depends on when it was read";
+const ADVICE: &str = "measure longer, or warm up longer (warm_up = \"30s\"): a figure that still changes depends on when it is taken";
 
-/// Whether the windows' throughput changed by more than 5 % from start to end, significant at 1 %;
-/// for trials that are too short to tell, whether the warm-up had not settled.
+/// Whether the windows' throughput changed by more than 5 % from start to end, significant at 1 %.
+/// In trials too short for this test, whether the warm-up had not settled.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let load = evidence.load()?;
     let rates = measured_rates(load, |window: &Window| window.completed);
@@ -25,7 +25,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         )
     } else if load.warm_up.steady == Some(false) {
         format!(
-            "the warm-up of {:.1} s ended at its bound while throughput still trended",
+            "the warm-up of {:.1} s reached its time limit while throughput was still changing",
             load.warm_up.duration_ns as f64 / 1e9
         )
     } else {
@@ -77,7 +77,7 @@ mod tests {
         let mut record = ExampleTrial::hello().seconds(3).build();
         assert_eq!(judged(judge, &record), None);
         record.load.as_mut().unwrap().warm_up.steady = Some(false);
-        assert!(judged(judge, &record).unwrap().evidence.contains("ended at its bound"));
+        assert!(judged(judge, &record).unwrap().evidence.contains("reached its time limit"));
         let mut long = ExampleTrial::hello().build();
         long.load.as_mut().unwrap().warm_up.steady = Some(false);
         assert_eq!(judged(judge, &long), None, "thirty flat windows say more than the warm-up");

@@ -1,12 +1,12 @@
-//! SUSPECT: processor time went to others: stolen by the hypervisor, or used by processes that
-//! belong to no role.
+//! SUSPECT: CPU time went to others: the hypervisor stole it, or processes that belong to no role
+//! used it.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::trial::TrialSpec;
 use std::collections::BTreeSet;
 
 use crate::judge::evidence::{Evidence, caveat, percent};
 
-/// The part of the trial's processors above which others disturb it.
+/// The share of the trial's processors above which others disturb it.
 const LIMIT: f64 = 0.02;
 
 /// Whether the hypervisor stole more than 2 % of the trial's processors.
@@ -17,7 +17,7 @@ pub fn judge_steal(evidence: &Evidence) -> Option<Caveat> {
         stolen,
         "steal",
         "stolen by the hypervisor",
-        "other virtual machines compete for this processor: measure at a quieter time or on hardware of one's own",
+        "measure at a quieter time or on dedicated hardware: other virtual machines compete for this processor",
     )
 }
 
@@ -29,7 +29,7 @@ pub fn judge_foreign(evidence: &Evidence) -> Option<Caveat> {
         foreign,
         "foreign_cpu",
         "used by other processes",
-        "stop what else runs on this machine (`pippin doctor` shows it) and measure again",
+        "stop the other programs on this machine (`pippin doctor` shows them) and measure again",
     )
 }
 
@@ -41,7 +41,7 @@ fn judged(evidence: &Evidence, cores: f64, id: &str, by: &str, advice: &str) -> 
     (share > LIMIT).then(|| caveat(id, Severity::Suspect, seen(), advice))
 }
 
-/// How many processors the trial has; where it is bound to none, how many the host has.
+/// How many processors the trial has, or how many the host has if the trial is not bound to any.
 fn processors(spec: &TrialSpec, host: usize) -> Option<f64> {
     let bound: BTreeSet<u32> = [&spec.cpus.target, &spec.cpus.generator, &spec.cpus.services]
         .into_iter()

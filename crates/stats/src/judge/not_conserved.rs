@@ -1,4 +1,4 @@
-//! INVALID: requests are not all accounted for, so that the generator itself is at fault.
+//! INVALID: requests are not all accounted for. This is a fault of the generator.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_result::RequestCounts;
 

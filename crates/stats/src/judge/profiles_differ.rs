@@ -1,4 +1,4 @@
-//! INVALID: targets were not measured alike, so that they must not be compared.
+//! INVALID: targets were not measured in the same way, so they must not be compared.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::trial::{TrialRecord, TrialSpec};
 
@@ -43,7 +43,7 @@ fn difference(first: &TrialSpec, this: &TrialSpec) -> Option<Caveat> {
             "profiles_differ",
             Severity::Invalid,
             differs.join("; "),
-            "measure all targets in one run of one plan: apples to apples",
+            "measure all targets in one run of one plan",
         )
     })
 }

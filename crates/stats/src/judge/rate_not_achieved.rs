@@ -1,18 +1,18 @@
-//! INVALID: the offered rate was not achieved. In a capacity search that is the finding and no
-//! doubt: NOTE.
+//! INVALID: the offered rate was not achieved. NOTE in a capacity search, which looks for this.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::profile::{Arrivals, Schedule};
 use pippin_model::units::format_count;
 
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
-/// The fraction of due requests that may stay unsent, and by which the schedule may miss the rate.
+/// The fraction of due requests that may stay unsent, and by which the schedule may fall short of
+/// the rate.
 const UNSENT_LIMIT: f64 = 0.01;
-/// The fraction of due requests that may pile up unanswered, beyond those that are under way in any
-/// case.
+/// The fraction of due requests that may pile up unanswered, beyond those that are always in
+/// progress.
 const BACKLOG_LIMIT: f64 = 0.05;
 
-/// Whether fewer requests were due, sent or answered than the rate asks.
+/// Whether fewer requests were due, sent or answered than the rate requires.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let offered = evidence.offered_per_s()?;
     let seen = schedule_missed(evidence, offered)
@@ -23,7 +23,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         "rate_not_achieved",
         severity,
         seen,
-        "offer less, or allow more connections: at this rate the times describe a growing queue; kind = \"capacity\" finds the highest rate that holds",
+        "lower the rate, or allow more connections: at this rate the times describe a growing queue; kind = \"capacity\" finds the highest rate that holds",
     ))
 }
 
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(judged(judge, &ExampleTrial::open(10_000.0).unsent(2_900).build()), None);
         assert_eq!(judged(judge, &ExampleTrial::open(10_000.0).censored(40).build()), None);
         assert_eq!(judged(judge, &ExampleTrial::hello().censored(10).build()), None);
-        // An upstream of 2 s: 20,000 are under way at any instant.
+        // An upstream of 2 s: 20,000 are in progress at any instant.
         assert_eq!(
             judged(
                 judge,

@@ -1,4 +1,4 @@
-//! Caveats that take several trials to see.
+//! Caveats that need several trials.
 use pippin_model::caveat::Caveat;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// Caveats by target.
 pub type RunCaveats = BTreeMap<TargetId, Vec<Caveat>>;
 
-/// Adds a caveat to a target, unless it has one of the same name and evidence.
+/// Adds a caveat to a target, unless it already has one with the same name and evidence.
 pub(crate) fn note(found: &mut RunCaveats, target: &TargetId, caveat: Caveat) {
     let known = found.entry(target.clone()).or_default();
     if !known.iter().any(|other| other.id == caveat.id && other.evidence == caveat.evidence) {
@@ -15,8 +15,7 @@ pub(crate) fn note(found: &mut RunCaveats, target: &TargetId, caveat: Caveat) {
     }
 }
 
-/// The repetitions of the same thing: trials of one target at one step, in the order in which they
-/// first occur.
+/// The trials grouped by target and step, in the order in which each group first occurs.
 pub(crate) fn repetitions(
     records: &[TrialRecord],
 ) -> Vec<(&TargetId, Option<Step>, Vec<&TrialRecord>)> {

@@ -14,8 +14,8 @@ const FEWEST: u64 = 100;
 /// Whether the 99th percentile of the generator's own lag is above 1 ms and above a tenth of the
 /// median response time.
 ///
-/// Where the engine tells them apart, the wait for a free connection is left out: that is the
-/// target's doing.
+/// If the engine measured own lag, the wait for a free connection is not included, because the
+/// target causes it.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let spans = &evidence.measured()?.spans;
     let lag = if spans.own_lag.count() > 0 { &spans.own_lag } else { &spans.send_lag };
@@ -33,7 +33,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         )
     };
     (p99 > limit).then(|| {
-        caveat("send_lag", Severity::Invalid, seen(), "give the generator more processors or keep others off them (cpus.generator, --threads), or offer less")
+        caveat("send_lag", Severity::Invalid, seen(), "give the generator more processors, keep other programs off them (cpus.generator, --threads), or lower the rate")
     })
 }
 
@@ -61,7 +61,7 @@ mod tests {
             judged(judge, &ExampleTrial::open(1_000.0).response_ms(50.0).own_lag_ms(4.0).build()),
             None
         );
-        // Waiting for a free connection is not the generator's doing.
+        // The target, not the generator, causes the wait for a free connection.
         assert_eq!(
             judged(judge, &ExampleTrial::open(10_000.0).own_lag_ms(0.1).send_lag_ms(30.0).build()),
             None

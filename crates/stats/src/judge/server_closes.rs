@@ -1,14 +1,14 @@
-//! SUSPECT: the server closes connections that were to be kept, so that opening them is measured
-//! along.
+//! SUSPECT: the server closes connections that should be kept open, so the figures include
+//! reopening them.
 use pippin_model::caveat::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, whole};
 
-/// Closes per answer below which they cost nothing that can be seen.
+/// Closes per answer below which their cost does not show.
 const NEGLIGIBLE: f64 = 0.0001;
 
 /// Whether the server closed connections after complete answers, beyond what the profile itself
-/// asks for; and at which limit.
+/// causes, and after how many requests.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let measured = evidence.measured()?;
     let closed = measured.connections.closed_by_server;

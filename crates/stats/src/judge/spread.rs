@@ -7,11 +7,11 @@ use crate::judge::evidence::{caveat, percent};
 use crate::judge::run::{RunCaveats, note, repetitions};
 use crate::quantile::median;
 
-/// The part of the median by which the best and the worst repetition may differ.
+/// The fraction of the median by which the best and the worst repetition may differ.
 const LIMIT: f64 = 0.05;
 
 /// Whether best and worst goodput of a target's repetitions differ by more than 5 % of their
-/// median. Steps of a capacity search are left out: beyond the capacity they must differ.
+/// median. Steps of a capacity search are left out, because they differ beyond the capacity.
 pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
     for (target, step, group) in repetitions(records) {
         let figures: Vec<f64> = group
@@ -46,7 +46,7 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
                 "spread",
                 Severity::Suspect,
                 seen,
-                "make more or longer repetitions on a quieter machine, and believe the interval, not the median",
+                "make more or longer repetitions on a quieter machine, and trust the interval, not the median",
             ),
         );
     }

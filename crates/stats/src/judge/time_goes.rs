@@ -15,8 +15,8 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     Some(caveat("time_goes", Severity::Note, texts.join(", "), "nothing to do"))
 }
 
-/// Each part with its share of the whole, in the order in which they come; `None` if no answer was
-/// timed.
+/// Each part with its share of the whole, in the order in which the parts occur; `None` if no
+/// answer was timed.
 pub(crate) fn parts(evidence: &Evidence) -> Option<Vec<(&'static str, f64)>> {
     let spans = &evidence.measured()?.spans;
     let sum = |histogram: &Histogram| histogram.mean_ns().unwrap_or(0.0) * histogram.count() as f64;

@@ -1,19 +1,19 @@
-//! INVALID: the slow upstream was asked less often than requests were answered. SUSPECT: it was
-//! asked more often than requests were sent.
+//! INVALID: the slow upstream was called less often than requests were answered. SUSPECT: it was
+//! called more often than requests were sent.
 use pippin_model::caveat::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
-/// What the upstream calls its count of calls in the trial's record.
+/// The name of the upstream's count of calls in the trial's record.
 const UPSTREAM_CALLS: &str = "upstream_calls";
 
-/// Whether the upstream's own count of calls over the whole load, warm-up and ramps included, fits
-/// the requests of the whole load.
+/// Whether the upstream's own count of calls fits the requests of the whole load, including warm-up
+/// and ramps.
 ///
-/// An answer that came needs a call that was made before it, and a request that was never sent
-/// makes none: the calls lie between the right answers and the requests sent, however many were
-/// under way when the count was taken. The proofs hold this only outside of the load, where a
-/// target that shares calls among many waiting requests may behave.
+/// Each answer needs a call before it, and a request that was never sent makes no call. So the
+/// number of calls lies between the right answers and the requests sent, however many requests were
+/// in progress when the count was taken. The proofs check this only outside the load, where a
+/// target that shares calls among many waiting requests may look right.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let calls = *evidence.record.services.get(UPSTREAM_CALLS)?;
     let load = evidence.load().filter(|load| !load.windows.is_empty())?;
@@ -21,7 +21,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let sent: u64 = load.windows.iter().map(|window| window.sent).sum();
     if calls < good as f64 {
         let seen = format!(
-            "the upstream was asked {} times for {} right answers over the whole load ({})",
+            "the upstream was called {} times for {} right answers over the whole load ({})",
             whole(calls),
             whole(good as f64),
             percent(calls / good as f64)
@@ -30,17 +30,17 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
             "upstream_not_called",
             Severity::Invalid,
             seen,
-            "each request must ask the upstream once: take out what caches its answers or shares a call among requests",
+            "each request must call the upstream once: remove what caches its answers or shares a call among requests",
         ));
     }
     (calls > (sent + stragglers(evidence)) as f64).then(|| {
-        let seen = format!("the upstream was asked {} times for {} requests over the whole load", whole(calls), whole(sent as f64));
-        caveat("upstream_called_more", Severity::Suspect, seen, "see whether the target's client retries or fetches ahead: it does more work than asked")
+        let seen = format!("the upstream was called {} times for {} requests over the whole load", whole(calls), whole(sent as f64));
+        caveat("upstream_called_more", Severity::Suspect, seen, "check whether the target's client retries or prefetches: it does more work than requested")
     })
 }
 
-/// Requests of the step before, in a sweep or a search, that the target may still be serving: no
-/// more than it had connections.
+/// Requests of the previous step of a sweep or a search that the target may still be serving. They
+/// are no more than the connections.
 fn stragglers(evidence: &Evidence) -> u64 {
     if evidence.record.spec.step.is_none() {
         0
@@ -60,7 +60,7 @@ mod tests {
     fn counted(mut record: TrialRecord, good: u64, sent: u64, calls: u64) -> TrialRecord {
         let windows = &mut record.load.as_mut().unwrap().windows;
         windows.iter_mut().for_each(|window| (window.good, window.sent) = (0, 0));
-        // Half of them in the warm-up, which counts too.
+        // Half of them are in the warm-up, which counts too.
         let mut warm_up = windows[0].clone();
         warm_up.from_ns = -1_000_000_000;
         (warm_up.good, warm_up.sent) = (good / 2, sent / 2);
@@ -84,7 +84,7 @@ mod tests {
         let shared = found(20_000, 20_010, 5_000).unwrap();
         assert_eq!(
             shared.evidence,
-            "the upstream was asked 5,000 times for 20,000 right answers over the whole load (25.0 %)"
+            "the upstream was called 5,000 times for 20,000 right answers over the whole load (25.0 %)"
         );
     }
 

@@ -1,12 +1,12 @@
-//! INVALID: answers were wrong: a body that is not right, or a proof that does not hold.
+//! INVALID: wrong answers: a wrong body under load, or a failed proof.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_result::ErrorKind;
 use pippin_model::trial::ProofTime;
 
 use crate::judge::evidence::{Evidence, caveat, whole};
 
-/// Whether any body was wrong under load or any proof failed. Wrong statuses are refusals, which
-/// the share of errors judges.
+/// Whether any body was wrong under load or any proof failed. Wrong statuses are judged by
+/// `errors`.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let bodies = evidence
         .measured()
@@ -24,7 +24,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         })
     }));
     (!seen.is_empty()).then(|| {
-        caveat("wrong_answers", Severity::Invalid, seen.join("; "), "a server that answers wrongly does other work than asked: mend the target, then measure")
+        caveat("wrong_answers", Severity::Invalid, seen.join("; "), "fix the target, then measure: a server that gives wrong answers does other work than requested")
     })
 }
 

@@ -1,0 +1,26 @@
+-- Pippin's workloads in Lua inside nginx.
+local _M = {}
+
+local device_body = string.rep("x", 1024)
+
+function _M.hello()
+  ngx.print("Hello World!")
+end
+
+function _M.hola(name)
+  ngx.print("Hola ", name)
+end
+
+-- Waits 95 to 105 ms; ngx.sleep holds no thread. nginx counts whole milliseconds.
+function _M.device()
+  ngx.sleep(math.random(95, 105) / 1000)
+  ngx.print(device_body)
+end
+
+function _M.proxy()
+  local answer = ngx.location.capture("/upstream")
+  ngx.status = answer.status
+  ngx.print(answer.body)
+end
+
+return _M

@@ -1,0 +1,51 @@
+<?php
+
+declare(strict_types=1);
+
+function plain(string $text): void
+{
+    header('Content-Type: text/plain; charset=utf-8');
+    echo $text;
+}
+
+function notFound(): void
+{
+    http_response_code(404);
+    plain('Not Found');
+}
+
+/** PHP is its own template engine; what comes from data goes through this, as its manual says. */
+function e(string|int $value): string
+{
+    return htmlspecialchars((string) $value, ENT_QUOTES);
+}
+
+function catalogue(int $n): array
+{
+    $items = [];
+    for ($id = 1; $id <= 12; $id++) {
+        $items[] = ['id' => $id, 'name' => "Item $id <of> page $n & more", 'price' => $id * $n];
+    }
+    return ['title' => "Page $n", 'n' => $n, 'items' => $items];
+}
+
+function page(int $n): void
+{
+    extract(catalogue($n));
+    $content = __DIR__ . '/templates/page.php';
+    require __DIR__ . '/templates/layout.php';
+}
+
+function users(): void
+{
+    $url = parse_url(getenv('DATABASE_URL'));
+    $database = new PDO(
+        sprintf('pgsql:host=%s;port=%d;dbname=%s', $url['host'], $url['port'] ?? 5432, ltrim($url['path'], '/')),
+        $url['user'] ?? null,
+        $url['pass'] ?? null,
+        [PDO::ATTR_PERSISTENT => true, PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION],
+    );
+    $rows = $database->query('SELECT id, name, email FROM users ORDER BY id')->fetchAll(PDO::FETCH_ASSOC);
+    header('Content-Type: application/json');
+    echo json_encode($rows, JSON_THROW_ON_ERROR);
+}

@@ -1,0 +1,14 @@
+<?php
+
+declare(strict_types=1);
+
+require __DIR__ . '/../handlers.php';
+
+$path = parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH);
+match (true) {
+    $path === '/' => plain('Hello World!'),
+    preg_match('~^/hola/([^/]+)$~D', $path, $found) === 1 => plain('Hola ' . rawurldecode($found[1])),
+    preg_match('~^/page/(\d+)$~D', $path, $found) === 1 => page((int) $found[1]),
+    $path === '/api/users/' && getenv('DATABASE_URL') !== false => users(),
+    default => notFound(),
+};

@@ -1,0 +1,7 @@
+    <h1>Page <?= $n ?></h1>
+    <p>These are the twelve items of page <?= $n ?>. Each has a name, which is escaped, and a price.</p>
+    <ul>
+<?php foreach ($items as $item): ?>
+      <li id="row-<?= $n ?>-<?= $item['id'] ?>" class="item"><a href="/page/<?= $n ?>/items/<?= $item['id'] ?>"><?= e($item['name']) ?></a> <span class="price"><?= $item['price'] ?> EUR</span></li>
+<?php endforeach; ?>
+    </ul>

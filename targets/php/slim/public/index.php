@@ -1,0 +1,55 @@
+<?php
+
+declare(strict_types=1);
+
+use Slim\App;
+use Slim\Http\Request;
+use Slim\Http\Response;
+use Twig\Environment;
+use Twig\Loader\FilesystemLoader;
+
+require 'Slim/autoload.php';
+require 'Twig/autoload.php';
+
+function catalogue(int $n): array
+{
+    $items = [];
+    for ($id = 1; $id <= 12; $id++) {
+        $items[] = ['id' => $id, 'name' => "Item $id <of> page $n & more", 'price' => $id * $n];
+    }
+    return ['title' => "Page $n", 'n' => $n, 'items' => $items];
+}
+
+$app = new App();
+$twig = new Environment(new FilesystemLoader(__DIR__ . '/../templates'), ['cache' => __DIR__ . '/../cache']);
+
+$plain = fn (Response $response, string $text) => $response
+    ->withHeader('Content-Type', 'text/plain; charset=utf-8')
+    ->write($text);
+
+$app->get('/', fn (Request $request, Response $response) => $plain($response, 'Hello World!'));
+
+$app->get('/hola/{name}', fn (Request $request, Response $response, array $arguments) => $plain(
+    $response,
+    'Hola ' . $arguments['name'],
+));
+
+$app->get('/page/{n:\d+}', fn (Request $request, Response $response, array $arguments) => $response->write(
+    $twig->render('page.html', catalogue((int) $arguments['n'])),
+));
+
+if (getenv('DATABASE_URL') !== false) {
+    $app->get('/api/users/', function (Request $request, Response $response) {
+        $url = parse_url(getenv('DATABASE_URL'));
+        $database = new PDO(
+            sprintf('pgsql:host=%s;port=%d;dbname=%s', $url['host'], $url['port'] ?? 5432, ltrim($url['path'], '/')),
+            $url['user'] ?? null,
+            $url['pass'] ?? null,
+            [PDO::ATTR_PERSISTENT => true, PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION],
+        );
+        $rows = $database->query('SELECT id, name, email FROM users ORDER BY id')->fetchAll(PDO::FETCH_ASSOC);
+        return $response->withJson($rows);
+    });
+}
+
+$app->run();

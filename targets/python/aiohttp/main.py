@@ -1,0 +1,89 @@
+"""Pippin's workloads on aiohttp, with Jinja2 (aiohttp-jinja2), asyncpg and aiohttp's own client."""
+
+import asyncio
+import os
+import random
+from pathlib import Path
+
+import aiohttp
+import aiohttp_jinja2
+import asyncpg
+import jinja2
+from aiohttp import web
+
+DEVICE_BODY = "x" * 1024
+USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+
+CLIENT = web.AppKey("client", aiohttp.ClientSession)
+POOL = web.AppKey("pool", asyncpg.Pool)
+routes = web.RouteTableDef()
+
+
+def connections_of_this_process() -> int:
+    """DATABASE_POOL is for the whole target, so the workers share it out."""
+    whole = int(os.environ.get("DATABASE_POOL", "10"))
+    return max(1, whole // int(os.environ.get("WORKERS", "1")))
+
+
+async def upstream_client(app: web.Application):
+    # The connector would allow 100 connections at once and let the others wait.
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as app[CLIENT]:
+        yield
+
+
+async def database(app: web.Application):
+    async with asyncpg.create_pool(
+        os.environ["DATABASE_URL"], min_size=1, max_size=connections_of_this_process()
+    ) as app[POOL]:
+        yield
+
+
+def catalogue(n: int) -> dict:
+    items = [{"id": i, "name": f"Item {i} <of> page {n} & more", "price": i * n} for i in range(1, 13)]
+    return {"n": n, "items": items}
+
+
+@routes.get("/")
+async def hello(request: web.Request):
+    return web.Response(text="Hello World!")
+
+
+@routes.get("/hola/{name}")
+async def hola(request: web.Request):
+    return web.Response(text=f"Hola {request.match_info['name']}")
+
+
+@routes.get(r"/page/{n:\d+}")
+@aiohttp_jinja2.template("page.html")
+async def page(request: web.Request):
+    return catalogue(int(request.match_info["n"]))
+
+
+@routes.get("/device")
+async def device(request: web.Request):
+    # uvloop counts whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
+    await asyncio.sleep(random.randint(96, 105) / 1000)
+    return web.Response(text=DEVICE_BODY)
+
+
+async def users(request: web.Request):
+    rows = await request.app[POOL].fetch(USERS_QUERY)
+    return web.json_response([dict(row) for row in rows])
+
+
+async def proxy(request: web.Request):
+    async with request.app[CLIENT].get(os.environ["UPSTREAM_URL"] + "/slow") as answer:
+        return web.Response(text=await answer.text(), status=answer.status)
+
+
+async def create_app() -> web.Application:
+    app = web.Application()
+    aiohttp_jinja2.setup(app, loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"))
+    app.add_routes(routes)
+    if "DATABASE_URL" in os.environ:
+        app.cleanup_ctx.append(database)
+        app.router.add_get("/api/users/", users)
+    if "UPSTREAM_URL" in os.environ:
+        app.cleanup_ctx.append(upstream_client)
+        app.router.add_get("/api/proxy/", proxy)
+    return app

@@ -1,0 +1,11 @@
+from django.db import models
+
+
+class User(models.Model):
+    id = models.IntegerField(primary_key=True)
+    name = models.TextField()
+    email = models.TextField()
+
+    class Meta:
+        db_table = "users"
+        managed = False

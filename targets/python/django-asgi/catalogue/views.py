@@ -1,0 +1,35 @@
+"""Pippin's workloads on Django, with its own templates and mapper."""
+
+import os
+
+import httpx
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import render
+
+from catalogue.models import User
+
+# httpx would allow 100 connections at once and let the others wait; the 20 that it keeps idle stay as they are.
+upstream = httpx.AsyncClient(limits=httpx.Limits(max_connections=None, max_keepalive_connections=20))
+
+
+async def hello(request):
+    return HttpResponse("Hello World!", content_type="text/plain")
+
+
+async def hola(request, name):
+    return HttpResponse(f"Hola {name}", content_type="text/plain; charset=utf-8")
+
+
+async def page(request, n):
+    items = [{"id": i, "name": f"Item {i} <of> page {n} & more", "price": i * n} for i in range(1, 13)]
+    return render(request, "page.html", {"n": n, "items": items})
+
+
+async def users(request):
+    rows = User.objects.order_by("id").values("id", "name", "email")
+    return JsonResponse([row async for row in rows], safe=False)
+
+
+async def proxy(request):
+    answer = await upstream.get(os.environ["UPSTREAM_URL"] + "/slow")
+    return HttpResponse(answer.text, status=answer.status_code, content_type="text/plain")

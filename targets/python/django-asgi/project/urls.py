@@ -1,0 +1,16 @@
+import os
+
+from catalogue import views
+from django.urls import path
+
+urlpatterns = [
+    path("", views.hello),
+    path("hola/<str:name>", views.hola),
+    path("page/<int:n>", views.page),
+]
+
+if "DATABASE_URL" in os.environ:
+    urlpatterns.append(path("api/users/", views.users))
+
+if "UPSTREAM_URL" in os.environ:
+    urlpatterns.append(path("api/proxy/", views.proxy))

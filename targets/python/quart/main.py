@@ -1,0 +1,67 @@
+"""Pippin's workloads on Quart, with Jinja2, asyncpg and httpx."""
+
+import os
+
+import asyncpg
+import httpx
+from quart import Quart, Response, jsonify, render_template
+
+USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+
+app = Quart(__name__)
+
+
+def connections_of_this_process() -> int:
+    """DATABASE_POOL is for the whole target, so the workers share it out."""
+    whole = int(os.environ.get("DATABASE_POOL", "10"))
+    return max(1, whole // int(os.environ.get("WORKERS", "1")))
+
+
+def upstream_client() -> httpx.AsyncClient:
+    """httpx would allow 100 connections at once and let the others wait; the 20 that it keeps idle stay as they are."""
+    return httpx.AsyncClient(limits=httpx.Limits(max_connections=None, max_keepalive_connections=20))
+
+
+@app.while_serving
+async def services():
+    if url := os.environ.get("DATABASE_URL"):
+        app.pool = await asyncpg.create_pool(url, min_size=1, max_size=connections_of_this_process())
+    async with upstream_client() as app.client:
+        yield
+    if url:
+        await app.pool.close()
+
+
+def catalogue(n: int) -> dict:
+    items = [{"id": i, "name": f"Item {i} <of> page {n} & more", "price": i * n} for i in range(1, 13)]
+    return {"n": n, "items": items}
+
+
+@app.get("/")
+async def hello():
+    return Response("Hello World!", mimetype="text/plain")
+
+
+@app.get("/hola/<name>")
+async def hola(name: str):
+    return Response(f"Hola {name}", mimetype="text/plain")
+
+
+@app.get("/page/<int:n>")
+async def page(n: int):
+    return await render_template("page.html", **catalogue(n))
+
+
+if "DATABASE_URL" in os.environ:
+
+    @app.get("/api/users/")
+    async def users():
+        return jsonify([dict(row) for row in await app.pool.fetch(USERS_QUERY)])
+
+
+if "UPSTREAM_URL" in os.environ:
+
+    @app.get("/api/proxy/")
+    async def proxy():
+        answer = await app.client.get(os.environ["UPSTREAM_URL"] + "/slow")
+        return Response(answer.text, status=answer.status_code, mimetype="text/plain")

@@ -1,0 +1,120 @@
+"""Pippin's workloads on Tornado: its own server, templates and client, with asyncpg."""
+
+import asyncio
+import json
+import logging
+import multiprocessing
+import os
+import random
+import signal
+from pathlib import Path
+
+import asyncpg
+from tornado.httpclient import AsyncHTTPClient
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+from tornado.web import Application, RequestHandler
+
+DEVICE_BODY = "x" * 1024
+TEMPLATES = Path(__file__).parent / "templates"
+USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+
+
+def connections_of_this_process() -> int:
+    """DATABASE_POOL is for the whole target, so the workers share it out."""
+    whole = int(os.environ.get("DATABASE_POOL", "10"))
+    return max(1, whole // int(os.environ.get("WORKERS", "1")))
+
+
+def catalogue(n: int) -> dict:
+    items = [{"id": i, "name": f"Item {i} <of> page {n} & more", "price": i * n} for i in range(1, 13)]
+    return {"n": n, "items": items}
+
+
+class Plain(RequestHandler):
+    def set_default_headers(self):
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+
+
+class Hello(Plain):
+    def get(self):
+        self.write("Hello World!")
+
+    head = get
+
+
+class Hola(Plain):
+    def get(self, name: str):
+        self.write(f"Hola {name}")
+
+    head = get
+
+
+class Page(RequestHandler):
+    def get(self, n: str):
+        self.render("page.html", **catalogue(int(n)))
+
+
+class Users(RequestHandler):
+    async def get(self):
+        rows = await self.application.settings["pool"].fetch(USERS_QUERY)
+        self.set_header("Content-Type", "application/json")
+        self.write(json.dumps([dict(row) for row in rows]))
+
+
+class Proxy(Plain):
+    async def get(self):
+        answer = await AsyncHTTPClient().fetch(os.environ["UPSTREAM_URL"] + "/slow", raise_error=False)
+        self.set_status(answer.code)
+        self.write(answer.body)
+
+
+class Device(Plain):
+    async def get(self):
+        await asyncio.sleep(random.uniform(0.095, 0.105))
+        self.write(DEVICE_BODY)
+
+
+async def serve(sockets):
+    routes = [("/", Hello), (r"/hola/([^/]+)", Hola), (r"/page/(\d+)", Page), ("/device", Device)]
+    pool = None
+    if url := os.environ.get("DATABASE_URL"):
+        pool = await asyncpg.create_pool(url, min_size=1, max_size=connections_of_this_process())
+        routes.append(("/api/users/", Users))
+    if "UPSTREAM_URL" in os.environ:
+        # The client would make 10 calls at once and let the others wait.
+        AsyncHTTPClient.configure(None, max_clients=1_000_000)
+        routes.append(("/api/proxy/", Proxy))
+
+    app = Application(routes, template_path=TEMPLATES, template_whitespace="all", pool=pool)
+    server = HTTPServer(app)
+    server.add_sockets(sockets)
+
+    stopped = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
+    await stopped.wait()
+    server.stop()
+    await server.close_all_connections()
+    if pool:
+        await pool.close()
+
+
+def run(sockets):
+    asyncio.run(serve(sockets))
+
+
+def main():
+    logging.getLogger("tornado.access").setLevel(logging.ERROR)
+    sockets = bind_sockets(int(os.environ["PORT"]), os.environ["HOST"])
+    # Tornado's own fork_processes waits for its children too, but does not pass the signal on to them.
+    fork = multiprocessing.get_context("fork")
+    children = [fork.Process(target=run, args=(sockets,)) for _ in range(int(os.environ.get("WORKERS", "1")))]
+    for child in children:
+        child.start()
+    signal.signal(signal.SIGTERM, lambda *_: [child.terminate() for child in children])
+    for child in children:
+        child.join()
+
+
+if __name__ == "__main__":
+    main()

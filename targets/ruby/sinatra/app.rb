@@ -1,0 +1,37 @@
+# Pippin's workloads on Sinatra, with its ERB templates and Sequel.
+require "json"
+require "sequel"
+require "sinatra/base"
+
+# DATABASE_POOL is for the whole target, so the processes share it out.
+POOL_SIZE = [Integer(ENV.fetch("DATABASE_POOL", "5")) / Integer(ENV.fetch("WORKERS", "1")), 1].max
+DATABASE = Sequel.connect(ENV["DATABASE_URL"], max_connections: POOL_SIZE) if ENV["DATABASE_URL"]
+
+class Catalogue < Sinatra::Base
+  set :environment, :production
+  set :logging, false
+  set :erb, escape_html: true
+
+  get "/" do
+    content_type :text
+    "Hello World!"
+  end
+
+  get "/hola/:name" do
+    content_type :text
+    "Hola #{params["name"]}"
+  end
+
+  get %r{/page/(\d+)} do |number|
+    n = Integer(number, 10)
+    items = (1..12).map { |id| { id:, name: "Item #{id} <of> page #{n} & more", price: id * n } }
+    erb :page, locals: { n:, items: }
+  end
+
+  if defined?(DATABASE)
+    get "/api/users/" do
+      content_type :json
+      DATABASE[:users].select(:id, :name, :email).order(:id).all.to_json
+    end
+  end
+end
