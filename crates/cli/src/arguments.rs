@@ -8,7 +8,7 @@ use pippin_model::objective::Objective;
 use pippin_model::units::Spread;
 use std::path::PathBuf;
 
-use crate::values::{self, Field, Io, Points, Time};
+use crate::values::{self, EventLoop, Field, Points, Time};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -226,8 +226,8 @@ pub struct LoadArguments {
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = values::length)]
     pub timeout: Time,
     /// The event loop.
-    #[arg(long, value_name = "NAME", value_enum, default_value_t = Io::Auto, hide_possible_values = false)]
-    pub io: Io,
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = EventLoop::Auto)]
+    pub io: EventLoop,
     /// Open loop: how long before an instant to stop sleeping and poll, for example 50us; for
     /// answers that come soon, twice as long; 0us never polls.
     #[arg(long, value_name = "TIME", value_parser = values::time)]

@@ -166,7 +166,7 @@ pub fn fraction(text: &str) -> Result<f64, String> {
 /// The event loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub enum Io {
+pub enum EventLoop {
     /// io_uring where the kernel allows it; epoll for open loops, whose instants it meets better.
     Auto,
     /// epoll(7).
@@ -175,12 +175,12 @@ pub enum Io {
     IoUring,
 }
 
-impl From<Io> for IoChoice {
-    fn from(io: Io) -> Self {
+impl From<EventLoop> for IoChoice {
+    fn from(io: EventLoop) -> Self {
         match io {
-            Io::Auto => Self::Auto,
-            Io::Epoll => Self::Epoll,
-            Io::IoUring => Self::IoUring,
+            EventLoop::Auto => Self::Auto,
+            EventLoop::Epoll => Self::Epoll,
+            EventLoop::IoUring => Self::IoUring,
         }
     }
 }

@@ -276,7 +276,7 @@ impl<'a> Execution<'a> {
     ) -> Self {
         let header = recording.header();
         let samples = header.workload.samples();
-        let in_all = order(header).len() * Steps::count(&header.plan.profile);
+        let in_all = order(header).len() * Steps::number(&header.plan.profile);
         Self {
             recording,
             prepared,

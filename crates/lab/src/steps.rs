@@ -40,18 +40,10 @@ impl Steps {
 
     /// How many there are; 1 for a search, whose number nobody knows beforehand.
     #[must_use]
-    pub fn count(profile: &Profile) -> usize {
+    pub fn number(profile: &Profile) -> usize {
         match &profile.steps {
             Points::One | Points::Search { .. } => 1,
             Points::Connections(list) => list.len(),
-        }
-    }
-
-    /// The next one; `None` at the end.
-    pub fn next(&mut self) -> Option<Option<Step>> {
-        match self {
-            Self::Known(steps) => steps.next(),
-            Self::Search { search, .. } => search.next().map(|per_s| Some(Step::Rate { per_s })),
         }
     }
 
@@ -64,5 +56,17 @@ impl Steps {
         let held = objective::misses(objective, &load.measured).is_empty();
         search.observe(per_s, held);
         Some(held)
+    }
+}
+
+impl Iterator for Steps {
+    /// `None` is the profile as it is.
+    type Item = Option<Step>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::Known(steps) => steps.next(),
+            Self::Search { search, .. } => search.next().map(|per_s| Some(Step::Rate { per_s })),
+        }
     }
 }

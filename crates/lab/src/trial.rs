@@ -86,7 +86,7 @@ pub struct NotMeasured {
     /// What went wrong.
     pub error: LabError,
     /// What was measured until a part of the engine died.
-    pub measured: Option<Measured>,
+    pub measured: Option<Box<Measured>>,
 }
 
 impl NotMeasured {
@@ -153,7 +153,7 @@ impl Trial<'_> {
                 let message = error.to_string();
                 record.failure =
                     Some(Failure { stage: Stage::Load, message, log_tail: log_tail() });
-                error.measured
+                error.measured.map(|measured| *measured)
             }
         };
         if let Some(measured) = measured {
@@ -204,7 +204,7 @@ impl Trial<'_> {
             Err(error) => Err(NotMeasured {
                 measured: match &error {
                     EngineError::Died { measured: Some(load), .. } => {
-                        Some(measured((**load).clone()))
+                        Some(Box::new(measured((**load).clone())))
                     }
                     _ => None,
                 },

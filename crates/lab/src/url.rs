@@ -50,7 +50,7 @@ pub fn run(load: UrlLoad, keeping: Keeping<'_>, watch: &Watch<'_>) -> Result<Run
     let UrlLoad { ref profile, ref base, .. } = load;
     let mut recording = Recording::begin(header(&load), keeping, watch.observer)?;
     let mut steps = Steps::of(profile);
-    let (mut number, in_all) = (0, Steps::count(profile));
+    let (mut number, in_all) = (0, Steps::number(profile));
     let mut state = RunState::Finished;
     while let Some(step) = steps.next() {
         number += 1;
