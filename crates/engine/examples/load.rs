@@ -137,7 +137,7 @@ fn print(result: &LoadResult) {
         measured.requests, measured.errors, measured.connections, measured.bytes
     );
     let spans = &measured.spans;
-    let all: [(&str, &Histogram); 8] = [
+    let all: [(&str, &Histogram); 9] = [
         ("connect", &spans.connect),
         ("tls", &spans.tls),
         ("headers", &spans.headers),
@@ -146,6 +146,7 @@ fn print(result: &LoadResult) {
         ("response", &spans.response_time),
         ("send_lag", &spans.send_lag),
         ("own_lag", &spans.own_lag),
+        ("pick_up", &spans.pick_up_lag),
     ];
     for (name, histogram) in all {
         let us = |q| histogram.quantile_ns(q).unwrap_or(0) as f64 / 1e3;

@@ -5,6 +5,7 @@ use std::sync::mpsc::Sender;
 use pippin_model::load_result::ErrorKind;
 
 use crate::error::EngineError;
+use crate::io::Handshake;
 use crate::tally::{Tally, WindowTally};
 use crate::timeline::{Instants, UNKNOWN};
 use crate::uncounted::{AnswerSpans, Uncounted};
@@ -231,9 +232,20 @@ impl Recorder {
         self.window.bytes_out += u64::from(count);
     }
 
-    /// A connect() succeeded.
-    pub fn connected(&mut self, connect_ns: u64, is_first: bool) {
-        self.tally_of_connection(is_first).spans.connect.record(connect_ns);
+    /// A connect() succeeded: the kernel's round trip of the handshake where it has one, else the
+    /// time until the socket was writable.
+    pub fn connected(
+        &mut self,
+        until_writable_ns: u64,
+        handshake: Option<Handshake>,
+        is_first: bool,
+    ) {
+        let tally = self.tally_of_connection(is_first);
+        let round_trip_ns = handshake.and_then(|seen| seen.round_trip_ns);
+        tally.spans.connect.record(round_trip_ns.unwrap_or(until_writable_ns));
+        tally.connections.timed_by_kernel += u64::from(round_trip_ns.is_some());
+        tally.connections.repeated_syns +=
+            handshake.map_or(0, |seen| u64::from(seen.repeated_syns));
     }
 
     /// A TLS handshake succeeded.

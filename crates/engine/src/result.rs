@@ -116,5 +116,7 @@ fn generator(outcomes: &[Outcome], headline: usize) -> GeneratorUse {
         spin_ns: spent(|mark| mark.spin_ns).sum(),
         max_rss_bytes: cpu::max_rss_bytes(),
         syscalls: Some(spent(|mark| mark.syscalls).sum()),
+        // Each thread sees the same ones.
+        clock_steps: spent(|mark| mark.clock_steps).max().unwrap_or(0),
     }
 }

@@ -2,7 +2,8 @@
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::ByteCounts;
 use pippin_model::load_result::{
-    Answered, ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StatusCounts, Window,
+    Answered, ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StampCounts,
+    StatusCounts, Window,
 };
 
 /// The kinds of errors, in the order of their discriminants.
@@ -30,6 +31,7 @@ pub(crate) struct Tally {
     pub errors: [u64; KINDS.len()],
     pub connections: ConnectionCounts,
     pub bytes: ByteCounts,
+    pub stamps: StampCounts,
     pub spans: Spans,
 }
 
@@ -70,6 +72,7 @@ impl Tally {
         self.connections.peak += other.connections.peak;
         self.connections.merge_closes(&other.connections);
         self.bytes.merge(&other.bytes);
+        self.stamps.merge(&other.stamps);
         self.spans.merge(&other.spans);
     }
 
@@ -84,6 +87,7 @@ impl Tally {
             errors,
             connections: ConnectionCounts { asked, ..self.connections },
             bytes: self.bytes,
+            stamps: self.stamps,
             spans: self.spans,
         }
     }

@@ -1,5 +1,5 @@
-//! Time spans on their way to the histograms. They wait in rows, for eight tables a request, each
-//! touched between two calls of the kernel, would be eight times memory that the kernel has pushed
+//! Time spans on their way to the histograms. They wait in rows, for nine tables a request, each
+//! touched between two calls of the kernel, would be nine times memory that the kernel has pushed
 //! out of the cache: in rows, each is brought in once for many requests. Then they wait as
 //! [`Counts`], until a window ends.
 use pippin_model::histogram::Histogram;
@@ -22,18 +22,20 @@ pub(crate) struct AnswerSpans {
     pub response_ns: u64,
     pub send_lag_ns: u64,
     pub own_lag_ns: u64,
+    pub pick_up_ns: u64,
 }
 
 /// A kind of span: where it is in the answer, and where it ends up in the tally.
 type Kind = (fn(&AnswerSpans) -> u64, fn(&mut Spans) -> &mut Histogram);
 
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 7] = [
     (|answer| answer.headers_ns, |spans| &mut spans.headers),
     (|answer| answer.body_ns, |spans| &mut spans.body),
     (|answer| answer.service_ns, |spans| &mut spans.service_time),
     (|answer| answer.response_ns, |spans| &mut spans.response_time),
     (|answer| answer.send_lag_ns, |spans| &mut spans.send_lag),
     (|answer| answer.own_lag_ns, |spans| &mut spans.own_lag),
+    (|answer| answer.pick_up_ns, |spans| &mut spans.pick_up_lag),
 ];
 /// The place of the response time among the kinds: windows have it too.
 const RESPONSE: usize = 3;
@@ -137,6 +139,7 @@ mod tests {
             response_ns: 4_000 * times,
             send_lag_ns: 5_000 * times,
             own_lag_ns: 6_000 * times,
+            pick_up_ns: 7_000 * times,
         };
         let full: Vec<bool> = (0..ROW).map(|_| uncounted.answer(spans(1, 1))).collect();
         assert_eq!(full.iter().position(|full| *full), Some(ROW - 1), "the last of a row says so");
@@ -161,6 +164,7 @@ mod tests {
                     &spans.response_time,
                     &spans.send_lag,
                     &spans.own_lag,
+                    &spans.pick_up_lag,
                 ];
                 for (histogram, thousands) in all.into_iter().zip(1..) {
                     assert_eq!(histogram.count(), count);

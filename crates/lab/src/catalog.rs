@@ -1,5 +1,5 @@
 //! What is there: targets by walking `targets/`, plans and workloads by their files.
-use pippin_model::file::FileError;
+use pippin_model::file::{FileError, Wrong, nearest};
 use pippin_model::manifest::Manifest;
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::target::TargetId;
@@ -120,6 +120,7 @@ impl Catalog {
             ));
         }
         let manifest = Manifest::read(&folder)?;
+        self.check_workloads(&folder, &manifest)?;
         if id.variant.is_some() && manifest.variant(id.variant.as_deref()).is_none() {
             let known: Vec<String> = manifest
                 .variants
@@ -133,6 +134,31 @@ impl Catalog {
             ));
         }
         Ok(Target { id: base, folder, manifest })
+    }
+
+    /// A workload that a manifest names must be there. A copy of another revision may know others.
+    fn check_workloads(&self, folder: &Path, manifest: &Manifest) -> Result<(), LabError> {
+        if self.copies.values().any(|copy| copy == folder) {
+            return Ok(());
+        }
+        let known = stems_in(&self.root.join("workloads"))?;
+        for (index, name) in manifest.workloads.iter().enumerate() {
+            if !known.contains(name) {
+                let path = folder.join("target.toml");
+                let text = std::fs::read_to_string(&path).unwrap_or_default();
+                let hint = nearest(name, known.iter().map(String::as_str))
+                    .map(|near| format!("; did you mean `{near}`?"))
+                    .unwrap_or_default();
+                let message = format!(
+                    "workloads: there is no workload `{name}`{hint} (there are: {})",
+                    known.join(", ")
+                );
+                return Err(Wrong::at(format!("workloads[{index}]"), message)
+                    .of(&path, &text)
+                    .into());
+            }
+        }
+        Ok(())
     }
 
     /// A name, a name with variant, a language (`go`) or `all`, as the command line takes them;

@@ -33,15 +33,71 @@ impl FileError {
     }
 }
 
+/// Something wrong with the meaning of a well-formed file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wrong {
+    /// The keys that lead to it, as `start.ready.timeout` or `variant[1].command`, lists counted from
+    /// 0; empty for the whole file.
+    pub at: String,
+    /// What is wrong, and the fix.
+    pub message: String,
+}
+
+impl Wrong {
+    /// At these keys.
+    pub fn at(at: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { at: at.into(), message: message.into() }
+    }
+
+    /// As an error of the file with this text.
+    #[must_use]
+    pub fn of(self, path: &Path, text: &str) -> FileError {
+        FileError::Content {
+            path: path.into(),
+            line: line_of(text, &self.at),
+            message: self.message,
+        }
+    }
+}
+
+/// The line, counted from 1, of what stands at these keys or of the nearest thing around it that is
+/// there.
+fn line_of(text: &str, at: &str) -> Option<usize> {
+    let table = toml::de::DeTable::parse(text).ok()?;
+    let mut found = None;
+    let mut value = toml::Spanned::new(table.span(), toml::de::DeValue::Table(table.into_inner()));
+    for key in at.split(['.', '[', ']']).filter(|key| !key.is_empty()) {
+        let next = match value.into_inner() {
+            toml::de::DeValue::Table(mut table) => table.remove(key),
+            toml::de::DeValue::Array(list) => {
+                key.parse().ok().and_then(|index: usize| list.into_iter().nth(index))
+            }
+            _ => None,
+        };
+        let Some(next) = next else { break };
+        found = Some(text[..next.span().start].matches('\n').count() + 1);
+        value = next;
+    }
+    found
+}
+
+/// Reads one file; its text serves [`Wrong::of`].
+///
+/// # Errors
+/// As [`read_toml`].
+pub fn read_with_text<T: DeserializeOwned>(path: &Path) -> Result<(T, String), FileError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| FileError::Read { path: path.into(), source })?;
+    Ok((parse_toml(path, &text)?, text))
+}
+
 /// Reads and parses one TOML file.
 ///
 /// # Errors
 /// If the file cannot be read, is no TOML, has an unknown key, lacks one, or has a value of another
 /// type.
 pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, FileError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|source| FileError::Read { path: path.into(), source })?;
-    parse_toml(path, &text)
+    read_with_text(path).map(|(value, _)| value)
 }
 
 /// Parses the text of a TOML file; `path` serves the messages only.
@@ -115,6 +171,23 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(error.starts_with("a.toml:1: invalid type"), "{error}");
+    }
+
+    #[test]
+    fn a_wrong_meaning_names_its_line() {
+        let text = "a = 1\n\n[b]\nc = { d = 2 }\n\n[[e]]\nf = 1\n[[e]]\nf = 2\n";
+        for (at, line) in [
+            ("a", Some(1)),
+            ("b.c.d", Some(4)),
+            ("e[1].f", Some(9)),
+            ("e[1].missing", Some(8)),
+            ("missing", None),
+            ("", None),
+        ] {
+            assert_eq!(line_of(text, at), line, "{at}");
+        }
+        let error = Wrong::at("b.c", "no").of(Path::new("x.toml"), text);
+        assert_eq!(error.to_string(), "x.toml:4: no");
     }
 
     #[test]

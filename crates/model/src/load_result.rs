@@ -79,6 +79,9 @@ pub struct Measured {
     pub connections: ConnectionCounts,
     /// Bytes on the wire.
     pub bytes: ByteCounts,
+    /// Which clock ended the spans of its answers.
+    #[serde(default)]
+    pub stamps: StampCounts,
     /// Time spans.
     pub spans: Spans,
 }
@@ -132,6 +135,7 @@ impl Measured {
         own.peak = own.peak.max(others.peak);
         own.merge_closes(others);
         self.bytes.merge(&other.bytes);
+        self.stamps.merge(&other.stamps);
         self.spans.merge(&other.spans);
     }
 
@@ -304,6 +308,13 @@ pub struct ConnectionCounts {
     /// The least and the most requests that a connection had served when the server closed it after
     /// a complete answer: equal where the server has a keep-alive limit. `None` if it closed none.
     pub requests_before_close: Option<(u64, u64)>,
+    /// Of how many the kernel told the round trip of the handshake, which then is the span
+    /// `connect`; of the others it is the time from `connect()` until the socket was writable.
+    #[serde(default)]
+    pub timed_by_kernel: u64,
+    /// SYNs that were sent again.
+    #[serde(default)]
+    pub repeated_syns: u64,
 }
 
 impl ConnectionCounts {
@@ -313,6 +324,8 @@ impl ConnectionCounts {
         self.opened += other.opened;
         self.reconnects += other.reconnects;
         self.closed_by_server += other.closed_by_server;
+        self.timed_by_kernel += other.timed_by_kernel;
+        self.repeated_syns += other.repeated_syns;
         self.requests_before_close = match (self.requests_before_close, other.requests_before_close)
         {
             (Some((least, most)), Some((l, m))) => Some((least.min(l), most.max(m))),
@@ -343,34 +356,80 @@ impl ByteCounts {
     }
 }
 
-/// The time spans of DESIGN section 3.
+/// Which clock said when answers arrived.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StampCounts {
+    /// Answers whose arrival the kernel stamped.
+    pub kernel: u64,
+    /// Answers without a stamp: the instant at which the generator read them stands in, and their
+    /// pick-up lag is recorded as 0.
+    pub user_space: u64,
+}
+
+impl StampCounts {
+    /// Adds all counts of another set.
+    pub fn merge(&mut self, other: &Self) {
+        self.kernel += other.kernel;
+        self.user_space += other.user_space;
+    }
+
+    /// `"kernel"`, `"user space"` or `"kernel and user space"`; `None` if nothing was answered, or
+    /// the record is older than the stamps.
+    #[must_use]
+    pub const fn name(&self) -> Option<&'static str> {
+        match (self.kernel, self.user_space) {
+            (0, 0) => None,
+            (_, 0) => Some("kernel"),
+            (0, _) => Some("user space"),
+            _ => Some("kernel and user space"),
+        }
+    }
+}
+
+/// The time spans of requests and connections (docs/methodology.md). An answer is done when the
+/// kernel has received its last segment; see [`StampCounts`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spans {
-    /// `connect()` issued to socket writable.
+    /// From SYN to SYN-ACK, as the kernel measured it; without that, `connect()` issued to socket
+    /// writable. See [`ConnectionCounts::timed_by_kernel`].
     pub connect: Histogram,
     /// To the end of the TLS handshake.
     pub tls: Histogram,
-    /// First byte of the request handed to the kernel to last byte of the head parsed.
+    /// First byte of the request handed to the kernel to the arrival of the end of the head.
     pub headers: Histogram,
-    /// Head parsed to last byte of the body parsed.
+    /// From there to the arrival of the end of the body; 0 where both arrived together.
     pub body: Histogram,
     /// `done_at - sent_at`. A request that times out is recorded at its timeout.
     pub service_time: Histogram,
-    /// `done_at - intended_at`.
+    /// `done_at - intended_at`; of users who wait for their answers (closed loops, devices) without
+    /// the own lag.
     pub response_time: Histogram,
     /// `sent_at - intended_at`: the generator's own lateness, together with the wait for a free
     /// connection.
     pub send_lag: Histogram,
     /// The part of the send lag that is the generator's alone: from the instant at which the
-    /// request was due *and* a connection was free to the instant at which it was sent.
+    /// request was due *and* a connection was free to the instant at which it was sent. A connection
+    /// is free as soon as its last answer has arrived, read or not.
     pub own_lag: Histogram,
+    /// From the arrival of an answer to the instant at which the generator read it.
+    #[serde(default)]
+    pub pick_up_lag: Histogram,
 }
 
 impl Spans {
     /// Adds all counts of another set.
     pub fn merge(&mut self, other: &Self) {
-        let Self { connect, tls, headers, body, service_time, response_time, send_lag, own_lag } =
-            other;
+        let Self {
+            connect,
+            tls,
+            headers,
+            body,
+            service_time,
+            response_time,
+            send_lag,
+            own_lag,
+            pick_up_lag,
+        } = other;
         self.connect.merge(connect);
         self.tls.merge(tls);
         self.headers.merge(headers);
@@ -379,6 +438,7 @@ impl Spans {
         self.response_time.merge(response_time);
         self.send_lag.merge(send_lag);
         self.own_lag.merge(own_lag);
+        self.pick_up_lag.merge(pick_up_lag);
     }
 }
 
@@ -431,6 +491,10 @@ pub struct GeneratorUse {
     pub max_rss_bytes: Option<u64>,
     /// System calls that the event loops made.
     pub syscalls: Option<u64>,
+    /// How often the time of day was set meanwhile: the arrivals of answers that lay unread then
+    /// are not known ([`StampCounts::user_space`]).
+    #[serde(default)]
+    pub clock_steps: u64,
 }
 
 impl GeneratorUse {

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::file::{FileError, nearest, read_toml};
+use crate::file::{FileError, Wrong, nearest, read_with_text};
 use crate::units::parse_duration_ns;
 
 /// A command as an argument array; no shell reads it.
@@ -175,102 +175,136 @@ impl Manifest {
     /// If the file cannot be used; the message names the place and the fix.
     pub fn read(folder: &Path) -> Result<Self, FileError> {
         let path = folder.join("target.toml");
-        let manifest: Self = read_toml(&path)?;
+        let (manifest, text): (Self, String) = read_with_text(&path)?;
         let folder_name = |p: Option<&Path>| {
             p.and_then(Path::file_name).and_then(|n| n.to_str()).unwrap_or_default().to_string()
         };
         manifest
             .check(&folder_name(folder.parent()), &folder_name(Some(folder)))
-            .map_err(|message| FileError::content(&path, message))?;
+            .map_err(|wrong| wrong.of(&path, &text))?;
         Ok(manifest)
     }
 
-    fn check(&self, language: &str, name: &str) -> Result<(), String> {
+    fn check(&self, language: &str, name: &str) -> Result<(), Wrong> {
         if self.schema != 1 {
-            return Err(format!("schema {} is not known; this Pippin reads schema 1", self.schema));
+            return Err(Wrong::at(
+                "schema",
+                format!("schema {} is not known; this Pippin reads schema 1", self.schema),
+            ));
         }
         if (self.language.as_str(), self.name.as_str()) != (language, name) {
-            return Err(format!(
-                "language and name are `{}/{}`, but the folder is `{language}/{name}`",
-                self.language, self.name
+            return Err(Wrong::at(
+                if self.language == language { "name" } else { "language" },
+                format!(
+                    "language and name are `{}/{}`, but the folder is `{language}/{name}`",
+                    self.language, self.name
+                ),
             ));
         }
         self.check_commands()?;
         if self.workloads.is_empty() {
-            return Err("workloads is empty; name at least one that it serves, as \"hello\"".into());
-        }
-        if !self.routes.is_empty() && (self.needs.is_some() || self.install.is_some()) {
-            return Err("[[route]] and [needs]/[install] exclude each other; make [install] the first route".into());
-        }
-        if parse_duration_ns(&self.start.ready.timeout)
-            .map_err(|error| format!("start.ready.timeout: {error}"))?
-            == 0
-        {
-            return Err(
-                "start.ready.timeout must be longer than 0; nothing is ready at once".into()
-            );
-        }
-        if !STOP_SIGNALS.contains(&self.start.stop.as_str()) {
-            return Err(format!(
-                "start.stop: `{}` is not one of {}",
-                self.start.stop,
-                STOP_SIGNALS.join(", ")
+            return Err(Wrong::at(
+                "workloads",
+                "workloads is empty; name at least one that it serves, as \"hello\"",
             ));
         }
+        if !self.routes.is_empty() && (self.needs.is_some() || self.install.is_some()) {
+            return Err(Wrong::at(
+                if self.needs.is_some() { "needs" } else { "install" },
+                "[[route]] and [needs]/[install] exclude each other; make [install] the first route",
+            ));
+        }
+        self.check_needs()?;
+        self.check_start()?;
         self.check_names()?;
-        self.texts().try_for_each(|text| check_placeholders(text))
+        self.check_texts()
+    }
+
+    fn check_start(&self) -> Result<(), Wrong> {
+        let at = "start.ready.timeout";
+        let timeout = parse_duration_ns(&self.start.ready.timeout)
+            .map_err(|error| Wrong::at(at, format!("{at}: {error}")))?;
+        if timeout == 0 {
+            return Err(Wrong::at(
+                at,
+                "start.ready.timeout must be longer than 0; nothing is ready at once",
+            ));
+        }
+        if !STOP_SIGNALS.contains(&self.start.stop.as_str()) {
+            return Err(Wrong::at(
+                "start.stop",
+                format!(
+                    "start.stop: `{}` is not one of {}",
+                    self.start.stop,
+                    STOP_SIGNALS.join(", ")
+                ),
+            ));
+        }
+        Ok(())
     }
 
     /// Every command names a program.
-    fn check_commands(&self) -> Result<(), String> {
-        let empty = |command: &Command| command.first().is_none_or(String::is_empty);
-        let named = |place: String, command: &Command| {
-            if empty(command) {
-                Err(format!("{place} is empty; name the program and its arguments"))
+    fn check_commands(&self) -> Result<(), Wrong> {
+        let named = |at: String, place: &str, command: &Command| {
+            if command.first().is_none_or(String::is_empty) {
+                Err(Wrong::at(at, format!("{place} is empty; name the program and its arguments")))
             } else {
                 Ok(())
             }
         };
-        named("start.command".into(), &self.start.command)?;
-        for variant in &self.variants {
+        named("start.command".into(), "start.command", &self.start.command)?;
+        for (index, variant) in self.variants.iter().enumerate() {
+            let place = format!("variant `{}`: command", variant.name);
             variant.command.iter().try_for_each(|command| {
-                named(format!("variant `{}`: command", variant.name), command)
+                named(format!("variant[{index}].command"), &place, command)
             })?;
         }
-        self.versions
-            .iter()
-            .try_for_each(|(label, command)| named(format!("versions.{label}"), command))?;
-        for route in self.ways() {
-            let place = if self.routes.is_empty() {
-                "install".to_string()
-            } else {
-                format!("route `{}`", route.name)
-            };
+        for (label, command) in &self.versions {
+            let place = format!("versions.{label}");
+            named(place.clone(), &place, command)?;
+        }
+        for (at, place, route) in self.placed_ways() {
             for (index, command) in route.steps.iter().enumerate() {
-                named(format!("{place}: step {}", index + 1), command)?;
+                let at = format!("{}.steps[{index}]", at.replace("needs", "install"));
+                named(at, &format!("{place}: step {}", index + 1), command)?;
             }
         }
         Ok(())
     }
 
-    fn check_names(&self) -> Result<(), String> {
-        let mut seen = Vec::new();
-        for variant in &self.variants {
-            if seen.contains(&&variant.name) {
-                return Err(format!("two variants are called `{}`", variant.name));
+    /// The ways to install with the keys of their needs and with their names for people.
+    fn placed_ways(&self) -> Vec<(String, String, Route)> {
+        let place = |(index, route): (usize, Route)| {
+            if self.routes.is_empty() {
+                ("needs".to_string(), "install".to_string(), route)
+            } else {
+                (format!("route[{index}]"), format!("route `{}`", route.name), route)
             }
-            seen.push(&variant.name);
-            if variant.workloads.as_ref().is_some_and(Vec::is_empty) {
-                return Err(format!(
-                    "variant `{}`: workloads is empty; take it out to serve all of the target's",
-                    variant.name
-                ));
+        };
+        self.ways().into_iter().enumerate().map(place).collect()
+    }
+
+    /// Tools and packages are named so that nothing else can be meant: the names go to other
+    /// programs.
+    fn check_needs(&self) -> Result<(), Wrong> {
+        for (at, place, route) in self.placed_ways() {
+            for (index, tool) in route.tools.iter().enumerate() {
+                if !is_tool(tool) {
+                    return Err(Wrong::at(
+                        format!("{at}.tools[{index}]"),
+                        format!(
+                            "{place}: tools: {tool:?} is no need; write `NAME` or `NAME >= 1.2`"
+                        ),
+                    ));
+                }
             }
-            for workload in variant.workloads.iter().flatten() {
-                if !self.workloads.contains(workload) {
-                    return Err(format!(
-                        "variant `{}` serves `{workload}`, which the target's workloads do not name",
-                        variant.name
+            for (index, package) in route.apt.iter().enumerate() {
+                if !is_package(package) {
+                    return Err(Wrong::at(
+                        format!("{at}.apt[{index}]"),
+                        format!(
+                            "{place}: apt: {package:?} is no name of a Debian package (lower-case letters, digits, `+`, `-`, `.`)"
+                        ),
                     ));
                 }
             }
@@ -278,20 +312,107 @@ impl Manifest {
         Ok(())
     }
 
-    fn texts(&self) -> impl Iterator<Item = &String> {
-        let variants =
-            self.variants.iter().flat_map(|v| v.command.iter().flatten().chain(v.env.values()));
-        let routes =
-            self.routes.iter().flat_map(|r| r.steps.iter().flatten().chain(r.env.values()));
-        let install = self.install.iter().flat_map(|install| install.steps.iter().flatten());
-        self.start
-            .command
-            .iter()
-            .chain(self.start.env.values())
-            .chain(variants)
-            .chain(routes)
-            .chain(install)
-            .chain(self.versions.values().flatten())
+    fn check_names(&self) -> Result<(), Wrong> {
+        let mut seen = Vec::new();
+        for (index, variant) in self.variants.iter().enumerate() {
+            let at = format!("variant[{index}]");
+            if seen.contains(&&variant.name) {
+                return Err(Wrong::at(
+                    format!("{at}.name"),
+                    format!("two variants are called `{}`", variant.name),
+                ));
+            }
+            seen.push(&variant.name);
+            let at = format!("{at}.workloads");
+            if variant.workloads.as_ref().is_some_and(Vec::is_empty) {
+                return Err(Wrong::at(
+                    at,
+                    format!(
+                        "variant `{}`: workloads is empty; take it out to serve all of the target's",
+                        variant.name
+                    ),
+                ));
+            }
+            for workload in variant.workloads.iter().flatten() {
+                if !self.workloads.contains(workload) {
+                    return Err(Wrong::at(
+                        at,
+                        format!(
+                            "variant `{}` serves `{workload}`, which the target's workloads do not name",
+                            variant.name
+                        ),
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Placeholders are known, and no word holds what no program can be given.
+    fn check_texts(&self) -> Result<(), Wrong> {
+        for (at, text) in self.texts() {
+            check_placeholders(text).map_err(|message| Wrong::at(at.clone(), message))?;
+            if text.contains('\0') {
+                return Err(Wrong::at(
+                    at,
+                    format!("{text:?} holds a NUL character, which no program can be given"),
+                ));
+            }
+        }
+        for (at, name) in self.variables() {
+            if name.is_empty() || name.contains(['\0', '=']) {
+                return Err(Wrong::at(at, format!("{name:?} is no name of a variable")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The names of all variables, each with its keys.
+    fn variables(&self) -> Vec<(String, &String)> {
+        let start = self.start.env.keys().map(|name| ("start.env".to_string(), name));
+        let variants = self.variants.iter().enumerate().flat_map(|(index, variant)| {
+            variant.env.keys().map(move |name| (format!("variant[{index}].env"), name))
+        });
+        let routes = self.routes.iter().enumerate().flat_map(|(index, route)| {
+            route.env.keys().map(move |name| (format!("route[{index}].env"), name))
+        });
+        start.chain(variants).chain(routes).collect()
+    }
+
+    /// All texts that go to programs, each with its keys.
+    fn texts(&self) -> Vec<(String, &String)> {
+        fn words<'a>(
+            at: String,
+            words: impl IntoIterator<Item = &'a String>,
+        ) -> impl Iterator<Item = (String, &'a String)> {
+            words.into_iter().map(move |word| (at.clone(), word))
+        }
+        fn env<'a>(
+            at: &str,
+            env: &'a BTreeMap<String, String>,
+        ) -> impl Iterator<Item = (String, &'a String)> {
+            env.iter().map(move |(name, value)| (format!("{at}.{name}"), value))
+        }
+        let mut all: Vec<(String, &String)> =
+            words("start.command".into(), &self.start.command).collect();
+        all.extend(env("start.env", &self.start.env));
+        for (index, variant) in self.variants.iter().enumerate() {
+            let at = format!("variant[{index}]");
+            all.extend(words(format!("{at}.command"), variant.command.iter().flatten()));
+            all.extend(env(&format!("{at}.env"), &variant.env));
+        }
+        for (index, route) in self.routes.iter().enumerate() {
+            let at = format!("route[{index}]");
+            all.extend(words(format!("{at}.steps"), route.steps.iter().flatten()));
+            all.extend(env(&format!("{at}.env"), &route.env));
+        }
+        if let Some(install) = &self.install {
+            all.extend(words("install.steps".into(), install.steps.iter().flatten()));
+        }
+        for (label, command) in &self.versions {
+            all.extend(words(format!("versions.{label}"), command));
+        }
+        all
     }
 
     /// The ways to install: the routes, or the only way as one unnamed route.
@@ -331,6 +452,34 @@ impl Manifest {
     pub fn variant(&self, name: Option<&str>) -> Option<&Variant> {
         self.variants.iter().find(|variant| Some(variant.name.as_str()) == name)
     }
+}
+
+/// `NAME` or `NAME >= VERSION`.
+fn is_tool(need: &str) -> bool {
+    let (name, least) = match need.split_once(">=") {
+        Some((name, least)) => (name.trim(), Some(least.trim())),
+        None => (need.trim(), None),
+    };
+    let is_version = |least: &str| {
+        least.split('.').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"+-._@".contains(&byte);
+    !name.is_empty()
+        && !name.starts_with('-')
+        && name.bytes().all(is_name)
+        && least.is_none_or(is_version)
+}
+
+/// A name as Debian's policy has it (section 5.6.7): at least two characters, the first a letter or
+/// a digit. Nothing that apt-get reads as an option, a version or a file is one.
+fn is_package(name: &str) -> bool {
+    let may_stand =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte);
+    name.len() >= 2
+        && name.as_bytes()[0].is_ascii_alphanumeric()
+        // apt-get removes `name-`.
+        && !name.ends_with('-')
+        && name.bytes().all(may_stand)
 }
 
 fn check_placeholders(text: &str) -> Result<(), String> {
@@ -376,7 +525,7 @@ workloads = ["hello"]
     fn check(text: &str) -> Result<(), String> {
         let manifest: Manifest =
             parse_toml(Path::new("target.toml"), text).map_err(|error| error.to_string())?;
-        manifest.check("javascript", "express")
+        manifest.check("javascript", "express").map_err(|wrong| wrong.message)
     }
 
     #[test]
@@ -387,6 +536,31 @@ workloads = ["hello"]
         assert_eq!(manifest.workloads_of(None), ["hello", "device"]);
         assert_eq!(manifest.ways()[0].steps, [["npm", "ci"]]);
         assert_eq!(manifest.start.stop, "SIGTERM");
+    }
+
+    #[test]
+    fn only_names_of_packages_reach_apt() {
+        for name in ["-oDebug::x=y", "--", "a", "./x.deb", "nginx-", "nginx=1", "Nginx", "a b", ""]
+        {
+            let text =
+                GOOD.replace("[install]", &format!("apt = [\"php-cli\", {name:?}]\n[install]"));
+            let error = check(&text).unwrap_err();
+            assert!(error.contains("is no name of a Debian package"), "{name}: {error}");
+        }
+        for name in ["nginx", "g++", "libstdc++-12-dev", "python3.11", "7zip"] {
+            assert!(is_package(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_slip_in_a_list_names_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("javascript/express");
+        std::fs::create_dir_all(&target).unwrap();
+        std::fs::write(target.join("target.toml"), GOOD.replace("node >= 18", "node >> 18"))
+            .unwrap();
+        let error = Manifest::read(&target).unwrap_err().to_string();
+        assert!(error.contains("target.toml:9: install: tools: \"node >> 18\""), "{error}");
     }
 
     #[test]
@@ -431,6 +605,17 @@ workloads = ["hello"]
                 "install: step 2 is empty",
             ),
             (format!("{GOOD}\n[versions]\nnode = []\n"), "versions.node is empty"),
+            (GOOD.replace("node >= 18", "node >> 18"), "is no need; write `NAME` or `NAME >= 1.2`"),
+            (GOOD.replace("node >= 18", "node >= eighteen"), "is no need"),
+            (GOOD.replace("\"server.js\"", "\"a\\u0000b\""), "holds a NUL character"),
+            (
+                GOOD.replace("[[variant]]", "env = { A = \"x\\u0000\" }\n[[variant]]"),
+                "holds a NUL character",
+            ),
+            (
+                GOOD.replace("[[variant]]", "env = { \"A=B\" = \"x\" }\n[[variant]]"),
+                "is no name of a variable",
+            ),
         ];
         for (text, message) in cases {
             let error = check(&text).unwrap_err();

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::file::{FileError, read_toml};
+use crate::file::{FileError, Wrong, read_with_text};
 use crate::units::Spread;
 
 /// A service that a workload needs.
@@ -55,7 +55,11 @@ pub struct Request {
 
 /// The values of a placeholder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged, deny_unknown_fields)]
+#[serde(
+    untagged,
+    deny_unknown_fields,
+    expecting = "expected `values = [\"a\", \"b\"]`, or whole numbers as `from` and `to`"
+)]
 pub enum Vary {
     /// These texts in turn; percent-encoded where they stand in a path.
     Values {
@@ -180,47 +184,91 @@ impl Workload {
     /// # Errors
     /// If the file cannot be used; the message names the place and the fix.
     pub fn read(path: &Path) -> Result<Self, FileError> {
-        let workload: Self = read_toml(path)?;
-        workload.check().map_err(|message| FileError::content(path, message))?;
+        let (workload, text): (Self, String) = read_with_text(path)?;
+        workload.check().map_err(|wrong| wrong.of(path, &text))?;
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         if stem != workload.id {
-            return Err(FileError::content(
-                path,
-                format!("id `{}` must equal the file's name `{stem}`", workload.id),
-            ));
+            let message = format!("id `{}` must equal the file's name `{stem}`", workload.id);
+            return Err(Wrong::at("id", message).of(path, &text));
         }
         Ok(workload)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Wrong> {
         if self.schema != 1 {
-            return Err(format!("schema {} is not known; this Pippin reads schema 1", self.schema));
+            return Err(Wrong::at(
+                "schema",
+                format!("schema {} is not known; this Pippin reads schema 1", self.schema),
+            ));
         }
-        for name in placeholders(&self.request.path) {
-            if !self.request.vary.contains_key(name) {
-                return Err(format!(
-                    "the path names `{{{name}}}`, but [request.vary] has no `{name}`"
-                ));
-            }
-        }
-        for (name, vary) in &self.request.vary {
-            let empty = match vary {
-                Vary::Values { values } => values.is_empty(),
-                Vary::Range { from, to } => from > to,
-            };
-            if empty {
-                return Err(format!("[request.vary] `{name}` has no value"));
-            }
+        self.check_request()?;
+        if !(100..=599).contains(&self.answer.status) {
+            return Err(Wrong::at(
+                "answer.status",
+                format!("{} is no status of HTTP (100 to 599)", self.answer.status),
+            ));
         }
         if self.proofs.is_empty() {
-            return Err("a workload needs at least one [[proof]]".into());
+            return Err(Wrong::at("proof", "a workload needs at least one [[proof]]"));
         }
         if let Some(ByteRange { min, max }) = self.answer.body_bytes
             && min > max
         {
-            return Err(format!("answer.body_bytes: min {min} is above max {max}"));
+            return Err(Wrong::at(
+                "answer.body_bytes",
+                format!("answer.body_bytes: min {min} is above max {max}"),
+            ));
         }
-        self.proofs.iter().try_for_each(check_proof)
+        self.proofs.iter().enumerate().try_for_each(|(index, proof)| {
+            check_proof(proof).map_err(|message| Wrong::at(format!("proof[{index}]"), message))
+        })
+    }
+
+    fn check_request(&self) -> Result<(), Wrong> {
+        let Request { method, path, vary } = &self.request;
+        if method.is_empty() || !method.bytes().all(is_token) {
+            return Err(Wrong::at(
+                "request.method",
+                format!("{method:?} is no method; write one such as \"GET\""),
+            ));
+        }
+        if !path.starts_with('/') || path.bytes().any(|byte| !byte.is_ascii_graphic()) {
+            return Err(Wrong::at(
+                "request.path",
+                format!(
+                    "{path:?} is no path; begin with `/`, and write everything but visible ASCII as %XX"
+                ),
+            ));
+        }
+        for name in placeholders(path) {
+            if !vary.contains_key(name) {
+                return Err(Wrong::at(
+                    "request.path",
+                    format!("the path names `{{{name}}}`, but [request.vary] has no `{name}`"),
+                ));
+            }
+        }
+        let mut samples: u64 = 1;
+        for (name, vary) in vary {
+            let values = match vary {
+                Vary::Values { values } => values.len() as u64,
+                Vary::Range { from, to } => (u64::from(*to) + 1).saturating_sub(u64::from(*from)),
+            };
+            let at = format!("request.vary.{name}");
+            if values == 0 {
+                return Err(Wrong::at(at, format!("[request.vary] `{name}` has no value")));
+            }
+            samples = samples.saturating_mul(values);
+            if samples > MOST_SAMPLES {
+                return Err(Wrong::at(
+                    at,
+                    format!(
+                        "[request.vary] makes {samples} different requests, which are all made beforehand; name {MOST_SAMPLES} at the most"
+                    ),
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// The requests of this workload, one for each value that varies, with the answer that is right
@@ -256,6 +304,32 @@ impl Workload {
             binding,
         }
     }
+}
+
+/// Different requests of a workload at the most. All of them are made before the load begins, each
+/// with its answer, and all of them are proved.
+pub const MOST_SAMPLES: u64 = 10_000;
+
+/// Whether a byte may stand in a token, which a method is (RFC 9110 section 5.6.2).
+const fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'!' | b'#'
+                | b'$'
+                | b'%'
+                | b'&'
+                | b'\''
+                | b'*'
+                | b'+'
+                | b'-'
+                | b'.'
+                | b'^'
+                | b'_'
+                | b'`'
+                | b'|'
+                | b'~'
+        )
 }
 
 /// A proof of nothing would always hold.
@@ -353,8 +427,8 @@ mod tests {
         let text = "schema=1\nid='x'\ntitle=''\nsummary=''\n[request]\nmethod='GET'\npath='/{n}'\n[answer]\nstatus=200\n[[proof]]\nkind='answer'\n";
         let workload: Workload = crate::file::parse_toml(Path::new("x.toml"), text).unwrap();
         assert_eq!(
-            workload.check(),
-            Err("the path names `{n}`, but [request.vary] has no `n`".into())
+            workload.check().unwrap_err().message,
+            "the path names `{n}`, but [request.vary] has no `n`"
         );
     }
 
@@ -385,7 +459,41 @@ mod tests {
         ] {
             let workload: Workload =
                 crate::file::parse_toml(Path::new("x.toml"), &format!("{head}{rest}")).unwrap();
-            assert_eq!(workload.check(), Err(message.into()));
+            assert_eq!(workload.check().unwrap_err().message, message);
+        }
+    }
+
+    fn with_request(request: &str) -> Result<(), Wrong> {
+        let text = format!(
+            "schema=1\nid='x'\ntitle=''\nsummary=''\n[request]\n{request}\n[answer]\nstatus=200\n[[proof]]\nkind='answer'\n"
+        );
+        crate::file::parse_toml::<Workload>(Path::new("x.toml"), &text).unwrap().check()
+    }
+
+    #[test]
+    fn four_billion_values_are_refused_before_they_are_made() {
+        let vary = |to: u32| {
+            with_request(&format!(
+                "method='GET'\npath='/{{n}}/{{m}}'\n[request.vary]\nm={{values=['a','b']}}\nn={{from=1,to={to}}}"
+            ))
+        };
+        let wrong = vary(u32::MAX).unwrap_err();
+        assert_eq!(wrong.at, "request.vary.n");
+        assert!(wrong.message.contains("8589934590 different requests"), "{wrong:?}");
+        assert!(vary(5_001).is_err(), "both together count");
+        assert_eq!(vary(5_000), Ok(()));
+    }
+
+    #[test]
+    fn what_would_break_the_request_is_refused_where_it_stands() {
+        for (request, at) in [
+            ("method=\"GET / HTTP/1.1\\r\\nX: y\"\npath='/'", "request.method"),
+            ("method=''\npath='/'", "request.method"),
+            ("method='GET'\npath='x'", "request.path"),
+            ("method='GET'\npath='/a b'", "request.path"),
+            ("method='GET'\npath=\"/\\r\\n\"", "request.path"),
+        ] {
+            assert_eq!(with_request(request).unwrap_err().at, at, "{request}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One process: `/proc/PID/stat`, `/proc/PID/status`, `/proc/PID/smaps_rollup`.
 use crate::memory::{field, kilobytes};
 
-/// What matters of `/proc/PID/stat` (proc_pid_stat(5), field numbers in brackets).
+/// The fields used from `/proc/PID/stat` (proc_pid_stat(5), field numbers in brackets).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessStat {
     /// (1) The process.
@@ -22,10 +22,11 @@ pub struct ProcessStat {
     pub waited_system_ticks: u64,
     /// (20) Threads.
     pub threads: u32,
-    /// (22) When it started, clock ticks after boot; with the pid it names a process for good.
+    /// (22) When it started, clock ticks after boot; together with the pid, it identifies a process
+    /// uniquely.
     pub start_ticks: u64,
-    /// (24) Resident set in pages. The kernel keeps it in pieces per processor, so it may be some
-    /// dozens of pages off.
+    /// (24) Resident set in pages. The kernel keeps it in parts per processor, so it may be wrong
+    /// by some dozens of pages.
     pub rss_pages: u64,
 }
 
@@ -67,7 +68,7 @@ pub fn parse_process_stat(text: &str) -> Option<ProcessStat> {
 pub struct Switches {
     /// The thread gave up the processor to wait.
     pub voluntary: u64,
-    /// The thread was made to give it up.
+    /// The kernel took the processor away from the thread.
     pub involuntary: u64,
 }
 

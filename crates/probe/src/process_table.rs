@@ -1,20 +1,21 @@
 //! Which processes live below which root.
 //!
-//! One look at a host lists the numbers in /proc, but reads only processes that are new or belong
-//! to a root: one that was found to be outside stays outside, since a process changes its parent
-//! only towards an ancestor (the nearest subreaper, or init; prctl(2) PR_SET_CHILD_SUBREAPER).
+//! Each look at a host lists the numbers in /proc, but reads only processes that are new or belong
+//! to a root. A process that was found outside stays outside, because a process changes its parent
+//! only to an ancestor (the nearest subreaper, or init; prctl(2) PR_SET_CHILD_SUBREAPER).
 use std::collections::{HashMap, HashSet};
 
 use crate::clock::{ProcUnits, process_cpu_ns};
 use crate::kernel_files::KernelFiles;
 use crate::process::parse_process_stat;
 
-/// One process as it was read.
+/// One process, as read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
     /// Its number.
     pub pid: i32,
-    /// When it started, clock ticks after boot; tells it from a later process of the same number.
+    /// When it started, clock ticks after boot; distinguishes it from a later process with the same
+    /// number.
     pub start_ticks: u64,
     /// Its parent.
     pub parent: i32,
@@ -54,10 +55,10 @@ pub fn list_processes(files: &KernelFiles) -> Vec<i32> {
     files.numbered("proc", "").into_iter().filter_map(|number| i32::try_from(number).ok()).collect()
 }
 
-/// What one look at the host found.
+/// The result of one look at the host.
 #[derive(Debug, Default)]
 pub struct Reading {
-    /// For each root, in the order asked for: itself, if it lives, and all below it.
+    /// For each root, in the given order: the root itself, if it lives, and all processes below it.
     pub trees: Vec<HashMap<i32, Process>>,
     /// Members of the last look that are still listed but died or moved while they were being read.
     pub unread: HashSet<i32>,
@@ -65,13 +66,13 @@ pub struct Reading {
     pub unplaced: bool,
 }
 
-/// Remembers between looks who belongs where.
+/// Remembers between looks which process belongs to which root.
 #[derive(Debug, Default)]
 pub struct ProcessTable {
     roots: Vec<i32>,
     outside: HashSet<i32>,
-    /// Parents before their children, so that nobody is found both alive and in the account of the
-    /// one that waited for it.
+    /// Parents are read before their children, so no process is found both alive and in the account
+    /// of the parent that waited for it.
     members: Vec<i32>,
 }
 
@@ -130,7 +131,7 @@ impl ProcessTable {
         reading
     }
 
-    /// Walks up from a process to the first root, or to what is known to be outside.
+    /// Walks up from a process to the first root, or to a process that is known to be outside.
     fn place(&self, pid: i32, processes: &HashMap<i32, Process>) -> Place {
         let mut at = pid;
         // A chain cannot be longer than there are processes, unless it was read while it changed.

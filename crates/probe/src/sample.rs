@@ -1,4 +1,4 @@
-//! One instant: what every role and the host have used so far.
+//! One sample: what every role and the host have used so far.
 use pippin_model::usage::{HostSample, Role, RoleSample, UsageSample};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::stat::{interrupt_ns, parse_stat};
 use crate::switches::{SwitchLedger, read_switches};
 use crate::tree::TreeLedger;
 
-/// Who belongs to which role.
+/// Which processes belong to which role.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Roots {
     /// The roots of each role.
@@ -30,21 +30,21 @@ pub struct Roots {
 /// Where a role's processes begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RoleRoot {
-    /// All descendants of this process, and it itself unless the role is the target (there it is
-    /// our own supervisor, a subreaper).
+    /// All descendants of this process, and the process itself unless the role is the target (then
+    /// it is our own supervisor, a subreaper).
     Tree(i32),
     /// This process alone, without its children.
     Process(i32),
 }
 
 /// Details (proportional set, context switches, frequency) are read at most this often, because
-/// they cost much.
+/// reading them is expensive.
 const DETAIL_EVERY_NS: u64 = 1_000_000_000;
-/// ... and so rarely that they take less than this part of one core.
+/// They are also read rarely enough to take less than this share of one core.
 const DETAIL_SHARE: u64 = 200;
 
-/// What must be remembered from one sample to the next so that dead processes stay counted and
-/// details stay cheap.
+/// The state kept from one sample to the next, so that dead processes stay counted and details stay
+/// cheap.
 #[derive(Debug)]
 pub struct TreeMemory {
     files: KernelFiles,
@@ -74,7 +74,7 @@ impl Default for TreeMemory {
 }
 
 impl TreeMemory {
-    /// Makes the next sample carry the details, whenever they were last read.
+    /// Makes the next sample include the details, whenever they were last read.
     pub const fn ask_for_details(&mut self) {
         self.detail_due_ns = 0;
     }
@@ -90,8 +90,8 @@ struct Tally {
     pids: Vec<i32>,
 }
 
-/// Samples all roles and the host at this instant. Counters are cumulative and hold processes that
-/// died since; a role none of whose roots was ever seen is absent.
+/// Samples all roles and the host at this instant. Counters are cumulative and include processes
+/// that have died since. A role is absent if none of its roots was ever seen.
 pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
     let before_ns = monotonic_ns();
     let tallies = tally(roots, memory);
@@ -177,7 +177,7 @@ fn tally(roots: &Roots, memory: &mut TreeMemory) -> BTreeMap<Role, Tally> {
     tallies
 }
 
-/// Looks at the host, and once again if something died while it was being read.
+/// Looks at the host, and looks again if a process died meanwhile.
 fn look(memory: &mut TreeMemory, tree_pids: &[i32]) -> Reading {
     let TreeMemory { files, units, table, .. } = memory;
     let mut once =
@@ -234,7 +234,7 @@ fn add_details(sample: &mut RoleSample, living: &[Process], memory: &mut TreeMem
             // It died since.
             None if read_process(files, memory.units, process.pid)
                 .is_none_or(|process| process.zombie) => {}
-            // Not ours to see: a sum without it would be no sum.
+            // This process may not be read, and a sum without it would be wrong.
             None => return,
         }
     }

@@ -1,4 +1,4 @@
-//! Many instants: a thread that samples at a steady pace.
+//! A thread that samples at a steady pace.
 use pippin_model::usage::UsageSample;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -27,9 +27,9 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Starts sampling; returns when the first sample was taken, so that everything after this call
-    /// is covered. `cpu` is the one processor that the thread may use; without it, it inherits
-    /// those of the calling thread.
+    /// Starts sampling. Returns after the first sample, so everything after this call is covered.
+    /// `cpu` is the one processor that the thread may use; without it, it inherits those of the
+    /// calling thread.
     ///
     /// # Errors
     /// If the thread cannot be started or cannot be bound to that processor.
@@ -41,7 +41,8 @@ impl Sampler {
         let work = move || match cpu.map_or(Ok(()), pin) {
             Ok(()) => run(&roots, every, &of_thread, &stopped, &ready),
             Err(error) => {
-                // The owner waits for this answer; if it were gone, nobody would want it.
+                // The owner waits for this answer. If the owner is gone, the answer does not
+                // matter.
                 let _ = ready.send(Err(error));
                 Vec::new()
             }
@@ -102,7 +103,7 @@ fn run(
             // As above: if the owner were gone, the channel `stopped` would tell.
             let _ = ready.send(Ok(()));
         }
-        // After a delay the missed instants are left out, not made up for.
+        // After a delay, the missed samples are skipped, not made up for.
         while due <= Instant::now() {
             due += every.max(Duration::from_millis(1));
         }

@@ -1,4 +1,4 @@
-//! `/proc/net/sockstat`: how many sockets there are, and in which state they hold ports and memory.
+//! `/proc/net/sockstat`: how many sockets there are in which state.
 
 /// TCP sockets of this network namespace (proc_pid_net(5); the kernel's `sockstat_seq_show`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! `/proc/stat`: where the time of each processor went.
+//! `/proc/stat`: how each processor spent its time.
 use std::collections::BTreeMap;
 
 use crate::clock::ProcUnits;
@@ -21,16 +21,16 @@ pub struct CpuTimes {
     pub irq: u64,
     /// Software interrupts.
     pub softirq: u64,
-    /// The hypervisor ran somebody else.
+    /// The hypervisor ran another machine.
     pub steal: u64,
 }
 
 impl CpuTimes {
-    /// Busy time in nanoseconds since boot: the time that passed without idle, iowait and steal.
-    /// The kernel counts idle time exactly, but finds out who was busy only at the timer's ticks,
-    /// which misses a server that works in short bursts; so what was not idle is the better figure.
-    /// `elapsed_ns` is CLOCK_MONOTONIC; if that is shifted (time_namespaces(7)), the sum of the
-    /// busy columns has to do.
+    /// Busy time in nanoseconds since boot: the elapsed time without idle, iowait and steal. The
+    /// kernel counts idle time exactly. It counts busy time only at the timer's ticks, which miss a
+    /// server that works in short bursts. So the time that was not idle is the better figure.
+    /// `elapsed_ns` is CLOCK_MONOTONIC. If that is shifted (time_namespaces(7)), the sum of the
+    /// busy columns is used instead.
     #[must_use]
     pub fn busy_ns(&self, elapsed_ns: u64, units: ProcUnits) -> u64 {
         let not_busy = units.ticks_to_ns(self.idle + self.iowait + self.steal);
@@ -64,8 +64,8 @@ pub fn parse_stat(text: &str) -> Option<BTreeMap<u32, CpuTimes>> {
     (!processors.is_empty()).then_some(processors)
 }
 
-/// Time in interrupts over all processors since boot in nanoseconds, if the kernel keeps it apart
-/// from processes.
+/// Time in interrupts over all processors since boot in nanoseconds, if the kernel counts it
+/// separately from processes.
 ///
 /// Without CONFIG_IRQ_TIME_ACCOUNTING the work of interrupts is billed to whichever process they
 /// hit, so it is already in the processes' CPU time (`None` here); the column `irq` then stays 0,

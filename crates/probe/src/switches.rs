@@ -1,11 +1,11 @@
-//! Context switches of a whole role. The kernel counts them for each thread and keeps no sum over
-//! children for others to read, so what is seen of a thread is kept when it ends; threads that came
-//! and went between two looks are missing: the figure is a lower bound.
+//! Context switches of a whole role. The kernel counts them for each thread and has no readable sum
+//! over children. So the last count of a thread is kept when it ends. Threads that came and went
+//! between two looks are missing, so the figure is a lower bound.
 use std::collections::HashMap;
 
 use crate::process::{Switches, parse_switches};
 
-/// Adds up context switches over threads living and dead.
+/// Adds up the context switches of living and dead threads.
 #[derive(Debug, Default)]
 pub struct SwitchLedger {
     living: HashMap<(i32, u32), Switches>,

@@ -11,11 +11,11 @@ use std::collections::{HashMap, HashSet};
 
 use crate::process_table::Process;
 
-/// Two clock ticks (user and system are rounded down apart) of 100 a second: what the account of
-/// the waited-for may lack.
+/// Two clock ticks of 100 per second, by which the account of waited-for children may be too low:
+/// user and system time are rounded down separately.
 const ROUNDING_NS: u64 = 20_000_000;
 
-/// What was last known of a process.
+/// The last known state of a process.
 #[derive(Debug, Clone)]
 struct Entry {
     start_ticks: u64,
@@ -120,15 +120,15 @@ impl TreeLedger {
 
     /// Charges the vanished to those who must have waited for them.
     fn settle(&mut self, root: i32, vanished: &HashMap<i32, Entry>) {
-        // Whatever a vanished process itself had not been billed for, nobody will be.
+        // Time that a vanished process had not been billed for is billed to nobody.
         self.unbilled_ns += vanished.values().map(Entry::unbilled_ns).sum::<u64>();
         let (certain, uncertain): (Vec<&Entry>, Vec<&Entry>) =
             vanished.values().partition(|entry| self.entries.contains_key(&entry.parent));
         for entry in certain {
             self.charge(entry.parent, entry.total_ns());
         }
-        // Its parent vanished as well: either the parent waited for it first and passed it upwards,
-        // or it was an orphan for a moment and the root did.
+        // Its parent vanished as well. Either the parent waited for it first and passed its time
+        // upwards, or it was an orphan for a moment and the root waited for it.
         for entry in uncertain {
             let ancestor = self.living_ancestor(entry.parent, vanished).unwrap_or(root);
             let root_did = self

@@ -1,4 +1,4 @@
-//! What lies between two instants: a pure function over samples.
+//! The usage between two instants: a pure function over samples.
 use pippin_model::usage::{HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,8 +21,8 @@ pub fn usage_between(samples: &[UsageSample], from_ns: u64, to_ns: u64) -> Optio
         samples.iter().flat_map(|sample| sample.roles.keys().copied()).collect();
     let roles: BTreeMap<Role, RoleUse> =
         roles.into_iter().map(|role| (role, role_use(&stretch, role))).collect();
-    // Busy is what is left of the time that passed, and the hypervisor tells in lumps what it has
-    // stolen: what had passed for busy becomes less then, which is no new beginning.
+    // Busy time is the rest of the elapsed time, and the hypervisor reports stolen time late and in
+    // large steps. Busy time then falls, but the counter did not restart.
     let busy_by_cpu = shares(&stretch, cores, |host| &host.busy_ns);
     Some(Usage {
         duration_ns,
@@ -52,7 +52,7 @@ impl<'a> Stretch<'a> {
     /// How much a cumulative counter grew over the stretch.
     fn growth(&self, counter: impl Fn(&UsageSample) -> Option<u64>) -> Option<f64> {
         let known = self.known(counter);
-        // A counter that fell was begun anew, and what it lost is unknown.
+        // A counter that fell has restarted, and its loss is unknown.
         let around =
             known.windows(2).filter(|pair| pair[1].0 >= self.from_ns && pair[0].0 <= self.to_ns);
         if around.into_iter().any(|pair| pair[1].1 < pair[0].1) {
@@ -66,9 +66,9 @@ impl<'a> Stretch<'a> {
         self.samples.iter().filter_map(|sample| Some((sample.at_ns, counter(sample)?))).collect()
     }
 
-    /// By how much what was read differs from one end of the stretch to the other.
+    /// The difference of the counter between the two ends of the stretch.
     fn change(&self, known: &[(u64, u64)]) -> Option<f64> {
-        // Counted from the least of them, for a float has no room for the nanoseconds of a counter
+        // Counted from the smallest value, because a float cannot hold the nanoseconds of a counter
         // that has run for months.
         let least = known.iter().map(|&(_, value)| value).min()?;
         let known: Vec<(u64, f64)> =
@@ -137,8 +137,8 @@ fn role_use(stretch: &Stretch, role: Role) -> RoleUse {
     }
 }
 
-/// The share of the stretch by which every processor's counter grew. Lumps and clock ticks may make
-/// it a little more than all, or less than nothing.
+/// The share of the stretch by which every processor's counter grew. Large steps and clock ticks
+/// may make it slightly more than 1 or less than 0.
 fn shares(
     stretch: &Stretch,
     cores: impl Fn(f64) -> f64,
@@ -185,7 +185,7 @@ fn listen_queue(stretch: &Stretch) -> Option<(f64, u64)> {
 }
 
 /// Lowest and highest frequency of the processors that were at least half busy; idle ones clock
-/// down and tell nothing.
+/// down and say nothing.
 fn frequency_khz(stretch: &Stretch, busy_by_cpu: &BTreeMap<u32, f64>) -> Option<(u64, u64)> {
     let working = |cpu: &u32| busy_by_cpu.get(cpu).is_some_and(|busy| *busy >= 0.5);
     let known = stretch.within(|sample| {

@@ -3,8 +3,8 @@
 use crate::cpuinfo::parse_hypervisor;
 use crate::kernel_files::KernelFiles;
 
-/// "docker in kvm", "podman", "vmware", "none"; `None` where nothing can be told (no x86 processor
-/// flags, no DMI, no trace of a container).
+/// "docker in kvm", "podman", "vmware", "none"; `None` if nothing is known (no x86 processor flags,
+/// no DMI, no trace of a container).
 #[must_use]
 pub fn virtualisation(files: &KernelFiles, hypervisor: Option<&str>) -> Option<String> {
     let machine = machine(files, hypervisor);

@@ -80,8 +80,17 @@ fn tag_of(trial: &TrialRecord, span: &str) -> String {
 
 /// The time spans that have samples, with their names in JSON.
 fn spans(spans: &Spans) -> impl Iterator<Item = (&'static str, &Histogram)> {
-    let Spans { connect, tls, headers, body, service_time, response_time, send_lag, own_lag } =
-        spans;
+    let Spans {
+        connect,
+        tls,
+        headers,
+        body,
+        service_time,
+        response_time,
+        send_lag,
+        own_lag,
+        pick_up_lag,
+    } = spans;
     let all = [
         ("connect", connect),
         ("tls", tls),
@@ -91,6 +100,7 @@ fn spans(spans: &Spans) -> impl Iterator<Item = (&'static str, &Histogram)> {
         ("response_time", response_time),
         ("send_lag", send_lag),
         ("own_lag", own_lag),
+        ("pick_up_lag", pick_up_lag),
     ];
     all.into_iter().filter(|(_, histogram)| histogram.count() > 0)
 }

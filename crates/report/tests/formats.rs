@@ -146,6 +146,7 @@ fn every_histogram_of_the_log_comes_back_with_all_its_counts() {
             "response_time" => &spans.response_time,
             "send_lag" => &spans.send_lag,
             "own_lag" => &spans.own_lag,
+            "pick_up_lag" => &spans.pick_up_lag,
             other => panic!("unexpected span {other}"),
         };
         assert_eq!(found.len(), wanted.count(), "{tag}");

@@ -1,49 +1,50 @@
-//! Asking before system packages are installed.
+//! Asking before anything is installed: the steps of targets are programs of other people, and run
+//! with the rights of whoever calls Pippin.
 use pippin_lab::catalog::Catalog;
 use pippin_lab::install::{self, apt};
 use pippin_lab::services::postgres;
 use pippin_model::target::TargetId;
 use pippin_model::workload::Service;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, IsTerminal};
 
 use crate::exit::CliError;
 use crate::output;
 
-/// Shows what `--install` would do and asks once on a terminal; elsewhere `--yes` must have been
-/// given. Whether apt may be used.
-pub fn for_packages(
+/// What an installation may run.
+#[derive(Default)]
+struct Intent {
+    /// System packages.
+    packages: BTreeSet<String>,
+    /// What each target's ways to install run, as people read it.
+    steps: BTreeMap<TargetId, Vec<String>>,
+    /// What services need besides packages.
+    services: Vec<String>,
+}
+
+/// Shows everything that `--install` may run and asks once on a terminal; elsewhere `--yes` must
+/// have been given. Whether apt may be used.
+pub fn for_installation(
     catalog: &Catalog,
     targets: &[TargetId],
     services: &[Service],
     yes: bool,
 ) -> Result<bool, CliError> {
-    let mut packages: BTreeSet<String> = BTreeSet::new();
-    if services.contains(&Service::Postgres) && !postgres::is_there() {
-        packages.extend(apt::missing(&[postgres::PACKAGE.to_string()]));
-    }
-    for id in targets {
-        let target = catalog.target(id)?;
-        if install::present(&target).is_none() {
-            packages
-                .extend(target.manifest.ways().iter().flat_map(|route| apt::missing(&route.apt)));
-        }
-    }
-    if packages.is_empty() {
+    let intent = Intent::of(catalog, targets, services)?;
+    let lines = intent.lines();
+    if lines.is_empty() {
         return Ok(true);
     }
-    let packages: Vec<String> = packages.into_iter().collect();
-    output::say(format_args!(
-        "System packages that the targets may need (each only where no other way to install works):\n  {}",
-        apt::command(&packages).join(" ")
-    ));
-    output::say("Everything else is installed inside the folders of the targets.");
+    for line in &lines {
+        output::say(line);
+    }
     if yes {
         return Ok(true);
     }
     if !std::io::stdin().is_terminal() {
         return Err(CliError::User(
-            "installing system packages needs consent: add --yes, or run it on a terminal".into(),
+            "installing runs the commands above and needs consent: add --yes, or run it on a terminal"
+                .into(),
         ));
     }
     output::ask("Go on? [y/N] ");
@@ -52,5 +53,87 @@ pub fn for_packages(
     match answer.trim().to_ascii_lowercase().as_str() {
         "y" | "yes" => Ok(true),
         _ => Err(CliError::User("nothing was installed; without --install the targets that are there already are measured".into())),
+    }
+}
+
+impl Intent {
+    fn of(catalog: &Catalog, targets: &[TargetId], services: &[Service]) -> Result<Self, CliError> {
+        let mut intent = Self::default();
+        if services.contains(&Service::Postgres) && !postgres::is_there() {
+            intent.packages.extend(apt::missing(&[postgres::PACKAGE.to_string()]));
+            intent.services.push(postgres::FALLBACK.into());
+        }
+        for id in targets {
+            let target = catalog.target(id)?;
+            if install::present(&target).is_some() {
+                continue;
+            }
+            let ways = target.manifest.ways();
+            let mut lines = Vec::new();
+            for route in &ways {
+                intent.packages.extend(apt::missing(&route.apt));
+                if ways.len() > 1 && !route.steps.is_empty() {
+                    lines.push(format!("  route {}:", route.name));
+                }
+                let indent = if ways.len() > 1 { "    " } else { "  " };
+                lines.extend(route.steps.iter().map(|step| format!("{indent}{}", words(step))));
+            }
+            if !lines.is_empty() {
+                intent.steps.insert(target.id.clone(), lines);
+            }
+        }
+        Ok(intent)
+    }
+
+    /// Nothing if nothing would be run.
+    fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !self.packages.is_empty() {
+            let packages: Vec<String> = self.packages.iter().cloned().collect();
+            lines.push(
+                "System packages that may be needed (each only where no other way to install works):"
+                    .into(),
+            );
+            lines.push(format!("  {}", apt::command(&packages).join(" ")));
+        }
+        for service in &self.services {
+            lines.push("If no package brings PostgreSQL:".into());
+            lines.push(format!("  {service}"));
+        }
+        if !self.steps.is_empty() {
+            lines.push(
+                "Commands that install targets, each in the target's folder, with your rights (of several routes the first that works):"
+                    .into(),
+            );
+        }
+        for (target, steps) in &self.steps {
+            lines.push(format!("{target} in targets/{}/{}:", target.language, target.name));
+            lines.extend(steps.iter().cloned());
+        }
+        lines
+    }
+}
+
+/// A command as one would type it: words with spaces and the like in quotes.
+fn words(command: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@+,%{}".contains(c);
+    let word = |word: &String| {
+        if !word.is_empty() && word.chars().all(plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    };
+    command.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn a_command_is_shown_as_one_would_type_it() {
+        let command = ["sh", "-c", "curl 'x' | sh", ""].map(String::from);
+        assert_eq!(words(&command), r"sh -c 'curl '\''x'\'' | sh' ''");
     }
 }

@@ -82,7 +82,7 @@ pub fn measure(
     how: &How<'_>,
 ) -> Result<RunRecord, CliError> {
     let apt = how.install
-        && consent::for_packages(
+        && consent::for_installation(
             catalog,
             &plan.targets,
             &catalog.workload(&plan.workload)?.services,

@@ -76,7 +76,7 @@ fn install(
     yes: bool,
 ) -> Result<u8, CliError> {
     let targets = catalog.select(names)?;
-    let apt = consent::for_packages(catalog, &targets, &[], yes)?;
+    let apt = consent::for_installation(catalog, &targets, &[], yes)?;
     let stop = signals::catch();
     let interrupted = || stop.load(Ordering::Relaxed);
     let say = |text: &str| say(shared, text);
@@ -132,7 +132,7 @@ impl Check<'_> {
         }
         let until = within.as_deref().map(deadline).transpose()?;
         let apt = *install
-            && consent::for_packages(self.catalog, &targets, &self.services(&targets)?, *yes)?;
+            && consent::for_installation(self.catalog, &targets, &self.services(&targets)?, *yes)?;
         let stop = signals::catch();
         let folder = self.catalog.root().join(".pippin/check");
         std::fs::create_dir_all(&folder)

@@ -31,7 +31,7 @@ fn check(checkout: &Checkout, arguments: &[&str]) -> Outcome {
 fn an_installation_that_fails_is_tried_once_and_concerns_all_variants() {
     let checkout = Checkout::new();
     counting(&checkout, "it", "exit 1", &["one", "two"]);
-    let outcome = check(&checkout, &["--all", "--install"]);
+    let outcome = check(&checkout, &["--all", "--install", "--yes"]);
     outcome.exits(0).says(&[
         "targets: 0 passed, 0 failed, 3 unavailable",
         "    3  unavailable: install: ... exited with code #",
@@ -47,7 +47,7 @@ fn a_workload_that_does_not_exist_is_named_before_anything_is_installed() {
     let path = checkout.path().join("targets/test/it/target.toml");
     let manifest = fs::read_to_string(&path).unwrap().replace("[\"hello\"]", "[\"helo\"]");
     fs::write(&path, manifest).unwrap();
-    check(&checkout, &["--all", "--install"]).is_a_user_error(&[
+    check(&checkout, &["--all", "--install", "--yes"]).is_a_user_error(&[
         "targets/test/it/target.toml",
         "helo",
         "did you mean `hello`?",
@@ -58,7 +58,7 @@ fn a_workload_that_does_not_exist_is_named_before_anything_is_installed() {
 #[test]
 fn who_names_a_target_and_a_workload_that_it_does_not_serve_is_told() {
     let checkout = Checkout::with_cheat("right", &["hello"]);
-    check(&checkout, &["test/it", "--workloads", "page", "--install"]).exits(1).says(&[
+    check(&checkout, &["test/it", "--workloads", "page", "--install", "--yes"]).exits(1).says(&[
         "not checked  serves none of these workloads",
         "not checked, but required: test/it",
     ]);
@@ -71,7 +71,7 @@ fn many_are_checked_side_by_side_and_taken_up_again_where_it_ended() {
         counting(&checkout, name, "true", &["one"]);
     }
     checkout.add_cheat("wrong", "wrong-body", &["hello"]);
-    let all = ["--all", "--install", "--jobs", "4"];
+    let all = ["--all", "--install", "--yes", "--jobs", "4"];
     let first = check(&checkout, &all);
     first.exits(1).says(&["targets: 6 passed, 1 failed, 0 unavailable", "failed: hello: "]);
     checkout.left_nothing();
@@ -90,12 +90,12 @@ fn many_are_checked_side_by_side_and_taken_up_again_where_it_ended() {
 #[test]
 fn when_the_time_is_over_what_is_left_is_named() {
     let checkout = Checkout::with_cheat("right", &["hello"]);
-    let late = check(&checkout, &["--all", "--install", "--within", "1ns"]);
+    let late = check(&checkout, &["--all", "--install", "--yes", "--within", "1ns"]);
     late.exits(0).says(&[
         "targets: 0 passed, 0 failed, 0 unavailable, 1 not checked",
         "not checked  no time left",
     ]);
-    check(&checkout, &["test/it", "--install", "--within", "1ns"])
+    check(&checkout, &["test/it", "--install", "--yes", "--within", "1ns"])
         .exits(1)
         .says(&["not checked, but required: test/it"]);
 }

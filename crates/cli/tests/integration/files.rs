@@ -141,7 +141,7 @@ fn manifests() {
         (
             "schema = 1",
             "schema = 7",
-            &["targets/test/it/target.toml: schema 7 is not known; this Pippin reads schema 1"],
+            &["targets/test/it/target.toml:1: schema 7 is not known; this Pippin reads schema 1"],
         ),
         ("schema = 1", "schema = 1\nschema = 1", &["targets/test/it/target.toml:2: duplicate key"]),
         (
@@ -167,19 +167,21 @@ fn manifests() {
             "[\"hello\"]",
             "[\"helo\"]",
             &[
-                "targets/test/it/target.toml: workloads: there is no workload `helo`; did you mean `hello`?",
+                "targets/test/it/target.toml:6: workloads: there is no workload `helo`; did you mean `hello`?",
             ],
         ),
         (
             "[\"hello\"]",
             "[]",
-            &["targets/test/it/target.toml: workloads is empty; name at least one that it serves"],
+            &[
+                "targets/test/it/target.toml:6: workloads is empty; name at least one that it serves",
+            ],
         ),
         ("\"2s\"", "\"0s\"", &["start.ready.timeout must be longer than 0"]),
         (
             "[start]\n",
             "[install]\nsteps = [[]]\n[start]\n",
-            &["targets/test/it/target.toml: install: step 1 is empty; name the program"],
+            &["targets/test/it/target.toml:8: install: step 1 is empty; name the program"],
         ),
         ("[\"hello\"]", "\"hello\"", &["targets/test/it/target.toml:6:"]),
     ] {
@@ -236,4 +238,41 @@ fn a_new_target_is_found_listed_and_reads() {
         .pippin(&["targets", "check", "go/chi", "--install"])
         .exits(1)
         .says(&["cannot start `bin/server`"]);
+}
+
+#[test]
+fn errors_of_meaning_name_the_line_in_manifests_and_workloads() {
+    let checkout = Checkout::with_cheat("right", &["hello"]);
+    let good = checkout.manifest("it", "right", &["hello"]);
+    let check = |manifest: &str, texts: &[&str]| {
+        checkout.write("targets/test/it/target.toml", manifest);
+        checkout.pippin(&["targets", "check", "test/it"]).is_a_user_error(texts);
+    };
+    check(
+        &good.replace("\"hello\"", "\"helo\""),
+        &["target.toml:6: workloads: there is no workload `helo`; did you mean `hello`?"],
+    );
+    check(
+        &good.replace("[start]", "[needs]\ntools = [\"python3 >> 3.9\"]\n[start]"),
+        &["target.toml:8: install: tools: \"python3 >> 3.9\" is no need"],
+    );
+    check(&good.replace("\"2s\"", "\"0s\""), &["target.toml:9: start.ready.timeout must be"]);
+    check(&format!("{good}env = {{ A = \"x\\u0000y\" }}\n"), &["target.toml:10: ", "holds a NUL"]);
+
+    checkout.write("targets/test/it/target.toml", &good);
+    let hello = std::fs::read_to_string(checkout.path().join("workloads/hello.toml")).unwrap();
+    let method = hello.replace("method = \"GET\"", "method = \"GET / HTTP/1.1\\r\\nA: b\"");
+    assert_ne!(method, hello);
+    checkout.write("workloads/hello.toml", &method);
+    let line = 1 + hello.split("method = ").next().unwrap().matches('\n').count();
+    checkout
+        .pippin(&["targets", "check", "test/it"])
+        .is_a_user_error(&[&format!("hello.toml:{line}: "), "is no method"]);
+    checkout.write("workloads/hello.toml", &hello);
+
+    checkout.write(
+        "plans/x.toml",
+        &super::support::plan("hello", &["test/it"], "kind = \"closed\"\nconnections = \"x\"\n"),
+    );
+    checkout.pippin(&["run", "x"]).is_a_user_error(&["x.toml:", "expected a whole number"]);
 }

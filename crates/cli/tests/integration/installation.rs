@@ -25,19 +25,26 @@ const FAILING_STEP: &str = "[install]\nsteps = [[\"sh\", \"-c\", \"echo compilin
 fn a_missing_tool_makes_a_target_unavailable_and_the_others_go_on() {
     let checkout = with_tables(MISSING_TOOL);
     checkout.add_cheat("good", "right", &["hello"]);
-    let check = checkout.pippin(&["targets", "check", "--all", "--install"]);
+    let check = checkout.pippin(&["targets", "check", "--all", "--install", "--yes"]);
     check.exits(0).says(&[
         "unavailable  install: missing: no-such-tool >= 3 (not on PATH); install no-such-tool >= 3 (see its website)",
         "targets: 1 passed, 0 failed, 1 unavailable",
     ]);
-    let required =
-        checkout.pippin(&["targets", "check", "test/it", "--install", "--require", "test/it"]);
+    let required = checkout.pippin(&[
+        "targets",
+        "check",
+        "test/it",
+        "--install",
+        "--yes",
+        "--require",
+        "test/it",
+    ]);
     required.exits(1).says(&["not checked, but required: test/it"]);
     // Who names it wants it checked.
-    let named = checkout.pippin(&["targets", "check", "test/it", "--install"]);
+    let named = checkout.pippin(&["targets", "check", "test/it", "--install", "--yes"]);
     named.exits(1).says(&["not checked, but required: test/it"]);
     checkout.add_plan("plan", "hello", &["test/it", "test/good"]);
-    let run = checkout.pippin(&["run", "plan", "--install"]);
+    let run = checkout.pippin(&["run", "plan", "--install", "--yes"]);
     assert!(matches!(run.code, Some(0 | 3)), "{run}");
     run.says(&["test/it is unavailable: missing: no-such-tool >= 3 (not on PATH)", "[1/1] "]);
     let record = checkout.store().load("latest").unwrap();
@@ -45,7 +52,7 @@ fn a_missing_tool_makes_a_target_unavailable_and_the_others_go_on() {
     let unavailable =
         record.header.targets[&"test/it".parse().unwrap()].unavailable.as_ref().unwrap();
     assert!(unavailable.message.contains("no-such-tool"));
-    let strict = checkout.pippin(&["run", "plan", "--install", "--strict"]);
+    let strict = checkout.pippin(&["run", "plan", "--install", "--yes", "--strict"]);
     assert!(matches!(strict.code, Some(1 | 3)), "{strict}");
 }
 
@@ -53,7 +60,7 @@ fn a_missing_tool_makes_a_target_unavailable_and_the_others_go_on() {
 fn a_tool_that_is_too_old_is_named_with_what_was_found() {
     let checkout = with_tables("[needs]\ntools = [\"bash >= 99\"]\n");
     checkout
-        .pippin(&["targets", "check", "test/it", "--install"])
+        .pippin(&["targets", "check", "test/it", "--install", "--yes"])
         .exits(1)
         .says(&["missing: bash >= 99 (found "]);
 }
@@ -62,7 +69,10 @@ fn a_tool_that_is_too_old_is_named_with_what_was_found() {
 fn a_run_without_any_available_target_is_no_success() {
     let checkout = with_tables(MISSING_TOOL);
     checkout.add_plan("plan", "hello", &["test/it"]);
-    checkout.pippin(&["run", "plan", "--install"]).exits(4).says(&["test/it is unavailable"]);
+    checkout
+        .pippin(&["run", "plan", "--install", "--yes"])
+        .exits(4)
+        .says(&["test/it is unavailable"]);
 }
 
 #[test]
@@ -71,7 +81,7 @@ fn what_is_not_installed_is_named_with_the_command_that_does_it() {
     let check = checkout.pippin(&["targets", "check", "test/it"]);
     check.exits(1).says(&["unavailable  install: not installed; run `pippin targets install test/it` or add --install"]);
     checkout
-        .pippin(&["targets", "install", "test/it"])
+        .pippin(&["targets", "install", "test/it", "--yes"])
         .exits(0)
         .says(&["test/it: installed by route default"]);
     checkout.pippin(&["targets", "check", "test/it"]).exits(0).says(&["pass"]);
@@ -81,12 +91,12 @@ fn what_is_not_installed_is_named_with_the_command_that_does_it() {
 fn a_step_that_fails_is_shown_with_the_end_of_its_output() {
     let checkout = with_tables(FAILING_STEP);
     checkout
-        .pippin(&["targets", "install", "test/it"])
+        .pippin(&["targets", "install", "test/it", "--yes"])
         .exits(1)
         .says(&["test/it: unavailable: `sh -c", "exited with code 2: error: no rule"]);
     checkout.add_plan("plan", "hello", &["test/it"]);
     checkout
-        .pippin(&["run", "plan", "--install"])
+        .pippin(&["run", "plan", "--install", "--yes"])
         .exits(4)
         .says(&["exited with code 2: error: no rule", "    compiling\n"]);
     let record = checkout.store().load("latest").unwrap();
@@ -98,7 +108,7 @@ fn a_step_that_fails_is_shown_with_the_end_of_its_output() {
 fn a_step_whose_program_is_not_there_is_named() {
     let checkout = with_tables("[install]\nsteps = [[\"no-such-program\", \"build\"]]\n");
     checkout
-        .pippin(&["targets", "install", "test/it"])
+        .pippin(&["targets", "install", "test/it", "--yes"])
         .exits(1)
         .says(&["cannot start `no-such-program`"]);
 }
@@ -110,7 +120,7 @@ const ROUTES: &str = "[[route]]\nname = \"registry\"\nsteps = [[\"sh\", \"-c\", 
 fn the_first_route_that_works_is_used_and_recorded() {
     let checkout = with_tables(ROUTES);
     checkout.write("targets/test/it/.gitignore", "/built\n/.pippin/\n");
-    let check = checkout.pippin(&["targets", "check", "test/it", "--install"]);
+    let check = checkout.pippin(&["targets", "check", "test/it", "--install", "--yes"]);
     check.exits(0).says(&[
         "test/it: route registry does not work here: `sh -c",
         "registry unreachable",
@@ -132,7 +142,7 @@ fn the_first_route_that_works_is_used_and_recorded() {
 fn when_no_route_works_every_reason_is_given() {
     let checkout =
         with_tables(&ROUTES.replace("echo $FROM > built", "echo no such package; exit 100"));
-    let outcome = checkout.pippin(&["targets", "install", "test/it"]);
+    let outcome = checkout.pippin(&["targets", "install", "test/it", "--yes"]);
     outcome.exits(1).says(&[
         "route registry: `sh -c",
         "registry unreachable",
@@ -148,12 +158,12 @@ fn steps_run_once_and_again_when_the_source_has_changed() {
     let count = || {
         fs::read_to_string(checkout.path().join("targets/test/it/count")).unwrap().lines().count()
     };
-    checkout.pippin(&["targets", "install", "test/it"]).exits(0);
-    checkout.pippin(&["targets", "check", "test/it", "--install"]).exits(0);
+    checkout.pippin(&["targets", "install", "test/it", "--yes"]).exits(0);
+    checkout.pippin(&["targets", "check", "test/it", "--install", "--yes"]).exits(0);
     assert_eq!(count(), 1);
     checkout.write("targets/test/it/server.src", "changed");
     checkout.pippin(&["targets", "check", "test/it"]).exits(1).says(&["not installed"]);
-    checkout.pippin(&["targets", "install", "test/it"]).exits(0);
+    checkout.pippin(&["targets", "install", "test/it", "--yes"]).exits(0);
     assert_eq!(count(), 2);
 }
 
@@ -165,7 +175,7 @@ fn a_version_command_that_does_not_work_leaves_its_version_unknown() {
         + "[versions]\nshell = [\"echo\", \"shell 1.2\"]\nnone = [\"no-such-program\"]\nfails = [\"false\"]\n";
     fs::write(&path, manifest).unwrap();
     checkout.add_plan("plan", "hello", &["test/it"]);
-    checkout.pippin(&["run", "plan", "--install"]);
+    checkout.pippin(&["run", "plan", "--install", "--yes"]);
     let record = checkout.store().load("latest").unwrap();
     let versions = &record.header.targets[&"test/it".parse().unwrap()].versions;
     assert_eq!(
@@ -210,7 +220,7 @@ fn system_packages_need_consent_which_nobody_can_give_off_a_terminal() {
         outcome.is_a_user_error(&[
             "apt-get install -y",
             "frobnicator",
-            "installing system packages needs consent: add --yes, or run it on a terminal",
+            "needs consent: add --yes, or run it on a terminal",
         ]);
     }
     assert!(!checkout.path().join("bin/calls").exists(), "apt was called");
@@ -231,7 +241,7 @@ fn with_consent_packages_are_installed_and_the_target_goes_on() {
         calls.lines().collect::<Vec<_>>(),
         [
             "apt-get update",
-            "apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=900 frobnicator"
+            "apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=900 -- frobnicator"
         ]
     );
 }
@@ -248,4 +258,38 @@ fn a_package_that_does_not_bring_the_tool_leaves_the_target_unavailable() {
     outcome.exits(1).says(&[
         "unavailable  install: missing: frobnicate (not on PATH); apt-get install something-else",
     ]);
+}
+
+#[test]
+fn the_steps_of_a_target_are_shown_and_need_consent_too() {
+    let checkout = with_tables(
+        "[install]\nsteps = [[\"sh\", \"-c\", \"echo x >> count\"], [\"touch\", \"b\"]]\n",
+    );
+    checkout.add_plan("plan", "hello", &["test/it"]);
+    for arguments in [
+        &["targets", "install", "test/it"][..],
+        &["targets", "check", "test/it", "--install"],
+        &["run", "plan", "--install"],
+    ] {
+        checkout.pippin(arguments).is_a_user_error(&[
+            "test/it in targets/test/it:",
+            "  sh -c 'echo x >> count'",
+            "  touch b",
+            "with your rights",
+            "needs consent: add --yes",
+        ]);
+        assert!(!checkout.path().join("targets/test/it/count").exists(), "{arguments:?}");
+    }
+    checkout.pippin(&["targets", "install", "test/it", "--yes"]).exits(0).says(&["touch b"]);
+    // What is there already needs none.
+    checkout.pippin(&["targets", "install", "test/it"]).exits(0).keeps_quiet_about(&["touch b"]);
+}
+
+#[test]
+fn a_word_that_apt_would_take_for_an_option_is_refused_in_the_file() {
+    let checkout =
+        with_tables("[needs]\napt = [\"nginx\", \"-oDPkg::Pre-Invoke::=touch /tmp/x\"]\n");
+    checkout
+        .pippin(&["targets", "install", "test/it", "--yes"])
+        .is_a_user_error(&["target.toml:8", "is no name of a Debian package"]);
 }

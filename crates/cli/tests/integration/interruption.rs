@@ -33,7 +33,8 @@ fn seeds_of_quick_first() -> &'static str {
 #[test]
 fn ctrl_c_keeps_finished_trials_and_marks_the_run() {
     let checkout = with_a_long_last_trial("hello", "right");
-    let run = checkout.start(&["run", "long", "--install", "--seed", seeds_of_quick_first()]);
+    let run =
+        checkout.start(&["run", "long", "--install", "--yes", "--seed", seeds_of_quick_first()]);
     wait_for_the_middle(&checkout, "right");
     run.press_ctrl_c();
     let outcome = run.finish();
@@ -55,7 +56,8 @@ fn ctrl_c_keeps_finished_trials_and_marks_the_run() {
 #[test]
 fn sigterm_does_the_same() {
     let checkout = with_a_long_last_trial("hello", "right");
-    let run = checkout.start(&["run", "long", "--install", "--seed", seeds_of_quick_first()]);
+    let run =
+        checkout.start(&["run", "long", "--install", "--yes", "--seed", seeds_of_quick_first()]);
     wait_for_the_middle(&checkout, "right");
     run.signal(libc::SIGTERM);
     run.finish().exits(130);
@@ -77,9 +79,9 @@ fn ctrl_c_during_an_installation_ends_it() {
     );
     checkout.add_cheat("quick", "right", &["hello"]);
     checkout.add_cheat("earlier", "right", &["hello"]);
-    checkout.pippin(&["targets", "install", "test/earlier"]).exits(0);
+    checkout.pippin(&["targets", "install", "test/earlier", "--yes"]).exits(0);
     checkout.add_plan("plan", "hello", &["test/quick", "test/it", "test/earlier"]);
-    let run = checkout.start(&["run", "plan", "--install"]);
+    let run = checkout.start(&["run", "plan", "--install", "--yes"]);
     checkout.wait_for_process("sleep 60");
     run.press_ctrl_c();
     run.finish().exits(130);
@@ -103,7 +105,7 @@ fn ctrl_c_during_a_check_ends_it() {
     let checkout = Checkout::with_cheat("hangs", &["hello"]);
     let manifest = checkout.manifest("it", "hangs", &["hello"]).replace("\"2s\"", "\"60s\"");
     checkout.write("targets/test/it/target.toml", &manifest);
-    let check = checkout.start(&["targets", "check", "test/it", "--install"]);
+    let check = checkout.start(&["targets", "check", "test/it", "--install", "--yes"]);
     checkout.wait_for_process("hangs");
     check.press_ctrl_c();
     check.finish().exits(130);
@@ -113,7 +115,8 @@ fn ctrl_c_during_a_check_ends_it() {
 #[test]
 fn after_kill_9_everything_is_gone_and_finished_trials_are_there() {
     let checkout = with_a_long_last_trial("users", "right");
-    let run = checkout.start(&["run", "long", "--install", "--seed", seeds_of_quick_first()]);
+    let run =
+        checkout.start(&["run", "long", "--install", "--yes", "--seed", seeds_of_quick_first()]);
     wait_for_the_middle(&checkout, "right");
     checkout.wait_for_process("postgres");
     run.signal(libc::SIGKILL);
@@ -134,7 +137,8 @@ fn after_kill_9_everything_is_gone_and_finished_trials_are_there() {
 #[test]
 fn after_kill_9_a_target_that_ignores_its_signal_is_gone_too() {
     let checkout = with_a_long_last_trial("hello", "ignores-sigterm");
-    let run = checkout.start(&["run", "long", "--install", "--seed", seeds_of_quick_first()]);
+    let run =
+        checkout.start(&["run", "long", "--install", "--yes", "--seed", seeds_of_quick_first()]);
     wait_for_the_middle(&checkout, "ignores-sigterm");
     run.signal(libc::SIGKILL);
     run.finish();
@@ -145,7 +149,7 @@ fn after_kill_9_a_target_that_ignores_its_signal_is_gone_too() {
 fn several_runs_may_begin_with_one_store() {
     let checkout = Checkout::with_cheat("exits", &["hello"]);
     checkout.add_plan("plan", "hello", &["test/it"]);
-    checkout.pippin(&["targets", "install", "test/it"]).exits(0);
+    checkout.pippin(&["targets", "install", "test/it", "--yes"]).exits(0);
     let runs: Vec<_> = (0..4)
         .map(|number| checkout.start(&["run", "plan", "--out", &format!("out-{number}")]))
         .collect();

@@ -4,7 +4,9 @@ use std::io;
 use std::sync::Arc;
 
 use super::socket::{self, Endpoints, errno};
-use super::{Event, Io, Opening, Sending};
+use super::stamps::Keeper;
+use super::{Event, Handshake, Io, Opening, Sending, tcp_info};
+use crate::clock::StampClock;
 use crate::wire::{Slice, Wire};
 
 /// Large enough that a page of 50 KiB takes one read, small enough to stay in the second-level
@@ -38,6 +40,10 @@ pub(crate) struct Epoll {
     flags: u32,
     buffer: Box<[u8]>,
     filled: usize,
+    /// The arrival stamp of what was read last.
+    stamp_unix_ns: Option<u64>,
+    clock: StampClock,
+    _keeper: Keeper,
     syscalls: u64,
 }
 
@@ -63,7 +69,10 @@ impl Io for Epoll {
             flags: 0,
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
             filled: 0,
-            syscalls: 1,
+            stamp_unix_ns: None,
+            clock: StampClock::new(),
+            _keeper: Keeper::new()?,
+            syscalls: 3,
         })
     }
 
@@ -179,6 +188,20 @@ impl Io for Epoll {
     }
 
     #[inline]
+    fn arrived_at(&mut self, now: u64) -> Option<u64> {
+        self.clock.monotonic(self.stamp_unix_ns?, now)
+    }
+
+    fn clock_steps(&self) -> u64 {
+        self.clock.steps()
+    }
+
+    fn handshake(&mut self, slot: u32) -> Option<Handshake> {
+        self.syscalls += 1;
+        tcp_info::handshake(self.sockets[slot as usize].fd)
+    }
+
+    #[inline]
     fn is_closing(&self, slot: u32) -> bool {
         self.flags & CLOSING != 0
             && self.next < self.ready
@@ -186,7 +209,7 @@ impl Io for Epoll {
     }
 
     fn is_undelivered(&self, slot: u32) -> Option<bool> {
-        socket::is_undelivered(self.sockets[slot as usize].fd)
+        tcp_info::is_undelivered(self.sockets[slot as usize].fd)
     }
 
     fn syscalls(&self) -> u64 {
@@ -268,12 +291,12 @@ impl Epoll {
         let fd = self.sockets[slot as usize].fd;
         self.syscalls += 1;
         match socket::receive(fd, &mut self.buffer) {
-            Ok(0) => {
+            Ok((0, _)) => {
                 self.flags = TAKEN;
                 Some(Event::Closed { slot, errno: None })
             }
-            Ok(length) => {
-                self.filled = length;
+            Ok((length, stamp_unix_ns)) => {
+                (self.filled, self.stamp_unix_ns) = (length, stamp_unix_ns);
                 if self.filled < self.buffer.len() {
                     // A short read has emptied the socket; what comes later is a new edge
                     // (epoll(7), questions and answers, 9).

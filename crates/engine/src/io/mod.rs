@@ -7,6 +7,8 @@
 mod buffers;
 pub(crate) mod epoll;
 pub(crate) mod socket;
+mod stamps;
+mod tcp_info;
 pub(crate) mod uring;
 
 use std::io;
@@ -14,6 +16,7 @@ use std::sync::Arc;
 
 use crate::wire::{Slice, Wire};
 use socket::Endpoints;
+pub(crate) use tcp_info::Handshake;
 
 /// Something that happened to the connection in a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +92,17 @@ pub(crate) trait Io: Sized {
 
     /// The same bytes, which TLS decrypts in place.
     fn received_mut(&mut self) -> &mut [u8];
+
+    /// When the kernel received the last of these bytes, in nanoseconds of CLOCK_MONOTONIC, and not
+    /// after `now`. `None` without a stamp.
+    fn arrived_at(&mut self, now: u64) -> Option<u64>;
+
+    /// How often the time of day was set, so that stamps were lost.
+    fn clock_steps(&self) -> u64;
+
+    /// How the connection in this slot was opened: to be asked at its [`Event::Connected`]. `None`
+    /// if the kernel does not say.
+    fn handshake(&mut self, slot: u32) -> Option<Handshake>;
 
     /// Whether the server's close is already known although its event has not been taken yet.
     fn is_closing(&self, slot: u32) -> bool;

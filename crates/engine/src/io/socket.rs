@@ -4,6 +4,8 @@ use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::net::{IpAddr, SocketAddr};
 
+use super::stamps::{self, CONTROL_BYTES};
+
 /// An address as the kernel reads it.
 #[derive(Clone, Copy)]
 pub(crate) struct KernelAddress {
@@ -112,15 +114,16 @@ impl Endpoints {
         if fd < 0 {
             return Err(errno());
         }
-        let mut calls = 1;
+        stamps::enable(fd);
+        let mut calls = 2;
         if self.sends_at_once {
-            set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY);
+            set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1);
             calls += 1;
         }
         if let Some(source) = self.source(nth) {
             // The port is then chosen at connect(), unique for the pair of addresses and not for
             // the source alone.
-            set_option(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT);
+            set_option(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1);
             calls += 2;
             // SAFETY: the pointer and its length belong together.
             if unsafe { libc::bind(fd, source.as_ptr(), source.length()) } < 0 {
@@ -141,16 +144,15 @@ fn least_common_multiple(a: u64, b: u64) -> u64 {
     a / x * b
 }
 
-fn set_option(fd: i32, level: libc::c_int, name: libc::c_int) {
-    let on: libc::c_int = 1;
+pub(super) fn set_option(fd: i32, level: libc::c_int, name: libc::c_int, value: libc::c_int) {
     // Options are improvements: where the kernel refuses one, the connection works all the same.
-    // SAFETY: `on` outlives the call, and its length is given.
+    // SAFETY: `value` outlives the call, and its length is given.
     unsafe {
         libc::setsockopt(
             fd,
             level,
             name,
-            (&raw const on).cast(),
+            (&raw const value).cast(),
             size_of::<libc::c_int>() as libc::socklen_t,
         )
     };
@@ -209,15 +211,30 @@ pub(crate) fn send_without_waiting(fd: i32, bytes: &[u8]) -> Result<usize, i32> 
     if sent < 0 { Err(errno()) } else { Ok(sent as usize) }
 }
 
-/// recv(2), raw for the same reason.
+/// recvmsg(2), raw for the same reason: how many bytes came, and the stamp of the last segment of
+/// them in nanoseconds of CLOCK_REALTIME.
 #[inline]
-pub(crate) fn receive(fd: i32, buffer: &mut [u8]) -> Result<usize, i32> {
-    let null = std::ptr::null_mut::<u8>();
-    // SAFETY: the kernel writes at most as many bytes as the buffer has.
-    let received = unsafe {
-        libc::syscall(libc::SYS_recvfrom, fd, buffer.as_mut_ptr(), buffer.len(), 0, null, null)
+pub(super) fn receive(fd: i32, buffer: &mut [u8]) -> Result<(usize, Option<u64>), i32> {
+    let mut control = MaybeUninit::<[u64; CONTROL_BYTES / 8]>::uninit();
+    let mut piece = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    let mut message = libc::msghdr {
+        msg_name: std::ptr::null_mut(),
+        msg_namelen: 0,
+        msg_iov: &raw mut piece,
+        msg_iovlen: 1,
+        msg_control: control.as_mut_ptr().cast(),
+        msg_controllen: CONTROL_BYTES,
+        msg_flags: 0,
     };
-    if received < 0 { Err(errno()) } else { Ok(received as usize) }
+    // SAFETY: the kernel writes at most as many bytes as the buffer and the control message have.
+    let received = unsafe { libc::syscall(libc::SYS_recvmsg, fd, &raw mut message, 0) };
+    if received < 0 {
+        return Err(errno());
+    }
+    let filled = message.msg_controllen.min(CONTROL_BYTES);
+    // SAFETY: the kernel has written so many bytes of it.
+    let control = unsafe { std::slice::from_raw_parts(control.as_ptr().cast::<u8>(), filled) };
+    Ok((received as usize, stamps::read(control)))
 }
 
 pub(crate) fn close(fd: i32) {
@@ -254,56 +271,10 @@ pub(crate) fn pending_error(fd: i32) -> i32 {
     if result < 0 { errno() } else { error }
 }
 
-/// The start of the kernel's `struct tcp_info` (include/uapi/linux/tcp.h) up to
-/// `tcpi_bytes_retrans` (Linux 4.19).
-#[repr(C)]
-#[derive(Default)]
-struct TcpInfo {
-    bytes_of_state: [u8; 8],
-    words: [u32; 24],
-    /// `tcpi_pacing_rate`, `tcpi_max_pacing_rate`, `tcpi_bytes_acked`, `tcpi_bytes_received`.
-    first: [u64; 4],
-    /// `tcpi_segs_out` ... `tcpi_data_segs_out`.
-    segments: [u32; 6],
-    /// `tcpi_delivery_rate`, `tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited`.
-    rates: [u64; 4],
-    /// `tcpi_delivered`, `tcpi_delivered_ce`.
-    delivered: [u32; 2],
-    /// `tcpi_bytes_sent`, `tcpi_bytes_retrans`.
-    sent: [u64; 2],
-}
-
-/// Whether the peer's kernel never acknowledged the last bytes sent: they cannot have been read.
-/// `None` if the kernel does not say.
-pub(crate) fn is_undelivered(fd: i32) -> Option<bool> {
-    let mut info = TcpInfo::default();
-    let mut length = size_of::<TcpInfo>() as libc::socklen_t;
-    // SAFETY: both pointers are valid for the call, and the kernel writes no more than `length`
-    // bytes.
-    let result = unsafe {
-        libc::getsockopt(
-            fd,
-            libc::IPPROTO_TCP,
-            libc::TCP_INFO,
-            (&raw mut info).cast(),
-            &raw mut length,
-        )
-    };
-    if result < 0 || (length as usize) < size_of::<TcpInfo>() {
-        return None;
-    }
-    let [sent, repeated] = info.sent;
-    // The acknowledged bytes include the SYN.
-    let acknowledged = info.first[2].saturating_sub(1);
-    Some(acknowledged < sent.saturating_sub(repeated))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::HashSet;
-    use std::io::{Read, Write};
-    use std::os::fd::AsRawFd;
 
     #[test]
     fn every_pair_of_target_and_source_is_used() {
@@ -321,18 +292,5 @@ mod tests {
                     .collect();
             assert_eq!(pairs.len(), usize::from(targets) * usize::from(sources));
         }
-    }
-
-    #[test]
-    fn the_kernel_tells_delivered_bytes_from_refused_ones() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let (mut server, _) = listener.accept().unwrap();
-        client.write_all(b"first").unwrap();
-        server.read_exact(&mut [0; 5]).unwrap();
-        assert_eq!(is_undelivered(client.as_raw_fd()), Some(false));
-        drop(server);
-        client.write_all(b"second").unwrap();
-        assert_eq!(is_undelivered(client.as_raw_fd()), Some(true));
     }
 }

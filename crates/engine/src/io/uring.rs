@@ -1,4 +1,4 @@
-//! io_uring(7): one multishot receive for the life of a connection, sends handed over in batches,
+//! io_uring(7): one multishot `recvmsg` for the life of a connection, sends handed over in batches,
 //! nothing heard of sends that succeed. A request costs a share of one system call.
 use std::io;
 use std::sync::Arc;
@@ -9,12 +9,19 @@ use io_uring::{IoUring, cqueue, opcode};
 
 use super::buffers::Buffers;
 use super::socket::{self, Endpoints};
-use super::{Event, Io, Opening, Sending};
+use super::stamps::{self, CONTROL_BYTES, Keeper};
+use super::{Event, Handshake, Io, Opening, Sending, tcp_info};
+use crate::clock::StampClock;
 use crate::wire::{Slice, Wire};
 
 const NO_FD: i32 = -1;
 const GROUP: u16 = 0;
-const BUFFER_BYTES: usize = 16 * 1024;
+/// What lies before the bytes in each buffer: `struct io_uring_recvmsg_out` and the control message
+/// (io_uring_prep_recvmsg_multishot(3)).
+const OUT_BYTES: usize = 16;
+const AHEAD_BYTES: usize = OUT_BYTES + CONTROL_BYTES;
+/// Room for 16 KiB behind it, in whole cache lines.
+const BUFFER_BYTES: usize = 16 * 1024 + AHEAD_BYTES.next_multiple_of(64);
 const SUBMISSIONS: u32 = 256;
 /// IORING_ENTER_GETEVENTS.
 const GET_EVENTS: u32 = 1;
@@ -57,7 +64,12 @@ pub(crate) struct Uring {
     next: usize,
     /// The buffer behind the present event, to be given back before the next one.
     held: Option<u16>,
+    /// Bytes in it, those that lie ahead included.
     filled: usize,
+    clock: StampClock,
+    _keeper: Keeper,
+    /// Tells the kernel how much room to leave for the control message; it reads no more of it.
+    message: Box<libc::msghdr>,
     /// A connection carries several requests at the same time, so that sends must not overtake each
     /// other.
     pipelines: bool,
@@ -95,6 +107,9 @@ impl Io for Uring {
         let buffers =
             Buffers::new((slots * 2).next_power_of_two().clamp(16, 256) as u16, BUFFER_BYTES)?;
         buffers.register(&ring.submitter(), GROUP)?;
+        // SAFETY: a msghdr of zeros is one without buffers.
+        let mut message: Box<libc::msghdr> = Box::new(unsafe { std::mem::zeroed() });
+        message.msg_controllen = CONTROL_BYTES;
         let empty = Socket {
             fd: NO_FD,
             generation: 0,
@@ -112,8 +127,11 @@ impl Io for Uring {
             next: 0,
             held: None,
             filled: 0,
+            clock: StampClock::new(),
+            _keeper: Keeper::new()?,
+            message,
             pipelines: endpoints.carries_pipelines(),
-            syscalls: 3,
+            syscalls: 5,
         })
     }
 
@@ -262,24 +280,43 @@ impl Io for Uring {
 
     #[inline]
     fn received(&self) -> &[u8] {
-        self.held.map_or(&[], |id| self.buffers.bytes(id, self.filled))
+        self.held.map_or(&[], |id| &self.buffers.bytes(id, self.filled)[AHEAD_BYTES..])
     }
 
     #[inline]
     fn received_mut(&mut self) -> &mut [u8] {
-        self.held.map_or(&mut [], |id| self.buffers.bytes_mut(id, self.filled))
+        let filled = self.filled;
+        self.held.map_or(&mut [], |id| &mut self.buffers.bytes_mut(id, filled)[AHEAD_BYTES..])
+    }
+
+    #[inline]
+    fn arrived_at(&mut self, now: u64) -> Option<u64> {
+        let (out, rest) = self.buffers.bytes(self.held?, self.filled).split_at(OUT_BYTES);
+        // The second number is the length of the control message; without one, old bytes lie there.
+        let length = u32::from_ne_bytes(out[4..8].try_into().ok()?) as usize;
+        self.clock.monotonic(stamps::read(&rest[..length.min(CONTROL_BYTES)])?, now)
+    }
+
+    fn clock_steps(&self) -> u64 {
+        self.clock.steps()
+    }
+
+    fn handshake(&mut self, slot: u32) -> Option<Handshake> {
+        self.syscalls += 1;
+        tcp_info::handshake(self.sockets[slot as usize].fd)
     }
 
     #[inline]
     fn is_closing(&self, slot: u32) -> bool {
         // The end of the stream is completed right behind the last bytes.
-        self.completions
-            .get(self.next)
-            .is_some_and(|next| next.data == self.data(slot, RECEIVE) && next.result == 0)
+        self.completions.get(self.next).is_some_and(|next| {
+            next.data == self.data(slot, RECEIVE)
+                && usize::try_from(next.result).is_ok_and(|filled| filled <= AHEAD_BYTES)
+        })
     }
 
     fn is_undelivered(&self, slot: u32) -> Option<bool> {
-        socket::is_undelivered(self.sockets[slot as usize].fd)
+        tcp_info::is_undelivered(self.sockets[slot as usize].fd)
     }
 
     fn syscalls(&self) -> u64 {
@@ -353,7 +390,11 @@ impl Uring {
         let socket = &mut self.sockets[slot as usize];
         socket.is_armed = true;
         let fd = socket.fd;
-        self.push(opcode::RecvMulti::new(Fd(fd), GROUP).build().user_data(data));
+        self.push(
+            opcode::RecvMsgMulti::new(Fd(fd), &raw const *self.message, GROUP)
+                .build()
+                .user_data(data),
+        );
     }
 
     /// Asks to be told when the kernel takes more.
@@ -394,9 +435,9 @@ impl Uring {
             self.sockets[slot as usize].is_armed = false;
         }
         self.held = buffer;
-        match result {
-            1.. => {
-                self.filled = result as usize;
+        match usize::try_from(result) {
+            Ok(filled) if filled > AHEAD_BYTES => {
+                self.filled = filled;
                 if !cqueue::more(flags) {
                     self.arm(slot);
                 }
@@ -407,7 +448,7 @@ impl Uring {
                 self.arm(slot);
                 None
             }
-            0 => Some(Event::Closed { slot, errno: None }),
+            Ok(_) => Some(Event::Closed { slot, errno: None }),
             _ => Some(Event::Closed { slot, errno: Some(-result) }),
         }
     }

@@ -8,7 +8,7 @@ use pippin_model::load_spec::{
 use pippin_reference::scripted::{Answer, Script, spawn};
 
 use super::*;
-use crate::io::{Event, Opening, Sending};
+use crate::io::{Event, Handshake, Opening, Sending};
 use crate::wire::Slice;
 
 #[test]
@@ -70,6 +70,15 @@ impl<F: Fault> Io for Faulty<F> {
     }
     fn received_mut(&mut self) -> &mut [u8] {
         self.epoll.received_mut()
+    }
+    fn arrived_at(&mut self, now: u64) -> Option<u64> {
+        self.epoll.arrived_at(now)
+    }
+    fn clock_steps(&self) -> u64 {
+        self.epoll.clock_steps()
+    }
+    fn handshake(&mut self, slot: u32) -> Option<Handshake> {
+        self.epoll.handshake(slot)
     }
     fn is_closing(&self, slot: u32) -> bool {
         self.epoll.is_closing(slot)

@@ -20,7 +20,7 @@ pub(super) struct Reading {
 
 /// Where the parts of an answer go.
 struct Answer<'a> {
-    now: u64,
+    arrived: u64,
     body: &'a BodyCheck,
     judge: &'a mut BodyJudge,
     /// Bytes of the body before the next piece.
@@ -40,7 +40,7 @@ impl Sink for Answer<'_> {
     fn head(&mut self, info: &HeadInfo, _raw: &[u8]) {
         *self.status = info.status;
         *self.server_closes = !info.keep_alive;
-        *self.head_at = self.now;
+        *self.head_at = self.arrived;
         self.position = 0;
     }
 
@@ -58,7 +58,7 @@ impl<I: Io> Worker<'_, I> {
         if self.core.security.is_some() {
             return self.unseal(slot);
         }
-        self.tick();
+        self.tick_received();
         if self.core.recorder.finished_at.is_some() {
             return;
         }
@@ -92,8 +92,8 @@ impl<I: Io> Worker<'_, I> {
         {
             self.server_closed(slot);
         }
-        let now = self.core.now;
-        self.after_requests(slot, now);
+        let arrived = self.core.arrived;
+        self.after_requests(slot, arrived);
     }
 }
 
@@ -153,7 +153,7 @@ impl Core<'_> {
         let position = connection.decoder.body_bytes();
         let mut interim = 0;
         let mut answer = Answer {
-            now: self.now,
+            arrived: self.arrived,
             body: &template.check.body,
             judge: &mut connection.judge,
             position,
@@ -173,7 +173,8 @@ impl Core<'_> {
     /// answer.
     #[inline]
     pub(super) fn complete(&mut self, slot: u32, surplus: bool) {
-        let now = self.now;
+        let (now, arrived, is_stamped) = (self.now, self.arrived, self.is_stamped);
+        let has_plan = self.users.have_a_plan();
         let connection = &mut self.connections[slot as usize];
         let request =
             self.in_flight[slot as usize * self.pipeline as usize + connection.head as usize];
@@ -181,7 +182,7 @@ impl Core<'_> {
             if connection.head + 1 == self.pipeline { 0 } else { connection.head + 1 };
         connection.in_flight -= 1;
         connection.served += 1;
-        connection.free_at = now;
+        connection.free_at = arrived;
         self.open_requests -= 1;
 
         let check = &self.wire.template(request.template).check;
@@ -196,21 +197,26 @@ impl Core<'_> {
         } else {
             None
         };
-        let head_at = connection.mark.max(request.sent_at);
+        // The clock that stamps is not the one that says when a request was sent.
+        let done_at = arrived.max(request.sent_at);
+        let head_at = connection.mark.clamp(request.sent_at, done_at);
         let spans = AnswerSpans {
             stretch: request.stretch,
             headers_ns: head_at - request.sent_at,
-            body_ns: now.saturating_sub(head_at),
-            service_ns: now.saturating_sub(request.sent_at),
-            response_ns: now.saturating_sub(request.intended_at),
+            body_ns: done_at - head_at,
+            service_ns: done_at - request.sent_at,
+            response_ns: request.response_ns(done_at, has_plan),
             send_lag_ns: request.send_lag_ns(),
             own_lag_ns: request.own_lag_ns(),
+            pick_up_ns: now.saturating_sub(done_at),
         };
 
         self.recorder.answered(spans);
         self.recorder.completed += 1;
         let tally = self.recorder.tally(request.stretch as usize);
         tally.requests.completed += 1;
+        tally.stamps.kernel += u64::from(is_stamped);
+        tally.stamps.user_space += u64::from(!is_stamped);
         tally.status(connection.status);
         tally.requests.good += u64::from(error.is_none());
         if let Some(kind) = error {

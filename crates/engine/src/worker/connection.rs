@@ -94,6 +94,14 @@ impl InFlight {
     pub const fn own_lag_ns(&self) -> u64 {
         self.sent_at.saturating_sub(self.sendable_at)
     }
+
+    /// The response time if it was done at this instant. Where users wait for answers and have no
+    /// plan, the generator's own lag is no part of it: nobody wanted to send at a certain instant.
+    #[inline]
+    pub const fn response_ns(&self, done_at: u64, has_plan: bool) -> u64 {
+        let response_ns = done_at.saturating_sub(self.intended_at);
+        if has_plan { response_ns } else { response_ns.saturating_sub(self.own_lag_ns()) }
+    }
 }
 
 #[cfg(test)]

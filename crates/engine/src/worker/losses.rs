@@ -47,7 +47,7 @@ impl<I: Io> Worker<'_, I> {
 
     /// The server closed the connection, or it broke.
     pub(super) fn closed(&mut self, slot: u32, errno: Option<i32>) {
-        self.tick();
+        self.tick_ended();
         if self.core.recorder.finished_at.is_some() {
             return;
         }
@@ -219,11 +219,11 @@ impl Core<'_> {
             let stretch = request.stretch as usize;
             self.recorder.error(stretch, kind);
             let timeout = self.spec.timeouts.request_ns;
+            let response = request.response_ns(request.sent_at + timeout, self.users.have_a_plan());
             let tally = self.recorder.tally(stretch);
             tally.requests.failed += 1;
             tally.lags(request);
             if kind == ErrorKind::Timeout {
-                let response = request.sent_at + timeout - request.intended_at;
                 tally.spans.service_time.record(timeout);
                 tally.spans.response_time.record(response);
                 self.recorder.window().response.record(response);

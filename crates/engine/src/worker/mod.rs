@@ -85,6 +85,7 @@ pub(crate) struct Mark {
     pub cpu_ns: u64,
     pub spin_ns: u64,
     pub syscalls: u64,
+    pub clock_steps: u64,
 }
 
 pub(crate) struct Worker<'a, I> {
@@ -130,6 +131,9 @@ struct Core<'a> {
     next_timeout_scan: u64,
     /// The instant of the present event or turn of the loop.
     now: u64,
+    /// When the kernel received what is being read; and whether it said so, or `now` stands in.
+    arrived: u64,
+    is_stamped: bool,
     /// Time spent polling for a deadline.
     spin_ns: u64,
     marks: Vec<Mark>,
@@ -172,6 +176,8 @@ impl<'a, I: Io> Worker<'a, I> {
                 quota,
                 next_timeout_scan: UNKNOWN,
                 now,
+                arrived: now,
+                is_stamped: false,
                 spin_ns: 0,
                 marks: Vec::new(),
             };
@@ -283,6 +289,21 @@ impl<'a, I: Io> Worker<'a, I> {
         }
     }
 
+    /// The same for bytes that came: `arrived` is when the kernel received the last of them.
+    #[inline]
+    fn tick_received(&mut self) {
+        self.tick();
+        let stamp = self.io.arrived_at(self.core.now);
+        (self.core.arrived, self.core.is_stamped) =
+            (stamp.unwrap_or(self.core.now), stamp.is_some());
+    }
+
+    /// The same for what has no stamp: the end of a connection.
+    fn tick_ended(&mut self) {
+        self.tick();
+        (self.core.arrived, self.core.is_stamped) = (self.core.now, false);
+    }
+
     #[cold]
     fn cross_boundaries(&mut self) {
         while self.core.now >= self.core.recorder.next_boundary {
@@ -306,6 +327,7 @@ impl<'a, I: Io> Worker<'a, I> {
             cpu_ns: clock::thread_cpu_ns(),
             spin_ns: self.core.spin_ns,
             syscalls: self.io.syscalls(),
+            clock_steps: self.io.clock_steps(),
         };
         self.core.marks.push(mark);
     }

@@ -58,7 +58,7 @@ impl<I: Io> Worker<'_, I> {
         let mut plaintext = std::mem::take(&mut security.plaintext);
         let result = session.receive(input, &mut plaintext);
         // Only now: a handshake is done, and a body is read, when the mathematics are.
-        self.tick();
+        self.tick_received();
         if self.core.recorder.finished_at.is_some() {
             return;
         }

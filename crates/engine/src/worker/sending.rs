@@ -25,9 +25,11 @@ impl<I: Io> Worker<'_, I> {
 
     pub(super) fn connected(&mut self, slot: u32) {
         self.tick();
+        let handshake = self.io.handshake(slot);
         let core = &mut self.core;
         let connection = &core.connections[slot as usize];
-        core.recorder.connected(core.now - connection.mark, !connection.was_opened);
+        let until_writable_ns = core.now - connection.mark;
+        core.recorder.connected(until_writable_ns, handshake, !connection.was_opened);
         if core.security.is_some() { self.secure(slot) } else { self.take_into_use(slot) }
     }
 

@@ -92,6 +92,11 @@ impl Users {
         matches!(self, Self::Closed { .. })
     }
 
+    /// Whether requests are due at planned instants, whatever the answers before them did.
+    pub const fn have_a_plan(&self) -> bool {
+        matches!(self, Self::Open { .. })
+    }
+
     /// Whether to stay awake for an answer.
     #[inline]
     pub const fn polls_for_an_answer(&self, now: u64) -> bool {

@@ -36,8 +36,16 @@ fn is_installed(package: &str) -> bool {
 /// The command that installs packages, for showing and for running.
 #[must_use]
 pub fn command(packages: &[String]) -> Vec<String> {
-    let options =
-        ["apt-get", "install", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=900"];
+    // What follows `--` is read as names alone.
+    let options = [
+        "apt-get",
+        "install",
+        "-y",
+        "--no-install-recommends",
+        "-o",
+        "DPkg::Lock::Timeout=900",
+        "--",
+    ];
     sudo()
         .iter()
         .map(ToString::to_string)

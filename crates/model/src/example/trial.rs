@@ -7,7 +7,7 @@ use crate::cpus::{CpuSet, CpuSplit};
 use crate::histogram::Histogram;
 use crate::load_result::{
     Answered, ByteCounts, ConnectionCounts, ErrorKind, GeneratorUse, LoadResult, Measured, Phase,
-    RequestCounts, Spans, StatusCounts, WarmUpResult, Window,
+    RequestCounts, Spans, StampCounts, StatusCounts, WarmUpResult, Window,
 };
 use crate::objective::Objective;
 use crate::profile::{Arrivals, Profile, StopRule, WarmUp};
@@ -38,6 +38,8 @@ pub struct ExampleTrial {
     errors: BTreeMap<ErrorKind, u64>,
     own_lag_ms: f64,
     send_lag_ms: f64,
+    /// Answers without an arrival stamp; `None`: a record from before the stamps.
+    unstamped: Option<u64>,
     generator_busy: f64,
     target_cores: f64,
     target_given: u32,
@@ -66,6 +68,7 @@ impl ExampleTrial {
             errors: BTreeMap::new(),
             own_lag_ms: 0.01,
             send_lag_ms: 0.01,
+            unstamped: None,
             generator_busy: 0.4,
             target_cores: 0.5,
             target_given: 1,
@@ -216,6 +219,17 @@ impl ExampleTrial {
         self
     }
 
+    /// The kernel stamped all arrivals.
+    pub fn stamped(self) -> Self {
+        self.unstamped(0)
+    }
+
+    /// The kernel stamped all arrivals but so many.
+    pub fn unstamped(mut self, answers: u64) -> Self {
+        self.unstamped = Some(answers);
+        self
+    }
+
     pub fn send_lag_ms(mut self, ms: f64) -> Self {
         self.send_lag_ms = ms;
         self
@@ -339,6 +353,7 @@ impl ExampleTrial {
                 spin_ns: 0,
                 max_rss_bytes: Some(20 << 20),
                 syscalls: Some(requests.sent * 2),
+                clock_steps: 0,
             },
             tls: None,
             interrupted: false,
@@ -383,6 +398,10 @@ impl ExampleTrial {
                 sent: requests.sent * 58,
                 body: requests.completed * 12,
             },
+            stamps: self.unstamped.map_or(StampCounts::default(), |user_space| StampCounts {
+                kernel: requests.completed - user_space,
+                user_space,
+            }),
             spans,
         }
     }

@@ -14,7 +14,7 @@ use super::Profile;
 
 /// A number, or a list of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a whole number from 0 to 4294967295, or a list of them")]
 pub enum OneOrMany {
     /// `10`
     One(u32),
@@ -24,7 +24,7 @@ pub enum OneOrMany {
 
 /// `true`, `false`, or a number of requests a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected true, false, or a number of requests a connection")]
 pub enum BoolOrNumber {
     /// On or off.
     Bool(bool),

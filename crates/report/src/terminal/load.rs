@@ -164,6 +164,7 @@ fn write_spans(load: &LoadView, out: &mut String) {
         ("service time", &load.service_time),
         ("response time", &load.response_time),
         ("send lag", &load.send_lag),
+        ("pick-up lag", &load.pick_up_lag),
     ];
     let tls = load.tls.iter().map(|span| ("tls", span));
     let spans = spans[..1].iter().copied().chain(tls).chain(spans[1..].iter().copied());

@@ -36,6 +36,9 @@ pub struct LoadView {
     pub response_time: Summary,
     pub send_lag: Summary,
     pub own_lag: Summary,
+    pub pick_up_lag: Summary,
+    /// Which clock said when answers arrived: `kernel`, `user space` or `kernel and user space`.
+    pub stamps: Option<String>,
     pub errors: BTreeMap<ErrorKind, u64>,
     pub connections: ConnectionCounts,
     /// What the handshakes agreed on, and why some failed; null without TLS.
@@ -117,6 +120,8 @@ impl LoadView {
             response_time: spans.response_time.summary(),
             send_lag: spans.send_lag.summary(),
             own_lag: spans.own_lag.summary(),
+            pick_up_lag: spans.pick_up_lag.summary(),
+            stamps: measured.stamps.name().map(str::to_string),
             errors: measured.errors.clone(),
             connections: measured.connections,
             tls_sessions: load.tls.clone(),

@@ -108,6 +108,15 @@ impl<'a> Evidence<'a> {
         &self.record.spec.profile
     }
 
+    /// How long the generator held a user for each request on average, where users wait for their
+    /// answers and the kernel said when those arrived: from the arrival, or the end of the thought,
+    /// to the next request. That is the own lag, which begins at the arrival.
+    #[must_use]
+    pub fn held_ns(&self) -> Option<f64> {
+        let measured = self.measured().filter(|measured| measured.stamps.kernel > 0)?;
+        self.offered_per_s().is_none().then(|| measured.spans.own_lag.mean_ns())?
+    }
+
     /// Length of the measured part in seconds.
     #[must_use]
     pub fn duration_s(&self) -> Option<f64> {

@@ -6,8 +6,8 @@ use pippin_model::units::{format_count, format_ns};
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 use crate::littles_law::LittlesLaw;
 
-/// Whether `N = X * (R + Z)` is missed by more than 5 % plus what the start and end of the measured
-/// part explain, in closed loops and device loads. An open loop has no fixed number of users. Users
+/// Whether `N = X * (R + Z + held)` is missed by more than 5 % plus what the start and end of the
+/// measured part explain, in closed loops and device loads. An open loop has no fixed number of users. Users
 /// whose connection could not be opened, or whose request broke off, are in no recorded request. If
 /// they are more than 1 %, the caveat `errors` is enough.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
@@ -21,7 +21,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         "{} users, but {} answers/s x {} account for {} ({}; limit 5 %)",
         whole(law.users),
         format_count(law.recorded / law.duration_s),
-        format_ns(((law.response_time_s + law.think_s) * 1e9) as u64),
+        format_ns(((law.response_time_s + law.think_s + law.held_s) * 1e9) as u64),
         format_count(law.accounted_for()),
         percent(deviation)
     );
@@ -53,6 +53,7 @@ fn law(evidence: &Evidence, measured: &Measured) -> Option<LittlesLaw> {
         response_time_s: times.mean_ns()? / 1e9,
         response_stdev_s: times.stdev_ns()? / 1e9,
         think_s: evidence.think().map_or(0.0, |think| think.mean_ns as f64 / 1e9),
+        held_s: evidence.held_ns().unwrap_or(0.0) / 1e9,
         duration_s: evidence.duration_s()?,
     };
     // A pipelined row is sent anew when its last answer is there, so that on average between one

@@ -13,6 +13,7 @@ pub mod cpu_use;
 pub mod errors;
 mod evidence;
 pub mod generator_busy;
+pub mod held;
 pub mod inferred_concurrency;
 pub mod knee;
 pub mod listen_overflows;
@@ -31,6 +32,7 @@ mod run;
 pub mod send_lag;
 pub mod server_closes;
 pub mod spread;
+pub mod stamps;
 #[cfg(test)]
 pub(crate) mod test;
 pub mod time_goes;
@@ -61,6 +63,8 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["rate_not_achieved"], rate_not_achieved::judge),
     (&["send_lag"], send_lag::judge),
     (&["generator_busy"], generator_busy::judge),
+    (&["held"], held::judge),
+    (&["stamps"], stamps::judge),
     (&["near_ceiling"], near_ceiling::judge),
     (&["connections_missing"], connections_missing::judge),
     (&["not_conserved"], not_conserved::judge),

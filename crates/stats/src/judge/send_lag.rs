@@ -15,8 +15,13 @@ const FEWEST: u64 = 100;
 /// median response time.
 ///
 /// If the engine measured own lag, the wait for a free connection is not included, because the
-/// target causes it.
+/// target causes it. A connection is free when the kernel has its answer: answers that lie unread
+/// are the generator's lateness.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    // Where users do not think, `held` judges.
+    if evidence.is_saturating() && evidence.held_ns().is_some() {
+        return None;
+    }
     let spans = &evidence.measured()?.spans;
     let lag = if spans.own_lag.count() > 0 { &spans.own_lag } else { &spans.send_lag };
     if lag.count() < FEWEST {

@@ -1,0 +1,101 @@
+//! What TCP itself knows of a connection: `TCP_INFO` (tcp(7)).
+use std::mem::size_of;
+
+/// The start of the kernel's `struct tcp_info` (include/uapi/linux/tcp.h) up to
+/// `tcpi_bytes_retrans` (Linux 4.19).
+#[repr(C)]
+#[derive(Default)]
+struct TcpInfo {
+    bytes_of_state: [u8; 8],
+    words: [u32; 24],
+    /// `tcpi_pacing_rate`, `tcpi_max_pacing_rate`, `tcpi_bytes_acked`, `tcpi_bytes_received`.
+    first: [u64; 4],
+    /// `tcpi_segs_out` ... `tcpi_data_segs_out`.
+    segments: [u32; 6],
+    /// `tcpi_delivery_rate`, `tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited`.
+    rates: [u64; 4],
+    /// `tcpi_delivered`, `tcpi_delivered_ce`.
+    delivered: [u32; 2],
+    /// `tcpi_bytes_sent`, `tcpi_bytes_retrans`.
+    sent: [u64; 2],
+}
+
+/// The places of `tcpi_rtt` and `tcpi_total_retrans` among the words.
+const ROUND_TRIP: usize = 15;
+const RETRANSMITTED: usize = 23;
+
+/// How a connection was opened, as TCP saw it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Handshake {
+    /// From SYN to SYN-ACK, in nanoseconds (the kernel counts in microseconds). `None` where a SYN
+    /// was sent again: TCP does not tell which of them was answered (Karn's algorithm, RFC 6298).
+    pub round_trip_ns: Option<u64>,
+    /// How many SYNs were sent again.
+    pub repeated_syns: u32,
+}
+
+/// The handshake of a connection that is open and has carried nothing yet. `None` if the kernel
+/// does not say.
+pub(super) fn handshake(fd: i32) -> Option<Handshake> {
+    let info = read(fd)?;
+    let (round_trip_us, repeated_syns) = (info.words[ROUND_TRIP], info.words[RETRANSMITTED]);
+    let round_trip_ns =
+        (repeated_syns == 0 && round_trip_us > 0).then_some(u64::from(round_trip_us) * 1_000);
+    Some(Handshake { round_trip_ns, repeated_syns })
+}
+
+/// Whether the peer's kernel never acknowledged the last bytes sent: they cannot have been read.
+/// `None` if the kernel does not say.
+pub(super) fn is_undelivered(fd: i32) -> Option<bool> {
+    let info = read(fd)?;
+    let [sent, repeated] = info.sent;
+    // The acknowledged bytes include the SYN.
+    let acknowledged = info.first[2].saturating_sub(1);
+    Some(acknowledged < sent.saturating_sub(repeated))
+}
+
+fn read(fd: i32) -> Option<TcpInfo> {
+    let mut info = TcpInfo::default();
+    let mut length = size_of::<TcpInfo>() as libc::socklen_t;
+    // SAFETY: both pointers are valid for the call, and the kernel writes no more than `length`
+    // bytes.
+    let result = unsafe {
+        libc::getsockopt(
+            fd,
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            (&raw mut info).cast(),
+            &raw mut length,
+        )
+    };
+    (result == 0 && length as usize >= size_of::<TcpInfo>()).then_some(info)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::os::fd::AsRawFd;
+
+    #[test]
+    fn the_kernel_tells_how_long_the_handshake_took() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let seen = handshake(client.as_raw_fd()).unwrap();
+        assert!(seen.round_trip_ns.is_some_and(|ns| ns > 0), "{seen:?}");
+        assert_eq!(seen.repeated_syns, 0);
+    }
+
+    #[test]
+    fn the_kernel_tells_delivered_bytes_from_refused_ones() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut server, _) = listener.accept().unwrap();
+        client.write_all(b"first").unwrap();
+        server.read_exact(&mut [0; 5]).unwrap();
+        assert_eq!(is_undelivered(client.as_raw_fd()), Some(false));
+        drop(server);
+        client.write_all(b"second").unwrap();
+        assert_eq!(is_undelivered(client.as_raw_fd()), Some(true));
+    }
+}

@@ -1,0 +1,355 @@
+//! A private PostgreSQL cluster that lives as long as a run.
+//!
+//! Targets are other people's programs, and others may have accounts on the machine, so that the
+//! cluster gives away as little as it can: one role that is no superuser and owns one database, a
+//! random password, checked by SCRAM, on loopback only. Nobody can log in as the superuser: role and
+//! database are made in single-user mode, and pg_hba.conf knows no other login. The server never
+//! runs as root.
+use postgres::{Client, NoTls};
+use rand::TryRng;
+use std::fs::{self, DirBuilder};
+use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::ServiceSettings;
+use crate::environment;
+use crate::error::LabError;
+use crate::install::embedded_postgres;
+use crate::lifecycle::port;
+use crate::lifecycle::supervised::{Launch, Supervised};
+
+/// The role of targets and its database.
+const ROLE: &str = "pippin";
+
+/// A running cluster; dropping it ends it and removes its files.
+#[derive(Debug)]
+pub struct Cluster {
+    process: Supervised,
+    url: String,
+    data: Data,
+}
+
+impl Cluster {
+    /// Makes a cluster and starts it; with a connection as the role of targets.
+    ///
+    /// # Errors
+    /// If there are no PostgreSQL programs, or the cluster does not start.
+    pub fn start(
+        settings: &ServiceSettings<'_>,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<(Self, Client), LabError> {
+        let programs = programs()?;
+        let privilege = Privilege::here(&programs);
+        let data = Data::new(privilege, settings.folder)?;
+        let password = password()?;
+        init(privilege, &programs, &data.0)?;
+        let port = port::free().map_err(LabError::io("find a port for PostgreSQL"))?;
+        make_role(privilege, &programs, &data.0, &password)?;
+        let process = launch(privilege, &programs, &data.0, port, settings)?;
+        let url = format!("postgres://{ROLE}:{password}@127.0.0.1:{port}/{ROLE}");
+        let mut cluster = Self { process, url, data };
+        let client = cluster.connect(interrupted)?;
+        Ok((cluster, client))
+    }
+
+    /// The address that targets read.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The supervising process.
+    #[must_use]
+    pub fn supervisor_pid(&self) -> i32 {
+        self.process.supervisor_pid()
+    }
+
+    fn connect(&mut self, interrupted: &dyn Fn() -> bool) -> Result<Client, LabError> {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            let error = match Client::connect(&self.url, NoTls) {
+                Ok(client) => return Ok(client),
+                Err(error) => error,
+            };
+            if interrupted() {
+                return Err(LabError::Interrupted);
+            }
+            let exited = self.process.ended();
+            if exited.is_some() || Instant::now() > deadline {
+                let how = exited.map_or_else(|| "does not answer".into(), |exit| exit.to_string());
+                return Err(LabError::User(format!(
+                    "PostgreSQL {how} ({error}); its log ends: {}",
+                    self.process.log_tail(5).join(" | ")
+                )));
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        // Before its files are removed.
+        self.process.stop();
+        let _ = fs::remove_dir_all(&self.data.0);
+    }
+}
+
+/// 128 random bits of the kernel, in hexadecimal digits, which every driver takes in an address.
+fn password() -> Result<String, LabError> {
+    let random = |_| rand::rngs::SysRng.try_next_u64();
+    let words: Result<Vec<u64>, _> = (0..2).map(random).collect();
+    let words = words.map_err(|error| LabError::Io {
+        what: "make a password for PostgreSQL".into(),
+        source: std::io::Error::other(error),
+    })?;
+    Ok(words.iter().map(|word| format!("{word:016x}")).collect())
+}
+
+/// The folder of `initdb` and `postgres`: the newest of Debian's, else on PATH, else the embedded
+/// package's.
+///
+/// # Errors
+/// If there are none; the message says how to get them.
+pub fn programs() -> Result<PathBuf, LabError> {
+    let mut installed: Vec<(u32, PathBuf)> = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin")))
+        })
+        .filter(|(_, bin)| bin.join("initdb").is_file() && bin.join("postgres").is_file())
+        .collect();
+    installed.sort();
+    if let Some((_, bin)) = installed.pop() {
+        return Ok(bin);
+    }
+    if let Some(initdb) = environment::find_program("initdb") {
+        let real = initdb.canonicalize().unwrap_or(initdb);
+        if let Some(bin) = real.parent().filter(|bin| bin.join("postgres").is_file()) {
+            return Ok(bin.into());
+        }
+    }
+    embedded_postgres::programs().ok_or_else(|| {
+        LabError::User(
+            "PostgreSQL is not installed: `apt-get install postgresql`, or `pippin run ... --install`, or set PIPPIN_DATABASE_URL to a database of your own"
+                .into(),
+        )
+    })
+}
+
+/// How the programs are kept from running as root, which they refuse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Privilege {
+    /// Pippin is no root itself.
+    None,
+    /// As the user nobody, who owns the data.
+    Nobody,
+    /// Where that cannot be, for example because nobody may not read the programs: in a user
+    /// namespace of its own, where a process is nobody too, but its files stay ours
+    /// (user_namespaces(7)).
+    Namespace,
+}
+
+/// The user and group nobody (Linux: the overflow user, `/proc/sys/kernel/overflowuid`).
+const NOBODY: u32 = 65_534;
+
+impl Privilege {
+    fn here(programs: &Path) -> Self {
+        // SAFETY: geteuid(2) cannot fail.
+        if unsafe { libc::geteuid() } != 0 {
+            return Self::None;
+        }
+        let program = programs.join("postgres");
+        if Self::Nobody.runs(&program.to_string_lossy(), "--version") {
+            Self::Nobody
+        } else {
+            Self::Namespace
+        }
+    }
+
+    /// Whether a program with one argument ends well.
+    fn runs(self, program: &str, argument: &str) -> bool {
+        let words = self.command(Path::new(program));
+        let status = Command::new(&words[0])
+            .args(&words[1..])
+            .arg(argument)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        status.is_ok_and(|status| status.success())
+    }
+
+    fn command(self, program: &Path) -> Vec<String> {
+        let prefix: Vec<String> = match self {
+            Self::None => Vec::new(),
+            // A change of user takes the signal of a parent's death away (prctl(2)).
+            Self::Nobody => vec![
+                "setpriv".into(),
+                format!("--reuid={NOBODY}"),
+                format!("--regid={NOBODY}"),
+                "--clear-groups".into(),
+                "--no-new-privs".into(),
+                "--pdeathsig=KILL".into(),
+            ],
+            Self::Namespace => vec!["unshare".into(), "-U".into()],
+        };
+        prefix.into_iter().chain([program.to_string_lossy().into_owned()]).collect()
+    }
+
+    /// One of the programs with its arguments, in a folder that everyone may enter.
+    fn run(self, program: &Path, arguments: &[&str]) -> Command {
+        let words = self.command(program);
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).args(arguments).current_dir("/");
+        command
+    }
+}
+
+/// An empty folder for the cluster's files that only the server's user may enter.
+#[derive(Debug)]
+struct Data(PathBuf);
+
+impl Data {
+    /// Below the run's folder, or, where nobody may not go there, in the folder for temporary files.
+    fn new(privilege: Privilege, folder: &Path) -> Result<Self, LabError> {
+        let own = std::path::absolute(folder.join("postgres"))
+            .map_err(LabError::io(format!("find {}", folder.display())))?;
+        let _ = fs::remove_dir_all(&own);
+        let own = Self::make(privilege, own)?;
+        let is_reached = || privilege.runs("ls", &own.0.to_string_lossy());
+        if privilege != Privilege::Nobody || is_reached() {
+            return Ok(own);
+        }
+        let _ = fs::remove_dir(&own.0);
+        let temporary = std::env::temp_dir();
+        remove_left_over(&temporary);
+        let id = std::process::id();
+        let name = format!("{LEFT_OVER}{id}-{}", &password()?[..8]);
+        Self::make(privilege, temporary.join(name))
+    }
+
+    fn make(privilege: Privilege, path: PathBuf) -> Result<Self, LabError> {
+        DirBuilder::new()
+            .mode(0o700)
+            .create(&path)
+            .and_then(|()| match privilege {
+                Privilege::Nobody => std::os::unix::fs::chown(&path, Some(NOBODY), Some(NOBODY)),
+                _ => Ok(()),
+            })
+            .map_err(LabError::io(format!("create {}", path.display())))?;
+        Ok(Self(path))
+    }
+}
+
+/// How the folders for temporary files begin; the number of Pippin's process follows.
+const LEFT_OVER: &str = "pippin-postgres-";
+
+/// Removes what a Pippin that was killed has left.
+fn remove_left_over(temporary: &Path) {
+    for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let process = name.strip_prefix(LEFT_OVER).and_then(|rest| rest.split('-').next());
+        if process.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+            // Another Pippin may be quicker.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+fn init(privilege: Privilege, programs: &Path, data: &Path) -> Result<(), LabError> {
+    let words = ["-A", "reject", "-U", "postgres", "-E", "UTF8", "--no-locale", "--no-sync", "-D"];
+    let output = privilege
+        .run(&programs.join("initdb"), &words)
+        .arg(data)
+        .output()
+        .map_err(LabError::io("run initdb"))?;
+    if !output.status.success() {
+        return Err(LabError::User(format!(
+            "initdb failed: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        )));
+    }
+    let access = data.join("pg_hba.conf");
+    fs::write(&access, format!("host {ROLE} {ROLE} 127.0.0.1/32 scram-sha-256\n"))
+        .map_err(LabError::io(format!("write {}", access.display())))
+}
+
+/// Makes role and database in single-user mode, before anybody can connect.
+fn make_role(
+    privilege: Privilege,
+    programs: &Path,
+    data: &Path,
+    password: &str,
+) -> Result<(), LabError> {
+    let sql = format!(
+        "CREATE ROLE {ROLE} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD '{password}';\n\
+         CREATE DATABASE {ROLE} OWNER {ROLE};\n"
+    );
+    let run = || {
+        let mut child = privilege
+            .run(
+                &programs.join("postgres"),
+                &["--single", "-c", "password_encryption=scram-sha-256"],
+            )
+            .arg("-D")
+            .arg(data)
+            .arg("postgres")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        if let Some(mut input) = child.stdin.take() {
+            input.write_all(sql.as_bytes())?;
+        }
+        child.wait_with_output()
+    };
+    let output = run().map_err(LabError::io("run postgres --single"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let wrong = said.lines().find(|line| line.contains("ERROR:") || line.contains("FATAL:"));
+    match wrong {
+        None if output.status.success() => Ok(()),
+        _ => Err(LabError::User(format!(
+            "PostgreSQL cannot make the role of targets: {}",
+            wrong.unwrap_or(said.trim())
+        ))),
+    }
+}
+
+fn launch(
+    privilege: Privilege,
+    programs: &Path,
+    data: &Path,
+    port: u16,
+    settings: &ServiceSettings<'_>,
+) -> Result<Supervised, LabError> {
+    let mut command = privilege.command(&programs.join("postgres"));
+    let connections = settings.database_connections + 10;
+    let words = ["-D".into(), data.to_string_lossy().into_owned(), "-p".into(), port.to_string()];
+    command.extend(words);
+    // Durable settings (fsync, synchronous_commit, full_page_writes) stay as they are.
+    let settings_of_run = [
+        "listen_addresses=127.0.0.1".to_string(),
+        "unix_socket_directories=".to_string(),
+        format!("max_connections={connections}"),
+        // Nothing reads it: it tells people and scripts to which run the server belongs.
+        format!("pippin.folder={}", settings.folder.display()),
+    ];
+    for setting in settings_of_run {
+        command.extend(["-c".into(), setting]);
+    }
+    Supervised::start(&Launch {
+        command,
+        env: environment::inherited(),
+        // It must be able to enter the folder that it starts in.
+        folder: data.into(),
+        log: settings.folder.join("postgres.log"),
+        cpus: settings.cpus.clone(),
+        stop: "SIGINT".into(), // "fast shutdown"
+        grace: Duration::from_secs(10),
+    })
+}

@@ -1,0 +1,56 @@
+//! SUSPECT: short spans that end when the generator read the answer, not when it arrived.
+use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::units::format_ns;
+
+use crate::judge::evidence::{Evidence, caveat, percent};
+
+/// Above this median of the service time, the generator's own wake-ups are small beside it.
+const LONG_NS: u64 = 1_000_000;
+/// Up to this share of answers without a stamp no quantile that is shown moves.
+const FEW: f64 = 0.001;
+
+/// Whether more than 0.1 % of the answers have no arrival stamp of the kernel, while the median of
+/// the service time is below 1 ms. Records from before the stamps say nothing of them.
+pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    let measured = evidence.measured()?;
+    let all = measured.stamps.kernel + measured.stamps.user_space;
+    let median = measured.spans.service_time.quantile_ns(0.5)?;
+    let share = measured.stamps.user_space as f64 / all.max(1) as f64;
+    if share <= FEW || median >= LONG_NS {
+        return None;
+    }
+    let seen = format!(
+        "stamps: user space, for {} of the answers, with a median service time of {}",
+        percent(share),
+        format_ns(median)
+    );
+    let advice = "the generator's wake-ups and queues are in these spans: use TCP and Linux 4.14 or later, or answers with a length; compare CPU a request and throughput";
+    Some(caveat("stamps", Severity::Suspect, seen, advice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
+
+    #[test]
+    fn short_spans_without_stamps_are_doubted() {
+        let found = judged(judge, &ExampleTrial::hello().response_ms(0.5).unstamped(400).build());
+        let found = found.unwrap();
+        assert_eq!(found.severity, Severity::Suspect);
+        assert!(found.evidence.starts_with("stamps: user space, for 0.1"), "{}", found.evidence);
+    }
+
+    #[test]
+    fn stamps_long_spans_and_a_few_answers_are_not() {
+        let quick = || ExampleTrial::hello().response_ms(0.5);
+        assert_eq!(judged(judge, &quick().stamped().build()), None);
+        assert_eq!(judged(judge, &quick().build()), None, "a record from before the stamps");
+        assert_eq!(judged(judge, &quick().unstamped(100).build()), None);
+        assert_eq!(
+            judged(judge, &ExampleTrial::hello().response_ms(1.3).unstamped(400).build()),
+            None
+        );
+    }
+}

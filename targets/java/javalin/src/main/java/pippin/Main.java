@@ -1,0 +1,72 @@
+package pippin;
+
+import io.javalin.Javalin;
+import io.javalin.http.Context;
+import io.javalin.http.NotFoundResponse;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/** Pippin's workloads on Javalin, with Pebble, HikariCP and the HTTP client of the JDK. */
+public final class Main {
+  private static final String DEVICE_BODY = "x".repeat(1024);
+
+  public static void main(String[] arguments) {
+    Map<String, String> env = System.getenv();
+    Javalin app =
+        Javalin.create(
+            config -> {
+              config.startup.showJavalinBanner = false;
+              config.fileRenderer(new PebbleRenderer());
+              config.routes.get("/", context -> context.result("Hello World!"));
+              config.routes.get("/hola/{name}", context -> context.result("Hola " + context.pathParam("name")));
+              config.routes.get("/page/{n}", Main::page);
+              config.routes.get("/device", Main::device);
+              if (env.containsKey("DATABASE_URL")) {
+                Users users = new Users(env);
+                config.routes.get("/api/users/", context -> context.json(users.all()));
+                config.events.serverStopped(users::close);
+              }
+              if (env.containsKey("UPSTREAM_URL")) {
+                HttpClient client = HttpClient.newHttpClient();
+                HttpRequest request = HttpRequest.newBuilder(URI.create(env.get("UPSTREAM_URL") + "/slow")).build();
+                config.routes.get("/api/proxy/", context -> proxy(context, client, request));
+              }
+            });
+    app.start(env.get("HOST"), Integer.parseInt(env.get("PORT")));
+    Runtime.getRuntime().addShutdownHook(new Thread(app::stop));
+  }
+
+  private static void page(Context context) {
+    int n;
+    try {
+      n = Integer.parseInt(context.pathParam("n"));
+    } catch (NumberFormatException error) {
+      throw new NotFoundResponse();
+    }
+    context.render("templates/page.peb", Map.of("n", n, "items", Item.ofPage(n)));
+  }
+
+  /** Waits 95 to 105 ms; the future holds no thread. */
+  private static void device(Context context) {
+    long wait = ThreadLocalRandom.current().nextLong(95_000, 105_000);
+    context.future(
+        () ->
+            CompletableFuture.runAsync(
+                () -> context.result(DEVICE_BODY),
+                CompletableFuture.delayedExecutor(wait, TimeUnit.MICROSECONDS)));
+  }
+
+  private static void proxy(Context context, HttpClient client, HttpRequest request) {
+    context.future(
+        () ->
+            client
+                .sendAsync(request, BodyHandlers.ofString())
+                .thenAccept(answer -> context.status(answer.statusCode()).result(answer.body())));
+  }
+}

@@ -1,0 +1,115 @@
+package pippin;
+
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.http.PoolOptions;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
+import io.vertx.ext.web.client.WebClient;
+import io.vertx.ext.web.client.WebClientOptions;
+import io.vertx.ext.web.templ.pebble.PebbleTemplateEngine;
+import io.vertx.pgclient.PgBuilder;
+import io.vertx.pgclient.PgConnectOptions;
+import io.vertx.sqlclient.Pool;
+import io.vertx.sqlclient.Row;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** Pippin's workloads on Vert.x-Web, with Pebble, Vert.x's PostgreSQL client and its web client. */
+final class Server extends VerticleBase {
+  private static final String DEVICE_BODY = "x".repeat(1024);
+
+  private final Map<String, String> env = System.getenv();
+  private PebbleTemplateEngine templates;
+  private Pool pool;
+  private WebClient client;
+
+  @Override
+  public Future<?> start() {
+    templates = PebbleTemplateEngine.create(vertx);
+    Router router = Router.router(vertx);
+    // A HEAD is routed like the GET of the same path; Vert.x sends no body for it.
+    router.route("/").handler(context -> plain(context, "Hello World!"));
+    router.route("/hola/:name").handler(context -> plain(context, "Hola " + context.pathParam("name")));
+    router.get("/page/:n").handler(this::page);
+    router.get("/device").handler(this::device);
+    if (env.containsKey("DATABASE_URL")) {
+      pool = openPool();
+      router.get("/api/users/").handler(this::users);
+    }
+    if (env.containsKey("UPSTREAM_URL")) {
+      // By default the client would make 5 calls at once and let the others wait.
+      client = WebClient.create(vertx, new WebClientOptions(), new PoolOptions().setHttp1MaxSize(65_535));
+      router.get("/api/proxy/").handler(this::proxy);
+    }
+    return vertx
+        .createHttpServer()
+        .requestHandler(router)
+        .listen(Integer.parseInt(env.get("PORT")), env.get("HOST"));
+  }
+
+  /** One pool, shared by all verticles. */
+  private Pool openPool() {
+    int size = Integer.parseInt(env.getOrDefault("DATABASE_POOL", "10"));
+    return PgBuilder.pool()
+        .connectingTo(PgConnectOptions.fromUri(env.get("DATABASE_URL")))
+        .with(new io.vertx.sqlclient.PoolOptions().setMaxSize(size).setShared(true).setName("users"))
+        .using(vertx)
+        .build();
+  }
+
+  private static void plain(RoutingContext context, String text) {
+    context.response().putHeader("content-type", "text/plain; charset=utf-8").end(text);
+  }
+
+  private void page(RoutingContext context) {
+    int n;
+    try {
+      n = Integer.parseInt(context.pathParam("n"));
+    } catch (NumberFormatException error) {
+      context.next();
+      return;
+    }
+    templates
+        .render(Map.of("n", n, "items", Item.ofPage(n)), "templates/page.peb")
+        .onSuccess(page -> context.response().putHeader("content-type", "text/html; charset=utf-8").end(page))
+        .onFailure(context::fail);
+  }
+
+  /** Waits 95 to 105 ms; a timer holds no thread. */
+  private void device(RoutingContext context) {
+    vertx.setTimer(ThreadLocalRandom.current().nextInt(95, 106), timer -> plain(context, DEVICE_BODY));
+  }
+
+  private void users(RoutingContext context) {
+    pool.query("SELECT id, name, email FROM users ORDER BY id")
+        .execute()
+        .onSuccess(
+            rows -> {
+              JsonArray users = new JsonArray();
+              for (Row row : rows) {
+                users.add(
+                    new JsonObject()
+                        .put("id", row.getInteger("id"))
+                        .put("name", row.getString("name"))
+                        .put("email", row.getString("email")));
+              }
+              context.json(users);
+            })
+        .onFailure(context::fail);
+  }
+
+  private void proxy(RoutingContext context) {
+    client
+        .getAbs(env.get("UPSTREAM_URL") + "/slow")
+        .send()
+        .onSuccess(
+            answer -> {
+              context.response().setStatusCode(answer.statusCode());
+              plain(context, answer.bodyAsString());
+            })
+        .onFailure(context::fail);
+  }
+}

@@ -1,0 +1,33 @@
+import cluster from "node:cluster";
+import { Module } from "@nestjs/common";
+import pg from "pg";
+import { PageController } from "./page.controller.js";
+import { PlainController } from "./plain.controller.js";
+import { ProxyController } from "./proxy.controller.js";
+import { UsersController } from "./users.controller.js";
+
+const { WORKERS, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL } = process.env;
+
+// DATABASE_POOL is for the whole target, so the processes of a cluster share it out.
+function poolSize() {
+  const processes = cluster.isWorker ? Number(WORKERS ?? 1) : 1;
+  return Math.max(1, Math.floor(Number(DATABASE_POOL ?? 10) / processes));
+}
+
+function openPool() {
+  const pool = new pg.Pool({ connectionString: DATABASE_URL, max: poolSize() });
+  pool.on("error", (error) => console.error(error));
+  return pool;
+}
+
+/** The controllers whose services (a database, an upstream) are there. */
+@Module({
+  controllers: [
+    PlainController,
+    PageController,
+    ...(DATABASE_URL ? [UsersController] : []),
+    ...(UPSTREAM_URL ? [ProxyController] : []),
+  ],
+  providers: DATABASE_URL ? [{ provide: "POOL", useFactory: openPool }] : [],
+})
+export class AppModule {}

@@ -1,0 +1,50 @@
+//! Pippin's workloads on actix-web, with askama, deadpool-postgres and awc.
+
+mod page;
+mod plain;
+mod proxy;
+mod users;
+
+use std::env;
+use std::error::Error;
+
+use actix_web::{App, HttpServer, web};
+
+#[actix_web::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let address = (env::var("HOST")?, env::var("PORT")?.parse()?);
+    let pool = match env::var("DATABASE_URL") {
+        Ok(url) => Some(users::pool(&url, env::var("DATABASE_POOL").ok().as_deref())?),
+        Err(_) => None,
+    };
+    let upstream = env::var("UPSTREAM_URL").ok();
+
+    // Called once in each worker. The routes that need a service are there only when the service is.
+    let app = move || {
+        let (pool, upstream) = (pool.clone(), upstream.clone());
+        App::new()
+            .route("/", web::get().to(plain::hello))
+            .route("/", web::head().to(plain::hello))
+            .route("/hola/{name}", web::get().to(plain::hola))
+            .route("/hola/{name}", web::head().to(plain::hola))
+            .route("/page/{n}", web::get().to(page::page))
+            .route("/device", web::get().to(plain::device))
+            .configure(move |services| {
+                if let Some(pool) = pool {
+                    services.app_data(web::Data::new(pool));
+                    services.route("/api/users/", web::get().to(users::users));
+                }
+                if let Some(base) = upstream {
+                    services.app_data(web::Data::new(proxy::Upstream::new(&base)));
+                    services.route("/api/proxy/", web::get().to(proxy::proxy));
+                }
+            })
+    };
+
+    let mut server = HttpServer::new(app);
+    if let Ok(workers) = env::var("WORKERS") {
+        server = server.workers(workers.parse()?);
+    }
+    server.bind(address)?.run().await?;
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! Ten rows through deadpool-postgres and tokio-postgres.
+
+use std::error::Error;
+
+use actix_web::Result;
+use actix_web::error::ErrorInternalServerError;
+use actix_web::web::{Data, Json};
+use deadpool_postgres::{Manager, Pool};
+use serde::Serialize;
+use tokio_postgres::{NoTls, Row};
+
+#[derive(Serialize)]
+pub struct User {
+    id: i32,
+    name: String,
+    email: String,
+}
+
+impl From<Row> for User {
+    fn from(row: Row) -> Self {
+        Self { id: row.get("id"), name: row.get("name"), email: row.get("email") }
+    }
+}
+
+/// A pool of at most `size` connections, each opened when it is first needed.
+pub fn pool(url: &str, size: Option<&str>) -> Result<Pool, Box<dyn Error>> {
+    let mut builder = Pool::builder(Manager::new(url.parse()?, NoTls));
+    if let Some(size) = size {
+        builder = builder.max_size(size.parse()?);
+    }
+    Ok(builder.build()?)
+}
+
+pub async fn users(pool: Data<Pool>) -> Result<Json<Vec<User>>> {
+    let client = pool.get().await.map_err(ErrorInternalServerError)?;
+    let statement = client
+        .prepare_cached("SELECT id, name, email FROM users ORDER BY id")
+        .await
+        .map_err(ErrorInternalServerError)?;
+    let rows = client.query(&statement, &[]).await.map_err(ErrorInternalServerError)?;
+    Ok(Json(rows.into_iter().map(User::from).collect()))
+}
