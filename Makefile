@@ -1,5 +1,5 @@
 # Verbs for people; the logic lives in the program and in tests/all.
-.PHONY: run test check bench
+.PHONY: run test test-targets check bench
 
 # Away from a terminal nobody can be asked, and `make run` itself says that targets are to be installed.
 YES := $(shell test -t 0 || echo --yes)
@@ -9,6 +9,11 @@ run:
 
 test:
 	tests/all
+
+# All targets. Call it again to go on where it ended: what passed is not checked again.
+test-targets:
+	cargo build -p pippin-cli
+	tests/targets all
 
 check:
 	cargo fmt --check

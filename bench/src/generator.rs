@@ -3,8 +3,8 @@ use clap::{Args, ValueEnum};
 use pippin_engine::Control;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{
-    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, RequestTemplate, Schedule,
-    Stage, StopRule, Timeouts, WarmUp,
+    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, RequestTemplate,
+    Schedule, Stage, StopRule, Timeouts, WarmUp,
 };
 use pippin_model::units::Spread;
 use std::net::{IpAddr, SocketAddr};
@@ -92,6 +92,7 @@ fn spec(arguments: &EngineArguments) -> LoadSpec {
         },
         spin_ns: None,
         seed: 1,
+        slice: Part::WHOLE,
     }
 }
 

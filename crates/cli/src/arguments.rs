@@ -1,11 +1,13 @@
 //! Every command and flag, defined once: parsing, help, shell completions and the man page all come
 //! from here.
 use clap::builder::styling::{AnsiColor, Styles};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueHint};
 use pippin_model::cpus::CpuSet;
 use pippin_model::load_spec::WarmUp;
 use pippin_model::objective::Objective;
 use pippin_model::units::Spread;
+use pippin_report::form::{FORMS, Form};
 use std::path::PathBuf;
 
 use crate::values::{self, EventLoop, Field, Points, Time};
@@ -222,7 +224,7 @@ pub struct LoadArguments {
     /// What is left out at the start: auto, none, or a time. Nothing where requests are counted.
     #[arg(long, value_name = "TIME", value_parser = values::warm_up)]
     pub warm_up: Option<WarmUp>,
-    /// How long one answer may take.
+    /// How long one answer may take, and opening a connection (which never takes more than 10 s).
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = values::length)]
     pub timeout: Time,
     /// The event loop.
@@ -246,7 +248,7 @@ pub struct LoadArguments {
 /// `pippin targets check`
 #[derive(Debug, Args)]
 pub struct CheckArguments {
-    /// Names, languages, or all. A target that is named must be available.
+    /// Names, languages, or all. A target that is named must be available unless --optional is given.
     #[arg(value_name = "TARGET", required_unless_present = "all")]
     pub targets: Vec<String>,
     /// Every target and every variant.
@@ -264,6 +266,9 @@ pub struct CheckArguments {
     /// Fail if one of these is unavailable, instead of only naming it.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub require: Vec<String>,
+    /// A named target that is unavailable, or that there was no time for, does not fail the check.
+    #[arg(long)]
+    pub optional: bool,
     /// Install and prove so many targets at the same time. Proofs that measure time run alone.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub jobs: u8,
@@ -453,8 +458,8 @@ pub struct ExportArguments {
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
     /// The form.
-    #[arg(short, long, value_enum)]
-    pub format: Form,
+    #[arg(short, long, value_parser = forms())]
+    pub format: &'static Form,
     /// With svg and png: which chart.
     #[arg(long, value_name = "NAME")]
     pub chart: Option<String>,
@@ -466,25 +471,9 @@ pub struct ExportArguments {
     pub out: Option<PathBuf>,
 }
 
-/// A form of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Form {
-    /// A table for a pull request.
-    Markdown,
-    /// One row a target and step.
-    Csv,
-    /// Everything that the report shows (docs/schema/report.schema.json).
-    Json,
-    /// The whole run as it is stored; `pippin compare` reads it.
-    Record,
-    /// HdrHistogram interval log.
-    Hlog,
-    /// Prometheus text.
-    Prometheus,
-    /// The page.
-    Html,
-    /// One chart.
-    Svg,
-    /// One chart as a picture, at twice its size.
-    Png,
+/// The names of all forms, with what each is.
+fn forms() -> impl TypedValueParser<Value = &'static Form> {
+    let names = FORMS.map(|form| PossibleValue::new(form.name).help(form.about));
+    PossibleValuesParser::new(names)
+        .try_map(|name| Form::named(&name).ok_or("there is no such form"))
 }

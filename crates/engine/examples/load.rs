@@ -127,6 +127,7 @@ fn spec(a: &Arguments) -> LoadSpec {
         },
         spin_ns: a.given("spin").then(|| a.number("spin", 0.0) as u64),
         seed: 1,
+        slice: Part::WHOLE,
     }
 }
 

@@ -1,10 +1,11 @@
 //! Whether an answer is the right one, decided piece by piece.
 use memchr::memmem;
+use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{BodyCheck, Check};
 
 /// Whether the check accepts this status.
 #[inline]
-pub(crate) fn accepts_status(check: &Check, status: u16) -> bool {
+fn accepts_status(check: &Check, status: u16) -> bool {
     if check.status.is_empty() {
         (200..400).contains(&status)
     } else {
@@ -12,24 +13,36 @@ pub(crate) fn accepts_status(check: &Check, status: u16) -> bool {
     }
 }
 
-/// Judges a body while it arrives.
+/// Judges an answer while it arrives.
 #[derive(Debug, Default)]
-pub(crate) struct BodyJudge {
-    wrong: bool,
+pub(crate) struct Judge {
+    /// Bytes of the body so far.
+    pub body_bytes: u64,
     /// Kept only for `Contains`, when the body comes in pieces.
     #[allow(clippy::box_collection)] // a connection must stay small
     kept: Option<Box<Vec<u8>>>,
+    pub status: u16,
+    wrong: bool,
 }
 
-impl BodyJudge {
+impl Judge {
     pub const fn new() -> Self {
-        Self { wrong: false, kept: None }
+        Self { body_bytes: 0, kept: None, status: 0, wrong: false }
     }
 
-    /// Takes the next piece, which ends at `end` bytes from the start of the body.
+    /// An answer begins.
     #[inline]
-    pub fn piece(&mut self, check: &BodyCheck, piece: &[u8], start: u64) {
-        match check {
+    pub fn head(&mut self, status: u16) {
+        self.status = status;
+        self.body_bytes = 0;
+    }
+
+    /// Takes the next piece of the body.
+    #[inline]
+    pub fn piece(&mut self, check: &Check, piece: &[u8]) {
+        let start = self.body_bytes;
+        self.body_bytes += piece.len() as u64;
+        match &check.body {
             BodyCheck::Any | BodyCheck::Length { .. } => {}
             BodyCheck::Exact(expected) => {
                 let right = usize::try_from(start)
@@ -38,7 +51,7 @@ impl BodyJudge {
                 self.wrong |= right != Some(piece);
             }
             BodyCheck::Contains { max, .. } => {
-                if start + piece.len() as u64 > *max {
+                if self.body_bytes > *max {
                     self.wrong = true;
                 } else {
                     self.kept.get_or_insert_default().extend_from_slice(piece);
@@ -47,13 +60,17 @@ impl BodyJudge {
         }
     }
 
-    /// The verdict on a body of `length` bytes; ready for the next one afterwards.
+    /// What is wrong with the answer, which is complete; ready for the next one afterwards.
     #[inline]
-    pub fn finish(&mut self, check: &BodyCheck, length: u64) -> bool {
+    pub fn finish(&mut self, check: &Check) -> Option<ErrorKind> {
         let kept = self.kept.take();
         let wrong = std::mem::take(&mut self.wrong);
-        !wrong
-            && match check {
+        let length = self.body_bytes;
+        if !accepts_status(check, self.status) {
+            return Some(ErrorKind::WrongStatus);
+        }
+        let is_right = !wrong
+            && match &check.body {
                 BodyCheck::Any => true,
                 BodyCheck::Exact(expected) => length == expected.len() as u64,
                 BodyCheck::Length { min, max } => (*min..=*max).contains(&length),
@@ -62,7 +79,8 @@ impl BodyJudge {
                     (*min..=*max).contains(&length)
                         && all.iter().all(|needle| memmem::find(&body, needle.as_bytes()).is_some())
                 }
-            }
+            };
+        (!is_right).then_some(ErrorKind::WrongBody)
     }
 }
 
@@ -70,14 +88,12 @@ impl BodyJudge {
 mod tests {
     use super::*;
 
-    fn judge(check: &BodyCheck, pieces: &[&str]) -> bool {
-        let mut judge = BodyJudge::default();
-        let mut start = 0;
-        for piece in pieces {
-            judge.piece(check, piece.as_bytes(), start);
-            start += piece.len() as u64;
-        }
-        judge.finish(check, start)
+    fn judge(body: &BodyCheck, pieces: &[&str]) -> bool {
+        let check = Check { status: vec![200], body: body.clone() };
+        let mut judge = Judge::default();
+        judge.head(200);
+        pieces.iter().for_each(|piece| judge.piece(&check, piece.as_bytes()));
+        judge.finish(&check).is_none()
     }
 
     #[test]
@@ -107,12 +123,17 @@ mod tests {
 
     #[test]
     fn a_judge_starts_afresh_after_each_body() {
-        let check = BodyCheck::Exact(b"ab".to_vec());
-        let mut judge = BodyJudge::default();
-        judge.piece(&check, b"xx", 0);
-        assert!(!judge.finish(&check, 2));
-        judge.piece(&check, b"ab", 0);
-        assert!(judge.finish(&check, 2));
+        let check = Check { status: vec![], body: BodyCheck::Exact(b"ab".to_vec()) };
+        let mut judge = Judge::default();
+        judge.head(200);
+        judge.piece(&check, b"xx");
+        assert_eq!(judge.finish(&check), Some(ErrorKind::WrongBody));
+        judge.head(404);
+        judge.piece(&check, b"ab");
+        assert_eq!(judge.finish(&check), Some(ErrorKind::WrongStatus));
+        judge.head(200);
+        judge.piece(&check, b"ab");
+        assert_eq!(judge.finish(&check), None);
     }
 
     #[test]

@@ -292,7 +292,11 @@ impl<'a> Coordinator<'a> {
                 return;
             }
             let (_, _, tally) = entry.remove();
-            let window = tally.to_window(from as i64 - self.zero() as i64, to - from);
+            let window = tally.to_window(
+                from as i64 - self.zero() as i64,
+                to - from,
+                self.control.histograms,
+            );
             self.windows.push((from, window.clone()));
             if let Some(listen) = self.control.on_window.filter(|_| self.failures.is_empty()) {
                 listen(&window);
@@ -343,6 +347,7 @@ impl<'a> Coordinator<'a> {
                 },
                 steady: self.steady,
                 completed: 0,
+                errors: BTreeMap::new(),
             },
             windows,
             interrupted: self.interrupted,

@@ -3,10 +3,11 @@
 //! [`run()`] takes a [`LoadSpec`] and returns what was measured. It knows nothing of targets, plans
 //! or files.
 //!
-//! The way of a load: `validate` -> `coordinator` starts one `worker` a thread, each with an `io`
-//! event loop, `users` that say when a request is due, the `http1` decoder (with `tls` between it
-//! and the loop, if asked for), and a `recorder`; the coordinator tells all of them when measuring
-//! starts and ends (`timeline`) and merges what they have counted.
+//! The way of a load: `validate` -> `run` starts one `worker` a thread, each built of an `io` event
+//! loop, a `transport` (TCP, or TLS over it) and a `protocol` (`http1`), all chosen at compile time.
+//! `users` say when a request is due, a `check` says whether its answer is right, and a `recorder`
+//! counts. The `coordinator` tells all workers when measuring starts and ends (`timeline`) and
+//! merges what they have counted.
 mod arrivals;
 mod check;
 mod clock;
@@ -17,6 +18,8 @@ mod descriptors;
 mod error;
 pub mod http1;
 mod io;
+mod polling;
+mod protocol;
 mod random;
 mod recorder;
 mod result;
@@ -26,7 +29,9 @@ mod tally;
 mod timeline;
 mod timer;
 mod tls;
+mod transport;
 mod uncounted;
+mod users;
 mod validate;
 mod watchdog;
 mod wire;
@@ -57,13 +62,15 @@ pub struct Control<'a> {
     /// When the schedule starts, on CLOCK_MONOTONIC in nanoseconds. `None` starts it as soon as the
     /// connections are open; so does an instant that has passed by then.
     pub start_at_ns: Option<u64>,
+    /// Whether windows carry their histograms, so that those of peers can be merged.
+    pub histograms: bool,
 }
 
 impl<'a> Control<'a> {
     /// Nobody listens, and the load starts at once.
     #[must_use]
     pub const fn new(stop: &'a AtomicBool, steady: fn(&[f64]) -> bool) -> Self {
-        Self { stop, on_window: None, steady, start_at_ns: None }
+        Self { stop, on_window: None, steady, start_at_ns: None, histograms: false }
     }
 }
 

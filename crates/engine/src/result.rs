@@ -44,6 +44,7 @@ pub(crate) fn assemble(
     let generator = generator(outcomes, headline);
     if has_warm_up {
         course.warm_up.completed = merged[WARM_UP].requests.completed;
+        course.warm_up.errors = merged[WARM_UP].errors();
     }
     let mut phases = phases(spec, &course, merged, asked);
     let measured = phases[headline].measured.clone();

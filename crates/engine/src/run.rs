@@ -9,26 +9,37 @@ use pippin_model::load_spec::{IoChoice, LoadSpec, Schedule};
 
 use crate::coordinator::Coordinator;
 use crate::descriptors::Tables;
+use crate::http1::Http1;
 use crate::io::Io;
 use crate::io::epoll::Epoll;
 use crate::io::socket::Endpoints;
 use crate::io::uring::{self, Uring};
+use crate::protocol::Protocol;
 use crate::recorder::{Message, Recorder};
 use crate::result::{assemble, stretches};
 use crate::timeline::{Progress, Timeline};
 use crate::tls::Client;
+use crate::transport::{Tcp, Tls};
 use crate::validate::{users, validate};
-use crate::wire::Wire;
-use crate::worker::{Assignment, Outcome, Shared, Worker};
+use crate::worker::{Assignment, Outcome, Over, Shared, Stack, Worker};
 use crate::{Control, EngineError, clock, cpu, descriptors};
 
 pub(crate) fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
     validate(spec)?;
     match (spec.io, uring::probe()) {
-        (IoChoice::Auto, Ok(())) if has_deadlines(spec) => run_on::<Epoll>(spec, control),
-        (IoChoice::Epoll, _) | (IoChoice::Auto, Err(_)) => run_on::<Epoll>(spec, control),
-        (IoChoice::IoUring | IoChoice::Auto, Ok(())) => run_on::<Uring>(spec, control),
+        (IoChoice::Auto, Ok(())) if has_deadlines(spec) => over::<Epoll>(spec, control),
+        (IoChoice::Epoll, _) | (IoChoice::Auto, Err(_)) => over::<Epoll>(spec, control),
+        (IoChoice::IoUring | IoChoice::Auto, Ok(())) => over::<Uring>(spec, control),
         (IoChoice::IoUring, Err(error)) => Err(EngineError::IoUringUnavailable(error.to_string())),
+    }
+}
+
+/// Chooses the transport. A protocol besides HTTP/1.1 would be chosen here too.
+fn over<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
+    if spec.tls.is_some() {
+        run_on::<Over<I, Tls, Http1>>(spec, control)
+    } else {
+        run_on::<Over<I, Tcp, Http1>>(spec, control)
     }
 }
 
@@ -38,18 +49,14 @@ const fn has_deadlines(spec: &LoadSpec) -> bool {
     matches!(spec.schedule, Schedule::Open { .. })
 }
 
-/// The share of `total` that falls to thread `nth` of `threads`; the shares differ by one at the
-/// most and add up.
-fn share(total: u64, threads: u32, nth: u32) -> u64 {
-    let (threads, nth) = (u64::from(threads), u64::from(nth));
-    total / threads + u64::from(nth < total % threads)
-}
-
-fn run_on<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
+pub(crate) fn run_on<S: Stack>(
+    spec: &LoadSpec,
+    control: &Control<'_>,
+) -> Result<LoadResult, EngineError> {
     let tables = descriptors::prepare(users(spec), spec.threads)?;
     let shared = Arc::new(Shared {
         spec: spec.clone(),
-        wire: Arc::new(Wire::new(&spec.requests, spec.connections.pipeline)),
+        wire: Arc::new(S::Protocol::wire(spec)),
         endpoints: Arc::new(Endpoints::new(
             &spec.addresses,
             &spec.source_addresses,
@@ -64,11 +71,12 @@ fn run_on<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, E
     let started_unix_ns = clock::unix_ns();
     // Whatever becomes of this thread, the workers end.
     let _guard = EndsTheLoad(&shared.timeline);
-    for assignment in assignments(&shared) {
+    for thread in 0..spec.threads {
+        let assignment = Assignment { shared: Arc::clone(&shared), thread };
         let outbox = outbox.clone();
         std::thread::Builder::new()
-            .name(format!("load-{}", assignment.thread))
-            .spawn(move || work::<I>(&assignment, tables, outbox))
+            .name(format!("load-{thread}"))
+            .spawn(move || work::<S>(&assignment, tables, outbox))
             .map_err(|error| EngineError::System { what: "starting a thread", error })?;
     }
     drop(outbox);
@@ -77,7 +85,7 @@ fn run_on<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, E
     if let Some(refusal) = refusal {
         return Err(failures.swap_remove(refusal));
     }
-    let result = assemble(spec, I::NAME, started_unix_ns, course, &outcomes);
+    let result = assemble(spec, S::Io::NAME, started_unix_ns, course, &outcomes);
     match failures.into_iter().next() {
         Some(EngineError::Died { what, .. }) => {
             let measured = Some(Box::new(LoadResult { interrupted: true, ..result }));
@@ -85,25 +93,6 @@ fn run_on<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, E
         }
         _ => Ok(result),
     }
-}
-
-/// What each thread does.
-fn assignments(shared: &Arc<Shared>) -> Vec<Assignment> {
-    let spec = &shared.spec;
-    let mut first_slot = 0;
-    (0..spec.threads)
-        .map(|thread| {
-            let slots = share(u64::from(users(spec)), spec.threads, thread) as u32;
-            let quota = spec
-                .stop
-                .requests
-                .map_or(u64::MAX, |requests| share(requests, spec.threads, thread));
-            let shared = Arc::clone(shared);
-            let assignment = Assignment { shared, thread, slots, first_slot, quota };
-            first_slot += slots;
-            assignment
-        })
-        .collect()
 }
 
 /// Ends the load when it goes out of scope, by a return as by a panic.
@@ -125,15 +114,15 @@ pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
 }
 
 /// The whole life of a thread. However it ends, the coordinator is told.
-fn work<I: Io>(assignment: &Assignment, tables: Tables, outbox: Sender<Message>) {
+fn work<S: Stack>(assignment: &Assignment, tables: Tables, outbox: Sender<Message>) {
     let farewell = outbox.clone();
-    let outcome = catch_unwind(AssertUnwindSafe(|| measure::<I>(assignment, tables, outbox)))
+    let outcome = catch_unwind(AssertUnwindSafe(|| measure::<S>(assignment, tables, outbox)))
         .unwrap_or_else(|panic| Err(EngineError::died(message(&*panic))));
     // Only a coordinator that has given up does not listen.
     let _ = farewell.send(Message::Gone(Box::new(outcome)));
 }
 
-fn measure<I: Io>(
+fn measure<S: Stack>(
     assignment: &Assignment,
     tables: Tables,
     outbox: Sender<Message>,
@@ -152,7 +141,7 @@ fn measure<I: Io>(
     cpu::sleep_precisely();
     let (count, has_warm_up, _) = stretches(spec);
     let recorder = Recorder::new(count, has_warm_up, outbox);
-    let worker = Worker::<I>::new(assignment, recorder)
+    let worker = Worker::<S>::new(assignment, recorder)
         .map_err(|error| EngineError::System { what: "setting up the event loop", error })?;
     Ok(worker.run())
 }

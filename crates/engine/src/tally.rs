@@ -1,9 +1,11 @@
 //! What one thread counts in one stretch of the load.
+use std::collections::BTreeMap;
+
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::ByteCounts;
 use pippin_model::load_result::{
     Answered, ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StampCounts,
-    StatusCounts, Window,
+    StatusCounts, Window, WindowHistograms,
 };
 
 /// The kinds of errors, in the order of their discriminants.
@@ -76,15 +78,19 @@ impl Tally {
         self.spans.merge(&other.spans);
     }
 
+    /// The errors that occurred, by kind.
+    pub fn errors(&self) -> BTreeMap<ErrorKind, u64> {
+        KINDS.into_iter().zip(self.errors).filter(|(_, count)| *count > 0).collect()
+    }
+
     /// The plain data of it.
     pub fn into_measured(self, duration_ns: u64, asked: u64) -> Measured {
-        let errors = KINDS.into_iter().zip(self.errors).filter(|(_, count)| *count > 0).collect();
         Measured {
             duration_ns,
             requests: self.requests,
             answered: self.answered,
             status: self.status,
-            errors,
+            errors: self.errors(),
             connections: ConnectionCounts { asked, ..self.connections },
             bytes: self.bytes,
             stamps: self.stamps,
@@ -120,8 +126,9 @@ impl WindowTally {
         self.send_lag.merge(&other.send_lag);
     }
 
-    pub fn to_window(&self, from_ns: i64, duration_ns: u64) -> Window {
-        Window {
+    /// The window; with its histograms, if that is asked for.
+    pub fn to_window(&self, from_ns: i64, duration_ns: u64, with_histograms: bool) -> Window {
+        let mut window = Window {
             from_ns,
             duration_ns,
             sent: self.sent,
@@ -131,13 +138,14 @@ impl WindowTally {
             live_connections: self.live_connections,
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
-            response_p50_ns: self.response.quantile_ns(0.5),
-            response_p90_ns: self.response.quantile_ns(0.9),
-            response_p99_ns: self.response.quantile_ns(0.99),
-            response_max_ns: self.response.max_ns(),
-            response_mean_ns: self.response.mean_ns(),
-            send_lag_p99_ns: self.send_lag.quantile_ns(0.99),
-        }
+            ..Window::default()
+        };
+        window.read(&self.response, &self.send_lag);
+        window.histograms = with_histograms.then(|| WindowHistograms {
+            response: self.response.encode(),
+            send_lag: self.send_lag.encode(),
+        });
+        window
     }
 }
 

@@ -1,12 +1,14 @@
 //! Whether a load can run as it is asked for, decided before anything is opened.
-use pippin_model::load_spec::{BodyCheck, Check, LoadSpec, Schedule, Stage, WarmUp};
+use pippin_model::load_spec::{BodyCheck, Check, LoadSpec, Part, Schedule, Stage, WarmUp};
 use pippin_model::units::Spread;
 
 use crate::error::EngineError;
 use crate::io::socket::try_source;
+use crate::users::Lane;
 
 /// Checks everything that can be known beforehand, except descriptors.
 pub(crate) fn validate(spec: &LoadSpec) -> Result<(), EngineError> {
+    slice(spec)?;
     addresses(spec)?;
     requests(spec)?;
     numbers(spec)?;
@@ -17,12 +19,22 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), EngineError> {
     }
 }
 
-/// How many connections can be open at the same time.
-pub(crate) const fn users(spec: &LoadSpec) -> u32 {
-    match spec.schedule {
-        Schedule::Devices { devices, .. } => devices,
-        _ => spec.connections.count,
+/// How many connections this part of the load can have open at the same time.
+pub(crate) fn users(spec: &LoadSpec) -> u32 {
+    (0..spec.threads).map(|thread| Lane::new(spec, thread).users(spec)).sum()
+}
+
+/// Which part of the load is asked for.
+fn slice(spec: &LoadSpec) -> Result<(), EngineError> {
+    let Part { nth, of } = spec.slice;
+    if nth >= of || u64::from(of) * u64::from(spec.threads) > 1 << 20 {
+        return Err(EngineError::OutOfBounds {
+            what: "the slice",
+            value: format!("{nth} of {of}"),
+            bounds: "a number from 0 on, of more slices than that, with at most 1,048,576 threads in all",
+        });
     }
+    Ok(())
 }
 
 fn addresses(spec: &LoadSpec) -> Result<(), EngineError> {

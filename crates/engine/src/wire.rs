@@ -1,9 +1,9 @@
-//! The requests as one stretch of memory, so that any number of them in turn is one slice and one
+//! Requests as one stretch of memory, so that any number of them in turn is one slice and one
 //! write.
-use pippin_model::load_spec::{Check, RequestTemplate};
+use pippin_model::load_spec::Check;
 
-/// All templates, one after the other, with the first ones repeated at the end: `count` requests
-/// from any template on are contiguous.
+/// All templates, one after the other, with the first ones repeated at the end: the requests of one
+/// write are contiguous, whichever template is the first.
 #[derive(Debug)]
 pub(crate) struct Wire {
     bytes: Vec<u8>,
@@ -13,13 +13,11 @@ pub(crate) struct Wire {
 }
 
 /// What is known of a template besides its bytes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Template {
     pub check: Check,
-    pub head_only: bool,
-    /// Whether it may be sent again if the server closed the connection before it arrived (RFC 9110
-    /// section 9.2.2).
-    pub idempotent: bool,
+    /// Whether it may be sent again if the server cannot have read it.
+    pub may_repeat: bool,
 }
 
 /// A part of [`Wire`] to be sent.
@@ -30,29 +28,23 @@ pub(crate) struct Slice {
 }
 
 impl Wire {
-    /// `pipeline`: how many requests one write holds at the most.
-    pub fn new(requests: &[RequestTemplate], pipeline: u32) -> Self {
+    /// `at_once`: how many requests one write holds at the most.
+    pub fn new<'a>(requests: impl Iterator<Item = (&'a [u8], Template)>, at_once: u32) -> Self {
+        let (parts, templates): (Vec<&[u8]>, Vec<Template>) = requests.unzip();
         let mut bytes = Vec::new();
         let mut starts = vec![0];
-        for request in requests.iter().cycle().take(requests.len() + pipeline as usize - 1) {
-            bytes.extend_from_slice(&request.bytes);
+        for part in parts.iter().cycle().take(parts.len() + at_once as usize - 1) {
+            bytes.extend_from_slice(part);
             starts.push(bytes.len() as u32);
         }
-        let templates = requests
-            .iter()
-            .map(|request| Template {
-                check: request.check.clone(),
-                head_only: request.head_only,
-                idempotent: is_idempotent(&request.bytes),
-            })
-            .collect();
         Self { bytes, starts, templates }
     }
 
-    /// `count` requests from template `first` on.
+    /// The bytes of a template.
     #[inline]
-    pub fn slice(&self, first: u32, count: u32) -> Slice {
-        Slice { start: self.starts[first as usize], end: self.starts[(first + count) as usize] }
+    pub fn slice(&self, template: u32) -> Slice {
+        let template = template as usize;
+        Slice { start: self.starts[template], end: self.starts[template + 1] }
     }
 
     #[inline]
@@ -68,9 +60,4 @@ impl Wire {
     pub fn count(&self) -> u32 {
         self.templates.len() as u32
     }
-}
-
-fn is_idempotent(bytes: &[u8]) -> bool {
-    let method = bytes.split(|byte| *byte == b' ').next().unwrap_or_default();
-    [b"GET".as_slice(), b"HEAD", b"PUT", b"DELETE", b"OPTIONS", b"TRACE"].contains(&method)
 }

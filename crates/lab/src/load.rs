@@ -2,8 +2,8 @@
 use pippin_engine::http1::request::Request;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{
-    BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, RequestTemplate, StopRule, Timeouts,
-    WarmUp,
+    BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, RequestTemplate, StopRule,
+    Timeouts, WarmUp,
 };
 use pippin_model::profile::{Profile, Schedule};
 use pippin_model::trial::Step;
@@ -86,6 +86,7 @@ pub fn base(address: SocketAddr, cores: Vec<u32>, seed: u64) -> LoadSpec {
         io: IoChoice::Auto,
         spin_ns: None,
         seed,
+        slice: Part::WHOLE,
     }
 }
 

@@ -212,32 +212,9 @@ fn header(
 
 /// A name that sorts by time and that two Pippins do not share.
 pub(crate) fn run_id(started_unix_ns: u64, plan: &str) -> String {
-    let seconds = started_unix_ns / 1_000_000_000;
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = civil_from_days(days as i64);
+    let started = jiff::Timestamp::from_nanosecond(started_unix_ns.into()).unwrap_or_default();
     // Milliseconds would not do: runs that a script starts together do share one.
-    let micros = started_unix_ns / 1_000 % 1_000_000;
-    format!(
-        "{year:04}{month:02}{day:02}-{:02}{:02}{:02}.{micros:06}-{plan}",
-        rest / 3_600,
-        rest / 60 % 60,
-        rest % 60
-    )
-}
-
-/// Days since 1970 to year, month, day (Howard Hinnant, "chrono-Compatible Low-Level Date
-/// Algorithms").
-fn civil_from_days(days: i64) -> (i64, i64, i64) {
-    let z = days + 719_468;
-    let era = z.div_euclid(146_097);
-    let day_of_era = z.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+    format!("{}-{plan}", started.strftime("%Y%m%d-%H%M%S%.6f"))
 }
 
 /// The order in which the targets of a run are measured, `(repetition, target)`: those that are

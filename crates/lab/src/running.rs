@@ -133,6 +133,9 @@ impl RunningTarget {
                 gone.left_behind.join("; ")
             ));
         }
+        if !gone.stuck.is_empty() {
+            unclean.push(format!("could not be killed: {}", gone.stuck.join("; ")));
+        }
         let deadline = Instant::now() + Duration::from_secs(2);
         while port::is_listening(self.address.port()) {
             if Instant::now() > deadline {

@@ -2,7 +2,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use crate::histogram::Histogram;
+use crate::histogram::{EncodedHistogram, Histogram, HistogramError};
 use crate::tls::TlsUse;
 
 /// The outcome of one load.
@@ -47,6 +47,9 @@ pub struct WarmUpResult {
     pub steady: Option<bool>,
     /// Requests completed in it, which no other figure counts.
     pub completed: u64,
+    /// Errors in it by kind, wrong answers included; no other figure counts them.
+    #[serde(default)]
+    pub errors: BTreeMap<ErrorKind, u64>,
 }
 
 /// A phase of a device load.
@@ -124,16 +127,29 @@ impl Measured {
     /// at their most.
     pub fn add_repetition(&mut self, other: &Self) {
         self.duration_ns += other.duration_ns;
+        self.add_counts(other);
+        let (own, others) = (&mut self.connections, &other.connections);
+        own.asked = own.asked.max(others.asked);
+        own.peak = own.peak.max(others.peak);
+    }
+
+    /// Adds what a peer measured at the same time: another slice of the same load. Everything adds
+    /// up but the time. The sum of the peaks is an upper bound of the common peak.
+    pub fn merge(&mut self, peer: &Self) {
+        self.duration_ns = self.duration_ns.max(peer.duration_ns);
+        self.add_counts(peer);
+        self.connections.asked += peer.connections.asked;
+        self.connections.peak += peer.connections.peak;
+    }
+
+    fn add_counts(&mut self, other: &Self) {
         self.requests.merge(&other.requests);
         self.answered.merge(&other.answered);
         self.status.merge(&other.status);
         for (kind, count) in &other.errors {
             *self.errors.entry(*kind).or_default() += count;
         }
-        let (own, others) = (&mut self.connections, &other.connections);
-        own.asked = own.asked.max(others.asked);
-        own.peak = own.peak.max(others.peak);
-        own.merge_closes(others);
+        self.connections.merge_closes(&other.connections);
         self.bytes.merge(&other.bytes);
         self.stamps.merge(&other.stamps);
         self.spans.merge(&other.spans);
@@ -475,6 +491,60 @@ pub struct Window {
     pub response_mean_ns: Option<f64>,
     /// Send lag of the requests that were sent in it.
     pub send_lag_p99_ns: Option<u64>,
+    /// The histograms behind these figures, where the caller of the engine asked for them: windows
+    /// of peers can then be merged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub histograms: Option<WindowHistograms>,
+}
+
+/// The histograms of a window.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WindowHistograms {
+    /// Response times of the requests that ended in it.
+    pub response: EncodedHistogram,
+    /// Send lag of the requests that were sent in it.
+    pub send_lag: EncodedHistogram,
+}
+
+impl Window {
+    /// Sets the figures that are read from histograms.
+    pub fn read(&mut self, response: &Histogram, send_lag: &Histogram) {
+        self.response_p50_ns = response.quantile_ns(0.5);
+        self.response_p90_ns = response.quantile_ns(0.9);
+        self.response_p99_ns = response.quantile_ns(0.99);
+        self.response_max_ns = response.max_ns();
+        self.response_mean_ns = response.mean_ns();
+        self.send_lag_p99_ns = send_lag.quantile_ns(0.99);
+    }
+
+    /// Adds what a peer measured in the same window. Counters add up. Figures of time are those of
+    /// both together; they become `None` if one of the two has no histograms.
+    ///
+    /// # Errors
+    /// If a histogram cannot be read.
+    pub fn merge(&mut self, peer: &Self) -> Result<(), HistogramError> {
+        self.duration_ns = self.duration_ns.max(peer.duration_ns);
+        self.sent += peer.sent;
+        self.completed += peer.completed;
+        self.good += peer.good;
+        self.errors += peer.errors;
+        self.live_connections += peer.live_connections;
+        self.bytes_in += peer.bytes_in;
+        self.bytes_out += peer.bytes_out;
+        let (mut response, mut send_lag) = (Histogram::new(), Histogram::new());
+        let both = self.histograms.take().zip(peer.histograms.as_ref());
+        if let Some((own, others)) = &both {
+            for histograms in [own, others] {
+                response.merge(&histograms.response.decode()?);
+                send_lag.merge(&histograms.send_lag.decode()?);
+            }
+        }
+        self.histograms = both
+            .is_some()
+            .then(|| WindowHistograms { response: response.encode(), send_lag: send_lag.encode() });
+        self.read(&response, &send_lag);
+        Ok(())
+    }
 }
 
 /// What the load cost the generator, over the measured part.
@@ -505,5 +575,73 @@ impl GeneratorUse {
         let busiest = *self.cpu_ns_by_thread.iter().max()?;
         let spin = self.spin_ns / self.cpu_ns_by_thread.len() as u64;
         (duration_ns > 0).then(|| busiest.saturating_sub(spin) as f64 / duration_ns as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(spans: &[u64], asked: u64) -> Measured {
+        let mut measured = Measured { duration_ns: 1_000, ..Measured::default() };
+        measured.connections.asked = asked;
+        measured.connections.peak = asked;
+        for ns in spans {
+            measured.requests.scheduled += 1;
+            measured.requests.completed += 1;
+            measured.spans.service_time.record(*ns);
+        }
+        measured.errors.insert(ErrorKind::Timeout, 1);
+        measured
+    }
+
+    #[test]
+    fn peers_add_up_and_repetitions_follow_each_other() {
+        let (one, other) = (measured(&[1_000, 2_000], 3), measured(&[9_000], 4));
+        let (mut peers, mut repetitions) = (one.clone(), one);
+        peers.merge(&other);
+        repetitions.add_repetition(&other);
+        for both in [&peers, &repetitions] {
+            assert_eq!((both.requests.completed, both.spans.service_time.count()), (3, 3));
+            assert_eq!(both.errors[&ErrorKind::Timeout], 2);
+        }
+        assert_eq!((peers.duration_ns, repetitions.duration_ns), (1_000, 2_000));
+        assert_eq!((peers.connections.asked, repetitions.connections.asked), (7, 4));
+        assert_eq!((peers.connections.peak, repetitions.connections.peak), (7, 4));
+    }
+
+    fn window(spans: &[u64], with_histograms: bool) -> Window {
+        let mut response = Histogram::new();
+        spans.iter().for_each(|ns| response.record(*ns));
+        let completed = spans.len() as u64;
+        let mut window = Window { duration_ns: 5, completed, ..Window::default() };
+        window.read(&response, &Histogram::new());
+        window.histograms = with_histograms
+            .then(|| WindowHistograms { response: response.encode(), ..Default::default() });
+        window
+    }
+
+    #[test]
+    fn merged_windows_are_the_window_of_all_requests() {
+        let (fast, slow) = (vec![1_000; 60], vec![1_000_000; 40]);
+        let mut merged = window(&fast, true);
+        merged.merge(&window(&slow, true)).unwrap();
+        let all = window(&[fast, slow].concat(), true);
+        assert_eq!(
+            (merged.response_p50_ns, merged.response_p90_ns, merged.response_p99_ns),
+            (all.response_p50_ns, all.response_p90_ns, all.response_p99_ns)
+        );
+        assert_eq!((merged.completed, merged.duration_ns), (100, 5));
+        assert_eq!(
+            merged.histograms.as_ref().map(|all| all.response.decode()),
+            all.histograms.as_ref().map(|all| all.response.decode())
+        );
+    }
+
+    #[test]
+    fn quantiles_cannot_be_merged_without_histograms() {
+        let mut merged = window(&[1_000], true);
+        merged.merge(&window(&[2_000], false)).unwrap();
+        assert_eq!((merged.completed, merged.response_p50_ns, merged.histograms), (2, None, None));
     }
 }

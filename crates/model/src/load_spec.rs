@@ -42,6 +42,33 @@ pub struct LoadSpec {
     pub spin_ns: Option<u64>,
     /// Seeds arrivals, think times and staggering.
     pub seed: u64,
+    /// Which part of the load this is. Everything else describes the whole load, but `threads` and
+    /// `cores` are this part's.
+    #[serde(default)]
+    pub slice: Part,
+}
+
+/// A part of a load: several generators, each with another part, apply the whole of it together.
+///
+/// Arrivals, devices, connections and counted requests are dealt out over the threads of all parts,
+/// so that the parts together are the load that `of` times as many threads would apply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// Which one, from 0.
+    pub nth: u32,
+    /// Of how many.
+    pub of: u32,
+}
+
+impl Part {
+    /// The only part of a load.
+    pub const WHOLE: Self = Self { nth: 0, of: 1 };
+}
+
+impl Default for Part {
+    fn default() -> Self {
+        Self::WHOLE
+    }
 }
 
 /// A request as it goes over the wire, and what its answer must be.

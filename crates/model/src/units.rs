@@ -210,7 +210,8 @@ pub fn format_bytes(bytes: u64) -> String {
 /// `9.79`.
 #[must_use]
 pub fn format_count(value: f64) -> String {
-    if value.abs() < 1_000.0 {
+    // 999.5 is written as 1,000.
+    if value.abs() < 999.5 {
         return three_digits(value);
     }
     let digits = format!("{value:.0}");

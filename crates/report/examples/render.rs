@@ -2,7 +2,7 @@
 //! pippin-report --example render -- FOLDER`.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 use pippin_model::example::run as example;
-use pippin_report::svg::Ground;
+use pippin_report::form::svg::Ground;
 use pippin_report::terminal::{Style, table};
 use pippin_report::view::View;
 use std::error::Error;
@@ -20,15 +20,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     ] {
         let view = View::of(&record);
         std::fs::write(folder.join(format!("{name}.80.txt")), table(&view, &Style::plain(80)))?;
-        std::fs::write(folder.join(format!("{name}.md")), pippin_report::markdown::of(&view))?;
-        std::fs::write(folder.join(format!("{name}.csv")), pippin_report::csv::of(&view))?;
-        std::fs::write(folder.join(format!("{name}.json")), pippin_report::json::of(&view)?)?;
-        std::fs::write(folder.join(format!("{name}.prom")), pippin_report::prometheus::of(&view))?;
-        std::fs::write(folder.join(format!("{name}.hlog")), pippin_report::hlog::of(&record)?)?;
-        for chart in pippin_report::svg::names(&view) {
+        std::fs::write(
+            folder.join(format!("{name}.md")),
+            pippin_report::form::markdown::of(&view),
+        )?;
+        std::fs::write(folder.join(format!("{name}.csv")), pippin_report::form::csv::of(&view))?;
+        std::fs::write(folder.join(format!("{name}.json")), pippin_report::form::json::of(&view)?)?;
+        std::fs::write(
+            folder.join(format!("{name}.prom")),
+            pippin_report::form::prometheus::of(&view),
+        )?;
+        std::fs::write(
+            folder.join(format!("{name}.hlog")),
+            pippin_report::form::hlog::of(&record)?,
+        )?;
+        for chart in pippin_report::form::svg::names(&view) {
             std::fs::write(
                 folder.join(format!("{name}.{chart}.svg")),
-                pippin_report::svg::of(&view, &chart, Ground::Light)?,
+                pippin_report::form::svg::of(&view, &chart, Ground::Light)?,
             )?;
             // Pictures of one run are enough to look at, and take their time in a debug build.
             for (ground, kind) in [(Ground::Light, "png"), (Ground::Dark, "dark.png")]
@@ -37,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             {
                 std::fs::write(
                     folder.join(format!("{name}.{chart}.{kind}")),
-                    pippin_report::png::of(&view, &chart, ground)?,
+                    pippin_report::form::png::FORM.of(&record, Some((&chart, ground)))?,
                 )?;
             }
         }

@@ -19,6 +19,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use pippin_model::run::RunState;
 
 use crate::chart::{self, Chart};
+use crate::form::{Form, Write};
 use crate::view::View;
 use crate::words;
 
@@ -28,6 +29,15 @@ pub const STYLE: &str = include_str!("html/style.css");
 pub const SCRIPT: &str = include_str!("html/script.js");
 /// Nothing may be fetched, whatever stands in the page; `img-src` serves the saving of charts.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'";
+
+/// This form.
+pub const FORM: Form = Form {
+    name: "html",
+    about: "The page",
+    media_type: "text/html; charset=utf-8",
+    extension: "html",
+    write: Write::View(|view| Ok(page(view).into_bytes())),
+};
 
 /// The page of a run.
 #[must_use]

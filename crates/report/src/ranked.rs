@@ -31,10 +31,12 @@ pub fn interval(view: &View, row: &Row) -> String {
     }
 }
 
-/// Half of that interval as a share of the median, if both are known.
-pub fn half_width(row: &Row) -> Option<f64> {
+/// How far that interval reaches below and above the median, as fractions of it; the first is
+/// negative. `None` if it is not known.
+pub fn reach(row: &Row) -> Option<(f64, f64)> {
     let figure = row.ranked?;
-    Some(figure.interval?.relative_width(figure.median) / 2.0)
+    let interval = figure.interval?;
+    Some((interval.low / figure.median - 1.0, interval.high / figure.median - 1.0))
 }
 
 /// What the ranked column holds, for legends.

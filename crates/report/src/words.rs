@@ -68,11 +68,19 @@ pub fn verdict(verdict: Verdict, invalid_repetitions: &[u32], trials: u32) -> St
     }
 }
 
-/// Half the width of an interval as a fraction of the figure: `1.7 %`; beyond the figure itself no
-/// more than that it is.
+/// How far an interval reaches below (a negative fraction) and above a figure: `1.7 %` for both
+/// sides, or each side, where one reaches more than half as far again as the other. Beyond the
+/// figure itself it says no more than that.
 #[must_use]
-pub fn within(half_width: f64) -> String {
-    if half_width > 1.0 { "> 100 %".into() } else { percent(half_width) }
+pub fn reach((below, above): (f64, f64)) -> String {
+    let (less, more) = (below.abs().min(above), below.abs().max(above));
+    if more > 1.0 {
+        "> 100 %".into()
+    } else if more < 0.01 || more <= 1.5 * less {
+        percent(more)
+    } else {
+        format!("{:+.0} to {:+.0} %", below * 100.0, above * 100.0)
+    }
 }
 
 /// A share of one core: `97 %`; more than one core too, as `top` has it: `150 %`.
@@ -131,5 +139,9 @@ mod tests {
             ("4 min 12 s".into(), "2 h 1 min".into())
         );
         assert_eq!(ns(Some(86_249)), "86.2 µs");
+        assert_eq!(
+            (reach((-0.017, 0.016)), reach((-0.69, 0.25))),
+            ("1.7 %".into(), "-69 to +25 %".into())
+        );
     }
 }

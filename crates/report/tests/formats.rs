@@ -4,9 +4,9 @@ use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use pippin_model::example::run as example;
 use pippin_model::run::RunRecord;
-use pippin_report::svg::Ground;
+use pippin_report::form::svg::Ground;
+use pippin_report::form::{FORMS, csv, hlog, json, png, prometheus, svg};
 use pippin_report::view::View;
-use pippin_report::{csv, hlog, json, png, prometheus, svg};
 use std::path::Path;
 
 fn all() -> [RunRecord; 4] {
@@ -68,6 +68,32 @@ fn json_is_what_its_schema_says() {
     assert!(validator.is_valid(&value));
     value["rows"][0]["rank"] = "first".into();
     assert!(!validator.is_valid(&value));
+}
+
+#[test]
+fn the_table_of_forms_is_what_the_docs_say() {
+    let page = docs("formats.md");
+    let rows = page.lines().skip_while(|line| !line.starts_with("| form |")).skip(2);
+    let mut named: Vec<&str> = rows
+        .take_while(|line| line.starts_with('|'))
+        .map(|line| line.split('`').nth(1).unwrap())
+        .collect();
+    let mut names = FORMS.map(|form| form.name);
+    named.sort_unstable();
+    names.sort_unstable();
+    assert_eq!(named, names);
+}
+
+#[test]
+fn every_form_is_written_and_says_what_it_needs() {
+    let record = example::hello();
+    for form in FORMS {
+        let chart = form.is_chart().then_some(("throughput", Ground::Light));
+        assert!(!form.of(&record, chart).unwrap().is_empty(), "{}", form.name);
+        let other = if chart.is_none() { Some(("throughput", Ground::Light)) } else { None };
+        let refused = form.of(&record, other).unwrap_err().to_string();
+        assert!(refused.starts_with(&format!("`{}` is ", form.name)), "{refused}");
+    }
 }
 
 #[test]
@@ -238,12 +264,11 @@ fn a_chart_is_a_file_of_its_own() {
 
 #[test]
 fn a_chart_is_a_picture_on_light_and_on_dark_ground() {
-    let view = View::of(&example::hello());
+    let hello = example::hello();
+    let of = |name: &str, ground| png::FORM.of(&hello, Some((name, ground)));
     for name in ["throughput", "percentiles"] {
         let corner = |ground| {
-            let picture =
-                resvg::tiny_skia::Pixmap::decode_png(&png::of(&view, name, ground).unwrap())
-                    .unwrap();
+            let picture = resvg::tiny_skia::Pixmap::decode_png(&of(name, ground).unwrap()).unwrap();
             assert_eq!(picture.width(), 2 * 940, "{name}");
             // A picture of text and figures, not a sheet of paper.
             let first = picture.pixels()[0];
@@ -259,6 +284,6 @@ fn a_chart_is_a_picture_on_light_and_on_dark_ground() {
             "{name}"
         );
     }
-    let error = png::of(&view, "sweep", Ground::Light).unwrap_err().to_string();
+    let error = of("sweep", Ground::Light).unwrap_err().to_string();
     assert!(error.contains("no chart `sweep`"), "{error}");
 }

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 use pippin_model::example::run as example;
 use pippin_model::run::RunRecord;
+use pippin_report::form::{csv, markdown};
 use pippin_report::terminal::{Style, table};
 use pippin_report::view::View;
-use pippin_report::{csv, markdown};
 
 fn all() -> [(&'static str, RunRecord); 4] {
     [

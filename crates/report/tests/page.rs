@@ -136,7 +136,8 @@ fn an_interval_of_millions_does_not_press_the_bars_together() {
     let interval = view.rows[0].goodput_per_s.unwrap().interval.unwrap();
     assert!(interval.high > 1e6, "{interval:?}");
     let chart =
-        pippin_report::svg::of(&view, "throughput", pippin_report::svg::Ground::Light).unwrap();
+        pippin_report::form::svg::of(&view, "throughput", pippin_report::form::svg::Ground::Light)
+            .unwrap();
     assert!(
         chart.contains("100k\n") && !chart.contains("M\n"),
         "the axis ends near the best repetition: {chart}"

@@ -4,9 +4,10 @@ use pippin_model::caveat::{Caveat, Severity, Verdict};
 use pippin_model::example::run as example;
 use pippin_model::run::RunRecord;
 use pippin_model::trial::{Failure, Stage, TrialRecord};
+use pippin_report::form::{json, markdown};
+use pippin_report::html;
 use pippin_report::terminal::{Style, table};
 use pippin_report::view::View;
-use pippin_report::{html, json, markdown};
 
 /// The run `hello` of three repetitions, with one trial of go/net-http changed.
 fn with_second_repetition_of_go(change: impl Fn(&mut TrialRecord)) -> RunRecord {

@@ -111,25 +111,8 @@ fn line(target: &TargetChange, change: &Change) -> Markup {
                 @if let Some(relative) = relative { @if significant == Some(true) { strong { (percent(relative + 1.0)) } } @else { (percent(relative + 1.0)) } } @else { (words::UNKNOWN) }
                 @if let Some(ratio) = change.ratio { span.sub { (percent(ratio.interval.low)) " … " (percent(ratio.interval.high)) } }
             }
-            td { (judgement(change, relative, significant, invalid)) }
+            td { @if invalid { "a side is INVALID" } @else { (change.judgement().words()) } }
         }
-    }
-}
-
-fn judgement(
-    change: &Change,
-    relative: Option<f64>,
-    significant: Option<bool>,
-    invalid: bool,
-) -> &'static str {
-    match (invalid, significant, relative) {
-        (true, ..) => "a side is INVALID",
-        (_, None, _) | (_, _, None) => "cannot be known",
-        (_, Some(false), _) => "no change to be seen",
-        (_, Some(true), Some(relative)) if (relative > 0.0) == change.metric.more_is_better() => {
-            "better"
-        }
-        (_, Some(true), Some(_)) => "worse",
     }
 }
 

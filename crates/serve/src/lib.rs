@@ -9,13 +9,15 @@
 //! | [`live`] | runs under way, anew each second |
 //! | [`compare`] | two runs side by side |
 //! | [`history`] | a target over time with change points |
-//! | [`layout`] | what all pages share |
+//! | [`page`] | what all pages share |
+//! | [`failure`] | what could not be answered, as a page |
 pub mod compare;
+pub mod failure;
 pub mod guard;
 pub mod history;
-pub mod layout;
 pub mod list;
 pub mod live;
+pub mod page;
 pub mod routes;
 
 use pippin_store::Store;

@@ -8,16 +8,17 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use maud::{Markup, html};
 use pippin_model::run::RunState;
-use pippin_report::png::PngError;
-use pippin_report::svg::Ground;
+use pippin_report::form::svg::Ground;
+use pippin_report::form::{FORMS, Form};
+use pippin_report::html as report;
 use pippin_report::view::View;
-use pippin_report::{csv, hlog, html as report, json, markdown, png, prometheus, svg};
 use pippin_store::Store;
 use serde::Deserialize;
 use std::sync::Arc;
 
+use crate::failure::Failure;
 use crate::guard::{Decision, Guard};
-use crate::layout::{Failure, page};
+use crate::page::page;
 use crate::{compare, history, list, live};
 
 type Shared = State<Arc<Store>>;
@@ -162,14 +163,13 @@ async fn run(State(store): Shared, Path(id): Path<String>) -> Answer {
         let record = store.load(&id)?;
         let view = View::of(&record);
         let live = store.live_run(&view.run.id);
-        let forms = ["markdown", "csv", "json", "hlog", "prometheus"];
         let body = html! {
             @if let Some(live) = &live {
                 @let seen = record.trials.len() as u64;
                 (live::asked_anew(&format!("/runs/{}/live?seen={seen}", view.run.id), &live::one(live, seen)))
             }
             p.hint.links {
-                "Save as " @for form in forms { a href=(format!("/runs/{}/export/{form}", view.run.id)) { (form) } " " }
+                "Save as " @for form in whole_run() { a href=(format!("/runs/{}/export/{}", view.run.id, form.name)) { (form.name) } " " }
                 " · History of " @for row in view.measured() { a href=(format!("/history?target={}", row.target)) { (row.target) } " " }
             }
             (report::run(&view))
@@ -186,29 +186,25 @@ async fn run(State(store): Shared, Path(id): Path<String>) -> Answer {
     .await
 }
 
-async fn export(State(store): Shared, Path((id, form)): Path<(String, String)>) -> Answer {
+/// The forms that hold a whole run.
+fn whole_run() -> impl Iterator<Item = &'static Form> {
+    FORMS.into_iter().filter(|form| !form.is_chart())
+}
+
+async fn export(State(store): Shared, Path((id, name)): Path<(String, String)>) -> Answer {
     apart(move || {
+        let form = whole_run().find(|form| form.name == name).ok_or_else(|| {
+            let names: Vec<&str> = whole_run().map(|form| form.name).collect();
+            Failure::not_found(format!(
+                "There is no form `{name}`; there are {}.",
+                names.join(", ")
+            ))
+        })?;
         let record = store.load(&id)?;
-        let view = || View::of(&record);
-        let (media, extension, text) = match form.as_str() {
-            "markdown" => ("text/markdown; charset=utf-8", "md", markdown::of(&view())),
-            "csv" => ("text/csv; charset=utf-8", "csv", csv::of(&view())),
-            "json" => ("application/json", "json", json::of(&view()).map_err(Failure::internal)?),
-            "hlog" => {
-                ("text/plain; charset=utf-8", "hlog", hlog::of(&record).map_err(Failure::internal)?)
-            }
-            "prometheus" => {
-                ("text/plain; version=0.0.4; charset=utf-8", "prom", prometheus::of(&view()))
-            }
-            other => {
-                return Err(Failure::not_found(format!(
-                    "There is no form `{other}`; there are markdown, csv, json, hlog, prometheus."
-                )));
-            }
-        };
-        let name = format!("attachment; filename=\"{}.{extension}\"", record.header.id);
-        Ok(([(header::CONTENT_TYPE, media.to_string()), (header::CONTENT_DISPOSITION, name)], text)
-            .into_response())
+        let file = format!("attachment; filename=\"{}.{}\"", record.header.id, form.extension);
+        let head =
+            [(header::CONTENT_TYPE, form.media_type.into()), (header::CONTENT_DISPOSITION, file)];
+        Ok((head, form.of(&record, None)?).into_response())
     })
     .await
 }
@@ -220,18 +216,14 @@ async fn chart(
     RawQuery(query): RawQuery,
 ) -> Answer {
     apart(move || {
-        let view = View::of(&store.load(&id)?);
+        let (name, extension) = file.rsplit_once('.').unwrap_or((&file, "svg"));
+        let form = FORMS
+            .into_iter()
+            .find(|form| form.is_chart() && form.extension == extension)
+            .ok_or_else(|| Failure::not_found("There is no such chart."))?;
         let ground = if query.as_deref() == Some("dark") { Ground::Dark } else { Ground::Light };
-        if let Some(name) = file.strip_suffix(".png") {
-            let drawn = png::of(&view, name, ground).map_err(|error| match error {
-                PngError::Unknown(error) => Failure::not_found(error.to_string()),
-                PngError::Drawing(error) => Failure::internal(error),
-            })?;
-            return Ok(([(header::CONTENT_TYPE, "image/png")], drawn).into_response());
-        }
-        let drawn = svg::of(&view, file.strip_suffix(".svg").unwrap_or(&file), ground)
-            .map_err(|error| Failure::not_found(error.to_string()))?;
-        Ok(([(header::CONTENT_TYPE, "image/svg+xml")], drawn).into_response())
+        let drawn = form.of(&store.load(&id)?, Some((name, ground)))?;
+        Ok(([(header::CONTENT_TYPE, form.media_type)], drawn).into_response())
     })
     .await
 }

@@ -88,12 +88,62 @@ pub struct Change {
     pub ratio: Option<Ratio>,
 }
 
+/// An interval of the ratio that covers 1 and lies within this part of it shows that little or
+/// nothing changed; a wider one shows nothing.
+const NO_CHANGE: f64 = 0.05;
+
+/// What a change amounts to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Judgement {
+    /// A figure or its interval is not known.
+    Unknown,
+    /// Surely better.
+    Better,
+    /// Surely worse.
+    Worse,
+    /// Any change is smaller than 5 %.
+    Unchanged,
+    /// The interval is too wide: there may be a change, or none.
+    Inconclusive,
+}
+
+impl Judgement {
+    /// In words, for a table.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::Unchanged => "no change beyond 5 %",
+            Self::Inconclusive => "inconclusive",
+        }
+    }
+}
+
 impl Change {
     /// `B / A - 1`; `None` if a side is unknown.
     #[must_use]
     pub fn relative(&self) -> Option<f64> {
         let (a, b) = (self.a?, self.b?);
         (a > 0.0).then(|| b / a - 1.0)
+    }
+
+    /// What the change amounts to.
+    #[must_use]
+    pub fn judgement(&self) -> Judgement {
+        let (Some(relative), Some(ratio)) = (self.relative(), self.ratio) else {
+            return Judgement::Unknown;
+        };
+        let interval = ratio.interval;
+        if ratio.is_significant() {
+            let is_better = (relative > 0.0) == self.metric.more_is_better();
+            if is_better { Judgement::Better } else { Judgement::Worse }
+        } else if interval.low > 1.0 - NO_CHANGE && interval.high < 1.0 + NO_CHANGE {
+            Judgement::Unchanged
+        } else {
+            Judgement::Inconclusive
+        }
     }
 
     /// Whether the interval excludes "no change"; `None` if there is no interval.
@@ -296,6 +346,8 @@ fn text<T: ToString>(value: Option<T>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bootstrap::Basis;
+    use crate::interval::Interval;
     use crate::test_noise::Noise;
     use pippin_model::example::ExampleTrial;
     use pippin_model::example::run::{closed, header};
@@ -369,5 +421,20 @@ mod tests {
             .map(|difference| difference.what)
             .collect();
         assert_eq!(refused, ["workload", "profile", "number of processors"]);
+    }
+
+    #[test]
+    fn a_wide_interval_is_inconclusive_and_a_narrow_one_shows_that_nothing_changed() {
+        let change = |metric, low, value, high| {
+            let interval = Interval { low, high, basis: Basis::Trials };
+            Change { metric, a: Some(1.0), b: Some(value), ratio: Some(Ratio { value, interval }) }
+                .judgement()
+        };
+        assert_eq!(change(Metric::Goodput, 0.34, 1.1, 3.53), Judgement::Inconclusive);
+        assert_eq!(change(Metric::Goodput, 0.97, 1.01, 1.04), Judgement::Unchanged);
+        assert_eq!(change(Metric::Goodput, 1.01, 1.1, 1.2), Judgement::Better);
+        assert_eq!(change(Metric::P99, 1.01, 1.1, 1.2), Judgement::Worse);
+        let unknown = Change { metric: Metric::Cpu, a: Some(1.0), b: None, ratio: None };
+        assert_eq!(unknown.judgement(), Judgement::Unknown);
     }
 }

@@ -28,10 +28,12 @@ pub struct Contender<'a> {
 /// figure, or has one whose variation is unknown: a single short trial gives an order, but not a
 /// rank. If the best has such a figure, nobody is ranked.
 ///
-/// Sorted by median, best first. Each contender is compared with the best of the current rank: it
-/// shares that rank if the 95 % interval of the ratio covers 1; otherwise it starts the rank of its
-/// place (1, 1, 3). Because each is compared with the best of the rank and not with its neighbour,
-/// a long row of small steps does not share one rank.
+/// A rank is 1 + the number of contenders that are surely better: the 95 % interval of their ratio
+/// does not cover 1. A contender whose variation is unknown counts by its median. In the order of
+/// the medians, ranks never fall, so a noisy figure gains nothing.
+///
+/// Comparing with the best only would not do: nobody is surely worse than a noisy best, so all would
+/// share rank 1, even those that the second surely beats.
 pub fn ranks<R: Rng + ?Sized>(
     contenders: &[Contender],
     better: Better,
@@ -54,16 +56,18 @@ pub fn ranks<R: Rng + ?Sized>(
     if ratio(contenders[best].samples, contenders[best].samples, rng).is_none() {
         return ranks;
     }
-    let mut leader = (best, 1);
-    for (place, &(index, _)) in (1u32..).zip(&order) {
-        let Some(found) = ratio(contenders[leader.0].samples, contenders[index].samples, rng)
-        else {
+    let mut rank = 1;
+    for (place, &(index, _)) in order.iter().enumerate() {
+        let samples = contenders[index].samples;
+        if ratio(samples, samples, rng).is_none() {
             continue;
-        };
-        if index != best && found.is_significant() {
-            leader = (index, place);
         }
-        ranks[index] = Some(leader.1);
+        let better = order[..place].iter().filter(|(ahead, _)| {
+            ratio(contenders[*ahead].samples, samples, rng)
+                .is_none_or(|ratio| ratio.is_significant())
+        });
+        rank = rank.max(1 + better.count() as u32);
+        ranks[index] = Some(rank);
     }
     ranks
 }
@@ -96,6 +100,27 @@ mod tests {
             (around(100.0), Verdict::Valid),
         ]);
         assert_eq!(found, [Some(3), Some(1), Some(1), Some(4)]);
+    }
+
+    #[test]
+    fn a_noisy_best_does_not_lift_those_whom_the_second_beats() {
+        // The first is ahead by its median alone: with repetitions from 400 to 2,000 it may be
+        // anywhere. The second, at 1,000, is surely better than the third, at 900.
+        let noisy = [400.0, 1_200.0, 2_000.0].map(Sample::alone).to_vec();
+        let found = rank(&[
+            (noisy.clone(), Verdict::Valid),
+            (around(1_000.0), Verdict::Valid),
+            (around(900.0), Verdict::Valid),
+        ]);
+        assert_eq!(found, [Some(1), Some(1), Some(2)]);
+        // A noisy last one is not ranked above one with a better median.
+        let noisy = noisy.iter().map(|sample| Sample::alone(sample.value * 0.7)).collect();
+        let found = rank(&[
+            (around(1_000.0), Verdict::Valid),
+            (around(900.0), Verdict::Valid),
+            (noisy, Verdict::Valid),
+        ]);
+        assert_eq!(found, [Some(1), Some(2), Some(2)]);
     }
 
     #[test]

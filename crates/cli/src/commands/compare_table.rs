@@ -170,8 +170,8 @@ fn row(name: &str, width: usize, change: &Change) -> String {
     let relative =
         change.relative().map_or("-".into(), |relative| format!("{:+.2} %", relative * 100.0));
     let interval = change.ratio.map_or("-".into(), |ratio| {
-        let sure = if ratio.is_significant() { "" } else { "  (covers 1: no difference shown)" };
-        format!("{:.3} to {:.3}{sure}", ratio.interval.low, ratio.interval.high)
+        let interval = ratio.interval;
+        format!("{:.3} to {:.3}  {}", interval.low, interval.high, change.judgement().words())
     });
     format!(
         "{name:<width$} {:<8} {:>12} {:>12} {relative:>9}  {interval}\n",

@@ -46,7 +46,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         tls,
         source_addresses: arguments.source_ips.clone(),
         requests: vec![request::of(arguments, &url, profile.connections.keep_alive())?],
-        timeouts: Timeouts { request_ns: arguments.timeout.ns(), ..Timeouts::default() },
+        timeouts: timeouts(arguments.timeout.ns()),
         // Threads that are asked for are refused where they cannot be; the others are chosen.
         threads: arguments.threads.unwrap_or(0),
         io: arguments.io.into(),
@@ -99,6 +99,12 @@ fn store(shared: &Shared, arguments: &LoadArguments) -> Option<Store> {
             None
         }
     }
+}
+
+/// The limits in time: opening a connection takes no longer than an answer may.
+fn timeouts(request_ns: u64) -> Timeouts {
+    let connect_ns = Timeouts::default().connect_ns.min(request_ns);
+    Timeouts { connect_ns, request_ns }
 }
 
 fn calibration(store: &Store) -> Option<Calibration> {

@@ -117,16 +117,22 @@ impl Check<'_> {
             self.catalog.workload(workload)?;
         }
         let names = self.names();
-        let targets = self.catalog.select(&names)?;
+        // In the order in which they were named: what comes last may find no time left.
+        let mut targets = Vec::new();
+        for name in &names {
+            for id in self.catalog.select(std::slice::from_ref(name))? {
+                if !targets.contains(&id) {
+                    targets.push(id);
+                }
+            }
+        }
         // Who names a target wants it checked; of a group those that are to be had.
-        let required: BTreeSet<TargetId> = self
-            .catalog
-            .select(&self.arguments.require)?
-            .into_iter()
-            .chain(
-                names.iter().flat_map(|name| name.split(',')).filter_map(|name| name.parse().ok()),
-            )
-            .collect();
+        let mut required: BTreeSet<TargetId> =
+            self.catalog.select(&self.arguments.require)?.into_iter().collect();
+        if !self.arguments.optional {
+            let parts = names.iter().flat_map(|name| name.split(','));
+            required.extend(parts.filter_map(|name| name.parse().ok()));
+        }
         for id in &targets {
             check::workloads(self.catalog, id, workloads)?;
         }
@@ -169,6 +175,16 @@ impl Check<'_> {
         Ok(services)
     }
 
+    /// Whether nothing was proved of it, now or before, although it had to be.
+    fn is_missed(&self, checked: &Checked) -> bool {
+        match checked.skipped {
+            Some(Skipped::PassedBefore) => false,
+            Some(Skipped::NoTimeLeft) => !self.arguments.optional,
+            Some(Skipped::NoSuchWorkload) => true,
+            None => checked.is_unavailable(),
+        }
+    }
+
     fn conclude(&self, results: &[Checked], required: &BTreeSet<TargetId>) -> Result<u8, CliError> {
         let count = |is: &dyn Fn(&Checked) -> bool| results.iter().filter(|c| is(c)).count();
         let passed = count(&Checked::passed);
@@ -177,7 +193,7 @@ impl Check<'_> {
         let failed = results.len() - passed - unavailable - skipped;
         let missed: Vec<String> = results
             .iter()
-            .filter(|checked| required.contains(&checked.target) && is_missed(checked))
+            .filter(|checked| required.contains(&checked.target) && self.is_missed(checked))
             .map(|checked| checked.target.to_string())
             .collect();
         let mut out = String::new();
@@ -204,12 +220,6 @@ impl Check<'_> {
         print(out.as_bytes())?;
         Ok(if failed > 0 || !missed.is_empty() { exit::FAILED } else { exit::OK })
     }
-}
-
-/// Whether nothing was proved of it, now or before.
-fn is_missed(checked: &Checked) -> bool {
-    checked.is_unavailable()
-        || matches!(checked.skipped, Some(Skipped::NoTimeLeft | Skipped::NoSuchWorkload))
 }
 
 /// The instant that lies so long ahead.

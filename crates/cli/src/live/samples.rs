@@ -129,7 +129,12 @@ pub fn record(spec: &TrialSpec, completed: u64, errors: u64, caveats: Vec<Caveat
         started_ns: 0,
         measured_from_ns: 0,
         measured_to_ns: 30_000_000_000,
-        warm_up: WarmUpResult { duration_ns: 0, steady: None, completed: 0 },
+        warm_up: WarmUpResult {
+            duration_ns: 0,
+            steady: None,
+            completed: 0,
+            errors: BTreeMap::new(),
+        },
         measured,
         phases: Vec::new(),
         windows: Vec::new(),

@@ -1,6 +1,7 @@
 //! `pippin compare` of two branches of a target: exit codes, and nothing of the user's checkout
 //! changes.
 use super::support::{Checkout, Outcome, plan};
+use crate::patience::in_time;
 use std::process::Command;
 
 crate::patience::patient_tests!(
@@ -89,7 +90,8 @@ fn a_slower_branch_fails_its_bound_and_the_checkout_stays_as_it_is() {
         "feature/slower",
         &["--fail-if", "goodput < -5%", "--fail-if", "p50 > 10%", "--out", "out"],
     );
-    outcome.exits(1).says(&[
+    in_time(outcome.code == Some(1), || outcome.to_string());
+    outcome.says(&[
         "A main (commit ",
         "B feature/slower (commit ",
         "test/it@main -> test/it@feature-slower",
@@ -133,17 +135,15 @@ fn a_branch_that_is_as_fast_passes() {
         &format!("# A remark.\n{}", checkout.manifest("it", "slow:50", &["hello"])),
     );
     let outcome = compare(&checkout, "main", "same", &["--fail-if", "goodput < -10%", "--json"]);
-    outcome.exits(0);
+    in_time(outcome.code == Some(0), || outcome.to_string());
     let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
     assert_eq!(
         (&json["a"]["revision"], &json["b"]["target"]),
         (&"main".into(), &"test/it@same".into())
     );
     let goodput = &json["comparison"]["targets"][0]["changes"][0];
-    assert!(
-        (goodput["b"].as_f64().unwrap() / goodput["a"].as_f64().unwrap() - 1.0).abs() < 0.1,
-        "{goodput}"
-    );
+    let ratio = goodput["b"].as_f64().unwrap() / goodput["a"].as_f64().unwrap();
+    in_time((ratio - 1.0).abs() < 0.1, || goodput.to_string());
     checkout.left_nothing();
 }
 

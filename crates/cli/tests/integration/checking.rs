@@ -98,4 +98,26 @@ fn when_the_time_is_over_what_is_left_is_named() {
     check(&checkout, &["test/it", "--install", "--yes", "--within", "1ns"])
         .exits(1)
         .says(&["not checked, but required: test/it"]);
+    check(&checkout, &["test/it", "--optional", "--install", "--within", "1ns"]).exits(0);
+}
+
+/// Those whose tools are here serve `hello`; Cargo is here.
+#[test]
+fn what_targets_new_writes_passes_the_check() {
+    let checkout = Checkout::new();
+    let languages =
+        ["c", "csharp", "go", "java", "javascript", "perl", "php", "python", "ruby", "rust"];
+    for language in languages {
+        checkout.pippin(&["targets", "new", &format!("{language}/new")]).exits(0);
+    }
+    let rust = check(&checkout, &["rust/new", "--install", "--yes"]);
+    rust.exits(0).says(&["rust/new", "hello ok"]);
+    let path = std::env::var("PATH").unwrap();
+    let has =
+        |tool: &str| path.split(':').any(|folder| fs::metadata(format!("{folder}/{tool}")).is_ok());
+    let tools = [("c", "cc"), ("go", "go"), ("javascript", "node"), ("python", "python3")];
+    for (language, _) in tools.iter().filter(|(_, tool)| has(tool)) {
+        let name = format!("{language}/new");
+        check(&checkout, &[&name, "--install", "--yes"]).exits(0).says(&["hello ok"]);
+    }
 }

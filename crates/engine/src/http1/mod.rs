@@ -8,12 +8,14 @@ mod body;
 pub mod client;
 mod decoder;
 mod head;
+mod protocol;
 pub mod request;
 #[cfg(test)]
 mod tests;
 
 pub use decoder::{Decoder, Eof, Rules, Sink, Step};
 pub use head::{Framing, HeadCache, HeadInfo};
+pub(crate) use protocol::Http1;
 
 /// Why an answer cannot be accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -23,6 +23,8 @@ const AHEAD_BYTES: usize = OUT_BYTES + CONTROL_BYTES;
 /// Room for 16 KiB behind it, in whole cache lines.
 const BUFFER_BYTES: usize = 16 * 1024 + AHEAD_BYTES.next_multiple_of(64);
 const SUBMISSIONS: u32 = 256;
+/// A send of at most so many bytes finds room in the kernel (the least of net.ipv4.tcp_wmem).
+const LEAST_ROOM: u32 = 4096;
 /// IORING_ENTER_GETEVENTS.
 const GET_EVENTS: u32 = 1;
 
@@ -42,6 +44,8 @@ struct Socket {
     is_armed: bool,
     /// A send is with the kernel whose completion is awaited (pipelining only).
     is_sending: bool,
+    /// The last send was large, so that it may still wait for room in the kernel.
+    may_wait: bool,
     /// A send did not fit, and the kernel tells when there is room (TLS only).
     waits_for_room: bool,
 }
@@ -115,6 +119,7 @@ impl Io for Uring {
             generation: 0,
             is_armed: false,
             is_sending: false,
+            may_wait: false,
             waits_for_room: false,
         };
         Ok(Self {
@@ -143,8 +148,8 @@ impl Io for Uring {
         self.syscalls += calls;
         let socket = &mut self.sockets[slot as usize];
         socket.generation = socket.generation.wrapping_add(1);
-        (socket.fd, socket.is_armed, socket.is_sending, socket.waits_for_room) =
-            (fd, false, false, false);
+        (socket.fd, socket.is_armed, socket.is_sending) = (fd, false, false);
+        (socket.may_wait, socket.waits_for_room) = (false, false);
         let data = self.data(slot, CONNECT);
         let endpoints = Arc::clone(&self.endpoints);
         let target = endpoints.target(nth);
@@ -162,6 +167,7 @@ impl Io for Uring {
         if self.pipelines && std::mem::replace(&mut socket.is_sending, true) {
             return Sending::Blocked(0);
         }
+        socket.may_wait = slice.end - slice.start > LEAST_ROOM;
         let data = self.data(slot, SEND);
         let bytes = self.wire.bytes(slice);
         let entry = opcode::Send::new(Fd(fd), bytes.as_ptr(), bytes.len() as u32)
@@ -192,30 +198,14 @@ impl Io for Uring {
         if socket.fd == NO_FD {
             return;
         }
+        // Whatever is under way would keep the socket open behind the closed descriptor.
         if socket.waits_for_room {
-            let room = self.data(slot, ROOM);
-            self.push(
-                opcode::AsyncCancel::new(room).build().user_data(SILENT).flags(Flags::SKIP_SUCCESS),
-            );
+            self.cancel(slot, ROOM);
         }
-        if socket.is_armed {
-            // A receive under way would keep the socket open behind the closed descriptor.
-            let receive = self.data(slot, RECEIVE);
-            self.push(
-                opcode::AsyncCancel::new(receive)
-                    .build()
-                    .user_data(SILENT)
-                    .flags(Flags::SKIP_SUCCESS),
-            );
-        } else {
-            let connect = self.data(slot, CONNECT);
-            self.push(
-                opcode::AsyncCancel::new(connect)
-                    .build()
-                    .user_data(SILENT)
-                    .flags(Flags::SKIP_SUCCESS),
-            );
+        if socket.is_sending || socket.may_wait {
+            self.cancel(slot, SEND);
         }
+        self.cancel(slot, if socket.is_armed { RECEIVE } else { CONNECT });
         self.push(
             opcode::Close::new(Fd(socket.fd)).build().user_data(SILENT).flags(Flags::SKIP_SUCCESS),
         );
@@ -383,6 +373,14 @@ impl Uring {
             ROOM => Some(self.has_room(slot)),
             _ => self.received_some(slot, result, flags, buffer),
         }
+    }
+
+    /// Ends what is under way; nothing is heard of it.
+    fn cancel(&mut self, slot: u32, operation: u64) {
+        let data = self.data(slot, operation);
+        self.push(
+            opcode::AsyncCancel::new(data).build().user_data(SILENT).flags(Flags::SKIP_SUCCESS),
+        );
     }
 
     fn arm(&mut self, slot: u32) {

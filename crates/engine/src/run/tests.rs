@@ -9,16 +9,7 @@ use pippin_reference::scripted::{Answer, Script, spawn};
 
 use super::*;
 use crate::io::{Event, Handshake, Opening, Sending};
-use crate::wire::Slice;
-
-#[test]
-fn shares_add_up_and_differ_by_one_at_the_most() {
-    for (total, threads) in [(10, 3), (1, 1), (7, 7), (100_001, 8)] {
-        let shares: Vec<u64> = (0..threads).map(|nth| share(total, threads, nth)).collect();
-        assert_eq!(shares.iter().sum::<u64>(), total);
-        assert!(shares.iter().max().unwrap() - shares.iter().min().unwrap() <= 1);
-    }
-}
+use crate::wire::{Slice, Wire};
 
 /// What goes wrong in a thread.
 trait Fault {
@@ -113,6 +104,7 @@ fn an_hour(address: std::net::SocketAddr) -> LoadSpec {
         io: IoChoice::Epoll,
         spin_ns: None,
         seed: 1,
+        slice: pippin_model::load_spec::Part::WHOLE,
     }
 }
 
@@ -121,7 +113,8 @@ fn died<I: Io>(change: impl FnOnce(&mut LoadSpec), control: &Control<'_>) -> (St
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
     let mut spec = an_hour(server.address());
     change(&mut spec);
-    let Err(EngineError::Died { what, measured }) = run_on::<I>(&spec, control) else {
+    let Err(EngineError::Died { what, measured }) = run_on::<Over<I, Tcp, Http1>>(&spec, control)
+    else {
         panic!("the load should have died");
     };
     drop(server);
@@ -237,9 +230,9 @@ fn a_load_starts_at_the_agreed_instant() {
     spec.stop = StopRule { duration_ns: None, requests: Some(10) };
     let at = clock::now_ns() + 300_000_000;
     let control = Control { start_at_ns: Some(at), ..Control::new(&stop, |_| true) };
-    let result = run_on::<Epoll>(&spec, &control).unwrap();
+    let result = run_on::<Over<Epoll, Tcp, Http1>>(&spec, &control).unwrap();
     assert_eq!(result.measured_from_ns, at);
     assert!(result.started_ns < at, "the connections are opened before");
     // An instant that has passed is at once.
-    assert!(run_on::<Epoll>(&spec, &control).unwrap().measured_from_ns > at);
+    assert!(run_on::<Over<Epoll, Tcp, Http1>>(&spec, &control).unwrap().measured_from_ns > at);
 }

@@ -44,7 +44,7 @@ impl From<std::io::Error> for Failed {
 fn converse(address: SocketAddr, client: &Client, timeout: Duration) -> Result<Negotiated, Failed> {
     let until = Instant::now() + timeout;
     let mut stream = TcpStream::connect_timeout(&address, timeout)?;
-    let mut session = Session::new(client, 0)?;
+    let mut session = Session::new(client)?;
     let mut buffer = vec![0; 16 * 1024];
     loop {
         stream.write_all(session.outgoing())?;

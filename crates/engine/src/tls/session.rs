@@ -34,8 +34,6 @@ pub(crate) struct Session {
     has_failed: bool,
     /// The kernel does not take more at the moment.
     pub is_blocked: bool,
-    /// When `connect()` was issued.
-    pub connect_began: u64,
 }
 
 impl std::fmt::Debug for Session {
@@ -52,7 +50,7 @@ impl std::fmt::Debug for Session {
 
 impl Session {
     /// A session whose first message lies in [`Session::outgoing`].
-    pub fn new(client: &Client, connect_began: u64) -> Result<Self, Error> {
+    pub fn new(client: &Client) -> Result<Self, Error> {
         let tls = UnbufferedClientConnection::new(
             Arc::clone(&client.config),
             client.server_name.clone(),
@@ -67,7 +65,6 @@ impl Session {
             is_closed_by_peer: false,
             has_failed: false,
             is_blocked: false,
-            connect_began,
         };
         session.receive(&mut [], &mut Vec::new())?;
         Ok(session)

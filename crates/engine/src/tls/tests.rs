@@ -26,7 +26,7 @@ impl Pair {
             verify,
             resume: false,
         };
-        let session = Session::new(&Client::new(&spec).unwrap(), 0).unwrap();
+        let session = Session::new(&Client::new(&spec).unwrap()).unwrap();
         let server = ServerConnection::new(authority.server(certified)).unwrap();
         let mut pair = Self { session, server };
         while !pair.session.is_secured() || pair.server.is_handshaking() {
@@ -115,7 +115,7 @@ fn a_handshake_may_come_a_byte_at_a_time() {
             verify: true,
             resume: false,
         };
-        let session = Session::new(&Client::new(&spec).unwrap(), 0).unwrap();
+        let session = Session::new(&Client::new(&spec).unwrap()).unwrap();
         let mut pair =
             Pair { session, server: ServerConnection::new(authority.server(&certified)).unwrap() };
         while !pair.session.is_secured() || pair.server.is_handshaking() {
@@ -238,7 +238,7 @@ fn unsecured() -> Session {
         };
         Client::new(&spec).unwrap()
     });
-    Session::new(&CLIENT, 0).unwrap()
+    Session::new(&CLIENT).unwrap()
 }
 
 /// Everything that a worker may still ask of a session that has failed.

@@ -1,13 +1,15 @@
 //! Reading answers and judging them.
 use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::BodyCheck;
 
-use super::connection::Connection;
-use super::{Core, Worker};
-use crate::check::{BodyJudge, accepts_status};
-use crate::http1::{DecodeError, HeadInfo, Rules, Sink};
+use super::connection::{ConnectionOf, Link};
+use super::flights::InFlight;
+use super::{Core, Stack, Worker};
+use crate::check::Judge;
 use crate::io::Io;
+use crate::protocol::{Answers, Protocol, Step};
+use crate::transport::Transport;
 use crate::uncounted::AnswerSpans;
+use crate::wire::Wire;
 
 /// What a piece of input led to.
 #[derive(Default)]
@@ -21,42 +23,50 @@ pub(super) struct Reading {
 /// Where the parts of an answer go.
 struct Answer<'a> {
     arrived: u64,
-    body: &'a BodyCheck,
-    judge: &'a mut BodyJudge,
-    /// Bytes of the body before the next piece.
-    position: u64,
-    status: &'a mut u16,
+    wire: &'a Wire,
+    /// Places of the connection's requests, and where the oldest is.
+    flights: &'a [InFlight],
+    head: u32,
+    judge: &'a mut Judge,
     server_closes: &'a mut bool,
     head_at: &'a mut u64,
-    interim: &'a mut u64,
+    interim: u64,
 }
 
-impl Sink for Answer<'_> {
-    fn interim(&mut self, _status: u16) {
-        *self.interim += 1;
+impl Answers for Answer<'_> {
+    #[inline]
+    fn oldest(&self) -> u32 {
+        self.head
     }
 
     #[inline]
-    fn head(&mut self, info: &HeadInfo, _raw: &[u8]) {
-        *self.status = info.status;
-        *self.server_closes = !info.keep_alive;
+    fn template(&self, tag: u32) -> Option<u32> {
+        self.flights.get(tag as usize).filter(|place| place.is_taken()).map(|place| place.template)
+    }
+
+    fn interim(&mut self) {
+        self.interim += 1;
+    }
+
+    #[inline]
+    fn head(&mut self, status: u16, is_last: bool) {
+        self.judge.head(status);
+        *self.server_closes = is_last;
         *self.head_at = self.arrived;
-        self.position = 0;
     }
 
     #[inline]
-    fn body(&mut self, piece: &[u8]) {
-        self.judge.piece(self.body, piece, self.position);
-        self.position += piece.len() as u64;
+    fn body(&mut self, template: u32, piece: &[u8]) {
+        self.judge.piece(&self.wire.template(template).check, piece);
     }
 }
 
-impl<I: Io> Worker<'_, I> {
+impl<S: Stack> Worker<'_, S> {
     /// Bytes arrived.
     #[inline]
     pub(super) fn received(&mut self, slot: u32) {
-        if self.core.security.is_some() {
-            return self.unseal(slot);
+        if S::Transport::SECURES {
+            return self.received_secured(slot);
         }
         self.tick_received();
         if self.core.recorder.finished_at.is_some() {
@@ -88,7 +98,8 @@ impl<I: Io> Worker<'_, I> {
             self.drop_connection(slot);
         } else if connection.server_closes
             || (connection.in_flight == 0
-                && (self.io.is_closing(slot) || self.core.is_closed_by_peer(slot)))
+                && (self.io.is_closing(slot)
+                    || S::Transport::is_closed_by_peer(&connection.transport)))
         {
             self.server_closed(slot);
         }
@@ -97,9 +108,10 @@ impl<I: Io> Worker<'_, I> {
     }
 }
 
-impl Core<'_> {
+impl<S: Stack> Core<'_, S> {
     /// Whether the connection has carried as many requests as it may.
-    pub(super) fn is_used_up(&self, connection: &Connection) -> bool {
+    #[inline]
+    pub(super) fn is_used_up(&self, connection: &ConnectionOf<S>) -> bool {
         self.spec.connections.requests_per_connection.is_some_and(|limit| connection.used >= limit)
     }
 
@@ -108,19 +120,15 @@ impl Core<'_> {
     pub(super) fn read(&mut self, slot: u32, mut input: &[u8]) -> Reading {
         let mut settled = 0;
         while self.connections[slot as usize].in_flight > 0 {
-            match self.decode(slot, input) {
-                Err(DecodeError::Malformed(_)) => {
-                    return Reading { settled, fault: Some(ErrorKind::Malformed) };
-                }
-                Err(DecodeError::TooLarge(_)) => {
-                    return Reading { settled, fault: Some(ErrorKind::TooLarge) };
-                }
-                Ok(None) => return Reading { settled, fault: None },
-                Ok(Some(used)) => input = &input[used..],
-            }
+            let (tag, used) = match self.decode(slot, input) {
+                Err(kind) => return Reading { settled, fault: Some(kind) },
+                Ok(Step::More) => return Reading { settled, fault: None },
+                Ok(Step::Complete { tag, used }) => (tag, used),
+            };
+            input = &input[used..];
             let connection = &self.connections[slot as usize];
             let is_last = connection.in_flight == 1 || connection.server_closes;
-            self.complete(slot, is_last && !input.is_empty());
+            self.complete(slot, tag, is_last && !input.is_empty());
             settled += 1;
             if is_last && !input.is_empty() {
                 // The error is counted with the answer; the connection cannot be trusted any more.
@@ -137,66 +145,53 @@ impl Core<'_> {
         Reading { settled, fault: None }
     }
 
-    /// Decodes one answer as far as it has come; how many bytes it took if it is complete.
+    /// Decodes one answer as far as it has come.
     #[inline]
-    fn decode(&mut self, slot: u32, input: &[u8]) -> Result<Option<usize>, DecodeError> {
+    fn decode(&mut self, slot: u32, input: &[u8]) -> Result<Step, ErrorKind> {
         let connection = &mut self.connections[slot as usize];
-        let request =
-            &self.in_flight[slot as usize * self.pipeline as usize + connection.head as usize];
-        let template = self.wire.template(request.template);
-        let limits = self.spec.limits;
-        let rules = Rules {
-            head_only: template.head_only,
-            head_bytes: limits.head_bytes,
-            body_bytes: limits.body_bytes,
-        };
-        let position = connection.decoder.body_bytes();
-        let mut interim = 0;
+        let flights = self.flights.of(slot);
         let mut answer = Answer {
             arrived: self.arrived,
-            body: &template.check.body,
+            wire: &self.wire,
+            flights,
+            head: connection.head,
             judge: &mut connection.judge,
-            position,
-            status: &mut connection.status,
             server_closes: &mut connection.server_closes,
             head_at: &mut connection.mark,
-            interim: &mut interim,
+            interim: 0,
         };
-        let step = connection.decoder.decode(input, &rules, &mut self.cache, &mut answer);
-        if interim > 0 {
-            self.recorder.tally(request.stretch as usize).status.interim += interim;
+        let step = self.protocol.decode(&mut connection.protocol, input, &mut answer);
+        if answer.interim > 0 {
+            let stretch = flights[connection.head as usize].stretch as usize;
+            let interim = answer.interim;
+            self.recorder.tally(stretch).status.interim += interim;
         }
-        step.map(|step| step.complete.then_some(step.used))
+        step
     }
 
-    /// Records the answer at the head of the line. `surplus`: bytes followed it that belong to no
-    /// answer.
+    /// Records the answer to the request with this tag. `surplus`: bytes followed it that belong to
+    /// no answer.
     #[inline]
-    pub(super) fn complete(&mut self, slot: u32, surplus: bool) {
+    pub(super) fn complete(&mut self, slot: u32, tag: u32, surplus: bool) {
         let (now, arrived, is_stamped) = (self.now, self.arrived, self.is_stamped);
         let has_plan = self.users.have_a_plan();
         let connection = &mut self.connections[slot as usize];
-        let request =
-            self.in_flight[slot as usize * self.pipeline as usize + connection.head as usize];
-        connection.head =
-            if connection.head + 1 == self.pipeline { 0 } else { connection.head + 1 };
+        let (request, head) = if S::Protocol::IN_ORDER {
+            self.flights.settle::<true>(slot, tag)
+        } else {
+            self.flights.settle::<false>(slot, tag)
+        };
+        connection.head = head;
         connection.in_flight -= 1;
         connection.served += 1;
         connection.free_at = arrived;
+        connection.has_failed = false;
         self.open_requests -= 1;
 
-        let check = &self.wire.template(request.template).check;
-        let body_bytes = connection.decoder.body_bytes();
-        let body_is_right = connection.judge.finish(&check.body, body_bytes);
-        let error = if surplus {
-            Some(ErrorKind::Malformed)
-        } else if !accepts_status(check, connection.status) {
-            Some(ErrorKind::WrongStatus)
-        } else if !body_is_right {
-            Some(ErrorKind::WrongBody)
-        } else {
-            None
-        };
+        let status = connection.judge.status;
+        let body_bytes = connection.judge.body_bytes;
+        let wrong = connection.judge.finish(&self.wire.template(request.template).check);
+        let error = if surplus { Some(ErrorKind::Malformed) } else { wrong };
         // The clock that stamps is not the one that says when a request was sent.
         let done_at = arrived.max(request.sent_at);
         let head_at = connection.mark.clamp(request.sent_at, done_at);
@@ -217,7 +212,7 @@ impl Core<'_> {
         tally.requests.completed += 1;
         tally.stamps.kernel += u64::from(is_stamped);
         tally.stamps.user_space += u64::from(!is_stamped);
-        tally.status(connection.status);
+        tally.status(status);
         tally.requests.good += u64::from(error.is_none());
         if let Some(kind) = error {
             self.recorder.error(request.stretch as usize, kind);
@@ -229,5 +224,11 @@ impl Core<'_> {
         let window = self.recorder.window();
         window.completed += 1;
         window.good += u64::from(error.is_none());
+    }
+
+    /// Whether the connection of `slot` carries requests.
+    #[inline]
+    pub(super) fn is_up(&self, slot: u32) -> bool {
+        self.connections[slot as usize].link == Link::Up
     }
 }

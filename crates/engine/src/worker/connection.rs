@@ -1,28 +1,36 @@
 //! What is remembered of a connection and of the user behind it.
-use crate::check::BodyJudge;
-use crate::http1::Decoder;
-use crate::tls::Session;
-use crate::wire::Slice;
+use crate::check::Judge;
+use crate::protocol::Protocol;
+use crate::transport::Transport;
 
-/// The state of the transport.
+use super::Stack;
+
+/// How far the connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Link {
     Down,
     Connecting,
-    /// Connected, and the TLS handshake is under way.
+    /// Connected, and the transport's handshake is under way.
     Securing,
     Up,
 }
 
 /// A slot: one connection at a time, and the user (or device) it belongs to.
+///
+/// `T` is the transport's state, `P` the protocol's, `O` what is still to be sent.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct Connection<T, P, O> {
     pub link: Link,
     /// Whether a connection was opened in this slot before.
     pub was_opened: bool,
+    /// The server takes no further requests on this connection.
+    pub server_closes: bool,
+    /// The last connection of this slot ended without an answer, or could not be opened.
+    pub has_failed: bool,
     /// Requests that are due but not sent.
     pub pending: u32,
-    /// Requests sent and not answered; they lie in the ring from `head` on.
+    /// Requests sent and not answered; if answers come in order, they lie in the ring from `head`
+    /// on.
     pub in_flight: u32,
     pub head: u32,
     /// Complete answers on this connection, and requests sent on it.
@@ -30,90 +38,66 @@ pub(super) struct Connection {
     pub used: u32,
     /// Devices: requests that the device has not begun yet.
     pub device_left: u32,
+    /// The template that the user sends next.
+    pub template: u32,
     /// When the pending requests were due.
     pub pending_since: u64,
-    /// When the connection last became free for a request: opened, or an answer complete.
+    /// When the connection last became free for a request: opened, or an answer complete. Before
+    /// that: when the transport's handshake began.
     pub free_at: u64,
-    /// When `connect()` was issued; then, when the TLS handshake began; later, when the head of the
-    /// present answer was complete.
+    /// When `connect()` was issued; later, when the head of the present answer was complete.
     pub mark: u64,
-    /// What is still to be written of the last send.
-    pub unsent: Slice,
-    pub status: u16,
-    pub server_closes: bool,
-    pub decoder: Decoder,
-    pub judge: BodyJudge,
-    /// The state of TLS; `None` in a load without it.
-    pub tls: Option<Box<Session>>,
+    pub judge: Judge,
+    pub transport: T,
+    pub protocol: P,
+    pub out: O,
 }
 
-impl Connection {
-    pub const fn new() -> Self {
+/// The connection of a stack.
+pub(super) type ConnectionOf<S> = Connection<
+    <<S as Stack>::Transport as Transport>::State,
+    <<S as Stack>::Protocol as Protocol>::Session,
+    <<S as Stack>::Protocol as Protocol>::Out,
+>;
+
+impl<T: Default, P: Default, O: Default> Connection<T, P, O> {
+    pub fn new(template: u32) -> Self {
         Self {
             link: Link::Down,
             was_opened: false,
+            server_closes: false,
+            has_failed: false,
             pending: 0,
             in_flight: 0,
             head: 0,
             served: 0,
             used: 0,
             device_left: 0,
+            template,
             pending_since: 0,
             free_at: 0,
             mark: 0,
-            unsent: Slice { start: 0, end: 0 },
-            status: 0,
-            server_closes: false,
-            decoder: Decoder::new(),
-            judge: BodyJudge::new(),
-            tls: None,
+            judge: Judge::new(),
+            transport: T::default(),
+            protocol: P::default(),
+            out: O::default(),
         }
-    }
-}
-
-/// A request that was sent and not answered.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct InFlight {
-    pub intended_at: u64,
-    /// From when on its sending was the generator's business alone: due, and a connection free.
-    pub sendable_at: u64,
-    pub sent_at: u64,
-    pub template: u32,
-    pub stretch: u32,
-}
-
-impl InFlight {
-    /// How long after it was due it was sent.
-    #[inline]
-    pub const fn send_lag_ns(&self) -> u64 {
-        self.sent_at.saturating_sub(self.intended_at)
-    }
-
-    /// How much of that was the generator's doing.
-    #[inline]
-    pub const fn own_lag_ns(&self) -> u64 {
-        self.sent_at.saturating_sub(self.sendable_at)
-    }
-
-    /// The response time if it was done at this instant. Where users wait for answers and have no
-    /// plan, the generator's own lag is no part of it: nobody wanted to send at a certain instant.
-    #[inline]
-    pub const fn response_ns(&self, done_at: u64, has_plan: bool) -> u64 {
-        let response_ns = done_at.saturating_sub(self.intended_at);
-        if has_plan { response_ns } else { response_ns.saturating_sub(self.own_lag_ns()) }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Over;
+    use super::super::flights::InFlight;
     use super::*;
+    use crate::http1::Http1;
+    use crate::io::epoll::Epoll;
+    use crate::transport::{Tcp, Tls};
 
     #[test]
     fn a_connection_stays_far_below_its_budget() {
-        assert!(
-            size_of::<Connection>() + size_of::<InFlight>() <= 256,
-            "{}",
-            size_of::<Connection>() + size_of::<InFlight>()
-        );
+        let plain = size_of::<ConnectionOf<Over<Epoll, Tcp, Http1>>>() + size_of::<InFlight>();
+        let secured = size_of::<ConnectionOf<Over<Epoll, Tls, Http1>>>() + size_of::<InFlight>();
+        assert!(plain <= 256 && secured <= 256, "{plain}, {secured}");
     }
 }

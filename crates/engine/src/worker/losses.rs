@@ -2,14 +2,15 @@
 //! come.
 use pippin_model::load_result::ErrorKind;
 
-use super::connection::{InFlight, Link};
-use super::{Core, Worker};
-use crate::http1::Eof;
+use super::connection::Link;
+use super::flights::InFlight;
+use super::{Core, Stack, Worker};
 use crate::io::Io;
+use crate::protocol::{End, Protocol};
 use crate::tally::Tally;
 use crate::timeline::UNKNOWN;
 use crate::tls::reason;
-use crate::wire::Slice;
+use crate::transport::Transport;
 
 /// The kind of a failed connect().
 pub(super) const fn connect_error(errno: i32) -> ErrorKind {
@@ -21,14 +22,14 @@ pub(super) const fn connect_error(errno: i32) -> ErrorKind {
     }
 }
 
-impl<I: Io> Worker<'_, I> {
+impl<S: Stack> Worker<'_, S> {
     /// The connection could not be opened: what was due on it stays unsent.
     pub(super) fn connect_failed(&mut self, slot: u32, kind: ErrorKind) {
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
         connection.link = Link::Down;
-        core.connecting -= 1;
-        if core.is_setting_up && core.users.carries_over() {
+        core.opening.connecting -= 1;
+        if core.opening.is_setting_up && core.users.carries_over() {
             // Counted when the user itself tries, as soon as the load starts.
             return;
         }
@@ -42,7 +43,7 @@ impl<I: Io> Worker<'_, I> {
         core.recorder.error(stretch, kind);
         core.recorder.tally(stretch).requests.unsent += u64::from(pending);
         core.open_requests -= u64::from(pending);
-        self.after_connect_failure(slot);
+        self.after_failure(slot);
     }
 
     /// The server closed the connection, or it broke.
@@ -51,27 +52,22 @@ impl<I: Io> Worker<'_, I> {
         if self.core.recorder.finished_at.is_some() {
             return;
         }
-        let is_authentic = errno.is_none() && self.core.end_is_authentic(slot);
         let connection = &mut self.core.connections[slot as usize];
+        let is_authentic = errno.is_none() && S::Transport::end_is_authentic(&connection.transport);
         match connection.link {
             Link::Up => {}
-            Link::Securing => {
-                let why = if errno.is_none() {
-                    reason::CLOSED_IN_HANDSHAKE
-                } else {
-                    reason::RESET_IN_HANDSHAKE
-                };
-                return self.handshake_failed(slot, why);
-            }
+            Link::Securing => return self.closed_in_handshake(slot, errno),
             Link::Down | Link::Connecting => return,
         }
         if connection.in_flight == 0 {
             self.server_closed(slot);
             return;
         }
-        match connection.decoder.eof() {
-            Eof::Complete if is_authentic => {
-                self.core.complete(slot, false);
+        let end = S::Protocol::end(&mut connection.protocol);
+        let oldest = connection.head;
+        match end {
+            End::Complete if is_authentic => {
+                self.core.complete(slot, oldest, false);
                 let connection = &self.core.connections[slot as usize];
                 if self.core.is_used_up(connection) && connection.in_flight == 0 {
                     self.drop_connection(slot);
@@ -81,13 +77,15 @@ impl<I: Io> Worker<'_, I> {
                 let now = self.core.now;
                 self.after_requests(slot, now);
             }
-            Eof::BeforeAnswer if self.may_send_again(slot) => self.send_again(slot),
-            Eof::BeforeAnswer | Eof::InHead => self.broken(slot, ErrorKind::CloseBeforeAnswer, 0),
-            Eof::Complete if errno.is_none() => {
-                self.core.note_failure(reason::TRUNCATED);
+            End::BeforeHead { untouched: true } if self.may_send_again(slot) => {
+                self.send_again(slot)
+            }
+            End::BeforeHead { .. } => self.broken(slot, ErrorKind::CloseBeforeAnswer, 0),
+            End::Complete if errno.is_none() => {
+                self.transport.note_failure(reason::TRUNCATED);
                 self.broken(slot, ErrorKind::CloseInBody, 0);
             }
-            Eof::InBody | Eof::Complete => self.broken(slot, ErrorKind::CloseInBody, 0),
+            End::InBody | End::Complete => self.broken(slot, ErrorKind::CloseInBody, 0),
         }
     }
 
@@ -96,10 +94,16 @@ impl<I: Io> Worker<'_, I> {
     #[cold]
     pub(super) fn broken(&mut self, slot: u32, kind: ErrorKind, settled: u32) {
         let failed = self.core.fail_all(slot, kind);
+        let has_served = self.core.connections[slot as usize].served > 0;
         self.drop_connection(slot);
         let now = self.core.now;
-        if settled + failed > 0 {
+        if settled + failed == 0 {
+            return;
+        }
+        if has_served || kind == ErrorKind::Timeout {
             self.after_requests(slot, now);
+        } else {
+            self.after_failure(slot);
         }
     }
 
@@ -113,15 +117,18 @@ impl<I: Io> Worker<'_, I> {
     }
 
     pub(super) fn drop_connection(&mut self, slot: u32) {
-        self.say_goodbye(slot);
-        self.io.close(slot);
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
+        if S::Transport::SECURES {
+            self.transport.leave(&mut self.io, &mut connection.transport, slot);
+            core.recorder.bytes_out(self.transport.take_sent());
+        }
+        self.io.close(slot);
         connection.link = Link::Down;
         connection.server_closes = false;
-        connection.unsent = Slice::default();
-        connection.decoder.reset();
-        connection.judge = crate::check::BodyJudge::new();
+        connection.out = Default::default();
+        connection.protocol = Default::default();
+        connection.judge = crate::check::Judge::new();
         core.recorder.live -= 1;
     }
 
@@ -134,19 +141,25 @@ impl<I: Io> Worker<'_, I> {
             && self
                 .core
                 .under_way(slot)
-                .all(|request| self.core.wire.template(request.template).idempotent)
+                .all(|request| self.core.wire.template(request.template).may_repeat)
             && self.io.is_undelivered(slot) == Some(true)
     }
 
     fn send_again(&mut self, slot: u32) {
         let core = &mut self.core;
-        let first = core.in_flight[slot as usize * core.pipeline as usize
-            + core.connections[slot as usize].head as usize];
         let connection = &mut core.connections[slot as usize];
-        let count = std::mem::take(&mut connection.in_flight);
-        connection.pending = count;
+        let ring = (connection.head, connection.in_flight);
+        let requests = core.flights.take_all(slot, ring);
+        let Some(first) = requests.first() else { return };
+        connection.in_flight = 0;
+        connection.pending = requests.len() as u32;
         connection.pending_since = first.intended_at;
-        core.recorder.tally(first.stretch as usize).requests.sent -= u64::from(count);
+        connection.template = first.template;
+        let count = u64::from(connection.pending);
+        core.recorder.tally(first.stretch as usize).requests.sent -= count;
+        // The window in which they were sent may be over.
+        let window = core.recorder.window();
+        window.sent = window.sent.saturating_sub(count);
         let served = u64::from(connection.served);
         core.recorder.now_tally().closed_by_server(served);
         self.drop_connection(slot);
@@ -166,16 +179,13 @@ impl<I: Io> Worker<'_, I> {
         for slot in 0..self.core.connections.len() as u32 {
             let connection = &self.core.connections[slot as usize];
             let deadline = match connection.link {
-                Link::Connecting => connection.mark + timeouts.connect_ns,
-                Link::Securing => {
-                    connection.tls.as_ref().map_or(connection.mark, |session| session.connect_began)
-                        + timeouts.connect_ns
-                }
-                Link::Up if connection.in_flight > 0 => {
-                    self.core.under_way(slot).next().map_or(UNKNOWN, |request| {
-                        request.sent_at.saturating_add(timeouts.request_ns)
-                    })
-                }
+                Link::Connecting | Link::Securing => connection.mark + timeouts.connect_ns,
+                Link::Up if connection.in_flight > 0 => self
+                    .core
+                    .under_way(slot)
+                    .map(|request| request.sent_at)
+                    .min()
+                    .map_or(UNKNOWN, |sent_at| sent_at.saturating_add(timeouts.request_ns)),
                 _ => continue,
             };
             if deadline > now {
@@ -195,20 +205,20 @@ impl<I: Io> Worker<'_, I> {
     }
 }
 
-impl Core<'_> {
+impl<S: Stack> Core<'_, S> {
     /// The requests of `slot` that were sent and not answered, oldest first.
     pub(super) fn under_way(&self, slot: u32) -> impl Iterator<Item = &InFlight> {
         let connection = &self.connections[slot as usize];
-        let base = slot as usize * self.pipeline as usize;
-        (0..connection.in_flight)
-            .map(move |i| &self.in_flight[base + ((connection.head + i) % self.pipeline) as usize])
+        self.flights.under_way(slot, (connection.head, connection.in_flight))
     }
 
     /// All requests under way on a connection fail: the oldest for this reason, those behind it
     /// because their answers never came.
     fn fail_all(&mut self, slot: u32, kind: ErrorKind) -> u32 {
-        let requests: Vec<InFlight> = self.under_way(slot).copied().collect();
-        self.connections[slot as usize].in_flight = 0;
+        let connection = &mut self.connections[slot as usize];
+        let ring = (connection.head, connection.in_flight);
+        let requests = self.flights.take_all(slot, ring);
+        connection.in_flight = 0;
         for (place, request) in requests.iter().enumerate() {
             let behind = if kind == ErrorKind::Timeout {
                 ErrorKind::Timeout

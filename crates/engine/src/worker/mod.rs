@@ -2,18 +2,18 @@
 //! others on the hot path.
 //!
 //! - this file: the loop; [`users`]: when a request is due; [`sending`]: opening and writing;
-//!   [`answers`]: reading and judging; [`polling`]: staying awake for an answer; [`losses`]:
-//!   everything that can go wrong; [`securing`]: TLS, between the event loop and the two;
-//!   [`connection`]: the state.
+//!   [`answers`]: reading and judging; [`losses`]: everything that can go wrong; [`securing`]:
+//!   handshakes of the transport; [`connection`], [`flights`]: the state.
 mod answers;
 mod connection;
+mod flights;
 mod losses;
-mod polling;
 mod securing;
 mod sending;
 mod users;
 
 use std::collections::VecDeque;
+use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -22,19 +22,20 @@ use pippin_model::tls::TlsUse;
 
 use crate::clock;
 use crate::error::EngineError;
-use crate::http1::HeadCache;
 use crate::io::socket::Endpoints;
 use crate::io::{Event, Io};
+use crate::protocol::Protocol;
 use crate::recorder::{Crossing, Message, Recorder};
 use crate::run::message;
 use crate::tally::Tally;
 use crate::timeline::{Progress, Timeline, UNKNOWN};
 use crate::timer::Wheel;
 use crate::tls::Client;
+use crate::transport::Transport;
+use crate::users::{Lane, Users};
 use crate::wire::Wire;
-use connection::{Connection, InFlight};
-use securing::Security;
-use users::Users;
+use connection::{Connection, ConnectionOf};
+use flights::Flights;
 
 /// The longest sleep: how late a thread can notice that the load was stopped.
 const MAX_WAIT_NS: u64 = 10_000_000;
@@ -59,12 +60,22 @@ pub(crate) struct Assignment {
     pub shared: Arc<Shared>,
     /// Which of the threads this is.
     pub thread: u32,
-    /// Connections (or devices) of this thread, and the number of the first of them in the whole
-    /// load.
-    pub slots: u32,
-    pub first_slot: u32,
-    /// Requests that this thread schedules at the most.
-    pub quota: u64,
+}
+
+/// What a worker is built of, chosen at compile time.
+pub(crate) trait Stack {
+    type Io: Io;
+    type Transport: Transport;
+    type Protocol: Protocol;
+}
+
+/// A protocol over a transport on an event loop.
+pub(crate) struct Over<I, T, P>(PhantomData<(I, T, P)>);
+
+impl<I: Io, T: Transport, P: Protocol> Stack for Over<I, T, P> {
+    type Io = I;
+    type Transport = T;
+    type Protocol = P;
 }
 
 /// What a worker has measured.
@@ -88,40 +99,28 @@ pub(crate) struct Mark {
     pub clock_steps: u64,
 }
 
-pub(crate) struct Worker<'a, I> {
-    io: I,
-    core: Core<'a>,
+pub(crate) struct Worker<'a, S: Stack> {
+    io: S::Io,
+    transport: S::Transport,
+    core: Core<'a, S>,
 }
 
-/// Everything but the event loop, so that both can be borrowed at the same time.
-struct Core<'a> {
+/// Everything but event loop and transport, so that they can be borrowed at the same time.
+struct Core<'a, S: Stack> {
     spec: &'a LoadSpec,
-    wire: Arc<Wire>,
     thread: u32,
-    /// `None` in a load without TLS.
-    security: Option<Security>,
     timeline: &'a Timeline,
     progress: &'a Progress,
+    wire: Arc<Wire>,
+    protocol: S::Protocol,
     recorder: Recorder,
     users: Users,
-    connections: Vec<Connection>,
-    /// `pipeline` entries for each connection.
-    in_flight: Vec<InFlight>,
-    pipeline: u32,
-    /// The template that is sent next.
-    template: u32,
-    cache: HeadCache,
+    connections: Vec<ConnectionOf<S>>,
+    flights: Flights,
+    opening: Connecting,
     timers: Wheel,
-    /// Slots whose user is still to begin, and since when (now, if that is not said); and how many
-    /// connections are being opened.
-    to_open: VecDeque<(u32, Option<u64>)>,
-    connecting: u32,
-    /// The schedule has not started yet.
-    is_setting_up: bool,
-    opening_at_once: u32,
-    /// The number of the next connection that is opened, which decides its addresses; threads begin
-    /// at different numbers.
-    nth: u64,
+    /// Open loop: connections that wait for an arrival, in turn.
+    free: VecDeque<u32>,
     /// Slots whose last send (of so many requests) is queued in the event loop and not stamped yet.
     queued: Vec<(u32, u32)>,
     /// Requests due or sent, and not settled.
@@ -134,54 +133,81 @@ struct Core<'a> {
     /// When the kernel received what is being read; and whether it said so, or `now` stands in.
     arrived: u64,
     is_stamped: bool,
+    cost: Cost,
+}
+
+/// Connections that are being opened.
+struct Connecting {
+    /// Slots whose user is still to begin, and since when (now, if that is not said).
+    waiting: VecDeque<(u32, Option<u64>)>,
+    /// How many are being opened, and how many may be.
+    connecting: u32,
+    at_once: u32,
+    /// The schedule has not started yet.
+    is_setting_up: bool,
+    /// The number of the next connection that is opened, which decides its addresses; threads begin
+    /// at different numbers.
+    nth: u64,
+}
+
+impl Connecting {
+    const fn has_room(&self) -> bool {
+        self.connecting < self.at_once
+    }
+}
+
+/// What the thread costs.
+#[derive(Default)]
+struct Cost {
     /// Time spent polling for a deadline.
     spin_ns: u64,
     marks: Vec<Mark>,
 }
 
-impl<'a, I: Io> Worker<'a, I> {
+impl<'a, S: Stack> Worker<'a, S> {
     pub fn new(assignment: &'a Assignment, recorder: Recorder) -> std::io::Result<Self> {
-        let Assignment { shared, thread, slots, first_slot, quota } = assignment;
-        let (thread, slots, first_slot, quota) = (*thread, *slots, *first_slot, *quota);
+        let Assignment { shared, thread } = assignment;
         let Shared { spec, wire, timeline, .. } = shared.as_ref();
-        let io = I::new(slots, wire, &shared.endpoints)?;
-        let pipeline = spec.connections.pipeline;
+        let lane = Lane::new(spec, *thread);
+        let slots = lane.users(spec);
+        let first = lane.before(u64::from(crate::users::all_users(spec)));
         let now = clock::now_ns();
-        let core =
-            Core {
-                spec,
-                wire: Arc::clone(wire),
-                thread,
-                security: shared.tls.clone().zip(spec.tls.as_ref()).map(|(client, tls)| {
-                    Security::new(client, crate::tls::config::nothing_yet(tls))
-                }),
-                timeline,
-                progress: &shared.progress[thread as usize],
-                recorder,
-                users: Users::new(spec, thread),
-                connections: (0..slots).map(|_| Connection::new()).collect(),
-                in_flight: vec![InFlight::default(); slots as usize * pipeline as usize],
-                pipeline,
-                template: (u64::from(thread) * u64::from(wire.count()) / u64::from(spec.threads))
-                    as u32,
-                cache: HeadCache::default(),
-                timers: Wheel::new(slots, now),
-                to_open: VecDeque::new(),
+        let connections = (0..u64::from(slots))
+            .map(|slot| Connection::new(Users::first_template(spec, first + slot)));
+        let core = Core {
+            spec,
+            thread: *thread,
+            timeline,
+            progress: &shared.progress[*thread as usize],
+            wire: Arc::clone(wire),
+            protocol: S::Protocol::new(spec, wire),
+            recorder,
+            users: Users::new(spec, lane),
+            connections: connections.collect(),
+            flights: Flights::new(slots, spec.connections.pipeline, S::Protocol::IN_ORDER),
+            opening: Connecting {
+                waiting: VecDeque::new(),
                 connecting: 0,
+                at_once: (OPENING_AT_ONCE / lane.of).max(1),
                 is_setting_up: false,
-                opening_at_once: (OPENING_AT_ONCE / spec.threads).max(1),
-                nth: u64::from(first_slot),
-                queued: Vec::new(),
-                open_requests: 0,
-                quota,
-                next_timeout_scan: UNKNOWN,
-                now,
-                arrived: now,
-                is_stamped: false,
-                spin_ns: 0,
-                marks: Vec::new(),
-            };
-        Ok(Self { io, core })
+                nth: first,
+            },
+            timers: Wheel::new(slots, now),
+            free: VecDeque::new(),
+            queued: Vec::new(),
+            open_requests: 0,
+            quota: lane.quota(spec),
+            next_timeout_scan: UNKNOWN,
+            now,
+            arrived: now,
+            is_stamped: false,
+            cost: Cost::default(),
+        };
+        Ok(Self {
+            io: S::Io::new(slots, wire, &shared.endpoints)?,
+            transport: S::Transport::new(shared),
+            core,
+        })
     }
 
     /// The whole life of the thread after its birth. What was measured survives a death.
@@ -234,7 +260,7 @@ impl<'a, I: Io> Worker<'a, I> {
             self.core.users.came(self.core.now);
         }
         if is_spin && !found {
-            self.core.spin_ns += clock::now_ns() - self.core.now;
+            self.core.cost.spin_ns += clock::now_ns() - self.core.now;
         }
         self.core.progress.set(self.core.recorder.completed);
         Ok(())
@@ -325,18 +351,18 @@ impl<'a, I: Io> Worker<'a, I> {
     fn mark(&mut self) {
         let mark = Mark {
             cpu_ns: clock::thread_cpu_ns(),
-            spin_ns: self.core.spin_ns,
+            spin_ns: self.core.cost.spin_ns,
             syscalls: self.io.syscalls(),
             clock_steps: self.io.clock_steps(),
         };
-        self.core.marks.push(mark);
+        self.core.cost.marks.push(mark);
     }
 
     /// Ends: what is not settled is censored, what was not sent is unsent.
     fn into_outcome(mut self) -> Outcome {
         self.core.settle_the_rest();
-        let marks = std::mem::take(&mut self.core.marks);
-        let tls = self.core.security.take().map(|security| security.seen);
+        let marks = std::mem::take(&mut self.core.cost.marks);
+        let tls = self.transport.into_seen();
         let thread = self.core.thread;
         Outcome {
             thread,
@@ -352,7 +378,7 @@ impl<'a, I: Io> Worker<'a, I> {
 /// the decoding of all answers.
 const SUBMIT_AT: usize = 16;
 
-impl Core<'_> {
+impl<S: Stack> Core<'_, S> {
     fn is_done(&self) -> bool {
         let ends_by_count = self.spec.stop.requests.is_some();
         ends_by_count && self.open_requests == 0 && (self.quota == 0 || self.users.are_exhausted())

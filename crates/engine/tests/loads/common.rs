@@ -23,6 +23,7 @@ pub fn counted(address: std::net::SocketAddr, connections: u32, requests: u64) -
         io: crate::IO,
         spin_ns: None,
         seed: 7,
+        slice: Part::WHOLE,
     }
 }
 

@@ -8,6 +8,7 @@ use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::*;
 
 use crate::common::{conserved, counted, timed};
+use crate::patience::in_time;
 use crate::server::{HELLO, hello, serve};
 
 crate::patience::patient_tests!(
@@ -36,7 +37,7 @@ fn a_constant_rate_is_kept_to_the_request() {
         assert_eq!(result.measured.requests.scheduled, 500);
         let requests = result.measured.requests;
         // What falls due while a crowded machine holds the last threads back stays unsent.
-        assert!(requests.unsent <= 100, "{requests:?}");
+        in_time(requests.unsent <= 100, || format!("{requests:?}"));
         assert!((requests.completed..=requests.sent).contains(&(account.requests() - before)));
         assert_eq!(result.measured.connections.opened, 8);
         assert_eq!(result.measured.duration_ns, 1_000_000_000);
@@ -64,7 +65,8 @@ fn a_count_ends_an_open_load_when_all_are_answered() {
     spec.threads = 2;
     let result = conserved(&spec);
     assert_eq!((result.measured.requests.good, account.requests()), (101, 101));
-    assert!((100_000_000..1_000_000_000).contains(&result.measured.duration_ns));
+    assert!(result.measured.duration_ns >= 100_000_000, "{}", result.measured.duration_ns);
+    in_time(result.measured.duration_ns < 1_000_000_000, || "the load took a second".into());
 }
 
 fn a_stall_is_seen_by_every_request_that_was_due_in_it() {
@@ -81,22 +83,25 @@ fn a_stall_is_seen_by_every_request_that_was_due_in_it() {
     });
     let measured = conserved(&at_rate(address, 1, 200.0, 2000)).measured;
     assert_eq!(measured.requests.scheduled, 400);
-    assert!(measured.requests.completed >= 395);
+    in_time(measured.requests.completed >= 395, || format!("{:?}", measured.requests));
     let ms = |q| measured.spans.response_time.quantile_ns(q).unwrap() as f64 / 1e6;
     // Half of all requests are due in the stall and wait 1000, 995, ... 5 ms: the q-quantile is
     // 1000 (2 q - 1) ms.
     for (q, truth) in [(0.75, 500.0), (0.9, 800.0), (0.99, 980.0)] {
         // Sending what has piled up takes time too, more of it on a busy machine.
-        assert!((0.95 * truth..1.3 * truth).contains(&ms(q)), "p{q}: {} for {truth}", ms(q));
+        in_time((0.95 * truth..1.3 * truth).contains(&ms(q)), || {
+            format!("p{q}: {} for {truth}", ms(q))
+        });
     }
     // The service time alone would hide it: one request saw the stall.
-    assert!(measured.spans.service_time.quantile_ns(0.98).unwrap() < 100_000_000);
+    let service_ns = measured.spans.service_time.quantile_ns(0.98).unwrap();
+    in_time(service_ns < 100_000_000, || format!("service time p98 is {service_ns} ns"));
     let lag = |q| measured.spans.send_lag.quantile_ns(q).unwrap() as f64 / 1e6;
-    assert!((760.0..1040.0).contains(&lag(0.9)), "{}", lag(0.9));
-    assert!(
-        measured.spans.own_lag.quantile_ns(0.9).unwrap() < 50_000_000,
-        "waiting for a connection is not the generator's fault"
-    );
+    in_time((760.0..1040.0).contains(&lag(0.9)), || format!("{}", lag(0.9)));
+    let own_ns = measured.spans.own_lag.quantile_ns(0.9).unwrap();
+    in_time(own_ns < 50_000_000, || {
+        format!("own lag p90 is {own_ns} ns: waiting for a connection is not the generator's fault")
+    });
 }
 
 fn what_cannot_be_sent_is_unsent_and_counted() {
@@ -108,10 +113,8 @@ fn what_cannot_be_sent_is_unsent_and_counted() {
     let measured = conserved(&at_rate(address, 2, 200.0, 1000)).measured;
     let requests = measured.requests;
     assert_eq!(requests.scheduled, 200);
-    assert!(
-        (10..=22).contains(&requests.sent) && requests.unsent == 200 - requests.sent,
-        "{requests:?}"
-    );
+    assert!(requests.sent <= 22 && requests.unsent == 200 - requests.sent, "{requests:?}");
+    in_time(requests.sent >= 10, || format!("{requests:?}"));
     assert_eq!(requests.censored, 2);
 }
 
@@ -130,8 +133,8 @@ fn a_ramp_and_its_warm_up_are_told_apart() {
     assert!(result.measured.requests.scheduled.abs_diff(200) <= 1);
     // A quarter of the square: 100 arrivals in the ramp, the last of which may be answered after
     // it.
-    assert!((90..=101).contains(&result.warm_up.completed), "{:?}", result.warm_up);
-    assert!((290..=301).contains(&account.requests()), "{}", account.requests());
+    in_time((90..=101).contains(&result.warm_up.completed), || format!("{:?}", result.warm_up));
+    in_time((290..=301).contains(&account.requests()), || format!("{}", account.requests()));
     assert_eq!(result.measured.connections.opened, 8);
 }
 
@@ -153,9 +156,10 @@ fn closed_connections_are_replaced_when_they_are_needed() {
         nth < 2
     });
     let measured = conserved(&at_rate(address, 4, 200.0, 500)).measured;
-    assert!(measured.requests.good >= 90, "{:?}", measured.requests);
+    in_time(measured.requests.good >= 90, || format!("{:?}", measured.requests));
     assert_eq!(measured.errors.len(), 0, "{:?}", measured.errors);
     assert_eq!(measured.connections.requests_before_close, Some((3, 3)));
     assert_eq!(account.connections(), 4 + measured.connections.reconnects);
-    assert!((26..=33).contains(&measured.connections.reconnects));
+    let reconnects = measured.connections.reconnects;
+    in_time((26..=33).contains(&reconnects), || format!("{reconnects} reconnects"));
 }

@@ -4,7 +4,7 @@ use pippin_model::load_spec::{Connections, IoChoice, LoadSpec, RequestTemplate, 
 use pippin_model::units::Spread;
 use pippin_reference::scripted::{Answer, OnConnect, Script, spawn};
 
-use crate::support::{assert_within, closed, closed_for, errors, get, ms, on_each_loop, run};
+use crate::support::{assert_counted, closed, closed_for, errors, get, ms, on_each_loop, run};
 
 on_each_loop!(
     an_announced_limit,
@@ -30,10 +30,10 @@ fn an_announced_limit(io: IoChoice) {
     assert_eq!((result.measured.requests.good, account.requests), (100, 100));
     assert_eq!(errors(&result), []);
     let connections = result.measured.connections;
-    assert_within("closes", connections.closed_by_server as f64, 18.0, 20.0);
+    assert_counted("closes", connections.closed_by_server as f64, 18.0, 20.0);
     assert_eq!(connections.requests_before_close, Some((5, 5)));
     assert_eq!(connections.opened, connections.reconnects + 2);
-    assert_within("connections opened", connections.opened as f64, 20.0, 22.0);
+    assert_counted("connections opened", connections.opened as f64, 20.0, 22.0);
 }
 
 /// Closed after 5 answers without a word. Who thinks for 10 ms sees the close before the next

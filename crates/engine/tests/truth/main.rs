@@ -3,7 +3,8 @@
 //!
 //! Each test runs on each event loop. Loads run one after the other, so that one does not disturb
 //! the times of another; bounds on times are wide enough for a busy machine and narrow enough that
-//! a wrong definition breaks them; on a machine that is too busy to tell, a test is tried again.
+//! a wrong definition breaks them. On a machine that is too busy to tell, a test that missed such a
+//! bound is tried again (`patience`); every other assertion fails at once.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod patience;
@@ -23,3 +24,17 @@ mod securing;
 mod stalling;
 mod waiting;
 mod warming_up;
+
+/// Only what `in_time` demands may be tried again.
+#[test]
+fn a_wrong_count_fails_at_once_however_busy_the_machine_is() {
+    let attempts = std::cell::Cell::new(0);
+    let test = std::panic::AssertUnwindSafe(|| {
+        patience::patiently(|| {
+            attempts.set(attempts.get() + 1);
+            assert_eq!(attempts.get(), 2, "wrong the first time only, as a race is");
+        });
+    });
+    assert!(std::panic::catch_unwind(test).is_err());
+    assert_eq!(attempts.get(), 1);
+}

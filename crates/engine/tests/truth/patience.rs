@@ -1,9 +1,11 @@
 //! Telling a wrong engine from a busy machine.
 //!
-//! A test that fails while the machine kept sleeping threads from waking is tried again, a few
-//! times, if possible when the machine is calm again; a wrong definition fails every time. On a
-//! machine that has time, the first failure counts.
+//! Only a bound in time, told by [`in_time`], may be tried again: a few times, if the machine kept
+//! sleeping threads from waking meanwhile, and if possible when it is calm again. On a machine that
+//! has time the first miss counts. Every other assertion fails at once, so that no race is hidden.
+//! What was tried again is written to the file that `PIPPIN_TRIED_AGAIN` names.
 #![allow(clippy::print_stderr)] // for whoever reads a test's output
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::OnceLock;
@@ -46,7 +48,35 @@ macro_rules! patient_tests {
 #[allow(unused_imports)]
 pub(crate) use patient_tests;
 
-/// Runs a test, one at a time, and again if the machine was too busy for it.
+/// A bound in time that was missed.
+struct Late(String);
+
+/// Demands what a machine without a moment to spare may break and a right program never breaks:
+/// that something did not take too long, or that enough was done in its time.
+#[allow(dead_code)] // not every test binary has such a bound
+#[track_caller]
+pub fn in_time(holds: bool, what: impl FnOnce() -> String) {
+    if !holds {
+        let late = format!("{}: {}", std::panic::Location::caller(), what());
+        eprintln!("not in time: {late}");
+        resume_unwind(Box::new(Late(late)));
+    }
+}
+
+/// Notes that a test is tried again, for the list at the end of all tests.
+fn tried_again(attempt: u32, why: &str) {
+    let thread = std::thread::current();
+    let line = format!("{}, attempt {attempt}: {why}\n", thread.name().unwrap_or("a test"));
+    eprint!("again: {line}");
+    if let Some(path) = std::env::var_os("PIPPIN_TRIED_AGAIN") {
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+        // One write of a short line: tests of several processes do not mix.
+        let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
+        assert!(written.is_ok(), "PIPPIN_TRIED_AGAIN: {written:?}");
+    }
+}
+
+/// Runs a test, one at a time, and again if it missed a bound in time on a busy machine.
 pub fn patiently(test: impl Fn()) {
     // Whoever holds it runs alone.
     static WAITED: Mutex<Duration> = Mutex::new(Duration::ZERO);
@@ -54,15 +84,19 @@ pub fn patiently(test: impl Fn()) {
     for attempt in 1..=ATTEMPTS {
         let before = naps();
         let Err(failure) = catch_unwind(AssertUnwindSafe(&test)) else { return };
-        let late = naps().late_since(before);
-        if late <= BUSY || attempt == ATTEMPTS {
-            eprintln!("attempt {attempt} of {ATTEMPTS}: {:.1} % of naps ended late", late * 100.0);
-            resume_unwind(failure);
-        }
-        eprintln!(
-            "attempt {attempt}: {:.1} % of naps ended late, the machine is too busy to tell: again",
-            late * 100.0
-        );
+        let share = naps().late_since(before);
+        let why = match failure.downcast::<Late>() {
+            Ok(late) if share > BUSY && attempt < ATTEMPTS => late.0,
+            Ok(late) => {
+                let naps = share * 100.0;
+                panic!(
+                    "attempt {attempt} of {ATTEMPTS}, {naps:.1} % of naps ended late: {}",
+                    late.0
+                )
+            }
+            Err(failure) => resume_unwind(failure),
+        };
+        tried_again(attempt, &format!("{:.1} % of naps ended late, {why}", share * 100.0));
         let left = WAIT_OF_ALL.saturating_sub(*waited);
         *waited += wait_for_calm(left.min(WAIT_OF_ONE));
     }

@@ -3,7 +3,7 @@ use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{BodyCheck, Connections, IoChoice, LoadSpec, RequestTemplate};
 use pippin_reference::scripted::{Answer, Script, spawn};
 
-use crate::support::{assert_within, closed, errors, get, ms, on_each_loop, quantile_ms, run};
+use crate::support::{assert_takes, closed, errors, get, ms, on_each_loop, quantile_ms, run};
 
 on_each_loop!(
     answers_come_in_order,
@@ -97,7 +97,7 @@ fn each_waits_for_those_before_it(io: IoChoice) {
     assert_eq!(result.measured.requests.good, 4);
     for (place, q) in [0.2, 0.45, 0.7, 0.95].into_iter().enumerate() {
         let right = 30.0 * (place + 1) as f64;
-        assert_within(
+        assert_takes(
             &format!("service time {place}"),
             quantile_ms(service, q),
             right * 0.998,

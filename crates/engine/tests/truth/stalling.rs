@@ -4,6 +4,7 @@ use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{IoChoice, LoadSpec};
 use pippin_reference::scripted::{Account, Answer, Script, spawn};
 
+use crate::patience::in_time;
 use crate::support::{assert_within, closed_for, ms, on_each_loop, open, quantile_ms, run};
 
 on_each_loop!(
@@ -66,7 +67,7 @@ fn assert_shows_the_ramp(result: &LoadResult, account: &Account) {
     }
     let seen = quantile_ms(&result.measured.spans.response_time, 0.5);
     assert_within("the median response time", seen, 0.0, 50.0);
-    assert!(account.requests >= 1_195, "{}", account.requests);
+    in_time(account.requests >= 1_195, || format!("{} requests", account.requests));
 }
 
 /// With 4 connections only 4 requests are under way in the stall: the service time of the other 396
@@ -106,7 +107,7 @@ fn a_closed_loop_hides_it(io: IoChoice) {
     let spec: LoadSpec = closed_for(server.address(), io, 4, 2_000);
     let result = run(&spec);
     let spans = &result.measured.spans;
-    assert!(result.measured.requests.completed > 800, "{:?}", result.measured.requests);
+    in_time(result.measured.requests.completed > 800, || format!("{:?}", result.measured.requests));
     let slow = 1.0 - spans.response_time.fraction_at_or_below(900_000_000).unwrap();
     assert_within(
         "requests of more than 900 ms",

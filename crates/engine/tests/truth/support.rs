@@ -1,4 +1,5 @@
 //! Loads for the tests, and what must hold in every one of them.
+use crate::patience::in_time;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -7,8 +8,8 @@ use pippin_engine::Control;
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::{ErrorKind, LoadResult, Measured};
 use pippin_model::load_spec::{
-    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, RequestTemplate, Schedule,
-    Stage, StopRule, Timeouts, WarmUp,
+    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, RequestTemplate,
+    Schedule, Stage, StopRule, Timeouts, WarmUp,
 };
 
 /// Makes a test on each event loop of functions that take it.
@@ -57,6 +58,7 @@ pub fn closed(address: SocketAddr, io: IoChoice, connections: u32, requests: u64
         io,
         spin_ns: None,
         seed: 1,
+        slice: Part::WHOLE,
     }
 }
 
@@ -206,7 +208,25 @@ pub fn quantile_ms(histogram: &Histogram, q: f64) -> f64 {
     histogram.quantile_ns(q).unwrap() as f64 / 1e6
 }
 
-/// Asserts that a figure is within bounds, both included.
-pub fn assert_within(what: &str, value: f64, least: f64, most: f64) {
+/// Demands that a count is within bounds, both included, on every machine.
+#[track_caller]
+pub fn assert_counted(what: &str, value: f64, least: f64, most: f64) {
     assert!((least..=most).contains(&value), "{what}: {value} is not within {least} to {most}");
+}
+
+/// Demands that a time is within bounds, both included. No machine makes it shorter than the least;
+/// a busy one may make it longer than the most.
+#[track_caller]
+pub fn assert_takes(what: &str, value: f64, least: f64, most: f64) {
+    assert!(value >= least, "{what}: {value} is below {least}, which no machine can do");
+    in_time(value <= most, || format!("{what}: {value} is above {most}"));
+}
+
+/// Demands that a figure is within bounds, both included, which a busy machine may break on either
+/// side.
+#[track_caller]
+pub fn assert_within(what: &str, value: f64, least: f64, most: f64) {
+    in_time((least..=most).contains(&value), || {
+        format!("{what}: {value} is not within {least} to {most}")
+    });
 }

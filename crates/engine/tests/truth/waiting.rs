@@ -4,7 +4,7 @@ use pippin_model::load_spec::{IoChoice, LoadSpec, Timeouts};
 use pippin_reference::scripted::{Answer, Script, spawn};
 
 use crate::support::{
-    MS, assert_within, closed, closed_for, errors, ms, on_each_loop, quantile_ms, run,
+    MS, assert_takes, closed, closed_for, errors, ms, on_each_loop, quantile_ms, run,
 };
 
 on_each_loop!(
@@ -28,19 +28,19 @@ fn a_timeout_is_recorded_at_its_timeout(io: IoChoice) {
     assert_eq!((account.requests, account.connections), (6, 6));
     let spans = &result.measured.spans;
     assert_eq!((spans.service_time.count(), spans.headers.count()), (6, 0));
-    assert_within(
+    assert_takes(
         "the least service time in ms",
         quantile_ms(&spans.service_time, 0.0),
         199.5,
         260.0,
     );
-    assert_within(
+    assert_takes(
         "the greatest service time in ms",
         quantile_ms(&spans.service_time, 1.0),
         199.5,
         260.0,
     );
-    assert_within(
+    assert_takes(
         "the length of the load in ms",
         result.measured.duration_ns as f64 / 1e6,
         600.0,
@@ -61,7 +61,7 @@ fn only_the_slow_one_times_out(io: IoChoice) {
     assert_eq!((requests.good, requests.failed), (49, 1));
     assert_eq!(errors(&result), [(ErrorKind::Timeout, 1)]);
     assert_eq!(result.measured.connections.opened, 2);
-    assert_within(
+    assert_takes(
         "the greatest service time in ms",
         quantile_ms(&result.measured.spans.service_time, 1.0),
         99.5,
@@ -81,7 +81,7 @@ fn what_is_under_way_at_the_end_is_censored(io: IoChoice) {
         (4, 4, 4, 0)
     );
     assert_eq!((errors(&result), result.measured.spans.service_time.count()), (Vec::new(), 0));
-    assert_within(
+    assert_takes(
         "the length of the load in ms",
         result.measured.duration_ns as f64 / 1e6,
         300.0,

@@ -2,7 +2,7 @@
 use pippin_model::load_spec::{IoChoice, LoadSpec, WarmUp};
 use pippin_reference::scripted::{Answer, Script, spawn};
 
-use crate::support::{MS, assert_within, closed_for, ms, on_each_loop, quantile_ms, run};
+use crate::support::{MS, assert_takes, closed_for, ms, on_each_loop, quantile_ms, run};
 
 on_each_loop!(a_fixed_warm_up, slow_while_warming_up);
 
@@ -18,13 +18,8 @@ fn a_fixed_warm_up(io: IoChoice) {
     let requests = result.measured.requests;
     assert_eq!(account.requests, result.warm_up.completed + requests.completed + requests.censored);
     assert!(requests.censored <= 2, "{requests:?}");
-    assert_within("the warm-up in ms", result.warm_up.duration_ns as f64 / 1e6, 299.0, 330.0);
-    assert_within(
-        "the measured part in ms",
-        result.measured.duration_ns as f64 / 1e6,
-        400.0,
-        430.0,
-    );
+    assert_takes("the warm-up in ms", result.warm_up.duration_ns as f64 / 1e6, 299.0, 330.0);
+    assert_takes("the measured part in ms", result.measured.duration_ns as f64 / 1e6, 400.0, 430.0);
     assert_eq!(result.measured.duration_ns, result.measured_to_ns - result.measured_from_ns);
     assert!(result.windows.iter().any(|window| window.from_ns < 0), "the warm-up has windows too");
     assert_eq!(
@@ -44,7 +39,7 @@ fn slow_while_warming_up(io: IoChoice) {
         warm_up: WarmUp::Fixed { duration_ns: 400 * MS },
         ..closed_for(server.address(), io, 2, 300)
     });
-    assert_within(
+    assert_takes(
         "the greatest service time in ms",
         quantile_ms(&result.measured.spans.service_time, 1.0),
         0.0,

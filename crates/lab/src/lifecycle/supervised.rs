@@ -8,7 +8,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use super::log;
+use super::supervisor::{KILL_LIMIT, LINGER};
 use crate::error::LabError;
+
+/// A busy machine may take so much longer.
+const MARGIN: Duration = Duration::from_secs(10);
 
 /// What is to be started.
 #[derive(Debug, Clone)]
@@ -38,10 +42,14 @@ pub struct Supervised {
     ended: Option<Exit>,
     gone: Option<Gone>,
     log: PathBuf,
+    /// How long a stop may take before the supervisor itself is given up.
+    stop_limit: Duration,
+    stuck: Vec<String>,
 }
 
 #[derive(Debug)]
 enum Event {
+    Stuck(Vec<String>),
     Started,
     Ended(Exit),
     Failed(String),
@@ -73,6 +81,8 @@ pub struct Gone {
     pub forced: bool,
     /// Command lines of descendants that outlived the main process; they were killed.
     pub left_behind: Vec<String>,
+    /// What could not be killed and may still run, as pid and command line.
+    pub stuck: Vec<String>,
 }
 
 impl Supervised {
@@ -82,7 +92,11 @@ impl Supervised {
     /// # Errors
     /// If either cannot be started.
     pub fn start(launch: &Launch) -> Result<Self, LabError> {
-        let mut supervisor = Command::new(own_program()?);
+        Self::start_with(&own_program()?, launch)
+    }
+
+    fn start_with(program: &Path, launch: &Launch) -> Result<Self, LabError> {
+        let mut supervisor = Command::new(program);
         supervisor
             .arg("__supervise")
             .arg("--log")
@@ -115,8 +129,16 @@ impl Supervised {
                 }
             });
         }
-        let mut this =
-            Self { supervisor, lifeline, events, ended: None, gone: None, log: launch.log.clone() };
+        let mut this = Self {
+            supervisor,
+            lifeline,
+            events,
+            ended: None,
+            gone: None,
+            log: launch.log.clone(),
+            stop_limit: launch.grace + LINGER + KILL_LIMIT * 2 + MARGIN,
+            stuck: Vec::new(),
+        };
         match this.events.recv_timeout(Duration::from_secs(20)) {
             Ok(Event::Started) => Ok(this),
             Ok(Event::Failed(message)) => Err(LabError::User(message)),
@@ -171,14 +193,26 @@ impl Supervised {
     /// left behind.
     pub fn stop(&mut self) -> Gone {
         drop(self.lifeline.take());
+        let deadline = Instant::now() + self.stop_limit;
         while self.gone.is_none() {
-            match self.events.recv() {
+            match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(event) => self.take(event),
-                Err(_) => break,
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.stuck.push(format!(
+                        "{} the supervising process, which did not answer and was killed",
+                        self.supervisor.id()
+                    ));
+                    let _ = self.supervisor.kill();
+                    break;
+                }
             }
         }
         let _ = self.supervisor.wait();
-        self.gone.get_or_insert_default().clone()
+        let stuck = std::mem::take(&mut self.stuck);
+        let gone = self.gone.get_or_insert_default();
+        gone.stuck.extend(stuck);
+        gone.clone()
     }
 
     /// The last lines of its log.
@@ -197,6 +231,7 @@ impl Supervised {
         match event {
             Event::Ended(exit) => self.ended = Some(exit),
             Event::Gone(gone) => self.gone = Some(gone),
+            Event::Stuck(who) => self.stuck = who,
             Event::Started | Event::Failed(_) => {}
         }
     }
@@ -236,8 +271,10 @@ fn parse_event(line: &str) -> Option<Event> {
         "gone" => {
             let mut words = rest.split_ascii_whitespace();
             let forced = words.next() == Some("1");
-            Some(Event::Gone(Gone { forced, left_behind: words.map(percent_decode).collect() }))
+            let left_behind = words.map(percent_decode).collect();
+            Some(Event::Gone(Gone { forced, left_behind, stuck: Vec::new() }))
         }
+        "stuck" => Some(Event::Stuck(rest.split_ascii_whitespace().map(percent_decode).collect())),
         _ => None,
     }
 }
@@ -261,4 +298,37 @@ fn percent_decode(text: &str) -> String {
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_stop_ends_although_the_supervisor_does_not_answer() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("deaf");
+        std::fs::write(&program, "#!/bin/sh\necho started 1\nexec sleep 600 <&-\n").unwrap();
+        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        let launch = Launch {
+            command: vec!["true".into()],
+            env: BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]),
+            folder: folder.path().into(),
+            log: folder.path().join("log"),
+            cpus: CpuSet::default(),
+            stop: "SIGTERM".into(),
+            grace: Duration::ZERO,
+        };
+        let mut process = Supervised::start_with(&program, &launch).unwrap();
+        process.stop_limit = Duration::from_millis(100);
+        let gone = process.stop();
+        assert!(gone.stuck[0].contains("did not answer and was killed"), "{gone:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_killed_is_named() {
+        let event = parse_event("stuck 12%20a 13%20b%20c");
+        assert!(matches!(event, Some(Event::Stuck(who)) if who == ["12 a", "13 b c"]));
+    }
 }

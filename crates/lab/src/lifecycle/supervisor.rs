@@ -6,7 +6,7 @@
 //! It speaks on its standard output, a line an event: `started PID`, `exited CODE`, `killed
 //! SIGNAL`, `failed MESSAGE` (the command could not be executed), then `gone FORCED LEFT...`, where
 //! FORCED is 1 if the process had to be killed and LEFT are the command lines (percent-encoded) of
-//! descendants that outlived it.
+//! descendants that outlived it. `stuck WHO...` comes before it if descendants could not be killed.
 use pippin_model::cpus::CpuSet;
 use pippin_model::workload::percent_encode;
 use std::ffi::CString;
@@ -66,7 +66,9 @@ fn one_line(text: &str) -> String {
 
 /// Workers may need a moment after their master to end too; what is there after that was left
 /// behind.
-const LINGER: Duration = Duration::from_millis(2_500);
+pub(super) const LINGER: Duration = Duration::from_millis(2_500);
+/// How long what was killed may take to be gone.
+pub(super) const KILL_LIMIT: Duration = Duration::from_secs(10);
 /// The grace time where Pippin itself is gone: nobody waits for a clean stop any more.
 const ORPHANS_GRACE: Duration = Duration::from_secs(2);
 
@@ -136,7 +138,13 @@ impl<'a> Supervisor<'a> {
             .filter_map(command_line)
             .map(|line| percent_encode(&line))
             .collect();
-        kill_everything();
+        let stuck: Vec<String> = kill_everything(KILL_LIMIT)
+            .into_iter()
+            .filter_map(|pid| Some(percent_encode(&format!("{pid} {}", command_line(pid)?))))
+            .collect();
+        if !stuck.is_empty() {
+            say(&format!("stuck {}", stuck.join(" ")));
+        }
         say(&format!("gone {} {}", i32::from(forced), left.join(" ")));
     }
 
@@ -194,7 +202,9 @@ impl<'a> Supervisor<'a> {
         }
         // SAFETY: as above; the group is the main process's own session.
         unsafe { libc::kill(-self.main, libc::SIGKILL) };
-        while !self.reap() {
+        let killed = Instant::now();
+        // A process that waits for a device cannot be killed until it has what it waits for.
+        while !self.reap() && killed.elapsed() < KILL_LIMIT {
             std::thread::sleep(Duration::from_millis(2));
         }
         true
@@ -252,10 +262,14 @@ fn own_pid() -> i32 {
     std::process::id() as i32
 }
 
-/// Kills descendants until none is left; each round also catches what was forked during the one
-/// before.
-fn kill_everything() {
+/// Kills descendants until none is left, or for so long; each round also catches what was forked
+/// during the one before. Those that are left.
+fn kill_everything(limit: Duration) -> Vec<i32> {
+    let begin = Instant::now();
     loop {
+        if begin.elapsed() >= limit {
+            return descendants(own_pid());
+        }
         for pid in descendants(own_pid()) {
             // SAFETY: kill(2) on a process below us.
             unsafe { libc::kill(pid, libc::SIGKILL) };
@@ -263,7 +277,7 @@ fn kill_everything() {
         // SAFETY: waits for any child; no status wanted.
         let waited = unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) };
         match waited {
-            -1 => return,
+            -1 => return Vec::new(),
             0 => std::thread::sleep(Duration::from_millis(2)),
             _ => {}
         }

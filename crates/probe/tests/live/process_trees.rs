@@ -1,5 +1,6 @@
 //! CPU time of real process trees against the time that their processes are known to have burnt.
 use crate::forked::{Supervisor, burn, eventually, fork, sleep_for_good, wait};
+use crate::patience::in_time;
 use pippin_model::usage::{Role, RoleSample};
 use pippin_probe::{RoleRoot, Roots, TreeMemory, sample};
 use std::collections::BTreeMap;
@@ -51,10 +52,9 @@ impl Watch {
 }
 
 fn assert_about(measured_ms: u64, expected_ms: u64) {
-    assert!(
-        measured_ms.abs_diff(expected_ms) <= SLACK_MS,
-        "measured {measured_ms} ms, burnt {expected_ms} ms"
-    );
+    in_time(measured_ms.abs_diff(expected_ms) <= SLACK_MS, || {
+        format!("measured {measured_ms} ms, burnt {expected_ms} ms")
+    });
 }
 
 fn short_busy_children_count_exactly_once_while_their_parent_lives() {

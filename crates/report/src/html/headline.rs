@@ -52,7 +52,7 @@ fn line(view: &View, row: &Row, services: bool) -> Markup {
     let invalid = row.verdict == Some(Verdict::Invalid);
     let rate = row.goodput_per_s.map(|figure| figure.median);
     let interval = row.ranked.and_then(|figure| figure.interval);
-    let half = ranked::half_width(row);
+    let reach = ranked::reach(row);
     html! {
         tr .invalid[invalid] {
             (cell(row.rank.map(f64::from), &row.rank.map_or_else(|| words::UNKNOWN.into(), |rank| rank.to_string())))
@@ -62,8 +62,8 @@ fn line(view: &View, row: &Row, services: bool) -> Markup {
                 @else if let Some(framework) = &row.framework { span.sub { (framework) } }
             }
             (cell(row.ranked.map(|figure| figure.median), &ranked::median(view, row)))
-            td.number data-value=[half] {
-                @if let Some(interval) = interval { (ranked::text(view, Some(interval.low))) " – " (ranked::text(view, Some(interval.high))) @if let Some(half) = half { span.sub { "± " (words::within(half)) } } }
+            td.number data-value=[reach.map(|(below, above)| above.max(-below))] {
+                @if let Some(interval) = interval { (ranked::text(view, Some(interval.low))) " – " (ranked::text(view, Some(interval.high))) @if let Some(reach) = reach.map(words::reach) { span.sub { @if !reach.starts_with('-') { "± " } (reach) } } }
                 @else { (words::UNKNOWN) }
             }
             @if ranked::by_time(view) { (cell(rate, &words::count(rate))) (time(span.p50_ns)) } @else { (time(span.p50_ns)) (time(span.p99_ns)) }

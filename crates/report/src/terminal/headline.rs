@@ -125,7 +125,7 @@ fn use_titles(grid: Grid, view: &View) -> Grid {
 
 fn ranked_cells(page: &Page, view: &View, row: &Row) -> Vec<String> {
     let rank = row.rank.map_or_else(|| words::UNKNOWN.into(), |rank| rank.to_string());
-    let within = ranked::half_width(row).map_or_else(|| words::UNKNOWN.into(), words::within);
+    let within = ranked::reach(row).map_or_else(|| words::UNKNOWN.into(), words::reach);
     vec![rank, name(row), figure(page, row, &ranked::median(view, row)), figure(page, row, &within)]
 }
 

@@ -61,7 +61,8 @@ pub fn of(plan: &Plan, rows: &[Row]) -> Option<PrintedTable> {
         .as_ref()
         .and_then(|name| published.rows.iter().find(|row| row.printed == *name));
     let reference = printed_reference.and_then(|row| row.target.clone());
-    let own_reference = reference.as_ref().and_then(|target| own_figure(rows, target));
+    // The reference row's own figure: of a sweep, that of the same number of connections.
+    let own_reference = printed_reference.and_then(|row| own_figure_for(published, row, rows));
     let print_reference = printed_reference.and_then(|row| row.figures.get(*column)).copied();
     let made = published.rows.iter().map(|row| {
         let print = row.figures.get(*column).copied();
@@ -118,4 +119,29 @@ fn own_figure_for(published: &Published, row: &PublishedRow, rows: &[Row]) -> Op
         matches!(point.at, Step::Connections { .. }) && size(point.at) == *connections
     };
     points.iter().find(same)?.goodput_per_s
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::View;
+    use pippin_model::example::run;
+
+    #[test]
+    fn rows_of_a_sweep_are_held_against_the_reference_rows_own_number_of_connections() {
+        let mut record = run::sweep();
+        let csv = "connections,requests_per_s\n1,5000\n64,20000\n";
+        let mut published = Published::parse_csv(csv).unwrap();
+        published.reference = Some("connections 1".into());
+        for row in &mut published.rows {
+            row.target = Some("go/net-http".parse().unwrap());
+        }
+        record.header.plan.published = Some(published);
+        let table = View::of(&record).printed.unwrap();
+        let [one, many] = table.rows.as_slice() else { panic!("{table:?}") };
+        assert_eq!((one.print_ratio, one.own_ratio), (Some(1.0), Some(1.0)));
+        assert_eq!(many.print_ratio, Some(4.0));
+        assert_eq!(many.own_ratio, Some(many.own.unwrap() / one.own.unwrap()));
+        assert!(many.own_ratio.unwrap() > 5.0, "64 connections serve more than 1: {many:?}");
+    }
 }

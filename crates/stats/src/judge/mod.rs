@@ -77,7 +77,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["bimodal"], bimodal::judge),
     (&["delayed_ack"], bimodal::judge_delayed_ack),
     (&["server_closes"], server_closes::judge),
-    (&["answer_size", "answer_overhead"], answer_size::judge),
+    (&["answer_size"], answer_size::judge),
     (&["memory_grows"], memory_grows::judge),
     (&["logs_requests"], logs_requests::judge),
     (&["cores_unused"], cores_unused::judge),

@@ -5,8 +5,18 @@ use pippin_model::caveat::Verdict;
 use pippin_model::histogram::Summary;
 use std::fmt::Write as _;
 
+use crate::form::{Form, Write};
 use crate::view::View;
 use crate::view::row::Row;
+
+/// This form.
+pub const FORM: Form = Form {
+    name: "prometheus",
+    about: "Prometheus' text format",
+    media_type: "text/plain; version=0.0.4; charset=utf-8",
+    extension: "prom",
+    write: Write::View(|view| Ok(of(view).into_bytes())),
+};
 
 /// The run as metrics.
 #[must_use]

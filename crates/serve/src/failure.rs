@@ -1,18 +1,11 @@
-//! What all pages share.
+//! What could not be answered, as a page.
 use axum::http::StatusCode;
-use axum::response::{Html, IntoResponse, Response};
-use maud::{Markup, html};
-use pippin_report::html::document_served;
+use axum::response::{IntoResponse, Response};
+use maud::html;
+use pippin_report::form::FormError;
 use pippin_store::StoreError;
 
-/// A page below the bar that leads to all others.
-pub fn page(title: &str, rules: &str, body: &Markup) -> Html<String> {
-    let whole = html! {
-        header.bar { a href="/" { "Pippin" } a href="/" { "Runs" } a href="/compare" { "Compare" } a href="/history" { "History" } button.theme type="button" hidden { "Theme: automatic" } }
-        (body)
-    };
-    Html(document_served(&format!("{title} · Pippin"), rules, &whole).into_string())
-}
+use crate::page::page;
 
 /// A failure as a page.
 #[derive(Debug)]
@@ -42,6 +35,15 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::UnknownRun(..) => Self::not_found(error.to_string()),
+            other => Self::internal(other),
+        }
+    }
+}
+
+impl From<FormError> for Failure {
+    fn from(error: FormError) -> Self {
+        match error {
+            FormError::UnknownChart(_) => Self::not_found(error.to_string()),
             other => Self::internal(other),
         }
     }

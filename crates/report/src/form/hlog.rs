@@ -9,6 +9,21 @@ use pippin_model::run::RunRecord;
 use pippin_model::trial::{Step, TrialRecord};
 use std::time::{Duration, SystemTime};
 
+use crate::form::{Form, FormError, Write};
+
+/// This form.
+pub const FORM: Form = Form {
+    name: "hlog",
+    about: "An HdrHistogram interval log",
+    media_type: "text/plain; charset=utf-8",
+    extension: "hlog",
+    write: Write::Record(|record| {
+        of(record)
+            .map(String::into_bytes)
+            .map_err(|error| FormError::Encoding { form: "hlog", reason: error.to_string() })
+    }),
+};
+
 /// A log that cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[error("the histogram `{tag}` cannot be written as an interval log: {reason}")]

@@ -1,6 +1,16 @@
 //! A chart as a file of its own, for a README or a blog.
 use crate::chart::{self, Chart, palette};
+use crate::form::{Form, Write};
 use crate::view::View;
+
+/// This form.
+pub const FORM: Form = Form {
+    name: "svg",
+    about: "One chart",
+    media_type: "image/svg+xml",
+    extension: "svg",
+    write: Write::Chart(|view, name, ground| Ok(of(view, name, ground)?.into_bytes())),
+};
 
 /// There is no such chart.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,49 +1,39 @@
-//! A chart as a picture, for a README or a blog that takes no SVG: drawn from the same SVG by
+//! A chart as a picture, for a README or a blog that does not take SVG: drawn from the same SVG by
 //! `resvg`, without a browser.
 //!
-//! Text is set in Noto Sans, which Pippin carries: the fonts of a machine would make the same chart
+//! The font is Noto Sans, which Pippin carries: with the fonts of the machine, the same chart would
 //! look different on each.
-mod outline;
-
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
 
-use crate::svg::{self, Ground, UnknownChart};
-use crate::view::View;
+use crate::form::{Form, FormError, Write, svg};
+
+/// This form.
+pub const FORM: Form = Form {
+    name: "png",
+    about: "One chart as a picture, at twice its size",
+    media_type: "image/png",
+    extension: "png",
+    write: Write::Chart(|view, name, ground| {
+        rendered(&svg::of(view, name, ground)?)
+            .map_err(|reason| FormError::Encoding { form: "png", reason })
+    }),
+};
 
 /// Pixels of the picture for one of the chart: screens of today have two.
 const SCALE: u32 = 2;
 
-/// Why there is no picture.
-#[derive(Debug, thiserror::Error)]
-pub enum PngError {
-    /// The run has no such chart.
-    #[error(transparent)]
-    Unknown(#[from] UnknownChart),
-    /// The chart was drawn, but not turned into a picture.
-    #[error("the chart cannot be drawn as a picture: {0}")]
-    Drawing(String),
-}
-
-/// The chart of this name as PNG, twice as many pixels as the SVG has units.
-///
-/// # Errors
-/// If the run has no such chart (the message names those it has), or it cannot be drawn.
-pub fn of(view: &View, name: &str, ground: Ground) -> Result<Vec<u8>, PngError> {
-    rendered(&svg::of(view, name, ground)?)
-}
-
 /// SVG as PNG.
-fn rendered(svg: &str) -> Result<Vec<u8>, PngError> {
-    let outlined = outline::outlined(svg)
-        .ok_or_else(|| PngError::Drawing("its text is not what a chart has".into()))?;
-    let tree = Tree::from_str(&outlined, &Options::default())
-        .map_err(|error| PngError::Drawing(error.to_string()))?;
+fn rendered(svg: &str) -> Result<Vec<u8>, String> {
+    let mut options = Options::default();
+    options.fontdb_mut().load_font_data(notosans::REGULAR_TTF.to_vec());
+    options.fontdb_mut().set_sans_serif_family("Noto Sans");
+    let tree = Tree::from_str(svg, &options).map_err(|error| error.to_string())?;
     let size = tree.size().to_int_size();
     let mut picture = Pixmap::new(size.width() * SCALE, size.height() * SCALE)
-        .ok_or_else(|| PngError::Drawing("it has no size".into()))?;
+        .ok_or("it has no size".to_string())?;
     resvg::render(&tree, Transform::from_scale(SCALE as f32, SCALE as f32), &mut picture.as_mut());
-    picture.encode_png().map_err(|error| PngError::Drawing(error.to_string()))
+    picture.encode_png().map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

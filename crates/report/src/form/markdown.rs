@@ -4,6 +4,7 @@ use pippin_model::caveat::{Severity, Verdict};
 use pippin_model::run::RunState;
 use std::fmt::Write as _;
 
+use crate::form::{Form, Write};
 use crate::ranked;
 use crate::terminal::{is_open, parameter, signed, span_of};
 use crate::view::View;
@@ -11,6 +12,15 @@ use crate::view::row::Row;
 use crate::view::run::host_line;
 use crate::view::sweep::{Sweep, size};
 use crate::words;
+
+/// This form.
+pub const FORM: Form = Form {
+    name: "markdown",
+    about: "A table for a pull request",
+    media_type: "text/markdown; charset=utf-8",
+    extension: "md",
+    write: Write::View(|view| Ok(of(view).into_bytes())),
+};
 
 /// The run as Markdown.
 #[must_use]

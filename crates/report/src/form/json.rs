@@ -1,5 +1,19 @@
 //! The view as JSON; `docs/schema/report.schema.json` describes it.
+use crate::form::{Form, FormError, Write};
 use crate::view::{SCHEMA, View};
+
+/// This form.
+pub const FORM: Form = Form {
+    name: "json",
+    about: "Everything that the report shows (docs/schema/report.schema.json)",
+    media_type: "application/json",
+    extension: "json",
+    write: Write::View(|view| {
+        of(view)
+            .map(String::into_bytes)
+            .map_err(|error| FormError::Encoding { form: "json", reason: error.to_string() })
+    }),
+};
 
 /// A text that is no report of this version.
 #[derive(Debug, thiserror::Error)]

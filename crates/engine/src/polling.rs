@@ -3,7 +3,7 @@
 //! where answers come soon, it pays to stay awake for them.
 
 /// Decides after each send whether to stay awake for its answer, by what the last ones did.
-pub(super) struct AnswerPolling {
+pub(crate) struct AnswerPolling {
     /// How long at the most; 0 never polls.
     at_most_ns: u64,
     until: u64,

@@ -3,9 +3,19 @@
 //! describes them.
 use pippin_model::histogram::Summary;
 
+use crate::form::{Form, Write};
 use crate::view::View;
 use crate::view::row::Row;
 use crate::view::sweep::{Point, size};
+
+/// This form.
+pub const FORM: Form = Form {
+    name: "csv",
+    about: "One row for each target and step",
+    media_type: "text/csv; charset=utf-8",
+    extension: "csv",
+    write: Write::View(|view| Ok(of(view).into_bytes())),
+};
 
 /// The columns; a test holds docs/formats.md against them.
 pub const COLUMNS: [&str; 41] = [

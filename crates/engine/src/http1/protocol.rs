@@ -1,0 +1,111 @@
+//! HTTP/1.1 as a worker uses it.
+use std::sync::Arc;
+
+use pippin_model::load_result::ErrorKind;
+use pippin_model::load_spec::LoadSpec;
+
+use super::{DecodeError, Decoder, Eof, HeadCache, HeadInfo, Rules, Sink};
+use crate::protocol::{Answers, End, Protocol, Step};
+use crate::wire::{Slice, Template, Wire};
+
+/// HTTP/1.1: answers come in order, and requests are the same bytes each time.
+pub(crate) struct Http1 {
+    wire: Arc<Wire>,
+    /// What holds for the answers to each template.
+    rules: Vec<Rules>,
+    cache: HeadCache,
+}
+
+impl Protocol for Http1 {
+    type Session = Decoder;
+    type Out = Slice;
+    const IN_ORDER: bool = true;
+
+    fn wire(spec: &LoadSpec) -> Wire {
+        let requests = spec.requests.iter().map(|request| {
+            let template = Template {
+                check: request.check.clone(),
+                may_repeat: is_idempotent(&request.bytes),
+            };
+            (request.bytes.as_slice(), template)
+        });
+        Wire::new(requests, spec.connections.pipeline)
+    }
+
+    fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self {
+        let rules = spec.requests.iter().map(|request| Rules {
+            head_only: request.head_only,
+            head_bytes: spec.limits.head_bytes,
+            body_bytes: spec.limits.body_bytes,
+        });
+        Self { wire: Arc::clone(wire), rules: rules.collect(), cache: HeadCache::default() }
+    }
+
+    #[inline]
+    fn render(&self, _: &mut Decoder, template: u32, _: u32, out: &mut Slice) {
+        let request = self.wire.slice(template);
+        // Requests that follow each other lie one behind the other.
+        if out.start == out.end {
+            *out = request;
+        } else {
+            out.end += request.end - request.start;
+        }
+    }
+
+    #[inline]
+    fn decode<A: Answers>(
+        &mut self,
+        decoder: &mut Decoder,
+        input: &[u8],
+        answers: &mut A,
+    ) -> Result<Step, ErrorKind> {
+        let tag = answers.oldest();
+        let Some(template) = answers.template(tag) else { return Err(ErrorKind::Malformed) };
+        let rules = &self.rules[template as usize];
+        let mut sink = Forward { answers, template };
+        match decoder.decode(input, rules, &mut self.cache, &mut sink) {
+            Ok(step) if step.complete => Ok(Step::Complete { tag, used: step.used }),
+            Ok(_) => Ok(Step::More),
+            Err(DecodeError::Malformed(_)) => Err(ErrorKind::Malformed),
+            Err(DecodeError::TooLarge(_)) => Err(ErrorKind::TooLarge),
+        }
+    }
+
+    fn end(decoder: &mut Decoder) -> End {
+        match decoder.eof() {
+            Eof::BeforeAnswer => End::BeforeHead { untouched: true },
+            Eof::InHead => End::BeforeHead { untouched: false },
+            Eof::InBody => End::InBody,
+            Eof::Complete => End::Complete,
+        }
+    }
+}
+
+/// Hands on what the decoder finds.
+struct Forward<'a, A> {
+    answers: &'a mut A,
+    template: u32,
+}
+
+impl<A: Answers> Sink for Forward<'_, A> {
+    fn interim(&mut self, _status: u16) {
+        self.answers.interim();
+    }
+
+    #[inline]
+    fn head(&mut self, info: &HeadInfo, _raw: &[u8]) {
+        self.answers.head(info.status, !info.keep_alive);
+    }
+
+    #[inline]
+    fn body(&mut self, piece: &[u8]) {
+        self.answers.body(self.template, piece);
+    }
+}
+
+/// Whether a request may be sent again if the server closed the connection before it arrived (RFC
+/// 9110 section 9.2.2).
+fn is_idempotent(bytes: &[u8]) -> bool {
+    let method = bytes.split(|byte| *byte == b' ').next().unwrap_or_default();
+    [b"GET".as_slice(), b"HEAD", b"PUT", b"DELETE", b"OPTIONS", b"TRACE"].contains(&method)
+}

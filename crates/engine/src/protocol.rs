@@ -1,0 +1,131 @@
+//! The seam between a worker and a protocol: how requests become bytes, and bytes become answers.
+//!
+//! A protocol knows nothing of times, and not what a right answer is. It is chosen at compile time,
+//! so that the seam costs nothing. [`crate::http1::Http1`] is the first one.
+use std::sync::Arc;
+
+use pippin_model::load_result::ErrorKind;
+use pippin_model::load_spec::LoadSpec;
+
+use crate::wire::{Slice, Wire};
+
+/// A protocol, as one worker uses it.
+pub(crate) trait Protocol: Sized {
+    /// What one connection remembers of the bytes that came so far.
+    type Session: Default;
+    /// Requests whose bytes the kernel has not taken yet.
+    type Out: Outgoing;
+    /// Whether answers come in the order of their requests. Only then the end of a connection can
+    /// be the end of an answer.
+    const IN_ORDER: bool;
+
+    /// Renders everything that does not vary: the requests of a load, with what is known of them.
+    fn wire(spec: &LoadSpec) -> Wire;
+
+    /// The protocol for one worker.
+    fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self;
+
+    /// Appends a request to what a connection is to send. `tag` tells requests under way on the
+    /// same connection apart; it is below the number that may be under way.
+    fn render(&self, session: &mut Self::Session, template: u32, tag: u32, out: &mut Self::Out);
+
+    /// Reads on in `input`, at most to the end of one answer. There is at least one request under
+    /// way.
+    ///
+    /// # Errors
+    /// The kind under which the request fails. The connection is then of no further use.
+    fn decode<A: Answers>(
+        &mut self,
+        session: &mut Self::Session,
+        input: &[u8],
+        answers: &mut A,
+    ) -> Result<Step, ErrorKind>;
+
+    /// What the end of the connection means for the answer under way.
+    fn end(session: &mut Self::Session) -> End;
+}
+
+/// How far [`Protocol::decode`] came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// All of the input is read, and no answer is complete.
+    More,
+    /// The answer to the request with this tag is complete; it took so many bytes of the input.
+    Complete { tag: u32, used: usize },
+}
+
+/// What the end of a connection means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The head of the answer was not complete.
+    BeforeHead {
+        /// Not a byte of it had come.
+        untouched: bool,
+    },
+    /// The answer had begun and was not complete.
+    InBody,
+    /// The answer ends with the connection: it is complete.
+    Complete,
+}
+
+/// What a worker learns of answers while they are read.
+pub(crate) trait Answers {
+    /// The tag of the request that was sent first, of those under way.
+    fn oldest(&self) -> u32;
+    /// The template of a request under way; `None` if no such request is.
+    fn template(&self, tag: u32) -> Option<u32>;
+    /// Something came that is no answer of its own.
+    fn interim(&mut self);
+    /// The head is complete. `is_last`: the server takes no further requests on this connection.
+    fn head(&mut self, status: u16, is_last: bool);
+    /// A piece of the body of the answer to this request.
+    fn body(&mut self, template: u32, piece: &[u8]);
+}
+
+/// The bytes of requests, waiting for the kernel.
+pub(crate) trait Outgoing: Default {
+    /// They lie in the wire, which outlives the connection: the event loop may send them later.
+    const IS_WIRE: bool;
+    fn is_empty(&self) -> bool;
+    fn bytes(&self) -> Bytes<'_>;
+    /// The kernel has taken so many of them.
+    fn took(&mut self, count: u32);
+}
+
+/// Where bytes lie.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Bytes<'a> {
+    Wire(Slice),
+    #[cfg_attr(not(test), expect(dead_code, reason = "HTTP/1.1 sends from the wire alone"))]
+    Own(&'a [u8]),
+}
+
+impl Bytes<'_> {
+    #[inline]
+    pub const fn len(self) -> u32 {
+        match self {
+            Self::Wire(slice) => slice.end - slice.start,
+            Self::Own(bytes) => bytes.len() as u32,
+        }
+    }
+}
+
+impl Outgoing for Slice {
+    const IS_WIRE: bool = true;
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+    #[inline]
+    fn bytes(&self) -> Bytes<'_> {
+        Bytes::Wire(*self)
+    }
+    #[inline]
+    fn took(&mut self, count: u32) {
+        self.start += count;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! All lanes of all slices together are the whole load: tested on the iterators that the workers
+//! use.
+use pippin_model::load_spec::{
+    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, Part, RequestTemplate, Stage,
+    StopRule, Timeouts, WarmUp,
+};
+use pippin_model::units::Spread;
+use proptest::prelude::*;
+
+use super::*;
+
+fn load(schedule: Schedule, connections: u32, requests: Option<u64>, templates: usize) -> LoadSpec {
+    let template = RequestTemplate {
+        bytes: b"GET / HTTP/1.1\r\n\r\n".to_vec(),
+        head_only: false,
+        check: Check { status: vec![], body: BodyCheck::Any },
+    };
+    LoadSpec {
+        addresses: Vec::new(),
+        tls: None,
+        source_addresses: Vec::new(),
+        requests: vec![template; templates],
+        schedule,
+        connections: Connections { count: connections, requests_per_connection: None, pipeline: 1 },
+        stop: StopRule { duration_ns: None, requests },
+        warm_up: WarmUp::None,
+        timeouts: Timeouts::default(),
+        limits: Limits::default(),
+        threads: 1,
+        cores: Vec::new(),
+        io: IoChoice::Epoll,
+        spin_ns: None,
+        seed: 5,
+        slice: Part::WHOLE,
+    }
+}
+
+/// The lanes of a load that is cut into `of` slices.
+fn lanes(spec: &LoadSpec, of: u32) -> Vec<(LoadSpec, Lane)> {
+    (0..of)
+        .flat_map(|nth| {
+            let slice = LoadSpec { slice: Part { nth, of }, ..spec.clone() };
+            (0..spec.threads).map(move |thread| (slice.clone(), Lane::new(&slice, thread)))
+        })
+        .collect()
+}
+
+/// Everything that an open loop's lane sends: when, and which template.
+fn arrivals((spec, lane): &(LoadSpec, Lane)) -> Vec<(u64, u32)> {
+    let Users::Open(mut open) = Users::new(spec, *lane) else { unreachable!() };
+    open.start = 0;
+    std::iter::from_fn(|| Some((open.next_due()?, open.take()))).collect()
+}
+
+fn all_arrivals(spec: &LoadSpec, of: u32) -> Vec<(u64, u32)> {
+    let mut all: Vec<_> = lanes(spec, of).iter().flat_map(arrivals).collect();
+    all.sort_unstable();
+    all
+}
+
+/// When the devices of a lane are born.
+fn births((spec, lane): &(LoadSpec, Lane)) -> Vec<u64> {
+    let Users::Devices(mut devices) = Users::new(spec, *lane) else { unreachable!() };
+    devices.start = 0;
+    let born: Vec<u64> = std::iter::from_fn(|| {
+        let due = devices.next_birth()?;
+        devices.born += 1;
+        Some(due)
+    })
+    .collect();
+    assert_eq!(born.len(), lane.users(spec) as usize, "each device has a slot");
+    born
+}
+
+proptest! {
+    #[test]
+    fn slices_of_an_open_loop_are_the_whole_schedule(
+        of in 1_u32..8, threads in 1_u32..4, rate in 1.0..3_000.0, end in 0.0..3_000.0,
+        poisson: bool, templates in 1_usize..6,
+    ) {
+        let stage = Stage { duration_ns: 700_000_000, from_per_s: rate, to_per_s: end };
+        let kind = if poisson { Arrivals::Poisson } else { Arrivals::Constant };
+        let schedule = Schedule::Open { arrivals: kind, stages: vec![stage, stage] };
+        let sliced = LoadSpec { threads, ..load(schedule.clone(), 100, None, templates) };
+        let whole = LoadSpec { threads: threads * of, ..sliced.clone() };
+        prop_assert_eq!(all_arrivals(&sliced, of), all_arrivals(&whole, 1));
+        if !poisson {
+            // Constant arrivals do not depend on the number of lanes at all.
+            let one = LoadSpec { threads: 1, ..sliced.clone() };
+            let due: Vec<u64> = all_arrivals(&one, 1).into_iter().map(|(due, _)| due).collect();
+            let of_slices: Vec<u64> =
+                all_arrivals(&sliced, of).into_iter().map(|(due, _)| due).collect();
+            prop_assert_eq!(of_slices, due);
+        }
+    }
+
+    #[test]
+    fn slices_of_devices_are_all_devices(
+        of in 1_u32..8, threads in 1_u32..4, devices in 40_u32..400, ramp_up_ns in 0..5_000_000_000_u64,
+    ) {
+        let think = Spread { mean_ns: 1, jitter: 0.0 };
+        let schedule = Schedule::Devices {
+            devices, requests_per_device: 3, think, ramp_up_ns, sustain_ns: 1, ramp_down_ns: 1,
+        };
+        let sliced = LoadSpec { threads, ..load(schedule, 1, None, 1) };
+        let mut born: Vec<u64> = lanes(&sliced, of).iter().flat_map(births).collect();
+        born.sort_unstable();
+        let one = LoadSpec { threads: 1, ..sliced };
+        prop_assert_eq!(born, births(&lanes(&one, 1)[0]));
+    }
+
+    #[test]
+    fn slices_have_every_connection_and_every_request_once(
+        of in 1_u32..9, threads in 1_u32..5, connections in 64_u32..3_000, requests in 1_u64..1_000_000,
+    ) {
+        let schedule = Schedule::Closed { think: None };
+        let spec = LoadSpec { threads, ..load(schedule, connections, Some(requests), 1) };
+        let lanes = lanes(&spec, of);
+        let mut next = 0;
+        for (spec, lane) in &lanes {
+            prop_assert_eq!(lane.before(u64::from(connections)), next);
+            next += u64::from(lane.users(spec));
+        }
+        prop_assert_eq!(next, u64::from(connections));
+        prop_assert_eq!(lanes.iter().map(|(spec, lane)| lane.quota(spec)).sum::<u64>(), requests);
+    }
+}
+
+#[test]
+fn constant_arrivals_take_the_templates_in_turn_on_any_number_of_lanes() {
+    let stage = Stage { duration_ns: 1_000_000_000, from_per_s: 100.0, to_per_s: 100.0 };
+    let schedule = Schedule::Open { arrivals: Arrivals::Constant, stages: vec![stage] };
+    let spec = LoadSpec { threads: 3, ..load(schedule, 10, None, 7) };
+    for of in [1, 2, 5] {
+        let templates: Vec<u32> = all_arrivals(&spec, of).into_iter().map(|(_, t)| t).collect();
+        let expected: Vec<u32> = (0..100).map(|n| n % 7).collect();
+        assert_eq!(templates, expected);
+    }
+}

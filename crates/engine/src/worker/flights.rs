@@ -1,0 +1,156 @@
+//! The requests under way: `depth` places for each connection, whose numbers are the tags.
+//!
+//! If answers come in order, the places of a connection are a ring. Otherwise a place is free once
+//! its request is settled.
+
+/// A request that was sent and not answered.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InFlight {
+    pub intended_at: u64,
+    /// From when on its sending was the generator's business alone: due, and a connection free.
+    pub sendable_at: u64,
+    pub sent_at: u64,
+    pub template: u32,
+    /// The stretch it belongs to, or [`FREE`].
+    pub stretch: u32,
+}
+
+/// No request is in this place.
+const FREE: u32 = u32::MAX;
+
+impl InFlight {
+    /// Whether a request is in this place.
+    #[inline]
+    pub const fn is_taken(&self) -> bool {
+        self.stretch != FREE
+    }
+
+    /// How long after it was due it was sent.
+    #[inline]
+    pub const fn send_lag_ns(&self) -> u64 {
+        self.sent_at.saturating_sub(self.intended_at)
+    }
+
+    /// The response time if it was done at this instant. Where users wait for answers and have no
+    /// plan, the generator's own lag is no part of it: nobody wanted to send at a certain instant.
+    #[inline]
+    pub const fn response_ns(&self, done_at: u64, has_plan: bool) -> u64 {
+        let response_ns = done_at.saturating_sub(self.intended_at);
+        if has_plan { response_ns } else { response_ns.saturating_sub(self.own_lag_ns()) }
+    }
+
+    /// How much of that was the generator's doing.
+    #[inline]
+    pub const fn own_lag_ns(&self) -> u64 {
+        self.sent_at.saturating_sub(self.sendable_at)
+    }
+}
+
+/// The requests under way of all connections of a worker.
+pub(super) struct Flights {
+    places: Vec<InFlight>,
+    pub depth: u32,
+    in_order: bool,
+}
+
+impl Flights {
+    pub fn new(slots: u32, depth: u32, in_order: bool) -> Self {
+        let free =
+            InFlight { intended_at: 0, sendable_at: 0, sent_at: 0, template: 0, stretch: FREE };
+        Self { places: vec![free; slots as usize * depth as usize], depth, in_order }
+    }
+
+    /// The places of a connection.
+    #[inline]
+    pub fn of(&self, slot: u32) -> &[InFlight] {
+        let from = slot as usize * self.depth as usize;
+        &self.places[from..from + self.depth as usize]
+    }
+
+    #[inline]
+    fn place(&mut self, slot: u32, tag: u32) -> &mut InFlight {
+        &mut self.places[slot as usize * self.depth as usize + tag as usize]
+    }
+
+    /// Takes in a request of a connection that has `in_flight` of them from `head` on; its tag.
+    #[inline]
+    pub fn enter<const IN_ORDER: bool>(
+        &mut self,
+        slot: u32,
+        (head, in_flight): (u32, u32),
+        request: InFlight,
+    ) -> u32 {
+        let tag = if IN_ORDER {
+            (head + in_flight) % self.depth
+        } else {
+            // A user has at most `depth` requests under way, so that there is a place.
+            self.of(slot).iter().position(|place| place.stretch == FREE).unwrap_or(0) as u32
+        };
+        *self.place(slot, tag) = request;
+        tag
+    }
+
+    /// Takes out the request with this tag; where `head` is afterwards.
+    #[inline]
+    pub fn settle<const IN_ORDER: bool>(&mut self, slot: u32, tag: u32) -> (InFlight, u32) {
+        let request = *self.place(slot, tag);
+        if IN_ORDER {
+            return (request, if tag + 1 == self.depth { 0 } else { tag + 1 });
+        }
+        self.place(slot, tag).stretch = FREE;
+        (request, 0)
+    }
+
+    /// The tags of the requests under way; the oldest first, if answers come in order.
+    pub fn tags(&self, slot: u32, (head, in_flight): (u32, u32)) -> impl Iterator<Item = u32> {
+        let of = self.of(slot);
+        let (depth, in_order) = (self.depth, self.in_order);
+        (0..if in_order { in_flight } else { depth })
+            .map(move |i| if in_order { (head + i) % depth } else { i })
+            .filter(move |tag| in_order || of[*tag as usize].stretch != FREE)
+    }
+
+    /// The requests under way, in the same order.
+    pub fn under_way(&self, slot: u32, ring: (u32, u32)) -> impl Iterator<Item = &InFlight> {
+        self.tags(slot, ring).map(move |tag| &self.of(slot)[tag as usize])
+    }
+
+    /// Takes out all of them.
+    pub fn take_all(&mut self, slot: u32, ring: (u32, u32)) -> Vec<InFlight> {
+        let tags: Vec<u32> = self.tags(slot, ring).collect();
+        let requests = tags.iter().map(|tag| *self.place(slot, *tag)).collect();
+        for tag in tags {
+            self.place(slot, tag).stretch = FREE;
+        }
+        requests
+    }
+
+    /// The last `count` requests of a connection were handed over at `sent_at`.
+    #[inline]
+    pub fn stamp<const IN_ORDER: bool>(
+        &mut self,
+        slot: u32,
+        (head, in_flight): (u32, u32),
+        count: u32,
+        sent_at: u64,
+        mut each: impl FnMut(&InFlight),
+    ) {
+        if IN_ORDER {
+            for i in in_flight.saturating_sub(count)..in_flight {
+                let request = self.place(slot, (head + i) % self.depth);
+                request.sent_at = sent_at;
+                each(request);
+            }
+        } else {
+            // What is not queued was given this instant when it entered.
+            let of = self.of(slot).iter();
+            of.filter(|place| place.stretch != FREE && place.sent_at == sent_at).for_each(each);
+        }
+    }
+
+    /// Changes requests under way.
+    pub fn change(&mut self, slot: u32, ring: (u32, u32), mut with: impl FnMut(&mut InFlight)) {
+        let tags: Vec<u32> = self.tags(slot, ring).collect();
+        tags.into_iter().for_each(|tag| with(self.place(slot, tag)));
+    }
+}

@@ -1,0 +1,128 @@
+//! Captured segments put together to requests and answers.
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::capture::Segment;
+
+/// What the wire says of one load, in nanoseconds, each sorted.
+#[derive(Debug, Default)]
+pub struct Wire {
+    pub connect: Vec<u64>,
+    pub head: Vec<u64>,
+    pub service: Vec<u64>,
+    pub requests: u64,
+    pub connections: u64,
+}
+
+/// How the bytes of one direction are cut into messages: how long the head of the first message is,
+/// and how long the whole of it, where that is known already.
+pub type Cut = fn(&[u8]) -> Option<(usize, usize)>;
+
+/// One direction of a connection: bytes in order, each piece with the arrival of its segment.
+#[derive(Default)]
+struct Stream {
+    next: Option<u32>,
+    bytes: Vec<u8>,
+    /// Up to which byte of `bytes` had arrived when.
+    pieces: VecDeque<(usize, u64)>,
+}
+
+impl Stream {
+    fn push(&mut self, segment: &Segment) {
+        let next = self.next.get_or_insert(segment.sequence);
+        // Nothing is lost or overtaken on the loopback; a repetition is left out.
+        if segment.sequence != *next {
+            return;
+        }
+        *next = next.wrapping_add(segment.payload.len() as u32);
+        self.bytes.extend(&segment.payload);
+        self.pieces.push_back((self.bytes.len(), segment.at_ns));
+    }
+
+    /// Takes the first message: when its first byte, its head and its last byte arrived.
+    fn take(&mut self, cut: Cut) -> Option<[u64; 3]> {
+        let (head, all) = cut(&self.bytes)?;
+        if self.bytes.len() < all {
+            return None;
+        }
+        let at = |count: usize| self.pieces.iter().find(|(end, _)| *end >= count).unwrap().1;
+        let times = [at(1), at(head), at(all)];
+        self.bytes.drain(..all);
+        self.pieces.retain_mut(|(end, _)| {
+            let is_left = *end > all;
+            *end = end.saturating_sub(all);
+            is_left
+        });
+        Some(times)
+    }
+}
+
+#[derive(Default)]
+struct Connection {
+    syn_at: u64,
+    up: Stream,
+    down: Stream,
+    sent: VecDeque<u64>,
+}
+
+/// Follows all connections to `port`.
+pub fn follow(segments: &[Segment], port: u16, request: Cut, answer: Cut) -> Wire {
+    let mut wire = Wire::default();
+    let mut connections: BTreeMap<u16, Connection> = BTreeMap::new();
+    for segment in segments {
+        let is_up = segment.to_port == port;
+        let peer = if is_up { segment.from_port } else { segment.to_port };
+        if segment.is_syn && is_up {
+            wire.connections += 1;
+            let up = Stream { next: Some(segment.sequence.wrapping_add(1)), ..Stream::default() };
+            let fresh = Connection { syn_at: segment.at_ns, up, ..Connection::default() };
+            connections.insert(peer, fresh);
+            continue;
+        }
+        let Some(connection) = connections.get_mut(&peer) else { continue };
+        if segment.is_syn {
+            assert!(segment.is_ack);
+            wire.connect.push(segment.at_ns - connection.syn_at);
+            connection.down.next = Some(segment.sequence.wrapping_add(1));
+        } else if segment.payload.is_empty() {
+        } else if is_up {
+            connection.up.push(segment);
+            while let Some([first, ..]) = connection.up.take(request) {
+                wire.requests += 1;
+                connection.sent.push_back(first);
+            }
+        } else {
+            connection.down.push(segment);
+            while let Some([_, head, done]) = connection.down.take(answer) {
+                let sent = connection.sent.pop_front().unwrap();
+                wire.head.push(head - sent);
+                wire.service.push(done - sent);
+            }
+        }
+    }
+    for spans in [&mut wire.connect, &mut wire.head, &mut wire.service] {
+        spans.sort_unstable();
+    }
+    wire
+}
+
+fn head_end(bytes: &[u8]) -> Option<usize> {
+    bytes.windows(4).position(|four| four == b"\r\n\r\n").map(|at| at + 4)
+}
+
+/// A GET: a head alone.
+pub fn get(bytes: &[u8]) -> Option<(usize, usize)> {
+    head_end(bytes).map(|head| (head, head))
+}
+
+/// An answer with a length, or in chunks whose data has no line breaks.
+pub fn answer(bytes: &[u8]) -> Option<(usize, usize)> {
+    let head = head_end(bytes)?;
+    let text = std::str::from_utf8(&bytes[..head]).unwrap().to_ascii_lowercase();
+    if let Some(length) = text.split("content-length: ").nth(1) {
+        let length: usize = length.split("\r\n").next().unwrap().parse().unwrap();
+        return Some((head, head + length));
+    }
+    assert!(text.contains("transfer-encoding: chunked"), "{text}");
+    let end = bytes[head..].windows(5).position(|five| five == b"0\r\n\r\n")?;
+    Some((head, head + end + 5))
+}
