@@ -34,7 +34,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     };
     let seen = format!(
         "{}, and the generator held {:.1} ({}; limit {:.0} %)",
-        held.in_words(),
+        in_words(held.users, held.with_target()),
         held.users - held.with_target(),
         percent(held.share()),
         limit * 100.0
@@ -82,18 +82,13 @@ impl Held {
     pub fn with_target(self) -> f64 {
         self.users * (1.0 - self.share())
     }
+}
 
-    /// `of 64 connections 6.1 were with the target on average`.
-    #[must_use]
-    pub fn in_words(self) -> String {
-        format!(
-            "of {} {} {:.1} {} with the target on average",
-            whole(self.users),
-            if self.users > 1.0 { "connections" } else { "connection" },
-            self.with_target(),
-            if self.users > 1.0 { "were" } else { "was" }
-        )
-    }
+/// `of 64 connections 6.1 were with the target on average`.
+#[must_use]
+pub fn in_words(users: f64, with_target: f64) -> String {
+    let (noun, verb) = if users > 1.0 { ("connections", "were") } else { ("connection", "was") };
+    format!("of {} {noun} {with_target:.1} {verb} with the target on average", whole(users))
 }
 
 #[cfg(test)]
