@@ -37,7 +37,8 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let url = Url::parse(&arguments.url)?;
     let profile = load_profile::of(arguments)?;
     let tls = load_tls::of(arguments, &url)?;
-    let addresses = url.resolve(&arguments.allow_host)?;
+    let timeout = timeout(arguments)?;
+    let addresses = url.resolve(&arguments.allow_host, timeout)?;
     if let Some(folder) = arguments
         .json
         .as_deref()
@@ -49,10 +50,22 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
             folder.display()
         )));
     }
-    load_tls::try_it(&addresses, tls.as_ref())?;
+    load_tls::try_it(&addresses, tls.as_ref(), timeout)?;
     let session = Session { shared, arguments, url, addresses, tls, profile };
     let records = session.all_steps()?;
     session.show(&records)
+}
+
+fn duration(name: &str, text: &str) -> Result<u64, CliError> {
+    parse_duration_ns(text).map_err(|error| CliError::User(format!("{name}: {error}")))
+}
+
+/// How long an answer may take, which bounds opening a connection too.
+fn timeout(arguments: &LoadArguments) -> Result<Duration, CliError> {
+    match duration("--timeout", &arguments.timeout)? {
+        0 => Err(CliError::User("--timeout must be longer than 0".into())),
+        timeout_ns => Ok(Duration::from_nanos(timeout_ns)),
+    }
 }
 
 struct Session<'a> {
@@ -180,9 +193,6 @@ impl Session<'_> {
 
     fn load_spec(&self, step: Option<Step>) -> Result<LoadSpec, CliError> {
         let arguments = self.arguments;
-        let duration = |name: &str, text: &str| {
-            parse_duration_ns(text).map_err(|error| CliError::User(format!("{name}: {error}")))
-        };
         let cpus = arguments
             .cpus
             .as_deref()
@@ -211,11 +221,8 @@ impl Session<'_> {
         spec.addresses.clone_from(&self.addresses);
         spec.tls.clone_from(&self.tls);
         spec.connections = Connections { pipeline: arguments.pipeline, ..spec.connections };
-        spec.timeouts.request_ns = duration("--timeout", &arguments.timeout)?;
+        spec.timeouts.request_ns = timeout(self.arguments)?.as_nanos() as u64;
         spec.timeouts.connect_ns = spec.timeouts.connect_ns.min(spec.timeouts.request_ns);
-        if spec.timeouts.request_ns == 0 {
-            return Err(CliError::User("--timeout must be longer than 0".into()));
-        }
         if !arguments.source_ips.is_empty() {
             spec.source_addresses.clone_from(&arguments.source_ips);
         }

@@ -204,7 +204,7 @@ fn closed_when_accepted(io: IoChoice) {
 }
 
 /// Closed after each answer without a word. Many requests cross the close and are sent again on a
-/// new connection; each of 400 counts once, in the whole and in the windows (`check_windows`).
+/// new connection; each of 400 counts once, in the whole and in the windows.
 fn sent_again_counts_once(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello")).close_after(1, false)).unwrap();
     let result = run(&closed(server.address(), io, 4, 400));
@@ -213,6 +213,7 @@ fn sent_again_counts_once(io: IoChoice) {
     assert_eq!((requests.scheduled, requests.sent, requests.unsent), (400, 400, 0));
     assert_eq!(requests.completed + requests.failed, 400);
     assert_eq!(account.answers, requests.completed);
+    assert_eq!(result.windows.iter().map(|window| window.sent).sum::<u64>(), 400);
 }
 
 /// A request larger than all buffers, to a server that reads nothing until the request has timed

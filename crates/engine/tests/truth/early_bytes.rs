@@ -70,10 +70,7 @@ fn before_a_load_starts(io: IoChoice) {
 fn while_a_user_thinks(io: IoChoice) {
     let (address, greeted) = greeter();
     let think = Some(Spread { mean_ns: 100 * MS, jitter: 0.0 });
-    let spec = LoadSpec {
-        schedule: Schedule::Closed { think },
-        ..closed(address, io, 1, 1)
-    };
+    let spec = LoadSpec { schedule: Schedule::Closed { think }, ..closed(address, io, 1, 1) };
     assert_all_are_wrong(&spec, &greeted);
 }
 

@@ -197,10 +197,12 @@ fn check_windows(result: &LoadResult) {
     let carried = if result.warm_up.duration_ns > 0 { result.measured.connections.peak } else { 0 };
     let all = result.measured.requests.completed;
     assert!((all..=all + carried).contains(&completed), "{completed} in the windows, {all} in all");
-    // What was sent again counts once, in the windows too.
+    // What was sent again counts once, in the windows too. What is late at the very end of the time
+    // is sent after the last window.
     if result.warm_up.duration_ns == 0 {
         let sent: u64 = measured().map(|window| window.sent).sum();
-        assert_eq!(sent, result.measured.requests.sent);
+        let all = result.measured.requests.sent;
+        assert!(sent <= all, "{sent} sent in the windows, {all} in all");
     }
     let length: u64 = measured().map(|window| window.duration_ns).sum();
     assert_eq!(length, result.measured.duration_ns, "{:?}", result.windows);
