@@ -3,8 +3,14 @@
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueHint};
+use pippin_model::cpus::CpuSet;
+use pippin_model::load_spec::WarmUp;
+use pippin_model::objective::Objective;
+use pippin_model::units::Spread;
 use pippin_report::form::{FORMS, Form};
 use std::path::PathBuf;
+
+use crate::values::{self, EventLoop, Field, Points, Time};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -22,7 +28,8 @@ const STYLES: Styles = Styles::styled()
     after_help = "Exit codes: 0 ok, 1 objective or comparison failed, 2 wrong input (the message names the fix), 3 result INVALID,\n4 the lab failed, 130 interrupted (what was measured is kept),\n141 nobody reads the output (as if SIGPIPE had ended it; what was measured is kept)."
 )]
 pub struct Arguments {
-    /// The database of runs.
+    /// The database of runs: .pippin/pippin.db in a checkout of Pippin, elsewhere pippin/pippin.db in
+    /// $XDG_STATE_HOME (~/.local/state).
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub store: Option<PathBuf>,
     /// Say less: only the result and errors.
@@ -102,14 +109,14 @@ pub struct RunArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub workers: Option<u32>,
     /// Device plans: this fraction of the devices, as 1/10 or 0.1.
-    #[arg(long, value_name = "FRACTION")]
-    pub scale: Option<String>,
+    #[arg(long, value_name = "FRACTION", value_parser = values::fraction)]
+    pub scale: Option<f64>,
     /// Device plans: other lengths of the phases, as 60s,60s,60s.
-    #[arg(long, value_name = "UP,SUSTAIN,DOWN")]
-    pub ramp: Option<String>,
+    #[arg(long, value_name = "UP,SUSTAIN,DOWN", value_parser = values::phases)]
+    pub ramp: Option<[u64; 3]>,
     /// Device plans: another time between an answer and a device's next request, as "9s +-5%".
-    #[arg(long, value_name = "TIME")]
-    pub think: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = Spread::parse)]
+    pub think: Option<Spread>,
     /// Where the page and the logs go; runs/RUN by default.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
@@ -128,42 +135,42 @@ pub struct LoadArguments {
     #[arg(value_name = "URL", value_hint = ValueHint::Url)]
     pub url: String,
     /// Connections.
-    #[arg(short = 'c', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(short = 'c', long, value_name = "N", default_value_t = 10, value_parser = values::connections)]
     pub connections: u32,
     /// Threads; one a core, and no more than connections.
     #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
-    /// How long to measure: 30s, 2m. 10 s unless -n is given.
-    #[arg(short = 'd', long, value_name = "TIME", conflicts_with = "requests")]
-    pub duration: Option<String>,
+    /// How long to measure: 30s, 2m; a number alone is seconds. 10 s unless -n is given.
+    #[arg(short = 'd', long, value_name = "TIME", conflicts_with = "requests", value_parser = values::length)]
+    pub duration: Option<Time>,
     /// How many requests to send.
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(short = 'n', long, value_name = "N", value_parser = values::requests)]
     pub requests: Option<u64>,
     /// Open loop: requests per second, whatever the server does. With --objective: where the search
     /// begins.
-    #[arg(short = 'R', long, value_name = "RATE", conflicts_with_all = ["requests", "think", "devices", "sweep"])]
+    #[arg(short = 'R', long, value_name = "RATE", conflicts_with_all = ["requests", "think", "devices", "sweep"], allow_negative_numbers = true, value_parser = values::rate)]
     pub rate: Option<f64>,
     /// Open loop: exponentially distributed gaps instead of equal ones.
     #[arg(long, requires = "rate", conflicts_with = "objective")]
     pub poisson: bool,
     /// Simulated devices instead of connections; with --ramp UP,SUSTAIN,DOWN.
-    #[arg(long, value_name = "N", conflicts_with_all = ["requests", "sweep", "objective", "duration", "no_keep_alive", "connections"], requires = "ramp", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", conflicts_with_all = ["requests", "sweep", "objective", "duration", "no_keep_alive", "connections"], requires = "ramp", value_parser = values::connections)]
     pub devices: Option<u32>,
     /// Requests before a device is replaced.
     #[arg(long, value_name = "N", requires = "devices", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub requests_per_device: u32,
     /// Time between an answer and the next request: 900ms, "900ms +-5%".
-    #[arg(long, value_name = "TIME", conflicts_with_all = ["sweep", "objective"])]
-    pub think: Option<String>,
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["sweep", "objective"], value_parser = Spread::parse)]
+    pub think: Option<Spread>,
     /// Open loop: time over which the rate climbs before it is measured. Devices: UP,SUSTAIN,DOWN.
-    #[arg(long, value_name = "TIME")]
-    pub ramp: Option<String>,
+    #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = values::time)]
+    pub ramp: Vec<Time>,
     /// A closed loop at each number of connections: 1,2,4,8 or 1..512 (doubling).
-    #[arg(long, value_name = "LIST", conflicts_with_all = ["requests", "objective", "connections"])]
-    pub sweep: Option<String>,
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["requests", "objective", "connections"], value_parser = values::points)]
+    pub sweep: Option<Points>,
     /// Search for the highest rate that keeps this: "p99<50ms, errors<0.1%".
-    #[arg(long, value_name = "BOUNDS", conflicts_with = "requests")]
-    pub objective: Option<String>,
+    #[arg(long, value_name = "BOUNDS", conflicts_with = "requests", value_parser = Objective::parse)]
+    pub objective: Option<Objective>,
     /// One request a connection, announced by Connection: close.
     #[arg(long, conflicts_with_all = ["requests_per_connection", "objective"])]
     pub no_keep_alive: bool,
@@ -174,8 +181,8 @@ pub struct LoadArguments {
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection", "rate", "devices", "think", "objective"], value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub pipeline: u32,
     /// A header field, NAME: VALUE; may be given several times.
-    #[arg(short = 'H', long = "header", value_name = "FIELD")]
-    pub headers: Vec<String>,
+    #[arg(short = 'H', long = "header", value_name = "FIELD", value_parser = values::field)]
+    pub headers: Vec<Field>,
     /// The method.
     #[arg(short = 'm', long, value_name = "METHOD", default_value = "GET")]
     pub method: String,
@@ -191,6 +198,12 @@ pub struct LoadArguments {
     /// Also write the whole result as JSON; - for standard output instead of the text.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
+    /// Also write a page with charts, as `pippin report --html` does later.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
+    /// Do not keep this load: it is then in no history.
+    #[arg(long)]
+    pub no_store: bool,
     /// https: trust the certificates in this file (PEM) as roots, besides the system's.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "insecure")]
     pub ca: Option<PathBuf>,
@@ -209,21 +222,21 @@ pub struct LoadArguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub source_ips: Vec<std::net::IpAddr>,
     /// What is left out at the start: auto, none, or a time. Nothing where requests are counted.
-    #[arg(long, value_name = "TIME")]
-    pub warm_up: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = values::warm_up)]
+    pub warm_up: Option<WarmUp>,
     /// How long one answer may take, and opening a connection (which never takes more than 10 s).
-    #[arg(long, value_name = "TIME", default_value = "30s")]
-    pub timeout: String,
-    /// The event loop: auto, epoll, io_uring.
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = ["auto", "epoll", "io_uring"])]
-    pub io: String,
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = values::length)]
+    pub timeout: Time,
+    /// The event loop.
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = EventLoop::Auto)]
+    pub io: EventLoop,
     /// Open loop: how long before an instant to stop sleeping and poll, for example 50us; for
     /// answers that come soon, twice as long; 0us never polls.
-    #[arg(long, value_name = "TIME")]
-    pub spin: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    pub spin: Option<Time>,
     /// Processors of the generator: 1 or 2-3.
-    #[arg(long, value_name = "LIST")]
-    pub cpus: Option<String>,
+    #[arg(long, value_name = "LIST", value_parser = CpuSet::parse)]
+    pub cpus: Option<CpuSet>,
     /// Consent to load a host that is not this machine; must be the URL's host.
     #[arg(long, value_name = "NAME")]
     pub allow_host: Vec<String>,
@@ -324,23 +337,24 @@ pub struct HistoryArguments {
 #[derive(Debug, Args)]
 pub struct CalibrateArguments {
     /// Length of each part.
-    #[arg(short = 'd', long, value_name = "TIME", default_value = "3s")]
-    pub duration: String,
+    #[arg(short = 'd', long, value_name = "TIME", default_value = "3s", value_parser = values::length)]
+    pub duration: Time,
     /// Instead: this many devices against a bare device server, with --think and --ramp. Nothing is
     /// kept.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub devices: Option<u32>,
     /// Time between an answer and a device's next request.
-    #[arg(long, value_name = "TIME", requires = "devices", default_value = "900ms +-5%")]
-    pub think: String,
+    #[arg(long, value_name = "TIME", requires = "devices", default_value = "900ms +-5%", value_parser = Spread::parse)]
+    pub think: Spread,
     /// Ramp up, sustained part, ramp down.
     #[arg(
         long,
         value_name = "UP,SUSTAIN,DOWN",
         requires = "devices",
-        default_value = "10s,10s,10s"
+        default_value = "10s,10s,10s",
+        value_parser = values::phases
     )]
-    pub ramp: String,
+    pub ramp: [u64; 3],
     /// Also write the result as JSON.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,

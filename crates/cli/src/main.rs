@@ -3,6 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`arguments`] | every command and flag, defined once: help, completions and man page are made from it |
+//! | [`values`] | what the values of flags mean |
 //! | [`commands`] | one file a command: checked arguments in, one call, the result on standard output |
 //! | [`exit`] | exit codes |
 //! | [`descriptors`] | the limit of open files |
@@ -19,6 +20,7 @@ mod live;
 mod output;
 mod progress;
 mod signals;
+mod values;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -38,6 +38,7 @@ impl Lines {
                 "    ",
                 &failure.log_tail,
             ),
+            Event::RunStarted(_) if self.each_second => Vec::new(),
             Event::RunStarted(header) => {
                 vec![format!(
                     "{}: {} ({} targets, seed {})",

@@ -1,12 +1,10 @@
 //! `pippin calibrate`: what the generator itself can do on this machine, measured against servers
 //! that answer at once, or after a known wait.
-use pippin_engine::{Control, EngineError};
 use pippin_model::cpus::CpuSplit;
 use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{Arrivals, BodyCheck, Check, LoadSpec, RequestTemplate};
-use pippin_model::profile::{KeepAlive, Profile, Stop, WarmUpChoice};
+use pippin_model::load_spec::{BodyCheck, Check, Connections, LoadSpec, RequestTemplate};
+use pippin_model::profile::{Arrivals, Profile, StopRule, WarmUp};
 use pippin_model::run::Calibration;
-use pippin_model::trial::Stage;
 use pippin_model::units::Spread;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -18,8 +16,9 @@ use crate::environment;
 use crate::error::LabError;
 use crate::lifecycle::supervised::{Launch, Supervised, own_program};
 use crate::lifecycle::{port, ready};
-use crate::load::{self, Connecting};
-use crate::trial::unix_now_ns;
+use crate::load;
+use crate::observer::Silent;
+use crate::trial::{Trial, Watch, unix_now_ns};
 
 /// Connections at which the ceiling is taken.
 const CONNECTIONS: [u32; 4] = [1, 10, 64, 1_000];
@@ -107,11 +106,14 @@ impl Calibrator<'_> {
         };
         for connections in CONNECTIONS {
             (self.say)(&format!("closed loop, {connections} connections"));
-            let result = self.load(&server, &self.closed(connections, KeepAlive::Unlimited))?;
+            let result = self.load(&server, &self.closed(Connections::kept(connections)))?;
             self.note_ceiling(&mut calibration, connections, &result);
         }
         (self.say)("a connection for each request");
-        let result = self.load(&server, &self.closed(64, KeepAlive::Off))?;
+        let result = self.load(
+            &server,
+            &self.closed(Connections { requests_per_connection: Some(1), ..Connections::kept(64) }),
+        )?;
         calibration.ceiling_connect_per_s = result.measured.goodput_per_s();
         (self.say)("constant rate");
         let result = self.load(&server, &self.paced())?;
@@ -143,25 +145,17 @@ impl Calibrator<'_> {
         self.part.as_nanos() as u64
     }
 
-    fn closed(&self, connections: u32, keep_alive: KeepAlive) -> Profile {
-        Profile::Closed {
+    fn closed(&self, connections: Connections) -> Profile {
+        Profile {
             connections,
-            stop: Stop::DurationNs(self.part_ns()),
-            think: None,
-            keep_alive,
-            warm_up: WarmUpChoice::DurationNs(self.part_ns() / 4),
+            warm_up: WarmUp::Fixed { duration_ns: self.part_ns() / 4 },
+            ..Profile::closed(1, StopRule::after(self.part_ns()))
         }
     }
 
     fn paced(&self) -> Profile {
-        Profile::Open {
-            rate_per_s: PACED_PER_S,
-            arrivals: Arrivals::Constant,
-            connections: 64,
-            ramp_ns: self.part_ns() / 4,
-            duration_ns: self.part_ns(),
-            keep_alive: KeepAlive::Unlimited,
-        }
+        let part_ns = self.part_ns();
+        Profile::open(PACED_PER_S, Arrivals::Constant, 64, part_ns / 4, part_ns)
     }
 
     /// Devices against the bare device server: what the generator and the kernel can hold on this
@@ -179,40 +173,16 @@ impl Calibrator<'_> {
             .map_err(|error| LabError::User(error.to_string()))?;
         let server =
             ReferenceServer::start("__device", &["--threads".into(), threads.to_string()], self)?;
-        let [ramp_up_ns, sustain_ns, ramp_down_ns] = phases_ns;
-        self.load(
-            &server,
-            &Profile::Devices {
-                devices,
-                requests_per_device: 100,
-                think,
-                ramp_up_ns,
-                sustain_ns,
-                ramp_down_ns,
-            },
-        )
+        self.load(&server, &Profile::devices(devices, 100, think, phases_ns))
     }
 
     fn load(&self, server: &ReferenceServer, profile: &Profile) -> Result<LoadResult, LabError> {
-        let cores: Vec<u32> = self.cpus.generator.0.iter().copied().collect();
-        let connecting = Connecting {
-            address: server.address(),
-            threads: cores.len().max(1) as u32,
-            cores,
-            seed: 1,
-        };
-        let spec: LoadSpec = load::spec(
-            profile,
-            None,
-            &connecting,
-            vec![template(server.address(), load::keeps_alive(profile))],
-        );
-        let control = Control::new(self.stop, pippin_stats::steady::has_settled);
-        let result = pippin_engine::run(&spec, &control).map_err(|error| match error {
-            EngineError::Died { .. } => LabError::target(Stage::Load, error.to_string()),
-            error => LabError::User(error.to_string()),
-        })?;
-        if result.interrupted { Err(LabError::Interrupted) } else { Ok(result) }
+        let cores = self.cpus.generator.0.iter().copied().collect();
+        let requests = vec![template(server.address(), profile.connections.keep_alive())];
+        let base = LoadSpec { requests, ..load::base(server.address(), cores, 1) };
+        let trial = Trial::of(load::of(profile, None, base));
+        let load = trial.measure(&Watch { observer: &Silent, stop: self.stop })?.load;
+        if load.interrupted { Err(LabError::Interrupted) } else { Ok(load) }
     }
 }
 

@@ -10,7 +10,7 @@ pub mod causes;
 pub mod many;
 pub mod passed;
 
-use pippin_model::load_spec::StopRule;
+use pippin_model::load_spec::{LoadSpec, StopRule};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, ProofOutcome, ProofTime, Stage};
 use pippin_model::workload::{Proof, Service, Workload};
@@ -23,7 +23,7 @@ use crate::catalog::{Catalog, Target};
 use crate::error::LabError;
 use crate::install::{Installed, Installer};
 use crate::lifecycle::affinity;
-use crate::load::{self, Connecting};
+use crate::load;
 use crate::running::{RunningTarget, StartSettings};
 use crate::services::{ServiceSettings, Services};
 use crate::verify::{self, Subject};
@@ -270,18 +270,17 @@ fn short_load_of(workload: &Workload) -> (u32, u64) {
 }
 
 fn short_load(subject: &mut Subject<'_>) -> Option<String> {
-    let connecting =
-        Connecting { address: subject.address, cores: Vec::new(), threads: 1, seed: 7 };
+    let base = LoadSpec { threads: 1, ..load::base(subject.address, Vec::new(), 7) };
     let as_proved = match subject.proved_body() {
         Ok(check) => check,
         Err(message) => return Some(message),
     };
     let requests =
-        load::templates(subject.workload, subject.samples, &as_proved, true, subject.address);
+        load::requests(subject.workload, subject.samples, &as_proved, true, subject.address);
     let (connections, count) = short_load_of(subject.workload);
     let calls_before = subject.services.upstream().ok().and_then(|upstream| upstream.calls().ok());
     match load::run_closed(
-        &connecting,
+        base,
         requests,
         connections,
         StopRule { duration_ns: None, requests: Some(count) },

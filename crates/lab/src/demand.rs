@@ -1,6 +1,6 @@
 //! What a plan asks of this host: of the kernel, and of the tools that its targets need.
 use pippin_model::plan::Plan;
-use pippin_model::profile::{KeepAlive, Profile, Stop};
+use pippin_model::profile::Profile;
 use pippin_probe::doctor::{Demand, DemandCpus};
 
 use crate::catalog::Catalog;
@@ -29,52 +29,22 @@ pub fn of(catalog: &Catalog, plan: &Plan) -> Result<Demand, LabError> {
         .max(cpus.generator.len().max(1) as u64);
     demand.server_tables = fewest_processes.unwrap_or(1);
     demand.opened_at_once = opened_at_once(&plan.profile, connections);
-    demand.requests_per_connection = requests_per_connection(&plan.profile);
-    demand.rate_per_s = match plan.profile {
-        Profile::Open { rate_per_s, .. } => Some(rate_per_s),
-        _ => None,
-    };
-    demand.duration_ns = duration_ns(&plan.profile);
+    demand.requests_per_connection = plan.profile.requests_per_connection().map(u64::from);
+    // A search finds its rate.
+    demand.rate_per_s = plan.profile.schedule.rate_per_s().filter(|_| !plan.profile.is_search());
+    demand.duration_ns = plan.profile.headline_ns();
     demand.cpus = DemandCpus { target: Some(cpus.target), generator: Some(cpus.generator) };
     Ok(demand)
 }
 
 /// Devices are ramped up, so that only those of one tenth of a second may arrive together.
 fn opened_at_once(profile: &Profile, connections: u64) -> u64 {
-    match profile {
-        Profile::Devices { ramp_up_ns, .. } => (connections * 100_000_000)
-            .checked_div(*ramp_up_ns)
+    match profile.schedule.phases() {
+        Some([(_, ramp_up_ns), ..]) => (connections * 100_000_000)
+            .checked_div(ramp_up_ns)
             .unwrap_or(connections)
             .clamp(1, connections),
-        _ => connections,
-    }
-}
-
-fn requests_per_connection(profile: &Profile) -> Option<u64> {
-    let keep_alive = match profile {
-        Profile::Closed { keep_alive, .. }
-        | Profile::Open { keep_alive, .. }
-        | Profile::Sweep { keep_alive, .. } => *keep_alive,
-        Profile::Devices { requests_per_device, .. } => {
-            return Some(u64::from(*requests_per_device));
-        }
-        Profile::Capacity { .. } => KeepAlive::Unlimited,
-    };
-    match keep_alive {
-        KeepAlive::Unlimited => None,
-        KeepAlive::Requests(requests) => Some(u64::from(requests)),
-        KeepAlive::Off => Some(1),
-    }
-}
-
-fn duration_ns(profile: &Profile) -> Option<u64> {
-    match profile {
-        Profile::Closed { stop: Stop::DurationNs(ns), .. } => Some(*ns),
-        Profile::Closed { .. } => None,
-        Profile::Open { duration_ns, .. }
-        | Profile::Sweep { duration_ns, .. }
-        | Profile::Capacity { duration_ns, .. } => Some(*duration_ns),
-        Profile::Devices { sustain_ns, .. } => Some(*sustain_ns),
+        None => connections,
     }
 }
 
@@ -124,15 +94,8 @@ mod tests {
     fn devices_arrive_over_the_ramp() {
         let second = 1_000_000_000;
         let think = pippin_model::units::Spread::exactly(900_000_000);
-        let profile = Profile::Devices {
-            devices: 10_000,
-            requests_per_device: 100,
-            think,
-            ramp_up_ns: 10 * second,
-            sustain_ns: second,
-            ramp_down_ns: second,
-        };
+        let profile = Profile::devices(10_000, 100, think, [10 * second, second, second]);
         assert_eq!(opened_at_once(&profile, profile.most_connections()), 100);
-        assert_eq!(requests_per_connection(&profile), Some(100));
+        assert_eq!(profile.requests_per_connection(), Some(100));
     }
 }

@@ -26,6 +26,9 @@ pub enum LabError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] pippin_store::StoreError),
+    /// The engine cannot run a load as it is asked for.
+    #[error(transparent)]
+    Engine(#[from] pippin_engine::EngineError),
     /// The user stopped it.
     #[error("interrupted")]
     Interrupted,

@@ -9,7 +9,9 @@
 //! | [`running`] | a target that runs |
 //! | [`verify`] | proves that a target does a workload's work |
 //! | [`load`] | from a profile and a workload to what the engine runs |
-//! | [`trial`], [`run`] | one trial; all trials of a plan |
+//! | [`trial`], [`proving`] | one load with what is sampled beside it; what proves a target around it |
+//! | [`steps`], [`recording`] | the steps of a profile; the record of a run while it is made |
+//! | [`run`], [`url`] | all trials of a plan; a load of a URL |
 //! | [`check`], [`calibrate`] | `pippin targets check`; what the generator itself can do |
 //! | [`revision`] | a target as it is in a revision of git |
 //! | [`demand`], [`descriptors`] | what a plan asks of this host; open files against connections |
@@ -25,13 +27,17 @@ pub mod install;
 pub mod lifecycle;
 pub mod load;
 pub mod observer;
+pub mod proving;
+pub mod recording;
 pub mod revision;
 pub mod run;
 pub mod running;
 pub mod scaffold;
 pub mod services;
 pub mod short_command;
+pub mod steps;
 pub mod trial;
+pub mod url;
 pub mod verify;
 pub mod versions;
 

@@ -1,14 +1,12 @@
 //! One execution of a plan: everything installed, then every repetition of every target, in a
 //! seeded interleaved order, each with a fresh start.
-use pippin_model::caveat::{Caveat, Severity, Verdict};
 use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::plan::Plan;
-use pippin_model::profile::Profile;
 use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Stage, Step, TrialRecord, TrialSpec};
 use pippin_model::workload::{Sample, Workload};
-use pippin_stats::{capacity, judge, objective, sequential, summary::summarise};
+use pippin_stats::{judge, sequential, summary::summarise};
 use pippin_store::Store;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -23,9 +21,12 @@ use crate::install::{Installed, Installer, digest};
 use crate::lifecycle::affinity;
 use crate::load;
 use crate::observer::{Event, Observer};
+use crate::proving::ProvedTarget;
+use crate::recording::{Keeping, Recording};
 use crate::running::{RunningTarget, StartSettings};
 use crate::services::{ServiceSettings, Services};
-use crate::trial::{Trial, empty_record, unix_now_ns};
+use crate::steps::Steps;
+use crate::trial::{Trial, Watch, empty_record, unix_now_ns};
 use crate::versions;
 
 /// What a run needs besides its plan.
@@ -68,8 +69,8 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     let stopped = stopped_by_limits(&targets, &plan, &cpus);
     let prepared = prepare(&targets, stopped, &workload, settings)?;
     let header = header(plan, workload, &prepared, settings);
-    settings.store.begin(&header)?;
-    let mut execution = Execution::new(header, prepared, cpus, settings);
+    let recording = Recording::begin(header, Keeping::Must(settings.store), settings.observer)?;
+    let mut execution = Execution::new(recording, prepared, cpus, settings);
     let outcome = execution.all_repetitions();
     let state = match &outcome {
         Ok(()) if settings.stop.load(Ordering::Relaxed) => RunState::Interrupted,
@@ -77,15 +78,9 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
         Err(LabError::Interrupted) => RunState::Interrupted,
         Err(_) => RunState::Failed,
     };
-    let ended = unix_now_ns();
-    settings.store.end(&execution.header.id, state, ended)?;
+    let record = execution.recording.end(state)?;
     match outcome {
-        Ok(()) | Err(LabError::Interrupted) => Ok(RunRecord {
-            header: execution.header,
-            state,
-            ended_unix_ns: Some(ended),
-            trials: execution.trials,
-        }),
+        Ok(()) | Err(LabError::Interrupted) => Ok(record),
         Err(error) => Err(error),
     }
 }
@@ -206,6 +201,7 @@ fn header(
         started_unix_ns: started,
         pippin_version: env!("CARGO_PKG_VERSION").into(),
         workload,
+        url: None,
         seed: settings.seed,
         host: pippin_probe::fingerprint(),
         targets: prepared.iter().map(|(id, entry)| (id.clone(), info(entry))).collect(),
@@ -215,7 +211,7 @@ fn header(
 }
 
 /// A name that sorts by time and that two Pippins do not share.
-fn run_id(started_unix_ns: u64, plan: &str) -> String {
+pub(crate) fn run_id(started_unix_ns: u64, plan: &str) -> String {
     let started = jiff::Timestamp::from_nanosecond(started_unix_ns.into()).unwrap_or_default();
     // Milliseconds would not do: runs that a script starts together do share one.
     format!("{}-{plan}", started.strftime("%Y%m%d-%H%M%S%.6f"))
@@ -237,12 +233,11 @@ pub fn order(header: &RunHeader) -> Vec<(u32, TargetId)> {
 }
 
 struct Execution<'a> {
-    header: RunHeader,
+    recording: Recording<'a>,
     prepared: Prepared,
     settings: &'a RunSettings<'a>,
     cpus: CpuSplit,
     samples: Vec<Sample>,
-    trials: Vec<TrialRecord>,
     given_up: BTreeSet<TargetId>,
     number: usize,
     /// Trials of all targets that are available.
@@ -251,24 +246,28 @@ struct Execution<'a> {
 
 impl<'a> Execution<'a> {
     fn new(
-        header: RunHeader,
+        recording: Recording<'a>,
         prepared: Prepared,
         cpus: CpuSplit,
         settings: &'a RunSettings<'a>,
     ) -> Self {
+        let header = recording.header();
         let samples = header.workload.samples();
-        let in_all = order(&header).len() * load::steps(&header.plan.profile).len();
+        let in_all = order(header).len() * Steps::number(&header.plan.profile);
         Self {
-            header,
+            recording,
             prepared,
             settings,
             cpus,
             samples,
-            trials: Vec::new(),
             given_up: BTreeSet::new(),
             number: 0,
             in_all,
         }
+    }
+
+    fn header(&self) -> &RunHeader {
+        self.recording.header()
     }
 
     fn interrupted(&self) -> bool {
@@ -276,8 +275,7 @@ impl<'a> Execution<'a> {
     }
 
     fn all_repetitions(&mut self) -> Result<(), LabError> {
-        self.settings.observer.event(&Event::RunStarted(&self.header));
-        let order = order(&self.header);
+        let order = order(self.header());
         if order.is_empty() || self.interrupted() {
             return Ok(());
         }
@@ -301,18 +299,18 @@ impl<'a> Execution<'a> {
     }
 
     fn start_services(&self) -> Result<Services, LabError> {
-        let plan = &self.header.plan;
+        let plan = &self.header().plan;
         let settings = ServiceSettings {
             folder: &self.settings.folder,
             cpus: self.cpus.services.clone(),
             database_connections: plan.database_pool.max(self.workers() * 2) * 2,
             upstream_delay_ns: plan.upstream_delay_ns,
         };
-        Services::start(&self.header.workload.services, &settings, &|| self.interrupted())
+        Services::start(&self.header().workload.services, &settings, &|| self.interrupted())
     }
 
     fn workers(&self) -> u32 {
-        workers(&self.header.plan, &self.cpus)
+        workers(&self.header().plan, &self.cpus)
     }
 
     /// One start of a target, with all steps of the profile.
@@ -328,7 +326,7 @@ impl<'a> Execution<'a> {
         let start = StartSettings {
             cpus: self.cpus.target.clone(),
             workers: self.workers(),
-            database_pool: self.header.plan.database_pool,
+            database_pool: self.header().plan.database_pool,
             services: services.environment(),
             folder: &self.settings.folder,
         };
@@ -345,12 +343,12 @@ impl<'a> Execution<'a> {
                 }
                 Err(other) => return Err(other),
             };
-        let mut steps = Steps::of(&self.header.plan.profile);
+        let mut steps = Steps::of(&self.header().plan.profile);
         let mut step = steps.next();
         while let Some(current) = step {
             spec.step = current;
             let mut record = self.make(&spec, &mut running, services);
-            steps.observe(&record);
+            let _ = steps.observe(&record);
             let over =
                 record.failure.is_some() || self.interrupted() || self.settings.observer.skips(id);
             step = if over { None } else { steps.next() };
@@ -361,8 +359,8 @@ impl<'a> Execution<'a> {
                 let unclean = running.stop();
                 return self.finish(record, unclean);
             }
-            self.judge(&mut record, Vec::new());
-            self.keep(record)?;
+            self.recording.judge(&mut record, Vec::new());
+            self.recording.keep(record)?;
             spec = self.spec(id, repetition, step.flatten());
             self.announce(&spec);
         }
@@ -381,70 +379,54 @@ impl<'a> Execution<'a> {
         running: &mut RunningTarget,
         services: &mut Services,
     ) -> TrialRecord {
-        let mut trial = Trial {
-            spec,
-            workload: &self.header.workload,
+        let cores = spec.cpus.generator.0.iter().copied().collect();
+        let base = load::base(running.address(), cores, spec.seed);
+        let mut proving = ProvedTarget {
+            workload: &self.header().workload,
             samples: &self.samples,
             target: running,
             services,
-            observer: self.settings.observer,
-            stop: self.settings.stop,
+            counts_anew: false,
         };
-        trial.make()
+        let trial = Trial {
+            load: load::of(&spec.profile, spec.step, base),
+            roots: Some(proving.roots()),
+            proving: Some(&mut proving),
+        };
+        trial.make(spec, &Watch { observer: self.settings.observer, stop: self.settings.stop })
     }
 
     fn spec(&self, id: &TargetId, repetition: u32, step: Option<Step>) -> TrialSpec {
         TrialSpec {
             target: id.clone(),
-            workload: self.header.workload.id.clone(),
-            profile: self.header.plan.profile.clone(),
+            workload: self.header().workload.id.clone(),
+            profile: self.header().plan.profile.clone(),
             repetition,
             step,
             cpus: self.cpus.clone(),
             workers: self.workers(),
             // The same load for every target of a repetition.
-            seed: self.header.seed.wrapping_add(u64::from(repetition)),
+            seed: self.header().seed.wrapping_add(u64::from(repetition)),
         }
     }
 
     fn finish(&mut self, mut record: TrialRecord, unclean: Vec<String>) -> Result<(), LabError> {
-        self.judge(&mut record, unclean);
+        self.recording.judge(&mut record, unclean);
         // A trial that the user cut short is not a finished one.
         let cut_short =
             self.interrupted() && record.load.as_ref().is_none_or(|load| load.interrupted);
         if cut_short {
             return Err(LabError::Interrupted);
         }
-        self.keep(record)
-    }
-
-    fn judge(&self, record: &mut TrialRecord, unclean: Vec<String>) {
-        record.caveats = judge::judge_trial(
-            record,
-            &judge::Context::of_run(&self.header, &self.trials, &record.spec),
-        );
-        record.caveats.extend(unclean.into_iter().map(|evidence| Caveat {
-            id: "unclean_stop".into(),
-            severity: Severity::Suspect,
-            evidence,
-            advice: "see start.stop in its target.toml; a server that cannot be stopped cleanly may also have lost work".into(),
-        }));
-        record.verdict =
-            if record.failure.is_some() { Verdict::Invalid } else { Verdict::of(&record.caveats) };
-    }
-
-    fn keep(&mut self, record: TrialRecord) -> Result<(), LabError> {
-        self.settings.store.add_trial(&self.header.id, self.trials.len() as u64, &record)?;
-        self.settings.observer.event(&Event::TrialFinished(&record));
-        self.trials.push(record);
-        Ok(())
+        self.recording.keep(record)
     }
 
     /// Whether every target's interval is narrow enough to end before the last repetition.
     fn is_precise_enough(&self, repetitions: u32) -> bool {
-        let Some(precision) = self.header.plan.precision else { return false };
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.header.seed);
-        let summaries = summarise(&self.trials, &judge::judge_run(&self.trials), &mut rng);
+        let Some(precision) = self.header().plan.precision else { return false };
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.header().seed);
+        let trials = self.recording.trials();
+        let summaries = summarise(trials, &judge::judge_run(trials), &mut rng);
         summaries.iter().filter(|summary| summary.measured > 0).all(|summary| {
             summary.ranked.as_ref().is_some_and(|figure| {
                 sequential::is_precise_enough(
@@ -455,39 +437,6 @@ impl<'a> Execution<'a> {
                 )
             })
         })
-    }
-}
-
-/// The steps of a profile: known beforehand, or found by a search.
-enum Steps {
-    Known(std::vec::IntoIter<Option<Step>>),
-    Search { search: capacity::Search, objective: pippin_model::objective::Objective },
-}
-
-impl Steps {
-    fn of(profile: &Profile) -> Self {
-        match profile {
-            Profile::Capacity { objective, start_rate_per_s, precision, .. } => Self::Search {
-                search: capacity::Search::new(*start_rate_per_s, *precision),
-                objective: objective.clone(),
-            },
-            other => Self::Known(load::steps(other).into_iter()),
-        }
-    }
-
-    fn next(&mut self) -> Option<Option<Step>> {
-        match self {
-            Self::Known(steps) => steps.next(),
-            Self::Search { search, .. } => search.next().map(|per_s| Some(Step::Rate { per_s })),
-        }
-    }
-
-    fn observe(&mut self, record: &TrialRecord) {
-        if let (Self::Search { search, objective }, Some(Step::Rate { per_s }), Some(load)) =
-            (self, record.spec.step, &record.load)
-        {
-            search.observe(per_s, objective::misses(objective, &load.measured).is_empty());
-        }
     }
 }
 

@@ -1,41 +1,104 @@
-//! One trial: proofs, load and sampling, proofs; everything that is known of it in one record.
+//! One load with what is sampled beside it and what proves its target: the only way to the engine.
 use pippin_engine::{Control, EngineError};
 use pippin_model::caveat::Verdict;
 use pippin_model::load_result::{LoadResult, Window};
-use pippin_model::load_spec::BodyCheck;
-use pippin_model::trial::{Failure, ProofOutcome, ProofTime, Stage, TrialRecord, TrialSpec};
-use pippin_model::usage::{Role, UsageSample};
-use pippin_model::workload::{Sample, Workload};
-use pippin_probe::{RoleRoot, Roots, Sampler, usage_between};
+use pippin_model::load_spec::LoadSpec;
+use pippin_model::trial::{Failure, Stage, TrialRecord, TrialSpec};
+use pippin_model::usage::{Usage, UsageSample};
+use pippin_probe::{Roots, Sampler, usage_between};
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::load::{self, Connecting};
-use crate::observer::{Event, Observer};
-use crate::running::RunningTarget;
-use crate::services::Services;
-use crate::verify::{self, Subject};
+use crate::error::LabError;
+use crate::observer::{Event, Observer, Silent};
 
 /// How often the kernel is asked during a load.
 const SAMPLE_EVERY: Duration = Duration::from_millis(200);
+/// Records keep all samples up to this number, so that short trials have a curve to draw; of more,
+/// they keep about one a second.
+const MOST_SAMPLES: usize = 50;
 
-/// What a trial works with.
+/// One load of anything that listens.
 pub struct Trial<'a> {
-    /// What is to be done.
-    pub spec: &'a TrialSpec,
-    /// The workload.
-    pub workload: &'a Workload,
-    /// Its requests.
-    pub samples: &'a [Sample],
-    /// The target.
-    pub target: &'a mut RunningTarget,
-    /// The services.
-    pub services: &'a mut Services,
+    /// What the generator is asked.
+    pub load: LoadSpec,
+    /// Whose use of the machine is sampled; `None` samples nothing.
+    pub roots: Option<Roots>,
+    /// What proves the target before and after the load; `None` where nothing can.
+    pub proving: Option<&'a mut dyn Proving>,
+}
+
+/// What proves a target, around its load.
+pub trait Proving {
+    /// Before the load. It may change the load, for example to expect the body that was proved.
+    ///
+    /// # Errors
+    /// Why there is nothing to load.
+    fn before(&mut self, load: &mut LoadSpec, record: &mut TrialRecord) -> Result<(), Failure>;
+
+    /// After the load; what it finds is in the record.
+    fn after(&mut self, record: &mut TrialRecord);
+
+    /// The last lines of the target's log.
+    fn log_tail(&self) -> Vec<String>;
+}
+
+/// Who follows a trial, and who may end it.
+#[derive(Clone, Copy)]
+pub struct Watch<'a> {
     /// Told what happens.
     pub observer: &'a dyn Observer,
     /// Set when the user wants to stop.
     pub stop: &'a AtomicBool,
+}
+
+impl Watch<'_> {
+    /// Nobody follows, and nobody ends it.
+    #[must_use]
+    pub fn nobody() -> Watch<'static> {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Watch { observer: &Silent, stop: &NEVER }
+    }
+
+    /// Whether the user wants to stop.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// What was measured.
+#[derive(Debug)]
+pub struct Measured {
+    /// By the generator.
+    pub load: LoadResult,
+    /// By the kernel, over the measured part.
+    pub usage: Option<Usage>,
+    /// The samples behind it.
+    pub samples: Vec<UsageSample>,
+}
+
+/// Why a load was not measured to its end.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct NotMeasured {
+    /// What went wrong.
+    pub error: LabError,
+    /// What was measured until a part of the engine died.
+    pub measured: Option<Box<Measured>>,
+}
+
+impl NotMeasured {
+    const fn of(error: LabError) -> Self {
+        Self { error, measured: None }
+    }
+}
+
+impl From<NotMeasured> for LabError {
+    fn from(not: NotMeasured) -> Self {
+        not.error
+    }
 }
 
 /// Nanoseconds since 1970.
@@ -50,6 +113,7 @@ pub fn empty_record(spec: &TrialSpec) -> TrialRecord {
     TrialRecord {
         spec: spec.clone(),
         started_unix_ns: unix_now_ns(),
+        load_spec: None,
         load: None,
         usage: None,
         samples: Vec::new(),
@@ -63,155 +127,137 @@ pub fn empty_record(spec: &TrialSpec) -> TrialRecord {
 }
 
 impl Trial<'_> {
-    /// Makes the trial; what fails is in the record. Judging is not done here.
-    pub fn make(&mut self) -> TrialRecord {
-        let mut record = empty_record(self.spec);
-        record.start_up_ns = Some(self.target.start_up().as_nanos() as u64);
-        self.observer.event(&Event::Stage("proving"));
-        record.proofs = self.prove(ProofTime::Before);
-        if let Some(failure) = failed_proof(&record.proofs, self.target) {
-            record.failure = Some(failure);
-            return record;
-        }
-        let as_proved = match self.proved_body() {
-            Ok(check) => check,
-            Err(message) => {
-                record.failure = Some(Failure {
-                    stage: Stage::Proof,
-                    message,
-                    log_tail: self.target.log_tail(),
-                });
+    /// A load of which only the generator's own figures matter.
+    #[must_use]
+    pub const fn of(load: LoadSpec) -> Self {
+        Self { load, roots: None, proving: None }
+    }
+
+    /// Proves, loads, proves; what fails is in the record. Judging is not done here.
+    #[must_use]
+    pub fn make(mut self, spec: &TrialSpec, watch: &Watch<'_>) -> TrialRecord {
+        let mut record = empty_record(spec);
+        if let Some(proving) = &mut self.proving {
+            watch.observer.event(&Event::Stage("proving"));
+            if let Err(failure) = proving.before(&mut self.load, &mut record) {
+                record.failure = Some(failure);
                 return record;
             }
-        };
-        // An account that holds the proofs' calls too would look as if the target asked more than
-        // once: then it is not known.
-        let counts_anew = self.services.reset_account();
-        self.observer.event(&Event::Stage("measuring"));
-        self.measure(&mut record, &as_proved);
-        if counts_anew {
-            record.services = self.services.account();
         }
-        if let Some(failure) = self.target.crashed() {
-            record.failure = Some(failure);
-        } else if record.failure.is_none()
-            && !record.load.as_ref().is_some_and(|load| load.interrupted)
-        {
-            self.observer.event(&Event::Stage("proving again"));
-            record.proofs.extend(self.prove(ProofTime::After));
-            record.failure = failed_proof(&record.proofs, self.target);
+        watch.observer.event(&Event::Stage("measuring"));
+        record.load_spec = Some(without_secrets(self.load.clone()));
+        let log_tail = || self.proving.as_ref().map_or(Vec::new(), |target| target.log_tail());
+        let measured = match self.measure(watch) {
+            Ok(measured) => Some(measured),
+            Err(error) => {
+                let message = error.to_string();
+                record.failure =
+                    Some(Failure { stage: Stage::Load, message, log_tail: log_tail() });
+                error.measured.map(|measured| *measured)
+            }
+        };
+        if let Some(measured) = measured {
+            record.usage = measured.usage;
+            record.samples = thinned(measured.samples);
+            record.load = Some(measured.load);
+        }
+        if let Some(proving) = self.proving {
+            if record.failure.is_none()
+                && !record.load.as_ref().is_some_and(|load| load.interrupted)
+            {
+                watch.observer.event(&Event::Stage("proving again"));
+            }
+            proving.after(&mut record);
         }
         record
     }
 
-    fn prove(&mut self, when: ProofTime) -> Vec<ProofOutcome> {
-        let mut subject = Subject {
-            address: self.target.address(),
-            workload: self.workload,
-            samples: self.samples,
-            services: self.services,
-            limit: Duration::from_secs(10),
+    /// Loads, with samples beside if there is something to sample.
+    ///
+    /// # Errors
+    /// If the load cannot run as it is asked for, or the kernel does not let itself be asked.
+    pub fn measure(&self, watch: &Watch<'_>) -> Result<Measured, NotMeasured> {
+        let sampler = match &self.roots {
+            Some(roots) => Some(
+                Sampler::start(roots.clone(), SAMPLE_EVERY, None)
+                    .map_err(|error| NotMeasured::of(LabError::User(error.to_string())))?,
+            ),
+            None => None,
         };
-        verify::prove(&mut subject, when)
-    }
-
-    fn proved_body(&mut self) -> Result<BodyCheck, String> {
-        Subject {
-            address: self.target.address(),
-            workload: self.workload,
-            samples: self.samples,
-            services: self.services,
-            limit: Duration::from_secs(10),
-        }
-        .proved_body()
-    }
-
-    fn measure(&mut self, record: &mut TrialRecord, as_proved: &BodyCheck) {
-        let spec = self.spec;
-        let cores: Vec<u32> = spec.cpus.generator.0.iter().copied().collect();
-        let connecting = Connecting {
-            address: self.target.address(),
-            threads: cores.len().max(1) as u32,
-            cores,
-            seed: spec.seed,
+        let on_window = |window: &Window| {
+            let latest = sampler.as_ref().and_then(Sampler::latest);
+            watch.observer.event(&Event::Window(window, latest.as_ref()));
         };
-        let requests = load::templates(
-            self.workload,
-            self.samples,
-            as_proved,
-            load::keeps_alive(&spec.profile),
-            self.target.address(),
-        );
-        let load_spec = load::spec(&spec.profile, spec.step, &connecting, requests);
-        let sampler = match Sampler::start(self.roots(), SAMPLE_EVERY, None) {
-            Ok(sampler) => sampler,
-            Err(error) => {
-                record.failure = Some(Failure {
-                    stage: Stage::Load,
-                    message: error.to_string(),
-                    log_tail: Vec::new(),
-                });
-                return;
-            }
-        };
-        let observer = self.observer;
-        let latest = || sampler.latest();
-        let on_window = |window: &Window| observer.event(&Event::Window(window, latest().as_ref()));
         let control = Control {
             on_window: Some(&on_window),
-            ..Control::new(self.stop, pippin_stats::steady::has_settled)
+            ..Control::new(watch.stop, pippin_stats::steady::has_settled)
         };
-        let result = pippin_engine::run(&load_spec, &control);
-        let samples = sampler.stop();
-        match result {
-            Ok(load) => keep(record, load, samples),
-            Err(error) => {
-                record.failure = Some(Failure {
-                    stage: Stage::Load,
-                    message: error.to_string(),
-                    log_tail: self.target.log_tail(),
-                });
-                if let EngineError::Died { measured: Some(load), .. } = error {
-                    keep(record, *load, samples);
-                }
+        let load = pippin_engine::run(&self.load, &control);
+        let samples = sampler.map_or(Vec::new(), Sampler::stop);
+        let measured = |load: LoadResult| Measured {
+            usage: usage_between(&samples, load.measured_from_ns, load.measured_to_ns),
+            load,
+            samples: samples.clone(),
+        };
+        match load {
+            Ok(load) => Ok(measured(load)),
+            Err(error) => Err(NotMeasured {
+                measured: match &error {
+                    EngineError::Died { measured: Some(load), .. } => {
+                        Some(Box::new(measured((**load).clone())))
+                    }
+                    _ => None,
+                },
+                error: error.into(),
+            }),
+        }
+    }
+}
+
+/// Header fields whose values no record holds.
+const SECRETS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
+
+/// The same load with the values of secret header fields taken out.
+fn without_secrets(mut load: LoadSpec) -> LoadSpec {
+    for request in &mut load.requests {
+        let end = request.bytes.windows(4).position(|four| four == b"\r\n\r\n");
+        let (head, body) = request.bytes.split_at(end.unwrap_or(0));
+        let line = |line: &str| match line.split_once(':') {
+            Some((name, _)) if SECRETS.iter().any(|secret| name.eq_ignore_ascii_case(secret)) => {
+                format!("{name}: (not kept)")
             }
-        }
+            _ => line.to_string(),
+        };
+        let head: Vec<String> = String::from_utf8_lossy(head).split("\r\n").map(line).collect();
+        request.bytes = [head.join("\r\n").as_bytes(), body].concat();
     }
-
-    fn roots(&self) -> Roots {
-        let mut roles = BTreeMap::from([
-            (Role::Target, vec![RoleRoot::Tree(self.target.supervisor_pid())]),
-            (Role::Generator, vec![RoleRoot::Process(std::process::id() as i32)]),
-        ]);
-        let services: Vec<RoleRoot> =
-            self.services.supervisors().into_iter().map(RoleRoot::Tree).collect();
-        if !services.is_empty() {
-            roles.insert(Role::Services, services);
-        }
-        Roots { roles, log: Some(self.target.log()), port: Some(self.target.address().port()) }
-    }
+    load
 }
 
-/// Cuts the samples at the measured part and keeps about one a second of them.
-fn keep(record: &mut TrialRecord, load: LoadResult, samples: Vec<UsageSample>) {
-    record.usage = usage_between(&samples, load.measured_from_ns, load.measured_to_ns);
-    let every = (1_000 / SAMPLE_EVERY.as_millis() as usize).max(1);
-    // Short trials keep all, so that there is a curve to draw.
-    let every = if samples.len() > 50 { every } else { 1 };
-    record.samples = samples.into_iter().step_by(every).collect();
-    record.load = Some(load);
+fn thinned(samples: Vec<UsageSample>) -> Vec<UsageSample> {
+    let a_second = (1_000 / SAMPLE_EVERY.as_millis() as usize).max(1);
+    let every = if samples.len() > MOST_SAMPLES { a_second } else { 1 };
+    samples.into_iter().step_by(every).collect()
 }
 
-fn failed_proof(proofs: &[ProofOutcome], target: &RunningTarget) -> Option<Failure> {
-    let failed: Vec<String> = proofs
-        .iter()
-        .filter_map(|proof| {
-            proof.failure.as_ref().map(|failure| format!("proof {}: {failure}", proof.proof))
-        })
-        .collect();
-    (!failed.is_empty()).then(|| Failure {
-        stage: Stage::Proof,
-        message: failed.join("; "),
-        log_tail: target.log_tail(),
-    })
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::load_spec::{BodyCheck, Check, RequestTemplate};
+
+    #[test]
+    fn secrets_are_in_no_record() {
+        let bytes = b"GET / HTTP/1.1\r\nHost: a\r\nauthorization: Bearer x\r\n\r\nCookie: stays";
+        let request = RequestTemplate {
+            bytes: bytes.to_vec(),
+            head_only: false,
+            check: Check { status: Vec::new(), body: BodyCheck::Any },
+        };
+        let base = crate::load::base(([127, 0, 0, 1], 1).into(), Vec::new(), 1);
+        let kept = without_secrets(LoadSpec { requests: vec![request], ..base });
+        assert_eq!(
+            String::from_utf8_lossy(&kept.requests[0].bytes),
+            "GET / HTTP/1.1\r\nHost: a\r\nauthorization: (not kept)\r\n\r\nCookie: stays"
+        );
+    }
 }

@@ -9,6 +9,7 @@
 //! | [`objective`], [`profile`], [`cpus`], [`plan`], [`plan_options`] | one experiment |
 //! | [`published`] | printed figures shown beside one's own |
 //! | [`histogram`] | the one histogram type |
+//! | [`schedule`] | when requests are due |
 //! | [`load_spec`], [`load_result`], [`tls`] | what the engine is asked and what it answers |
 //! | [`usage`], [`fingerprint`] | what the kernel told about processes and about the host |
 //! | [`caveat`], [`trial`] | judgement, and the record of one measured window |
@@ -32,6 +33,7 @@ pub mod plan_options;
 pub mod profile;
 pub mod published;
 pub mod run;
+pub mod schedule;
 pub mod target;
 pub mod tls;
 pub mod trial;

@@ -2,8 +2,9 @@
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 
+pub use crate::schedule::{Arrivals, Schedule, Stage};
 use crate::tls::TlsSpec;
-use crate::units::Spread;
+use crate::units::{UnitError, parse_duration_ns};
 
 /// One load: addresses x requests x schedule x stop rule, on given cores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -117,63 +118,6 @@ pub enum BodyCheck {
     },
 }
 
-/// When requests are due.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Schedule {
-    /// Each connection is a user: the next request follows the last answer, after the think time if
-    /// there is one.
-    Closed {
-        /// Time between an answer and the next request.
-        think: Option<Spread>,
-    },
-    /// Arrivals that wait for nothing.
-    Open {
-        /// How arrivals are spread.
-        arrivals: Arrivals,
-        /// The rate over time, one stage after the other. A constant rate is one stage.
-        stages: Vec<Stage>,
-    },
-    /// Simulated devices: each opens a connection, sends its requests with think time between
-    /// answer and next request, closes, and is replaced by a new device as long as the ramp asks
-    /// for as many.
-    Devices {
-        /// How many live at the same time while the load is sustained.
-        devices: u32,
-        /// Requests before a device is replaced.
-        requests_per_device: u32,
-        /// Time between an answer and the next request.
-        think: Spread,
-        /// Nanoseconds over which devices are added one by one.
-        ramp_up_ns: u64,
-        /// Nanoseconds at full number: the headline phase.
-        sustain_ns: u64,
-        /// Nanoseconds over which devices that end are no longer replaced.
-        ramp_down_ns: u64,
-    },
-}
-
-/// How open-loop arrivals are spread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Arrivals {
-    /// Equally spaced.
-    Constant,
-    /// Exponentially distributed gaps.
-    Poisson,
-}
-
-/// A part of an open-loop load: the rate goes linearly from one value to the other.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Stage {
-    /// Length in nanoseconds.
-    pub duration_ns: u64,
-    /// Requests per second at its start.
-    pub from_per_s: f64,
-    /// Requests per second at its end.
-    pub to_per_s: f64,
-}
-
 /// How connections are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Connections {
@@ -187,6 +131,20 @@ pub struct Connections {
     pub pipeline: u32,
 }
 
+impl Connections {
+    /// Connections that live as long as the server lets them, with one request under way on each.
+    #[must_use]
+    pub const fn kept(count: u32) -> Self {
+        Self { count, requests_per_connection: None, pipeline: 1 }
+    }
+
+    /// Whether a connection serves more than one request.
+    #[must_use]
+    pub const fn keep_alive(&self) -> bool {
+        !matches!(self.requests_per_connection, Some(1))
+    }
+}
+
 /// When the measured part of a load ends: at the earliest of what is given.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopRule {
@@ -194,6 +152,20 @@ pub struct StopRule {
     pub duration_ns: Option<u64>,
     /// Number of scheduled requests.
     pub requests: Option<u64>,
+}
+
+impl StopRule {
+    /// After a time, in nanoseconds.
+    #[must_use]
+    pub const fn after(duration_ns: u64) -> Self {
+        Self { duration_ns: Some(duration_ns), requests: None }
+    }
+
+    /// After a number of requests.
+    #[must_use]
+    pub const fn requests(count: u64) -> Self {
+        Self { duration_ns: None, requests: Some(count) }
+    }
 }
 
 /// What is left out at the start of a load.
@@ -212,6 +184,33 @@ pub enum WarmUp {
         /// The bound in nanoseconds.
         at_most_ns: u64,
     },
+}
+
+impl WarmUp {
+    /// Until the throughput is steady, within the usual bound of 5 s.
+    pub const AUTO: Self = Self::Auto { at_most_ns: 5_000_000_000 };
+
+    /// Reads `auto`, `none` or a time.
+    ///
+    /// # Errors
+    /// If it is none of these.
+    pub fn parse(text: &str) -> Result<Self, UnitError> {
+        match text {
+            "auto" => Ok(Self::AUTO),
+            "none" => Ok(Self::None),
+            time => parse_duration_ns(time).map(|duration_ns| Self::Fixed { duration_ns }),
+        }
+    }
+
+    /// The longest it may take, in nanoseconds.
+    #[must_use]
+    pub const fn at_most_ns(&self) -> u64 {
+        match *self {
+            Self::None => 0,
+            Self::Fixed { duration_ns } => duration_ns,
+            Self::Auto { at_most_ns } => at_most_ns,
+        }
+    }
 }
 
 /// Limits in time, in nanoseconds.

@@ -32,8 +32,8 @@ impl Objective {
     /// percentage.
     ///
     /// # Errors
-    /// If a part is not such a bound, or there is none.
-    pub fn parse(text: &str) -> Result<Self, UnitError> {
+    /// If a part is not such a bound, there is none, or one can never hold.
+    pub fn parse(text: &str) -> Result<Self, ObjectiveError> {
         let error = || UnitError {
             text: text.into(),
             expected: "an objective",
@@ -61,8 +61,27 @@ impl Objective {
                 }
             });
         }
+        // Bounds are below, not at or below, so that nothing is below 0.
+        let never_holds = |bound: &Bound| match bound {
+            Bound::ResponseTime { below_ns, .. } => *below_ns == 0,
+            Bound::Errors { below } => *below <= 0.0,
+        };
+        if bounds.iter().any(never_holds) {
+            return Err(ObjectiveError::NeverHolds(text.into()));
+        }
         Ok(Self(bounds))
     }
+}
+
+/// A text that is no objective.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ObjectiveError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Unit(#[from] UnitError),
+    /// A bound is 0.
+    #[error("`{0}` can never hold, as nothing is below 0; name a limit above it")]
+    NeverHolds(String),
 }
 
 impl fmt::Display for Objective {

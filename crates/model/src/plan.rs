@@ -330,7 +330,7 @@ fn read_published(plan: &Path, raw: &RawPublished) -> Result<Published, FileErro
 mod tests {
     use super::*;
     use crate::file::parse_toml;
-    use crate::profile::Stop;
+    use crate::profile::StopRule;
 
     const PLAN: &str = "title='Hello'\nworkload='hello'\ntargets=['go/net-http','javascript/express:cluster']\nprecision='2%'\n[profile]\nkind='closed'\nconnections=10\nduration='30s'\n[quick]\nrepetitions=1\n[quick.profile]\nduration='3s'\n[cpus]\ntarget='0'\ngenerator='1'\n";
 
@@ -346,10 +346,7 @@ mod tests {
         assert_eq!((plan.repetitions, plan.targets.len(), plan.precision), (3, 2, Some(0.02)));
         let quick = resolve(PLAN, &PlanOptions { quick: true, ..PlanOptions::default() }).unwrap();
         assert_eq!(quick.repetitions, 1);
-        assert!(matches!(
-            quick.profile,
-            Profile::Closed { connections: 10, stop: Stop::DurationNs(3_000_000_000), .. }
-        ));
+        assert_eq!(quick.profile, Profile::closed(10, StopRule::after(3_000_000_000)));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What the command line changes in a plan, and the words in which the report says so.
 use crate::profile::Profile;
+use crate::schedule::Schedule;
 use crate::target::TargetId;
 use crate::units::{Spread, format_ns};
 
@@ -40,43 +41,37 @@ impl PlanOptions {
         ];
         let Some((option, _)) = given.iter().find(|(_, given)| *given) else { return Ok(profile) };
         let kind = profile.kind();
-        let Profile::Devices {
+        let Schedule::Devices {
             mut devices,
             requests_per_device,
             mut think,
-            mut ramp_up_ns,
-            mut sustain_ns,
-            mut ramp_down_ns,
-        } = profile
+            ramp_up_ns,
+            sustain_ns,
+            ramp_down_ns,
+        } = profile.schedule
         else {
             return Err(format!("{option} goes with device plans only; this one is `{kind}`"));
         };
+        let mut phases_ns = [ramp_up_ns, sustain_ns, ramp_down_ns];
         if let Some(scale) = self.scale {
             let asked = (f64::from(devices) * scale).round().max(1.0) as u32;
             changed.push(format!("{asked} devices instead of {devices} (--scale)"));
             devices = asked;
         }
-        if let Some(phases) = self.phases_ns {
+        if let Some(asked) = self.phases_ns {
             let words = |phases: [u64; 3]| phases.map(format_ns).join(" + ");
             changed.push(format!(
                 "phases of {} instead of {} (--ramp)",
-                words(phases),
-                words([ramp_up_ns, sustain_ns, ramp_down_ns])
+                words(asked),
+                words(phases_ns)
             ));
-            [ramp_up_ns, sustain_ns, ramp_down_ns] = phases;
+            phases_ns = asked;
         }
         if let Some(asked) = self.think {
             changed.push(format!("think time {asked} instead of {think} (--think)"));
             think = asked;
         }
-        Ok(Profile::Devices {
-            devices,
-            requests_per_device,
-            think,
-            ramp_up_ns,
-            sustain_ns,
-            ramp_down_ns,
-        })
+        Ok(Profile::devices(devices, requests_per_device, think, phases_ns))
     }
 }
 
@@ -88,15 +83,7 @@ mod tests {
 
     fn devices() -> Profile {
         let think = Spread { mean_ns: 900_000_000, jitter: 0.05 };
-        let phase = 1_200 * SECOND;
-        Profile::Devices {
-            devices: 10_000,
-            requests_per_device: 100,
-            think,
-            ramp_up_ns: phase,
-            sustain_ns: phase,
-            ramp_down_ns: phase,
-        }
+        Profile::devices(10_000, 100, think, [1_200 * SECOND; 3])
     }
 
     #[test]
@@ -109,14 +96,9 @@ mod tests {
             ..PlanOptions::default()
         };
         let mut changed = Vec::new();
-        let Profile::Devices { devices, think: used, ramp_up_ns, sustain_ns, ramp_down_ns, .. } =
-            options.apply(devices(), &mut changed).unwrap()
-        else {
-            panic!("another kind")
-        };
         assert_eq!(
-            (devices, used, [ramp_up_ns, sustain_ns, ramp_down_ns]),
-            (1_000, think, [SECOND, 2 * SECOND, 3 * SECOND])
+            options.apply(devices(), &mut changed),
+            Ok(Profile::devices(1_000, 100, think, [SECOND, 2 * SECOND, 3 * SECOND]))
         );
         assert_eq!(changed.len(), 3);
         assert_eq!(changed[0], "1000 devices instead of 10000 (--scale)");

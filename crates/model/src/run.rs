@@ -22,6 +22,9 @@ pub struct RunHeader {
     pub plan: Plan,
     /// The workload.
     pub workload: Workload,
+    /// The URL that was loaded; `None` where targets of a catalogue were measured.
+    #[serde(default)]
+    pub url: Option<String>,
     /// Seeds the order of trials and every load.
     pub seed: u64,
     /// The host.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::caveat::{Caveat, Verdict};
 use crate::cpus::CpuSplit;
 use crate::load_result::LoadResult;
+use crate::load_spec::LoadSpec;
 use crate::profile::Profile;
 use crate::target::TargetId;
 use crate::usage::{Usage, UsageSample};
@@ -53,6 +54,10 @@ pub struct TrialRecord {
     pub spec: TrialSpec,
     /// Nanoseconds since 1970 when the target was started.
     pub started_unix_ns: u64,
+    /// What the generator was asked, with everything resolved: requests, timeouts, threads. `None`
+    /// if the trial failed before, or was stored before this was kept.
+    #[serde(default)]
+    pub load_spec: Option<LoadSpec>,
     /// What the generator measured; `None` if the trial failed before.
     pub load: Option<LoadResult>,
     /// What the kernel told over the measured part.

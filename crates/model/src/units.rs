@@ -177,6 +177,18 @@ pub fn format_ns(ns: u64) -> String {
     format!("{} {unit}", three_digits(scaled))
 }
 
+/// Writes a length that somebody chose: round numbers of seconds or minutes without decimals, all
+/// others as measured times are written.
+#[must_use]
+pub fn format_length(ns: u64) -> String {
+    match ns {
+        0 => "0 s".into(),
+        ns if ns.is_multiple_of(60_000_000_000) => format!("{} min", ns / 60_000_000_000),
+        ns if ns.is_multiple_of(1_000_000_000) => format!("{} s", ns / 1_000_000_000),
+        ns => format_ns(ns),
+    }
+}
+
 /// Writes bytes with three significant digits in binary units: `34.1 MiB`.
 #[must_use]
 pub fn format_bytes(bytes: u64) -> String {

@@ -11,12 +11,10 @@
 //! | [`form`] | the forms of a run as files, one file each (docs/formats.md) |
 //! | `ranked` | the figure by which targets are ranked, in words |
 //! | [`words`] | figures as people read them |
-//! | [`load_report`] | the result of `pippin load` |
 pub mod chart;
 pub mod form;
 pub mod history;
 pub mod html;
-pub mod load_report;
 mod ranked;
 pub mod terminal;
 pub mod view;

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`run`] | title, time, load in words, host, the record of how figures were taken |
 //! | [`row`] | one target: rank, figures, spans, use, cost, caveats, failure |
+//! | [`load`] | one load of a URL in full |
 //! | [`curve`] | quantiles and distributions for charts |
 //! | [`series`] | figures over time |
 //! | [`sweep`] | the points of a sweep or of a capacity search |
@@ -13,6 +14,7 @@
 //! | [`printed`] | published figures beside one's own |
 pub mod curve;
 pub mod doubts;
+pub mod load;
 pub mod phases;
 pub mod printed;
 pub mod row;
@@ -31,6 +33,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use doubts::Doubt;
+use load::LoadView;
 use printed::PrintedTable;
 use row::Row;
 use run::RunFacts;
@@ -48,6 +51,9 @@ pub struct View {
     /// One for each target of the plan: ranked ones first, then those without a rank, then those
     /// without a result.
     pub rows: Vec<Row>,
+    /// Every load of a URL in full; none where the targets of a catalogue were measured.
+    #[serde(default)]
+    pub loads: Vec<LoadView>,
     /// Every caveat by name, the gravest first.
     pub doubts: Vec<Doubt>,
     /// Published figures beside one's own.
@@ -77,6 +83,7 @@ impl View {
             doubts: doubts::of(&rows),
             printed: printed::of(&record.header.plan, &rows),
             rows,
+            loads: LoadView::all(record),
             host: record.header.host.clone(),
             plan: record.header.plan.clone(),
             workload: record.header.workload.clone(),

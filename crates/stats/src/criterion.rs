@@ -25,12 +25,11 @@ impl RankedBy {
     /// The figure that ranks targets under such a load.
     #[must_use]
     pub const fn of(profile: &Profile) -> Self {
-        match profile {
-            Profile::Open { .. } | Profile::Devices { .. } => Self::ResponseP99,
-            // A capacity search finds the rate; the schedule does not set it.
-            Profile::Closed { .. } | Profile::Sweep { .. } | Profile::Capacity { .. } => {
-                Self::Goodput
-            }
+        // A capacity search finds the rate; the schedule does not set it.
+        if profile.schedule.sets_the_pace() && !profile.is_search() {
+            Self::ResponseP99
+        } else {
+            Self::Goodput
         }
     }
 

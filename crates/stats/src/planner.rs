@@ -1,6 +1,6 @@
 //! Plans from measured device runs how many devices a target holds on a machine with given cores
 //! and memory, and lists the assumptions.
-use pippin_model::profile::Profile;
+use pippin_model::profile::Schedule;
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
 use pippin_model::units::format_bytes;
@@ -64,7 +64,7 @@ impl Measured {
     /// figures.
     #[must_use]
     pub fn of(record: &TrialRecord) -> Option<Self> {
-        let Profile::Devices { devices, .. } = record.spec.profile else { return None };
+        let Schedule::Devices { devices, .. } = record.spec.profile.schedule else { return None };
         let load = record.load.as_ref()?;
         let used = record.usage.as_ref()?.roles.get(&Role::Target)?;
         let first = record.samples.first()?.roles.get(&Role::Target)?.rss_bytes?;

@@ -102,6 +102,15 @@ impl Store {
         Ok(())
     }
 
+    /// Removes a run of which nothing came, with its trials.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub fn forget(&self, run: &str) -> Result<(), StoreError> {
+        self.with(|connection| connection.execute("DELETE FROM runs WHERE id = ?1", [run]))?;
+        Ok(())
+    }
+
     /// All runs, the newest first.
     ///
     /// # Errors

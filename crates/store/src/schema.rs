@@ -9,7 +9,7 @@ pub const APPLICATION_ID: i64 = 0x5069_706e;
 
 type Migration = fn(&Transaction<'_>) -> rusqlite::Result<()>;
 
-const MIGRATIONS: &[Migration] = &[first, answered];
+const MIGRATIONS: &[Migration] = &[first, answered, flat_profiles];
 
 /// The newest schema.
 pub const VERSION: i64 = MIGRATIONS.len() as i64;
@@ -79,6 +79,13 @@ fn add_answered(measured: &mut Value) {
         measured["answered"] =
             json!({"completed": requests["completed"], "good": requests["good"]});
     }
+}
+
+/// Profiles came to be flat, and trials to hold what the generator was asked. The older form is
+/// still read (`pippin_model::profile`), so that nothing is rewritten; the version tells an older
+/// Pippin that it cannot read what is written from now on.
+const fn flat_profiles(_: &Transaction<'_>) -> rusqlite::Result<()> {
+    Ok(())
 }
 
 /// Brings a database up to date, in one transaction: another Pippin sees either the old schema or

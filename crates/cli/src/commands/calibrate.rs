@@ -4,28 +4,29 @@ use pippin_lab::lifecycle::affinity;
 use pippin_model::cpus::CpuSplit;
 use pippin_model::load_result::LoadResult;
 use pippin_model::run::Calibration;
-use pippin_model::units::{format_bytes, format_count, format_ns, parse_duration_ns};
+use pippin_model::units::{format_bytes, format_count, format_ns};
+use std::path::Path;
 use std::time::Duration;
 
-use super::device_options::{phases, think};
-use super::{Shared, print, root};
+use super::{Shared, print};
 use crate::arguments::CalibrateArguments;
 use crate::exit::CliError;
 use crate::output;
 use crate::signals;
 
 pub fn run(shared: &Shared, arguments: &CalibrateArguments) -> Result<u8, CliError> {
-    let folder = root()?.join(".pippin");
-    std::fs::create_dir_all(&folder)
+    let store = shared.store_path()?;
+    let folder = store.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)
         .map_err(CliError::io(format!("create {}", folder.display())))?;
     let say = |text: &str| {
         if !shared.quiet {
             output::say(text);
         }
     };
-    let part = Duration::from_nanos(duration("-d", &arguments.duration)?);
+    let part = Duration::from_nanos(arguments.duration.ns());
     let calibrator = Calibrator {
-        folder: &folder,
+        folder,
         cpus: CpuSplit::default_for(&affinity::available()),
         part,
         say: &say,
@@ -33,13 +34,12 @@ pub fn run(shared: &Shared, arguments: &CalibrateArguments) -> Result<u8, CliErr
     };
     let (json, text) = match arguments.devices {
         Some(devices) => {
-            let think = think(&arguments.think)?;
-            let result = calibrator.devices(devices, think, phases(&arguments.ramp)?)?;
+            let result = calibrator.devices(devices, arguments.think, arguments.ramp)?;
             (serde_json::to_string_pretty(&result), device_text(devices, &result))
         }
         None => {
             let calibration = calibrator.calibrate()?;
-            shared.store(&root()?)?.keep_calibration(&calibration)?;
+            shared.store()?.keep_calibration(&calibration)?;
             (serde_json::to_string_pretty(&calibration), text(&calibration))
         }
     };
@@ -49,14 +49,6 @@ pub fn run(shared: &Shared, arguments: &CalibrateArguments) -> Result<u8, CliErr
             .map_err(CliError::io(format!("write {}", path.display())))?;
     }
     print(text.as_bytes())
-}
-
-fn duration(name: &str, text: &str) -> Result<u64, CliError> {
-    match parse_duration_ns(text) {
-        Ok(0) => Err(CliError::User(format!("{name} must be longer than 0"))),
-        Ok(ns) => Ok(ns),
-        Err(error) => Err(CliError::User(format!("{name}: {error}"))),
-    }
 }
 
 fn text(calibration: &Calibration) -> String {

@@ -2,7 +2,7 @@
 use pippin_model::units::{format_bytes, format_count, parse_bytes};
 use pippin_stats::planner::{DevicePlan, Machine, Measured, plan};
 
-use super::{Shared, print, root};
+use super::{Shared, print};
 use crate::arguments::CapacityArguments;
 use crate::exit::{self, CliError};
 
@@ -10,7 +10,7 @@ pub fn run(shared: &Shared, arguments: &CapacityArguments) -> Result<u8, CliErro
     let memory_bytes = parse_bytes(&arguments.memory)
         .map_err(|error| CliError::User(format!("--memory: {error}")))?;
     let machine = Machine { cores: f64::from(arguments.cores), memory_bytes };
-    let store = shared.store(&root()?)?;
+    let store = shared.store()?;
     let mut measured = Vec::new();
     for run in &arguments.runs {
         let record = store.load(run)?;

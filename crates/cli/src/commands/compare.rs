@@ -61,7 +61,7 @@ fn side(shared: &Shared, name: &str) -> Result<RunRecord, CliError> {
         })?
     } else {
         let root = root()?;
-        shared.store(&root)?.load(name).map_err(|error| with_hint(error, name, &root))?
+        shared.store()?.load(name).map_err(|error| with_hint(error, name, &root))?
     };
     if let Some(target) = target {
         let known: Vec<String> =

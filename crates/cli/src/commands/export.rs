@@ -2,7 +2,7 @@
 use pippin_report::form::svg::Ground;
 use std::io::IsTerminal;
 
-use super::{Shared, print, root};
+use super::{Shared, print};
 use crate::arguments::ExportArguments;
 use crate::exit::{self, CliError};
 
@@ -11,7 +11,7 @@ pub fn run(shared: &Shared, arguments: &ExportArguments) -> Result<u8, CliError>
     if arguments.chart.is_some() && !form.is_chart() {
         return Err(CliError::User("--chart goes with --format svg or png".into()));
     }
-    let record = shared.store(&root()?)?.load(&arguments.run)?;
+    let record = shared.store()?.load(&arguments.run)?;
     let ground = if arguments.dark { Ground::Dark } else { Ground::Light };
     let chart = arguments.chart.as_deref().map(|name| (name, ground));
     let bytes = form.of(&record, chart).map_err(|error| CliError::User(error.to_string()))?;

@@ -6,12 +6,12 @@ use pippin_store::Store;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::{Shared, print, root};
+use super::{Shared, print};
 use crate::arguments::HistoryArguments;
 use crate::exit::{self, CliError};
 
 pub fn run(shared: &Shared, arguments: &HistoryArguments) -> Result<u8, CliError> {
-    let store = shared.store(&root()?)?;
+    let store = shared.store()?;
     let Some(target) = &arguments.target else {
         return print(runs(&store, arguments.number)?.as_bytes());
     };

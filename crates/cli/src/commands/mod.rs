@@ -5,22 +5,19 @@ mod compare;
 mod compare_branches;
 mod compare_table;
 mod consent;
-mod device_options;
 mod doctor;
 mod export;
 mod history;
 mod load;
-mod load_profile;
-mod load_tls;
-mod load_url;
 mod report;
 mod run;
 mod serve;
 mod targets;
 
 use clap::CommandFactory;
+use pippin_lab::catalog::Catalog;
 use pippin_store::Store;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::CliError;
@@ -33,11 +30,31 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// The database: the given one, or `.pippin/pippin.db` of the checkout (of the current folder
-    /// where there is none).
-    fn store(&self, root: &Path) -> Result<Store, CliError> {
-        let path = self.store.clone().unwrap_or_else(|| root.join(".pippin/pippin.db"));
-        Ok(Store::open(&path)?)
+    /// Opens the database.
+    fn store(&self) -> Result<Store, CliError> {
+        Ok(Store::open(&self.store_path()?)?)
+    }
+
+    /// Where the database is (docs/decisions/loads-are-runs.md): the given file, or
+    /// `.pippin/pippin.db` of the checkout that the current folder lies in, or `pippin/pippin.db` in
+    /// the user's folder for states (XDG Base Directory Specification).
+    fn store_path(&self) -> Result<PathBuf, CliError> {
+        if let Some(path) = &self.store {
+            return Ok(path.clone());
+        }
+        if let Ok(catalog) = Catalog::find(&here()?) {
+            return Ok(catalog.root().join(".pippin/pippin.db"));
+        }
+        // The specification has relative paths ignored.
+        let folder = |name: &str| {
+            std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute())
+        };
+        folder("XDG_STATE_HOME")
+            .or_else(|| Some(folder("HOME")?.join(".local/state")))
+            .map(|states| states.join("pippin/pippin.db"))
+            .ok_or_else(|| {
+                CliError::User("HOME is not set, so that there is no place for the database; name one with --store".into())
+            })
     }
 }
 
@@ -86,8 +103,7 @@ fn render(command: &clap::Command, page: &mut Vec<u8>) -> std::io::Result<()> {
 /// The checkout that the current folder lies in, or the current folder.
 fn root() -> Result<PathBuf, CliError> {
     let here = here()?;
-    Ok(pippin_lab::catalog::Catalog::find(&here)
-        .map_or(here, |catalog| catalog.root().to_path_buf()))
+    Ok(Catalog::find(&here).map_or(here, |catalog| catalog.root().to_path_buf()))
 }
 
 fn here() -> Result<PathBuf, CliError> {

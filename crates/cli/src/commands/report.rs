@@ -1,12 +1,12 @@
 //! `pippin report`
 use pippin_report::{html, terminal, view::View};
 
-use super::{Shared, print, root};
+use super::{Shared, print};
 use crate::arguments::ReportArguments;
 use crate::exit::{self, CliError};
 
 pub fn run(shared: &Shared, arguments: &ReportArguments) -> Result<u8, CliError> {
-    let view = View::of(&shared.store(&root()?)?.load(&arguments.run)?);
+    let view = View::of(&shared.store()?.load(&arguments.run)?);
     if let Some(file) = &arguments.html {
         std::fs::write(file, html::page(&view))
             .map_err(CliError::io(format!("write {}", file.display())))?;

@@ -8,7 +8,6 @@ use pippin_report::{html, terminal, view::View};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::device_options::{fraction, phases, think};
 use super::{Shared, consent, here, print};
 use crate::arguments::RunArguments;
 use crate::exit::{self, CliError};
@@ -28,9 +27,9 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         },
         repetitions: arguments.repeat,
         workers: arguments.workers,
-        scale: arguments.scale.as_deref().map(fraction).transpose()?,
-        phases_ns: arguments.ramp.as_deref().map(phases).transpose()?,
-        think: arguments.think.as_deref().map(think).transpose()?,
+        scale: arguments.scale,
+        phases_ns: arguments.ramp,
+        think: arguments.think,
     };
     let plan = catalog.plan(&arguments.plan, &options)?;
     let folder = folder(&catalog, arguments.out.as_deref(), &plan.id)?;
@@ -89,7 +88,7 @@ pub fn measure(
             &catalog.workload(&plan.workload)?.services,
             how.yes,
         )?;
-    let store = shared.store(catalog.root())?;
+    let store = shared.store()?;
     let stop = signals::catch();
     let observer = Published::new(progress::observer(shared.quiet, Subject::Plan), &store);
     let settings = RunSettings {

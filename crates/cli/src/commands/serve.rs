@@ -1,7 +1,7 @@
 //! `pippin serve`
 use pippin_serve::{ServeError, Server};
 
-use super::{Shared, root};
+use super::Shared;
 use crate::arguments::ServeArguments;
 use crate::exit::{self, CliError};
 use crate::output;
@@ -9,8 +9,8 @@ use crate::signals;
 
 pub fn run(shared: &Shared, arguments: &ServeArguments) -> Result<u8, CliError> {
     let stop = signals::catch();
-    let server = Server::bind(shared.store(&root()?)?, arguments.bind, arguments.token.clone())
-        .map_err(in_words)?;
+    let server =
+        Server::bind(shared.store()?, arguments.bind, arguments.token.clone()).map_err(in_words)?;
     if !shared.quiet {
         output::say(format_args!("http://{} (Ctrl-C ends it)", server.address()));
     }

@@ -1,7 +1,6 @@
 //! From the state to a frame: all that fits, the most telling first.
 use pippin_model::load_result::Window;
-use pippin_model::profile::Profile;
-use pippin_model::trial::Step;
+use pippin_model::profile::{Profile, Steps};
 use pippin_model::units::{format_bytes, format_count, format_ns};
 use pippin_model::usage::Role;
 use ratatui::Frame;
@@ -186,30 +185,18 @@ fn trial_line<'a>(state: &'a State, look: Look, width: u16) -> Line<'a> {
 
 /// The load in words: `64 connections`, `step 3 of 8: 16 connections`, `5,000 requests/s`.
 pub fn load_of(current: &Current) -> String {
-    let many = |count: u32, one: &str| {
-        format!("{} {one}{}", format_whole(u64::from(count)), if count == 1 { "" } else { "s" })
-    };
-    match (&current.spec.profile, current.spec.step) {
-        (Profile::Sweep { connections, .. }, step) => {
-            let count = match step {
-                Some(Step::Connections { count }) => Some(count),
-                _ => connections.first().copied(),
-            };
-            let place = count.and_then(|count| connections.iter().position(|of| *of == count));
-            let words = count.map_or_else(String::new, |count| many(count, "connection"));
+    let (profile, step) = (&current.spec.profile, current.spec.step);
+    let load = profile.at(step);
+    let words = load.schedule.amount(load.connections.count);
+    match &profile.steps {
+        Steps::One => words,
+        Steps::Search { .. } => format!("search: {words}"),
+        Steps::Connections(list) => {
+            let place = list.iter().position(|count| *count == load.connections.count);
             place.map_or(words.clone(), |place| {
-                format!("step {} of {}: {words}", place + 1, connections.len())
+                format!("step {} of {}: {words}", place + 1, list.len())
             })
         }
-        (_, Some(Step::Rate { per_s })) => format!("search: {} requests/s", format_count(per_s)),
-        (Profile::Open { rate_per_s, .. }, _) => {
-            format!("{} requests/s", format_count(*rate_per_s))
-        }
-        (Profile::Capacity { start_rate_per_s, .. }, _) => {
-            format!("search: {} requests/s", format_count(*start_rate_per_s))
-        }
-        (Profile::Devices { devices, .. }, _) => many(*devices, "device"),
-        (Profile::Closed { connections, .. }, _) => many(*connections, "connection"),
     }
 }
 
@@ -339,11 +326,8 @@ fn counts_line(current: &Current, look: Look) -> Line<'static> {
         Span::styled(format_whole(errors), style),
         Span::raw(if errors == 1 { " error" } else { " errors" }),
     ];
-    let of = if matches!(current.spec.profile, Profile::Devices { .. }) {
-        "devices"
-    } else {
-        "connections"
-    };
+    let of =
+        if current.spec.profile.schedule.phases().is_some() { "devices" } else { "connections" };
     spans.extend([
         Span::raw(look.separator()),
         Span::styled(live, look.figure()),
@@ -361,8 +345,8 @@ fn counts_line(current: &Current, look: Look) -> Line<'static> {
 }
 
 /// Whether arrivals have instants of their own, so that a send lag says something.
-const fn is_scheduled(profile: &Profile) -> bool {
-    matches!(profile, Profile::Open { .. } | Profile::Capacity { .. })
+fn is_scheduled(profile: &Profile) -> bool {
+    profile.schedule.rate_per_s().is_some()
 }
 
 fn cpu_line(current: &Current, look: Look) -> Line<'static> {

@@ -3,7 +3,7 @@
 use super::super::samples::{at, caveat, failed, header, plan, record, sample, trial, window};
 use super::*;
 use pippin_model::caveat::Severity;
-use pippin_model::trial::Stage;
+use pippin_model::trial::{Stage, Step};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::style::Color;

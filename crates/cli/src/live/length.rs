@@ -1,7 +1,6 @@
 //! How long the load of a trial is meant to last, and how far it is.
-use pippin_lab::load::AUTO_WARM_UP_NS;
 use pippin_model::load_result::Window;
-use pippin_model::profile::{Profile, Stop, WarmUpChoice};
+use pippin_model::profile::Profile;
 use std::time::Duration;
 
 /// How long a load is meant to last.
@@ -26,31 +25,12 @@ impl Length {
     /// The length of one load of this profile.
     pub fn of(profile: &Profile) -> Self {
         let ns = Duration::from_nanos;
-        let warm_up_of = |choice: &WarmUpChoice| match choice {
-            WarmUpChoice::Auto => ns(AUTO_WARM_UP_NS),
-            WarmUpChoice::None => Duration::ZERO,
-            WarmUpChoice::DurationNs(warm_up_ns) => ns(*warm_up_ns),
+        let end = match (profile.schedule.phases(), profile.stop.requests) {
+            (Some(phases), _) => End::After(ns(phases.iter().map(|(_, phase_ns)| phase_ns).sum())),
+            (None, Some(count)) => End::Requests(count),
+            (None, None) => End::After(ns(profile.stop.duration_ns.unwrap_or(0))),
         };
-        let (warm_up, end) = match profile {
-            Profile::Closed { stop: Stop::DurationNs(duration_ns), warm_up, .. }
-            | Profile::Sweep { duration_ns, warm_up, .. } => {
-                (warm_up_of(warm_up), End::After(ns(*duration_ns)))
-            }
-            Profile::Closed { stop: Stop::Requests(count), warm_up, .. } => {
-                (warm_up_of(warm_up), End::Requests(*count))
-            }
-            Profile::Open { ramp_ns, duration_ns, .. } => {
-                (ns(*ramp_ns), End::After(ns(*duration_ns)))
-            }
-            Profile::Devices { ramp_up_ns, sustain_ns, ramp_down_ns, .. } => {
-                (Duration::ZERO, End::After(ns(ramp_up_ns + sustain_ns + ramp_down_ns)))
-            }
-            // A search meets each rate for a tenth of the step before it counts.
-            Profile::Capacity { duration_ns, .. } => {
-                (ns(duration_ns / 10), End::After(ns(*duration_ns)))
-            }
-        };
-        Self { warm_up, end }
+        Self { warm_up: ns(profile.warm_up.at_most_ns()), end }
     }
 
     /// The whole load, where time ends it.
@@ -188,12 +168,7 @@ mod tests {
 
     #[test]
     fn every_profile_has_a_length() {
-        let sweep = Profile::Sweep {
-            connections: vec![1, 2],
-            duration_ns: 3_000_000_000,
-            keep_alive: pippin_model::profile::KeepAlive::Unlimited,
-            warm_up: WarmUpChoice::Auto,
-        };
+        let sweep = Profile::sweep(vec![1, 2], 3_000_000_000);
         assert_eq!(Length::of(&sweep), Length { warm_up: 5 * SECOND, end: End::After(3 * SECOND) });
         assert_eq!(Length::of(&sweep).whole(), Some(8 * SECOND));
     }

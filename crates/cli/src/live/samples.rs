@@ -45,6 +45,7 @@ pub fn header(plan: Plan) -> RunHeader {
         started_unix_ns: 0,
         pippin_version: "0".into(),
         workload: pippin_model::workload::Workload::read(&workload).unwrap(),
+        url: None,
         seed: 1,
         host: Fingerprint::default(),
         targets: plan.targets.iter().map(|id| (id.clone(), info())).collect(),
@@ -148,6 +149,7 @@ pub fn failed(spec: &TrialSpec, failure: Option<(Stage, &str)>) -> TrialRecord {
     TrialRecord {
         spec: spec.clone(),
         started_unix_ns: 0,
+        load_spec: None,
         load: None,
         usage: None,
         samples: Vec::new(),

@@ -3,7 +3,7 @@
 use pippin_lab::observer::Event;
 use pippin_model::caveat::Verdict;
 use pippin_model::load_result::Window;
-use pippin_model::profile::Profile;
+use pippin_model::profile::{Profile, Steps};
 use pippin_model::run::RunHeader;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Stage, Step, TrialRecord, TrialSpec};
@@ -175,10 +175,9 @@ impl State {
         let plan = &header.plan;
         self.title = Some((plan.title.clone(), header.id.clone()));
         self.repetitions = plan.repetitions;
-        let steps = if let Profile::Sweep { connections, .. } = &plan.profile {
-            connections.len().max(1) as u32
-        } else {
-            1
+        let steps = match &plan.profile.steps {
+            Steps::Connections(list) => list.len().max(1) as u32,
+            Steps::One | Steps::Search { .. } => 1,
         };
         let unavailable =
             |id: &TargetId| header.targets.get(id).is_some_and(|info| info.unavailable.is_some());
@@ -210,7 +209,7 @@ impl State {
         }) {
             self.begun = place + 1;
         }
-        let is_search = matches!(spec.profile, Profile::Capacity { .. });
+        let is_search = spec.profile.is_search();
         self.current = Some(Current {
             spec: spec.clone(),
             number,
@@ -378,19 +377,7 @@ impl State {
 impl Current {
     /// Connections, or devices, that the load asks for.
     pub fn asked(&self) -> u32 {
-        match (&self.spec.profile, self.spec.step) {
-            (_, Some(Step::Connections { count })) => count,
-            (Profile::Devices { devices, .. }, _) => *devices,
-            (Profile::Sweep { connections, .. }, _) => {
-                connections.first().copied().unwrap_or_default()
-            }
-            (
-                Profile::Closed { connections, .. }
-                | Profile::Open { connections, .. }
-                | Profile::Capacity { connections, .. },
-                _,
-            ) => *connections,
-        }
+        self.spec.profile.at(self.spec.step).connections.count
     }
 
     /// Windows long enough to be drawn.
@@ -405,12 +392,11 @@ impl Current {
 
     /// The phase of a device load at the newest window.
     pub fn phase(&self) -> Option<&'static str> {
-        let Profile::Devices { ramp_up_ns, sustain_ns, .. } = &self.spec.profile else {
-            return None;
-        };
+        let phases = self.spec.profile.schedule.phases()?;
         let from = self.windows.last()?.from_ns.max(0) as u64;
+        let [(_, ramp_up_ns), (_, sustain_ns), _] = phases;
         Some(match from {
-            from if from < *ramp_up_ns => "ramp up",
+            from if from < ramp_up_ns => "ramp up",
             from if from < ramp_up_ns + sustain_ns => "sustain",
             _ => "ramp down",
         })

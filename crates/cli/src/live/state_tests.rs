@@ -95,13 +95,8 @@ fn a_target_that_does_not_start_is_not_counted_on() {
 
 #[test]
 fn a_search_promises_no_end() {
-    let profile = Profile::Capacity {
-        objective: pippin_model::objective::Objective::parse("p99 < 50ms").unwrap(),
-        start_rate_per_s: 1_000.0,
-        connections: 64,
-        duration_ns: 5_000_000_000,
-        precision: 0.05,
-    };
+    let objective = pippin_model::objective::Objective::parse("p99 < 50ms").unwrap();
+    let profile = Profile::capacity(objective, 1_000.0, 64, 5_000_000_000, 0.05);
     let mut state = State::new(Subject::Url("http://127.0.0.1/".into()));
     state.trial_started(
         &trial("url/load", 0, &profile, Some(Step::Rate { per_s: 4_000.0 })),

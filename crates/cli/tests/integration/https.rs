@@ -105,7 +105,7 @@ fn without_tls_there_is_none() {
     let url = format!("http://{}/", server.address());
     let outcome = pippin(
         &std::env::temp_dir(),
-        &["load", &url, "-c", "2", "-n", "20", "--quiet", "--json", "-"],
+        &["load", &url, "-c", "2", "-n", "20", "--quiet", "--no-store", "--json", "-"],
     );
     let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
     assert!(json["tls"].is_null() && json["tls_sessions"].is_null(), "{json:#}");
@@ -193,7 +193,7 @@ fn a_server_of_plain_http_is_told_apart() {
             let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
         }
     });
-    let outcome = pippin(&std::env::temp_dir(), &["load", &url, "-n", "10"]);
+    let outcome = pippin(&std::env::temp_dir(), &["load", &url, "-n", "10", "--no-store"]);
     assert_eq!(outcome.code, Some(2), "{outcome}");
     outcome.is_a_user_error(&[
         "the server's bytes are not TLS: the port may speak plain HTTP; if so, write http://",

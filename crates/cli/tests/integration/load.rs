@@ -22,8 +22,8 @@ fn url(server: &Running<Account>) -> String {
 }
 
 fn load(server: &Running<Account>, arguments: &[&str]) -> Outcome {
-    let url = url(server);
-    pippin(&std::env::temp_dir(), &[&["load", url.as_str()], arguments].concat())
+    let (url, folder) = (url(server), tempfile::tempdir().unwrap());
+    pippin(folder.path(), &[&["load", url.as_str()], arguments].concat())
 }
 
 /// The JSON of a load, which ends with one of these exit codes.
@@ -125,8 +125,10 @@ fn json_goes_to_a_file_beside_the_text() {
     let folder = tempfile::tempdir().unwrap();
     let server = steady();
     let url = url(&server);
-    let outcome =
-        pippin(folder.path(), &["load", &url, "-c", "1", "-n", "20", "--json", "result.json"]);
+    let outcome = pippin(
+        folder.path(),
+        &["load", &url, "-c", "1", "-n", "20", "--json", "result.json", "--no-store"],
+    );
     outcome.says(&["Requests/s"]);
     let json: Value =
         serde_json::from_slice(&std::fs::read(folder.path().join("result.json")).unwrap()).unwrap();
@@ -135,7 +137,7 @@ fn json_goes_to_a_file_beside_the_text() {
     assert_eq!(
         std::fs::read_dir(folder.path()).unwrap().count(),
         1,
-        "loading a URL makes no database"
+        "--no-store makes no database"
     );
 }
 
@@ -265,9 +267,8 @@ fn a_server_that_never_answers_times_out() {
 #[test]
 fn ctrl_c_ends_a_load_and_shows_what_was_measured() {
     let server = steady();
-    let url = url(&server);
-    let call =
-        start(&std::env::temp_dir(), &["load", &url, "-c", "1", "-d", "60s", "--warm-up", "none"]);
+    let (url, folder) = (url(&server), tempfile::tempdir().unwrap());
+    let call = start(folder.path(), &["load", &url, "-c", "1", "-d", "60s", "--warm-up", "none"]);
     assert!(super::support::until(|| server.account().requests > 50));
     call.press_ctrl_c();
     call.finish().exits(130).says(&["Requests/s", "(interrupted)"]);
@@ -392,8 +393,9 @@ fn connections_that_the_server_does_not_accept_are_told_of() {
         std::thread::park();
         drop(listener);
     });
+    let folder = tempfile::tempdir().unwrap();
     let outcome = pippin(
-        &std::env::temp_dir(),
+        folder.path(),
         &["load", &url, "-c", "20", "-d", "1s", "--warm-up", "none", "--quiet", "--json", "-"],
     );
     let json: Value =
@@ -408,4 +410,105 @@ fn connections_that_the_server_does_not_accept_are_told_of() {
     let json =
         self::json(&steady(), &["-c", "20", "-d", "500ms", "--warm-up", "none"], &BELIEVED_OR_NOT);
     assert!(!ids(&json).contains(&"listen_queue"), "all are accepted here: {json:#}");
+}
+
+#[test]
+fn a_pipelined_load_has_as_many_users_as_requests_under_way() {
+    // Rows of 4 on 2 connections: with 2 users Little's law would not hold.
+    let server = steady();
+    let json = json(
+        &server,
+        &["-c", "2", "--pipeline", "4", "-d", "1500ms", "--warm-up", "none"],
+        &BELIEVED_OR_NOT,
+    );
+    assert!(!ids(&json).contains(&"littles_law"), "{json:#}");
+    assert_eq!(json["profile"]["connections"]["pipeline"], 4);
+}
+
+#[test]
+fn a_load_is_a_run_like_any_other() {
+    let server = steady();
+    let (url, folder) = (url(&server), tempfile::tempdir().unwrap());
+    let here = |arguments: &[&str]| pippin(folder.path(), arguments);
+    for seed in ["1", "2"] {
+        let load = ["load", &url, "-c", "2", "-n", "200", "--seed", seed, "--html", "page.html"];
+        here(&load).says(&["Requests/s", "Verdict"]);
+    }
+    assert!(folder.path().join("pippin/pippin.db").is_file(), "outside of a checkout");
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert!(page.contains(&url) && page.contains("<svg"), "{}", page.len());
+    let history = here(&["history"]);
+    history.exits(0).says(&["-load", "finished", &url]);
+    assert_eq!(history.stdout.matches("finished").count(), 2, "{history}");
+    let name = format!("url/{}", server.address().to_string().replace(['.', ':'], "-"));
+    assert_eq!(here(&["history", &name]).stdout.matches("-load").count(), 2);
+    here(&["report"]).exits(0).says(&[
+        "closed loop, 2 connections",
+        "sent = 200 completed + 0 failed + 0 censored",
+        "Verdict",
+    ]);
+    let view: Value = serde_json::from_str(&here(&["export", "--format", "json"]).stdout).unwrap();
+    assert_eq!(view["loads"][0]["requests"]["completed"], 200);
+    let record: Value =
+        serde_json::from_str(&here(&["export", "--format", "record"]).stdout).unwrap();
+    let asked = &record["trials"][0]["load_spec"];
+    assert_eq!(
+        (&asked["threads"], &asked["stop"]["requests"], &asked["timeouts"]["request_ns"]),
+        (&1.into(), &200.into(), &30_000_000_000_u64.into())
+    );
+    let first = history.stdout.lines().last().unwrap().split(' ').next().unwrap();
+    let compared = here(&["compare", first, "latest", "--force"]);
+    assert!(compared.code.is_some_and(|code| code < 2), "{compared}");
+    compared.says(&["goodput", &name]);
+}
+
+#[test]
+fn a_store_that_cannot_be_written_is_no_reason_not_to_load() {
+    let server = steady();
+    let outcome = load(&server, &["-c", "1", "-n", "20", "--store", "/proc/none/pippin.db"]);
+    outcome.says(&["this is not stored: /proc/none", "Requests/s"]);
+    assert!(outcome.code.is_some_and(|code| BELIEVED_OR_NOT.contains(&code)), "{outcome}");
+}
+
+#[test]
+fn an_error_at_a_later_step_keeps_the_earlier_ones() {
+    use std::os::unix::process::CommandExt;
+    let server = steady();
+    let (url, folder) = (url(&server), tempfile::tempdir().unwrap());
+    let arguments =
+        ["load", &url, "--sweep", "1,2,1000", "-t", "1", "-d", "300ms", "--warm-up", "none"];
+    let mut command = super::support::command(folder.path(), &arguments);
+    let few = libc::rlimit { rlim_cur: 256, rlim_max: 256 };
+    // SAFETY: setrlimit(2) is allowed between fork and exec, and the closure allocates nothing.
+    unsafe {
+        command.pre_exec(move || match libc::setrlimit(libc::RLIMIT_NOFILE, &raw const few) {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        });
+    }
+    let output = command.output().unwrap();
+    let outcome = Outcome {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    };
+    outcome.is_a_user_error(&[
+        "closed loop, 1 connection\n",
+        "closed loop, 2 connections\n",
+        "after 2 steps that are kept",
+    ]);
+    let view = pippin(folder.path(), &["export", "--format", "json"]);
+    let view: Value = serde_json::from_str(&view.stdout).unwrap();
+    assert_eq!(
+        (&view["loads"].as_array().unwrap().len(), &view["run"]["state"]),
+        (&2, &"failed".into())
+    );
+    let nothing = pippin(folder.path(), &["load", &url, "-c", "2", "-t", "3"]);
+    nothing.is_a_user_error(&["3 threads for 2 connections"]);
+    let history = pippin(folder.path(), &["history"]).stdout;
+    assert_eq!(
+        history.matches("-load").count(),
+        1,
+        "of what never began there is no run: {history}"
+    );
 }

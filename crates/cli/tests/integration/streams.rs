@@ -20,6 +20,7 @@ fn bash(line: &str) -> Output {
         .args(["--signal=KILL", "60", "bash", "-c", line])
         .current_dir(std::env::temp_dir())
         .env("PIPPIN", PROGRAM)
+        .env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"))
         .output()
         .unwrap()
 }

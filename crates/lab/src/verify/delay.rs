@@ -1,13 +1,13 @@
 //! That a device's request waits as it should, and holds nobody else.
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{BodyCheck, StopRule};
+use pippin_model::load_spec::{BodyCheck, LoadSpec, StopRule};
 use pippin_model::units::{Spread, format_ns};
 use std::time::Instant;
 
 use super::http::{Client, Request};
 use super::{Subject, Verdict, answer};
-use crate::load::{self, Connecting};
+use crate::load;
 
 /// How often is looked before a target is blamed for what a busy machine does, too: making waits
 /// longer.
@@ -180,11 +180,10 @@ fn errors_in_words(result: &LoadResult) -> String {
 }
 
 fn ask(subject: &Subject<'_>, connections: u32, stop: StopRule) -> Result<LoadResult, String> {
-    let connecting =
-        Connecting { address: subject.address, cores: Vec::new(), threads: 1, seed: 1 };
+    let base = LoadSpec { threads: 1, ..load::base(subject.address, Vec::new(), 1) };
     let templates =
-        load::templates(subject.workload, subject.samples, &BodyCheck::Any, true, subject.address);
-    load::run_closed(&connecting, templates, connections, stop).map_err(|error| error.to_string())
+        load::requests(subject.workload, subject.samples, &BodyCheck::Any, true, subject.address);
+    load::run_closed(base, templates, connections, stop).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

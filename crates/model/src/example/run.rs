@@ -7,7 +7,7 @@ use crate::caveat::{Severity, Verdict};
 use crate::fingerprint::Fingerprint;
 use crate::objective::Objective;
 use crate::plan::{Plan, PlanCpus, Price};
-use crate::profile::{KeepAlive, Profile, Stop, WarmUpChoice};
+use crate::profile::{Profile, StopRule, WarmUp};
 use crate::published::Published;
 use crate::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
 use crate::target::TargetId;
@@ -77,13 +77,7 @@ pub fn id(text: &str) -> TargetId {
 
 /// 10 connections for 10 s.
 pub fn closed() -> Profile {
-    Profile::Closed {
-        connections: 10,
-        stop: Stop::DurationNs(10 * SECOND),
-        think: None,
-        keep_alive: KeepAlive::Unlimited,
-        warm_up: WarmUpChoice::Auto,
-    }
+    Profile::closed(10, StopRule::after(10 * SECOND))
 }
 
 /// The host of all example runs.
@@ -163,6 +157,7 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
             changed: Vec::new(),
         },
         workload: Workload::read(&workload).unwrap(),
+        url: None,
         seed: 42,
         host: host(),
         targets: targets.iter().map(|target| (id(target), info(target))).collect(),
@@ -269,11 +264,9 @@ fn plug(profile: &Profile, repetition: u32) -> TrialRecord {
 /// Two targets at seven numbers of connections that follow the Universal Scalability Law.
 pub fn sweep() -> RunRecord {
     let connections = vec![1, 2, 4, 8, 16, 64, 256];
-    let profile = Profile::Sweep {
-        connections: connections.clone(),
-        duration_ns: 10 * SECOND,
-        keep_alive: KeepAlive::Unlimited,
-        warm_up: WarmUpChoice::DurationNs(2 * SECOND),
+    let profile = Profile {
+        warm_up: WarmUp::Fixed { duration_ns: 2 * SECOND },
+        ..Profile::sweep(connections.clone(), 10 * SECOND)
     };
     let servers = [SERVERS[1], SERVERS[4]];
     let mut trials = Vec::new();
@@ -294,14 +287,8 @@ pub fn sweep() -> RunRecord {
 
 /// Two targets under devices with ramps.
 pub fn devices() -> RunRecord {
-    let profile = Profile::Devices {
-        devices: 2_000,
-        requests_per_device: 100,
-        think: Spread { mean_ns: 900_000_000, jitter: 0.05 },
-        ramp_up_ns: 10 * SECOND,
-        sustain_ns: 10 * SECOND,
-        ramp_down_ns: 10 * SECOND,
-    };
+    let think = Spread { mean_ns: 900_000_000, jitter: 0.05 };
+    let profile = Profile::devices(2_000, 100, think, [10 * SECOND; 3]);
     let servers = [SERVERS[1], SERVERS[3]];
     let trials = servers.into_iter().zip([101.0, 104.0]).map(|(server, median_ms)| {
         let server = Server { per_s: 1_990.0, median_ms, spread: 0.03, cores: 0.3, ..server };
@@ -313,13 +300,8 @@ pub fn devices() -> RunRecord {
 
 /// One target under a capacity search.
 pub fn capacity() -> RunRecord {
-    let profile = Profile::Capacity {
-        objective: Objective::parse("p99 < 2ms, errors < 0.1%").unwrap(),
-        start_rate_per_s: 1_000.0,
-        connections: 64,
-        duration_ns: 10 * SECOND,
-        precision: 0.05,
-    };
+    let objective = Objective::parse("p99 < 2ms, errors < 0.1%").unwrap();
+    let profile = Profile::capacity(objective, 1_000.0, 64, 10 * SECOND, 0.05);
     let steps =
         [(1_000.0, 0.40), (2_000.0, 0.42), (4_000.0, 0.50), (8_000.0, 1.9), (6_000.0, 0.66)];
     let trials = steps.map(|(per_s, median_ms)| {

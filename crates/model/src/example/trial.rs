@@ -9,9 +9,8 @@ use crate::load_result::{
     Answered, ByteCounts, ConnectionCounts, ErrorKind, GeneratorUse, LoadResult, Measured, Phase,
     RequestCounts, Spans, StampCounts, StatusCounts, WarmUpResult, Window,
 };
-use crate::load_spec::Arrivals;
 use crate::objective::Objective;
-use crate::profile::{KeepAlive, Profile, Stop, WarmUpChoice};
+use crate::profile::{Arrivals, Profile, StopRule, WarmUp};
 use crate::trial::{ProofOutcome, ProofTime, Step, TrialRecord, TrialSpec};
 use crate::units::Spread;
 use crate::usage::{HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
@@ -52,13 +51,7 @@ pub struct ExampleTrial {
 impl ExampleTrial {
     /// 10 connections, 30 s, 10,000 answers a second of 1 ms each; half of one processor busy.
     pub fn hello() -> Self {
-        let profile = Profile::Closed {
-            connections: 10,
-            stop: Stop::DurationNs(30 * SECOND),
-            think: None,
-            keep_alive: KeepAlive::Unlimited,
-            warm_up: WarmUpChoice::Auto,
-        };
+        let profile = Profile::closed(10, StopRule::after(30 * SECOND));
         Self {
             target: "go/net-http".into(),
             profile,
@@ -87,39 +80,21 @@ impl ExampleTrial {
 
     /// An open loop of 30 s at this rate.
     pub fn open(rate_per_s: f64) -> Self {
-        let profile = Profile::Open {
-            rate_per_s,
-            arrivals: Arrivals::Constant,
-            connections: 10,
-            ramp_ns: 0,
-            duration_ns: 30 * SECOND,
-            keep_alive: KeepAlive::Unlimited,
-        };
+        let profile = Profile::open(rate_per_s, Arrivals::Constant, 10, 0, 30 * SECOND);
         Self { profile, response_ms: Some(1.0), ..Self::hello() }
     }
 
     /// A step of a capacity search at this rate.
     pub fn search_step(rate_per_s: f64) -> Self {
-        let profile = Profile::Capacity {
-            objective: Objective::parse("p99 < 50ms").unwrap(),
-            start_rate_per_s: 100.0,
-            connections: 10,
-            duration_ns: 30 * SECOND,
-            precision: 0.02,
-        };
+        let objective = Objective::parse("p99 < 50ms").unwrap();
+        let profile = Profile::capacity(objective, 100.0, 10, 30 * SECOND, 0.02);
         Self { profile, step: Some(Step::Rate { per_s: rate_per_s }), ..Self::open(rate_per_s) }
     }
 
     /// Devices that send one request per second, with answers of 100 ms.
     pub fn devices(count: u32) -> Self {
-        let profile = Profile::Devices {
-            devices: count,
-            requests_per_device: 100,
-            think: Spread { mean_ns: 900_000_000, jitter: 0.05 },
-            ramp_up_ns: 5 * SECOND,
-            sustain_ns: 30 * SECOND,
-            ramp_down_ns: 5 * SECOND,
-        };
+        let think = Spread { mean_ns: 900_000_000, jitter: 0.05 };
+        let profile = Profile::devices(count, 100, think, [5 * SECOND, 30 * SECOND, 5 * SECOND]);
         Self {
             profile,
             connections: count.into(),
@@ -131,11 +106,11 @@ impl ExampleTrial {
 
     /// A trial under any profile, for 10 s.
     pub fn of(profile: &Profile, step: Option<Step>) -> Self {
-        let connections = match (profile, step) {
-            (_, Some(Step::Connections { count })) => count,
-            (Profile::Closed { connections, .. }, _) => *connections,
-            (Profile::Devices { devices, .. }, _) => *devices,
-            _ => 10,
+        let connections = match step {
+            // Few of the most that the profile allows.
+            _ if profile.schedule.rate_per_s().is_some() => 10,
+            Some(Step::Connections { count }) => count,
+            _ => profile.connections.count,
         };
         Self {
             profile: profile.clone(),
@@ -153,20 +128,13 @@ impl ExampleTrial {
 
     pub fn connections(mut self, count: u64) -> Self {
         self.connections = count;
-        if let Profile::Closed { connections, .. } = &mut self.profile {
-            *connections = count as u32;
-        }
+        self.profile.connections.count = count as u32;
         self
     }
 
     /// A point of a sweep.
     pub fn sweep_point(mut self, count: u32, of: &[u32]) -> Self {
-        self.profile = Profile::Sweep {
-            connections: of.to_vec(),
-            duration_ns: 30 * SECOND,
-            keep_alive: KeepAlive::Unlimited,
-            warm_up: WarmUpChoice::Auto,
-        };
+        self.profile = Profile::sweep(of.to_vec(), 30 * SECOND);
         (self.step, self.connections) = (Some(Step::Connections { count }), count.into());
         self
     }
@@ -179,16 +147,17 @@ impl ExampleTrial {
     /// Ends after a number of requests, at the same throughput.
     pub fn counted(mut self, requests: u64) -> Self {
         self.completed = Some(requests);
-        if let Profile::Closed { stop, warm_up, .. } = &mut self.profile {
-            (*stop, *warm_up) = (Stop::Requests(requests), WarmUpChoice::None);
-        }
+        (self.profile.stop, self.profile.warm_up) = (StopRule::requests(requests), WarmUp::None);
         self
     }
 
-    pub fn keep_alive(mut self, choice: KeepAlive) -> Self {
-        if let Profile::Closed { keep_alive, .. } = &mut self.profile {
-            *keep_alive = choice;
-        }
+    pub fn requests_per_connection(mut self, count: u32) -> Self {
+        self.profile.connections.requests_per_connection = Some(count);
+        self
+    }
+
+    pub fn pipeline(mut self, count: u32) -> Self {
+        self.profile.connections.pipeline = count;
         self
     }
 
@@ -291,7 +260,7 @@ impl ExampleTrial {
 
     pub fn build(self) -> TrialRecord {
         let requests = self.requests();
-        let counted = matches!(self.profile, Profile::Closed { stop: Stop::Requests(_), .. });
+        let counted = self.profile.stop.requests.is_some();
         let duration_ns =
             if counted { requests.completed * 100_000 } else { self.seconds * SECOND };
         let response_ms = self.response_ms.unwrap_or_else(|| {
@@ -301,6 +270,7 @@ impl ExampleTrial {
         });
         TrialRecord {
             started_unix_ns: STARTED_UNIX_NS + u64::from(self.repetition) * 40 * SECOND,
+            load_spec: None,
             load: Some(self.load(requests, duration_ns, response_ms)),
             usage: Some(self.usage(requests.completed, duration_ns)),
             samples: self.samples(duration_ns),
@@ -338,10 +308,9 @@ impl ExampleTrial {
             self.errors.iter().filter(|(kind, _)| !kind.is_before_sending()).map(|(_, n)| n).sum();
         let wrong = |kind| self.errors.get(&kind).copied().unwrap_or(0);
         let wrong = wrong(ErrorKind::WrongBody) + wrong(ErrorKind::WrongStatus);
-        let offered = match (&self.profile, self.step) {
-            (Profile::Open { rate_per_s, .. }, _) => Some(*rate_per_s),
-            (_, Some(Step::Rate { per_s })) => Some(per_s),
-            _ => None,
+        let offered = match self.step {
+            Some(Step::Rate { per_s }) => Some(per_s),
+            _ => self.profile.schedule.rate_per_s(),
         };
         let failed = failed - wrong;
         let total = offered.map_or(10_000 * self.seconds, |rate| {
@@ -440,7 +409,7 @@ impl ExampleTrial {
 
     /// The ramps of a device load, with half of what the measured part has.
     fn phases(&self, measured: &Measured) -> Vec<Phase> {
-        let Profile::Devices { ramp_up_ns, sustain_ns, .. } = self.profile else {
+        let Some([(_, ramp_up_ns), (_, sustain_ns), _]) = self.profile.schedule.phases() else {
             return Vec::new();
         };
         [("ramp_up", 0, 2), ("sustain", ramp_up_ns, 1), ("ramp_down", ramp_up_ns + sustain_ns, 2)]

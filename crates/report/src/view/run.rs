@@ -1,9 +1,8 @@
 //! What was done, when and how.
 use pippin_model::fingerprint::Fingerprint;
-use pippin_model::load_spec::Arrivals;
-use pippin_model::profile::{KeepAlive, Profile, Stop, WarmUpChoice};
+use pippin_model::profile::{Connections, Profile, Schedule, Steps, WarmUp};
 use pippin_model::run::{RunRecord, RunState};
-use pippin_model::units::{format_count, format_ns};
+use pippin_model::units::{format_count, format_length};
 use pippin_stats::criterion::RankedBy;
 use serde::{Deserialize, Serialize};
 
@@ -101,95 +100,55 @@ fn with_changes(load: String, changed: &[String]) -> String {
 /// How load is applied, in words: `closed loop, 10 connections, keep-alive, 30 s`.
 #[must_use]
 pub fn in_words(profile: &Profile) -> String {
-    match profile {
-        Profile::Closed { connections, stop, think, keep_alive, warm_up } => {
-            let end = match stop {
-                Stop::DurationNs(ns) => seconds(*ns),
-                Stop::Requests(count) => format!("{} requests", format_count(*count as f64)),
-            };
-            let think = think.map(|spread| format!(", think time {spread}")).unwrap_or_default();
-            format!(
-                "closed loop, {connections} connections{think}, {}, {end}{}",
-                keep(*keep_alive),
-                warm(*warm_up)
-            )
+    let Profile { schedule, connections, stop, warm_up, steps } = profile;
+    let length = stop.duration_ns.map(format_length);
+    let end = || match (&length, stop.requests) {
+        (Some(time), _) => format!(", {}, {time}", keep(connections)),
+        (None, Some(count)) => {
+            format!(", {}, {} requests", keep(connections), format_count(count as f64))
         }
-        Profile::Open { rate_per_s, arrivals, connections, ramp_ns, duration_ns, keep_alive } => {
-            let arrivals = match arrivals {
-                Arrivals::Constant => "constant",
-                Arrivals::Poisson => "Poisson",
-            };
-            let ramp = if *ramp_ns > 0 {
-                format!(" after a ramp of {}", seconds(*ramp_ns))
-            } else {
-                String::new()
-            };
-            let rate = format_count(*rate_per_s);
-            format!(
-                "open loop, {rate} requests/s ({arrivals}) over at most {connections} connections, {}, {}{ramp}",
-                keep(*keep_alive),
-                seconds(*duration_ns)
-            )
+        (None, None) => String::new(),
+    };
+    match steps {
+        Steps::One => {
+            let words = schedule.in_words(&connections.count.to_string());
+            format!("{words}{}{}", end(), warm(*warm_up, schedule))
         }
-        Profile::Devices {
-            devices,
-            requests_per_device,
-            think,
-            ramp_up_ns,
-            sustain_ns,
-            ramp_down_ns,
-        } => {
-            let (up, full, down) =
-                (seconds(*ramp_up_ns), seconds(*sustain_ns), seconds(*ramp_down_ns));
-            let devices = format_count(f64::from(*devices));
+        Steps::Connections(list) => {
+            let points: Vec<String> = list.iter().map(ToString::to_string).collect();
             format!(
-                "{devices} devices, {requests_per_device} requests each, think time {think}; {up} ramp up, {full} sustained, {down} ramp down"
-            )
-        }
-        Profile::Sweep { connections, duration_ns, keep_alive, warm_up } => {
-            let points: Vec<String> = connections.iter().map(ToString::to_string).collect();
-            format!(
-                "closed loop at {} connections in turn, {}, {} each{}",
+                "closed loop at {} connections in turn{} each{}",
                 points.join(", "),
-                keep(*keep_alive),
-                seconds(*duration_ns),
-                warm(*warm_up)
+                end(),
+                warm(*warm_up, schedule)
             )
         }
-        Profile::Capacity { objective, start_rate_per_s, connections, duration_ns, precision } => {
-            format!(
-                "search for the highest rate with {objective}, from {} requests/s over at most {connections} connections, steps of {}, to {}",
-                format_count(*start_rate_per_s),
-                seconds(*duration_ns),
-                crate::words::percent(*precision)
-            )
-        }
+        Steps::Search { objective, precision } => format!(
+            "search for the highest rate with {objective}, from {} requests/s over at most {} connections, steps of {}, to {}",
+            schedule.rate_per_s().map_or("-".into(), format_count),
+            connections.count,
+            length.as_deref().unwrap_or("-"),
+            crate::words::percent(*precision)
+        ),
     }
 }
 
-fn keep(keep_alive: KeepAlive) -> String {
-    match keep_alive {
-        KeepAlive::Unlimited => "keep-alive".into(),
-        KeepAlive::Requests(count) => format!("{count} requests a connection"),
-        KeepAlive::Off => "a connection for each request".into(),
+fn keep(connections: &Connections) -> String {
+    match connections.requests_per_connection {
+        None => "keep-alive".into(),
+        Some(1) => "a connection for each request".into(),
+        Some(count) => format!("{count} requests a connection"),
     }
 }
 
-fn warm(warm_up: WarmUpChoice) -> String {
+fn warm(warm_up: WarmUp, schedule: &Schedule) -> String {
     match warm_up {
-        WarmUpChoice::Auto => ", warm-up until steady".into(),
-        WarmUpChoice::None => String::new(),
-        WarmUpChoice::DurationNs(ns) => format!(", warm-up {}", seconds(ns)),
-    }
-}
-
-/// A round number of seconds or minutes without decimals, else as measured times are written.
-fn seconds(ns: u64) -> String {
-    match ns {
-        0 => "0 s".into(),
-        ns if ns.is_multiple_of(60_000_000_000) => format!("{} min", ns / 60_000_000_000),
-        ns if ns.is_multiple_of(1_000_000_000) => format!("{} s", ns / 1_000_000_000),
-        ns => format_ns(ns),
+        WarmUp::Auto { .. } => ", warm-up until steady".into(),
+        WarmUp::Fixed { .. } if schedule.ramp_ns() > 0 => {
+            format!(" after a ramp of {}", format_length(schedule.ramp_ns()))
+        }
+        WarmUp::Fixed { duration_ns } => format!(", warm-up {}", format_length(duration_ns)),
+        WarmUp::None => String::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 use pippin_model::caveat::{Severity, Verdict};
 use pippin_model::histogram::Summary;
 use pippin_model::objective::Objective;
-use pippin_model::profile::Profile;
+use pippin_model::profile::{Profile, Steps};
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::usage::Role;
 use pippin_stats::objective::misses;
@@ -125,9 +125,9 @@ pub(super) fn headline<'a>(
     summaries: &[&'a TargetSummary],
     sweep: Option<&Sweep>,
 ) -> Option<&'a TargetSummary> {
-    let (Profile::Sweep { .. } | Profile::Capacity { .. }) = profile else {
+    if profile.steps == Steps::One {
         return summaries.first().copied();
-    };
+    }
     let held = |summary: &TargetSummary| {
         sweep.and_then(|sweep| {
             sweep.points.iter().find(|point| Some(point.at) == summary.step)?.held
@@ -153,10 +153,10 @@ pub(super) fn of(
     trials: &[&TrialRecord],
     found: Option<&FoundSweep>,
 ) -> Option<Sweep> {
-    let objective = match profile {
-        Profile::Sweep { .. } => None,
-        Profile::Capacity { objective, .. } => Some(objective),
-        _ => return None,
+    let objective = match &profile.steps {
+        Steps::One => return None,
+        Steps::Connections(_) => None,
+        Steps::Search { objective, .. } => Some(objective),
     };
     let mut points: Vec<Point> =
         summaries.iter().filter_map(|summary| point(summary, objective, trials)).collect();

@@ -1,6 +1,5 @@
 //! INVALID: fewer connections were open than requested.
 use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::profile::{KeepAlive, Profile};
 
 use crate::judge::evidence::{Evidence, caveat, whole};
 use crate::quantile::median;
@@ -16,7 +15,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let load = evidence.load()?;
     let counts = load.measured.connections;
     let asked = counts.asked;
-    if matches!(evidence.profile(), Profile::Open { .. } | Profile::Capacity { .. })
+    if !evidence.profile().schedule.uses_all_connections()
         || evidence.counted_requests().is_some_and(|n| n < asked)
     {
         return None;
@@ -33,7 +32,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
                 .map(|window| window.live_connections as f64)
                 .collect::<Vec<_>>(),
         )?;
-        if evidence.keep_alive() == KeepAlive::Off || live >= LIVE * asked as f64 {
+        if evidence.requests_per_connection() == Some(1) || live >= LIVE * asked as f64 {
             return None;
         }
         format!(
@@ -86,7 +85,7 @@ mod tests {
         let mut open = ExampleTrial::open(10.0).build();
         open.load.as_mut().unwrap().measured.connections.peak = 1;
         assert_eq!(judged(judge, &open), None);
-        let mut closing = ExampleTrial::hello().keep_alive(KeepAlive::Off).build();
+        let mut closing = ExampleTrial::hello().requests_per_connection(1).build();
         closing
             .load
             .as_mut()

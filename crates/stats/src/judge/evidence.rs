@@ -1,7 +1,7 @@
 //! The input of a judge of one trial.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_result::{LoadResult, Measured};
-use pippin_model::profile::{KeepAlive, Profile, Stop};
+use pippin_model::profile::{Profile, Schedule};
 use pippin_model::run::{Calibration, RunHeader};
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
 use pippin_model::units::{Spread, format_count};
@@ -27,8 +27,6 @@ pub struct Context<'a> {
     pub expected_delay: Option<Spread>,
     /// The services that the workload needs.
     pub services: &'a [Service],
-    /// Requests in progress at a time on each connection; 1 unless the load was pipelined.
-    pub pipeline: u32,
 }
 
 impl Default for Context<'_> {
@@ -41,7 +39,6 @@ impl Default for Context<'_> {
             other_answers: Vec::new(),
             expected_delay: None,
             services: &[],
-            pipeline: 1,
         }
     }
 }
@@ -59,7 +56,6 @@ impl<'a> Context<'a> {
             other_answers: others.map(|(_, size)| size).collect(),
             expected_delay: expected_delay(&header.workload, header.plan.upstream_delay_ns),
             services: &header.workload.services,
-            pipeline: 1,
         }
     }
 }
@@ -142,19 +138,26 @@ impl<'a> Evidence<'a> {
     /// Whether the next request waits for the last answer, without think time.
     #[must_use]
     pub fn is_saturating(&self) -> bool {
-        matches!(self.profile(), Profile::Closed { think: None, .. } | Profile::Sweep { .. })
+        matches!(self.profile().schedule, Schedule::Closed { think: None })
     }
 
     /// Whether a fixed number of users each wait for their answer.
     #[must_use]
     pub fn is_closed_loop(&self) -> bool {
-        matches!(self.profile(), Profile::Closed { .. } | Profile::Sweep { .. })
+        matches!(self.profile().schedule, Schedule::Closed { .. })
     }
 
     /// Whether this is a step of a capacity search, which must go beyond what the target can do.
     #[must_use]
     pub fn is_search_step(&self) -> bool {
-        matches!(self.profile(), Profile::Capacity { .. })
+        self.profile().is_search()
+    }
+
+    /// Requests that may be under way at a time on each connection, as the generator was asked.
+    #[must_use]
+    pub fn pipeline(&self) -> u32 {
+        let asked = self.record.load_spec.as_ref().map(|spec| spec.connections);
+        asked.unwrap_or(self.profile().connections).pipeline.max(1)
     }
 
     /// Connections (devices) requested.
@@ -166,44 +169,28 @@ impl<'a> Evidence<'a> {
     /// The offered rate in requests per second, if the profile has one.
     #[must_use]
     pub fn offered_per_s(&self) -> Option<f64> {
-        match (self.profile(), self.record.spec.step) {
-            (Profile::Open { rate_per_s, .. }, _) => Some(*rate_per_s),
-            (_, Some(Step::Rate { per_s })) => Some(per_s),
-            _ => None,
+        match self.record.spec.step {
+            Some(Step::Rate { per_s }) => Some(per_s),
+            _ => self.profile().schedule.rate_per_s(),
         }
     }
 
     /// Think time between answer and next request.
     #[must_use]
     pub fn think(&self) -> Option<Spread> {
-        match self.profile() {
-            Profile::Closed { think, .. } => *think,
-            Profile::Devices { think, .. } => Some(*think),
-            _ => None,
-        }
+        self.profile().schedule.think()
     }
 
-    /// How connections were to be used.
+    /// Requests after which the generator was to close a connection; `None` keeps it.
     #[must_use]
-    pub fn keep_alive(&self) -> KeepAlive {
-        match self.profile() {
-            Profile::Closed { keep_alive, .. }
-            | Profile::Open { keep_alive, .. }
-            | Profile::Sweep { keep_alive, .. } => *keep_alive,
-            Profile::Devices { requests_per_device, .. } => {
-                KeepAlive::Requests(*requests_per_device)
-            }
-            Profile::Capacity { .. } => KeepAlive::Unlimited,
-        }
+    pub fn requests_per_connection(&self) -> Option<u32> {
+        self.profile().requests_per_connection()
     }
 
     /// The number of requests at which the load ends, if the profile sets one.
     #[must_use]
     pub fn counted_requests(&self) -> Option<u64> {
-        match self.profile() {
-            Profile::Closed { stop: Stop::Requests(count), .. } => Some(*count),
-            _ => None,
-        }
+        self.profile().stop.requests
     }
 }
 

@@ -46,22 +46,27 @@ fn unrecorded(measured: &Measured) -> f64 {
 
 fn law(evidence: &Evidence, measured: &Measured) -> Option<LittlesLaw> {
     let times = &measured.spans.response_time;
-    Some(LittlesLaw {
-        users: evidence.connections()? * f64::from(evidence.context.pipeline.max(1)),
+    let connections = evidence.connections()?;
+    let mut law = LittlesLaw {
+        users: connections,
         recorded: times.count() as f64,
         response_time_s: times.mean_ns()? / 1e9,
         response_stdev_s: times.stdev_ns()? / 1e9,
         think_s: evidence.think().map_or(0.0, |think| think.mean_ns as f64 / 1e9),
         held_s: evidence.held_ns().unwrap_or(0.0) / 1e9,
         duration_s: evidence.duration_s()?,
-    })
+    };
+    // A pipelined row is sent anew when its last answer is there, so that on average between one
+    // and all of its requests are under way.
+    let most = connections * f64::from(evidence.pipeline());
+    law.users = law.accounted_for().clamp(connections, most);
+    Some(law)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::Context;
-    use crate::judge::test::{judged, judged_in};
+    use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
 
     #[test]
@@ -91,10 +96,13 @@ mod tests {
             None,
             "30,000 users were in requests whose time is not known"
         );
-        let pipelined = ExampleTrial::hello().response_ms(4.0).build();
-        assert_eq!(
-            judged_in(judge, &pipelined, &Context { pipeline: 4, ..Context::default() }),
-            None
-        );
+        for ms in [1.0, 2.5, 4.0] {
+            let pipelined = ExampleTrial::hello().pipeline(4).response_ms(ms).build();
+            assert_eq!(judged(judge, &pipelined), None, "{ms} ms");
+        }
+        for ms in [0.9, 4.4] {
+            let pipelined = ExampleTrial::hello().pipeline(4).response_ms(ms).build();
+            assert!(judged(judge, &pipelined).is_some(), "{ms} ms");
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! INVALID: the throughput is close to the most that the generator can do on this machine. NOTE:
 //! how far it is from that.
 use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::profile::KeepAlive;
 use pippin_model::run::Calibration;
 use pippin_model::units::format_count;
 
@@ -41,10 +40,13 @@ fn share_of_ceiling(evidence: &Evidence) -> Option<(f64, String)> {
     if calibration.io != load.io || calibration.threads != load.threads {
         return None; // not the generator that was calibrated
     }
-    let ceiling = match evidence.keep_alive() {
-        KeepAlive::Unlimited => ceiling_at(calibration, evidence.connections()?)?,
-        KeepAlive::Off => calibration.ceiling_connect_per_s?,
-        KeepAlive::Requests(_) => return None,
+    if evidence.pipeline() > 1 {
+        return None; // the calibration does not pipeline
+    }
+    let ceiling = match evidence.requests_per_connection() {
+        None => ceiling_at(calibration, evidence.connections()?)?,
+        Some(1) => calibration.ceiling_connect_per_s?,
+        Some(_) => return None,
     };
     let throughput = evidence.throughput_per_s()?;
     let share = throughput / ceiling;

@@ -54,13 +54,12 @@ mod tests {
     use crate::judge::Context;
     use crate::judge::test::judged_in;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::profile::KeepAlive;
 
     #[test]
     fn another_profile_or_other_workers_are_seen() {
         let first = ExampleTrial::hello().build();
         let context = Context { first: Some(&first.spec), ..Context::default() };
-        let closing = ExampleTrial::hello().keep_alive(KeepAlive::Off).build();
+        let closing = ExampleTrial::hello().requests_per_connection(1).build();
         assert_eq!(judged_in(judge, &closing, &context).unwrap().severity, Severity::Invalid);
         let mut other = ExampleTrial::hello().target("ruby/rails").build();
         other.spec.workers = 4;

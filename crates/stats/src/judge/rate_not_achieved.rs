@@ -1,7 +1,6 @@
 //! INVALID: the offered rate was not achieved. NOTE in a capacity search, which looks for this.
 use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::load_spec::Arrivals;
-use pippin_model::profile::Profile;
+use pippin_model::profile::{Arrivals, Schedule};
 use pippin_model::units::format_count;
 
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
@@ -31,9 +30,9 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 fn schedule_missed(evidence: &Evidence, offered: f64) -> Option<String> {
     let scheduled = evidence.measured()?.requests.scheduled as f64;
     let due = offered * evidence.duration_s()?;
-    let chance = match evidence.profile() {
+    let chance = match evidence.profile().schedule {
         // Five standard deviations of a Poisson count.
-        Profile::Open { arrivals: Arrivals::Poisson, .. } => 5.0 * due.sqrt(),
+        Schedule::Open { arrivals: Arrivals::Poisson, .. } => 5.0 * due.sqrt(),
         _ => 2.0,
     };
     (scheduled < due * (1.0 - UNSENT_LIMIT) - chance).then(|| {

@@ -1,7 +1,6 @@
 //! SUSPECT: the server closes connections that should be kept open, so the figures include
 //! reopening them.
 use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::profile::KeepAlive;
 
 use crate::judge::evidence::{Evidence, caveat, whole};
 
@@ -14,13 +13,11 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let measured = evidence.measured()?;
     let closed = measured.connections.closed_by_server;
     let limits = measured.connections.requests_before_close;
-    match evidence.keep_alive() {
-        KeepAlive::Off => return None,
+    match evidence.requests_per_connection() {
+        Some(1) => return None,
         // The client's last request announces the close.
-        KeepAlive::Requests(asked) if limits.is_none_or(|(least, _)| least >= u64::from(asked)) => {
-            return None;
-        }
-        KeepAlive::Requests(_) | KeepAlive::Unlimited => {}
+        Some(asked) if limits.is_none_or(|(least, _)| least >= u64::from(asked)) => return None,
+        Some(_) | None => {}
     }
     let is_limit = limits.is_some_and(|(least, most)| least == most) && closed > 1;
     let is_frequent = closed as f64 > NEGLIGIBLE * measured.requests.completed as f64;
@@ -75,7 +72,7 @@ mod tests {
         assert_eq!(
             judged(
                 judge,
-                &closing(ExampleTrial::hello().keep_alive(KeepAlive::Off).build(), 300_000, (1, 1))
+                &closing(ExampleTrial::hello().requests_per_connection(1).build(), 300_000, (1, 1))
             ),
             None
         );
@@ -83,7 +80,7 @@ mod tests {
             judged(
                 judge,
                 &closing(
-                    ExampleTrial::hello().keep_alive(KeepAlive::Requests(100)).build(),
+                    ExampleTrial::hello().requests_per_connection(100).build(),
                     3_000,
                     (100, 100)
                 )
@@ -94,7 +91,7 @@ mod tests {
             judged(
                 judge,
                 &closing(
-                    ExampleTrial::hello().keep_alive(KeepAlive::Requests(100)).build(),
+                    ExampleTrial::hello().requests_per_connection(100).build(),
                     6_000,
                     (50, 50)
                 )

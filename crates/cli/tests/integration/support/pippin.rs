@@ -75,6 +75,7 @@ pub fn command(home: &Path, arguments: &[&str]) -> Command {
         .args(arguments)
         .current_dir(home)
         .env("PIPPIN_HOME", home)
+        .env("XDG_STATE_HOME", home)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());

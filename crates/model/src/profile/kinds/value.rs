@@ -1,6 +1,6 @@
 //! Values that several kinds of profile read alike; every error names the key.
-use super::raw::{BoolOrNumber, OneOrMany, RawProfile};
-use super::{KeepAlive, WarmUpChoice};
+use super::{BoolOrNumber, OneOrMany, RawProfile};
+use crate::load_spec::{Connections, WarmUp};
 use crate::units::{Spread, parse_duration_ns};
 
 pub fn duration(key: &str, text: &str) -> Result<u64, String> {
@@ -39,33 +39,40 @@ pub fn think(text: &str) -> Result<Spread, String> {
     Spread::parse(text).map_err(|error| format!("profile.think: {error}"))
 }
 
-pub fn one_connection_count(raw: &RawProfile) -> Result<u32, String> {
-    match &raw.connections {
-        Some(OneOrMany::One(count)) => at_least_one("connections", *count),
+/// `connections` and `keep_alive`.
+pub fn connections_of(raw: &RawProfile) -> Result<Connections, String> {
+    let count = match &raw.connections {
+        Some(OneOrMany::One(count)) => at_least_one("connections", *count)?,
         Some(OneOrMany::Many(_)) => {
-            Err("profile.connections is a list, which only kind = \"sweep\" takes".into())
+            return Err("profile.connections is a list, which only kind = \"sweep\" takes".into());
         }
-        None => Err("profile.connections is missing".into()),
-    }
+        None => return Err("profile.connections is missing".into()),
+    };
+    Ok(Connections {
+        requests_per_connection: requests_per_connection(raw)?,
+        ..Connections::kept(count)
+    })
 }
 
-pub fn keep_alive(raw: &RawProfile) -> Result<KeepAlive, String> {
+/// `keep_alive`.
+pub fn requests_per_connection(raw: &RawProfile) -> Result<Option<u32>, String> {
     match raw.keep_alive {
-        None | Some(BoolOrNumber::Bool(true)) => Ok(KeepAlive::Unlimited),
-        Some(BoolOrNumber::Bool(false) | BoolOrNumber::Number(1)) => Ok(KeepAlive::Off),
+        None | Some(BoolOrNumber::Bool(true)) => Ok(None),
+        Some(BoolOrNumber::Bool(false)) => Ok(Some(1)),
         Some(BoolOrNumber::Number(0)) => {
             Err("profile.keep_alive = 0 has no meaning; false is one request a connection".into())
         }
-        Some(BoolOrNumber::Number(requests)) => Ok(KeepAlive::Requests(requests)),
+        Some(BoolOrNumber::Number(requests)) => Ok(Some(requests)),
     }
 }
 
-pub fn warm_up(raw: &RawProfile) -> Result<WarmUpChoice, String> {
-    match raw.warm_up.as_deref() {
-        None | Some("auto") => Ok(WarmUpChoice::Auto),
-        Some("none") => Ok(WarmUpChoice::None),
-        Some(text) => duration("warm_up", text)
-            .map(WarmUpChoice::DurationNs)
-            .map_err(|error| format!("{error} (or \"auto\", \"none\")")),
-    }
+/// `warm_up`; `None` if it is not there.
+pub fn warm_up(raw: &RawProfile) -> Result<Option<WarmUp>, String> {
+    raw.warm_up
+        .as_deref()
+        .map(|text| {
+            WarmUp::parse(text)
+                .map_err(|error| format!("profile.warm_up: {error} (or \"auto\", \"none\")"))
+        })
+        .transpose()
 }

@@ -5,7 +5,7 @@ use pippin_model::tls::TlsSpec;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::load_url::Url;
+use super::url::Url;
 use crate::arguments::LoadArguments;
 use crate::exit::CliError;
 

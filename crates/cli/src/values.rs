@@ -1,0 +1,219 @@
+//! What the values of flags mean: one parser for each kind of value, with the message that clap puts
+//! behind the name of the flag.
+use pippin_model::load_spec::{IoChoice, WarmUp};
+use pippin_model::units::parse_duration_ns;
+use std::ops::RangeInclusive;
+
+/// A length of time, to the nanosecond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Time(u64);
+
+impl Time {
+    pub const fn from_s(seconds: u64) -> Self {
+        Self(seconds * 1_000_000_000)
+    }
+
+    pub const fn ns(self) -> u64 {
+        self.0
+    }
+}
+
+/// `30s`, `1m30s`; a number alone is seconds, as wrk and ab have it.
+pub fn time(text: &str) -> Result<Time, String> {
+    let with_unit = match text.trim().parse::<f64>() {
+        Ok(_) => format!("{}s", text.trim()),
+        Err(_) => text.to_string(),
+    };
+    match parse_duration_ns(&with_unit) {
+        Ok(ns) => Ok(Time(ns)),
+        Err(error) => {
+            Err(pippin_model::units::UnitError { text: text.into(), ..error }.to_string())
+        }
+    }
+}
+
+/// The same, longer than 0.
+pub fn length(text: &str) -> Result<Time, String> {
+    match time(text)? {
+        Time(0) => Err("must be longer than 0".into()),
+        length => Ok(length),
+    }
+}
+
+/// Requests per second: `5000`, `5k`, `1000/s`.
+pub fn rate(text: &str) -> Result<f64, String> {
+    let plain = text.trim();
+    let number = scaled(plain.strip_suffix("/s").unwrap_or(plain))
+        .ok_or("it is not a rate; write it like 5000, 5k or 5000/s")?;
+    if number > 0.0 && number <= 1e8 {
+        Ok(number)
+    } else {
+        Err("must be above 0 and at most 100 million requests per second".into())
+    }
+}
+
+/// A whole number, also as `1k` and `2M`, within these bounds.
+pub fn count(text: &str, bounds: RangeInclusive<u64>) -> Result<u64, String> {
+    let number = scaled(text)
+        .filter(|number| number.fract() == 0.0)
+        .ok_or("it is not a whole number; write it like 64, 1k or 2M")?;
+    let (least, most) = (*bounds.start(), *bounds.end());
+    if number >= least as f64 && number <= most as f64 {
+        Ok(number as u64)
+    } else if most == u64::MAX {
+        Err(format!("must be at least {least}"))
+    } else {
+        Err(format!("must be from {least} to {most}"))
+    }
+}
+
+/// Connections, devices: 1 to a million.
+pub fn connections(text: &str) -> Result<u32, String> {
+    count(text, 1..=1_000_000).map(|count| count as u32)
+}
+
+/// Requests: at least 1.
+pub fn requests(text: &str) -> Result<u64, String> {
+    count(text, 1..=u64::MAX)
+}
+
+fn scaled(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let (digits, factor) = match text.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1e3),
+        None => text.strip_suffix('M').map_or((text, 1.0), |digits| (digits, 1e6)),
+    };
+    digits.trim().parse::<f64>().ok().map(|number| number * factor)
+}
+
+/// `auto`, `none` or a time.
+pub fn warm_up(text: &str) -> Result<WarmUp, String> {
+    match text {
+        "auto" => Ok(WarmUp::AUTO),
+        "none" => Ok(WarmUp::None),
+        text => match time(text) {
+            Ok(time) => Ok(WarmUp::Fixed { duration_ns: time.ns() }),
+            Err(error) => Err(format!("{error} (or \"auto\", \"none\")")),
+        },
+    }
+}
+
+/// Numbers of connections, ascending.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Points(pub Vec<u32>);
+
+/// `1,2,4` or `1..512`: doubling from the first to the last, which is always among them.
+pub fn points(list: &str) -> Result<Points, String> {
+    let error = || format!("`{list}` is neither a list (1,2,4,8) nor a doubling range (1..512)");
+    let number = |text: &str| connections(text).map_err(|_| error());
+    let points = if let Some((first, last)) = list.split_once("..") {
+        let (first, last) = (number(first)?, number(last)?);
+        if first > last {
+            return Err(error());
+        }
+        let mut points: Vec<u32> = std::iter::successors(Some(first), |n| n.checked_mul(2))
+            .take_while(|n| *n < last)
+            .collect();
+        points.push(last);
+        points
+    } else {
+        list.split(',').map(number).collect::<Result<_, _>>()?
+    };
+    if points.is_sorted_by(|a, b| a < b) {
+        Ok(Points(points))
+    } else {
+        Err("the numbers must be ascending, each once".into())
+    }
+}
+
+/// A header field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    pub name: String,
+    pub value: String,
+}
+
+/// `NAME: VALUE`.
+pub fn field(text: &str) -> Result<Field, String> {
+    let (name, value) =
+        text.split_once(':').ok_or_else(|| format!("`{text}` is not NAME: VALUE"))?;
+    Ok(Field { name: name.trim().into(), value: value.trim().into() })
+}
+
+/// The phases of devices, in nanoseconds: `UP,SUSTAIN,DOWN`.
+pub fn phases(text: &str) -> Result<[u64; 3], String> {
+    let times: Vec<u64> =
+        text.split(',').map(|part| length(part).map(Time::ns)).collect::<Result<_, _>>()?;
+    times
+        .try_into()
+        .map_err(|_| format!("`{text}` needs three times, UP,SUSTAIN,DOWN, as 10s,10s,10s"))
+}
+
+/// `1/10` or `0.1`.
+pub fn fraction(text: &str) -> Result<f64, String> {
+    let number = |part: &str| part.trim().parse::<f64>().ok();
+    let value = match text.split_once('/') {
+        Some((above, below)) => {
+            number(above).zip(number(below)).map(|(above, below)| above / below)
+        }
+        None => number(text),
+    };
+    value
+        .filter(|value| *value > 0.0 && *value <= 1_000.0)
+        .ok_or_else(|| format!("`{text}` is not a fraction; write it like 1/10 or 0.1"))
+}
+
+/// The event loop, as [`IoChoice`] describes it. The values have no docs of their own: with them
+/// clap would print the whole help in its long form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum EventLoop {
+    Auto,
+    Epoll,
+    IoUring,
+}
+
+impl From<EventLoop> for IoChoice {
+    fn from(io: EventLoop) -> Self {
+        match io {
+            EventLoop::Auto => Self::Auto,
+            EventLoop::Epoll => Self::Epoll,
+            EventLoop::IoUring => Self::IoUring,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_doubles_and_keeps_its_end() {
+        let numbers = |list: &str| points(list).map(|points| points.0);
+        assert_eq!(numbers("1..10").unwrap(), [1, 2, 4, 8, 10]);
+        assert_eq!(numbers("1..8").unwrap(), [1, 2, 4, 8]);
+        assert_eq!(numbers("3, 5").unwrap(), [3, 5]);
+        for wrong in ["8..1", "0..4", "a", "1..", "", "4,2", "2,2", "0,1"] {
+            assert!(numbers(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn natural_spellings_are_taken() {
+        assert_eq!(
+            (time("10"), time("1.5"), time("1m")),
+            (Ok(Time::from_s(10)), Ok(Time(1_500_000_000)), Ok(Time::from_s(60)))
+        );
+        assert_eq!((rate("1000/s"), rate("5k"), rate("0.5")), (Ok(1_000.0), Ok(5_000.0), Ok(0.5)));
+        assert_eq!((connections("1k"), requests("2M")), (Ok(1_000), Ok(2_000_000)));
+        for wrong in ["-5", "inf", "NaN", "1e9", "10 parsecs", ""] {
+            assert!(time(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["0", "-5", "inf", "NaN", "fast", "1e9"] {
+            assert!(rate(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["0", "1.5", "2M", "-1", "many"] {
+            assert!(connections(wrong).is_err(), "{wrong}");
+        }
+    }
+}

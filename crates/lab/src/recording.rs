@@ -1,0 +1,120 @@
+//! The record of a run while it is made: each finished trial is judged, stored and told of before
+//! the next one begins.
+use pippin_model::caveat::{Caveat, Severity, Verdict};
+use pippin_model::run::{RunHeader, RunRecord, RunState};
+use pippin_model::trial::TrialRecord;
+use pippin_stats::judge;
+use pippin_store::{Store, StoreError};
+
+use crate::error::LabError;
+use crate::observer::{Event, Observer};
+use crate::trial::unix_now_ns;
+
+/// What happens to finished trials.
+pub enum Keeping<'a> {
+    /// They are stored; where that fails, the run fails.
+    Must(&'a Store),
+    /// They are stored as long as that is possible. The first failure is told, and the run goes on.
+    IfPossible(&'a Store),
+    /// They are not stored.
+    Not,
+}
+
+/// A run while it is made.
+pub struct Recording<'a> {
+    header: RunHeader,
+    trials: Vec<TrialRecord>,
+    keeping: Keeping<'a>,
+    observer: &'a dyn Observer,
+}
+
+impl<'a> Recording<'a> {
+    /// Begins a run.
+    ///
+    /// # Errors
+    /// If it must be stored and cannot.
+    pub fn begin(
+        header: RunHeader,
+        keeping: Keeping<'a>,
+        observer: &'a dyn Observer,
+    ) -> Result<Self, LabError> {
+        let mut recording = Self { header, trials: Vec::new(), keeping, observer };
+        recording.store(|store, this| store.begin(&this.header))?;
+        observer.event(&Event::RunStarted(&recording.header));
+        Ok(recording)
+    }
+
+    /// What was known before the first trial.
+    #[must_use]
+    pub const fn header(&self) -> &RunHeader {
+        &self.header
+    }
+
+    /// The trials so far.
+    #[must_use]
+    pub fn trials(&self) -> &[TrialRecord] {
+        &self.trials
+    }
+
+    /// Judges a trial. `unclean` is what was wrong when its target was stopped.
+    pub fn judge(&self, record: &mut TrialRecord, unclean: Vec<String>) {
+        let context = judge::Context::of_run(&self.header, &self.trials, &record.spec);
+        record.caveats = judge::judge_trial(record, &context);
+        record.caveats.extend(unclean.into_iter().map(|evidence| Caveat {
+            id: "unclean_stop".into(),
+            severity: Severity::Suspect,
+            evidence,
+            advice: "see start.stop in its target.toml; a server that cannot be stopped cleanly may also have lost work".into(),
+        }));
+        record.verdict =
+            if record.failure.is_some() { Verdict::Invalid } else { Verdict::of(&record.caveats) };
+    }
+
+    /// Stores a judged trial and tells of it.
+    ///
+    /// # Errors
+    /// If it must be stored and cannot.
+    pub fn keep(&mut self, record: TrialRecord) -> Result<(), LabError> {
+        let number = self.trials.len() as u64;
+        self.store(|store, this| store.add_trial(&this.header.id, number, &record))?;
+        self.observer.event(&Event::TrialFinished(&record));
+        self.trials.push(record);
+        Ok(())
+    }
+
+    /// Ends the run. One without any trial that need not be stored is forgotten: nothing came of it.
+    ///
+    /// # Errors
+    /// If it must be stored and cannot.
+    pub fn end(mut self, state: RunState) -> Result<RunRecord, LabError> {
+        let ended = unix_now_ns();
+        if self.trials.is_empty() && !matches!(self.keeping, Keeping::Must(_)) {
+            self.store(|store, this| store.forget(&this.header.id))?;
+        } else {
+            self.store(|store, this| store.end(&this.header.id, state, ended))?;
+        }
+        Ok(RunRecord {
+            header: self.header,
+            state,
+            ended_unix_ns: Some(ended),
+            trials: self.trials,
+        })
+    }
+
+    fn store(
+        &mut self,
+        work: impl FnOnce(&Store, &Self) -> Result<(), StoreError>,
+    ) -> Result<(), LabError> {
+        match self.keeping {
+            Keeping::Must(store) => Ok(work(store, self)?),
+            Keeping::IfPossible(store) => {
+                if let Err(error) = work(store, self) {
+                    self.keeping = Keeping::Not;
+                    self.observer.event(&Event::Note(&format!("this is not stored: {error}")));
+                }
+                Ok(())
+            }
+            Keeping::Not => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! A load of a URL, as a run of its own: what `pippin load` does.
+use pippin_model::cpus::{CpuSet, CpuSplit};
+use pippin_model::load_spec::LoadSpec;
+use pippin_model::plan::{Plan, PlanCpus};
+use pippin_model::profile::Profile;
+use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
+use pippin_model::target::TargetId;
+use pippin_model::trial::{Step, TrialSpec};
+use pippin_model::units::format_count;
+use pippin_model::usage::Role;
+use pippin_model::workload::{Answer, Request, Workload};
+use pippin_probe::{RoleRoot, Roots};
+use std::collections::BTreeMap;
+
+use crate::error::LabError;
+use crate::load;
+use crate::observer::Event;
+use crate::recording::{Keeping, Recording};
+use crate::run::run_id;
+use crate::steps::Steps;
+use crate::trial::{Trial, Watch, unix_now_ns};
+
+/// The name of such runs where others have that of their plan.
+pub const PLAN: &str = "load";
+/// The longest name that is made from a URL.
+const LONGEST_NAME: usize = 60;
+
+/// What is loaded, and how.
+pub struct UrlLoad {
+    /// The URL as it was given.
+    pub url: String,
+    /// Its method and path, as they are asked.
+    pub request: Request,
+    /// The status that is right; 200 where several are.
+    pub status: u16,
+    /// How load is applied.
+    pub profile: Profile,
+    /// Everything else that the generator is asked: addresses, requests, timeouts, threads.
+    pub base: LoadSpec,
+    /// The generator's ceiling, if it is known and holds for this load.
+    pub calibration: Option<Calibration>,
+}
+
+/// Loads a URL: every step of the profile, each kept as it finishes.
+///
+/// # Errors
+/// If the first step cannot run as it is asked for. A later one that cannot is in the record, and
+/// ends the run.
+pub fn run(load: UrlLoad, keeping: Keeping<'_>, watch: &Watch<'_>) -> Result<RunRecord, LabError> {
+    let UrlLoad { ref profile, ref base, .. } = load;
+    let mut recording = Recording::begin(header(&load), keeping, watch.observer)?;
+    let mut steps = Steps::of(profile);
+    let (mut number, in_all) = (0, Steps::number(profile));
+    let mut state = RunState::Finished;
+    while let Some(step) = steps.next() {
+        number += 1;
+        let spec = spec(&load, recording.header(), step);
+        watch.observer.event(&Event::TrialStarted(&spec, number, in_all.max(number)));
+        let trial = Trial {
+            load: load::of(profile, step, base.clone()),
+            roots: Some(roots(base)),
+            proving: None,
+        };
+        let mut record = trial.make(&spec, watch);
+        let held = steps.observe(&record);
+        recording.judge(&mut record, Vec::new());
+        if let Some(failure) = &record.failure {
+            // What was measured until a part of the engine died is kept.
+            if recording.trials().is_empty() && record.load.is_none() {
+                let message = failure.message.clone();
+                recording.end(RunState::Failed)?;
+                return Err(LabError::User(message));
+            }
+            recording.keep(record)?;
+            state = RunState::Failed;
+            break;
+        }
+        recording.keep(record)?;
+        if let (Some(Step::Rate { per_s }), Some(held)) = (step, held) {
+            let outcome = if held { "held" } else { "not held" };
+            let rate = format_count(per_s);
+            watch.observer.event(&Event::Note(&format!("{rate} requests/s: {outcome}")));
+        }
+        if watch.is_over() {
+            state = RunState::Interrupted;
+            break;
+        }
+    }
+    recording.end(state)
+}
+
+/// Why the last step was not made to its end; `None` if it was. The lab failed if something was
+/// measured until then; else the step could not run as it was asked for.
+#[must_use]
+pub fn failure(record: &RunRecord) -> Option<LabError> {
+    let last = record.trials.last()?;
+    let failure = last.failure.clone()?;
+    Some(match (&last.load, record.trials.len() - 1) {
+        (Some(_), _) => LabError::Target(failure),
+        (None, 1) => LabError::User(format!("{} (after 1 step that is kept)", failure.message)),
+        (None, kept) => {
+            LabError::User(format!("{} (after {kept} steps that are kept)", failure.message))
+        }
+    })
+}
+
+/// What listens on a port of another host is in no table of this one.
+fn roots(base: &LoadSpec) -> Roots {
+    let generator = vec![RoleRoot::Process(std::process::id() as i32)];
+    let is_here = base.addresses.iter().all(|address| address.ip().is_loopback());
+    Roots {
+        roles: BTreeMap::from([(Role::Generator, generator)]),
+        log: None,
+        port: base.addresses.first().filter(|_| is_here).map(std::net::SocketAddr::port),
+    }
+}
+
+fn spec(load: &UrlLoad, header: &RunHeader, step: Option<Step>) -> TrialSpec {
+    TrialSpec {
+        target: target_of(&load.url),
+        workload: header.workload.id.clone(),
+        profile: load.profile.clone(),
+        repetition: 0,
+        step,
+        cpus: CpuSplit {
+            target: CpuSet::default(),
+            generator: CpuSet(load.base.cores.iter().copied().collect()),
+            services: CpuSet::default(),
+        },
+        workers: 0,
+        seed: load.base.seed,
+    }
+}
+
+/// The name under which a URL has a history: `url/localhost-8080-users`.
+#[must_use]
+pub fn target_of(url: &str) -> TargetId {
+    let (_, rest) = url.split_once("://").unwrap_or(("", url));
+    let words = rest.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let name: String = words.collect::<Vec<_>>().join("-").chars().take(LONGEST_NAME).collect();
+    let name = if name.is_empty() { "load".into() } else { name };
+    TargetId { language: "url".into(), name, variant: None }
+}
+
+fn header(load: &UrlLoad) -> RunHeader {
+    let started = unix_now_ns();
+    let target = target_of(&load.url);
+    let info = TargetInfo {
+        manifest: None,
+        route: None,
+        versions: BTreeMap::new(),
+        digest: None,
+        unavailable: None,
+    };
+    RunHeader {
+        id: run_id(started, PLAN),
+        started_unix_ns: started,
+        pippin_version: env!("CARGO_PKG_VERSION").into(),
+        plan: Plan {
+            id: PLAN.into(),
+            title: load.url.clone(),
+            summary: None,
+            workload: "url".into(),
+            targets: vec![target.clone()],
+            repetitions: 1,
+            precision: None,
+            profile: load.profile.clone(),
+            workers: None,
+            database_pool: 0,
+            upstream_delay_ns: 0,
+            errors_allowed: 0.001,
+            cpus: PlanCpus::default(),
+            price: None,
+            published: None,
+            quick: false,
+            changed: Vec::new(),
+        },
+        workload: Workload {
+            schema: 1,
+            id: "url".into(),
+            title: "URL".into(),
+            summary: "One request to a URL; nothing but its answer is checked.".into(),
+            services: Vec::new(),
+            request: load.request.clone(),
+            answer: Answer {
+                status: load.status,
+                content_type: None,
+                body: None,
+                body_bytes: None,
+                contains: Vec::new(),
+                as_proved: false,
+            },
+            proofs: Vec::new(),
+        },
+        url: Some(load.url.clone()),
+        seed: load.base.seed,
+        host: pippin_probe::fingerprint(),
+        targets: BTreeMap::from([(target, info)]),
+        calibration: load.calibration.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_has_a_name_that_is_one_of_a_target() {
+        for (url, name) in [
+            ("http://127.0.0.1:8080/", "url/127-0-0-1-8080"),
+            ("https://localhost/users?page=2", "url/localhost-users-page-2"),
+            ("http://[::1]:80/", "url/1-80"),
+        ] {
+            let target = target_of(url);
+            assert_eq!(target.to_string(), name);
+            assert_eq!(name.parse(), Ok(target));
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! `[profile]` as it is written, one file a kind. It is read as one flat table and then checked, so
+//! that an error can say which key does not go with which kind. All keys are in one list, from which
+//! the table, its overlay and the check of what goes with which kind are made.
+mod capacity;
+mod closed;
+mod devices;
+mod open;
+mod sweep;
+mod value;
+
+use serde::{Deserialize, Serialize};
+
+use super::Profile;
+
+/// A number, or a list of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected a whole number from 0 to 4294967295, or a list of them")]
+pub enum OneOrMany {
+    /// `10`
+    One(u32),
+    /// `[1, 2, 4]`
+    Many(Vec<u32>),
+}
+
+/// `true`, `false`, or a number of requests a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected true, false, or a number of requests a connection")]
+pub enum BoolOrNumber {
+    /// On or off.
+    Bool(bool),
+    /// Requests a connection.
+    Number(u32),
+}
+
+macro_rules! raw_profile {
+    ($($key:ident: $type:ty,)*) => {
+        /// `[profile]` as written: every key of every kind, unread.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[allow(missing_docs)] // each key is documented where it is checked
+        pub struct RawProfile {
+            pub kind: Option<String>,
+            $(pub $key: Option<$type>,)*
+        }
+
+        impl RawProfile {
+            fn over(self, other: &Self) -> Self {
+                Self { kind: other.kind.clone().or(self.kind), $($key: other.$key.clone().or(self.$key),)* }
+            }
+
+            /// The keys that are there, besides `kind`.
+            fn named_keys(&self) -> Vec<&'static str> {
+                let mut names = Vec::new();
+                $(if self.$key.is_some() { names.push(stringify!($key)); })*
+                names
+            }
+        }
+    };
+}
+
+raw_profile! {
+    connections: OneOrMany,
+    duration: String,
+    requests: u64,
+    keep_alive: BoolOrNumber,
+    warm_up: String,
+    think: String,
+    rate: f64,
+    arrivals: String,
+    ramp: String,
+    devices: u32,
+    requests_per_device: u32,
+    ramp_up: String,
+    sustain: String,
+    ramp_down: String,
+    objective: String,
+    start_rate: f64,
+    precision: String,
+}
+
+type Reader = fn(&RawProfile) -> Result<Profile, String>;
+
+/// Every kind: its name, its keys, and what reads them.
+const KINDS: [(&str, &[&str], Reader); 5] = [
+    ("closed", closed::KEYS, closed::read),
+    ("open", open::KEYS, open::read),
+    ("devices", devices::KEYS, devices::read),
+    ("sweep", sweep::KEYS, sweep::read),
+    ("capacity", capacity::KEYS, capacity::read),
+];
+
+impl RawProfile {
+    /// The same profile with every key that `other` names replaced. A time and a count exclude each
+    /// other, so that naming one there takes the place of the other here.
+    #[must_use]
+    pub fn overlaid(mut self, other: &Self) -> Self {
+        if other.requests.is_some() {
+            self.duration = None;
+        } else if other.duration.is_some() {
+            self.requests = None;
+        }
+        self.over(other)
+    }
+
+    /// Checks the keys against the kind.
+    ///
+    /// # Errors
+    /// If the kind is unknown, a key is missing, does not go with the kind, or has a senseless
+    /// value; the message names key and fix.
+    pub fn checked(&self) -> Result<Profile, String> {
+        let names = KINDS.map(|(name, _, _)| name);
+        let kind = self
+            .kind
+            .as_deref()
+            .ok_or_else(|| format!("profile.kind is missing; it is one of {}", names.join(", ")))?;
+        let Some((_, keys, read)) = KINDS.iter().find(|(name, _, _)| *name == kind) else {
+            let hint = crate::file::nearest(kind, names)
+                .map(|near| format!("; did you mean `{near}`?"))
+                .unwrap_or_default();
+            return Err(format!("profile.kind `{kind}` is not one of {}{hint}", names.join(", ")));
+        };
+        match self.named_keys().into_iter().find(|key| !keys.contains(key)) {
+            Some(key) => Err(format!(
+                "profile.{key} does not go with kind = \"{kind}\" (its keys: {})",
+                keys.join(", ")
+            )),
+            None => read(self),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load_spec::{Connections, StopRule, WarmUp};
+
+    fn read(text: &str) -> Result<Profile, String> {
+        toml::from_str::<RawProfile>(text).map_err(|error| error.message().to_string())?.checked()
+    }
+
+    #[test]
+    fn every_kind_reads() {
+        assert_eq!(
+            read("kind='closed'\nconnections=10\nduration='30s'"),
+            Ok(Profile::closed(10, StopRule::after(30_000_000_000)))
+        );
+        assert_eq!(
+            read("kind='closed'\nconnections=10\nrequests=1000\nkeep_alive=false"),
+            Ok(Profile {
+                connections: Connections {
+                    requests_per_connection: Some(1),
+                    ..Connections::kept(10)
+                },
+                warm_up: WarmUp::None,
+                ..Profile::closed(10, StopRule::requests(1000))
+            })
+        );
+        assert_eq!(
+            read("kind='open'\nrate=5000.0\nconnections=64\nduration='9s'\narrivals='poisson'")
+                .unwrap()
+                .kind(),
+            "open"
+        );
+        assert_eq!(
+            read("kind='devices'\ndevices=10\nramp_up='1s'\nsustain='1s'\nramp_down='1s'")
+                .unwrap()
+                .kind(),
+            "devices"
+        );
+        assert_eq!(read("kind='sweep'\nconnections=[1,2]\nduration='1s'").unwrap().kind(), "sweep");
+        assert_eq!(read("kind='capacity'\nobjective='p99<50ms'\nstart_rate=100.0\nconnections=8\nduration='5s'").unwrap().kind(), "capacity");
+    }
+
+    #[test]
+    fn what_cannot_take_effect_is_refused() {
+        let cases = [
+            ("connections=1", "profile.kind is missing"),
+            ("kind='close'\nconnections=1", "did you mean `closed`?"),
+            (
+                "kind='closed'\nconnections=1\nduration='1s'\nrate=5.0",
+                "profile.rate does not go with kind = \"closed\"",
+            ),
+            ("kind='closed'\nconnections=0\nduration='1s'", "at least 1"),
+            ("kind='closed'\nconnections=1", "needs `duration"),
+            ("kind='closed'\nconnections=1\nduration='1s'\nrequests=1", "exclude each other"),
+            ("kind='closed'\nconnections=1\nrequests=1\nwarm_up='2s'", "no effect"),
+            ("kind='closed'\nconnections=[1,2]\nduration='1s'", "only kind = \"sweep\""),
+            ("kind='open'\nrate=0.0\nconnections=1\nduration='1s'", "must be above 0"),
+            ("kind='sweep'\nconnections=[2,1]\nduration='1s'", "ascending"),
+            ("kind='sweep'\nconnections=[0,1]\nduration='1s'", "ascending numbers from 1 on"),
+            (
+                "kind='open'\nrate=5.0\nconnections=0\nduration='1s'",
+                "profile.connections must be at least 1",
+            ),
+            ("kind='closed'\nconnections=1\nrequests=0", "profile.requests must be at least 1"),
+            (
+                "kind='closed'\nconnections=1\nrequests=1\nkeep_alive=0",
+                "profile.keep_alive = 0 has no meaning",
+            ),
+            (
+                "kind='devices'\ndevices=0\nramp_up='1s'\nsustain='1s'\nramp_down='1s'",
+                "profile.devices must be at least 1",
+            ),
+            (
+                "kind='devices'\ndevices=1\nrequests_per_device=0\nramp_up='1s'\nsustain='1s'\nramp_down='1s'",
+                "profile.requests_per_device must be at least 1",
+            ),
+            (
+                "kind='devices'\ndevices=1\nramp_up='1s'\nsustain='0s'\nramp_down='1s'",
+                "profile.sustain must be longer than 0",
+            ),
+            (
+                "kind='capacity'\nobjective='p99<50ms'\nstart_rate=0.0\nconnections=8\nduration='5s'",
+                "profile.start_rate = 0 must be above 0",
+            ),
+            (
+                "kind='capacity'\nobjective='p99<50ms'\nstart_rate=9.0\nconnections=8\nduration='5s'\nprecision='0%'",
+                "profile.precision must be above 0 % and below 100 %",
+            ),
+            (
+                "kind='capacity'\nobjective='p99<0ms'\nstart_rate=9.0\nconnections=8\nduration='5s'",
+                "profile.objective: `p99<0ms` can never hold",
+            ),
+            (
+                "kind='capacity'\nobjective='errors<0%'\nstart_rate=9.0\nconnections=8\nduration='5s'",
+                "profile.objective: `errors<0%` can never hold",
+            ),
+        ];
+        for (text, message) in cases {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(message), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_overlay_replaces_key_by_key() {
+        let base: RawProfile =
+            toml::from_str("kind='closed'\nconnections=10\nrequests=5000").unwrap();
+        let quick: RawProfile = toml::from_str("duration='2s'").unwrap();
+        assert_eq!(
+            base.overlaid(&quick).checked(),
+            Ok(Profile::closed(10, StopRule::after(2_000_000_000)))
+        );
+    }
+
+    #[test]
+    fn every_key_can_be_overlaid_and_is_refused_where_it_does_not_go() {
+        // One value of the right type for each key of the list.
+        let all = "kind='x'\nconnections=1\nduration='1s'\nrequests=1\nkeep_alive=true\nwarm_up='none'\nthink='1s'\nrate=1.0\narrivals='poisson'\nramp='1s'\ndevices=1\nrequests_per_device=1\nramp_up='1s'\nsustain='1s'\nramp_down='1s'\nobjective='p99<1s'\nstart_rate=1.0\nprecision='1%'";
+        let raw: RawProfile = toml::from_str(all).unwrap();
+        assert_eq!(
+            raw.named_keys().len(),
+            all.lines().count() - 1,
+            "a key of the list has no value here"
+        );
+        // A time and a count exclude each other: the time gives way.
+        assert_eq!(RawProfile::default().overlaid(&raw), raw);
+        let kinds: [&[&str]; 5] =
+            [closed::KEYS, open::KEYS, devices::KEYS, sweep::KEYS, capacity::KEYS];
+        for key in raw.named_keys() {
+            assert!(kinds.iter().any(|keys| keys.contains(&key)), "no kind takes `{key}`");
+        }
+        for key in kinds.concat() {
+            assert!(raw.named_keys().contains(&key), "`{key}` is not in the list");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! `kind = "capacity"`
+use super::value::{connections_of, positive_rate, required_duration};
+use super::{Profile, RawProfile};
+use crate::objective::Objective;
+use crate::units::parse_percent;
+
+pub const KEYS: &[&str] = &["objective", "start_rate", "connections", "duration", "precision"];
+
+pub fn read(raw: &RawProfile) -> Result<Profile, String> {
+    let objective = raw.objective.as_deref();
+    Ok(Profile::capacity(
+        objective
+            .ok_or("profile.objective is missing: \"p99 < 50ms, errors < 0.1%\"".to_string())
+            .and_then(|text| {
+                Objective::parse(text).map_err(|error| format!("profile.objective: {error}"))
+            })?,
+        positive_rate("start_rate", raw.start_rate)?,
+        connections_of(raw)?.count,
+        required_duration("duration", raw.duration.as_deref())?,
+        precision(raw.precision.as_deref().unwrap_or("2%"))?,
+    ))
+}
+
+/// A search to within 0 % would never end.
+fn precision(text: &str) -> Result<f64, String> {
+    let precision = parse_percent(text).map_err(|error| format!("profile.precision: {error}"))?;
+    if precision > 0.0 && precision < 1.0 {
+        Ok(precision)
+    } else {
+        Err(format!("profile.precision must be above 0 % and below 100 %, not `{text}`"))
+    }
+}

@@ -1,0 +1,249 @@
+//! When requests are due: shared by what a plan asks for and by what the engine runs. A new kind of
+//! schedule is a variant here with its facts; every other crate asks for the facts.
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Spread, format_count, format_length};
+
+/// When requests are due.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Schedule {
+    /// Each connection is a user: the next request follows the last answer, after the think time if
+    /// there is one.
+    Closed {
+        /// Time between an answer and the next request.
+        think: Option<Spread>,
+    },
+    /// Arrivals that wait for nothing.
+    Open {
+        /// How arrivals are spread.
+        arrivals: Arrivals,
+        /// The rate over time, one stage after the other. A constant rate is one stage.
+        stages: Vec<Stage>,
+    },
+    /// Simulated devices: each opens a connection, sends its requests with think time between
+    /// answer and next request, closes, and is replaced by a new device as long as the ramp asks
+    /// for as many.
+    Devices {
+        /// How many live at the same time while the load is sustained.
+        devices: u32,
+        /// Requests before a device is replaced.
+        requests_per_device: u32,
+        /// Time between an answer and the next request.
+        think: Spread,
+        /// Nanoseconds over which devices are added one by one.
+        ramp_up_ns: u64,
+        /// Nanoseconds at full number: the headline phase.
+        sustain_ns: u64,
+        /// Nanoseconds over which devices that end are no longer replaced.
+        ramp_down_ns: u64,
+    },
+}
+
+/// How open-loop arrivals are spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// Equally spaced.
+    Constant,
+    /// Exponentially distributed gaps.
+    Poisson,
+}
+
+/// A part of an open-loop load: the rate goes linearly from one value to the other.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Stage {
+    /// Length in nanoseconds.
+    pub duration_ns: u64,
+    /// Requests per second at its start.
+    pub from_per_s: f64,
+    /// Requests per second at its end.
+    pub to_per_s: f64,
+}
+
+impl Schedule {
+    /// A constant rate after a ramp from 0, both in nanoseconds; without a ramp if that is 0.
+    #[must_use]
+    pub fn open(rate_per_s: f64, arrivals: Arrivals, ramp_ns: u64, duration_ns: u64) -> Self {
+        let ramp = Stage { duration_ns: ramp_ns, from_per_s: 0.0, to_per_s: rate_per_s };
+        let flat = Stage { duration_ns, from_per_s: rate_per_s, to_per_s: rate_per_s };
+        let stages = if ramp_ns > 0 { vec![ramp, flat] } else { vec![flat] };
+        Self::Open { arrivals, stages }
+    }
+
+    /// The name of the kind in plans and files.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Closed { .. } => "closed",
+            Self::Open { .. } => "open",
+            Self::Devices { .. } => "devices",
+        }
+    }
+
+    /// The offered rate at the end, requests per second; `None` where answers set the pace.
+    #[must_use]
+    pub fn rate_per_s(&self) -> Option<f64> {
+        match self {
+            Self::Open { stages, .. } => stages.last().map(|stage| stage.to_per_s),
+            Self::Closed { .. } | Self::Devices { .. } => None,
+        }
+    }
+
+    /// Nanoseconds before the rate stays as it is; 0 without a ramp.
+    #[must_use]
+    pub fn ramp_ns(&self) -> u64 {
+        match self {
+            Self::Open { stages, .. } => {
+                stages.split_last().map_or(0, |(_, ramp)| ramp.iter().map(|s| s.duration_ns).sum())
+            }
+            Self::Closed { .. } | Self::Devices { .. } => 0,
+        }
+    }
+
+    /// The same schedule with all rates in proportion, so that it ends at this one. Only open
+    /// schedules have a rate; the others stay as they are.
+    #[must_use]
+    pub fn at_rate(&self, per_s: f64) -> Self {
+        let (Self::Open { arrivals, stages }, Some(own)) = (self, self.rate_per_s()) else {
+            return self.clone();
+        };
+        let scale = |rate: f64| if rate == own { per_s } else { rate / own * per_s };
+        let stages = stages.iter().map(|stage| Stage {
+            duration_ns: stage.duration_ns,
+            from_per_s: scale(stage.from_per_s),
+            to_per_s: scale(stage.to_per_s),
+        });
+        Self::Open { arrivals: *arrivals, stages: stages.collect() }
+    }
+
+    /// Time between an answer and its user's next request.
+    #[must_use]
+    pub const fn think(&self) -> Option<Spread> {
+        match self {
+            Self::Closed { think } => *think,
+            Self::Open { .. } => None,
+            Self::Devices { think, .. } => Some(*think),
+        }
+    }
+
+    /// Requests after which a user closes its connection; `None` where the profile says so.
+    #[must_use]
+    pub const fn requests_per_user(&self) -> Option<u32> {
+        match self {
+            Self::Closed { .. } | Self::Open { .. } => None,
+            Self::Devices { requests_per_device, .. } => Some(*requests_per_device),
+        }
+    }
+
+    /// Whether the schedule decides how much is asked, whatever the target does. Response times are
+    /// then what tells targets apart.
+    #[must_use]
+    pub const fn sets_the_pace(&self) -> bool {
+        match self {
+            Self::Closed { .. } => false,
+            Self::Open { .. } | Self::Devices { .. } => true,
+        }
+    }
+
+    /// Whether every connection that was asked for is in use all the time. Open loops take them as
+    /// they need them.
+    #[must_use]
+    pub const fn uses_all_connections(&self) -> bool {
+        match self {
+            Self::Open { .. } => false,
+            Self::Closed { .. } | Self::Devices { .. } => true,
+        }
+    }
+
+    /// The phases and their lengths in nanoseconds, where the schedule has any; it then ends with
+    /// the last of them, and the headline is taken in `sustain`.
+    #[must_use]
+    pub const fn phases(&self) -> Option<[(&'static str, u64); 3]> {
+        match self {
+            Self::Closed { .. } | Self::Open { .. } => None,
+            Self::Devices { ramp_up_ns, sustain_ns, ramp_down_ns, .. } => Some([
+                ("ramp_up", *ramp_up_ns),
+                ("sustain", *sustain_ns),
+                ("ramp_down", *ramp_down_ns),
+            ]),
+        }
+    }
+
+    /// How much is asked, in few words: `64 connections`, `5,000 requests/s`, `1 device`.
+    #[must_use]
+    pub fn amount(&self, connections: u32) -> String {
+        let many = |count: u32, one: &str| {
+            let count_in_words =
+                if count < 1_000 { count.to_string() } else { format_count(f64::from(count)) };
+            format!("{count_in_words} {one}{}", if count == 1 { "" } else { "s" })
+        };
+        match self {
+            Self::Closed { .. } => many(connections, "connection"),
+            Self::Open { .. } => {
+                format!("{} requests/s", self.rate_per_s().map_or("-".into(), format_count))
+            }
+            Self::Devices { devices, .. } => many(*devices, "device"),
+        }
+    }
+
+    /// The same with the kind of the loop: `closed loop, 64 connections`.
+    #[must_use]
+    pub fn loop_and_amount(&self, connections: u32) -> String {
+        let amount = self.amount(connections);
+        match self {
+            Self::Closed { .. } => format!("closed loop, {amount}"),
+            Self::Open { .. } => format!("open loop, {amount}"),
+            Self::Devices { .. } => amount,
+        }
+    }
+
+    /// In words, of so many connections: `closed loop, 10 connections, think time 900 ms`.
+    #[must_use]
+    pub fn in_words(&self, connections: &str) -> String {
+        match self {
+            Self::Closed { think } => {
+                let think = think.map(|time| format!(", think time {time}")).unwrap_or_default();
+                format!("closed loop, {connections} connections{think}")
+            }
+            Self::Open { arrivals, .. } => {
+                let arrivals = match arrivals {
+                    Arrivals::Constant => "constant",
+                    Arrivals::Poisson => "Poisson",
+                };
+                let rate = self.rate_per_s().map_or("-".into(), format_count);
+                format!(
+                    "open loop, {rate} requests/s ({arrivals}) over at most {connections} connections"
+                )
+            }
+            Self::Devices {
+                devices,
+                requests_per_device,
+                think,
+                ramp_up_ns,
+                sustain_ns,
+                ramp_down_ns,
+            } => {
+                let devices = format_count(f64::from(*devices));
+                let [up, full, down] = [*ramp_up_ns, *sustain_ns, *ramp_down_ns].map(format_length);
+                format!(
+                    "{devices} devices, {requests_per_device} requests each, think time {think}; {up} ramp up, {full} sustained, {down} ramp down"
+                )
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_rate_keeps_the_shape() {
+        let open = Schedule::open(100.0, Arrivals::Poisson, 5, 10);
+        assert_eq!(open.rate_per_s(), Some(100.0));
+        assert_eq!(open.at_rate(300.0), Schedule::open(300.0, Arrivals::Poisson, 5, 10));
+        let closed = Schedule::Closed { think: None };
+        assert_eq!(closed.at_rate(300.0), closed);
+    }
+}

@@ -1,0 +1,273 @@
+//! Loads of a URL in full: what users of wrk and ab look for.
+use pippin_model::caveat::Severity;
+use pippin_model::tls::Negotiated;
+use pippin_model::units::{format_bytes, format_count, format_ns};
+use std::fmt::Write as _;
+
+use super::Page;
+use crate::view::View;
+use crate::view::load::LoadView;
+
+/// Writes each load; whether there was any.
+pub fn write(page: &mut Page, view: &View) -> bool {
+    for (place, load) in view.loads.iter().enumerate() {
+        if place > 0 {
+            page.line("");
+        }
+        write_load(load, &mut page.out);
+    }
+    !view.loads.is_empty()
+}
+
+fn write_load(load: &LoadView, out: &mut String) {
+    let seconds = load.duration_ns as f64 / 1e9;
+    let c = &load.connections;
+    line(out, &format!("{}  {}", load.url, load_in_words(load)));
+    line(
+        out,
+        &format!(
+            "{seconds:.2} s measured, {} thread(s), {} of {} connections, {}",
+            load.threads, c.peak, c.asked, load.io
+        ),
+    );
+    if load.warm_up.duration_ns > 0 {
+        let steady = match load.warm_up.steady {
+            Some(true) => ", then steady",
+            Some(false) => ", still trending at its bound",
+            None => "",
+        };
+        line(
+            out,
+            &format!(
+                "warm-up of {} left out ({} requests{steady})",
+                format_ns(load.warm_up.duration_ns),
+                load.warm_up.completed
+            ),
+        );
+    }
+    line(out, "");
+    write_rates(load, out, seconds);
+    write_tls(load, out);
+    line(out, "");
+    write_spans(load, out);
+    write_percentiles(load, out);
+    write_phases(load, out);
+    write_errors(load, out);
+    write_verdict(load, out);
+}
+
+fn load_in_words(load: &LoadView) -> String {
+    let load = load.profile.at(load.step);
+    load.schedule.loop_and_amount(load.connections.count)
+}
+
+fn write_rates(load: &LoadView, out: &mut String, seconds: f64) {
+    let r = &load.requests;
+    let rate = |value: Option<f64>| value.map_or("-".into(), format_count);
+    line(
+        out,
+        &format!(
+            "Requests/s   {:>12}   right answers/s {:>12}",
+            rate(load.throughput_per_s),
+            rate(load.goodput_per_s)
+        ),
+    );
+    let per_second = |bytes: u64| {
+        if seconds > 0.0 { format_bytes((bytes as f64 / seconds) as u64) } else { "-".into() }
+    };
+    line(
+        out,
+        &format!(
+            "Transfer/s   {:>12} in {:>12} out",
+            per_second(load.bytes.received),
+            per_second(load.bytes.sent)
+        ),
+    );
+    line(
+        out,
+        &format!(
+            "Requests     {} scheduled = {} sent + {} unsent; sent = {} completed + {} failed + {} censored",
+            r.scheduled, r.sent, r.unsent, r.completed, r.failed, r.censored
+        ),
+    );
+    let s = &load.status;
+    line(
+        out,
+        &format!(
+            "Status       2xx {}, 3xx {}, 4xx {}, 5xx {}, other {}",
+            s.s2xx, s.s3xx, s.s4xx, s.s5xx, s.other
+        ),
+    );
+    let per_answer =
+        load.overhead_per_answer_bytes.map_or("-".into(), |bytes| format!("{bytes:.0} B"));
+    line(
+        out,
+        &format!(
+            "Bytes        {} in, {} out, {} of bodies, {per_answer} around each body",
+            load.bytes.received, load.bytes.sent, load.bytes.body
+        ),
+    );
+    let cpu = load.generator.cpu_per_request_ns.map_or("-".into(), |ns| format_ns(ns as u64));
+    line(
+        out,
+        &format!(
+            "Generator    {cpu} of CPU a request, {}",
+            load.generator.max_rss_bytes.map_or("-".into(), format_bytes)
+        ),
+    );
+    let c = &load.connections;
+    if c.reconnects + c.closed_by_server > 0 {
+        line(
+            out,
+            &format!(
+                "Connections  {} opened, {} closed by the server after a complete answer, {} reconnects",
+                c.opened, c.closed_by_server, c.reconnects
+            ),
+        );
+    }
+}
+
+fn write_tls(load: &LoadView, out: &mut String) {
+    let Some(tls) = &load.tls_sessions else { return };
+    for Negotiated { version, cipher_suite, key_exchange, alpn, handshakes, resumed } in
+        &tls.negotiated
+    {
+        let group = key_exchange.as_deref().unwrap_or("no key exchange");
+        let alpn = alpn.as_deref().unwrap_or("no ALPN");
+        line(
+            out,
+            &format!(
+                "TLS          {version}, {cipher_suite}, {group}, {alpn}: {handshakes} handshakes, {resumed} of them resumed"
+            ),
+        );
+    }
+    if !tls.verified {
+        line(out, "             the server's certificate was not verified");
+    }
+    for (reason, count) in &tls.failures {
+        line(out, &format!("             {count} failed: {reason}"));
+    }
+}
+
+fn write_spans(load: &LoadView, out: &mut String) {
+    line(
+        out,
+        &format!(
+            "{:<14}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}",
+            "", "min", "mean", "+/-sd", "median", "p99", "max"
+        ),
+    );
+    let spans = [
+        ("connect", &load.connect),
+        ("headers", &load.headers),
+        ("body", &load.body),
+        ("service time", &load.service_time),
+        ("response time", &load.response_time),
+        ("send lag", &load.send_lag),
+        ("pick-up lag", &load.pick_up_lag),
+    ];
+    let tls = load.tls.iter().map(|span| ("tls", span));
+    let spans = spans[..1].iter().copied().chain(tls).chain(spans[1..].iter().copied());
+    for (name, span) in spans.filter(|(_, span)| span.count > 0) {
+        let ns = |value: Option<u64>| value.map_or("-".into(), format_ns);
+        let f = |value: Option<f64>| ns(value.map(|v| v.round() as u64));
+        line(
+            out,
+            &format!(
+                "{name:<14}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}",
+                ns(span.min_ns),
+                f(span.mean_ns),
+                f(span.stdev_ns),
+                ns(span.p50_ns),
+                ns(span.p99_ns),
+                ns(span.max_ns)
+            ),
+        );
+    }
+}
+
+fn write_percentiles(load: &LoadView, out: &mut String) {
+    let r = &load.response_time;
+    let named = [
+        ("50%", r.p50_ns),
+        ("75%", r.p75_ns),
+        ("90%", r.p90_ns),
+        ("95%", r.p95_ns),
+        ("99%", r.p99_ns),
+        ("99.9%", r.p999_ns),
+        ("100%", r.max_ns),
+    ];
+    let parts: Vec<String> = named
+        .iter()
+        .filter_map(|(name, ns)| Some(format!("{name} {}", format_ns((*ns)?))))
+        .collect();
+    if !parts.is_empty() {
+        line(out, &format!("Response time within: {}", parts.join(", ")));
+    }
+}
+
+fn write_phases(load: &LoadView, out: &mut String) {
+    if load.phases.is_empty() {
+        return;
+    }
+    line(out, "");
+    line(
+        out,
+        &format!(
+            "{:<10}{:>10}{:>12}{:>12}{:>12}{:>12}{:>12}",
+            "phase", "s", "requests/s", "connect p99", "headers p50", "headers p99", "errors"
+        ),
+    );
+    for phase in &load.phases {
+        let ns = |value: Option<u64>| value.map_or("-".into(), format_ns);
+        line(
+            out,
+            &format!(
+                "{:<10}{:>10.1}{:>12}{:>12}{:>12}{:>12}{:>12}",
+                phase.name,
+                phase.duration_ns as f64 / 1e9,
+                phase.throughput_per_s.map_or("-".into(), format_count),
+                ns(phase.connect.p99_ns),
+                ns(phase.headers.p50_ns),
+                ns(phase.headers.p99_ns),
+                phase.errors.values().sum::<u64>()
+            ),
+        );
+    }
+}
+
+fn write_errors(load: &LoadView, out: &mut String) {
+    if !load.errors.is_empty() {
+        let kinds: Vec<String> =
+            load.errors.iter().map(|(kind, count)| format!("{} {count}", kind.name())).collect();
+        line(out, &format!("Errors       {}", kinds.join(", ")));
+    }
+}
+
+fn write_verdict(load: &LoadView, out: &mut String) {
+    line(out, "");
+    line(
+        out,
+        &format!(
+            "Verdict      {}{}",
+            load.verdict,
+            if load.interrupted { " (interrupted)" } else { "" }
+        ),
+    );
+    for caveat in &load.caveats {
+        let mark = match caveat.severity {
+            Severity::Invalid => "INVALID",
+            Severity::Suspect => "SUSPECT",
+            Severity::Note => "note",
+        };
+        line(out, &format!("  {mark:<8}{}: {}", caveat.id, caveat.evidence));
+        if caveat.severity > Severity::Note && !caveat.advice.is_empty() {
+            line(out, &format!("          {}", caveat.advice));
+        }
+    }
+}
+
+fn line(out: &mut String, text: &str) {
+    // Writing into a String cannot fail.
+    let _ = writeln!(out, "{}", text.trim_end());
+}

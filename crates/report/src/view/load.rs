@@ -1,0 +1,169 @@
+//! One load of a URL in full: all that was counted, as `pippin load --json` writes it.
+use pippin_model::caveat::{Caveat, Verdict};
+use pippin_model::histogram::Summary;
+use pippin_model::load_result::{
+    ByteCounts, ConnectionCounts, ErrorKind, Measured, Phase, RequestCounts, StatusCounts, Window,
+};
+use pippin_model::run::RunRecord;
+use pippin_model::tls::TlsUse;
+use pippin_model::trial::TrialRecord;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One load of a URL. Keys end in their unit; unknown is null.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)] // docs/formats.md tells what each key holds
+pub struct LoadView {
+    pub pippin_version: String,
+    pub url: String,
+    pub profile: pippin_model::profile::Profile,
+    pub step: Option<pippin_model::trial::Step>,
+    pub io: String,
+    pub threads: u32,
+    pub interrupted: bool,
+    pub warm_up: pippin_model::load_result::WarmUpResult,
+    pub requests: RequestCounts,
+    pub duration_ns: u64,
+    pub throughput_per_s: Option<f64>,
+    pub goodput_per_s: Option<f64>,
+    pub status: StatusCounts,
+    pub connect: Summary,
+    /// The handshakes; null without TLS.
+    pub tls: Option<Summary>,
+    pub headers: Summary,
+    pub body: Summary,
+    pub service_time: Summary,
+    pub response_time: Summary,
+    pub send_lag: Summary,
+    pub own_lag: Summary,
+    pub pick_up_lag: Summary,
+    /// Which clock said when answers arrived: `kernel`, `user space` or `kernel and user space`.
+    pub stamps: Option<String>,
+    pub errors: BTreeMap<ErrorKind, u64>,
+    pub connections: ConnectionCounts,
+    /// What the handshakes agreed on, and why some failed; null without TLS.
+    pub tls_sessions: Option<TlsUse>,
+    pub bytes: ByteCounts,
+    pub overhead_per_answer_bytes: Option<f64>,
+    pub generator: GeneratorView,
+    pub phases: Vec<PhaseView>,
+    pub windows: Vec<Window>,
+    pub verdict: Verdict,
+    pub caveats: Vec<Caveat>,
+}
+
+/// What the generator used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct GeneratorView {
+    pub cpu_ns: u64,
+    pub cpu_ns_by_thread: Vec<u64>,
+    pub spin_ns: u64,
+    pub cpu_per_request_ns: Option<f64>,
+    pub max_rss_bytes: Option<u64>,
+    pub syscalls: Option<u64>,
+}
+
+/// One phase of a device load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct PhaseView {
+    pub name: String,
+    pub from_ns: u64,
+    pub duration_ns: u64,
+    pub requests: RequestCounts,
+    pub throughput_per_s: Option<f64>,
+    pub connect: Summary,
+    pub tls: Option<Summary>,
+    pub headers: Summary,
+    pub body: Summary,
+    pub response_time: Summary,
+    pub send_lag: Summary,
+    pub connections: ConnectionCounts,
+    pub bytes: ByteCounts,
+    pub errors: BTreeMap<ErrorKind, u64>,
+}
+
+impl LoadView {
+    /// Every load of a URL in a run; none where the targets of a catalogue were measured.
+    #[must_use]
+    pub fn all(run: &RunRecord) -> Vec<Self> {
+        let Some(url) = &run.header.url else { return Vec::new() };
+        run.trials.iter().filter_map(|trial| Self::of(url, trial)).collect()
+    }
+
+    /// `None` if the trial failed before its load.
+    fn of(url: &str, record: &TrialRecord) -> Option<Self> {
+        let load = record.load.as_ref()?;
+        let measured = &load.measured;
+        let answers = measured.requests.completed;
+        let spans = &measured.spans;
+        Some(Self {
+            pippin_version: env!("CARGO_PKG_VERSION").into(),
+            url: url.into(),
+            profile: record.spec.profile.clone(),
+            step: record.spec.step,
+            io: load.io.clone(),
+            threads: load.threads,
+            interrupted: load.interrupted,
+            warm_up: load.warm_up.clone(),
+            requests: measured.requests,
+            duration_ns: measured.duration_ns,
+            throughput_per_s: measured.throughput_per_s(),
+            goodput_per_s: measured.goodput_per_s(),
+            status: measured.status,
+            connect: spans.connect.summary(),
+            tls: load.tls.as_ref().map(|_| spans.tls.summary()),
+            headers: spans.headers.summary(),
+            body: spans.body.summary(),
+            service_time: spans.service_time.summary(),
+            response_time: spans.response_time.summary(),
+            send_lag: spans.send_lag.summary(),
+            own_lag: spans.own_lag.summary(),
+            pick_up_lag: spans.pick_up_lag.summary(),
+            stamps: measured.stamps.name().map(str::to_string),
+            errors: measured.errors.clone(),
+            connections: measured.connections,
+            tls_sessions: load.tls.clone(),
+            bytes: measured.bytes,
+            overhead_per_answer_bytes: (answers > 0).then(|| {
+                measured.bytes.received.saturating_sub(measured.bytes.body) as f64 / answers as f64
+            }),
+            generator: GeneratorView {
+                cpu_ns: load.generator.cpu_ns,
+                cpu_ns_by_thread: load.generator.cpu_ns_by_thread.clone(),
+                spin_ns: load.generator.spin_ns,
+                cpu_per_request_ns: (answers > 0).then(|| {
+                    load.generator.cpu_ns.saturating_sub(load.generator.spin_ns) as f64
+                        / answers as f64
+                }),
+                max_rss_bytes: load.generator.max_rss_bytes,
+                syscalls: load.generator.syscalls,
+            },
+            phases: load.phases.iter().map(|one| phase(one, load.tls.is_some())).collect(),
+            windows: load.windows.clone(),
+            verdict: record.verdict,
+            caveats: record.caveats.clone(),
+        })
+    }
+}
+
+fn phase(phase: &Phase, is_tls: bool) -> PhaseView {
+    let measured: &Measured = &phase.measured;
+    PhaseView {
+        name: phase.name.clone(),
+        from_ns: phase.from_ns,
+        duration_ns: measured.duration_ns,
+        requests: measured.requests,
+        throughput_per_s: measured.throughput_per_s(),
+        connect: measured.spans.connect.summary(),
+        tls: is_tls.then(|| measured.spans.tls.summary()),
+        headers: measured.spans.headers.summary(),
+        body: measured.spans.body.summary(),
+        response_time: measured.spans.response_time.summary(),
+        send_lag: measured.spans.send_lag.summary(),
+        connections: measured.connections,
+        bytes: measured.bytes,
+        errors: measured.errors.clone(),
+    }
+}
