@@ -163,15 +163,13 @@ pub fn fraction(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("`{text}` is not a fraction; write it like 1/10 or 0.1"))
 }
 
-/// The event loop.
+/// The event loop, as [`IoChoice`] describes it. The values have no docs of their own: with them
+/// clap would print the whole help in its long form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub enum EventLoop {
-    /// io_uring where the kernel allows it; epoll for open loops, whose instants it meets better.
     Auto,
-    /// epoll(7).
     Epoll,
-    /// io_uring(7).
     IoUring,
 }
 

@@ -233,7 +233,7 @@ mod tests {
             "B feature/x (commit abcdef0123)",
             "",
             "target                                              A            B   B/A - 1  95 % interval of B/A",
-            "go/net-http@main -> go/net-http@feature-x goodput      10,000/s      9,000/s  -10.00 %  0.880 to 0.920",
+            "go/net-http@main -> go/net-http@feature-x goodput      10,000/s      9,000/s  -10.00 %  0.880 to 0.920  worse",
             "                                          memory              -     1.00 MiB         -  -",
             "                                          verdict         VALID      SUSPECT",
         ];
