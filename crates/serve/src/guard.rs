@@ -21,8 +21,10 @@ pub enum Decision {
     /// It is answered, and the browser is to keep the token in this cookie, so that it leaves the
     /// address bar.
     AllowAndKeep(String),
-    /// It has no token, or a wrong one.
+    /// It has no token.
     Unauthorised,
+    /// It has a wrong token.
+    WrongToken,
     /// It was asked under a foreign name.
     ForeignName,
 }
@@ -35,6 +37,12 @@ impl Guard {
         Self { token, is_loopback }
     }
 
+    /// Whether readers must give a token.
+    #[must_use]
+    pub const fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
     /// Decides on a request.
     #[must_use]
     pub fn decide(&self, uri: &Uri, headers: &HeaderMap) -> Decision {
@@ -42,15 +50,18 @@ impl Guard {
             return Decision::ForeignName;
         }
         let Some(token) = &self.token else { return Decision::Allow };
-        if bearer(headers).is_some_and(|given| equal(given, token))
-            || cookie(headers).is_some_and(|given| equal(given, token))
-        {
+        let is_right = |given: &str| equal(given, token);
+        let (bearer, cookie, query) = (bearer(headers), cookie(headers), in_query(uri));
+        if bearer.is_some_and(is_right) || cookie.is_some_and(is_right) {
             return Decision::Allow;
         }
-        if in_query(uri).is_some_and(|given| equal(given, token)) {
+        if query.is_some_and(is_right) {
             return Decision::AllowAndKeep(format!(
                 "{COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/"
             ));
+        }
+        if bearer.or(cookie).or(query).is_some() {
+            return Decision::WrongToken;
         }
         Decision::Unauthorised
     }
@@ -146,9 +157,20 @@ mod tests {
         {
             assert_eq!(
                 decide(&guard, "/", &[host.clone(), (header::AUTHORIZATION, wrong)]),
-                Decision::Unauthorised,
+                if wrong.starts_with("Bearer ") {
+                    Decision::WrongToken
+                } else {
+                    Decision::Unauthorised
+                },
                 "{wrong}"
             );
         }
+        for wrong in ["/?token=wrong", "/?token="] {
+            assert_eq!(decide(&guard, wrong, std::slice::from_ref(&host)), Decision::WrongToken);
+        }
+        assert_eq!(
+            decide(&guard, "/", &[host.clone(), (header::COOKIE, "pippin_token=wrong")]),
+            Decision::WrongToken
+        );
     }
 }

@@ -3,7 +3,9 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | [`connections`] | how many at once, and how long each may take |
 //! | [`guard`] | who may ask: token, and the name under which the server is asked |
+//! | [`guesses`] | how many wrong tokens an address may send |
 //! | [`routes`] | address to page |
 //! | [`list`] | runs with filter and search |
 //! | [`live`] | runs under way, anew each second |
@@ -12,8 +14,10 @@
 //! | [`page`] | what all pages share |
 //! | [`failure`] | what could not be answered, as a page |
 pub mod compare;
+pub mod connections;
 pub mod failure;
 pub mod guard;
+pub mod guesses;
 pub mod history;
 pub mod list;
 pub mod live;
@@ -26,8 +30,9 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::sync::watch;
 
+use connections::Limits;
 use guard::Guard;
 
 /// How often the sign to stop is looked at.
@@ -70,6 +75,7 @@ pub struct Server {
     address: SocketAddr,
     store: Arc<Store>,
     guard: Guard,
+    limits: Limits,
 }
 
 impl Server {
@@ -93,7 +99,15 @@ impl Server {
             address,
             store: Arc::new(store),
             guard: Guard::new(token, bind.ip().is_loopback()),
+            limits: Limits::default(),
         })
+    }
+
+    /// The same server with other bounds.
+    #[must_use]
+    pub const fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
     }
 
     /// Where it listens.
@@ -110,22 +124,19 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let answered = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
-            let (send_stop, wait_for_stop) = oneshot::channel::<()>();
+            let (send_stop, wait_for_stop) = watch::channel(false);
             let router = routes::router(self.store, self.guard);
-            let serving = axum::serve(listener, router).with_graceful_shutdown(async {
-                let _ = wait_for_stop.await;
-            });
-            let task = tokio::spawn(async { serving.await });
+            let task =
+                tokio::spawn(connections::answer(listener, router, self.limits, wait_for_stop));
             while !stop.load(Ordering::Relaxed) && !task.is_finished() {
                 tokio::time::sleep(LOOK).await;
             }
             // The task is gone if it failed, which is told below.
-            let _ = send_stop.send(());
+            let _ = send_stop.send(true);
             match tokio::time::timeout(GRACE, task).await {
-                Ok(Ok(result)) => result,
                 Ok(Err(panicked)) => Err(io::Error::other(panicked)),
                 // A browser that keeps its connection open must not keep the server.
-                Err(_) => Ok(()),
+                Ok(Ok(())) | Err(_) => Ok(()),
             }
         });
         runtime.shutdown_background();

@@ -1,7 +1,7 @@
 //! Address to page. Everything is a GET; whatever reads the store or draws runs on a thread of its
 //! own, so that a big run does not hold up the others.
 use axum::Router;
-use axum::extract::{Path, Query, RawQuery, Request, State};
+use axum::extract::{Extension, Path, Query, RawQuery, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{Html, IntoResponse, Response};
@@ -14,10 +14,13 @@ use pippin_report::html as report;
 use pippin_report::view::View;
 use pippin_store::Store;
 use serde::Deserialize;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
+use crate::connections::Peer;
 use crate::failure::Failure;
 use crate::guard::{Decision, Guard};
+use crate::guesses::{Guesses, WINDOW};
 use crate::page::page;
 use crate::{compare, history, list, live};
 
@@ -50,41 +53,93 @@ pub fn router(store: Arc<Store>, guard: Guard) -> Router {
                 "This server only shows; it changes nothing.",
             )
         })
-        .layer(middleware::from_fn_with_state(guard, admit))
+        .layer(middleware::from_fn_with_state(Door::new(guard), admit))
         .with_state(store)
 }
 
-async fn admit(State(guard): State<Guard>, request: Request, next: Next) -> Response {
-    let mut response = match guard.decide(request.uri(), request.headers()) {
-        Decision::Allow => next.run(request).await,
-        Decision::AllowAndKeep(cookie) => {
+/// What decides on each request.
+#[derive(Debug, Clone)]
+struct Door {
+    guard: Guard,
+    guesses: Arc<Mutex<Guesses>>,
+}
+
+impl Door {
+    fn new(guard: Guard) -> Self {
+        Self { guard, guesses: Arc::default() }
+    }
+
+    /// The decision, and with it whether the address may send a token at all. Who sent too many
+    /// wrong tokens is refused with the right one too: otherwise trying would still find it.
+    fn decide(&self, peer: Peer, request: &Request) -> Result<Decision, TooManyGuesses> {
+        let decision = self.guard.decide(request.uri(), request.headers());
+        if !self.guard.has_token()
+            || matches!(decision, Decision::ForeignName | Decision::Unauthorised)
+        {
+            return Ok(decision);
+        }
+        let now = Instant::now();
+        let mut guesses = self.guesses.lock().unwrap_or_else(PoisonError::into_inner);
+        if guesses.are_too_many(peer.0, now) {
+            return Err(TooManyGuesses);
+        }
+        if decision == Decision::WrongToken {
+            guesses.add(peer.0, now);
+        }
+        Ok(decision)
+    }
+}
+
+/// An address sent too many wrong tokens.
+struct TooManyGuesses;
+
+async fn admit(
+    State(door): State<Door>,
+    Extension(peer): Extension<Peer>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let mut response = match door.decide(peer, &request) {
+        Ok(Decision::Allow) => next.run(request).await,
+        Ok(Decision::AllowAndKeep(cookie)) => {
             let mut response = next.run(request).await;
             if let Ok(value) = HeaderValue::from_str(&cookie) {
                 response.headers_mut().insert(header::SET_COOKIE, value);
             }
             response
         }
-        Decision::Unauthorised => {
-            let mut response = Failure::refused(
+        Ok(Decision::Unauthorised | Decision::WrongToken) => with_header(
+            Failure::refused(
                 StatusCode::UNAUTHORIZED,
                 "This server needs its token: open it with ?token=... once.",
-            )
-            .into_response();
-            response
-                .headers_mut()
-                .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            response
-        }
-        Decision::ForeignName => {
+            ),
+            header::WWW_AUTHENTICATE,
+            HeaderValue::from_static("Bearer"),
+        ),
+        Ok(Decision::ForeignName) => {
             Failure::refused(StatusCode::FORBIDDEN, "This server answers as localhost only.")
                 .into_response()
         }
+        Err(TooManyGuesses) => with_header(
+            Failure::refused(
+                StatusCode::TOO_MANY_REQUESTS,
+                "Too many wrong tokens came from your address. Try again in a minute.",
+            ),
+            header::RETRY_AFTER,
+            HeaderValue::from(WINDOW.as_secs()),
+        ),
     };
     let headers = response.headers_mut();
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+fn with_header(failure: Failure, name: header::HeaderName, value: HeaderValue) -> Response {
+    let mut response = failure.into_response();
+    response.headers_mut().insert(name, value);
     response
 }
 

@@ -1,6 +1,7 @@
 //! The server on a real socket, with a store that holds a run.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
 use pippin_model::example::run::hello;
+use pippin_serve::connections::Limits;
 use pippin_serve::{ServeError, Server, serve};
 use pippin_store::Store;
 use std::io::{Read, Write};
@@ -23,6 +24,10 @@ struct Running {
 
 impl Running {
     fn start(bind: &str, token: Option<&str>) -> Self {
+        Self::limited(bind, token, Limits::default())
+    }
+
+    fn limited(bind: &str, token: Option<&str>, limits: Limits) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("pippin.db")).unwrap();
         let mut record = hello();
@@ -37,7 +42,9 @@ impl Running {
         record.header.started_unix_ns += 1;
         store.begin(&record.header).unwrap();
         store.add_trial(&record.header.id, 0, &record.trials[0]).unwrap();
-        let server = Server::bind(store, bind.parse().unwrap(), token.map(Into::into)).unwrap();
+        let server = Server::bind(store, bind.parse().unwrap(), token.map(Into::into))
+            .unwrap()
+            .with_limits(limits);
         let (address, stop) = (server.address(), Arc::new(AtomicBool::new(false)));
         let seen = Arc::clone(&stop);
         Self {
@@ -224,4 +231,105 @@ fn it_stops_although_a_browser_keeps_its_connection() {
         TcpStream::connect_timeout(&server.address, Duration::from_millis(500)).is_err(),
         "the port is free again"
     );
+}
+
+/// What comes until the server closes; fails if it does not close within 20 s.
+fn until_closed(mut stream: TcpStream) -> String {
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut answer = Vec::new();
+    match stream.read_to_end(&mut answer) {
+        Ok(_) => {}
+        // Closed while bytes of the request were unread.
+        Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => {}
+        Err(error) => panic!("not closed: {error}"),
+    }
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn a_thousand_half_requests_are_bounded_and_closed() {
+    let limits = Limits { connections: 100, head: Duration::from_secs(2), ..Limits::default() };
+    let server = Running::limited("127.0.0.1:0", None, limits);
+    let half = |_| {
+        let mut stream = TcpStream::connect(server.address).unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\nHost: loc").unwrap();
+        stream
+    };
+    let flood: Vec<TcpStream> = (0..1_000).map(half).collect();
+    let answers: Vec<String> = flood.into_iter().map(until_closed).collect();
+    let busy = answers.iter().filter(|answer| answer.starts_with("HTTP/1.1 503")).count();
+    assert!(busy > 0, "more than 100 at once were kept");
+    assert!(answers.iter().all(|answer| !answer.starts_with("HTTP/1.1 200")));
+    assert!(server.get("/").starts_with("HTTP/1.1 200"), "it still answers");
+}
+
+#[test]
+fn no_more_connections_are_kept_than_the_bound() {
+    let limits = Limits { connections: 3, ..Limits::default() };
+    let server = Running::limited("127.0.0.1:0", None, limits);
+    let ask = || {
+        let mut stream = TcpStream::connect(server.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.write_all(b"GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).unwrap();
+        (stream, String::from_utf8_lossy(&status).into_owned())
+    };
+    let kept: Vec<_> = (0..5).map(|_| ask()).collect();
+    let statuses: Vec<&str> = kept.iter().map(|(_, status)| &status[9..]).collect();
+    assert_eq!(statuses, ["204", "204", "204", "503", "503"]);
+}
+
+#[test]
+fn idle_and_old_connections_are_closed() {
+    for limits in [
+        Limits { head: Duration::from_secs(1), ..Limits::default() },
+        Limits { life: Duration::from_secs(1), ..Limits::default() },
+    ] {
+        let server = Running::limited("127.0.0.1:0", None, limits);
+        let mut idle = TcpStream::connect(server.address).unwrap();
+        idle.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        assert!(until_closed(idle).starts_with("HTTP/1.1 200"));
+    }
+}
+
+#[test]
+fn wrong_tokens_are_limited() {
+    let server = Running::start("0.0.0.0:0", Some(TOKEN));
+    for _ in 0..20 {
+        assert!(server.get("/").starts_with("HTTP/1.1 401"), "no token is no guess");
+    }
+    let statuses: Vec<String> = (0..12)
+        .map(|guess| server.get(&format!("/?token=wrong-token-{guess:08}"))[9..12].into())
+        .collect();
+    assert_eq!(statuses[..10], ["401"; 10]);
+    assert_eq!(statuses[10..], ["429"; 2]);
+    let right = server.get(&format!("/?token={TOKEN}"));
+    assert!(right.starts_with("HTTP/1.1 429") && !right.contains(RUN), "{right}");
+    assert!(right.to_lowercase().contains("\r\nretry-after: 60\r\n"), "{right}");
+}
+
+#[test]
+fn every_answer_has_the_security_headers() {
+    let server = Running::start("0.0.0.0:0", Some(TOKEN));
+    let with_token = |path: &str| server.get(&format!("{path}?token={TOKEN}"));
+    for answer in [
+        server.get("/"),
+        with_token("/"),
+        with_token("/nothing"),
+        with_token(&format!("/runs/{RUN}")),
+        with_token(&format!("/runs/{RUN}/export/csv")),
+        with_token(&format!("/runs/{RUN}/charts/throughput.svg")),
+    ] {
+        let head = answer.split("\r\n\r\n").next().unwrap().to_lowercase();
+        for header in [
+            "content-security-policy: default-src 'none'",
+            "frame-ancestors 'none'",
+            "x-content-type-options: nosniff",
+            "referrer-policy: no-referrer",
+            "cache-control: no-store",
+        ] {
+            assert!(head.contains(header), "{header}: {head}");
+        }
+    }
 }
