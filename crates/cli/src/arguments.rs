@@ -311,7 +311,7 @@ pub enum TargetsCommand {
 /// `pippin report`
 #[derive(Debug, Args)]
 pub struct ReportArguments {
-    /// A run's name, its beginning, or latest.
+    /// A run's name, its beginning, or latest: the newest run that has a result.
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
     /// Write the page here.
@@ -366,7 +366,7 @@ pub struct CalibrateArguments {
     after_help = "Examples:\n  pippin compare 20261121 latest --fail-if \"goodput < -5%\"       two runs\n  pippin compare latest#go/net-http latest#rust/axum             two targets of a run\n  pippin compare main my-branch --target go/net-http --plan hello --install --fail-if \"p99 > 10%\"\n                                                                 two branches, measured in one run"
 )]
 pub struct CompareArguments {
-    /// A run's name, its beginning, `latest`, or a file; RUN#TARGET takes one target of it. With
+    /// A run's name, its beginning, `latest` (the newest with a result), or a file; RUN#TARGET takes one target of it. With
     /// --target: a branch, tag or commit.
     pub a: String,
     /// What is compared with it.
@@ -454,7 +454,7 @@ pub struct ServeArguments {
 /// `pippin export`
 #[derive(Debug, Args)]
 pub struct ExportArguments {
-    /// A run's name, its beginning, or latest.
+    /// A run's name, its beginning, or latest: the newest run that has a result.
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
     /// The form.

@@ -145,8 +145,9 @@ fn print(result: &LoadResult) {
         let us = |q| histogram.quantile_ns(q).unwrap_or(0) as f64 / 1e3;
         let (p50, p90, p95, p99, max) = (us(0.5), us(0.9), us(0.95), us(0.99), us(1.0));
         println!(
-            "{name:9} n {:8} us: p50 {p50:.1} p90 {p90:.1} p95 {p95:.1} p99 {p99:.1} max {max:.1}",
-            histogram.count()
+            "{name:9} n {:8} us: mean {:.1} p50 {p50:.1} p90 {p90:.1} p95 {p95:.1} p99 {p99:.1} max {max:.1}",
+            histogram.count(),
+            histogram.mean_ns().unwrap_or(0.0) / 1e3
         );
     }
     for phase in &result.phases {

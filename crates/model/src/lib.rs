@@ -7,7 +7,7 @@
 //! | [`target`], [`manifest`] | names of targets and their `target.toml` |
 //! | [`workload`] | what a target must serve and how that is proved |
 //! | [`objective`], [`profile`], [`cpus`], [`plan`], [`plan_options`] | one experiment |
-//! | [`published`] | printed figures shown beside one's own |
+//! | [`published`] | figures published elsewhere, shown beside one's own |
 //! | [`histogram`] | the one histogram type |
 //! | [`schedule`] | when requests are due |
 //! | [`request`] | one request, and what its answer must be |

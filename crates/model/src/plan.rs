@@ -43,7 +43,7 @@ pub struct Plan {
     pub cpus: PlanCpus,
     /// Price of the target's machine, for money per million requests.
     pub price: Option<Price>,
-    /// Printed figures to show beside one's own.
+    /// Published figures to show beside one's own.
     pub published: Option<Published>,
     /// Whether this is the quick form.
     pub quick: bool,
@@ -61,7 +61,7 @@ pub struct PlanCpus {
     pub generator: Option<CpuSet>,
     /// The services'.
     pub services: Option<CpuSet>,
-    /// All roles use all processors, as on the laptops in print; it earns a caveat.
+    /// All roles use all processors, as on the laptops of the published figures; it earns a caveat.
     pub share: bool,
 }
 
@@ -126,7 +126,7 @@ struct RawPublished {
     reference: Option<String>,
     #[serde(default)]
     differs: Vec<String>,
-    /// Printed name to target.
+    /// Name in the published table to target.
     #[serde(default)]
     targets: BTreeMap<String, String>,
 }
@@ -302,21 +302,21 @@ fn read_published(plan: &Path, raw: &RawPublished) -> Result<Published, FileErro
         .map_err(|source| FileError::Read { path: path.clone(), source })?;
     let mut published =
         Published::parse_csv(&text).map_err(|message| FileError::content(&path, message))?;
-    for (printed, target) in &raw.targets {
+    for (name, target) in &raw.targets {
         let target = target
             .parse()
             .map_err(|error| FileError::content(plan, format!("published.targets: {error}")))?;
-        let row = published.rows.iter_mut().find(|row| &row.printed == printed);
+        let row = published.rows.iter_mut().find(|row| &row.name == name);
         row.ok_or_else(|| {
             FileError::content(
                 plan,
-                format!("published.targets names `{printed}`, which {} has not", raw.file),
+                format!("published.targets names `{name}`, which is no row of {}", raw.file),
             )
         })?
         .target = Some(target);
     }
     if let Some(reference) = &raw.reference
-        && !published.rows.iter().any(|row| &row.printed == reference)
+        && !published.rows.iter().any(|row| &row.name == reference)
     {
         return Err(FileError::content(
             plan,

@@ -1,30 +1,32 @@
-//! Figures from print, shown beside one's own as ratios to the same reference target.
+//! Published figures, shown beside one's own as ratios to the same reference target.
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::target::TargetId;
 
-/// The printed table of an experiment.
+/// The published table of an experiment.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Published {
     /// The lines above the table: what was measured, where and how.
     pub notes: Vec<String>,
-    /// What differs between the printed experiment and the plan.
+    /// What differs between the published experiment and the plan.
     pub differs: Vec<String>,
-    /// The target to which ratios are taken, as printed.
+    /// The target to which ratios are taken, as the table names it.
     pub reference: Option<String>,
-    /// The rows in printed order.
+    /// The rows in the order of the table.
     pub rows: Vec<PublishedRow>,
 }
 
-/// One printed row.
+/// One published row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PublishedRow {
-    /// The name as printed.
-    pub printed: String,
+    /// The name in the table.
+    // Stored runs have it as `printed`.
+    #[serde(rename = "printed")]
+    pub name: String,
     /// The target of this repo that stands for it.
     pub target: Option<TargetId>,
-    /// Figures by column name; a cell that was empty in print is absent.
+    /// Figures by column name; a cell that was empty is absent.
     pub figures: BTreeMap<String, f64>,
     /// Cells that are words ("failed", "38-56"), by column name.
     pub words: BTreeMap<String, String>,
@@ -64,7 +66,7 @@ impl Published {
         Ok(Self { notes, rows, ..Self::default() })
     }
 
-    /// The printed row that stands for a target.
+    /// The published row that stands for a target.
     #[must_use]
     pub fn row_for(&self, target: &TargetId) -> Option<&PublishedRow> {
         self.rows.iter().find(|row| row.target.as_ref() == Some(target))
@@ -74,13 +76,13 @@ impl Published {
 fn row_of(columns: &[&str], cells: &[&str]) -> PublishedRow {
     // A row of a table of targets is named by its target, one of a sweep by its point: `connections
     // 8`.
-    let printed = if columns[0] == "target" {
+    let name = if columns[0] == "target" {
         cells[0].to_string()
     } else {
         format!("{} {}", columns[0], cells[0])
     };
     let mut row =
-        PublishedRow { printed, target: None, figures: BTreeMap::new(), words: BTreeMap::new() };
+        PublishedRow { name, target: None, figures: BTreeMap::new(), words: BTreeMap::new() };
     // The first column is the row's name, and a figure too where rows are points of a sweep.
     for (column, cell) in columns.iter().zip(cells) {
         match cell.parse::<f64>() {
@@ -97,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_printed_table_keeps_figures_words_and_gaps_apart() {
+    fn a_published_table_keeps_figures_words_and_gaps_apart() {
         let table =
             Published::parse_csv("# by hand\ntarget,rate,cpu\ngo,10.5,\ncsharp,failed,38-56\n")
                 .unwrap();
@@ -109,9 +111,9 @@ mod tests {
     }
 
     #[test]
-    fn the_points_of_a_printed_sweep_are_named_by_what_was_swept() {
+    fn the_points_of_a_published_sweep_are_named_by_what_was_swept() {
         let table = Published::parse_csv("connections,requests_per_s\n1,2075\n512,4090\n").unwrap();
-        assert_eq!(table.rows[1].printed, "connections 512");
+        assert_eq!(table.rows[1].name, "connections 512");
         assert_eq!(table.rows[1].figures.get("connections"), Some(&512.0));
     }
 }

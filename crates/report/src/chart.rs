@@ -18,7 +18,7 @@ mod distribution;
 pub mod palette;
 mod percentiles;
 mod phases;
-mod printed;
+mod published;
 mod series;
 mod split;
 mod sweep;
@@ -71,7 +71,7 @@ const CHARTS: [Draw; 9] = [
     sweep::charts,
     phases::charts,
     series::charts,
-    printed::charts,
+    published::charts,
     cost::charts,
 ];
 

@@ -97,7 +97,7 @@ pub fn run(view: &View) -> Markup {
             (remarks::without_result(view))
             (remarks::explanations(view))
             (figures::section(view, &charts))
-            (figures::printed(view, &charts))
+            (figures::published(view, &charts))
             (figures::cost(&charts))
             (facts::section(view))
         }

@@ -11,12 +11,12 @@
 //! | [`sweep`] | the points of a sweep or of a capacity search |
 //! | [`phases`] | the phases of a device load |
 //! | [`doubts`] | caveats by name over all targets |
-//! | [`printed`] | published figures beside one's own |
+//! | [`published`] | published figures beside one's own |
 pub mod curve;
 pub mod doubts;
 pub mod load;
 pub mod phases;
-pub mod printed;
+pub mod published;
 pub mod row;
 pub mod run;
 pub mod series;
@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 
 use doubts::Doubt;
 use load::LoadView;
-use printed::PrintedTable;
+use published::PublishedTable;
 use row::Row;
 use run::RunFacts;
 
@@ -57,7 +57,8 @@ pub struct View {
     /// Every caveat by name, the gravest first.
     pub doubts: Vec<Doubt>,
     /// Published figures beside one's own.
-    pub printed: Option<PrintedTable>,
+    #[serde(rename = "printed")]
+    pub published: Option<PublishedTable>,
     /// The host.
     pub host: Fingerprint,
     /// The resolved plan.
@@ -81,7 +82,7 @@ impl View {
             schema: SCHEMA,
             run: RunFacts::of(record),
             doubts: doubts::of(&rows),
-            printed: printed::of(&record.header.plan, &rows),
+            published: published::of(&record.header.plan, &rows),
             rows,
             loads: LoadView::all(record),
             host: record.header.host.clone(),

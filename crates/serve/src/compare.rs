@@ -7,6 +7,7 @@ use pippin_report::words;
 use pippin_stats::compare::{
     Change, Comparison, Difference, Metric, TargetChange, compare, differences,
 };
+use pippin_stats::unfinished::Unfinished;
 use pippin_store::runs::RunSummary;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -41,6 +42,7 @@ pub fn body(form: &Markup, a: &RunRecord, b: &RunRecord) -> Markup {
             h1 { "Side by side" }
             (form)
             p { "A: " a href=(format!("/runs/{}", a.header.id)) { (a.header.id) } " (" (a.header.plan.title) "). B: " a href=(format!("/runs/{}", b.header.id)) { (b.header.id) } " (" (b.header.plan.title) ")." }
+            @for run in [("A", a), ("B", b)].iter().filter_map(|(side, run)| Unfinished::of(side, run)) { p.notice role="status" { (run.words()) "." } }
             (differing(&differs))
             (changes(&comparison))
             @if !comparison.only_a.is_empty() { p { "Only in A: " (names(&comparison.only_a)) } }

@@ -142,6 +142,11 @@ fn two_runs_stand_side_by_side_and_a_target_has_its_history() {
             && compared.contains("rust/axum"),
         "{compared}"
     );
+    assert!(
+        compared.contains("B (run 20261122-080000-hello) is still under way, or Pippin was killed: its figures rest on 1 trial."),
+        "{compared}"
+    );
+    assert!(!compared.contains(&format!("A (run {RUN})")), "A was finished");
     assert!(server.get("/compare").contains("Choose two runs"));
     let history = server.get("/history?target=rust/axum");
     assert!(

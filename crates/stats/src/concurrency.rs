@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_printed_rails_serves_five_at_a_time() {
+    fn the_published_rails_serves_five_at_a_time() {
         // Published figures: 100 connections, 9.79 requests/s at 10.2 s each, behind an upstream of
         // 500 ms.
         let rails = Load {

@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn the_printed_rails_and_a_free_proxy() {
+    fn the_published_rails_and_a_free_proxy() {
         let context = Context {
             expected_delay: Some(Spread::exactly(500_000_000)),
             services: &[Service::Upstream],

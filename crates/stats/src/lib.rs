@@ -13,7 +13,7 @@
 //! | [`usl`], [`knee`], [`predict`], [`sweep`], [`capacity`], [`objective`] | scalability: fit, knee, prediction before each point, all of a sweep together, the search for the highest rate that keeps an objective |
 //! | [`judge`] | the caveats |
 //! | [`explain`] | why a target is as fast as it is |
-//! | [`compare`], [`fail_if`], [`changepoint`] | two sets of trials against each other; a history |
+//! | [`compare`], [`unfinished`], [`fail_if`], [`changepoint`] | two sets of trials against each other, and which run was cut short; a history |
 //! | [`summary`] | all trials of a target in the figures that tables show |
 pub mod bootstrap;
 pub mod bound;
@@ -23,6 +23,7 @@ pub mod compare;
 pub mod concurrency;
 pub mod cost;
 pub mod criterion;
+pub mod device_plan;
 mod draw;
 pub mod due;
 pub mod explain;
@@ -35,7 +36,6 @@ pub mod littles_law;
 pub mod modes;
 pub mod objective;
 pub mod order;
-pub mod planner;
 pub mod predict;
 pub mod quantile;
 pub mod rank;
@@ -50,4 +50,5 @@ mod test_degenerate;
 #[cfg(test)]
 mod test_noise;
 pub mod trend;
+pub mod unfinished;
 pub mod usl;

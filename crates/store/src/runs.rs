@@ -128,7 +128,8 @@ impl Store {
         })
     }
 
-    /// A whole run, by its name, by the beginning of it, or by `latest`.
+    /// A whole run, by its name, by the beginning of it, or by `latest` (see
+    /// [`resolve`](Self::resolve)).
     ///
     /// # Errors
     /// If there is none, several begin so, or it cannot be read.
@@ -156,14 +157,20 @@ impl Store {
         })
     }
 
-    /// The full name of a run.
+    /// The full name of a run. `latest` is the newest run that has a result; if no run has one, the
+    /// newest run.
     ///
     /// # Errors
     /// If there is none, or several begin so.
     pub fn resolve(&self, name: &str) -> Result<String, StoreError> {
         let found: Vec<String> = self.with(|connection| {
             let (sql, argument) = if name == "latest" {
-                ("SELECT id FROM runs WHERE ?1 = 'latest' ORDER BY started_unix_ns DESC LIMIT 1", name.to_string())
+                (
+                    "SELECT id FROM runs WHERE ?1 = 'latest'
+                     ORDER BY EXISTS (SELECT 1 FROM trials WHERE run = id AND goodput_per_s IS NOT NULL) DESC,
+                              started_unix_ns DESC LIMIT 1",
+                    name.to_string(),
+                )
             } else {
                 ("SELECT id FROM runs WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id = ?1 DESC, id", name.to_string())
             };

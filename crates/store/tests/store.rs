@@ -149,6 +149,35 @@ fn names_of_runs_may_be_cut_short_but_not_ambiguous() {
     assert!(store.resolve("1999").unwrap_err().to_string().contains("pippin history"));
 }
 
+#[test]
+fn latest_is_the_newest_run_that_has_a_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("p.db")).unwrap();
+    let mut record = hello();
+    let mut failed = record.trials[0].clone();
+    failed.load = None;
+    let begin = |record: &mut pippin_model::run::RunRecord, id: &str| {
+        record.header.id = id.into();
+        record.header.started_unix_ns += 1;
+        store.begin(&record.header).unwrap();
+    };
+    begin(&mut record, "1-failed");
+    store.add_trial("1-failed", 0, &failed).unwrap();
+    assert_eq!(store.resolve("latest").unwrap(), "1-failed", "no run has a result: the newest");
+    begin(&mut record, "2-interrupted");
+    store.add_trial("2-interrupted", 0, &failed).unwrap();
+    store.add_trial("2-interrupted", 1, &record.trials[0]).unwrap();
+    store.end("2-interrupted", RunState::Interrupted, 1).unwrap();
+    begin(&mut record, "3-failed");
+    store.add_trial("3-failed", 0, &failed).unwrap();
+    begin(&mut record, "4-without-trials");
+    assert_eq!(store.resolve("latest").unwrap(), "2-interrupted");
+    assert_eq!(store.load("latest").unwrap().trials.len(), 2);
+    begin(&mut record, "5-finished");
+    store.add_trial("5-finished", 0, &record.trials[0]).unwrap();
+    assert_eq!(store.resolve("latest").unwrap(), "5-finished");
+}
+
 /// A thousand runs list in far less than a second (`cargo run --release -p pippin-store --example
 /// list_runs` measures it). What that rests on is tested here: every look at the trials goes by an
 /// index, and no record is read.

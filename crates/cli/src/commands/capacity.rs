@@ -1,6 +1,6 @@
 //! `pippin capacity`
 use pippin_model::units::{format_bytes, format_count, parse_bytes};
-use pippin_stats::planner::{DevicePlan, Machine, Measured, plan};
+use pippin_stats::device_plan::{DevicePlan, Machine, Measured, plan};
 
 use super::{Shared, print};
 use crate::arguments::CapacityArguments;

@@ -2,6 +2,7 @@
 use pippin_lab::revision::Repository;
 use pippin_model::run::RunRecord;
 use pippin_stats::compare::{Difference, compare, differences};
+use pippin_stats::unfinished::Unfinished;
 use pippin_store::StoreError;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -33,13 +34,17 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
             list.join("\n")
         )));
     }
+    let unfinished: Vec<Unfinished> =
+        [("A", &a), ("B", &b)].iter().filter_map(|(side, run)| Unfinished::of(side, run)).collect();
     let comparison = compare(&a.trials, &b.trials, &mut Xoshiro256PlusPlus::seed_from_u64(SEED));
     if comparison.targets.is_empty() {
-        return Err(CliError::User("the two have no target in common".into()));
+        let why: String = unfinished.iter().map(|run| format!("; {}", run.words())).collect();
+        return Err(CliError::User(format!("the two have no target in common{why}")));
     }
     let sides = Sides {
         a: a.header.id,
         b: b.header.id,
+        unfinished,
         comparison,
         differences: differing,
         more: Vec::new(),

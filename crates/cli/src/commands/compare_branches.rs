@@ -181,6 +181,8 @@ fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
     Sides {
         a: words(a),
         b: words(b),
+        // A run that was cut short never comes here.
+        unfinished: Vec::new(),
         comparison,
         differences: differences(record, a, b),
         more: vec![("run", record.header.id.clone().into()), ("a", json(a)), ("b", json(b))],

@@ -5,6 +5,7 @@ use pippin_model::trial::Step;
 use pippin_model::units::{format_bytes, format_count, format_ns};
 use pippin_stats::compare::{Change, Comparison, Difference, Metric, TargetChange};
 use pippin_stats::fail_if::{FailIf, FailIfError, Standing};
+use pippin_stats::unfinished::Unfinished;
 
 use super::print;
 use crate::arguments::CompareArguments;
@@ -17,6 +18,8 @@ pub struct Sides {
     pub a: String,
     /// The second, in words.
     pub b: String,
+    /// The sides whose run was cut short.
+    pub unfinished: Vec<Unfinished>,
     /// The comparison.
     pub comparison: Comparison,
     /// What differs besides.
@@ -53,8 +56,7 @@ pub fn conclude(
 }
 
 fn json(sides: &Sides) -> Result<String, CliError> {
-    let mut value =
-        serde_json::json!({"comparison": sides.comparison, "differences": sides.differences});
+    let mut value = serde_json::json!({"comparison": sides.comparison, "differences": sides.differences, "unfinished": sides.unfinished});
     for (key, more) in &sides.more {
         value[*key] = more.clone();
     }
@@ -117,10 +119,14 @@ fn text(sides: &Sides) -> String {
     let names: Vec<String> = comparison.targets.iter().map(name).collect();
     let width =
         names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("target".len());
-    let mut out = format!(
-        "A {}\nB {}\n\n{:<width$} {:<8} {:>12} {:>12} {:>9}  95 % interval of B/A\n",
-        sides.a, sides.b, "target", "", "A", "B", "B/A - 1"
-    );
+    let mut out = format!("A {}\nB {}\n", sides.a, sides.b);
+    for run in &sides.unfinished {
+        out.push_str(&format!("{}\n", run.words()));
+    }
+    out.push_str(&format!(
+        "\n{:<width$} {:<8} {:>12} {:>12} {:>9}  95 % interval of B/A\n",
+        "target", "", "A", "B", "B/A - 1"
+    ));
     for (target, name) in comparison.targets.iter().zip(&names) {
         for (index, change) in target.changes.iter().enumerate() {
             out.push_str(&row(if index == 0 { name } else { "" }, width, change));
@@ -220,6 +226,7 @@ mod tests {
         Sides {
             a: "main (commit 0123456789)".into(),
             b: "feature/x (commit abcdef0123)".into(),
+            unfinished: vec![],
             comparison: Comparison { targets: vec![target], only_a: vec![], only_b: vec![] },
             differences: vec![],
             more: vec![("run", "r".into())],
@@ -252,6 +259,25 @@ mod tests {
             .map(|line| ["goodput", "memory", "verdict"].iter().find_map(|word| line.find(word)))
             .collect();
         assert_eq!(columns, [Some(42); 3], "{text}");
+    }
+
+    #[test]
+    fn a_run_that_was_cut_short_is_named_above_the_table_and_in_json() {
+        let mut sides = sides(Verdict::Valid);
+        assert_eq!(text(&sides).lines().nth(2), Some(""));
+        sides.unfinished.push(Unfinished {
+            side: "B".into(),
+            run: "r".into(),
+            state: pippin_model::run::RunState::Interrupted,
+            trials_with_result: 2,
+        });
+        assert_eq!(
+            text(&sides).lines().nth(2),
+            Some("B (run r) was interrupted: its figures rest on 2 trials")
+        );
+        let json: serde_json::Value = serde_json::from_str(&json(&sides).unwrap()).unwrap();
+        assert_eq!(json["unfinished"][0]["state"], "interrupted");
+        assert_eq!(json["unfinished"][0]["trials_with_result"], 2);
     }
 
     #[test]

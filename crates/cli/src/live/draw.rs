@@ -10,8 +10,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{LineGauge, Paragraph, Sparkline, SparklineBar};
 use std::time::Duration;
 
+use super::eta::Length;
 use super::help;
-use super::length::Length;
 use super::look::Look;
 use super::state::{Current, State, Subject, rate_per_s};
 use super::trials;

@@ -3,7 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`state`] | what is shown: applies events, knows no terminal and no clock |
-//! | [`length`] | how long a trial is meant to last and how far it is |
+//! | [`eta`] | how long a trial is meant to last and how far it is |
 //! | [`draw`], [`trials`], [`help`] | from the state to a frame |
 //! | [`look`] | colours and signs that the terminal can show |
 //! | [`terminal`] | raw mode and alternate screen, and the way back on every exit |
@@ -14,9 +14,9 @@
 //! | [`choice`] | whether a live view can be shown at all |
 pub mod choice;
 mod draw;
+mod eta;
 mod help;
 mod keys;
-mod length;
 mod look;
 mod observer;
 mod publish;

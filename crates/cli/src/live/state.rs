@@ -11,7 +11,7 @@ use pippin_model::usage::{Role, UsageSample};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::length::{Length, Progress, progress};
+use super::eta::{Length, Progress, progress};
 
 /// Windows shorter than this say little about a rate: the last one of a load is as short as chance
 /// has it.

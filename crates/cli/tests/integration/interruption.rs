@@ -51,6 +51,11 @@ fn ctrl_c_keeps_finished_trials_and_marks_the_run() {
     );
     checkout.pippin(&["history"]).exits(0).says(&["interrupted", "A test"]);
     checkout.pippin(&["report"]).exits(0).says(&["Interrupted", "test/quick"]);
+    let name = &record.header.id;
+    checkout.pippin(&["compare", name, "latest", "--force"]).exits(0).says(&[
+        &format!("A (run {name}) was interrupted: it has no result"),
+        &format!("B (run {name}) was interrupted: it has no result"),
+    ]);
 }
 
 #[test]

@@ -52,6 +52,8 @@ fn the_text_has_what_users_of_wrk_and_ab_look_for() {
     let outcome = load(&server, &["-c", "2", "-n", "100"]);
     outcome.says(&[
         "closed loop, 2 connections",
+        "Connections  of 2 connections ",
+        " with the target on average",
         "Requests/s",
         "Transfer/s",
         "Requests     100 scheduled = 100 sent + 0 unsent; sent = 100 completed + 0 failed + 0 censored",
@@ -319,6 +321,16 @@ fn a_rate_that_the_server_cannot_keep_is_invalid_and_waiting_counts() {
             > 3 * json["service_time"]["max_ns"].as_u64().unwrap() / 2,
         "{json}"
     );
+}
+
+#[test]
+fn a_rate_that_the_generator_cannot_send_is_invalid() {
+    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    // No processor sends 20 million requests a second.
+    let json =
+        json(&server, &["-R", "20000000", "-c", "64", "-d", "500ms", "--threads", "1"], &[3]);
+    assert_eq!(json["verdict"], "INVALID", "{json}");
+    assert!(ids(&json).contains(&"rate_not_achieved"), "{:?}", ids(&json));
 }
 
 fn devices_have_phases() {

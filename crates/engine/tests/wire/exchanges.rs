@@ -13,9 +13,24 @@ pub struct Wire {
     pub connections: u64,
 }
 
-/// How the bytes of one direction are cut into messages: how long the head of the first message is,
-/// and how long the whole of it, where that is known already.
-pub type Cut = fn(&[u8]) -> Option<(usize, usize)>;
+/// The first message of a direction: how many bytes there are up to its first byte, the end of its
+/// head and the end of the whole.
+pub struct Message {
+    first: usize,
+    head: usize,
+    whole: usize,
+}
+
+impl Message {
+    /// A message that begins at once.
+    const fn at_once(head: usize, whole: usize) -> Self {
+        Self { first: 1, head, whole }
+    }
+}
+
+/// How the bytes of one direction are cut into messages; `None` as long as it is unknown how long
+/// the first one is.
+pub type Cut = fn(&[u8]) -> Option<Message>;
 
 /// One direction of a connection: bytes in order, each piece with the arrival of its segment.
 #[derive(Default)]
@@ -40,12 +55,12 @@ impl Stream {
 
     /// Takes the first message: when its first byte, its head and its last byte arrived.
     fn take(&mut self, cut: Cut) -> Option<[u64; 3]> {
-        let (head, all) = cut(&self.bytes)?;
+        let Message { first, head, whole: all } = cut(&self.bytes)?;
         if self.bytes.len() < all {
             return None;
         }
         let at = |count: usize| self.pieces.iter().find(|(end, _)| *end >= count).unwrap().1;
-        let times = [at(1), at(head), at(all)];
+        let times = [at(first), at(head), at(all)];
         self.bytes.drain(..all);
         self.pieces.retain_mut(|(end, _)| {
             let is_left = *end > all;
@@ -93,7 +108,14 @@ pub fn follow(segments: &[Segment], port: u16, request: Cut, answer: Cut) -> Wir
         } else {
             connection.down.push(segment);
             while let Some([_, head, done]) = connection.down.take(answer) {
-                let sent = connection.sent.pop_front().unwrap();
+                let sent = connection.sent.pop_front();
+                let sent = sent.unwrap_or_else(|| {
+                    let unread = String::from_utf8_lossy(&connection.up.bytes);
+                    panic!(
+                        "answer {} has no request; not yet a request: {unread:?}",
+                        wire.service.len()
+                    )
+                });
                 wire.head.push(head - sent);
                 wire.service.push(done - sent);
             }
@@ -110,19 +132,34 @@ fn head_end(bytes: &[u8]) -> Option<usize> {
 }
 
 /// A GET: a head alone.
-pub fn get(bytes: &[u8]) -> Option<(usize, usize)> {
-    head_end(bytes).map(|head| (head, head))
+pub fn get(bytes: &[u8]) -> Option<Message> {
+    head_end(bytes).map(|head| Message::at_once(head, head))
 }
 
 /// An answer with a length, or in chunks whose data has no line breaks.
-pub fn answer(bytes: &[u8]) -> Option<(usize, usize)> {
+pub fn answer(bytes: &[u8]) -> Option<Message> {
     let head = head_end(bytes)?;
     let text = std::str::from_utf8(&bytes[..head]).unwrap().to_ascii_lowercase();
     if let Some(length) = text.split("content-length: ").nth(1) {
         let length: usize = length.split("\r\n").next().unwrap().parse().unwrap();
-        return Some((head, head + length));
+        return Some(Message::at_once(head, head + length));
     }
     assert!(text.contains("transfer-encoding: chunked"), "{text}");
     let end = bytes[head..].windows(5).position(|five| five == b"0\r\n\r\n")?;
-    Some((head, head + end + 5))
+    Some(Message::at_once(head, head + end + 5))
+}
+
+/// The first TLS record that carries application data, after all of the handshake (RFC 5246,
+/// section 6.2.1: type, version, length).
+pub fn record(bytes: &[u8]) -> Option<Message> {
+    const APPLICATION_DATA: u8 = 23;
+    let mut start = 0;
+    loop {
+        let header = bytes.get(start..start + 5)?;
+        let end = start + 5 + usize::from(u16::from_be_bytes([header[3], header[4]]));
+        if header[0] == APPLICATION_DATA {
+            return Some(Message { first: start + 1, head: end, whole: end });
+        }
+        start = end;
+    }
 }

@@ -1,66 +1,119 @@
 //! The engine beside a capture of the same packets: counts must be equal, and the time spans are
 //! those of the wire.
 //!
-//! Needs AF_PACKET (root, or CAP_NET_RAW). Where that is not allowed, each test says by its name
-//! that it was skipped.
+//! Needs AF_PACKET (root, or CAP_NET_RAW). Where that is not allowed, each test is listed as
+//! ignored, and counted so in the summary. The tests of Rust's own harness cannot be ignored once
+//! they run, so these have another one.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a test speaks to whoever runs it")]
 
+mod busy_loop;
 mod capture;
+mod compare;
 mod exchanges;
 #[path = "../truth/patience.rs"]
 mod patience;
 #[path = "../truth/support.rs"]
-#[allow(dead_code, reason = "shared with the truth tests, which use all of it")]
+#[allow(dead_code, unused_imports, unused_macros, reason = "shared with the truth tests")]
 mod support;
 
+use std::net::SocketAddr;
+use std::process::ExitCode;
 use std::time::Duration;
 
-use pippin_model::histogram::Histogram;
-use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{Connections, IoChoice, LoadSpec};
+use libtest_mimic::{Arguments, Trial};
+use pippin_model::load_spec::{Connections, IoChoice, LoadSpec, Schedule};
+use pippin_model::tls::TlsSpec;
+use pippin_model::units::Spread;
 use pippin_reference::scripted::{Answer, Script, spawn};
+use pippin_reference::tls::{Authority, Certified, Front, Manner};
 
+use busy_loop::BusyLoop;
 use capture::Capture;
-use exchanges::Wire;
-use support::{closed, on_each_loop, open, run};
+use compare::Case;
+use support::{MS, closed, closed_for, open};
 
-on_each_loop!(
-    one_connection,
-    ten_connections,
-    sixty_four_connections,
-    three_hundred_a_second,
-    five_thousand_a_second,
-    a_connection_for_each_request,
-    chunks,
-    a_body_that_drips,
-);
+/// A test on one of the event loops.
+type Test = fn(IoChoice);
+
+const TESTS: &[(&str, Test)] = &[
+    ("one_connection", one_connection),
+    ("ten_connections", ten_connections),
+    ("sixty_four_connections", sixty_four_connections),
+    ("three_hundred_a_second", three_hundred_a_second),
+    ("five_thousand_a_second", five_thousand_a_second),
+    ("a_connection_for_each_request", a_connection_for_each_request),
+    ("chunks", chunks),
+    ("a_body_that_drips", a_body_that_drips),
+    ("pipelining", pipelining),
+    ("tls", tls),
+    ("devices", devices),
+    ("a_busy_processor", a_busy_processor),
+    ("a_busy_processor_and_a_rate", a_busy_processor_and_a_rate),
+];
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let may_capture = Capture::start(1).map(Capture::stop).is_ok();
+    let on_each_loop = TESTS.iter().flat_map(|(name, test)| {
+        [("epoll", IoChoice::Epoll), ("io_uring", IoChoice::IoUring)].map(|(io_name, io)| {
+            let name = format!("{io_name}::{name}");
+            let trial = Trial::test(name.clone(), move || {
+                run_alone(name, move || test(io));
+                Ok(())
+            });
+            if may_capture {
+                trial
+            } else {
+                trial.with_kind("needs AF_PACKET").with_ignored_flag(true)
+            }
+        })
+    });
+    libtest_mimic::run(&arguments, on_each_loop.collect()).exit_code()
+}
+
+/// Runs a test in a thread of its name, for messages that tell by it whose they are.
+fn run_alone(name: String, test: impl Fn() + Send + 'static) {
+    let thread = std::thread::Builder::new().name(name);
+    if let Err(failure) = thread.spawn(|| patience::patiently(test)).unwrap().join() {
+        std::panic::resume_unwind(failure);
+    }
+}
+
+/// A server that always gives this answer, and the load on it beside a capture.
+fn compare(case: &Case, answer: Answer, spec: impl Fn(SocketAddr) -> LoadSpec) {
+    let server = spawn(Script::always(answer)).unwrap();
+    case.compare(&spec(server.address()));
+    server.stop().unwrap();
+}
+
+fn hello() -> Answer {
+    Answer::ok(b"hello")
+}
 
 fn one_connection(io: IoChoice) {
-    compare("closed, 1", Answer::ok(b"hello"), |address| closed(address, io, 1, 5_000));
+    compare(&Case::new("closed, 1"), hello(), |address| closed(address, io, 1, 5_000));
 }
 
 fn ten_connections(io: IoChoice) {
-    compare("closed, 10", Answer::ok(b"hello"), |address| closed(address, io, 10, 10_000));
+    compare(&Case::new("closed, 10"), hello(), |address| closed(address, io, 10, 10_000));
 }
 
 fn sixty_four_connections(io: IoChoice) {
-    compare("closed, 64", Answer::ok(b"hello"), |address| closed(address, io, 64, 20_000));
+    compare(&Case::new("closed, 64"), hello(), |address| closed(address, io, 64, 20_000));
 }
 
 fn three_hundred_a_second(io: IoChoice) {
-    let answer = Answer::ok(b"hello");
-    compare_within(CLOSE_AFTER_A_REST_NS, "open, 300/s", answer, |address| {
-        open(address, io, 16, 300.0, 2_000)
-    });
+    let case = Case::new("open, 300/s").rested();
+    compare(&case, hello(), |address| open(address, io, 16, 300.0, 2_000));
 }
 
 fn five_thousand_a_second(io: IoChoice) {
-    compare("open, 5,000/s", Answer::ok(b"hello"), |address| open(address, io, 64, 5e3, 2_000));
+    compare(&Case::new("open, 5,000/s"), hello(), |address| open(address, io, 64, 5e3, 2_000));
 }
 
 fn a_connection_for_each_request(io: IoChoice) {
-    compare("a connection each", Answer::ok(b"hello"), |address| LoadSpec {
+    compare(&Case::new("a connection each"), hello(), |address| LoadSpec {
         connections: Connections { count: 1, requests_per_connection: Some(1), pipeline: 1 },
         ..closed(address, io, 1, 2_000)
     });
@@ -68,92 +121,74 @@ fn a_connection_for_each_request(io: IoChoice) {
 
 fn chunks(io: IoChoice) {
     let answer = Answer::ok(&[b'x'; 3_000]).chunked(100, &[]);
-    compare("chunked, 10", answer, |address| closed(address, io, 10, 5_000));
+    compare(&Case::new("chunked, 10"), answer, |address| closed(address, io, 10, 5_000));
 }
 
 fn a_body_that_drips(io: IoChoice) {
     let answer = Answer::ok(&[b'x'; 100]).pause_in_body(Duration::from_millis(3));
-    compare("a body in two parts, 10", answer, |address| closed(address, io, 10, 2_000));
+    let case = Case::new("a body in two parts, 10");
+    compare(&case, answer, |address| closed(address, io, 10, 2_000));
 }
 
-/// By how much a median may miss the wire's, beside a tenth of it.
-const CLOSE_NS: u64 = 15_000;
-/// The same where a connection rests between two requests: until a packet leaves, the kernel then
-/// takes 36 to 50 us in code that has left the caches, and the clock is read before that.
-const CLOSE_AFTER_A_REST_NS: u64 = 100_000;
-
-/// Runs the load beside a capture, and compares both.
-fn compare(what: &str, answer: Answer, spec: impl Fn(std::net::SocketAddr) -> LoadSpec) {
-    compare_within(CLOSE_NS, what, answer, spec);
+fn pipelining(io: IoChoice) {
+    compare(&Case::new("10, pipelining 4").in_batches(io), hello(), |address| LoadSpec {
+        connections: Connections { count: 10, requests_per_connection: None, pipeline: 4 },
+        ..closed(address, io, 10, 20_000)
+    });
 }
 
-fn compare_within(
-    most_ns: u64,
-    what: &str,
-    answer: Answer,
-    spec: impl Fn(std::net::SocketAddr) -> LoadSpec,
-) {
-    let server = spawn(Script::always(answer)).unwrap();
-    let spec = spec(server.address());
-    let port = server.address().port();
-    let capture = match Capture::start(port) {
-        Ok(capture) => capture,
-        Err(error) => {
-            let thread = std::thread::current();
-            let name = thread.name().unwrap_or("a test").to_owned();
-            eprintln!("SKIPPED {name}: packets cannot be captured here: {error}");
-            return;
-        }
+/// TLS 1.2, whose records say without a key which of them carry HTTP: one each way a request.
+fn tls(io: IoChoice) {
+    let server = spawn(Script::always(hello())).unwrap();
+    let authority = Authority::new();
+    let certified = Certified { only_tls12: true, ..Certified::default() };
+    let secured = authority.server(&certified);
+    let front = Front::spawn(server.address(), secured, Manner::default()).unwrap();
+    let tls = TlsSpec {
+        server_name: "127.0.0.1".into(),
+        extra_roots_pem: Some(authority.pem()),
+        verify: true,
+        resume: false,
     };
-    let result = run(&spec);
+    Case::new("TLS, 10")
+        .tls()
+        .compare(&LoadSpec { tls: Some(tls), ..closed(front.address(), io, 10, 5_000) });
+    assert_eq!(front.stop().handshakes, 10);
     server.stop().unwrap();
-    let wire = exchanges::follow(&capture.stop(), port, exchanges::get, exchanges::answer);
-    print(&format!("{} {what}", result.io), &result, &wire);
-    let measured = &result.measured;
-    assert_eq!(wire.connections, measured.connections.opened, "connections");
-    assert_eq!(wire.requests, measured.requests.sent, "requests");
-    assert_eq!(measured.requests.good, measured.requests.sent, "answers");
-    assert_eq!(wire.service.len() as u64, measured.requests.completed, "answers on the wire");
-    assert_eq!(measured.stamps.user_space, 0, "every answer has a stamp");
-    assert_eq!(measured.connections.timed_by_kernel, measured.connections.opened);
-    let spans = &measured.spans;
-    assert_close("connect", &spans.connect, &wire.connect, CLOSE_NS);
-    assert_close("headers", &spans.headers, &wire.head, most_ns);
-    assert_close("service time", &spans.service_time, &wire.service, most_ns);
 }
 
-/// The median is within a tenth of the wire's, or within `most_ns`.
-fn assert_close(what: &str, ours: &Histogram, wire: &[u64], most_ns: u64) {
-    // One connection's handshake goes through code that nobody has run for a while.
-    if wire.len() < 10 {
-        return;
-    }
-    let (ours, wire) = (ours.quantile_ns(0.5).unwrap(), quantile(wire, 0.5));
-    let most = (wire / 10).max(most_ns);
-    assert!(ours.abs_diff(wire) <= most, "{what}: {ours} ns, and {wire} ns on the wire");
+fn devices(io: IoChoice) {
+    compare(&Case::new("20 devices").rested(), hello(), |address| {
+        let mut spec = closed_for(address, io, 20, 1_000);
+        spec.stop.duration_ns = None;
+        spec.schedule = Schedule::Devices {
+            devices: 20,
+            requests_per_device: 5,
+            think: Spread { mean_ns: 20 * MS, jitter: 0.05 },
+            ramp_up_ns: 300 * MS,
+            sustain_ns: 1_000 * MS,
+            ramp_down_ns: 300 * MS,
+        };
+        spec
+    });
 }
 
-/// The quantile of sorted spans.
-fn quantile(sorted: &[u64], q: f64) -> u64 {
-    sorted[((sorted.len() as f64 * q).ceil() as usize).clamp(1, sorted.len()) - 1]
+fn a_busy_processor(io: IoChoice) {
+    let busy = BusyLoop::start();
+    let case = Case::new("closed, 10, its processor busy").in_batches(io);
+    compare(&case, hello(), |address| LoadSpec {
+        cores: vec![busy.processor()],
+        ..closed(address, io, 10, 10_000)
+    });
+    busy.stop();
 }
 
-/// A row for each span: the wire's quantiles, and ours.
-fn print(what: &str, result: &LoadResult, wire: &Wire) {
-    let spans = &result.measured.spans;
-    let pairs = [
-        ("connect", &wire.connect, &spans.connect),
-        ("headers", &wire.head, &spans.headers),
-        ("service", &wire.service, &spans.service_time),
-    ];
-    for (span, wire, ours) in pairs {
-        let us = |ns: u64| ns as f64 / 1e3;
-        let row: Vec<String> = [0.5, 0.9, 0.99]
-            .iter()
-            .map(|q| {
-                format!("{:.1} / {:.1}", us(quantile(wire, *q)), us(ours.quantile_ns(*q).unwrap()))
-            })
-            .collect();
-        println!("| {what} | {span} | {} |", row.join(" | "));
-    }
+fn a_busy_processor_and_a_rate(io: IoChoice) {
+    let busy = BusyLoop::start();
+    let case = Case::new("open, 300/s, its processor busy").rested();
+    compare(&case, hello(), |address| LoadSpec {
+        cores: vec![busy.processor()],
+        ..open(address, io, 16, 300.0, 2_000)
+    });
+    busy.stop();
 }

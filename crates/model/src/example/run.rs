@@ -204,14 +204,14 @@ pub fn hello() -> RunRecord {
     finished(header, trials)
 }
 
-/// Figures from print for three of the targets.
+/// Published figures for three of the targets.
 fn published() -> Published {
     let csv = "# wrk -t 4 -c 10 -d 30, best of 3 runs\n# MacBook Pro 2010\ntarget,requests_per_s,target_cpu_percent\ngo,31964.88,330\nnode,14123.29,\nexpress,failed,\n";
     let mut published = Published::parse_csv(csv).unwrap();
     published.reference = Some("go".into());
     published.differs = vec![
-        "print: one laptop of 2 cores shared by server and wrk".into(),
-        "print: Go 1.5, Node 5".into(),
+        "published: one laptop of 2 cores shared by server and wrk".into(),
+        "published: Go 1.5, Node 5".into(),
     ];
     for (row, target) in
         published.rows.iter_mut().zip(["go/net-http", "javascript/node-http", "javascript/express"])

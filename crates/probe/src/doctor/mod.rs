@@ -15,8 +15,8 @@ pub mod fix;
 pub mod frequency;
 pub mod host;
 pub mod io_uring;
-pub mod load;
 pub mod memory;
+pub mod other_load;
 pub mod ports;
 pub mod queues;
 pub mod time_source;
@@ -50,8 +50,8 @@ pub const CHECKS: &[Check] = &[
     cores::siblings,
     cores::shared,
     cores::cgroup,
-    load::foreign,
-    load::steal,
+    other_load::foreign,
+    other_load::steal,
     io_uring::allowed,
     time_source::cheap,
 ];

@@ -37,7 +37,7 @@ pub fn of(view: &View) -> String {
         phases(&mut out, row);
     }
     explanations(&mut out, view);
-    printed(&mut out, view);
+    published(&mut out, view);
     line(
         &mut out,
         &format!(
@@ -317,34 +317,34 @@ fn explanations(out: &mut String, view: &View) {
     line(out, "\n</details>\n");
 }
 
-fn printed(out: &mut String, view: &View) {
-    let Some(printed) = &view.printed else { return };
+fn published(out: &mut String, view: &View) {
+    let Some(published) = &view.published else { return };
     line(out, "### Beside the published figures\n");
-    let over = printed.reference_printed.as_deref().unwrap_or("reference");
-    let (print_over, own_over) = (format!("print ÷ {over}"), format!("here ÷ {over}"));
-    let rows: Vec<Vec<String>> = printed
+    let over = published.reference_name.as_deref().unwrap_or("reference");
+    let (published_over, own_over) = (format!("published ÷ {over}"), format!("here ÷ {over}"));
+    let rows: Vec<Vec<String>> = published
         .rows
         .iter()
         .map(|row| {
             let target =
                 row.target.as_ref().map_or_else(|| words::UNKNOWN.into(), ToString::to_string);
-            let print = row.print_word.clone().unwrap_or_else(|| words::count(row.print));
+            let figure = row.published_word.clone().unwrap_or_else(|| words::count(row.published));
             vec![
-                text(&row.printed),
+                text(&row.name),
                 text(&target),
-                text(&print),
-                words::ratio(row.print_ratio),
+                text(&figure),
+                words::ratio(row.published_ratio),
                 words::count(row.own),
                 words::ratio(row.own_ratio),
             ]
         })
         .collect();
-    table(out, 2, &["in print", "target", "print", &print_over, "here", &own_over], &rows);
-    for note in printed
+    table(out, 2, &["name", "target", "published", &published_over, "here", &own_over], &rows);
+    for note in published
         .notes
         .iter()
-        .map(|note| format!("in print: {note}"))
-        .chain(printed.differs.iter().cloned())
+        .map(|note| format!("published: {note}"))
+        .chain(published.differs.iter().cloned())
     {
         line(out, &format!("- {}", text(&note)));
     }

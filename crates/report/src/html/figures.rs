@@ -50,17 +50,17 @@ pub fn of(charts: &[Chart], names: &[&str]) -> Markup {
 }
 
 /// Published figures with what differs.
-pub fn printed(view: &View, charts: &[Chart]) -> Markup {
-    let Some(table) = &view.printed else { return html! {} };
+pub fn published(view: &View, charts: &[Chart]) -> Markup {
+    let Some(table) = &view.published else { return html! {} };
     html! {
         section id="published" {
             h2 { "Beside the published figures" }
-            @for note in &table.notes { p.hint { "In print: " (note) } }
+            @for note in &table.notes { p.hint { "Published: " (note) } }
             (of(charts, &["published"]))
             @if !table.differs.is_empty() { h3 { "What differs" } ul { @for differs in &table.differs { li { (differs) } } } }
             @if table.rows.iter().any(|row| !row.remarks.is_empty()) {
-                h3 { "What print says in words" }
-                ul { @for row in table.rows.iter().filter(|row| !row.remarks.is_empty()) { li { (row.printed) ": " (row.remarks.join("; ")) } } }
+                h3 { "What was published in words" }
+                ul { @for row in table.rows.iter().filter(|row| !row.remarks.is_empty()) { li { (row.name) ": " (row.remarks.join("; ")) } } }
             }
         }
     }

@@ -2,6 +2,7 @@
 use pippin_model::caveat::Severity;
 use pippin_model::tls::Negotiated;
 use pippin_model::units::{format_bytes, format_count, format_ns};
+use pippin_stats::judge::held;
 use std::fmt::Write as _;
 
 use super::Page;
@@ -116,6 +117,10 @@ fn write_rates(load: &LoadView, out: &mut String, seconds: f64) {
         ),
     );
     let c = &load.connections;
+    if let Some(with_target) = load.connections_with_target {
+        let seen = held::in_words(c.asked as f64, with_target);
+        line(out, &format!("Connections  {seen}"));
+    }
     if c.reconnects + c.closed_by_server > 0 {
         line(
             out,

@@ -12,7 +12,7 @@ pub fn write(page: &mut Page, view: &View) {
     doubts(page, view);
     without_result(page, view);
     explanations(page, view);
-    printed(page, view);
+    published(page, view);
     page.line("");
     page.paragraph("Host: ", &host_line(&view.host));
     if let Some(cpus) = &view.run.cpus {
@@ -105,36 +105,36 @@ fn explanations(page: &mut Page, view: &View) {
     }
 }
 
-fn printed(page: &mut Page, view: &View) {
-    let Some(table) = &view.printed else { return };
+fn published(page: &mut Page, view: &View) {
+    let Some(table) = &view.published else { return };
     page.heading("Beside the published figures");
-    let over = table.reference_printed.as_deref().unwrap_or("reference");
+    let over = table.reference_name.as_deref().unwrap_or("reference");
     let own = format!("here ÷ {over}");
-    let print = format!("print ÷ {over}");
+    let over_reference = format!("published ÷ {over}");
     let mut grid = Grid::default()
-        .left("in print")
+        .left("name")
         .left("target")
-        .right("print")
-        .right(&print)
+        .right("published")
+        .right(&over_reference)
         .right("here")
         .right(&own);
     for row in &table.rows {
-        let print = row.print_word.clone().unwrap_or_else(|| words::count(row.print));
+        let published = row.published_word.clone().unwrap_or_else(|| words::count(row.published));
         grid.row(vec![
-            row.printed.clone(),
+            row.name.clone(),
             row.target.as_ref().map_or_else(|| words::UNKNOWN.into(), ToString::to_string),
-            print,
-            words::ratio(row.print_ratio),
+            published,
+            words::ratio(row.published_ratio),
             words::count(row.own),
             words::ratio(row.own_ratio),
         ]);
     }
     grid.write(page, 2);
     for row in table.rows.iter().filter(|row| !row.remarks.is_empty()) {
-        page.paragraph("  ", &format!("{} in print: {}", row.printed, row.remarks.join("; ")));
+        page.paragraph("  ", &format!("{}, published: {}", row.name, row.remarks.join("; ")));
     }
     for note in &table.notes {
-        page.paragraph("  in print: ", note);
+        page.paragraph("  published: ", note);
     }
     for differs in &table.differs {
         page.paragraph("  - ", differs);

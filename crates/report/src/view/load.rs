@@ -7,6 +7,8 @@ use pippin_model::load_result::{
 use pippin_model::run::RunRecord;
 use pippin_model::tls::TlsUse;
 use pippin_model::trial::TrialRecord;
+use pippin_stats::judge::held::Held;
+use pippin_stats::judge::{Context, Evidence};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -41,6 +43,9 @@ pub struct LoadView {
     pub stamps: Option<String>,
     pub errors: BTreeMap<ErrorKind, u64>,
     pub connections: ConnectionCounts,
+    /// How many of the connections were with the target on average, the others being in the
+    /// generator's hands; null but for closed loops without think time.
+    pub connections_with_target: Option<f64>,
     /// What the handshakes agreed on, and why some failed; null without TLS.
     pub tls_sessions: Option<TlsUse>,
     pub bytes: ByteCounts,
@@ -124,6 +129,8 @@ impl LoadView {
             stamps: measured.stamps.name().map(str::to_string),
             errors: measured.errors.clone(),
             connections: measured.connections,
+            connections_with_target: Held::of(&Evidence { record, context: &Context::default() })
+                .map(Held::with_target),
             tls_sessions: load.tls.clone(),
             bytes: measured.bytes,
             overhead_per_answer_bytes: (answers > 0).then(|| {

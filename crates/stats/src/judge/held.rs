@@ -1,42 +1,56 @@
-//! INVALID, SUSPECT: in a closed loop the generator held the users, so that the target saw fewer.
+//! INVALID, SUSPECT, NOTE: in a closed loop the generator held the users, so that the target saw
+//! fewer.
 use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::usage::Role;
 
+use crate::bound::{cpu_bound, services_bound};
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
-/// Above this share of the users' time the generator, and not the target, sets the throughput.
-const BOTTLENECK: f64 = 0.75;
-/// Above this the target sees a load of clearly fewer users than its label says.
+/// Above this a target of twice the response time would show less than 10 % less throughput.
+const BLIND: f64 = 0.90;
+/// Above this the target saw less than half of the users that the label says.
+const MOST: f64 = 0.50;
+/// Above this the label is worth a note.
 const MUCH: f64 = 0.25;
 /// Below so many requests the mean is that of a beginning.
 const FEWEST: u64 = 100;
 
-/// Whether the generator held the users of a closed loop for more than 25 % (75 %) of their time
-/// that was no thinking: from the arrival of an answer to the next request.
+/// Whether the generator held the users of a closed loop for more than 25 % (50 %, 90 %) of their
+/// time that was no thinking: from the arrival of an answer to the next request.
 ///
-/// It judges closed loops whose users do not think. Docs: `docs/decisions/arrival-stamps.md`.
+/// Where the processors of the target or its services are known to be full, the throughput is the
+/// target's own all the same, and this is a NOTE. INVALID needs a target that is known to have had
+/// processors to spare. It judges closed loops whose users do not think. Docs:
+/// `docs/decisions/held.md`.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let held = Held::of(evidence)?;
+    let is_full = cpu_bound(evidence).is_some() || services_bound(evidence);
+    let knows_target = evidence.cores(Role::Target).is_some();
     let (severity, limit) = match held.share() {
-        share if share > BOTTLENECK => (Severity::Invalid, BOTTLENECK),
-        share if share > MUCH => (Severity::Suspect, MUCH),
-        _ => return None,
+        share if share <= MUCH => return None,
+        share if share > BLIND && knows_target && !is_full => (Severity::Invalid, BLIND),
+        share if share > MOST && !is_full => (Severity::Suspect, MOST),
+        _ => (Severity::Note, MUCH),
     };
     let seen = format!(
-        "of {} {}, {:.1} were with the target on average, and the generator held {:.1} ({}; limit {:.0} %)",
-        whole(held.users),
-        if held.users > 1.0 { "connections" } else { "connection" },
-        held.users * (1.0 - held.share()),
-        held.users * held.share(),
+        "{}, and the generator held {:.1} ({}; limit {:.0} %)",
+        in_words(held.users, held.with_target()),
+        held.users - held.with_target(),
         percent(held.share()),
         limit * 100.0
     );
-    let advice = "the service time holds, for so many connections; the throughput is the generator's too: give it more processors (cpus.generator, --threads) or use --rate";
+    let advice = match severity {
+        Severity::Note => "read the service time as that of so many connections",
+        _ => {
+            "the service time holds, for so many connections; the throughput is the generator's too: give it more processors (cpus.generator, --threads) or use --rate"
+        }
+    };
     Some(caveat("held", severity, seen, advice))
 }
 
 /// Where the users of a closed loop were on average.
 #[derive(Debug, Clone, Copy)]
-struct Held {
+pub struct Held {
     users: f64,
     held_ns: f64,
     with_target_ns: f64,
@@ -44,7 +58,8 @@ struct Held {
 
 impl Held {
     /// `None` where it is not known, or where users think.
-    fn of(evidence: &Evidence) -> Option<Self> {
+    #[must_use]
+    pub fn of(evidence: &Evidence) -> Option<Self> {
         let measured = evidence.measured().filter(|_| evidence.is_saturating())?;
         if measured.spans.response_time.count() < FEWEST {
             return None;
@@ -56,10 +71,24 @@ impl Held {
         })
     }
 
-    /// The share of the users' time that the generator held.
-    fn share(self) -> f64 {
+    /// The share of the users' time that the generator held, 0 to 1.
+    #[must_use]
+    pub fn share(self) -> f64 {
         self.held_ns / (self.held_ns + self.with_target_ns)
     }
+
+    /// Users that were with the target on average.
+    #[must_use]
+    pub fn with_target(self) -> f64 {
+        self.users * (1.0 - self.share())
+    }
+}
+
+/// `of 64 connections 6.1 were with the target on average`.
+#[must_use]
+pub fn in_words(users: f64, with_target: f64) -> String {
+    let (noun, verb) = if users > 1.0 { ("connections", "were") } else { ("connection", "was") };
+    format!("of {} {noun} {with_target:.1} {verb} with the target on average", whole(users))
 }
 
 #[cfg(test)]
@@ -68,31 +97,44 @@ mod tests {
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
 
-    /// 10 connections whose requests take 1 ms, of which the generator holds a part.
+    /// 10 connections whose requests take 1 ms, of which the generator holds a part; the target
+    /// keeps half of its processor busy.
     fn held(ms: f64) -> ExampleTrial {
-        ExampleTrial::hello().response_ms(1.0 - ms).own_lag_ms(ms).stamped()
+        ExampleTrial::hello().response_ms(1.0 - ms).own_lag_ms(ms).stamped().target_cores(0.5, 1)
+    }
+
+    fn severity(trial: ExampleTrial) -> Option<Severity> {
+        judged(judge, &trial.build()).map(|caveat| caveat.severity)
     }
 
     #[test]
     fn users_that_the_generator_holds_are_told() {
-        let found = judged(judge, &held(0.3).build()).unwrap();
+        let found = judged(judge, &held(0.6).build()).unwrap();
         assert_eq!(found.severity, Severity::Suspect);
         assert!(
-            found.evidence.starts_with("of 10 connections, 7.0 were with the target on average"),
+            found.evidence.starts_with("of 10 connections 4.0 were with the target on average"),
             "{}",
             found.evidence
         );
-        assert_eq!(judged(judge, &held(0.8).build()).unwrap().severity, Severity::Invalid);
+        assert_eq!(severity(held(0.3)), Some(Severity::Note));
+        assert_eq!(severity(held(0.2)), None);
     }
 
     #[test]
-    fn a_small_share_open_loops_and_records_without_stamps_are_not() {
-        assert_eq!(judged(judge, &held(0.2).build()), None);
-        assert_eq!(
-            judged(judge, &ExampleTrial::open(10_000.0).own_lag_ms(0.8).stamped().build()),
-            None
-        );
-        assert_eq!(judged(judge, &ExampleTrial::hello().own_lag_ms(0.8).build()), None);
-        assert_eq!(judged(judge, &held(0.8).counted(50).build()), None, "too few to tell");
+    fn only_an_idle_target_that_nobody_asks_is_invalid() {
+        assert_eq!(severity(held(0.85)), Some(Severity::Suspect));
+        assert_eq!(severity(held(0.95)), Some(Severity::Invalid));
+        // The throughput of a full target is its own.
+        assert_eq!(severity(held(0.95).target_cores(0.97, 1)), Some(Severity::Note));
+        let mut unknown = held(0.95).build();
+        unknown.usage = None;
+        assert_eq!(judged(judge, &unknown).unwrap().severity, Severity::Suspect);
+    }
+
+    #[test]
+    fn open_loops_few_answers_and_records_without_stamps_are_not() {
+        assert_eq!(severity(ExampleTrial::open(10_000.0).own_lag_ms(0.8).stamped()), None);
+        assert_eq!(severity(ExampleTrial::hello().own_lag_ms(0.8)), None);
+        assert_eq!(severity(held(0.8).counted(50)), None, "too few to tell");
     }
 }

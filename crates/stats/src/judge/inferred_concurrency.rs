@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn the_printed_rails_serves_five() {
+    fn the_published_rails_serves_five() {
         // 9.79 requests/s over 60 s are 587, but the last 100 are still in progress when the
         // measured part ends.
         let rails = ExampleTrial::hello()

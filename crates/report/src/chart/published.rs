@@ -7,15 +7,18 @@ use crate::view::View;
 use crate::words;
 
 pub fn charts(view: &View) -> Vec<Chart> {
-    let Some(table) = &view.printed else { return Vec::new() };
-    let reference = table.reference_printed.as_deref().unwrap_or("the reference");
+    let Some(table) = &view.published else { return Vec::new() };
+    let reference = table.reference_name.as_deref().unwrap_or("the reference");
     let rows: Vec<_> = table
         .rows
         .iter()
-        .filter(|row| row.print_ratio.is_some() || row.own_ratio.is_some())
+        .filter(|row| row.published_ratio.is_some() || row.own_ratio.is_some())
         .collect();
-    let most =
-        rows.iter().flat_map(|row| [row.print_ratio, row.own_ratio]).flatten().fold(0.0, f64::max);
+    let most = rows
+        .iter()
+        .flat_map(|row| [row.published_ratio, row.own_ratio])
+        .flatten()
+        .fold(0.0, f64::max);
     if rows.is_empty() || most <= 0.0 {
         return Vec::new();
     }
@@ -23,10 +26,10 @@ pub fn charts(view: &View) -> Vec<Chart> {
     let mut drawn = Vec::new();
     for row in &rows {
         for (index, (what, ratio)) in
-            [("print", row.print_ratio), ("here", row.own_ratio)].into_iter().enumerate()
+            [("published", row.published_ratio), ("here", row.own_ratio)].into_iter().enumerate()
         {
             drawn.push(Bar {
-                name: format!("{}, {what}", row.printed),
+                name: format!("{}, {what}", row.name),
                 figure: words::ratio(ratio),
                 parts: ratio.map(|ratio| (ratio, colours[index])).into_iter().collect(),
                 interval: None,
@@ -45,24 +48,25 @@ pub fn charts(view: &View) -> Vec<Chart> {
     };
     let cells = table.rows.iter().map(|row| {
         let target = row.target.as_ref().map_or_else(|| words::UNKNOWN.into(), ToString::to_string);
-        let print = row.print_word.clone().unwrap_or_else(|| words::count(row.print));
+        let published = row.published_word.clone().unwrap_or_else(|| words::count(row.published));
         vec![
-            row.printed.clone(),
+            row.name.clone(),
             target,
-            print,
-            words::ratio(row.print_ratio),
+            published,
+            words::ratio(row.published_ratio),
             words::count(row.own),
             words::ratio(row.own_ratio),
         ]
     });
-    let columns = ["in print", "target", "print", "print ÷ reference", "here", "here ÷ reference"]
-        .map(Into::into)
-        .into();
+    let columns =
+        ["name", "target", "published", "published ÷ reference", "here", "here ÷ reference"]
+            .map(Into::into)
+            .into();
     vec![Chart {
         name: "published".into(),
         title: "Beside the published figures".into(),
         alternative: format!(
-            "Requests per second as ratios to {reference}, in print and here, for {} rows.",
+            "Requests per second as ratios to {reference}, published and here, for {} rows.",
             rows.len()
         ),
         caption: "Only ratios are comparable: machines and versions differ.".into(),

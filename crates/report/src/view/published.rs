@@ -8,73 +8,79 @@ use serde::{Deserialize, Serialize};
 use super::row::Row;
 use super::sweep::{Point, size};
 
-/// A printed table beside one's own figures.
+/// A published table beside one's own figures. Its JSON keys are those of schema 1, which said
+/// `printed` ([why](../../../../docs/decisions/published.md)).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PrintedTable {
-    /// What was measured in print, where and how.
+pub struct PublishedTable {
+    /// What was measured there, where and how.
     pub notes: Vec<String>,
-    /// What differs between print and plan.
+    /// What differs between the published experiment and the plan.
     pub differs: Vec<String>,
     /// The target to which ratios are taken; `None` leaves the ratios out.
     pub reference: Option<String>,
-    /// Its name in print.
-    pub reference_printed: Option<String>,
-    /// The column of print that is compared: `requests_per_s`.
+    /// Its name in the published table.
+    #[serde(rename = "reference_printed")]
+    pub reference_name: Option<String>,
+    /// The published column that is compared: `requests_per_s`.
     pub column: String,
-    /// The rows of print.
-    pub rows: Vec<PrintedRow>,
+    /// The published rows.
+    pub rows: Vec<PublishedComparison>,
 }
 
-/// One printed row.
+/// One published row and one's own figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PrintedRow {
-    /// Its name in print.
-    pub printed: String,
+pub struct PublishedComparison {
+    /// Its name in the published table.
+    #[serde(rename = "printed")]
+    pub name: String,
     /// The target that stands for it.
     pub target: Option<TargetId>,
-    /// The printed figure.
-    pub print: Option<f64>,
+    /// The published figure.
+    #[serde(rename = "print")]
+    pub published: Option<f64>,
     /// One's own figure, if it is not INVALID.
     pub own: Option<f64>,
-    /// The printed figure over the reference's printed one.
-    pub print_ratio: Option<f64>,
+    /// The published figure over that of the reference.
+    #[serde(rename = "print_ratio")]
+    pub published_ratio: Option<f64>,
     /// One's own figure over the reference's own.
     pub own_ratio: Option<f64>,
-    /// What print says in the place of the figure: `failed`.
-    pub print_word: Option<String>,
-    /// What it says in words beside it.
+    /// What was published in the place of the figure: `failed`.
+    #[serde(rename = "print_word")]
+    pub published_word: Option<String>,
+    /// What was published in words beside it.
     pub remarks: Vec<String>,
 }
 
 /// The columns that may hold the headline, in order.
 const COLUMNS: [&str; 2] = ["requests_per_s", "peak_requests_per_s"];
 
-/// The plan's printed table beside one's own figures; `None` if the plan has none.
+/// The plan's published table beside one's own figures; `None` if the plan has none.
 #[must_use]
-pub fn of(plan: &Plan, rows: &[Row]) -> Option<PrintedTable> {
+pub fn of(plan: &Plan, rows: &[Row]) -> Option<PublishedTable> {
     let published = plan.published.as_ref().filter(|published| !published.rows.is_empty())?;
     let column = COLUMNS
         .iter()
         .find(|column| published.rows.iter().any(|row| row.figures.contains_key(**column)))?;
-    let printed_reference = published
+    let reference_row = published
         .reference
         .as_ref()
-        .and_then(|name| published.rows.iter().find(|row| row.printed == *name));
-    let reference = printed_reference.and_then(|row| row.target.clone());
+        .and_then(|name| published.rows.iter().find(|row| row.name == *name));
+    let reference = reference_row.and_then(|row| row.target.clone());
     // The reference row's own figure: of a sweep, that of the same number of connections.
-    let own_reference = printed_reference.and_then(|row| own_figure_for(published, row, rows));
-    let print_reference = printed_reference.and_then(|row| row.figures.get(*column)).copied();
+    let own_reference = reference_row.and_then(|row| own_figure_for(published, row, rows));
+    let published_reference = reference_row.and_then(|row| row.figures.get(*column)).copied();
     let made = published.rows.iter().map(|row| {
-        let print = row.figures.get(*column).copied();
+        let published_figure = row.figures.get(*column).copied();
         let own = own_figure_for(published, row, rows);
-        PrintedRow {
-            printed: row.printed.clone(),
+        PublishedComparison {
+            name: row.name.clone(),
             target: row.target.clone(),
-            print,
+            published: published_figure,
             own,
-            print_ratio: over(print, print_reference),
+            published_ratio: over(published_figure, published_reference),
             own_ratio: over(own, own_reference),
-            print_word: row.words.get(*column).cloned(),
+            published_word: row.words.get(*column).cloned(),
             remarks: row
                 .words
                 .iter()
@@ -83,11 +89,11 @@ pub fn of(plan: &Plan, rows: &[Row]) -> Option<PrintedTable> {
                 .collect(),
         }
     });
-    Some(PrintedTable {
+    Some(PublishedTable {
         notes: published.notes.clone(),
         differs: published.differs.clone(),
         reference: reference.map(|target| target.to_string()),
-        reference_printed: published.reference.clone(),
+        reference_name: published.reference.clone(),
         column: (*column).into(),
         rows: made.collect(),
     })
@@ -104,7 +110,7 @@ fn own_figure(rows: &[Row], target: &TargetId) -> Option<f64> {
     row.goodput_per_s.as_ref().map(|figure| figure.median)
 }
 
-/// One's own figure of a printed row: of the target that stands for it, or, where print's rows are
+/// One's own figure of a published row: of the target that stands for it, or, where the rows are
 /// the points of a sweep, of that point of the target that the table is about.
 fn own_figure_for(published: &Published, row: &PublishedRow, rows: &[Row]) -> Option<f64> {
     let Some(connections) = row.figures.get("connections") else {
@@ -137,10 +143,10 @@ mod tests {
             row.target = Some("go/net-http".parse().unwrap());
         }
         record.header.plan.published = Some(published);
-        let table = View::of(&record).printed.unwrap();
+        let table = View::of(&record).published.unwrap();
         let [one, many] = table.rows.as_slice() else { panic!("{table:?}") };
-        assert_eq!((one.print_ratio, one.own_ratio), (Some(1.0), Some(1.0)));
-        assert_eq!(many.print_ratio, Some(4.0));
+        assert_eq!((one.published_ratio, one.own_ratio), (Some(1.0), Some(1.0)));
+        assert_eq!(many.published_ratio, Some(4.0));
         assert_eq!(many.own_ratio, Some(many.own.unwrap() / one.own.unwrap()));
         assert!(many.own_ratio.unwrap() > 5.0, "64 connections serve more than 1: {many:?}");
     }

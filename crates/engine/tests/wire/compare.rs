@@ -1,0 +1,143 @@
+//! A load beside a capture of its packets, and what must be alike.
+use pippin_model::histogram::Histogram;
+use pippin_model::load_result::{LoadResult, Measured};
+use pippin_model::load_spec::{IoChoice, LoadSpec};
+
+use crate::capture::Capture;
+use crate::exchanges::{self, Cut, Wire};
+use crate::support::run;
+
+/// By how much a median may miss the wire's, beside a tenth of it.
+const CLOSE_NS: u64 = 15_000;
+/// The same where the clock is read well before a packet leaves. Where a connection rests between two
+/// requests, the kernel takes 36 to 50 us in code that has left the caches; and io_uring's sends
+/// of one batch have one instant.
+const CLOSE_TO_THE_CALL_NS: u64 = 100_000;
+
+/// What is compared, and how close it must be.
+pub struct Case {
+    what: &'static str,
+    most_ns: u64,
+    request: Cut,
+    answer: Cut,
+}
+
+impl Case {
+    /// HTTP in the clear.
+    pub fn new(what: &'static str) -> Self {
+        Self { what, most_ns: CLOSE_NS, request: exchanges::get, answer: exchanges::answer }
+    }
+
+    /// Connections rest between requests.
+    pub fn rested(self) -> Self {
+        Self { most_ns: CLOSE_TO_THE_CALL_NS, ..self }
+    }
+
+    /// Many requests are sent at once, which io_uring does in batches.
+    pub fn in_batches(self, io: IoChoice) -> Self {
+        if io == IoChoice::IoUring { self.rested() } else { self }
+    }
+
+    /// HTTP in records of TLS 1.2.
+    pub fn tls(self) -> Self {
+        Self { request: exchanges::record, answer: exchanges::record, ..self }
+    }
+
+    /// Runs the load beside a capture, and compares both.
+    pub fn compare(&self, spec: &LoadSpec) {
+        let port = spec.addresses[0].port();
+        let capture = Capture::start(port).unwrap();
+        let result = run(spec);
+        let wire = exchanges::follow(&capture.stop(), port, self.request, self.answer);
+        let told = Told::of(&result);
+        print(&format!("{} {}", result.io, self.what), &told, &wire);
+        assert_eq!(wire.connections, told.connections, "connections");
+        assert_eq!(wire.requests, told.requests, "requests");
+        assert_eq!(told.good + told.censored, told.requests, "answers");
+        let answered = wire.service.len() as u64;
+        // Nobody waits for what the end of the load cuts off; the wire may have its answer.
+        assert!(
+            (told.good..=told.good + told.censored).contains(&answered),
+            "{answered} answers on the wire, {} told, {} cut off",
+            told.good,
+            told.censored
+        );
+        assert_eq!(told.user_space, 0, "every answer has a stamp");
+        assert_eq!(told.timed_by_kernel, told.connections);
+        assert_close("connect", &told.connect, &wire.connect, CLOSE_NS);
+        assert_close("headers", &told.headers, &wire.head, self.most_ns);
+        assert_close("service time", &told.service, &wire.service, self.most_ns);
+    }
+}
+
+/// What the engine says of the whole load: the capture knows no phases.
+#[derive(Default)]
+struct Told {
+    requests: u64,
+    good: u64,
+    censored: u64,
+    connections: u64,
+    timed_by_kernel: u64,
+    user_space: u64,
+    connect: Histogram,
+    headers: Histogram,
+    service: Histogram,
+}
+
+impl Told {
+    fn of(result: &LoadResult) -> Self {
+        let mut told = Self::default();
+        if result.phases.is_empty() {
+            told.add(&result.measured);
+        }
+        result.phases.iter().for_each(|phase| told.add(&phase.measured));
+        told
+    }
+
+    fn add(&mut self, measured: &Measured) {
+        self.requests += measured.requests.sent;
+        self.good += measured.requests.good;
+        self.censored += measured.requests.censored;
+        self.connections += measured.connections.opened;
+        self.timed_by_kernel += measured.connections.timed_by_kernel;
+        self.user_space += measured.stamps.user_space;
+        self.connect.merge(&measured.spans.connect);
+        self.headers.merge(&measured.spans.headers);
+        self.service.merge(&measured.spans.service_time);
+    }
+}
+
+/// The median is within a tenth of the wire's, or within `most_ns`.
+fn assert_close(what: &str, ours: &Histogram, wire: &[u64], most_ns: u64) {
+    // One connection's handshake goes through code that nobody has run for a while.
+    if wire.len() < 10 {
+        return;
+    }
+    let (ours, wire) = (ours.quantile_ns(0.5).unwrap(), quantile(wire, 0.5));
+    let most = (wire / 10).max(most_ns);
+    assert!(ours.abs_diff(wire) <= most, "{what}: {ours} ns, and {wire} ns on the wire");
+}
+
+/// The quantile of sorted spans.
+fn quantile(sorted: &[u64], q: f64) -> u64 {
+    sorted[((sorted.len() as f64 * q).ceil() as usize).clamp(1, sorted.len()) - 1]
+}
+
+/// A row for each span: the wire's quantiles, and ours.
+fn print(what: &str, told: &Told, wire: &Wire) {
+    let pairs = [
+        ("connect", &wire.connect, &told.connect),
+        ("headers", &wire.head, &told.headers),
+        ("service", &wire.service, &told.service),
+    ];
+    for (span, wire, ours) in pairs {
+        let us = |ns: u64| ns as f64 / 1e3;
+        let row: Vec<String> = [0.5, 0.9, 0.99]
+            .iter()
+            .map(|q| {
+                format!("{:.1} / {:.1}", us(quantile(wire, *q)), us(ours.quantile_ns(*q).unwrap()))
+            })
+            .collect();
+        println!("| {what} | {span} | {} |", row.join(" | "));
+    }
+}
