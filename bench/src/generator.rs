@@ -3,8 +3,8 @@ use clap::{Args, ValueEnum};
 use pippin_engine::Control;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{
-    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, RequestTemplate,
-    Schedule, Stage, StopRule, Timeouts, WarmUp,
+    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Request, Schedule,
+    Stage, StopRule, Timeouts, WarmUp,
 };
 use pippin_model::units::Spread;
 use std::net::{IpAddr, SocketAddr};
@@ -96,19 +96,16 @@ fn spec(arguments: &EngineArguments) -> LoadSpec {
     }
 }
 
-fn request(arguments: &EngineArguments) -> RequestTemplate {
-    let close = if arguments.close { "Connection: close\r\n" } else { "" };
+fn request(arguments: &EngineArguments) -> Request {
     let path = arguments.path.as_str();
     let body = match path {
         "/device" => BodyCheck::Length { min: 1_024, max: 1_024 },
         "/slow" => BodyCheck::Exact(b"12345678901234567890".to_vec()),
         _ => BodyCheck::Exact(b"Hello World!".to_vec()),
     };
-    RequestTemplate {
-        bytes: format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{close}\r\n", arguments.address)
-            .into_bytes(),
-        head_only: false,
+    Request {
         check: Check { status: vec![200], body },
+        ..Request::get(path, &arguments.address.to_string())
     }
 }
 

@@ -47,11 +47,7 @@ fn main() {
 
 fn spec(a: &Arguments) -> LoadSpec {
     let close = a.given("close");
-    let head = format!(
-        "GET {} HTTP/1.1\r\nHost: localhost\r\n{}\r\n",
-        a.text("path", "/"),
-        if close { "Connection: close\r\n" } else { "" }
-    );
+    let get = Request::get(&a.text("path", "/"), "localhost");
     let (rate, duration, warm) = (
         a.number("rate", 1000.0),
         a.ns("d", 2.0),
@@ -74,11 +70,7 @@ fn spec(a: &Arguments) -> LoadSpec {
         source_addresses: (0..a.number("sources", 0.0) as u8)
             .map(|n| IpAddr::from([127, 0, 1, n + 1]))
             .collect(),
-        requests: vec![RequestTemplate {
-            bytes: head.into(),
-            head_only: false,
-            check: Check { status: vec![200], body: BodyCheck::Any },
-        }],
+        requests: vec![Request { check: Check { status: vec![200], ..get.check }, ..get }],
         schedule: match a.text("mode", "closed").as_str() {
             "closed" => Schedule::Closed { think: a.given("think").then_some(think) },
             "open" => Schedule::Open {

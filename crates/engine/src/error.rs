@@ -3,6 +3,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use pippin_model::load_result::LoadResult;
+use pippin_model::load_spec::LoadSpec;
 
 /// What may help against a handshake that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,16 +25,21 @@ pub enum EngineError {
     #[error("no address to connect to: give at least one, for example 127.0.0.1:8080")]
     NoAddresses,
     /// Nothing to send.
-    #[error("no request to send: give at least one request template")]
+    #[error("no request to send: give at least one")]
     NoRequests,
-    /// A template without bytes.
-    #[error("request template {0} is empty: build it with http1::request")]
-    EmptyRequest(usize),
+    /// A request that the protocol cannot write.
+    #[error("{request} cannot be sent: {why}")]
+    UnsendableRequest {
+        /// Which one.
+        request: String,
+        /// What part of it is wrong, and what is right.
+        why: String,
+    },
     /// A check that no answer can pass.
-    #[error("the check of request template {template} cannot pass: {why}")]
+    #[error("the check of {request} cannot pass: {why}")]
     ImpossibleCheck {
-        /// Its place in the list, from 0.
-        template: usize,
+        /// Which one.
+        request: String,
         /// What contradicts what.
         why: String,
     },
@@ -218,4 +224,11 @@ impl EngineError {
     pub(crate) const fn died(what: String) -> Self {
         Self::Died { what, measured: None }
     }
+}
+
+/// Names a request of a load by its place and its first line: request 2 of 3 (`GET /x`).
+pub(crate) fn place(spec: &LoadSpec, nth: usize) -> String {
+    let (request, of) = (&spec.requests[nth], spec.requests.len());
+    let line = format!("{} {}", request.method, request.target);
+    format!("request {} of {of} (`{}`)", nth + 1, line.escape_debug())
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::LoadSpec;
 
+use crate::error::EngineError;
 use crate::wire::{Slice, Wire};
 
 /// A protocol, as one worker uses it.
@@ -20,7 +21,10 @@ pub(crate) trait Protocol: Sized {
     const IN_ORDER: bool;
 
     /// Renders everything that does not vary: the requests of a load, with what is known of them.
-    fn wire(spec: &LoadSpec) -> Wire;
+    ///
+    /// # Errors
+    /// If a request cannot be written, with its place and the part that is wrong.
+    fn wire(spec: &LoadSpec) -> Result<Wire, EngineError>;
 
     /// The protocol for one worker.
     fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self;

@@ -53,10 +53,11 @@ pub(crate) fn run_on<S: Stack>(
     spec: &LoadSpec,
     control: &Control<'_>,
 ) -> Result<LoadResult, EngineError> {
+    let wire = Arc::new(S::Protocol::wire(spec)?);
     let tables = descriptors::prepare(users(spec), spec.threads)?;
     let shared = Arc::new(Shared {
         spec: spec.clone(),
-        wire: Arc::new(S::Protocol::wire(spec)),
+        wire,
         endpoints: Arc::new(Endpoints::new(
             &spec.addresses,
             &spec.source_addresses,

@@ -2,7 +2,7 @@
 use pippin_model::load_spec::{BodyCheck, Check, LoadSpec, Part, Schedule, Stage, WarmUp};
 use pippin_model::units::Spread;
 
-use crate::error::EngineError;
+use crate::error::{EngineError, place};
 use crate::io::socket::try_source;
 use crate::users::Lane;
 
@@ -90,41 +90,21 @@ fn requests(spec: &LoadSpec) -> Result<(), EngineError> {
     if spec.requests.is_empty() {
         return Err(EngineError::NoRequests);
     }
-    for (template, request) in spec.requests.iter().enumerate() {
-        if request.bytes.is_empty() {
-            return Err(EngineError::EmptyRequest(template));
+    for (nth, request) in spec.requests.iter().enumerate() {
+        if let Some(why) = contradiction(&request.check) {
+            return Err(EngineError::ImpossibleCheck { request: place(spec, nth), why });
         }
-        if let Some(why) = contradiction(&request.check, request.head_only) {
-            return Err(EngineError::ImpossibleCheck { template, why });
-        }
-    }
-    let bytes: u64 = spec.requests.iter().map(|request| request.bytes.len() as u64).sum();
-    let longest = spec.requests.iter().map(|request| request.bytes.len() as u64).max().unwrap_or(0);
-    // The wire counts its bytes in 32 bits.
-    if bytes + longest * u64::from(spec.connections.pipeline) > u64::from(u32::MAX) {
-        return Err(EngineError::OutOfBounds {
-            what: "the size of all requests together",
-            value: bytes.to_string(),
-            bounds: "below 4 GiB",
-        });
     }
     Ok(())
 }
 
-fn contradiction(check: &Check, head_only: bool) -> Option<String> {
+fn contradiction(check: &Check) -> Option<String> {
     if let Some(status) = check.status.iter().find(|status| !(200..=999).contains(*status)) {
         return Some(format!("no final answer has the status {status}"));
     }
-    let (min, max) = match &check.body {
-        BodyCheck::Any => return None,
-        BodyCheck::Exact(body) => (body.len() as u64, body.len() as u64),
-        BodyCheck::Length { min, max } | BodyCheck::Contains { min, max, .. } => (*min, *max),
-    };
+    let (min, max) = body_bounds(&check.body)?;
     if min > max {
         return Some(format!("the least length {min} is above the greatest {max}"));
-    }
-    if head_only && min > 0 {
-        return Some("an answer to HEAD has no body".into());
     }
     if let BodyCheck::Contains { all, .. } = &check.body
         && let Some(needle) = all.iter().find(|needle| needle.len() as u64 > max)
@@ -132,6 +112,15 @@ fn contradiction(check: &Check, head_only: bool) -> Option<String> {
         return Some(format!("`{needle}` is longer than the greatest length {max}"));
     }
     None
+}
+
+/// The least and the greatest number of bytes of a right body; `None` if any is right.
+pub(crate) const fn body_bounds(check: &BodyCheck) -> Option<(u64, u64)> {
+    match check {
+        BodyCheck::Any => None,
+        BodyCheck::Exact(body) => Some((body.len() as u64, body.len() as u64)),
+        BodyCheck::Length { min, max } | BodyCheck::Contains { min, max, .. } => Some((*min, *max)),
+    }
 }
 
 fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {

@@ -2,6 +2,8 @@
 //! write.
 use pippin_model::load_spec::Check;
 
+use crate::error::EngineError;
+
 /// All templates, one after the other, with the first ones repeated at the end: the requests of one
 /// write are contiguous, whichever template is the first.
 #[derive(Debug)]
@@ -29,15 +31,27 @@ pub(crate) struct Slice {
 
 impl Wire {
     /// `at_once`: how many requests one write holds at the most.
-    pub fn new<'a>(requests: impl Iterator<Item = (&'a [u8], Template)>, at_once: u32) -> Self {
-        let (parts, templates): (Vec<&[u8]>, Vec<Template>) = requests.unzip();
+    ///
+    /// # Errors
+    /// If the requests are too long for places of 32 bits.
+    pub fn new(requests: Vec<(Vec<u8>, Template)>, at_once: u32) -> Result<Self, EngineError> {
+        let (parts, templates): (Vec<Vec<u8>>, Vec<Template>) = requests.into_iter().unzip();
+        let total: u64 = parts.iter().map(|part| part.len() as u64).sum();
+        let longest = parts.iter().map(|part| part.len() as u64).max().unwrap_or(0);
+        if total + longest * u64::from(at_once) > u64::from(u32::MAX) {
+            return Err(EngineError::OutOfBounds {
+                what: "the size of all requests together",
+                value: total.to_string(),
+                bounds: "below 4 GiB",
+            });
+        }
         let mut bytes = Vec::new();
         let mut starts = vec![0];
         for part in parts.iter().cycle().take(parts.len() + at_once as usize - 1) {
             bytes.extend_from_slice(part);
             starts.push(bytes.len() as u32);
         }
-        Self { bytes, starts, templates }
+        Ok(Self { bytes, starts, templates })
     }
 
     /// The bytes of a template.

@@ -2,7 +2,7 @@
 //! that answer at once, or after a known wait.
 use pippin_model::cpus::CpuSplit;
 use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{BodyCheck, Check, Connections, LoadSpec, RequestTemplate};
+use pippin_model::load_spec::{Check, Connections, LoadSpec, Request};
 use pippin_model::profile::{Arrivals, Profile, StopRule, WarmUp};
 use pippin_model::run::Calibration;
 use pippin_model::units::Spread;
@@ -178,7 +178,7 @@ impl Calibrator<'_> {
 
     fn load(&self, server: &ReferenceServer, profile: &Profile) -> Result<LoadResult, LabError> {
         let cores = self.cpus.generator.0.iter().copied().collect();
-        let requests = vec![template(server.address(), profile.connections.keep_alive())];
+        let requests = vec![request(server.address())];
         let base = LoadSpec { requests, ..load::base(server.address(), cores, 1) };
         let trial = Trial::of(load::of(profile, None, base));
         let load = trial.measure(&Watch { observer: &Silent, stop: self.stop })?.load;
@@ -186,11 +186,7 @@ impl Calibrator<'_> {
     }
 }
 
-fn template(address: SocketAddr, keep_alive: bool) -> RequestTemplate {
-    let connection = if keep_alive { "" } else { "Connection: close\r\n" };
-    RequestTemplate {
-        bytes: format!("GET /device HTTP/1.1\r\nHost: {address}\r\n{connection}\r\n").into_bytes(),
-        head_only: false,
-        check: Check { status: vec![200], body: BodyCheck::Any },
-    }
+fn request(address: SocketAddr) -> Request {
+    let get = Request::get("/device", &address.to_string());
+    Request { check: Check { status: vec![200], ..get.check }, ..get }
 }

@@ -275,8 +275,7 @@ fn short_load(subject: &mut Subject<'_>) -> Option<String> {
         Ok(check) => check,
         Err(message) => return Some(message),
     };
-    let requests =
-        load::requests(subject.workload, subject.samples, &as_proved, true, subject.address);
+    let requests = load::requests(subject.workload, subject.samples, &as_proved, subject.address);
     let (connections, count) = short_load_of(subject.workload);
     let calls_before = subject.services.upstream().ok().and_then(|upstream| upstream.calls().ok());
     match load::run_closed(

@@ -1,9 +1,8 @@
 //! From a profile and a workload to what the engine runs.
-use pippin_engine::http1::request::Request;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{
-    BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, RequestTemplate, StopRule,
-    Timeouts, WarmUp,
+    BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Request, StopRule, Timeouts,
+    WarmUp,
 };
 use pippin_model::profile::{Profile, Schedule};
 use pippin_model::trial::Step;
@@ -20,36 +19,25 @@ use crate::trial::{Trial, Watch};
 /// most of its ports taken spends its time in connect(2).
 pub const CONNECTIONS_PER_SOURCE: u32 = 4_000;
 
-/// The requests of a workload, ready to send, each with its check. `as_proved` is the body check
+/// The requests of a workload, each with its check. `as_proved` is the body check
 /// where the workload itself fixes none.
 #[must_use]
 pub fn requests(
     workload: &Workload,
     samples: &[Sample],
     as_proved: &BodyCheck,
-    keep_alive: bool,
     host: SocketAddr,
-) -> Vec<RequestTemplate> {
-    let headers: &[(&str, &str)] = if keep_alive { &[] } else { &[("Connection", "close")] };
+) -> Vec<Request> {
     let host = host.to_string();
     samples
         .iter()
-        .map(|sample| RequestTemplate {
-            // A workload whose path is none gives no bytes, which the engine refuses by name.
-            bytes: Request {
-                method: &workload.request.method,
-                target: &sample.path,
-                host: &host,
-                headers,
-                body: b"",
-            }
-            .to_bytes()
-            .unwrap_or_default(),
-            head_only: workload.request.method == "HEAD",
+        .map(|sample| Request {
+            method: workload.request.method.clone(),
             check: Check {
                 status: vec![workload.answer.status],
                 body: body_check(workload, sample, as_proved),
             },
+            ..Request::get(&sample.path, &host)
         })
         .collect()
 }
@@ -123,7 +111,7 @@ fn fitted(mut load: LoadSpec) -> LoadSpec {
 /// As the engine's.
 pub fn run_closed(
     base: LoadSpec,
-    requests: Vec<RequestTemplate>,
+    requests: Vec<Request>,
     connections: u32,
     stop: StopRule,
 ) -> Result<LoadResult, LabError> {

@@ -79,13 +79,8 @@ impl Proving for ProvedTarget<'_> {
         self.failed(&record.proofs).map_or(Ok(()), Err)?;
         let as_proved: BodyCheck =
             self.subject().proved_body().map_err(|message| self.proof_failure(message))?;
-        load.requests = load::requests(
-            self.workload,
-            self.samples,
-            &as_proved,
-            load.connections.keep_alive(),
-            self.target.address(),
-        );
+        load.requests =
+            load::requests(self.workload, self.samples, &as_proved, self.target.address());
         self.counts_anew = self.services.reset_account();
         Ok(())
     }

@@ -214,24 +214,20 @@ impl Trial<'_> {
     }
 }
 
-/// Header fields whose values no record holds.
+/// Headers whose values no record holds.
 const SECRETS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
 
-/// The same load with the values of secret header fields taken out.
+/// The same load without the values of secret headers.
 fn without_secrets(mut load: LoadSpec) -> LoadSpec {
-    for request in &mut load.requests {
-        let end = request.bytes.windows(4).position(|four| four == b"\r\n\r\n");
-        let (head, body) = request.bytes.split_at(end.unwrap_or(0));
-        let line = |line: &str| match line.split_once(':') {
-            Some((name, _)) if SECRETS.iter().any(|secret| name.eq_ignore_ascii_case(secret)) => {
-                format!("{name}: (not kept)")
-            }
-            _ => line.to_string(),
-        };
-        let head: Vec<String> = String::from_utf8_lossy(head).split("\r\n").map(line).collect();
-        request.bytes = [head.join("\r\n").as_bytes(), body].concat();
+    let headers = load.requests.iter_mut().flat_map(|request| &mut request.headers);
+    for (_, value) in headers.filter(|(name, _)| is_secret(name)) {
+        *value = "(not kept)".into();
     }
     load
+}
+
+fn is_secret(name: &str) -> bool {
+    SECRETS.iter().any(|secret| name.eq_ignore_ascii_case(secret))
 }
 
 fn thinned(samples: Vec<UsageSample>) -> Vec<UsageSample> {
@@ -243,21 +239,31 @@ fn thinned(samples: Vec<UsageSample>) -> Vec<UsageSample> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::load_spec::{BodyCheck, Check, RequestTemplate};
+    use pippin_model::load_spec::Request;
 
     #[test]
     fn secrets_are_in_no_record() {
-        let bytes = b"GET / HTTP/1.1\r\nHost: a\r\nauthorization: Bearer x\r\n\r\nCookie: stays";
-        let request = RequestTemplate {
-            bytes: bytes.to_vec(),
-            head_only: false,
-            check: Check { status: Vec::new(), body: BodyCheck::Any },
+        let header = |name: &str, value: &str| (name.to_string(), value.to_string());
+        let request = Request {
+            headers: vec![
+                header("Accept", "*/*"),
+                header("authorization", "Bearer x"),
+                header("Proxy-Authorization", "Basic y"),
+                header("Cookie", "z=1"),
+                header("Cookies", "stays"),
+            ],
+            body: b"Cookie: stays".to_vec(),
+            ..Request::get("/", "a")
         };
         let base = crate::load::base(([127, 0, 0, 1], 1).into(), Vec::new(), 1);
-        let kept = without_secrets(LoadSpec { requests: vec![request], ..base });
-        assert_eq!(
-            String::from_utf8_lossy(&kept.requests[0].bytes),
-            "GET / HTTP/1.1\r\nHost: a\r\nauthorization: (not kept)\r\n\r\nCookie: stays"
-        );
+        let kept = without_secrets(LoadSpec { requests: vec![request.clone()], ..base });
+        let headers = vec![
+            header("Accept", "*/*"),
+            header("authorization", "(not kept)"),
+            header("Proxy-Authorization", "(not kept)"),
+            header("Cookie", "(not kept)"),
+            header("Cookies", "stays"),
+        ];
+        assert_eq!(kept.requests, [Request { headers, ..request }]);
     }
 }

@@ -10,6 +10,7 @@
 //! | [`published`] | figures published elsewhere, shown beside one's own |
 //! | [`histogram`] | the one histogram type |
 //! | [`schedule`] | when requests are due |
+//! | [`request`] | one request, and what its answer must be |
 //! | [`load_spec`], [`load_result`], [`tls`] | what the engine is asked and what it answers |
 //! | [`usage`], [`fingerprint`] | what the kernel told about processes and about the host |
 //! | [`caveat`], [`trial`] | judgement, and the record of one measured window |
@@ -32,6 +33,7 @@ pub mod plan;
 pub mod plan_options;
 pub mod profile;
 pub mod published;
+pub mod request;
 pub mod run;
 pub mod schedule;
 pub mod target;

@@ -2,6 +2,7 @@
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 
+pub use crate::request::{BodyCheck, Check, Request};
 pub use crate::schedule::{Arrivals, Schedule, Stage};
 use crate::tls::TlsSpec;
 use crate::units::{UnitError, parse_duration_ns};
@@ -18,7 +19,7 @@ pub struct LoadSpec {
     /// need many.
     pub source_addresses: Vec<IpAddr>,
     /// The requests, sent in turn over the whole load.
-    pub requests: Vec<RequestTemplate>,
+    pub requests: Vec<Request>,
     /// When requests are due.
     pub schedule: Schedule,
     /// How many connections, and how they are used. For devices the number of devices rules.
@@ -71,60 +72,13 @@ impl Default for Part {
     }
 }
 
-/// A request as it goes over the wire, and what its answer must be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RequestTemplate {
-    /// Head and body, ready to send.
-    #[serde(with = "crate::load_spec::base64_bytes")]
-    pub bytes: Vec<u8>,
-    /// Whether the answer has no body whatever its head says (HEAD; RFC 9110 section 9.3.2).
-    pub head_only: bool,
-    /// What is checked of the answer.
-    pub check: Check,
-}
-
-/// What a right answer is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Check {
-    /// The statuses that are right; empty accepts 200 to 399.
-    pub status: Vec<u16>,
-    /// The body that is right.
-    pub body: BodyCheck,
-}
-
-/// What a right body is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BodyCheck {
-    /// Any body.
-    Any,
-    /// These bytes and no others.
-    Exact(#[serde(with = "crate::load_spec::base64_bytes")] Vec<u8>),
-    /// A length from `min` to `max`, both included.
-    Length {
-        /// The least number of bytes.
-        min: u64,
-        /// The greatest number of bytes.
-        max: u64,
-    },
-    /// A length within bounds, and each of these byte strings somewhere in the body.
-    Contains {
-        /// The least number of bytes.
-        min: u64,
-        /// The greatest number of bytes.
-        max: u64,
-        /// What must be in the body.
-        all: Vec<String>,
-    },
-}
-
 /// How connections are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Connections {
     /// How many.
     pub count: u32,
     /// Requests before a connection is closed and replaced; `None` keeps it, `Some(1)` is one
-    /// connection per request (the request should then say `Connection: close`, as ab does).
+    /// connection per request. HTTP/1.1 then sends `Connection: close` with it, as ab does.
     pub requests_per_connection: Option<u32>,
     /// How many requests may be under way on one connection (HTTP pipelining); 1 is the normal
     /// case.
@@ -254,18 +208,4 @@ pub enum IoChoice {
     Epoll,
     /// io_uring(7).
     IoUring,
-}
-
-pub(crate) mod base64_bytes {
-    use base64::Engine as _;
-    use base64::engine::general_purpose::STANDARD;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&STANDARD.encode(bytes))
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
-        STANDARD.decode(String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
-    }
 }

@@ -48,7 +48,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let base = LoadSpec {
         tls,
         source_addresses: arguments.source_ips.clone(),
-        requests: vec![request::of(arguments, &url, profile.connections.keep_alive())?],
+        requests: vec![request::of(arguments, &url)?],
         timeouts,
         // Threads that are asked for are refused where they cannot be; the others are chosen.
         threads: arguments.threads.unwrap_or(0),

@@ -468,6 +468,9 @@ fn a_load_is_a_run_like_any_other() {
         (&asked["threads"], &asked["stop"]["requests"], &asked["timeouts"]["request_ns"]),
         (&1.into(), &200.into(), &30_000_000_000_u64.into())
     );
+    assert_eq!(asked["requests"][0]["method"], "GET");
+    assert_eq!(asked["requests"][0]["target"], "/");
+    assert_eq!(asked["requests"][0]["host"], server.address().to_string());
     let first = history.stdout.lines().last().unwrap().split(' ').next().unwrap();
     let compared = here(&["compare", first, "latest", "--force"]);
     assert!(compared.code.is_some_and(|code| code < 2), "{compared}");

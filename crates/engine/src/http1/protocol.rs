@@ -2,10 +2,12 @@
 use std::sync::Arc;
 
 use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::LoadSpec;
+use pippin_model::load_spec::{LoadSpec, Request};
 
-use super::{DecodeError, Decoder, Eof, HeadCache, HeadInfo, Rules, Sink};
+use super::{DecodeError, Decoder, Eof, HeadCache, HeadInfo, Rules, Sink, request};
+use crate::error::{EngineError, place};
 use crate::protocol::{Answers, End, Protocol, Step};
+use crate::validate::body_bounds;
 use crate::wire::{Slice, Template, Wire};
 
 /// HTTP/1.1: answers come in order, and requests are the same bytes each time.
@@ -21,20 +23,26 @@ impl Protocol for Http1 {
     type Out = Slice;
     const IN_ORDER: bool = true;
 
-    fn wire(spec: &LoadSpec) -> Wire {
-        let requests = spec.requests.iter().map(|request| {
-            let template = Template {
-                check: request.check.clone(),
-                may_repeat: is_idempotent(&request.bytes),
-            };
-            (request.bytes.as_slice(), template)
+    fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
+        let is_only = !spec.connections.keep_alive();
+        let rendered = spec.requests.iter().enumerate().map(|(nth, request)| {
+            let bytes = request::render(request, is_only).map_err(|why| {
+                EngineError::UnsendableRequest { request: place(spec, nth), why: why.to_string() }
+            })?;
+            if is_head(request) && body_bounds(&request.check.body).is_some_and(|(min, _)| min > 0)
+            {
+                let why = "an answer to HEAD has no body".into();
+                return Err(EngineError::ImpossibleCheck { request: place(spec, nth), why });
+            }
+            let may_repeat = request::is_idempotent(&request.method);
+            Ok((bytes, Template { check: request.check.clone(), may_repeat }))
         });
-        Wire::new(requests, spec.connections.pipeline)
+        Wire::new(rendered.collect::<Result<_, _>>()?, spec.connections.pipeline)
     }
 
     fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self {
         let rules = spec.requests.iter().map(|request| Rules {
-            head_only: request.head_only,
+            head_only: is_head(request),
             head_bytes: spec.limits.head_bytes,
             body_bytes: spec.limits.body_bytes,
         });
@@ -103,9 +111,7 @@ impl<A: Answers> Sink for Forward<'_, A> {
     }
 }
 
-/// Whether a request may be sent again if the server closed the connection before it arrived (RFC
-/// 9110 section 9.2.2).
-fn is_idempotent(bytes: &[u8]) -> bool {
-    let method = bytes.split(|byte| *byte == b' ').next().unwrap_or_default();
-    [b"GET".as_slice(), b"HEAD", b"PUT", b"DELETE", b"OPTIONS", b"TRACE"].contains(&method)
+/// Whether the answer has no body whatever its head says (RFC 9110 section 9.3.2).
+fn is_head(request: &Request) -> bool {
+    request.method == "HEAD"
 }

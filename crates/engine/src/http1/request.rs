@@ -1,20 +1,7 @@
-//! Builds requests as bytes.
-use super::body::is_token;
+//! Renders requests as HTTP/1.1 (RFC 9112).
+use pippin_model::load_spec::Request;
 
-/// What a request is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request<'a> {
-    /// The method: `GET`.
-    pub method: &'a str,
-    /// Path and query as they go over the wire, percent-encoded: `/hola/Ana?x=1`.
-    pub target: &'a str,
-    /// Host and, unless it is the scheme's own, port; a header `Host` replaces it.
-    pub host: &'a str,
-    /// Further headers, in order.
-    pub headers: &'a [(&'a str, &'a str)],
-    /// The body. `Content-Length` is added if there is one, or if the method usually has one.
-    pub body: &'a [u8],
-}
+use super::body::is_token;
 
 /// Why a request cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -43,118 +30,148 @@ pub enum RequestError {
     HeaderReserved(String),
 }
 
-impl Request<'_> {
-    /// The bytes to send.
-    ///
-    /// # Errors
-    /// If a part would not be read by a server as it is meant.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, RequestError> {
-        self.check()?;
-        let mut bytes = Vec::with_capacity(128 + self.body.len());
-        let mut line = |parts: &[&str]| {
-            for part in parts {
-                bytes.extend_from_slice(part.as_bytes());
-            }
-            bytes.extend_from_slice(b"\r\n");
-        };
-        line(&[self.method, " ", self.target, " HTTP/1.1"]);
-        if !self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-            line(&["Host: ", self.host]);
+/// The bytes to send. `Content-Length` is added if there is a body, or if the method usually has one,
+/// and `Connection: close` if the request is the only one of its connection.
+///
+/// # Errors
+/// As [`check`].
+pub fn render(request: &Request, is_only: bool) -> Result<Vec<u8>, RequestError> {
+    check(request)?;
+    let Request { method, target, host, headers, body, .. } = request;
+    let mut bytes = Vec::with_capacity(128 + body.len());
+    let mut line = |parts: &[&str]| {
+        for part in parts {
+            bytes.extend_from_slice(part.as_bytes());
         }
-        for (name, value) in self.headers {
-            line(&[name, ": ", value]);
-        }
-        if !self.body.is_empty() || matches!(self.method, "POST" | "PUT" | "PATCH") {
-            line(&["Content-Length: ", &self.body.len().to_string()]);
-        }
-        line(&[]);
-        bytes.extend_from_slice(self.body);
-        Ok(bytes)
+        bytes.extend_from_slice(b"\r\n");
+    };
+    line(&[method, " ", target, " HTTP/1.1"]);
+    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        line(&["Host: ", host]);
     }
+    for (name, value) in headers {
+        line(&[name, ": ", value]);
+    }
+    if is_only {
+        line(&["Connection: close"]);
+    }
+    if !body.is_empty() || matches!(method.as_str(), "POST" | "PUT" | "PATCH") {
+        line(&["Content-Length: ", &body.len().to_string()]);
+    }
+    line(&[]);
+    bytes.extend_from_slice(body);
+    Ok(bytes)
+}
 
-    fn check(&self) -> Result<(), RequestError> {
-        let visible =
-            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
-        if self.method.is_empty() || !self.method.bytes().all(is_token) {
-            return Err(RequestError::Method(self.method.into()));
-        }
-        if !visible(self.target) || !(self.target.starts_with('/') || self.target == "*") {
-            return Err(RequestError::Target(self.target.into()));
-        }
-        if !visible(self.host) {
-            return Err(RequestError::Host(self.host.into()));
-        }
-        for (name, value) in self.headers {
-            if name.is_empty() || !name.bytes().all(is_token) {
-                return Err(RequestError::HeaderName((*name).into()));
-            }
-            if name.eq_ignore_ascii_case("content-length")
-                || name.eq_ignore_ascii_case("transfer-encoding")
-            {
-                return Err(RequestError::HeaderReserved((*name).into()));
-            }
-            if !value.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte)) {
-                return Err(RequestError::HeaderValue((*name).into()));
-            }
-        }
-        Ok(())
+/// Whether a request can be written.
+///
+/// # Errors
+/// If a part would not be read by a server as it is meant.
+pub fn check(request: &Request) -> Result<(), RequestError> {
+    let Request { method, target, host, headers, .. } = request;
+    let visible = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+    if method.is_empty() || !method.bytes().all(is_token) {
+        return Err(RequestError::Method(method.clone()));
     }
+    if !visible(target) || !(target.starts_with('/') || target == "*") {
+        return Err(RequestError::Target(target.clone()));
+    }
+    if !visible(host) {
+        return Err(RequestError::Host(host.clone()));
+    }
+    for (name, value) in headers {
+        if name.is_empty() || !name.bytes().all(is_token) {
+            return Err(RequestError::HeaderName(name.clone()));
+        }
+        if name.eq_ignore_ascii_case("content-length")
+            || name.eq_ignore_ascii_case("transfer-encoding")
+        {
+            return Err(RequestError::HeaderReserved(name.clone()));
+        }
+        if !value.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte)) {
+            return Err(RequestError::HeaderValue(name.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a request may be sent again if the server closed the connection before it arrived (RFC
+/// 9110 section 9.2.2).
+pub(super) fn is_idempotent(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS" | "TRACE")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const PLAIN: Request<'_> =
-        Request { method: "GET", target: "/", host: "localhost:8080", headers: &[], body: b"" };
+    fn plain() -> Request {
+        Request::get("/", "localhost:8080")
+    }
+
+    fn header(name: &str, value: &str) -> (String, String) {
+        (name.into(), value.into())
+    }
+
+    fn text(request: &Request, is_only: bool) -> String {
+        String::from_utf8(render(request, is_only).unwrap()).unwrap()
+    }
 
     #[test]
     fn a_plain_get_is_a_line_and_a_host() {
-        assert_eq!(PLAIN.to_bytes().unwrap(), b"GET / HTTP/1.1\r\nHost: localhost:8080\r\n\r\n");
+        assert_eq!(text(&plain(), false), "GET / HTTP/1.1\r\nHost: localhost:8080\r\n\r\n");
     }
 
     #[test]
     fn a_body_brings_its_length_and_a_host_header_replaces_the_host() {
         let request = Request {
-            method: "POST",
-            headers: &[("host", "a"), ("X-Y", "z")],
-            body: b"12345",
-            ..PLAIN
+            method: "POST".into(),
+            headers: vec![header("host", "a"), header("X-Y", "z")],
+            body: b"12345".to_vec(),
+            ..plain()
         };
         assert_eq!(
-            request.to_bytes().unwrap(),
-            b"POST / HTTP/1.1\r\nhost: a\r\nX-Y: z\r\nContent-Length: 5\r\n\r\n12345"
+            text(&request, false),
+            "POST / HTTP/1.1\r\nhost: a\r\nX-Y: z\r\nContent-Length: 5\r\n\r\n12345"
         );
-        let empty = Request { method: "PUT", ..PLAIN };
-        assert!(empty.to_bytes().unwrap().ends_with(b"Content-Length: 0\r\n\r\n"));
+        let empty = Request { method: "PUT".into(), ..plain() };
+        assert!(text(&empty, false).ends_with("Content-Length: 0\r\n\r\n"));
+    }
+
+    #[test]
+    fn the_only_request_of_a_connection_says_so_behind_its_own_headers() {
+        let request = Request {
+            method: "POST".into(),
+            headers: vec![header("Accept", "*/*")],
+            body: b"x".to_vec(),
+            ..plain()
+        };
+        assert_eq!(
+            text(&request, true),
+            "POST / HTTP/1.1\r\nHost: localhost:8080\r\nAccept: */*\r\nConnection: close\r\n\
+             Content-Length: 1\r\n\r\nx"
+        );
     }
 
     #[test]
     fn what_a_server_would_read_otherwise_is_refused() {
-        let name = |request: Request<'_>| request.to_bytes().unwrap_err();
-        assert!(matches!(name(Request { method: "GE T", ..PLAIN }), RequestError::Method(_)));
-        for target in ["", "x", "/a b", "/ä", "/a\r\nX: y"] {
-            assert!(
-                matches!(name(Request { target, ..PLAIN }), RequestError::Target(_)),
-                "{target}"
-            );
+        let error = |request: Request| render(&request, false).unwrap_err();
+        for method in ["", "GE T", "GET\r\n"] {
+            let refused = error(Request { method: method.into(), ..plain() });
+            assert!(matches!(refused, RequestError::Method(_)), "{method}");
         }
-        assert!(matches!(name(Request { host: "", ..PLAIN }), RequestError::Host(_)));
-        assert!(matches!(
-            name(Request { headers: &[("a b", "c")], ..PLAIN }),
-            RequestError::HeaderName(_)
-        ));
-        assert!(matches!(
-            name(Request { headers: &[("a", "ü")], ..PLAIN }),
-            RequestError::HeaderValue(_)
-        ));
-        assert!(matches!(
-            name(Request { headers: &[("a", "b\r\nc: d")], ..PLAIN }),
-            RequestError::HeaderValue(_)
-        ));
-        assert!(matches!(
-            name(Request { headers: &[("Content-Length", "5")], ..PLAIN }),
-            RequestError::HeaderReserved(_)
-        ));
+        for target in ["", "x", "/a b", "/ä", "/a\r\nX: y"] {
+            let refused = error(Request { target: target.into(), ..plain() });
+            assert!(matches!(refused, RequestError::Target(_)), "{target}");
+        }
+        for host in ["", "a b", "a\r\nX: y"] {
+            let refused = error(Request { host: host.into(), ..plain() });
+            assert!(matches!(refused, RequestError::Host(_)), "{host}");
+        }
+        let of = |name, value| error(Request { headers: vec![header(name, value)], ..plain() });
+        assert!(matches!(of("a b", "c"), RequestError::HeaderName(_)));
+        assert!(matches!(of("a", "ü"), RequestError::HeaderValue(_)));
+        assert!(matches!(of("a", "b\r\nc: d"), RequestError::HeaderValue(_)));
+        assert!(matches!(of("Content-Length", "5"), RequestError::HeaderReserved(_)));
     }
 }

@@ -11,8 +11,8 @@ use std::thread::JoinHandle;
 
 use pippin_model::load_result::{ErrorKind, LoadResult};
 use pippin_model::load_spec::{
-    BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, RequestTemplate, Schedule,
-    StopRule, Timeouts, WarmUp,
+    BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Request, Schedule, StopRule,
+    Timeouts, WarmUp,
 };
 use pippin_model::tls::TlsSpec;
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
@@ -60,12 +60,12 @@ impl Protocol for Echo {
     type Out = Frames;
     const IN_ORDER: bool = false;
 
-    fn wire(spec: &LoadSpec) -> Wire {
+    fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
         let requests = spec.requests.iter().map(|request| {
             let template = Template { check: request.check.clone(), may_repeat: false };
-            (request.bytes.as_slice(), template)
+            (request.body.clone(), template)
         });
-        Wire::new(requests, 1)
+        Wire::new(requests.collect(), 1)
     }
 
     fn new(_: &LoadSpec, wire: &Arc<Wire>) -> Self {
@@ -190,9 +190,9 @@ fn row(stream: &mut TcpStream) -> Option<Vec<(u32, Vec<u8>)>> {
 /// 3 users send 10 rows each; the payloads are of different lengths, and each must come back.
 fn load(address: SocketAddr, tls: Option<TlsSpec>) -> LoadSpec {
     let requests = (1..=5_usize).map(|n| {
-        let bytes = vec![b'a' + n as u8; n * 1_000];
-        let check = Check { status: vec![200], body: BodyCheck::Exact(bytes.clone()) };
-        RequestTemplate { bytes, head_only: false, check }
+        let body = vec![b'a' + n as u8; n * 1_000];
+        let check = Check { status: vec![200], body: BodyCheck::Exact(body.clone()) };
+        Request { body, check, ..Request::get("", "") }
     });
     LoadSpec {
         addresses: vec![address],
@@ -214,7 +214,7 @@ fn load(address: SocketAddr, tls: Option<TlsSpec>) -> LoadSpec {
     }
 }
 
-type Run = fn(&LoadSpec, &Control<'_>) -> Result<LoadResult, crate::EngineError>;
+type Run = fn(&LoadSpec, &Control<'_>) -> Result<LoadResult, EngineError>;
 
 /// Runs a load against such a server on both event loops; what was measured, and how many frames
 /// the server read.

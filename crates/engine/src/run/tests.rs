@@ -3,7 +3,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use pippin_model::load_spec::{
-    BodyCheck, Check, Connections, Limits, RequestTemplate, StopRule, Timeouts, WarmUp,
+    BodyCheck, Check, Connections, Limits, Request, StopRule, Timeouts, WarmUp,
 };
 use pippin_reference::scripted::{Answer, Script, spawn};
 
@@ -96,10 +96,9 @@ fn an_hour(address: std::net::SocketAddr) -> LoadSpec {
         addresses: vec![address],
         tls: None,
         source_addresses: Vec::new(),
-        requests: vec![RequestTemplate {
-            bytes: b"GET / HTTP/1.1\r\nHost: x\r\n\r\n".to_vec(),
-            head_only: false,
+        requests: vec![Request {
             check: Check { status: vec![200], body: BodyCheck::Any },
+            ..Request::get("/", "x")
         }],
         schedule: Schedule::Closed { think: None },
         connections: Connections { count: 3, requests_per_connection: None, pipeline: 1 },

@@ -1,8 +1,7 @@
 //! All lanes of all slices together are the whole load: tested on the iterators that the workers
 //! use.
 use pippin_model::load_spec::{
-    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, Part, RequestTemplate, Stage,
-    StopRule, Timeouts, WarmUp,
+    Arrivals, Connections, IoChoice, Limits, Part, Request, Stage, StopRule, Timeouts, WarmUp,
 };
 use pippin_model::units::Spread;
 use proptest::prelude::*;
@@ -10,16 +9,11 @@ use proptest::prelude::*;
 use super::*;
 
 fn load(schedule: Schedule, connections: u32, requests: Option<u64>, templates: usize) -> LoadSpec {
-    let template = RequestTemplate {
-        bytes: b"GET / HTTP/1.1\r\n\r\n".to_vec(),
-        head_only: false,
-        check: Check { status: vec![], body: BodyCheck::Any },
-    };
     LoadSpec {
         addresses: Vec::new(),
         tls: None,
         source_addresses: Vec::new(),
-        requests: vec![template; templates],
+        requests: vec![Request::get("/", "x"); templates],
         schedule,
         connections: Connections { count: connections, requests_per_connection: None, pipeline: 1 },
         stop: StopRule { duration_ns: None, requests },

@@ -53,7 +53,12 @@ fn templates_go_in_turn() {
 #[test]
 fn one_connection_per_request_and_n_per_connection() {
     for (limit, connections) in [(1, 30), (7, 5), (30, 1)] {
-        let (address, account) = hello();
+        // The only request of a connection says so; the last of several does not.
+        let announced = limit == 1;
+        let (address, account) = serve(move |stream, head, _, _| {
+            assert_eq!(head.contains("\r\nConnection: close\r\n"), announced, "{head}");
+            stream.write_all(HELLO).is_ok()
+        });
         let mut spec = counted(address, 1, 30);
         spec.connections.requests_per_connection = Some(limit);
         let result = conserved(&spec);
@@ -301,14 +306,9 @@ fn a_large_body_is_read_through_the_small_buffer() {
 fn a_large_request_is_written_to_the_end() {
     let (address, _) = hello();
     let body = vec![b'x'; 4_000_000];
-    let bytes = [
-        format!("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", body.len())
-            .into_bytes(),
-        body,
-    ]
-    .concat();
-    let sent = bytes.len() as u64;
-    let requests = vec![RequestTemplate { bytes, ..get("/", BodyCheck::Any) }];
+    let head = format!("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: {}\r\n\r\n", body.len());
+    let sent = (head.len() + body.len()) as u64;
+    let requests = vec![Request { method: "POST".into(), body, ..get("/", BodyCheck::Any) }];
     let result = conserved(&LoadSpec { requests, ..counted(address, 1, 1) });
     assert_eq!((result.measured.requests.good, result.measured.bytes.sent), (1, sent));
 }

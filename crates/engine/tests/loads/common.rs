@@ -27,9 +27,8 @@ pub fn counted(address: std::net::SocketAddr, connections: u32, requests: u64) -
     }
 }
 
-pub fn get(path: &str, body: BodyCheck) -> RequestTemplate {
-    let bytes = format!("GET {path} HTTP/1.1\r\nHost: test\r\n\r\n").into_bytes();
-    RequestTemplate { bytes, head_only: false, check: Check { status: vec![200], body } }
+pub fn get(path: &str, body: BodyCheck) -> Request {
+    Request { check: Check { status: vec![200], body }, ..Request::get(path, "test") }
 }
 
 pub fn timed(spec: LoadSpec, milliseconds: u64) -> LoadSpec {

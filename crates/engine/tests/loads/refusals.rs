@@ -3,7 +3,7 @@ use pippin_model::load_spec::*;
 use pippin_model::tls::TlsSpec;
 use pippin_model::units::Spread;
 
-use crate::common::{counted, load, timed};
+use crate::common::{counted, get, load, timed};
 
 fn refusal(change: impl FnOnce(&mut LoadSpec)) -> String {
     let mut spec = counted("127.0.0.1:9".parse().unwrap(), 4, 100);
@@ -29,10 +29,9 @@ fn each_refusal_says_what_to_change() {
         from_per_s: rate,
         to_per_s: rate,
     };
-    let cases: [(Change, &str); 19] = [
+    let cases: [(Change, &str); 18] = [
         (|spec| spec.addresses.clear(), "give at least one, for example 127.0.0.1:8080"),
-        (|spec| spec.requests.clear(), "at least one request template"),
-        (|spec| spec.requests[0].bytes.clear(), "request template 0 is empty"),
+        (|spec| spec.requests.clear(), "no request to send: give at least one"),
         (
             |spec| spec.threads = 5,
             "5 threads for 4 connections: a thread needs at least one, so use at most 4 threads",
@@ -106,6 +105,45 @@ fn each_refusal_says_what_to_change() {
     };
     let refused = refusal(|spec| spec.schedule = devices);
     assert!(refused.contains("they end with their ramp"), "{refused}");
+}
+
+/// The message names the request, its place in the list and the part that is wrong.
+#[test]
+fn a_request_that_cannot_be_written_is_named() {
+    type Change = fn(&mut Request);
+    let cases: [(Change, &str); 6] = [
+        (
+            |request| request.method = "GE T".into(),
+            "request 2 of 3 (`GE T /b`) cannot be sent: method `GE T`",
+        ),
+        (
+            |request| request.target = "/b\r\nX: y".into(),
+            "request 2 of 3 (`GET /b\\r\\nX: y`) cannot be sent: path",
+        ),
+        (|request| request.host.clear(), "request 2 of 3 (`GET /b`) cannot be sent: host"),
+        (
+            |request| request.headers = vec![("A".into(), "b\r\nC: d".into())],
+            "request 2 of 3 (`GET /b`) cannot be sent: value of header `A`",
+        ),
+        (
+            |request| {
+                (request.method, request.check.body) =
+                    ("HEAD".into(), BodyCheck::Length { min: 1, max: 9 })
+            },
+            "the check of request 2 of 3 (`HEAD /b`) cannot pass: an answer to HEAD has no body",
+        ),
+        (
+            |request| request.check.status = vec![100],
+            "the check of request 2 of 3 (`GET /b`) cannot pass: no final answer has the status 100",
+        ),
+    ];
+    for (change, message) in cases {
+        let refused = refusal(|spec| {
+            spec.requests = ["/a", "/b", "/c"].map(|path| get(path, BodyCheck::Any)).to_vec();
+            change(&mut spec.requests[1]);
+        });
+        assert!(refused.contains(message), "{refused}");
+    }
 }
 
 /// One thread cannot begin: the others must not wait for it.

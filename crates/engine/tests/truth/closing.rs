@@ -1,8 +1,6 @@
 //! Servers that close connections: which closes are errors, and what is known of keep-alive limits.
 use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{
-    Connections, IoChoice, LoadSpec, RequestTemplate, Schedule, Timeouts,
-};
+use pippin_model::load_spec::{Connections, IoChoice, LoadSpec, Request, Schedule, Timeouts};
 use pippin_model::units::Spread;
 use std::io::Read;
 use std::net::TcpListener;
@@ -73,12 +71,7 @@ fn an_unannounced_limit(io: IoChoice) {
 /// `Connection: close` on every request: 60 requests, 60 connections, 60 connect times.
 fn a_connection_per_request(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello")).close_after(1, true)).unwrap();
-    let request = RequestTemplate {
-        bytes: b"GET / HTTP/1.1\r\nHost: truth\r\nConnection: close\r\n\r\n".to_vec(),
-        ..get(pippin_model::load_spec::BodyCheck::Any)
-    };
     let spec = LoadSpec {
-        requests: vec![request],
         connections: Connections { count: 3, requests_per_connection: Some(1), pipeline: 1 },
         ..closed(server.address(), io, 3, 60)
     };
@@ -237,10 +230,11 @@ fn a_send_under_way_ends_with_its_connection(io: IoChoice) {
         drop(second);
         came
     });
-    let mut bytes =
-        format!("POST / HTTP/1.1\r\nHost: truth\r\nContent-Length: {BYTES}\r\n\r\n").into_bytes();
-    bytes.resize(bytes.len() + BYTES, b'x');
-    let request = RequestTemplate { bytes, ..get(pippin_model::load_spec::BodyCheck::Any) };
+    let request = Request {
+        method: "POST".into(),
+        body: vec![b'x'; BYTES],
+        ..get(pippin_model::load_spec::BodyCheck::Any)
+    };
     let result = run(&LoadSpec {
         requests: vec![request],
         timeouts: Timeouts { request_ns: 200 * MS, ..Timeouts::default() },

@@ -1,6 +1,6 @@
 //! Counts are exact: the engine's and the server's agree to the byte.
 use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{BodyCheck, Check, IoChoice, LoadSpec, RequestTemplate};
+use pippin_model::load_spec::{BodyCheck, Check, IoChoice, LoadSpec, Request};
 use pippin_reference::scripted::{Answer, Script, spawn};
 
 use crate::support::{closed, errors, get, on_each_loop, run};
@@ -86,8 +86,8 @@ fn requests_take_turns(io: IoChoice) {
         Answer::ok(if request.bytes.starts_with(b"GET /a ") { b"A" } else { b"B" })
     }))
     .unwrap();
-    let template = |path: &str, body: &[u8]| RequestTemplate {
-        bytes: format!("GET /{path} HTTP/1.1\r\nHost: truth\r\n\r\n").into_bytes(),
+    let template = |path: &str, body: &[u8]| Request {
+        target: format!("/{path}"),
         ..get(BodyCheck::Exact(body.to_vec()))
     };
     let spec = LoadSpec {
@@ -142,12 +142,8 @@ fn head_has_no_body(io: IoChoice) {
         }
     }))
     .unwrap();
-    let head = RequestTemplate {
-        bytes: b"HEAD / HTTP/1.1\r\nHost: truth\r\n\r\n".to_vec(),
-        head_only: true,
-        check: Check { status: vec![200], body: BodyCheck::Exact(Vec::new()) },
-    };
-    let no_content = RequestTemplate {
+    let head = Request { method: "HEAD".into(), ..get(BodyCheck::Exact(Vec::new())) };
+    let no_content = Request {
         check: Check { status: vec![204], body: BodyCheck::Exact(Vec::new()) },
         ..get(BodyCheck::Any)
     };
@@ -163,7 +159,7 @@ fn redirects_are_answers(io: IoChoice) {
         Answer::new([200, 301, 404, 500][request.number as usize % 4], b"x")
     }))
     .unwrap();
-    let any = RequestTemplate {
+    let any = Request {
         check: Check { status: Vec::new(), body: BodyCheck::Any },
         ..get(BodyCheck::Any)
     };

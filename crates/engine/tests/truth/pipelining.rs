@@ -1,6 +1,6 @@
 //! Several requests under way on one connection.
 use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{BodyCheck, Connections, IoChoice, LoadSpec, RequestTemplate};
+use pippin_model::load_spec::{BodyCheck, Connections, IoChoice, LoadSpec, Request};
 use pippin_reference::scripted::{Answer, Script, spawn};
 
 use crate::support::{assert_takes, closed, errors, get, ms, on_each_loop, quantile_ms, run};
@@ -21,8 +21,8 @@ fn pipelined(spec: LoadSpec, depth: u32) -> LoadSpec {
 /// wrong request has the wrong body.
 fn answers_come_in_order(io: IoChoice) {
     let server = spawn(Script::each(|request, _| Answer::ok(&request.bytes[5..6]))).unwrap();
-    let template = |name: char| RequestTemplate {
-        bytes: format!("GET /{name} HTTP/1.1\r\nHost: truth\r\n\r\n").into_bytes(),
+    let template = |name: char| Request {
+        target: format!("/{name}"),
         ..get(BodyCheck::Exact(vec![name as u8]))
     };
     let spec = LoadSpec {

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener};
 
 use pippin_model::load_result::{ErrorKind, LoadResult};
 use pippin_model::load_spec::{
-    BodyCheck, Connections, IoChoice, LoadSpec, RequestTemplate, Schedule, Timeouts,
+    BodyCheck, Connections, IoChoice, LoadSpec, Request, Schedule, Timeouts,
 };
 use pippin_model::tls::{TlsSpec, TlsUse};
 use pippin_model::units::Spread;
@@ -199,18 +199,17 @@ fn large_bodies_and_large_requests(io: IoChoice) {
         assert!(result.measured.bytes.received > 18_000_000);
     }
     let authority = Authority::new();
-    let bytes = [
-        b"POST / HTTP/1.1\r\nHost: truth\r\nContent-Length: 8000000\r\n\r\n".to_vec(),
-        body[..2_000_000].repeat(4),
-    ]
-    .concat();
+    let body = body[..2_000_000].repeat(4);
+    let head = b"POST / HTTP/1.1\r\nHost: truth\r\nContent-Length: 8000000\r\n\r\n";
+    let bytes = [head.as_slice(), &body].concat();
     let front = Front::spawn(
-        late_reader(bytes.clone()),
+        late_reader(bytes),
         authority.server(&Certified::default()),
         Manner::default(),
     )
     .unwrap();
-    let requests = vec![RequestTemplate { bytes, ..get(BodyCheck::Exact(b"as sent".to_vec())) }];
+    let requests =
+        vec![Request { method: "POST".into(), body, ..get(BodyCheck::Exact(b"as sent".to_vec())) }];
     let result =
         run(&LoadSpec { requests, tls: trusting(&authority), ..closed(front.address(), io, 2, 4) });
     assert_eq!((result.measured.requests.good, errors(&result)), (4, vec![]));

@@ -8,8 +8,8 @@ use pippin_engine::Control;
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::{ErrorKind, LoadResult, Measured};
 use pippin_model::load_spec::{
-    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, RequestTemplate,
-    Schedule, Stage, StopRule, Timeouts, WarmUp,
+    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Request, Schedule,
+    Stage, StopRule, Timeouts, WarmUp,
 };
 
 /// Makes a test on each event loop of functions that take it.
@@ -32,12 +32,8 @@ pub const fn ms(milliseconds: u64) -> Duration {
 }
 
 /// `GET /` whose answer must be a 200 with this body.
-pub fn get(body: BodyCheck) -> RequestTemplate {
-    RequestTemplate {
-        bytes: b"GET / HTTP/1.1\r\nHost: truth\r\n\r\n".to_vec(),
-        head_only: false,
-        check: Check { status: vec![200], body },
-    }
+pub fn get(body: BodyCheck) -> Request {
+    Request { check: Check { status: vec![200], body }, ..Request::get("/", "truth") }
 }
 
 /// A closed loop of so many requests over so many connections.

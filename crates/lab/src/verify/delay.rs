@@ -182,7 +182,7 @@ fn errors_in_words(result: &LoadResult) -> String {
 fn ask(subject: &Subject<'_>, connections: u32, stop: StopRule) -> Result<LoadResult, String> {
     let base = LoadSpec { threads: 1, ..load::base(subject.address, Vec::new(), 1) };
     let templates =
-        load::requests(subject.workload, subject.samples, &BodyCheck::Any, true, subject.address);
+        load::requests(subject.workload, subject.samples, &BodyCheck::Any, subject.address);
     load::run_closed(base, templates, connections, stop).map_err(|error| error.to_string())
 }
 

@@ -2,7 +2,8 @@
 //! everything of the answer kept.
 use pippin_engine::http1::Rules;
 use pippin_engine::http1::client::{ReadError, Response, read_response};
-use pippin_engine::http1::request;
+use pippin_engine::http1::request::render;
+use pippin_model::load_spec;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -111,17 +112,11 @@ impl Client {
     /// # Errors
     /// A message that says what went wrong.
     pub fn send(&mut self, request: &Request) -> Result<(), String> {
-        let headers: &[(&str, &str)] = if request.close { &[("Connection", "close")] } else { &[] };
-        let host = self.address.to_string();
-        let bytes = request::Request {
-            method: &request.method,
-            target: &request.path,
-            host: &host,
-            headers,
-            body: b"",
-        }
-        .to_bytes();
-        let bytes = bytes.map_err(|error| error.to_string())?;
+        let asked = load_spec::Request {
+            method: request.method.clone(),
+            ..load_spec::Request::get(&request.path, &self.address.to_string())
+        };
+        let bytes = render(&asked, request.close).map_err(|error| error.to_string())?;
         self.stream.write_all(&bytes).map_err(|error| format!("send the request: {error}"))
     }
 

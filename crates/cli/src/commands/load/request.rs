@@ -1,6 +1,6 @@
 //! What is asked, and what a right answer is.
-use pippin_engine::http1::request::Request;
-use pippin_model::load_spec::{BodyCheck, Check, RequestTemplate};
+use pippin_engine::http1::request::check;
+use pippin_model::load_spec::{BodyCheck, Check, Request};
 use pippin_model::workload;
 use std::collections::BTreeMap;
 
@@ -8,34 +8,24 @@ use super::url::Url;
 use crate::arguments::LoadArguments;
 use crate::exit::CliError;
 
-/// The request as it goes over the wire, with its check.
-pub fn of(
-    arguments: &LoadArguments,
-    url: &Url,
-    keep_alive: bool,
-) -> Result<RequestTemplate, CliError> {
-    let mut headers: Vec<(&str, &str)> =
-        arguments.headers.iter().map(|field| (field.name.as_str(), field.value.as_str())).collect();
-    if !keep_alive {
-        headers.push(("Connection", "close"));
-    }
-    let request = Request {
-        method: &arguments.method,
-        target: &url.target,
-        host: &url.authority,
-        headers: &headers,
-        body: arguments.body.as_deref().unwrap_or_default().as_bytes(),
-    };
-    let bytes = request.to_bytes().map_err(|error| CliError::User(error.to_string()))?;
+/// The request, with the check of its answer.
+pub fn of(arguments: &LoadArguments, url: &Url) -> Result<Request, CliError> {
+    let headers = arguments.headers.iter().map(|field| (field.name.clone(), field.value.clone()));
     let body = arguments
         .expect_body
         .as_ref()
         .map_or(BodyCheck::Any, |body| BodyCheck::Exact(body.clone().into_bytes()));
-    Ok(RequestTemplate {
-        bytes,
-        head_only: arguments.method == "HEAD",
+    let request = Request {
+        method: arguments.method.clone(),
+        target: url.target.clone(),
+        host: url.authority.clone(),
+        headers: headers.collect(),
+        body: arguments.body.clone().unwrap_or_default().into_bytes(),
         check: Check { status: arguments.expect_status.clone(), body },
-    })
+    };
+    // Refused here, so that nothing is stored of a load that cannot begin.
+    check(&request).map_err(|error| CliError::User(error.to_string()))?;
+    Ok(request)
 }
 
 /// The same as a workload names it.

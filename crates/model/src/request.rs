@@ -1,0 +1,138 @@
+//! A request, and what its answer must be, in the terms of RFC 9110. The protocol turns it into
+//! bytes.
+use serde::{Deserialize, Serialize};
+
+/// A request, and what its answer must be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// The method: `GET`.
+    pub method: String,
+    /// Path and query, percent-encoded: `/hola/Ana?x=1`.
+    pub target: String,
+    /// Host and, unless it is the scheme's own, port. A header `Host` replaces it.
+    pub host: String,
+    /// Further headers, in order: name and value.
+    pub headers: Vec<(String, String)>,
+    /// The body; empty if there is none.
+    #[serde(with = "body_bytes")]
+    pub body: Vec<u8>,
+    /// What is checked of the answer.
+    pub check: Check,
+}
+
+impl Request {
+    /// A GET without headers or body, of which any answer from 200 to 399 is right.
+    #[must_use]
+    pub fn get(target: &str, host: &str) -> Self {
+        Self {
+            method: "GET".into(),
+            target: target.into(),
+            host: host.into(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            check: Check { status: Vec::new(), body: BodyCheck::Any },
+        }
+    }
+}
+
+/// What a right answer is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// The statuses that are right; empty accepts 200 to 399.
+    pub status: Vec<u16>,
+    /// The body that is right.
+    pub body: BodyCheck,
+}
+
+/// What a right body is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BodyCheck {
+    /// Any body.
+    Any,
+    /// These bytes and no others.
+    Exact(#[serde(with = "base64_bytes")] Vec<u8>),
+    /// A length from `min` to `max`, both included.
+    Length {
+        /// The least number of bytes.
+        min: u64,
+        /// The greatest number of bytes.
+        max: u64,
+    },
+    /// A length within bounds, and each of these byte strings somewhere in the body.
+    Contains {
+        /// The least number of bytes.
+        min: u64,
+        /// The greatest number of bytes.
+        max: u64,
+        /// What must be in the body.
+        all: Vec<String>,
+    },
+}
+
+/// Bytes of a body as `{"text": ...}` where they are UTF-8, else as `{"base64": ...}`.
+mod body_bytes {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::borrow::Cow;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Body<'a> {
+        Text(Cow<'a, str>),
+        Base64(String),
+    }
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        let body = str::from_utf8(bytes)
+            .map_or_else(|_| Body::Base64(STANDARD.encode(bytes)), |text| Body::Text(text.into()));
+        body.serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        match Body::deserialize(deserializer)? {
+            Body::Text(text) => Ok(text.into_owned().into_bytes()),
+            Body::Base64(text) => STANDARD.decode(text).map_err(serde::de::Error::custom),
+        }
+    }
+}
+
+mod base64_bytes {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        STANDARD.decode(String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_text_where_it_can_be_and_comes_back_as_it_was() {
+        let cases: [(&[u8], &str); 3] = [
+            (b"", r#"{"text":""}"#),
+            ("a=ü".as_bytes(), r#"{"text":"a=ü"}"#),
+            (b"\xff\x00", r#"{"base64":"/wA="}"#),
+        ];
+        for (body, json) in cases {
+            let request = Request {
+                headers: vec![("Accept".into(), "*/*".into())],
+                body: body.into(),
+                ..Request::get("/", "localhost")
+            };
+            let written = serde_json::to_string(&request).unwrap();
+            assert!(written.contains(&format!(r#""body":{json}"#)), "{written}");
+            assert!(written.contains(r#""headers":[["Accept","*/*"]]"#), "{written}");
+            assert_eq!(serde_json::from_str::<Request>(&written).unwrap(), request);
+        }
+    }
+}
