@@ -250,7 +250,8 @@ impl StatusCounts {
 pub enum ErrorKind {
     /// Nobody listens (ECONNREFUSED).
     ConnectRefused,
-    /// The connection was reset while it was opened.
+    /// The connection was reset while it was opened, or before a byte of a request had reached the
+    /// server.
     ConnectReset,
     /// The connection was not open in time.
     ConnectTimeout,

@@ -24,6 +24,7 @@ use pippin_model::units::format_count;
 use pippin_report::{html, terminal, view::View};
 use pippin_store::Store;
 use std::path::Path;
+use std::time::Duration;
 
 use self::url::Url;
 use super::Shared;
@@ -38,15 +39,17 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let url = Url::parse(&arguments.url)?;
     let profile = profile::of(arguments)?;
     let tls = tls::of(arguments, &url)?;
-    let addresses = url.resolve(&arguments.allow_host)?;
+    let timeouts = timeouts(arguments.timeout.ns());
+    let connect = Duration::from_nanos(timeouts.connect_ns);
+    let addresses = url.resolve(&arguments.allow_host, connect)?;
     must_have_folder("--json", arguments.json.as_deref())?;
     must_have_folder("--html", arguments.html.as_deref())?;
-    tls::try_it(&addresses, tls.as_ref())?;
+    tls::try_it(&addresses, tls.as_ref(), connect)?;
     let base = LoadSpec {
         tls,
         source_addresses: arguments.source_ips.clone(),
         requests: vec![request::of(arguments, &url, profile.connections.keep_alive())?],
-        timeouts: timeouts(arguments.timeout.ns()),
+        timeouts,
         // Threads that are asked for are refused where they cannot be; the others are chosen.
         threads: arguments.threads.unwrap_or(0),
         io: arguments.io.into(),

@@ -1,6 +1,6 @@
 //! Slips on the command line: exit code 2, and a message that names the place and the fix.
 use super::support::{Checkout, plan};
-use pippin_reference::scripted::{Answer, Refusing, Script, spawn};
+use pippin_reference::scripted::{Answer, OnConnect, Refusing, Script, Unaccepting, spawn};
 
 /// What one call must say.
 #[track_caller]
@@ -130,7 +130,10 @@ fn urls_that_cannot_be_loaded() {
                 "`192.0.2.1` is not this machine; if you may load it, say so: --allow-host 192.0.2.1",
             ],
         ),
-        (refusing.as_str(), &["nobody answers at 127.0.0.1:", "is the server running?"]),
+        (
+            refusing.as_str(),
+            &["nobody answers at 127.0.0.1:", "the connection was refused; is the server running?"],
+        ),
     ] {
         refused(&checkout, &["load", url, "-d", "1s"], texts);
     }
@@ -139,6 +142,24 @@ fn urls_that_cannot_be_loaded() {
         &["load", "http://192.0.2.1/", "-d", "1s", "--allow-host", "example.org"],
         &["is not this machine"],
     );
+}
+
+/// `--timeout` bounds opening a connection and its handshake, also before the load.
+#[test]
+fn servers_that_never_accept_or_never_speak() {
+    let checkout = Checkout::new();
+    let full = Unaccepting::new().unwrap();
+    let silent = spawn(Script::always(Answer::ok(b"hello")).on_connect(OnConnect::Ignore)).unwrap();
+    let (http, https) =
+        (format!("http://{}/", full.address()), format!("https://{}/", silent.address()));
+    for (url, text) in [
+        (http.as_str(), "no connection was open after 0.2 s; is the server running?"),
+        (https.as_str(), "the handshake did not end in time"),
+    ] {
+        let arguments = ["load", url, "-d", "2s", "--timeout", "200ms", "--insecure"];
+        let count = if url.starts_with("https") { 7 } else { 6 };
+        refused(&checkout, &arguments[..count], &[text]);
+    }
 }
 
 #[test]

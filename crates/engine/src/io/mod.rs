@@ -111,6 +111,10 @@ pub(crate) trait Io: Sized {
     /// it cannot be told.
     fn is_undelivered(&self, slot: u32) -> Option<bool>;
 
+    /// Whether bytes sent on this connection have reached the server's kernel; `None` if it cannot
+    /// be told.
+    fn has_delivered(&self, slot: u32) -> Option<bool>;
+
     /// System calls made so far.
     fn syscalls(&self) -> u64;
 }

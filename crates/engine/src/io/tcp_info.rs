@@ -20,6 +20,8 @@ struct TcpInfo {
     sent: [u64; 2],
 }
 
+/// `TCP_ESTABLISHED` (include/net/tcp_states.h), which `tcpi_state` says.
+const ESTABLISHED: u8 = 1;
 /// The places of `tcpi_rtt` and `tcpi_total_retrans` among the words.
 const ROUND_TRIP: usize = 15;
 const RETRANSMITTED: usize = 23;
@@ -32,6 +34,8 @@ pub(crate) struct Handshake {
     pub round_trip_ns: Option<u64>,
     /// How many SYNs were sent again.
     pub repeated_syns: u32,
+    /// The server has sent bytes already.
+    pub has_received: bool,
 }
 
 /// The handshake of a connection that is open and has carried nothing yet. `None` if the kernel
@@ -41,7 +45,25 @@ pub(super) fn handshake(fd: i32) -> Option<Handshake> {
     let (round_trip_us, repeated_syns) = (info.words[ROUND_TRIP], info.words[RETRANSMITTED]);
     let round_trip_ns =
         (repeated_syns == 0 && round_trip_us > 0).then_some(u64::from(round_trip_us) * 1_000);
-    Some(Handshake { round_trip_ns, repeated_syns })
+    Some(Handshake { round_trip_ns, repeated_syns, has_received: info.has_received() })
+}
+
+/// Whether the peer's kernel has acknowledged bytes. `None` if the kernel does not say.
+pub(super) fn has_delivered(fd: i32) -> Option<bool> {
+    Some(read(fd)?.acknowledged() > 0)
+}
+
+impl TcpInfo {
+    /// Acknowledged bytes: `tcpi_bytes_acked` counts the SYN too.
+    const fn acknowledged(&self) -> u64 {
+        self.first[2].saturating_sub(1)
+    }
+
+    /// `tcpi_bytes_received` counts the end of the stream as a byte.
+    const fn has_received(&self) -> bool {
+        let has_end = self.bytes_of_state[0] != ESTABLISHED;
+        self.first[3] > has_end as u64
+    }
 }
 
 /// Whether the peer's kernel never acknowledged the last bytes sent: they cannot have been read.
@@ -49,9 +71,7 @@ pub(super) fn handshake(fd: i32) -> Option<Handshake> {
 pub(super) fn is_undelivered(fd: i32) -> Option<bool> {
     let info = read(fd)?;
     let [sent, repeated] = info.sent;
-    // The acknowledged bytes include the SYN.
-    let acknowledged = info.first[2].saturating_sub(1);
-    Some(acknowledged < sent.saturating_sub(repeated))
+    Some(info.acknowledged() < sent.saturating_sub(repeated))
 }
 
 fn read(fd: i32) -> Option<TcpInfo> {
@@ -97,5 +117,30 @@ mod tests {
         drop(server);
         client.write_all(b"second").unwrap();
         assert_eq!(is_undelivered(client.as_raw_fd()), Some(true));
+    }
+
+    #[test]
+    fn the_kernel_tells_whether_bytes_went_either_way() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut server, _) = listener.accept().unwrap();
+        let fd = client.as_raw_fd();
+        let seen = || (handshake(fd).unwrap().has_received, has_delivered(fd).unwrap());
+        assert_eq!(seen(), (false, false));
+        client.write_all(b"x").unwrap();
+        server.read_exact(&mut [0]).unwrap();
+        assert_eq!(seen(), (false, true));
+        server.write_all(b"x").unwrap();
+        client.peek(&mut [0]).unwrap();
+        assert_eq!(seen(), (true, true));
+    }
+
+    #[test]
+    fn the_end_of_the_stream_is_no_byte() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        drop(listener.accept().unwrap());
+        assert_eq!(client.read(&mut [0]).unwrap(), 0);
+        assert!(!handshake(client.as_raw_fd()).unwrap().has_received);
     }
 }

@@ -309,6 +309,10 @@ impl Io for Uring {
         tcp_info::is_undelivered(self.sockets[slot as usize].fd)
     }
 
+    fn has_delivered(&self, slot: u32) -> Option<bool> {
+        tcp_info::has_delivered(self.sockets[slot as usize].fd)
+    }
+
     fn syscalls(&self) -> u64 {
         self.syscalls
     }

@@ -15,6 +15,11 @@ use crate::wire::{Slice, Wire};
 trait Fault {
     /// Before the `nth` wait of a thread, from 0; `slots` are the thread's.
     fn strike(slots: u32, nth: u32) -> io::Result<()>;
+
+    /// With which errno every send fails.
+    fn refuses_sends() -> Option<i32> {
+        None
+    }
 }
 
 /// An event loop in which something goes wrong.
@@ -42,7 +47,7 @@ impl<F: Fault> Io for Faulty<F> {
         self.epoll.open(slot, nth)
     }
     fn send(&mut self, slot: u32, slice: Slice) -> Sending {
-        self.epoll.send(slot, slice)
+        F::refuses_sends().map_or_else(|| self.epoll.send(slot, slice), Sending::Failed)
     }
     fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending {
         self.epoll.send_bytes(slot, bytes)
@@ -76,6 +81,9 @@ impl<F: Fault> Io for Faulty<F> {
     }
     fn is_undelivered(&self, slot: u32) -> Option<bool> {
         self.epoll.is_undelivered(slot)
+    }
+    fn has_delivered(&self, slot: u32) -> Option<bool> {
+        self.epoll.has_delivered(slot)
     }
     fn syscalls(&self) -> u64 {
         self.epoll.syscalls()
@@ -235,4 +243,35 @@ fn a_load_starts_at_the_agreed_instant() {
     assert!(result.started_ns < at, "the connections are opened before");
     // An instant that has passed is at once.
     assert!(run_on::<Over<Epoll, Tcp, Http1>>(&spec, &control).unwrap().measured_from_ns > at);
+}
+
+struct Resets;
+
+impl Fault for Resets {
+    fn strike(_: u32, _: u32) -> io::Result<()> {
+        Ok(())
+    }
+    fn refuses_sends() -> Option<i32> {
+        Some(libc::ECONNRESET)
+    }
+}
+
+/// Connections that are reset before a byte of a request is out: no request counts as sent, and
+/// each has an error of its own kind.
+#[test]
+fn a_reset_before_the_first_request_is_no_close_before_an_answer() {
+    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    let spec = LoadSpec {
+        stop: StopRule { duration_ns: None, requests: Some(6) },
+        ..an_hour(server.address())
+    };
+    let stop = AtomicBool::new(false);
+    let result =
+        run_on::<Over<Faulty<Resets>, Tcp, Http1>>(&spec, &Control::new(&stop, |_| true)).unwrap();
+    let requests = result.measured.requests;
+    assert_eq!((requests.scheduled, requests.sent, requests.unsent), (6, 0, 6));
+    let kind = pippin_model::load_result::ErrorKind::ConnectReset;
+    assert_eq!(result.measured.errors.into_iter().collect::<Vec<_>>(), [(kind, 6)]);
+    assert_eq!(result.windows.iter().map(|window| window.sent).sum::<u64>(), 0);
+    assert_eq!(server.stop().unwrap().requests, 0);
 }

@@ -138,7 +138,10 @@ impl<S: Stack> Core<'_, S> {
                 return Reading { settled, fault: None };
             }
         }
-        if !input.is_empty() {
+        let connection = &mut self.connections[slot as usize];
+        if connection.used == 0 {
+            connection.is_spoilt |= !input.is_empty();
+        } else if !input.is_empty() {
             self.recorder.error(self.recorder.current, ErrorKind::Malformed);
             return Reading { settled, fault: Some(ErrorKind::Malformed) };
         }

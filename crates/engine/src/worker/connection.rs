@@ -27,6 +27,8 @@ pub(super) struct Connection<T, P, O> {
     pub server_closes: bool,
     /// The last connection of this slot ended without an answer, or could not be opened.
     pub has_failed: bool,
+    /// Bytes came before the first request was sent: its answer cannot be trusted.
+    pub is_spoilt: bool,
     /// Requests that are due but not sent.
     pub pending: u32,
     /// Requests sent and not answered; if answers come in order, they lie in the ring from `head`
@@ -67,6 +69,7 @@ impl<T: Default, P: Default, O: Default> Connection<T, P, O> {
             was_opened: false,
             server_closes: false,
             has_failed: false,
+            is_spoilt: false,
             pending: 0,
             in_flight: 0,
             head: 0,

@@ -33,6 +33,13 @@ impl<S: Stack> Worker<'_, S> {
             // Counted when the user itself tries, as soon as the load starts.
             return;
         }
+        self.give_up(slot, kind);
+    }
+
+    /// What was due on a connection stays unsent, for this reason.
+    fn give_up(&mut self, slot: u32, kind: ErrorKind) {
+        let core = &mut self.core;
+        let connection = &mut core.connections[slot as usize];
         let pending = std::mem::take(&mut connection.pending);
         let intended_at = connection.pending_since;
         let stretch = if pending > 0 {
@@ -79,6 +86,11 @@ impl<S: Stack> Worker<'_, S> {
             }
             End::BeforeHead { untouched: true } if self.may_send_again(slot) => {
                 self.send_again(slot)
+            }
+            End::BeforeHead { untouched: true } if self.was_reset_at_once(slot, errno) => {
+                self.core.take_back(slot);
+                self.drop_connection(slot);
+                self.give_up(slot, ErrorKind::ConnectReset);
             }
             End::BeforeHead { .. } => self.broken(slot, ErrorKind::CloseBeforeAnswer, 0),
             End::Complete if errno.is_none() => {
@@ -145,23 +157,19 @@ impl<S: Stack> Worker<'_, S> {
             && self.io.is_undelivered(slot) == Some(true)
     }
 
+    /// Whether a new connection was reset before any byte of a request reached the server. Whoever
+    /// resets it has not refused it, and has not read a request either.
+    fn was_reset_at_once(&self, slot: u32, errno: Option<i32>) -> bool {
+        let connection = &self.core.connections[slot as usize];
+        errno.is_some_and(|errno| connect_error(errno) == ErrorKind::ConnectReset)
+            && connection.served == 0
+            && self.io.has_delivered(slot) == Some(false)
+    }
+
     fn send_again(&mut self, slot: u32) {
-        let core = &mut self.core;
-        let connection = &mut core.connections[slot as usize];
-        let ring = (connection.head, connection.in_flight);
-        let requests = core.flights.take_all(slot, ring);
-        let Some(first) = requests.first() else { return };
-        connection.in_flight = 0;
-        connection.pending = requests.len() as u32;
-        connection.pending_since = first.intended_at;
-        connection.template = first.template;
-        let count = u64::from(connection.pending);
-        core.recorder.tally(first.stretch as usize).requests.sent -= count;
-        // The window in which they were sent may be over.
-        let window = core.recorder.window();
-        window.sent = window.sent.saturating_sub(count);
-        let served = u64::from(connection.served);
-        core.recorder.now_tally().closed_by_server(served);
+        self.core.take_back(slot);
+        let served = u64::from(self.core.connections[slot as usize].served);
+        self.core.recorder.now_tally().closed_by_server(served);
         self.drop_connection(slot);
         self.open(slot);
     }
@@ -210,6 +218,24 @@ impl<S: Stack> Core<'_, S> {
     pub(super) fn under_way(&self, slot: u32) -> impl Iterator<Item = &InFlight> {
         let connection = &self.connections[slot as usize];
         self.flights.under_way(slot, (connection.head, connection.in_flight))
+    }
+
+    /// The requests under way on a connection never reached the server: they are due again, and
+    /// count as not sent.
+    fn take_back(&mut self, slot: u32) {
+        let connection = &mut self.connections[slot as usize];
+        let ring = (connection.head, connection.in_flight);
+        let requests = self.flights.take_all(slot, ring);
+        let Some(first) = requests.first() else { return };
+        connection.in_flight = 0;
+        connection.pending = requests.len() as u32;
+        connection.pending_since = first.intended_at;
+        connection.template = first.template;
+        let count = u64::from(connection.pending);
+        self.recorder.tally(first.stretch as usize).requests.sent -= count;
+        // The window in which they were sent may be over.
+        let window = self.recorder.window();
+        window.sent = window.sent.saturating_sub(count);
     }
 
     /// All requests under way on a connection fail: the oldest for this reason, those behind it

@@ -229,6 +229,7 @@ impl<'a, S: Stack> Worker<'a, S> {
         sleep_until(|| self.core.timeline.begin());
         self.set_up()?;
         let start = sleep_until(|| self.core.timeline.instants().start);
+        self.read_early_bytes()?;
         self.core.recorder.start(start);
         self.begin_users(start);
         self.mark();
@@ -263,6 +264,17 @@ impl<'a, S: Stack> Worker<'a, S> {
             self.core.cost.spin_ns += clock::now_ns() - self.core.now;
         }
         self.core.progress.set(self.core.recorder.completed);
+        Ok(())
+    }
+
+    /// Reads what came before anything was asked for: it must not pass for an answer.
+    fn read_early_bytes(&mut self) -> std::io::Result<()> {
+        for _ in 0..self.core.connections.len() {
+            self.io.wait(0)?;
+            if !self.events()? {
+                break;
+            }
+        }
         Ok(())
     }
 

@@ -37,7 +37,11 @@ impl<S: Stack> Worker<'_, S> {
         self.core.recorder.bytes_in(bytes);
         if self.core.connections[slot as usize].link == Link::Securing {
             match handshake {
-                Handshake::Done => self.secured(slot),
+                Handshake::Done => {
+                    let is_spoilt = !self.transport.input(&self.io).is_empty();
+                    self.core.connections[slot as usize].is_spoilt = is_spoilt;
+                    self.secured(slot);
+                }
                 Handshake::UnderWay => _ = self.flush_or_fail(slot),
                 Handshake::Failed(why) => {
                     self.flush(slot);

@@ -1,4 +1,6 @@
 //! Opening connections and writing requests.
+use pippin_model::load_result::ErrorKind;
+
 use super::connection::Link;
 use super::flights::InFlight;
 use super::{Core, Stack, Worker, losses};
@@ -16,7 +18,7 @@ impl<S: Stack> Worker<'_, S> {
         connection.link = Link::Connecting;
         connection.mark = clock::now_ns();
         (connection.served, connection.used) = (0, 0);
-        connection.server_closes = false;
+        (connection.server_closes, connection.is_spoilt) = (false, false);
         connection.protocol = Default::default();
         self.core.opening.connecting += 1;
         match self.io.open(slot, nth) {
@@ -29,7 +31,8 @@ impl<S: Stack> Worker<'_, S> {
         self.tick();
         let handshake = self.io.handshake(slot);
         let core = &mut self.core;
-        let connection = &core.connections[slot as usize];
+        let connection = &mut core.connections[slot as usize];
+        connection.is_spoilt = handshake.is_some_and(|seen| seen.has_received);
         let until_writable_ns = core.now - connection.mark;
         core.recorder.connected(until_writable_ns, handshake, !connection.was_opened);
         if S::Transport::SECURES { self.secure(slot) } else { self.take_into_use(slot) }
@@ -74,8 +77,11 @@ impl<S: Stack> Worker<'_, S> {
             Sending::Done | Sending::Blocked(_) => self.core.stamp(slot, count, sent_at),
             Sending::Failed(errno) => {
                 self.core.stamp(slot, count, sent_at);
-                self.closed(slot, Some(errno));
+                return self.closed(slot, Some(errno));
             }
+        }
+        if self.core.connections[slot as usize].is_spoilt {
+            self.broken(slot, ErrorKind::Malformed, 0);
         }
     }
 

@@ -135,12 +135,13 @@ impl<S: Stack> Worker<'_, S> {
 
     /// Open loop: sends what is due, as long as a connection is free for it.
     fn dispatch(&mut self) {
-        while let Users::Open(open) = &mut self.core.users {
+        while let Users::Open(open) = &self.core.users {
             let Some(due) = open.next_due().filter(|due| *due <= self.core.now) else { return };
-            if self.core.quota == 0 {
+            if self.core.quota == 0 || !self.core.has_free() {
                 return;
             }
             let Some(slot) = self.core.free.pop_front() else { return };
+            let Users::Open(open) = &mut self.core.users else { return };
             self.core.connections[slot as usize].template = open.take();
             self.ready(slot, due, 1);
             let now = self.core.now;
@@ -236,12 +237,21 @@ impl<S: Stack> Core<'_, S> {
     /// instead.
     pub(super) fn next_arrival(&self) -> Option<(u64, u64)> {
         match &self.users {
-            Users::Open(open) if !self.free.is_empty() && self.quota > 0 => {
+            Users::Open(open) if self.has_free() && self.quota > 0 => {
                 open.next_due().map(|due| (due, due.saturating_sub(open.spin_ns)))
             }
             Users::Open(_) | Users::Closed { .. } => None,
             Users::Devices(devices) => devices.next_birth().map(|due| (due, due)),
         }
+    }
+
+    /// Open loop: whether a connection waits for an arrival, and may be opened if it is not open.
+    /// After a failure that is limited.
+    fn has_free(&self) -> bool {
+        self.free.front().is_some_and(|slot| {
+            let connection = &self.connections[*slot as usize];
+            !connection.has_failed || connection.link == Link::Up || self.opening.has_room()
+        })
     }
 
     /// Counts requests as due.

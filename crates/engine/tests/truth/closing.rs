@@ -1,10 +1,15 @@
 //! Servers that close connections: which closes are errors, and what is known of keep-alive limits.
 use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{Connections, IoChoice, LoadSpec, RequestTemplate, Schedule};
+use pippin_model::load_spec::{
+    Connections, IoChoice, LoadSpec, RequestTemplate, Schedule, Timeouts,
+};
 use pippin_model::units::Spread;
+use std::io::Read;
+use std::net::TcpListener;
+
 use pippin_reference::scripted::{Answer, OnConnect, Script, spawn};
 
-use crate::support::{assert_counted, closed, closed_for, errors, get, ms, on_each_loop, run};
+use crate::support::{MS, assert_counted, closed, closed_for, errors, get, ms, on_each_loop, run};
 
 on_each_loop!(
     an_announced_limit,
@@ -17,7 +22,9 @@ on_each_loop!(
     closed_in_the_body,
     reset_before_the_answer,
     reset_in_the_body,
-    closed_when_accepted
+    closed_when_accepted,
+    sent_again_counts_once,
+    a_send_under_way_ends_with_its_connection
 );
 
 /// After 5 answers each connection is closed, and the fifth says so. 2 connections, 100 requests:
@@ -194,4 +201,53 @@ fn closed_when_accepted(io: IoChoice) {
         );
         assert_eq!(result.measured.spans.service_time.count(), 0);
     }
+}
+
+/// Closed after each answer without a word. Many requests cross the close and are sent again on a
+/// new connection; each of 400 counts once, in the whole and in the windows.
+fn sent_again_counts_once(io: IoChoice) {
+    let server = spawn(Script::always(Answer::ok(b"hello")).close_after(1, false)).unwrap();
+    let result = run(&closed(server.address(), io, 4, 400));
+    let account = server.stop().unwrap();
+    let requests = result.measured.requests;
+    assert_eq!((requests.scheduled, requests.sent, requests.unsent), (400, 400, 0));
+    assert_eq!(requests.completed + requests.failed, 400);
+    assert_eq!(account.answers, requests.completed);
+    assert_eq!(result.windows.iter().map(|window| window.sent).sum::<u64>(), 400);
+}
+
+/// A request larger than all buffers, to a server that reads nothing until the request has timed
+/// out and the next connection is there. Of the first it then gets what the buffers held, and the
+/// end: nothing goes on sending on a connection that is closed.
+fn a_send_under_way_ends_with_its_connection(io: IoChoice) {
+    const BYTES: usize = 48 << 20;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = std::thread::spawn(move || {
+        let (mut first, _) = listener.accept().unwrap();
+        let second = listener.accept().unwrap();
+        let mut came = 0;
+        let mut buffer = vec![0; 1 << 16];
+        // The end comes as a close or as a reset.
+        while let Ok(count) = first.read(&mut buffer)
+            && count > 0
+        {
+            came += count;
+        }
+        drop(second);
+        came
+    });
+    let mut bytes =
+        format!("POST / HTTP/1.1\r\nHost: truth\r\nContent-Length: {BYTES}\r\n\r\n").into_bytes();
+    bytes.resize(bytes.len() + BYTES, b'x');
+    let request = RequestTemplate { bytes, ..get(pippin_model::load_spec::BodyCheck::Any) };
+    let result = run(&LoadSpec {
+        requests: vec![request],
+        timeouts: Timeouts { request_ns: 200 * MS, ..Timeouts::default() },
+        ..closed(address, io, 1, 2)
+    });
+    let came = server.join().unwrap();
+    assert!(came > 0 && came < BYTES, "{came} bytes of the first request came");
+    assert_eq!(result.measured.requests.completed, 0);
+    assert_eq!(result.measured.requests.failed, 2);
 }

@@ -1,10 +1,12 @@
 //! What is left out at the start is left out of everything, and nothing else is.
+use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{IoChoice, LoadSpec, WarmUp};
 use pippin_reference::scripted::{Answer, Script, spawn};
 
-use crate::support::{MS, assert_takes, closed_for, ms, on_each_loop, quantile_ms, run};
+use crate::patience::in_time;
+use crate::support::{MS, assert_takes, closed_for, errors, ms, on_each_loop, quantile_ms, run};
 
-on_each_loop!(a_fixed_warm_up, slow_while_warming_up);
+on_each_loop!(a_fixed_warm_up, slow_while_warming_up, wrong_while_warming_up);
 
 /// 2 users, answers after 5 ms, 300 ms of warm-up, 400 ms measured. The server answers what the
 /// engine completed in both parts and what was under way at the end (2 at most).
@@ -46,4 +48,21 @@ fn slow_while_warming_up(io: IoChoice) {
         95.0,
     );
     assert_eq!(result.measured.bytes.body, result.measured.requests.completed * 4);
+}
+
+/// The first 6 answers have a wrong status: the warm-up tells them by kind, and the measured part
+/// has none.
+fn wrong_while_warming_up(io: IoChoice) {
+    let server = spawn(Script::each(|request, _| {
+        if request.number < 6 { Answer::new(503, b"cold") } else { Answer::ok(b"warm") }
+    }))
+    .unwrap();
+    let result = run(&LoadSpec {
+        warm_up: WarmUp::Fixed { duration_ns: 400 * MS },
+        ..closed_for(server.address(), io, 2, 100)
+    });
+    in_time(result.warm_up.completed >= 6, || format!("{:?}", result.warm_up));
+    let told: Vec<_> = result.warm_up.errors.iter().map(|(kind, n)| (*kind, *n)).collect();
+    assert_eq!(told, [(ErrorKind::WrongStatus, 6)]);
+    assert_eq!(errors(&result), []);
 }

@@ -9,7 +9,7 @@ use super::url::Url;
 use crate::arguments::LoadArguments;
 use crate::exit::CliError;
 
-/// How long the handshake before the load may take: as long as one in it.
+/// How long the handshake before the load may take at the most: as long as one in it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How connections are to be secured; `None` for http.
@@ -46,10 +46,14 @@ fn refuse_without_tls(arguments: &LoadArguments) -> Result<(), CliError> {
 
 /// One handshake with each address, so that a wrong certificate is a message with its fix and no
 /// load of failures.
-pub fn try_it(addresses: &[SocketAddr], tls: Option<&TlsSpec>) -> Result<(), CliError> {
+pub fn try_it(
+    addresses: &[SocketAddr],
+    tls: Option<&TlsSpec>,
+    timeout: Duration,
+) -> Result<(), CliError> {
     let Some(tls) = tls else { return Ok(()) };
     for address in addresses {
-        try_handshake(*address, tls, PATIENCE)
+        try_handshake(*address, tls, timeout.min(PATIENCE))
             .map_err(|error| CliError::User(format!("{error}{}", fix(&error))))?;
     }
     Ok(())

@@ -1,8 +1,12 @@
 //! The URL of `pippin load`: its parts, its addresses, and whether it may be loaded.
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use crate::exit::CliError;
+
+/// How long a connection is tried before a load, at the most.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The parts of an http or https URL (RFC 9110 section 4.2).
 pub struct Url {
@@ -59,7 +63,12 @@ impl Url {
     }
 
     /// Loopback is always allowed; any other host needs consent for its very name.
-    pub fn resolve(&self, allowed: &[String]) -> Result<Vec<SocketAddr>, CliError> {
+    /// One connection is tried, which may take so long.
+    pub fn resolve(
+        &self,
+        allowed: &[String],
+        timeout: Duration,
+    ) -> Result<Vec<SocketAddr>, CliError> {
         let addresses: Vec<SocketAddr> = (self.host.as_str(), self.port)
             .to_socket_addrs()
             .map_err(|error| {
@@ -78,19 +87,28 @@ impl Url {
             )));
         }
         // `localhost` often has an IPv4 and an IPv6 address, of which a server listens on one only.
-        let answering: Vec<SocketAddr> = addresses
-            .iter()
-            .copied()
-            .filter(|address| {
-                std::net::TcpStream::connect_timeout(address, Duration::from_secs(3)).is_ok()
-            })
-            .collect();
-        if answering.is_empty() {
-            return Err(CliError::User(format!(
-                "nobody answers at {}:{} ({}); is the server running?",
-                self.host, self.port, addresses[0]
-            )));
+        let timeout = timeout.min(PATIENCE);
+        let mut last = None;
+        for address in &addresses {
+            match TcpStream::connect_timeout(address, timeout) {
+                Ok(_) => return Ok(vec![*address]),
+                // Somebody is there; the load counts what becomes of its connections.
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => {
+                    return Ok(vec![*address]);
+                }
+                Err(error) => last = Some(error),
+            }
         }
-        Ok(vec![answering[0]])
+        let why = last.map_or_else(String::new, |error| match error.kind() {
+            ErrorKind::ConnectionRefused => "the connection was refused".into(),
+            ErrorKind::TimedOut => {
+                format!("no connection was open after {} s", timeout.as_secs_f64())
+            }
+            _ => error.to_string(),
+        });
+        Err(CliError::User(format!(
+            "nobody answers at {}:{}: {why}; is the server running?",
+            self.host, self.port
+        )))
     }
 }

@@ -1,0 +1,95 @@
+//! Servers that speak before they are asked: what they say first is no answer.
+use std::io::Write;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Instant;
+
+use pippin_model::load_result::ErrorKind;
+use pippin_model::load_spec::{IoChoice, LoadSpec, Schedule};
+use pippin_model::tls::TlsSpec;
+use pippin_model::units::Spread;
+use pippin_reference::tls::{Authority, Certified, Front, Manner};
+
+use crate::patience::in_time;
+use crate::support::{MS, closed, errors, ms, on_each_loop, run_from};
+
+on_each_loop!(before_a_load_starts, while_a_user_thinks, over_tls);
+
+const GREETING: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+const CONNECTIONS: u32 = 4;
+
+/// Sends a whole answer on each new connection and nothing afterwards; tells when.
+fn greeter() -> (SocketAddr, Receiver<Instant>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (told, greeted) = channel();
+    std::thread::spawn(move || {
+        let mut open: Vec<TcpStream> = Vec::new();
+        for stream in listener.incoming().flatten() {
+            open.push(stream);
+            let sent = open.last_mut().unwrap().write_all(GREETING);
+            if sent.is_err() || told.send(Instant::now()).is_err() {
+                return;
+            }
+        }
+    });
+    (address, greeted)
+}
+
+/// Each user sends one request, when the greeting has been there for long. All of them fail; no
+/// greeting is an answer.
+fn assert_all_are_wrong(spec: &LoadSpec, greeted: &Receiver<Instant>) {
+    let (now, now_ns) = (Instant::now(), clock_ns());
+    let result = run_from(spec, Some(now_ns + 500 * MS));
+    let users = u64::from(spec.connections.count);
+    for _ in 0..users {
+        let at = greeted.recv().unwrap();
+        in_time(at < now + ms(400), || "the server was late with its greeting".into());
+    }
+    let requests = result.measured.requests;
+    assert_eq!((requests.sent, requests.completed, requests.failed), (users, 0, users));
+    assert_eq!(errors(&result), [(ErrorKind::Malformed, users)]);
+    assert_eq!(result.measured.spans.service_time.count(), 0);
+}
+
+fn clock_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is valid for the call.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// The greeting lies unread in the kernel when the first request is due.
+fn before_a_load_starts(io: IoChoice) {
+    let (address, greeted) = greeter();
+    assert_all_are_wrong(&closed(address, io, CONNECTIONS, u64::from(CONNECTIONS)), &greeted);
+}
+
+/// The greeting is read before the first request is due. One user, since one that tries again
+/// would send another's request.
+fn while_a_user_thinks(io: IoChoice) {
+    let (address, greeted) = greeter();
+    let think = Some(Spread { mean_ns: 100 * MS, jitter: 0.0 });
+    let spec = LoadSpec { schedule: Schedule::Closed { think }, ..closed(address, io, 1, 1) };
+    assert_all_are_wrong(&spec, &greeted);
+}
+
+/// TLS speaks first by its nature; what counts is what its records hold.
+fn over_tls(io: IoChoice) {
+    let (upstream, greeted) = greeter();
+    let authority = Authority::new();
+    let certified = authority.server(&Certified::default());
+    let front = Front::spawn(upstream, certified, Manner::default()).unwrap();
+    let tls = TlsSpec {
+        server_name: "127.0.0.1".into(),
+        extra_roots_pem: Some(authority.pem()),
+        verify: true,
+        resume: false,
+    };
+    let spec = LoadSpec {
+        tls: Some(tls),
+        ..closed(front.address(), io, CONNECTIONS, u64::from(CONNECTIONS))
+    };
+    assert_all_are_wrong(&spec, &greeted);
+    drop(front);
+}
