@@ -60,11 +60,14 @@ impl CliError {
 
 const fn store_code(error: &StoreError) -> u8 {
     match error {
-        StoreError::Foreign { .. } | StoreError::Newer { .. } | StoreError::UnknownRun(..) => {
-            USER_ERROR
-        }
-        StoreError::Sqlite { .. } | StoreError::Io { .. } | StoreError::Content { .. } => {
-            LAB_FAILURE
-        }
+        StoreError::Foreign { .. }
+        | StoreError::Newer { .. }
+        | StoreError::OlderReadOnly { .. }
+        | StoreError::ReadOnly { .. }
+        | StoreError::UnknownRun(..) => USER_ERROR,
+        StoreError::Full { .. }
+        | StoreError::Sqlite { .. }
+        | StoreError::Io { .. }
+        | StoreError::Content { .. } => LAB_FAILURE,
     }
 }

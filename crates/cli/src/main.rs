@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         return ExitCode::from(code as u8);
     }
     descriptors::raise_limit();
+    signals::survive_file_limit();
     let arguments = match arguments::Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {

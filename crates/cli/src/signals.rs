@@ -40,6 +40,20 @@ pub fn catch() -> &'static AtomicBool {
     &STOP
 }
 
+/// Makes a write beyond the limit of file sizes fail instead of ending Pippin (setrlimit(2),
+/// RLIMIT_FSIZE). A handler and not SIG_IGN, which what Pippin starts would inherit.
+pub fn survive_file_limit() {
+    // SAFETY: the handler does nothing; sigaction is a zeroed, then filled struct.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = on_file_limit as extern "C" fn(libc::c_int) as usize;
+        action.sa_flags = libc::SA_RESTART;
+        libc::sigaction(libc::SIGXFSZ, &raw const action, std::ptr::null_mut());
+    }
+}
+
+extern "C" fn on_file_limit(_signal: libc::c_int) {}
+
 /// Asks for a stop as Ctrl-C does; for the live view, which has a key for it. May be called from a
 /// signal handler.
 pub fn request_stop() {

@@ -74,7 +74,7 @@ pub struct HistoryPoint {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
-    /// Under way, or ended by a crash of Pippin or of the machine.
+    /// Under way, as far as this machine knows.
     Running,
     /// All trials were made.
     Finished,
@@ -82,6 +82,9 @@ pub enum RunState {
     Interrupted,
     /// The lab itself failed.
     Failed,
+    /// Pippin or the machine was ended in the middle. It is never written: a store says it of a run
+    /// under way whose process is gone.
+    Killed,
 }
 
 impl RunState {
@@ -93,6 +96,7 @@ impl RunState {
             Self::Finished => "finished",
             Self::Interrupted => "interrupted",
             Self::Failed => "failed",
+            Self::Killed => "killed",
         }
     }
 }

@@ -150,9 +150,8 @@ fn contents(view: &View, charts: &[Chart]) -> Markup {
 fn state(view: &View) -> Markup {
     let text = match view.run.state {
         RunState::Finished => return html! {},
-        RunState::Running => {
-            "This run is still under way, or Pippin was killed: the page shows what was finished."
-        }
+        RunState::Running => "This run is still under way: the page shows what was finished.",
+        RunState::Killed => "Pippin was killed in this run: the page shows what was finished.",
         RunState::Interrupted => "This run was interrupted: the page shows what was finished.",
         RunState::Failed => "The lab itself failed in this run: the page shows what was finished.",
     };

@@ -55,7 +55,7 @@ pub fn body(runs: &[RunSummary], filter: &Filter, live: &[LiveRun], under_way: &
             form.filter method="get" action="/" role="search" {
                 label { "Search " input type="search" name="q" value=(filter.q) placeholder="plan, title, workload, state"; }
                 label { "Plan " (choice("plan", &plans, &filter.plan)) }
-                label { "State " (choice("state", &["finished", "interrupted", "failed", "running"], &filter.state)) }
+                label { "State " (choice("state", &["finished", "interrupted", "failed", "killed", "running"], &filter.state)) }
                 button type="submit" { "Show" }
             }
             p.hint { (shown.len()) " of " (runs.len()) " runs" }
@@ -83,7 +83,7 @@ fn table(runs: &[&RunSummary], live: &[LiveRun]) -> Markup {
     }
 }
 
-/// A run that has not ended is under way, or its Pippin was killed, or another machine makes it.
+/// A run that has not ended is under way here, or another machine makes it.
 fn state(run: &RunSummary, live: &[LiveRun]) -> &'static str {
     match run.state {
         RunState::Running if live.iter().any(|live| live.run == run.id) => "under way",

@@ -4,12 +4,16 @@
 //! |---|---|
 //! | [`schema`] | the tables, and how older databases are brought up to date |
 //! | [`runs`] | writing and reading runs |
+//! | `maker` | which process makes a run |
+//! | `reading` | databases that may only be read |
 //! | [`live`] | what runs under way tell of themselves, beside the database |
 pub mod live;
+mod maker;
+mod reading;
 pub mod runs;
 pub mod schema;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -33,6 +37,26 @@ pub enum StoreError {
         found: i64,
         /// The newest known one.
         known: i64,
+    },
+    /// It may be read only, and the older schema cannot be brought up to date.
+    #[error("{} was written by an older Pippin and cannot be brought up to date where it is, because you may not write there; copy it elsewhere, with its -wal file if there is one, and name the copy with --store", path.display())]
+    OlderReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It may be read only.
+    #[error("{} can be read but not written; name another store with --store", path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// No space is left, or the file may not grow.
+    #[error("the disk is full: {} cannot grow ({source}); what was finished before is kept", path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: rusqlite::Error,
     },
     /// SQLite failed.
     #[error("{}: {source}", path.display())]
@@ -73,7 +97,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the database, or makes it; an older schema is brought up to date.
+    /// Opens the database, or makes it; an older schema is brought up to date. One that may only
+    /// be read is opened for reading.
     ///
     /// # Errors
     /// If the file is something else, is damaged, or was written by a newer Pippin: it is then left
@@ -84,7 +109,16 @@ impl Store {
                 .map_err(|source| StoreError::Io { path: folder.into(), source })?;
         }
         if path.metadata().is_ok_and(|metadata| metadata.len() > 0) {
-            examine(path)?;
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let is_writable = reading::may_write(path)
+                && reading::may_write(folder.unwrap_or_else(|| Path::new(".")));
+            let (connection, version) = examine(path, is_writable)?;
+            if !is_writable {
+                if version < schema::VERSION {
+                    return Err(StoreError::OlderReadOnly { path: path.into() });
+                }
+                return Ok(Self { path: path.into(), connection: connection.into() });
+            }
         }
         let sqlite = |source| StoreError::Sqlite { path: path.into(), source };
         let mut connection = Connection::open(path).map_err(sqlite)?;
@@ -95,7 +129,7 @@ impl Store {
         connection.pragma_update(None, "synchronous", "FULL").map_err(sqlite)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(sqlite)?;
         schema::migrate(&mut connection).map_err(sqlite)?;
-        Ok(Self { path: path.into(), connection: std::sync::Mutex::new(connection) })
+        Ok(Self { path: path.into(), connection: connection.into() })
     }
 
     /// The file.
@@ -112,8 +146,22 @@ impl Store {
         // when it was dropped.
         let mut connection =
             self.connection.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        work(&mut connection)
-            .map_err(|source| StoreError::Sqlite { path: self.path.clone(), source })
+        work(&mut connection).map_err(|source| in_words(&self.path, source))
+    }
+}
+
+fn in_words(path: &Path, source: rusqlite::Error) -> StoreError {
+    let path = path.into();
+    match source.sqlite_error() {
+        Some(error) if error.code == ErrorCode::ReadOnly => StoreError::ReadOnly { path },
+        // A file that may not grow (setrlimit(2), RLIMIT_FSIZE) is a failed write to SQLite.
+        Some(error)
+            if error.code == ErrorCode::DiskFull
+                || error.extended_code == rusqlite::ffi::SQLITE_IOERR_WRITE =>
+        {
+            StoreError::Full { path, source }
+        }
+        _ => StoreError::Sqlite { path, source },
     }
 }
 
@@ -124,7 +172,7 @@ fn enter_wal(connection: &Connection) -> rusqlite::Result<()> {
     loop {
         match connection.pragma_update(None, "journal_mode", "WAL") {
             Err(error)
-                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
                     && Instant::now() < deadline =>
             {
                 std::thread::sleep(Duration::from_millis(10));
@@ -134,16 +182,24 @@ fn enter_wal(connection: &Connection) -> rusqlite::Result<()> {
     }
 }
 
-/// Looks at a file without changing it.
-fn examine(path: &Path) -> Result<(), StoreError> {
+/// Looks at a file without changing it: the connection for that, and the schema.
+fn examine(path: &Path, is_writable: bool) -> Result<(Connection, i64), StoreError> {
     let foreign = |reason: String| StoreError::Foreign { path: path.into(), reason };
-    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
-        .map_err(|error| foreign(error.to_string()))?;
+    let connection = if is_writable {
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+    } else {
+        reading::connect(path)
+    }
+    .map_err(|error| foreign(error.to_string()))?;
     // One snapshot for all that is read: another Pippin may finish making the database in between.
     let begun = connection
         .busy_timeout(Duration::from_secs(20))
         .and_then(|()| connection.execute_batch("BEGIN"));
     begun.map_err(|error| foreign(error.to_string()))?;
+    let end = |connection: Connection, version| {
+        connection.execute_batch("COMMIT").map_err(|error| foreign(error.to_string()))?;
+        Ok((connection, version))
+    };
     let pragma = |name: &str| {
         connection
             .pragma_query_value(None, name, |row| row.get::<_, i64>(0))
@@ -155,7 +211,7 @@ fn examine(path: &Path) -> Result<(), StoreError> {
         .map_err(|error| foreign(error.to_string()))?;
     if (application, version, tables) == (0, 0, 0) {
         // Another Pippin is making it this very moment.
-        return Ok(());
+        return end(connection, version);
     }
     if application != schema::APPLICATION_ID {
         return Err(foreign("another program made it".into()));
@@ -170,5 +226,5 @@ fn examine(path: &Path) -> Result<(), StoreError> {
     let check: String = connection
         .pragma_query_value(None, "quick_check", |row| row.get(0))
         .map_err(|error| foreign(error.to_string()))?;
-    if check == "ok" { Ok(()) } else { Err(foreign(format!("damaged: {check}"))) }
+    if check == "ok" { end(connection, version) } else { Err(foreign(format!("damaged: {check}"))) }
 }

@@ -142,12 +142,12 @@ fn files(folder: &Path) -> Vec<(PathBuf, io::Result<LiveRun>)> {
         .collect()
 }
 
-fn this_process() -> Option<ProcessName> {
+pub(crate) fn this_process() -> Option<ProcessName> {
     let pid = std::process::id() as i32;
     Some(ProcessName { pid, start_ticks: start_ticks(pid)? })
 }
 
-fn is_alive(process: ProcessName) -> bool {
+pub(crate) fn is_alive(process: ProcessName) -> bool {
     start_ticks(process.pid) == Some(process.start_ticks)
 }
 

@@ -5,6 +5,7 @@ use pippin_model::trial::TrialRecord;
 use rusqlite::{OptionalExtension, Row, params};
 use serde::de::DeserializeOwned;
 
+use crate::maker::Maker;
 use crate::{Store, StoreError};
 
 /// A run in a list.
@@ -43,9 +44,11 @@ impl Store {
     /// If the database cannot be written.
     pub fn begin(&self, header: &RunHeader) -> Result<(), StoreError> {
         let json = to_json(&header.id, "the header", header)?;
+        let maker =
+            Maker::this().map(|maker| to_json(&header.id, "its process", &maker)).transpose()?;
         self.with(|connection| {
             connection.execute(
-                "INSERT INTO runs (id, started_unix_ns, state, plan, title, workload, profile, quick, hostname, header) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                "INSERT INTO runs (id, started_unix_ns, state, plan, title, workload, profile, quick, hostname, header, maker) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
                 params![
                     header.id,
                     header.started_unix_ns as i64,
@@ -56,7 +59,8 @@ impl Store {
                     header.plan.profile.kind(),
                     header.plan.quick,
                     header.host.hostname,
-                    json
+                    json,
+                    maker
                 ],
             )
         })?;
@@ -93,12 +97,24 @@ impl Store {
     /// # Errors
     /// If the database cannot be written.
     pub fn end(&self, run: &str, state: RunState, ended_unix_ns: u64) -> Result<(), StoreError> {
-        self.with(|connection| {
-            connection.execute(
-                "UPDATE runs SET state = ?2, ended_unix_ns = ?3 WHERE id = ?1",
-                params![run, state.name(), ended_unix_ns as i64],
-            )
-        })?;
+        let write = || {
+            self.with(|connection| {
+                connection.execute(
+                    "UPDATE runs SET state = ?2, ended_unix_ns = ?3 WHERE id = ?1",
+                    params![run, state.name(), ended_unix_ns as i64],
+                )
+            })
+        };
+        let written = write();
+        if matches!(written, Err(StoreError::Full { .. })) {
+            // What the -wal file holds is moved into the database, which may leave room for this.
+            self.with(|connection| {
+                connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            })?;
+            write()?;
+        } else {
+            written?;
+        }
         Ok(())
     }
 
@@ -117,15 +133,33 @@ impl Store {
     /// If the database cannot be read.
     pub fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
         let invalid = Verdict::Invalid.to_string();
-        self.with(|connection| {
+        let runs: Vec<(RunSummary, Option<String>)> = self.with(|connection| {
             let mut statement = connection.prepare(
                 "SELECT id, started_unix_ns, ended_unix_ns, state, plan, title, workload, profile, quick,
                         (SELECT count(*) FROM trials WHERE run = id), (SELECT count(DISTINCT target) FROM trials WHERE run = id),
-                        (SELECT count(*) FROM trials WHERE run = id AND verdict = ?1)
+                        (SELECT count(*) FROM trials WHERE run = id AND verdict = ?1),
+                        maker
                  FROM runs ORDER BY started_unix_ns DESC",
             )?;
-            statement.query_map([invalid], summary)?.collect()
-        })
+            let run = |row: &Row<'_>| Ok((summary(row)?, row.get(12)?));
+            statement.query_map([invalid], run)?.collect()
+        })?;
+        let now = |(run, maker): (RunSummary, Option<String>)| {
+            let state = self.state_now(run.state, &run.id, maker.as_deref());
+            RunSummary { state, ..run }
+        };
+        Ok(runs.into_iter().map(now).collect())
+    }
+
+    /// What was written of a run's state, or that it was killed. Of a run of an older Pippin, which
+    /// did not write its process, the live file tells.
+    fn state_now(&self, written: RunState, run: &str, maker: Option<&str>) -> RunState {
+        if written != RunState::Running {
+            return written;
+        }
+        let maker = maker.and_then(|json| serde_json::from_str::<Maker>(json).ok());
+        let is_gone = maker.map_or_else(|| self.live_run(run).is_none(), |maker| maker.is_gone());
+        if is_gone { RunState::Killed } else { RunState::Running }
     }
 
     /// A whole run, by its name, by the beginning of it, or by `latest` (see
@@ -135,13 +169,14 @@ impl Store {
     /// If there is none, several begin so, or it cannot be read.
     pub fn load(&self, name: &str) -> Result<RunRecord, StoreError> {
         let id = self.resolve(name)?;
-        let (header, state, ended): (String, String, Option<i64>) = self.with(|connection| {
-            connection.query_row(
-                "SELECT header, state, ended_unix_ns FROM runs WHERE id = ?1",
-                [&id],
-                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-            )
-        })?;
+        let (header, state, ended, maker): (String, String, Option<i64>, Option<String>) = self
+            .with(|connection| {
+                connection.query_row(
+                    "SELECT header, state, ended_unix_ns, maker FROM runs WHERE id = ?1",
+                    [&id],
+                    |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
+                )
+            })?;
         let records: Vec<String> = self.with(|connection| {
             let mut statement =
                 connection.prepare("SELECT record FROM trials WHERE run = ?1 ORDER BY number")?;
@@ -151,7 +186,7 @@ impl Store {
             records.iter().map(|json| from_json(&id, "a trial", json)).collect::<Result<_, _>>()?;
         Ok(RunRecord {
             header: from_json(&id, "the header", &header)?,
-            state: state_of(&state),
+            state: self.state_now(state_of(&state), &id, maker.as_deref()),
             ended_unix_ns: ended.map(|ns| ns as u64),
             trials,
         })

@@ -9,7 +9,7 @@ pub const APPLICATION_ID: i64 = 0x5069_706e;
 
 type Migration = fn(&Transaction<'_>) -> rusqlite::Result<()>;
 
-const MIGRATIONS: &[Migration] = &[first, answered, flat_profiles];
+const MIGRATIONS: &[Migration] = &[first, answered, flat_profiles, maker];
 
 /// The newest schema.
 pub const VERSION: i64 = MIGRATIONS.len() as i64;
@@ -86,6 +86,11 @@ fn add_answered(measured: &mut Value) {
 /// Pippin that it cannot read what is written from now on.
 const fn flat_profiles(_: &Transaction<'_>) -> rusqlite::Result<()> {
     Ok(())
+}
+
+/// Which process makes a run, so that one that was killed is known; older runs do not say it.
+fn maker(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    transaction.execute_batch("ALTER TABLE runs ADD COLUMN maker TEXT")
 }
 
 /// Brings a database up to date, in one transaction: another Pippin sees either the old schema or

@@ -59,7 +59,7 @@ fn what_is_written_is_read_back_equal() {
     assert_eq!(
         store.load("latest").unwrap().state,
         RunState::Running,
-        "killed in the middle, it is not finished"
+        "this process still makes it"
     );
     store.end(&old.header.id, RunState::Interrupted, 7).unwrap();
     drop(store);
@@ -191,7 +191,7 @@ fn a_thousand_runs_are_listed_by_index() {
     for i in 0..1_000i64 {
         connection
             .execute(
-                "INSERT INTO runs VALUES (?1, ?2, NULL, 'finished', 'hello', 'Hello', 'hello', 'closed', 0, NULL, 'no JSON: the list does not read it')",
+                "INSERT INTO runs VALUES (?1, ?2, NULL, 'finished', 'hello', 'Hello', 'hello', 'closed', 0, NULL, 'no JSON: the list does not read it', NULL)",
                 rusqlite::params![format!("run-{i:04}"), i],
             )
             .unwrap();
@@ -231,4 +231,28 @@ fn a_thousand_runs_are_listed_by_index() {
             "{query}: {plan:?}"
         );
     }
+}
+
+/// Puts words into the column that names the process of a run.
+fn set_maker(path: &Path, sql: &str) {
+    Connection::open(path).unwrap().execute(&format!("UPDATE runs SET maker = {sql}"), []).unwrap();
+}
+
+#[test]
+fn a_run_whose_process_is_gone_was_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = Store::open(&old_database(folder.path())).unwrap().load("latest").unwrap();
+    let path = folder.path().join("new.db");
+    let store = Store::open(&path).unwrap();
+    store.begin(&old.header).unwrap();
+    let states = || (store.list().unwrap()[0].state, store.load("latest").unwrap().state);
+    assert_eq!(states(), (RunState::Running, RunState::Running));
+    // The pid is there, but it is another process by now.
+    set_maker(&path, "json_set(maker, '$.process.start_ticks', 1)");
+    assert_eq!(states(), (RunState::Killed, RunState::Killed));
+    // An older Pippin did not say who it is, and left no live file.
+    set_maker(&path, "NULL");
+    assert_eq!(states(), (RunState::Killed, RunState::Killed));
+    store.end(&old.header.id, RunState::Finished, 7).unwrap();
+    assert_eq!(states(), (RunState::Finished, RunState::Finished));
 }

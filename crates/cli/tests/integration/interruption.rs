@@ -130,9 +130,10 @@ fn after_kill_9_everything_is_gone_and_finished_trials_are_there() {
     let record = checkout.store().load("latest").unwrap();
     assert_eq!(
         (record.state, record.ended_unix_ns, record.trials.len()),
-        (RunState::Running, None, 1)
+        (RunState::Killed, None, 1)
     );
-    checkout.pippin(&["report"]).exits(0).says(&["test/quick"]);
+    checkout.pippin(&["report"]).exits(0).says(&["test/quick", "Pippin was killed in this run"]);
+    checkout.pippin(&["history"]).exits(0).says(&[" killed "]);
     // The same store and folder serve the next run.
     checkout.add_plan("plan", "users", &["test/quick"]);
     checkout.pippin(&["run", "plan"]).exits(4);

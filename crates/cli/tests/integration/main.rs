@@ -14,6 +14,7 @@
 //! | `load` | `pippin load` against servers whose truth is known |
 //! | `https` | the same behind TLS |
 //! | `services` | a database that the user gave |
+//! | `store` | stores that may only be read, full disks |
 //! | `streams` | output that nobody reads or that is full, signals that were blocked |
 //! | `patience` | telling a wrong program from a busy machine, for the tests that measure |
 //! | `help` | help, completions, man page |
@@ -33,6 +34,7 @@ mod load;
 mod patience;
 mod proofs;
 mod services;
+mod store;
 mod streams;
 mod support;
 mod under_way;

@@ -91,7 +91,10 @@ fn head(out: &mut String, view: &View) {
     line(out, &format!("{}. {} trials.", text(&run.load), words::whole(run.trials)));
     match run.state {
         RunState::Finished => {}
-        RunState::Running => line(out, "\n**Still running, or Pippin was killed.**"),
+        RunState::Running => line(out, "\n**Still running: what follows is what was finished.**"),
+        RunState::Killed => {
+            line(out, "\n**Pippin was killed in this run: what follows is what was finished.**")
+        }
         RunState::Interrupted => line(out, "\n**Interrupted: what follows is what was finished.**"),
         RunState::Failed => {
             line(out, "\n**The lab itself failed: what follows is what was finished.**")

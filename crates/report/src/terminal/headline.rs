@@ -35,8 +35,9 @@ pub fn write(page: &mut Page, view: &View) {
     );
     match run.state {
         RunState::Finished => {}
-        RunState::Running => {
-            page.line("Still running, or Pippin was killed: what follows is what was finished.")
+        RunState::Running => page.line("Still running: what follows is what was finished."),
+        RunState::Killed => {
+            page.line("Pippin was killed in this run: what follows is what was finished.")
         }
         RunState::Interrupted => page.line("Interrupted: what follows is what was finished."),
         RunState::Failed => page.line("The lab itself failed: what follows is what was finished."),

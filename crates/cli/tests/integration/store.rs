@@ -1,0 +1,78 @@
+//! Stores that may only be read, and disks that are full.
+use super::support::{Checkout, plan};
+use pippin_model::run::RunState;
+use pippin_reference::scripted::{Answer, Script, spawn};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Output};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_pippin");
+
+/// Runs a line of bash in the checkout, in which `$PIPPIN` is the program and `$STORE` the database.
+fn bash(checkout: &Checkout, line: &str) -> Output {
+    Command::new("timeout")
+        .args(["--signal=KILL", "120", "bash", "-c", line])
+        .current_dir(checkout.path())
+        .env("PIPPIN", PROGRAM)
+        .env("STORE", checkout.store_path())
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_store_that_may_only_be_read_is_read() {
+    let checkout = Checkout::with_cheat("right", &["hello"]);
+    checkout.add_plan("plan", "hello", &["test/it"]);
+    checkout.pippin(&["run", "plan"]);
+    let id = checkout.store().list().unwrap()[0].id.clone();
+    // Nobody, without the rights of root, may read all of it and write nothing.
+    let folder = checkout.store_path().parent().unwrap().to_owned();
+    let mode = |path: &std::path::Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let program = checkout.path().join("pippin");
+    fs::copy(PROGRAM, &program).unwrap();
+    mode(checkout.path(), 0o755);
+    mode(&program, 0o755);
+    mode(&checkout.store_path(), 0o444);
+    mode(&folder, 0o555);
+    // SAFETY: geteuid(2) cannot fail.
+    let is_root = unsafe { libc::geteuid() } == 0;
+    let other = if is_root { "setpriv --reuid 65534 --regid 65534 --clear-groups" } else { "" };
+    for command in ["history", "report", "export --format json"] {
+        let output = bash(&checkout, &format!("{other} ./pippin --store $STORE {command}"));
+        assert!(output.status.success(), "{command}: {output:?}");
+        let said = text(&output.stdout);
+        assert!(said.contains(&id), "{command}: {said}");
+    }
+    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    let load = format!("{other} ./pippin --store $STORE load http://{}/ -n 10", server.address());
+    let output = bash(&checkout, &load);
+    assert!(text(&output.stderr).contains("can be read but not written"), "{output:?}");
+    mode(&folder, 0o755);
+}
+
+#[test]
+fn a_full_disk_ends_a_run_with_what_is_finished() {
+    let checkout = Checkout::with_cheat("right", &["hello"]);
+    let profile = "kind = \"closed\"\nconnections = 4\nduration = \"300ms\"\nwarm_up = \"none\"\n";
+    let text_of_plan =
+        plan("hello", &["test/it"], profile).replace("repetitions = 1", "repetitions = 30");
+    checkout.write("plans/plan.toml", &text_of_plan);
+    drop(checkout.store());
+    // In KiB: enough for the first trials, but not for all.
+    let output = bash(&checkout, "ulimit -f 400; $PIPPIN --store $STORE run plan --install --yes");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    let lines: Vec<&str> = said.lines().filter(|line| line.contains("the disk is full")).collect();
+    assert_eq!(lines.len(), 1, "{said}");
+    assert!(!said.contains("panicked"), "{said}");
+    let record = checkout.store().load("latest").unwrap();
+    assert_eq!(record.state, RunState::Failed);
+    assert!((1..30).contains(&record.trials.len()), "{}", record.trials.len());
+    checkout.is_soon_left_by_all();
+}

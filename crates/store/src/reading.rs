@@ -1,0 +1,40 @@
+//! A database that may be read and not changed: another user's, or on a read-only file system.
+use rusqlite::{Connection, OpenFlags};
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Whether this process may write a file, or make files in a folder.
+pub(crate) fn may_write(path: &Path) -> bool {
+    let Ok(text) = CString::new(path.as_os_str().as_bytes()) else { return false };
+    // SAFETY: `text` is a live string with a zero at its end; the call changes nothing.
+    unsafe { libc::faccessat(libc::AT_FDCWD, text.as_ptr(), libc::W_OK, libc::AT_EACCESS) == 0 }
+}
+
+/// Opens a database for reading only.
+///
+/// Where no `-wal` file is, nobody has it open, and SQLite may take the file as it is; otherwise it
+/// must read both, for which it needs the `-shm` file beside them (sqlite.org/wal.html, "Read-Only
+/// Databases").
+pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let mut wal = path.as_os_str().to_owned();
+    wal.push("-wal");
+    let option = if Path::new(&wal).exists() { "mode=ro" } else { "mode=ro&immutable=1" };
+    Connection::open_with_flags(
+        format!("file:{}?{option}", encoded(path)),
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
+    )
+}
+
+/// A path within a URI (sqlite.org/uri.html).
+fn encoded(path: &Path) -> String {
+    let mut out = String::new();
+    for &byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
