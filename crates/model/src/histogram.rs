@@ -89,7 +89,10 @@ impl Histogram {
     #[must_use]
     pub fn max_ns(&self) -> Option<u64> {
         // The upper end of its bucket, which for the last bucket lies beyond what is told apart.
-        (self.count() > 0).then(|| self.inner.max().min(HIGHEST_NS))
+        // HdrHistogram says 0 where nothing but 0 was counted, although the mean of that bucket is
+        // half of its width.
+        let least = self.inner.highest_equivalent(0);
+        (self.count() > 0).then(|| self.inner.max().max(least).min(HIGHEST_NS))
     }
 
     /// The arithmetic mean in nanoseconds; `None` if nothing was counted.

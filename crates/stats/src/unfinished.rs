@@ -31,7 +31,8 @@ impl Unfinished {
     #[must_use]
     pub fn words(&self) -> String {
         let state = match self.state {
-            RunState::Running => "is still under way, or Pippin was killed",
+            RunState::Running => "is still under way",
+            RunState::Killed => "was ended when Pippin or its machine was ended",
             RunState::Finished => "was finished",
             RunState::Interrupted => "was interrupted",
             RunState::Failed => "was ended by a failure of Pippin",

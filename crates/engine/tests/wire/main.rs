@@ -131,7 +131,7 @@ fn a_body_that_drips(io: IoChoice) {
 }
 
 fn pipelining(io: IoChoice) {
-    compare(&Case::new("10, pipelining 4").in_batches(io), hello(), |address| LoadSpec {
+    compare(&Case::new("10, pipelining 4"), hello(), |address| LoadSpec {
         connections: Connections { count: 10, requests_per_connection: None, pipeline: 4 },
         ..closed(address, io, 10, 20_000)
     });
