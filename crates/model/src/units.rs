@@ -206,6 +206,14 @@ pub fn format_bytes(bytes: u64) -> String {
     format!("{} TiB", three_digits(scaled))
 }
 
+/// A count with its noun, which is the plural with an `s` unless there is 1: `1 request`, `2,000
+/// requests`.
+#[must_use]
+pub fn counted(count: u64, noun: &str) -> String {
+    let number = if count < 1_000 { count.to_string() } else { format_count(count as f64) };
+    format!("{number} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Writes a rate with thousands separated by commas and no more digits than it carries: `37,258`,
 /// `9.79`.
 #[must_use]
@@ -237,6 +245,12 @@ fn three_digits(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_noun_agrees_with_its_count() {
+        let written = [0, 1, 2, 2_000].map(|count| counted(count, "request"));
+        assert_eq!(written, ["0 requests", "1 request", "2 requests", "2,000 requests"]);
+    }
 
     #[test]
     fn durations_of_every_unit_and_sums() {

@@ -17,6 +17,7 @@ mod theme;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use pippin_model::run::RunState;
+use pippin_model::units::counted;
 
 use crate::chart::{self, Chart};
 use crate::form::{Form, Write};
@@ -118,7 +119,7 @@ fn header(view: &View) -> Markup {
                 p.meta {
                     span { (words::time(run.started_unix_ns)) }
                     @if let Some(ended) = ended { span { (ended) } }
-                    span { (words::whole(run.trials)) " trials" }
+                    span { (counted(run.trials, "trial")) }
                     span { "run " code { (run.id) } }
                 }
             }

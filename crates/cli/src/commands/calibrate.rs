@@ -4,7 +4,7 @@ use pippin_lab::lifecycle::affinity;
 use pippin_model::cpus::CpuSplit;
 use pippin_model::load_result::LoadResult;
 use pippin_model::run::Calibration;
-use pippin_model::units::{format_bytes, format_count, format_ns};
+use pippin_model::units::{counted, format_bytes, format_count, format_ns};
 use std::path::Path;
 use std::time::Duration;
 
@@ -53,8 +53,12 @@ pub fn run(shared: &Shared, arguments: &CalibrateArguments) -> Result<u8, CliErr
 
 fn text(calibration: &Calibration) -> String {
     let mut out = format!(
-        "{} thread(s), {}\n\n{:>12} {:>14} {:>16}\n",
-        calibration.threads, calibration.io, "connections", "requests/s", "CPU a request"
+        "{}, {}\n\n{:>12} {:>14} {:>16}\n",
+        counted(calibration.threads.into(), "thread"),
+        calibration.io,
+        "connections",
+        "requests/s",
+        "CPU a request"
     );
     for (connections, rate) in &calibration.ceiling_per_s {
         let cpu = calibration

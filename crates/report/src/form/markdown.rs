@@ -2,6 +2,7 @@
 //! folded details).
 use pippin_model::caveat::{Severity, Verdict};
 use pippin_model::run::RunState;
+use pippin_model::units::counted;
 use std::fmt::Write as _;
 
 use crate::form::{Form, Write};
@@ -88,7 +89,7 @@ fn head(out: &mut String, view: &View) {
     let run = &view.run;
     line(out, &format!("## {}{}", text(&run.title), if run.quick { " (quick form)" } else { "" }));
     line(out, "");
-    line(out, &format!("{}. {} trials.", text(&run.load), words::whole(run.trials)));
+    line(out, &format!("{}. {}.", text(&run.load), counted(run.trials, "trial")));
     match run.state {
         RunState::Finished => {}
         RunState::Running => line(out, "\n**Still running: what follows is what was finished.**"),

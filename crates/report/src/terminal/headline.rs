@@ -3,6 +3,7 @@ use pippin_model::caveat::Verdict;
 use pippin_model::histogram::Summary;
 use pippin_model::run::RunState;
 use pippin_model::trial::Step;
+use pippin_model::units::counted;
 
 use super::Page;
 use super::grid::Grid;
@@ -27,9 +28,9 @@ pub fn write(page: &mut Page, view: &View) {
     page.paragraph(
         "",
         &format!(
-            "{} · {} trials{ended} · run {}",
+            "{} · {}{ended} · run {}",
             words::time(run.started_unix_ns),
-            words::whole(run.trials),
+            counted(run.trials, "trial"),
             run.id
         ),
     );

@@ -1,7 +1,7 @@
 //! Loads of a URL in full: what users of wrk and ab look for.
 use pippin_model::caveat::Severity;
 use pippin_model::tls::Negotiated;
-use pippin_model::units::{format_bytes, format_count, format_ns};
+use pippin_model::units::{counted, format_bytes, format_count, format_ns};
 use pippin_stats::judge::held;
 use std::fmt::Write as _;
 
@@ -27,8 +27,11 @@ fn write_load(load: &LoadView, out: &mut String) {
     line(
         out,
         &format!(
-            "{seconds:.2} s measured, {} thread(s), {} of {} connections, {}",
-            load.threads, c.peak, c.asked, load.io
+            "{seconds:.2} s measured, {}, {} of {} connections, {}",
+            counted(load.threads.into(), "thread"),
+            c.peak,
+            c.asked,
+            load.io
         ),
     );
     if load.warm_up.duration_ns > 0 {
@@ -40,9 +43,9 @@ fn write_load(load: &LoadView, out: &mut String) {
         line(
             out,
             &format!(
-                "warm-up of {} left out ({} requests{steady})",
+                "warm-up of {} left out ({}{steady})",
                 format_ns(load.warm_up.duration_ns),
-                load.warm_up.completed
+                counted(load.warm_up.completed, "request")
             ),
         );
     }

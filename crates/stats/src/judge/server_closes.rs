@@ -1,6 +1,7 @@
 //! SUSPECT: the server closes connections that should be kept open, so the figures include
 //! reopening them.
 use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::units::counted;
 
 use crate::judge::evidence::{Evidence, caveat, whole};
 
@@ -26,10 +27,10 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     }
     let limit = match limits {
         Some((least, most)) if least == most => {
-            format!("keep-alive limit found: {} requests", whole(least as f64))
+            format!("keep-alive limit found: {}", counted(least, "request"))
         }
         Some((least, most)) => {
-            format!("after {} to {} requests", whole(least as f64), whole(most as f64))
+            format!("after {} to {}", whole(least as f64), counted(most, "request"))
         }
         None => "after an unknown number of requests".into(),
     };
