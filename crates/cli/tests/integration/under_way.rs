@@ -142,7 +142,10 @@ fn a_run_that_was_killed_is_not_under_way() {
     checkout.is_soon_left_by_all();
     assert_eq!(checkout.store().live_runs(), []);
     let page = Serving::of(&checkout).get(&format!("/runs/{}", live.run));
-    assert!(page.contains("or Pippin was killed") && !page.contains("data-live"), "{page}");
+    assert!(
+        page.contains("Pippin was killed in this run") && !page.contains("data-live"),
+        "{page}"
+    );
     // The next run tidies up.
     checkout.add_plan("short", "hello", &["test/it"]);
     checkout.pippin(&["run", "short", "--install"]);

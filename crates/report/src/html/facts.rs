@@ -102,11 +102,11 @@ const METHOD: [(&str, &str); 12] = [
     ),
     (
         "Rank",
-        "By requests/s; in open loops and with devices, where the schedule sets these, by the p99 of the response time over all requests that were due. Targets share a rank if the 95 % interval of the ratio of their medians covers 1. A single short trial has no interval and gives no rank.",
+        "By requests/s; in open loops and with devices, where the schedule sets these, by the p99 of the response time over all requests that were due. A rank is 1 and the number of targets that are surely better: the 95 % interval of the ratio of the medians does not cover 1. A single short trial has no interval and gives no rank.",
     ),
     (
         "Service time",
-        "From handing the first byte of a request to the kernel to parsing the last byte of its answer. A request that times out is recorded at its timeout.",
+        "From handing the first byte of a request to the kernel to the instant at which the kernel received the last byte of its answer. Where the kernel gave no time stamp, it ends when the generator read the answer. A request that times out is recorded at its timeout.",
     ),
     (
         "Response time",
@@ -114,7 +114,7 @@ const METHOD: [(&str, &str); 12] = [
     ),
     (
         "Connect, headers, body",
-        "connect() to writable socket; first byte sent to header block parsed; from there to the last byte of the body.",
+        "The round trip of the handshake, as the kernel measured it; first byte sent to the arrival of the whole header block; from there to the arrival of the last byte of the body.",
     ),
     (
         "Histograms",
