@@ -32,7 +32,7 @@ impl Unfinished {
     pub fn words(&self) -> String {
         let state = match self.state {
             RunState::Running => "is still under way",
-            RunState::Killed => "was ended when Pippin or its machine was ended",
+            RunState::Killed => "was killed, or its machine went down",
             RunState::Finished => "was finished",
             RunState::Interrupted => "was interrupted",
             RunState::Failed => "was ended by a failure of Pippin",

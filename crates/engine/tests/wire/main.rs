@@ -109,7 +109,8 @@ fn three_hundred_a_second(io: IoChoice) {
 }
 
 fn five_thousand_a_second(io: IoChoice) {
-    compare(&Case::new("open, 5,000/s"), hello(), |address| open(address, io, 64, 5e3, 2_000));
+    let case = Case::new("open, 5,000/s").rested();
+    compare(&case, hello(), |address| open(address, io, 64, 5e3, 2_000));
 }
 
 fn a_connection_for_each_request(io: IoChoice) {
