@@ -1,5 +1,5 @@
 # Verbs for people; the logic lives in the program and in tests/all.
-.PHONY: run test test-targets check bench
+.PHONY: run test test-targets test-wire check bench
 
 # Away from a terminal nobody can be asked, and `make run` itself says that targets are to be installed.
 YES := $(shell test -t 0 || echo --yes)
@@ -14,6 +14,10 @@ test:
 test-targets:
 	cargo build -p pippin-cli
 	tests/targets all
+
+# The engine's times beside a packet capture: needs root and a machine without other work.
+test-wire:
+	PIPPIN_WIRE=1 cargo test -p pippin-engine --test wire
 
 check:
 	cargo fmt --check
