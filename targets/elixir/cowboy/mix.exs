@@ -31,6 +31,7 @@ defmodule PippinCowboy.MixProject do
     ]
   end
 
-  # In place of deps: found through ERL_LIBS or in Erlang's own library.
-  defp applications, do: [:cowboy, :jsx, :p1_pgsql, :poolboy]
+  # In place of deps: found through ERL_LIBS or in Erlang's own library. p1_pgsql does not name what
+  # it needs to log in by SCRAM: the module scram of xmpp, and stringprep.
+  defp applications, do: [:cowboy, :jsx, :stringprep, :xmpp, :p1_pgsql, :poolboy]
 end

@@ -22,4 +22,13 @@ mkdir lib
 for application in cowboy cowlib ranch jsx; do
   mv "$work"/root/usr/lib/rabbitmq/lib/rabbitmq_server-*/plugins/$application-[0-9]* lib/
 done
+
+# p1_pgsql logs in with SCRAM by the applications xmpp and stringprep, and xmpp needs the other three.
+# Debian's folders have other names than the applications, so Mix does not find them there.
+erlang=$(erl -noinput -eval 'io:put_chars(code:lib_dir()), halt().')
+for pair in xmpp:xmpp stringprep:stringprep zlib:ezlib tls:fast_tls xml:fast_xml; do
+  for folder in "$erlang"/p1_"${pair%%:*}"-[0-9]*; do
+    ln -s "$folder" "lib/${pair#*:}-${folder##*-}"
+  done
+done
 ls lib
