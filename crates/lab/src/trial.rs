@@ -115,6 +115,7 @@ pub fn empty_record(spec: &TrialSpec) -> TrialRecord {
         started_unix_ns: unix_now_ns(),
         load_spec: None,
         load: None,
+        slices: Vec::new(),
         usage: None,
         samples: Vec::new(),
         start_up_ns: None,

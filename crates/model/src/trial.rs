@@ -7,6 +7,7 @@ use crate::cpus::CpuSplit;
 use crate::load_result::LoadResult;
 use crate::load_spec::LoadSpec;
 use crate::profile::Profile;
+use crate::slice::Slice;
 use crate::target::TargetId;
 use crate::usage::{Usage, UsageSample};
 
@@ -60,6 +61,10 @@ pub struct TrialRecord {
     pub load_spec: Option<LoadSpec>,
     /// What the generator measured; `None` if the trial failed before.
     pub load: Option<LoadResult>,
+    /// The slices of which the trial is made, in the order of their rounds; empty if it was measured
+    /// in one stretch. `load` and `usage` sum up those that are used.
+    #[serde(default)]
+    pub slices: Vec<Slice>,
     /// What the kernel told over the measured part.
     pub usage: Option<Usage>,
     /// The samples behind `usage`, about one a second.

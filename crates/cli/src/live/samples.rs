@@ -151,6 +151,7 @@ pub fn failed(spec: &TrialSpec, failure: Option<(Stage, &str)>) -> TrialRecord {
         started_unix_ns: 0,
         load_spec: None,
         load: None,
+        slices: Vec::new(),
         usage: None,
         samples: Vec::new(),
         start_up_ns: None,

@@ -31,6 +31,7 @@ pub fn failed(record: TrialRecord, stage: Stage, message: &str) -> TrialRecord {
         Failure { stage, message: message.into(), log_tail: vec!["its last words".into()] };
     TrialRecord {
         load: None,
+        slices: Vec::new(),
         usage: None,
         samples: Vec::new(),
         start_up_ns: None,

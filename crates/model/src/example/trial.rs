@@ -272,6 +272,7 @@ impl ExampleTrial {
             started_unix_ns: STARTED_UNIX_NS + u64::from(self.repetition) * 40 * SECOND,
             load_spec: None,
             load: Some(self.load(requests, duration_ns, response_ms)),
+            slices: Vec::new(),
             usage: Some(self.usage(requests.completed, duration_ns)),
             samples: self.samples(duration_ns),
             start_up_ns: Some(38_000_000),

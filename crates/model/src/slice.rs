@@ -1,0 +1,72 @@
+//! A slice: a short measured stretch of one target, one of many that are interleaved with those of
+//! other targets.
+use serde::{Deserialize, Serialize};
+
+/// One slice of a trial. A round is one slice of every target of a repetition, in random order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Slice {
+    /// The round within the repetition, from 0. Slices of several targets with the same repetition
+    /// and round form a pair.
+    pub round: u32,
+    /// When it began, nanoseconds since 1970.
+    pub started_unix_ns: u64,
+    /// Its measured length in nanoseconds.
+    pub measured_ns: u64,
+    /// What was measured in it.
+    pub figures: SliceFigures,
+    /// What the host did meanwhile.
+    pub host: SliceHost,
+    /// Whether the host disturbed nobody, judged by `host` alone and never by the figures.
+    pub calm: bool,
+    /// Whether the figures of the trial rest on it.
+    pub used: bool,
+}
+
+/// The figures of one slice.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SliceFigures {
+    /// Requests that were due in it.
+    pub requests: u64,
+    /// Complete answers within it.
+    pub answered: u64,
+    /// Complete and right answers within it.
+    pub right: u64,
+    /// Errors of any kind.
+    pub errors: u64,
+    /// Right answers per second.
+    pub goodput_per_s: f64,
+    /// Response time: from when a request was due to its answer.
+    pub response: SliceQuantiles,
+    /// Service time: from sending to the answer.
+    pub service: SliceQuantiles,
+    /// CPU time of the target's process tree in it, nanoseconds; `None` if it is unknown.
+    pub target_cpu_ns: Option<u64>,
+    /// CPU time of the generator in it, nanoseconds; `None` if it is unknown.
+    pub generator_cpu_ns: Option<u64>,
+}
+
+/// Quantiles of a time span within a slice, nanoseconds; `None` where nothing was counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SliceQuantiles {
+    /// The median.
+    pub p50_ns: Option<u64>,
+    /// The 90th percentile.
+    pub p90_ns: Option<u64>,
+    /// The 99th percentile.
+    pub p99_ns: Option<u64>,
+    /// The highest value.
+    pub max_ns: Option<u64>,
+}
+
+/// What the host did to the processors of a slice's roles, each as a share of these processors'
+/// time; `None` if it is unknown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct SliceHost {
+    /// Time that the hypervisor gave to other machines (`steal` of `/proc/stat`).
+    pub steal: Option<f64>,
+    /// Time used by processes that have no part in the measurement.
+    pub foreign: Option<f64>,
+    /// Time that threads of the roles were ready and waited for a processor which others held (the
+    /// second field of `/proc/PID/schedstat`, without waits for siblings of the same role).
+    pub waiting: Option<f64>,
+}
