@@ -60,6 +60,7 @@ pub fn run(load: UrlLoad, keeping: Keeping<'_>, watch: &Watch<'_>) -> Result<Run
             load: load::of(profile, step, base.clone()),
             roots: Some(roots(base)),
             proving: None,
+            referee: None,
         };
         let mut record = trial.make(&spec, watch);
         let held = steps.observe(&record);
@@ -189,6 +190,7 @@ fn header(load: &UrlLoad) -> RunHeader {
                 body_bytes: None,
                 contains: Vec::new(),
                 as_proved: false,
+                from: None,
             },
             proofs: Vec::new(),
         },
