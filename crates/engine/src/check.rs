@@ -15,9 +15,10 @@ fn accepts_status(check: &Check, status: u16) -> bool {
     }
 }
 
-/// When a request and its answer passed, in nanoseconds of CLOCK_MONOTONIC.
+/// Which request it was, and when it and its answer passed, in nanoseconds of CLOCK_MONOTONIC.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Timing {
+    pub template: u32,
     pub sent_ns: u64,
     /// The answer had arrived, and was read.
     pub done_ns: u64,
@@ -123,8 +124,8 @@ impl Judge {
                             .all(|needle| memmem::find(body(), needle.as_bytes()).is_some())
                 }
                 BodyCheck::Refereed => referee.is_some_and(|referee| {
-                    let Timing { sent_ns, read_ns, .. } = timing;
-                    referee.is_right(&Exchange { body: body(), sent_ns, read_ns })
+                    let Timing { template: request, sent_ns, read_ns, .. } = timing;
+                    referee.is_right(&Exchange { request, body: body(), sent_ns, read_ns })
                 }),
             };
         if !is_right {
@@ -193,7 +194,7 @@ mod tests {
         for (done_ns, error) in [(1_094, Some(ErrorKind::TooEarly)), (1_095, None)] {
             let mut judge = Judge::default();
             judge.head(200);
-            let timing = Timing { sent_ns: 1_000, done_ns, read_ns: 2_000 };
+            let timing = Timing { template: 0, sent_ns: 1_000, done_ns, read_ns: 2_000 };
             assert_eq!(judge.finish(&check, timing, None), error, "{done_ns}");
         }
     }
@@ -203,7 +204,7 @@ mod tests {
         struct Says(std::sync::Mutex<Vec<(Vec<u8>, u64, u64)>>);
         impl Referee for Says {
             fn is_right(&self, exchange: &Exchange<'_>) -> bool {
-                let Exchange { body, sent_ns, read_ns } = *exchange;
+                let Exchange { body, sent_ns, read_ns, .. } = *exchange;
                 self.0.lock().unwrap().push((body.to_vec(), sent_ns, read_ns));
                 body == b"right"
             }
@@ -214,7 +215,8 @@ mod tests {
         let mut judged = |pieces: &[&[u8]]| {
             judge.head(200);
             pieces.iter().for_each(|piece| judge.piece(&check, piece));
-            judge.finish(&check, Timing { sent_ns: 1, done_ns: 2, read_ns: 3 }, Some(&referee))
+            let timing = Timing { template: 0, sent_ns: 1, done_ns: 2, read_ns: 3 };
+            judge.finish(&check, timing, Some(&referee))
         };
         assert_eq!(judged(&[b"ri", b"ght"]), None);
         assert_eq!(judged(&[]), Some(ErrorKind::WrongBody));

@@ -10,6 +10,8 @@ pub trait Referee: Send + Sync {
 /// A request and the body of its complete answer. Instants are CLOCK_MONOTONIC in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Exchange<'a> {
+    /// Which of the load's requests it is, from 0.
+    pub request: u32,
     /// The whole body, without framing.
     pub body: &'a [u8],
     /// When the first byte of the request was about to be handed to the kernel.

@@ -145,7 +145,10 @@ impl Users {
     /// that each template is sent as often as the others at any time. `nth` is the connection's
     /// number in the whole load.
     pub fn first_template(spec: &LoadSpec, nth: u64) -> u32 {
-        (nth % spec.requests.len() as u64) as u32
+        let (requests, users) = (spec.requests.len() as u64, u64::from(all_users(spec)));
+        // Where there are more requests than users, users begin far from each other: no request is
+        // sent again before the others were.
+        (if requests > users { nth % users * requests / users } else { nth % requests }) as u32
     }
 
     /// Whether requests that are under way when measuring starts are measured: in a closed loop one

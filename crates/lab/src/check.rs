@@ -11,7 +11,7 @@ pub mod many;
 pub mod passed;
 
 use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{LoadSpec, StopRule};
+use pippin_model::load_spec::{Connections, LoadSpec, StopRule};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, ProofOutcome, ProofTime, Stage};
 use pippin_model::workload::{Proof, Service, Workload};
@@ -25,8 +25,10 @@ use crate::error::LabError;
 use crate::install::{Installed, Installer};
 use crate::lifecycle::affinity;
 use crate::load;
+use crate::pool;
 use crate::running::{RunningTarget, StartSettings};
 use crate::services::{ServiceSettings, Services};
+use crate::trial::unix_now_ns;
 use crate::verify::live::{self, Live};
 use crate::verify::{self, Subject};
 
@@ -41,6 +43,8 @@ pub struct Checked {
     pub route: Option<String>,
     /// Workload to what is wrong with it; an empty list is a pass.
     pub workloads: BTreeMap<String, Vec<String>>,
+    /// What was seen that is allowed and worth knowing, each with its workload.
+    pub remarks: Vec<String>,
     /// Why it was not checked at all.
     pub skipped: Option<Skipped>,
 }
@@ -71,7 +75,14 @@ impl Skipped {
 impl Checked {
     /// Of a target that nothing is known of yet.
     const fn new(target: TargetId) -> Self {
-        Self { target, failure: None, route: None, workloads: BTreeMap::new(), skipped: None }
+        Self {
+            target,
+            failure: None,
+            route: None,
+            workloads: BTreeMap::new(),
+            remarks: Vec::new(),
+            skipped: None,
+        }
     }
 
     /// Of a target that is not checked.
@@ -154,7 +165,13 @@ impl Checker<'_> {
         checked.route = Some(installed.route.clone());
         for workload in workloads(self.catalog, id, self.only)? {
             let _quiet = quiet_for(&workload, quiet);
-            let wrong = match self.check_workload(id, &target, installed, &workload) {
+            let wrong = match self.check_workload(
+                id,
+                &target,
+                installed,
+                &workload,
+                &mut checked.remarks,
+            ) {
                 Ok(wrong) => wrong,
                 Err(LabError::Target(failure)) => {
                     let tail = failure
@@ -180,6 +197,7 @@ impl Checker<'_> {
         target: &Target,
         installed: &Installed,
         workload: &Workload,
+        said: &mut Vec<String>,
     ) -> Result<Vec<String>, LabError> {
         let cpus = affinity::available();
         let settings = ServiceSettings {
@@ -200,7 +218,7 @@ impl Checker<'_> {
         };
         let mut running =
             RunningTarget::start(target, id, installed, &start, self.installer.interrupted)?;
-        let samples = workload.samples();
+        let samples = workload.samples(seed(), verify::PROVED);
         let mut wrong = Vec::new();
         let mut live = Live::of(workload, &mut services).map_err(LabError::User)?;
         let mut subject = Subject {
@@ -210,8 +228,14 @@ impl Checker<'_> {
             services: &mut services,
             live: &mut live,
             limit: Duration::from_secs(10),
+            closes: false,
         };
-        wrong.extend(failures(verify::prove(&mut subject, ProofTime::Before)));
+        let before = verify::prove(&mut subject, ProofTime::Before);
+        let remarks = before
+            .iter()
+            .filter_map(|outcome| Some(format!("{}: {}", outcome.proof, outcome.remark.as_ref()?)));
+        remarks.for_each(|remark| said.push(format!("{}: {remark}", workload.id)));
+        wrong.extend(failures(before));
         if wrong.is_empty() {
             wrong.extend(short_load(&mut subject));
             // Of a dead server the proofs would only say that nobody answers.
@@ -227,6 +251,14 @@ impl Checker<'_> {
         wrong.extend(running.stop());
         Ok(wrong)
     }
+}
+
+/// A short load has more requests of another kind.
+const OTHER_KIND_EVERY: usize = 10;
+
+/// Another one for each check.
+fn seed() -> u64 {
+    unix_now_ns()
 }
 
 /// A proof that measures time runs alone; the others share the machine.
@@ -285,14 +317,17 @@ fn short_load(subject: &mut Subject<'_>) -> Vec<String> {
 fn loaded(subject: &mut Subject<'_>) -> Result<(LoadResult, u64), String> {
     let base = LoadSpec { threads: 1, ..load::base(subject.address, Vec::new(), 7) };
     let as_proved = subject.proved_body()?;
-    let mut requests =
-        load::requests(subject.workload, subject.samples, &as_proved, subject.address);
+    let pool = pool::draw(subject.workload, &as_proved, subject.address, seed(), OTHER_KIND_EVERY);
+    let mut requests = pool.requests;
+    subject.live.expect(subject.workload, pool.samples);
     let least_ns = subject.least_ns();
-    requests.iter_mut().for_each(|request| request.check.least_ns = least_ns);
+    pool::must_wait(&mut requests, &subject.workload.answer, least_ns);
     let (connections, count) = short_load_of(subject.workload);
     subject.services.reset_account();
     let referee = subject.live.begin(subject.services)?;
-    let result = load::run_closed(base, requests, connections, StopRule::requests(count), referee);
+    let connections = Connections::kept(connections);
+    let stop = StopRule::requests(count);
+    let result = load::run_closed(base, requests, connections, stop, referee);
     let right = result.as_ref().map_or(0, |result| result.measured.requests.good);
     subject.live.end(subject.services, right);
     result.map(|result| (result, count)).map_err(|error| format!("short load: {error}"))

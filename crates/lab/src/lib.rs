@@ -8,7 +8,7 @@
 //! | [`services`] | PostgreSQL and the slow upstream |
 //! | [`running`] | a target that runs |
 //! | [`verify`] | proves that a target does a workload's work |
-//! | [`load`] | from a profile and a workload to what the engine runs |
+//! | [`load`], [`pool`] | from a profile and a workload to what the engine runs; the requests of a load |
 //! | [`trial`], [`proving`] | one load with what is sampled beside it; what proves a target around it |
 //! | [`steps`], [`recording`] | the steps of a profile; the record of a run while it is made |
 //! | [`run`], [`url`] | all trials of a plan; a load of a URL |
@@ -27,6 +27,7 @@ pub mod install;
 pub mod lifecycle;
 pub mod load;
 pub mod observer;
+pub mod pool;
 pub mod proving;
 pub mod recording;
 pub mod revision;

@@ -118,11 +118,10 @@ fn fitted(mut load: LoadSpec) -> LoadSpec {
 pub fn run_closed(
     base: LoadSpec,
     requests: Vec<Request>,
-    connections: u32,
+    connections: Connections,
     stop: StopRule,
     referee: Option<Arc<dyn Referee>>,
 ) -> Result<LoadResult, LabError> {
-    let connections = Connections::kept(connections);
     let load = fitted(LoadSpec { requests, connections, stop, ..base });
     let mut trial = Trial { referee, ..Trial::of(load) };
     Ok(trial.measure(&Watch::nobody())?.load)

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::LabError;
-use crate::load;
+use crate::pool;
 use crate::running::RunningTarget;
 use crate::services::Services;
 use crate::trial::Proving;
@@ -34,6 +34,8 @@ pub struct ProvedTarget<'a> {
     /// Whether the services count from the beginning of the load on. An account that holds the
     /// proofs' calls too would look as if the target asked more than once: then it is not known.
     pub counts_anew: bool,
+    /// Whether the load has a connection for each request; known when it is proved.
+    pub closes: bool,
     /// What judges answers that are different each time; made anew before the load.
     pub live: Live,
 }
@@ -62,6 +64,7 @@ impl ProvedTarget<'_> {
             services: self.services,
             live: &mut self.live,
             limit: PATIENCE,
+            closes: self.closes,
         }
     }
 
@@ -88,16 +91,19 @@ impl ProvedTarget<'_> {
 impl Proving for ProvedTarget<'_> {
     fn before(&mut self, load: &mut LoadSpec, record: &mut TrialRecord) -> Result<(), Failure> {
         record.start_up_ns = Some(self.target.start_up().as_nanos() as u64);
+        self.closes = !load.connections.keep_alive();
         self.live = Live::of(self.workload, self.services)
             .map_err(|message| self.proof_failure(message))?;
         record.proofs = verify::prove(&mut self.subject(), ProofTime::Before);
         self.failed(&record.proofs).map_or(Ok(()), Err)?;
         let as_proved: BodyCheck =
             self.subject().proved_body().map_err(|message| self.proof_failure(message))?;
-        load.requests =
-            load::requests(self.workload, self.samples, &as_proved, self.target.address());
+        let pool =
+            pool::draw(self.workload, &as_proved, self.target.address(), load.seed, pool::RARELY);
+        load.requests = pool.requests;
+        self.live.expect(self.workload, pool.samples);
         let least_ns = self.subject().least_ns();
-        load.requests.iter_mut().for_each(|request| request.check.least_ns = least_ns);
+        pool::must_wait(&mut load.requests, &self.workload.answer, least_ns);
         self.counts_anew = self.services.reset_account();
         Ok(())
     }

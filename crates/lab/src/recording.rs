@@ -1,6 +1,7 @@
 //! The record of a run while it is made: each finished trial is judged, stored and told of before
 //! the next one begins.
 use pippin_model::caveat::{Caveat, Severity, Verdict};
+use pippin_model::manifest::Deviation;
 use pippin_model::run::{RunHeader, RunRecord, RunState};
 use pippin_model::trial::TrialRecord;
 use pippin_stats::judge;
@@ -66,8 +67,23 @@ impl<'a> Recording<'a> {
             evidence,
             advice: "see start.stop in its target.toml; a server that cannot be stopped cleanly may also have lost work".into(),
         }));
+        self.name_deviations(record);
         record.verdict =
             if record.failure.is_some() { Verdict::Invalid } else { Verdict::of(&record.caveats) };
+    }
+
+    /// What a target's manifest names as a deviation is no doubt any more, but worth knowing.
+    fn name_deviations(&self, record: &mut TrialRecord) {
+        let info = self.header.targets.get(&record.spec.target);
+        let Some(manifest) = info.and_then(|info| info.manifest.as_ref()) else { return };
+        for caveat in record.caveats.iter_mut().filter(|it| it.severity == Severity::Suspect) {
+            let named = |deviation: &&Deviation| deviation.caveat.as_ref() == Some(&caveat.id);
+            if let Some(deviation) = manifest.deviations.iter().find(named) {
+                caveat.severity = Severity::Note;
+                caveat.evidence =
+                    format!("{} (the manifest says: {})", caveat.evidence, deviation.what);
+            }
+        }
     }
 
     /// Stores a judged trial and tells of it.

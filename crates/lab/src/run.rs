@@ -27,7 +27,7 @@ use crate::running::{RunningTarget, StartSettings};
 use crate::services::{ServiceSettings, Services};
 use crate::steps::Steps;
 use crate::trial::{Trial, Watch, empty_record, unix_now_ns};
-use crate::verify::live::Live;
+use crate::verify::{self, live::Live};
 use crate::versions;
 
 /// What a run needs besides its plan.
@@ -254,7 +254,7 @@ impl<'a> Execution<'a> {
         settings: &'a RunSettings<'a>,
     ) -> Self {
         let header = recording.header();
-        let samples = header.workload.samples();
+        let samples = header.workload.samples(header.seed, verify::PROVED);
         let in_all = order(header).len() * Steps::number(&header.plan.profile);
         Self {
             recording,
@@ -390,6 +390,7 @@ impl<'a> Execution<'a> {
             services,
             counts_anew: false,
             live: Live::default(),
+            closes: false,
         };
         let trial = Trial {
             load: load::of(&spec.profile, spec.step, base),

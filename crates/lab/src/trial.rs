@@ -159,7 +159,7 @@ impl Trial<'_> {
             }
         }
         watch.observer.event(&Event::Stage("measuring"));
-        record.load_spec = Some(without_secrets(self.load.clone()));
+        record.load_spec = Some(kept(&self.load));
         let measured = match self.measure(watch) {
             Ok(measured) => Some(measured),
             Err(error) => {
@@ -242,6 +242,15 @@ impl Trial<'_> {
             }),
         }
     }
+}
+
+/// Requests that a record holds: the first ones, which show what the others are like.
+const REQUESTS_KEPT: usize = 20;
+
+/// What a record holds of a load.
+fn kept(load: &LoadSpec) -> LoadSpec {
+    let requests = load.requests.iter().take(REQUESTS_KEPT).cloned().collect();
+    without_secrets(LoadSpec { requests, ..load.clone() })
 }
 
 /// Headers whose values no record holds.

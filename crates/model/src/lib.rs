@@ -21,6 +21,7 @@
 //! | `example` | made-up records for tests (feature `example`) |
 pub mod caveat;
 pub mod cpus;
+pub mod draw;
 #[cfg(feature = "example")]
 pub mod example;
 pub mod file;

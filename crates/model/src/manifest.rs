@@ -146,6 +146,9 @@ pub struct Deviation {
     pub what: String,
     /// Why.
     pub why: String,
+    /// The caveat that follows from it (`server_closes`): where it would be SUSPECT, it is a note.
+    #[serde(default)]
+    pub caveat: Option<String>,
 }
 
 fn sigterm() -> String {

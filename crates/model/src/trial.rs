@@ -96,6 +96,9 @@ pub struct ProofOutcome {
     pub when: ProofTime,
     /// `None` if it holds, else what was expected and what came.
     pub failure: Option<String>,
+    /// What was seen that is allowed and worth knowing.
+    #[serde(default)]
+    pub remark: Option<String>,
 }
 
 /// Before, during or after the load.

@@ -259,5 +259,8 @@ fn row(checked: &Checked) -> String {
             out.push_str(&format!("    {workload}: {reason}\n"));
         }
     }
+    for remark in &checked.remarks {
+        out.push_str(&format!("    note: {remark}\n"));
+    }
     out
 }

@@ -195,7 +195,12 @@ impl<S: Stack> Core<'_, S> {
         let body_bytes = connection.judge.body_bytes;
         // The clock that stamps is not the one that says when a request was sent.
         let done_at = arrived.max(request.sent_at);
-        let timing = Timing { sent_ns: request.sent_at, done_ns: done_at, read_ns: now };
+        let timing = Timing {
+            template: request.template,
+            sent_ns: request.sent_at,
+            done_ns: done_at,
+            read_ns: now,
+        };
         let check = &self.wire.template(request.template).check;
         let wrong = connection.judge.finish(check, timing, self.referee);
         let error = if surplus { Some(ErrorKind::Malformed) } else { wrong };

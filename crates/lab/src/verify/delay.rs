@@ -1,11 +1,9 @@
-//! That a device's request waits as it should, and holds nobody else.
+//! That a device's request waits as it should.
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{BodyCheck, LoadSpec, StopRule};
 use pippin_model::units::{Spread, format_ns};
-use std::time::Instant;
 
-use super::http::{Client, Request};
 use super::{Subject, Verdict};
 use crate::load;
 
@@ -34,10 +32,12 @@ pub fn distribution(subject: &mut Subject<'_>, wait: Spread, samples: u32) -> Ve
 
 /// Looks until something is as it should be, a few times: for what the machine can make worse but
 /// never better.
-fn patiently(mut look: impl FnMut() -> Result<Verdict, String>) -> Verdict {
+pub(super) fn patiently<T>(
+    mut look: impl FnMut() -> Result<Result<T, String>, String>,
+) -> Result<T, String> {
     for _ in 1..LOOKS {
-        if look()?.is_ok() {
-            return Ok(());
+        if let Ok(seen) = look()? {
+            return Ok(seen);
         }
     }
     look()?
@@ -106,68 +106,6 @@ fn spread(spans: &Histogram, wait: Spread) -> Verdict {
     Ok(())
 }
 
-/// How many waits [`simultaneous`] may take. A slow framework needs up to 2 ms of processor time
-/// for each of a thousand answers; a server that blocks one of its tens of threads or processes for
-/// each needs more than this.
-const WAITS_ALLOWED: u64 = 20;
-
-/// Many at once are answered in a few waits. A server that blocks a thread or process for each
-/// takes many.
-///
-/// All connections are open before the first request is sent, and each sends one: a load that
-/// shares its requests among those connections that came first would be served at once by fewer,
-/// and rounds of requests would measure the processor.
-///
-/// # Errors
-/// How long they took, and how many it serves at a time.
-pub fn simultaneous(subject: &mut Subject<'_>, connections: u32, wait: Spread) -> Verdict {
-    patiently(|| at_once(subject, connections, wait))
-}
-
-/// Wrong answers and none are errors at once; that they took too long is the verdict.
-fn at_once(subject: &mut Subject<'_>, connections: u32, wait: Spread) -> Result<Verdict, String> {
-    let sample = subject.first()?;
-    let request = Request::get(&sample.path);
-    let mut clients = Vec::new();
-    for number in 1..=connections {
-        clients.push(
-            Client::connect(subject.address, subject.limit).map_err(|error| {
-                format!("connection {number} of {connections} at once: {error}")
-            })?,
-        );
-    }
-    let begin = Instant::now();
-    clients.iter_mut().try_for_each(|client| client.send(&request))?;
-    for (answered, client) in clients.iter_mut().enumerate() {
-        let left = subject.limit.saturating_sub(begin.elapsed());
-        let answer = if left.is_zero() {
-            Err("no answer in time".into())
-        } else {
-            client.set_limit(left).and_then(|()| client.answer(&request))
-        };
-        let answer = answer.map_err(|error| {
-            let seconds = begin.elapsed().as_secs_f64();
-            let at_a_time = answered as f64 / seconds * wait.mean_ns as f64 / 1e9;
-            format!("of {connections} at once {answered} were answered within {seconds:.1} s (about {at_a_time:.0} at a time): {error}")
-        })?;
-        if let Some(difference) = subject.differs(sample, &answer) {
-            return Err(format!("of {connections} at once: {difference}"));
-        }
-    }
-    // The answers were read in the order of the requests, so that this is when the last one was
-    // there.
-    let took_ns = begin.elapsed().as_nanos() as u64;
-    if took_ns <= wait.max_ns() * WAITS_ALLOWED {
-        return Ok(Ok(()));
-    }
-    let waits = took_ns as f64 / wait.mean_ns as f64;
-    Ok(Err(format!(
-        "{connections} at once were answered within {} ({waits:.0} waits): it serves about {:.0} at a time, so that waiting blocks others",
-        format_ns(took_ns),
-        f64::from(connections) / waits
-    )))
-}
-
 fn ask_many(subject: &Subject<'_>, connections: u32, requests: u32) -> Result<LoadResult, String> {
     let result = ask(
         subject,
@@ -194,7 +132,8 @@ fn ask(subject: &Subject<'_>, connections: u32, stop: StopRule) -> Result<LoadRe
     let base = LoadSpec { threads: 1, ..load::base(subject.address, Vec::new(), 1) };
     let templates =
         load::requests(subject.workload, subject.samples, &BodyCheck::Any, subject.address);
-    load::run_closed(base, templates, connections, stop, None).map_err(|error| error.to_string())
+    load::run_closed(base, templates, subject.connections(connections), stop, None)
+        .map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub fn escapes(subject: &mut Subject<'_>, text: &str) -> Verdict {
 }
 
 /// The entities that template engines write for the five characters that matter.
-fn decode_entities(page: &str) -> String {
+pub(super) fn decode_entities(page: &str) -> String {
     const ENTITIES: [(&str, &str); 12] = [
         ("&lt;", "<"),
         ("&#60;", "<"),

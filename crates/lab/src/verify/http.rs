@@ -58,7 +58,7 @@ impl Answer {
     /// As a referee sees it.
     #[must_use]
     pub fn exchange(&self) -> Exchange<'_> {
-        Exchange { body: &self.body, sent_ns: self.sent_ns, read_ns: self.read_ns }
+        Exchange { request: 0, body: &self.body, sent_ns: self.sent_ns, read_ns: self.read_ns }
     }
 
     /// The first value of a header field, in whatever case.
@@ -110,6 +110,12 @@ impl Client {
         Ok(Self { stream, address, sent_ns: 0 })
     }
 
+    /// Its file descriptor.
+    #[must_use]
+    pub fn descriptor(&self) -> std::os::fd::RawFd {
+        std::os::fd::AsRawFd::as_raw_fd(&self.stream)
+    }
+
     /// Sends a request and reads its whole answer; interim answers (1xx) are passed over.
     ///
     /// # Errors
@@ -131,17 +137,6 @@ impl Client {
         let bytes = render(&asked, request.close).map_err(|error| error.to_string())?;
         self.sent_ns = monotonic_ns();
         self.stream.write_all(&bytes).map_err(|error| format!("send the request: {error}"))
-    }
-
-    /// Bounds each read and write from now on.
-    ///
-    /// # Errors
-    /// If the limit is 0.
-    pub fn set_limit(&self, limit: Duration) -> Result<(), String> {
-        self.stream
-            .set_read_timeout(Some(limit))
-            .and_then(|()| self.stream.set_write_timeout(Some(limit)))
-            .map_err(|error| error.to_string())
     }
 
     /// Reads the whole answer to a request that was sent; interim answers (1xx) are passed over.

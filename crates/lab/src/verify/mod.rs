@@ -5,11 +5,13 @@ pub mod delay;
 pub mod escapes;
 pub mod http;
 pub mod live;
+pub mod page;
 pub mod protocol;
+pub mod simultaneous;
 pub mod upstream;
 pub mod users;
 
-use pippin_model::load_spec::BodyCheck;
+use pippin_model::load_spec::{BodyCheck, Connections};
 use pippin_model::trial::{ProofOutcome, ProofTime};
 use pippin_model::units::Spread;
 use pippin_model::workload::{Proof, Sample, Workload};
@@ -19,6 +21,9 @@ use std::time::Duration;
 use crate::services::Services;
 use http::Answer;
 use live::Live;
+
+/// How many requests with values from the seed are proved.
+pub const PROVED: usize = 64;
 
 /// What a proof works with.
 pub struct Subject<'a> {
@@ -34,6 +39,8 @@ pub struct Subject<'a> {
     pub live: &'a mut Live,
     /// How long one answer may take.
     pub limit: Duration,
+    /// Whether the load has a connection for each request, and says so with each.
+    pub closes: bool,
 }
 
 /// What holds, or what was expected and what came.
@@ -45,29 +52,32 @@ pub fn prove(subject: &mut Subject<'_>, when: ProofTime) -> Vec<ProofOutcome> {
     workload
         .proofs
         .iter()
-        .map(|proof| ProofOutcome {
-            workload: workload.id.clone(),
-            proof: proof.name().into(),
-            when,
-            failure: prove_one(proof, subject).err(),
+        .map(|proof| {
+            let mut remark = None;
+            let failure = prove_one(proof, subject, &mut remark).err();
+            let (workload, proof) = (workload.id.clone(), proof.name().into());
+            ProofOutcome { workload, proof, when, failure, remark }
         })
         .collect()
 }
 
-fn prove_one(proof: &Proof, subject: &mut Subject<'_>) -> Verdict {
+fn prove_one(proof: &Proof, subject: &mut Subject<'_>, remark: &mut Option<String>) -> Verdict {
     match proof {
         Proof::Answer => answer::every_sample(subject),
         Proof::NotFound { path } => protocol::not_found(subject, path),
         Proof::Head => protocol::head(subject),
         Proof::KeepAlive => protocol::keep_alive(subject),
+        Proof::Text { .. } => page::text(subject),
         Proof::Rows { marker, count } => escapes::rows(subject, marker, *count),
         Proof::Escapes { text } => escapes::escapes(subject, text),
         Proof::Table => users::table(subject),
         Proof::Fresh => users::fresh(subject),
         Proof::Counted { requests } => upstream::counted(subject, *requests),
         Proof::Delay { wait, samples } => delay::distribution(subject, parse_wait(wait)?, *samples),
-        Proof::Simultaneous { connections, wait } => {
-            delay::simultaneous(subject, *connections, parse_wait(wait)?)
+        Proof::Simultaneous { connections, wait, pool } => {
+            let wait = parse_wait(wait)?;
+            simultaneous::simultaneous(subject, *connections, wait, *pool)
+                .map(|seen| *remark = seen)
         }
     }
 }
@@ -84,8 +94,22 @@ impl Subject<'_> {
     pub fn ask(&self, method: &str, path: &str) -> Result<http::Answer, String> {
         let mut client = http::Client::connect(self.address, self.limit)?;
         client
-            .exchange(&http::Request::of(method, path))
+            .exchange(&self.request(method, path))
             .map_err(|error| format!("{method} {path}: {error}"))
+    }
+
+    /// A request with the headers of the load.
+    #[must_use]
+    pub fn request(&self, method: &str, path: &str) -> http::Request {
+        let request = http::Request::of(method, path);
+        if self.closes { request.closing() } else { request }
+    }
+
+    /// Connections as the load uses them.
+    #[must_use]
+    pub const fn connections(&self, count: u32) -> Connections {
+        let requests_per_connection = if self.closes { Some(1) } else { None };
+        Connections { requests_per_connection, ..Connections::kept(count) }
     }
 
     /// What is wrong with an answer, if anything is.

@@ -281,6 +281,7 @@ impl ExampleTrial {
                 proof: "answer".into(),
                 when: ProofTime::Before,
                 failure: None,
+                remark: None,
             }],
             failure: None,
             services: BTreeMap::new(),

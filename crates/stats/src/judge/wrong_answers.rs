@@ -59,6 +59,7 @@ mod tests {
             proof: "fresh".into(),
             when: ProofTime::After,
             failure: Some("the old row came".into()),
+            remark: None,
         });
         assert!(
             judged(judge, &proof)
@@ -76,6 +77,7 @@ mod tests {
             proof: "answer".into(),
             when: ProofTime::Before,
             failure: None,
+            remark: None,
         });
         assert_eq!(judged(judge, &record), None);
     }

@@ -125,7 +125,7 @@ mod tests {
     const ISSUED_NS: u64 = 50_000_000;
 
     fn fault(issued: &Issued, body: &[u8], sent_ns: u64, read_ns: u64) -> Option<Fault> {
-        issued.fault(&Exchange { body, sent_ns, read_ns })
+        issued.fault(&Exchange { request: 0, body, sent_ns, read_ns })
     }
 
     fn book() -> (Issued, Numbers) {
@@ -169,7 +169,12 @@ mod tests {
         let (issued, numbers) = book();
         let right = |nth, sent_ns| {
             let body = numbers.issue(nth, ISSUED_NS);
-            issued.is_right(&Exchange { body: &body, sent_ns, read_ns: ISSUED_NS + DELAY_NS })
+            issued.is_right(&Exchange {
+                request: 0,
+                body: &body,
+                sent_ns,
+                read_ns: ISSUED_NS + DELAY_NS,
+            })
         };
         assert!(right(0, ISSUED_NS) && right(MOST - 1, ISSUED_NS));
         assert_eq!(issued.verdict(), Ok(()));

@@ -14,10 +14,11 @@ use pippin_engine::Referee;
 use pippin_model::load_result::{ErrorKind, LoadResult};
 use pippin_model::trial::{ProofOutcome, ProofTime};
 use pippin_model::units::format_ns;
-use pippin_model::workload::{Source, Workload};
+use pippin_model::workload::{Sample, Source, Workload};
 use std::sync::Arc;
 
 use super::http::Answer;
+use super::page::{Pages, Text};
 use super::{Subject, Verdict};
 use crate::services::Services;
 use issued::Issued;
@@ -35,6 +36,7 @@ enum Kind {
     Nothing,
     Upstream(Arc<Issued>),
     Table(Box<Table>),
+    Pages(Arc<Pages>),
 }
 
 struct Table {
@@ -64,6 +66,13 @@ impl Live {
         }))
     }
 
+    /// The requests of the load were made of these samples.
+    pub fn expect(&mut self, workload: &Workload, samples: Vec<Option<Sample>>) {
+        if let Some(text) = Text::of(workload) {
+            self.0 = Kind::Pages(Arc::new(Pages::of(text, samples)));
+        }
+    }
+
     /// A load begins. What is returned judges its answers.
     ///
     /// # Errors
@@ -71,6 +80,7 @@ impl Live {
     pub fn begin(&mut self, services: &mut Services) -> Result<Option<Arc<dyn Referee>>, String> {
         Ok(match &mut self.0 {
             Kind::Nothing => None,
+            Kind::Pages(pages) => Some(Arc::clone(pages) as Arc<dyn Referee>),
             Kind::Upstream(issued) => Some(Arc::clone(issued) as Arc<dyn Referee>),
             Kind::Table(table) => {
                 let postgres = services.postgres()?;
@@ -101,7 +111,7 @@ impl Live {
             Kind::Upstream(issued) => {
                 issued.fault(&answer.exchange()).map(|fault| fault.words(answer))
             }
-            Kind::Nothing | Kind::Table(_) => None,
+            Kind::Nothing | Kind::Pages(_) | Kind::Table(_) => None,
         }
     }
 }
@@ -116,6 +126,7 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
     let live = std::mem::take(subject.live);
     match &live.0 {
         Kind::Nothing => {}
+        Kind::Pages(pages) => verdicts.push(("text", pages.verdict())),
         Kind::Upstream(issued) => verdicts.push(("numbers", issued.verdict())),
         Kind::Table(table) => {
             verdicts.push(("changes", table.history.verdict()));
@@ -129,6 +140,7 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
         proof: proof.into(),
         when: ProofTime::During,
         failure: verdict.err(),
+        remark: None,
     };
     verdicts.into_iter().map(outcome).collect()
 }

@@ -110,7 +110,7 @@ fn nudge(subject: &mut Subject<'_>) {
         request
     });
     let stop = StopRule::requests(u64::from(connections) * 4);
-    let _ = load::run_closed(base, any.collect(), connections, stop, None);
+    let _ = load::run_closed(base, any.collect(), subject.connections(connections), stop, None);
 }
 
 #[cfg(test)]

@@ -1,0 +1,152 @@
+//! The whole text of a page.
+use pippin_engine::{Exchange, Referee};
+use pippin_model::workload::{Proof, Sample, Workload};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::escapes::decode_entities;
+use super::{Subject, Verdict};
+
+/// What a page must say.
+#[derive(Debug, Clone)]
+pub struct Text {
+    text: String,
+    row: String,
+    rows: u32,
+}
+
+impl Text {
+    /// Of a workload with such a proof.
+    #[must_use]
+    pub fn of(workload: &Workload) -> Option<Self> {
+        workload.proofs.iter().find_map(|proof| match proof {
+            Proof::Text { text, row, rows } => {
+                Some(Self { text: text.clone(), row: row.clone(), rows: *rows })
+            }
+            _ => None,
+        })
+    }
+
+    /// The text of the page for this sample, without white space.
+    fn expected(&self, sample: &Sample) -> String {
+        let n: u64 = sample.binding.get("n").and_then(|n| n.parse().ok()).unwrap_or(0);
+        let row = |i: u32| {
+            self.row
+                .replace("{i*n}", &(u64::from(i) * n).to_string())
+                .replace("{i}", &i.to_string())
+        };
+        let rows: String = (1..=self.rows).map(row).collect();
+        without_space(&sample.fill(&self.text.replace("{rows}", &rows)))
+    }
+
+    /// Where a page differs; `None` if it says what it must.
+    #[must_use]
+    pub fn differs(&self, sample: &Sample, page: &str) -> Option<String> {
+        let (given, expected) = (text_of(page), self.expected(sample));
+        if given == expected {
+            return None;
+        }
+        let at = given.chars().zip(expected.chars()).take_while(|(a, b)| a == b).count();
+        let from =
+            |text: &str| -> String { text.chars().skip(at.saturating_sub(10)).take(40).collect() };
+        Some(format!("the page says {:?} instead of {:?}", from(&given), from(&expected)))
+    }
+}
+
+/// What stands between tags, entities decoded, without white space.
+fn text_of(page: &str) -> String {
+    let mut text = String::new();
+    let mut rest = page;
+    while let Some((before, tag)) = rest.split_once('<') {
+        text.push_str(before);
+        let end = if tag.starts_with("!--") { "-->" } else { ">" };
+        rest = tag.split_once(end).map_or("", |(_, rest)| rest);
+    }
+    text.push_str(rest);
+    without_space(&decode_entities(&text))
+}
+
+fn without_space(text: &str) -> String {
+    text.chars().filter(|character| !character.is_whitespace()).collect()
+}
+
+/// Every page says what it must.
+///
+/// # Errors
+/// The first difference, with the request.
+pub fn text(subject: &mut Subject<'_>) -> Verdict {
+    let subject = &*subject;
+    let Some(text) = Text::of(subject.workload) else { return Ok(()) };
+    subject.samples.iter().step_by(7).try_for_each(|sample| {
+        let body = subject.ask("GET", &sample.path)?.body;
+        text.differs(sample, &String::from_utf8_lossy(&body))
+            .map_or(Ok(()), |difference| Err(format!("GET {}: {difference}", sample.path)))
+    })
+}
+
+/// Compares pages under load in full.
+pub struct Pages {
+    text: Text,
+    samples: Vec<Option<Sample>>,
+    wrong: AtomicU64,
+}
+
+impl Pages {
+    /// Of requests that were made of these samples.
+    #[must_use]
+    pub const fn of(text: Text, samples: Vec<Option<Sample>>) -> Self {
+        Self { text, samples, wrong: AtomicU64::new(0) }
+    }
+
+    /// Whether every page that was compared said what it must.
+    ///
+    /// # Errors
+    /// How many did not.
+    pub fn verdict(&self) -> Verdict {
+        match self.wrong.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            wrong => Err(format!(
+                "{wrong} pages of those that were compared in full said something else"
+            )),
+        }
+    }
+}
+
+impl Referee for Pages {
+    fn is_right(&self, exchange: &Exchange<'_>) -> bool {
+        let page = String::from_utf8_lossy(exchange.body);
+        let sample = self.samples.get(exchange.request as usize).and_then(Option::as_ref);
+        let is_right = sample.is_some_and(|sample| {
+            sample.contains.iter().all(|part| page.contains(part))
+                && self.text.differs(sample, &page).is_none()
+        });
+        self.wrong.fetch_add(u64::from(!is_right), Ordering::Relaxed);
+        is_right
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn text() -> Text {
+        let (text, row) = ("Page {n} {rows} End", "Item {i} <of> {n} & more {i*n} EUR");
+        Text { text: text.into(), row: row.into(), rows: 2 }
+    }
+
+    fn sample() -> Sample {
+        let binding = BTreeMap::from([("n".to_string(), "7".to_string())]);
+        Sample { path: "/page/7".into(), body: None, contains: Vec::new(), binding }
+    }
+
+    #[test]
+    fn tags_white_space_and_the_spelling_of_entities_are_free() {
+        let differs = |page: &str| text().differs(&sample(), page);
+        let page = "<!DOCTYPE html><!-- a > b --><h1 class='x'>Page 7</h1>\n<li>Item 1 &lt;of&#62; 7 &amp; more</li>7 EUR\
+                    <li/>Item 2 &#60;of&gt; 7 &#38; more <b>14</b>\tEUR End";
+        assert_eq!(differs(page), None);
+        let said = differs(&page.replace("14", "15")).unwrap();
+        assert!(said.contains("15EUREnd") && said.contains("14EUREnd"), "{said}");
+        assert!(differs("").is_some() && differs(&page.replace("Page 7", "")).is_some());
+    }
+}

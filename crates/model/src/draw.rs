@@ -1,0 +1,78 @@
+//! Values that are drawn from a seed: the same on every platform, and too many for a table.
+
+/// Random numbers by SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number
+/// generators").
+#[derive(Debug, Clone)]
+pub struct Draw(u64);
+
+impl Draw {
+    /// From a seed.
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// 64 random bits.
+    pub const fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `bound`, which is not 0. (The bias of the remainder is below 2^-32 for bounds of
+    /// 32 bits.)
+    pub const fn below(&mut self, bound: u64) -> u64 {
+        self.bits() % bound
+    }
+
+    /// A name of 3 to `most` characters: Latin and other letters, and inside of it spaces and signs that
+    /// a path must encode.
+    pub fn name(&mut self, most: u32) -> String {
+        const LETTERS: [char; 40] = [
+            'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'q',
+            'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z', 'é', 'ü', 'ø', 'ñ', 'ł', 'Ç', 'Ж', 'я',
+            'λ', 'Ω', '美', '咲', 'か', '한',
+        ];
+        const INSIDE: [char; 6] = [' ', '+', '%', '\'', '-', '.'];
+        let length = 3 + self.below(u64::from(most.max(3)) - 2);
+        let character = |draw: &mut Self, nth| {
+            // No sign at either end, where a server may trim, and none beside another.
+            if nth % 3 == 1 && nth + 1 < length && draw.below(4) == 0 {
+                INSIDE[draw.below(INSIDE.len() as u64) as usize]
+            } else {
+                LETTERS[draw.below(LETTERS.len() as u64) as usize]
+            }
+        };
+        (0..length).map(|nth| character(self, nth)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Draw;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn bits_are_those_of_the_published_generator() {
+        // The first outputs for the seed 1234567 of the authors' program.
+        let mut draw = Draw::new(1_234_567);
+        assert_eq!(draw.bits(), 6_457_827_717_110_365_317);
+        assert_eq!(draw.bits(), 3_203_168_211_198_807_973);
+    }
+
+    #[test]
+    fn names_are_within_their_length_and_hold_every_kind_of_character() {
+        let mut draw = Draw::new(3);
+        let names: BTreeSet<String> = (0..2_000).map(|_| draw.name(40)).collect();
+        assert!(names.len() > 1_990, "{} different names", names.len());
+        for name in &names {
+            let count = name.chars().count();
+            assert!((3..=40).contains(&count), "{name}");
+            assert!(!name.starts_with([' ', '.', '+', '%', '-', '\'']), "{name}");
+            assert!(!name.ends_with([' ', '.', '+', '%', '-', '\'']), "{name}");
+        }
+        let all: String = names.into_iter().collect();
+        assert!([' ', '+', '%', 'é', '美', 'z'].iter().all(|sign| all.contains(*sign)));
+    }
+}
