@@ -23,9 +23,11 @@ pub enum Said {
     Fails(&'static str, &'static [&'static str]),
     /// It passes: what is odd about it is its right.
     Passes,
+    /// It passes, and it is told that it has a pool of this size (within 10 %).
+    Pool(u32),
 }
 
-use Said::{Fails, Passes};
+use Said::{Fails, Passes, Pool};
 
 const fn cheat(
     mode: &'static str,
@@ -91,21 +93,63 @@ pub const SERVERS: &[Server] = &[
         "page",
         "joins strings instead of escaping them",
         "escapes",
-        &["\"Item 12 <of> page 1 & more\" stands in the page unescaped"],
+        &["& more\" stands in the page unescaped"],
     ),
     cheat(
         "page-row-missing",
         "page",
         "leaves out a row",
         "rows",
-        &["11 times \"id=\\\"row-1-\" instead of 12"],
+        &["11 times \"id=\\\"row-", "instead of 12"],
     ),
     cheat(
         "page-too-long",
         "page",
         "sends a page of another size",
         "answer",
-        &["bytes instead of 2300 to 2900"],
+        &["bytes instead of 2650 to 3350"],
+    ),
+    cheat(
+        "page-prepared",
+        "page",
+        "has the pages 1 to 1000 prepared and makes no others",
+        "answer",
+        &["status 404 instead of 200"],
+    ),
+    cheat(
+        "page-without-layout",
+        "page",
+        "sends the rows, and a comment in place of the layout",
+        "text",
+        &["the page says", "instead of"],
+    ),
+    cheat(
+        "page-wrong-price",
+        "page",
+        "does not multiply the prices",
+        "text",
+        &["the page says", "instead of"],
+    ),
+    cheat(
+        "page-wrong-under-load",
+        "page",
+        "leaves the layout out while 4 or more ask at once",
+        "text",
+        &["pages of those that were compared in full said something else"],
+    ),
+    cheat(
+        "names-from-a-table",
+        "hola",
+        "knows the names of the workload file, and decodes no others",
+        "answer",
+        &["body \"Hola "],
+    ),
+    cheat(
+        "reads-nothing",
+        "hello",
+        "from the fourth request of a connection on, answers without reading what is asked",
+        "short load",
+        &["under a short load of 500 requests", "wrong_status"],
     ),
     cheat(
         "users-cached",
@@ -254,7 +298,37 @@ pub const SERVERS: &[Server] = &[
         "least-wait",
         &["too_early", "the server did not wait"],
     ),
+    honest("chunked", "hola", "sends bodies in chunks, without a length"),
     honest("keys-in-any-order", "users", "writes the keys of each row in another order"),
+    honest("lower-case-headers", "hola", "writes the names of header fields in lower case"),
+    honest("extra-headers", "hola", "sends header fields that nobody asked for"),
+    honest("big-headers", "hello", "sends 12 KiB of header fields"),
+    honest("no-date", "hello", "sends no `Date`"),
+    honest("http-1.0", "hello", "answers in HTTP/1.0 with `Connection: keep-alive`"),
+    honest("one-request-a-connection", "hello", "closes after each request, and says so"),
+    honest("slow-start", "hello", "needs half a second before it listens"),
+    honest(
+        "pauses",
+        "hola",
+        "stops for 30 ms after every 100 requests, as a collector of garbage does",
+    ),
+    honest(
+        "gets-faster",
+        "hola",
+        "takes 2 ms for each of its first 200 requests, as before a compiler has warmed up",
+    ),
+    Server {
+        mode: "device-pool-64",
+        workload: "device",
+        does: "holds one of 64 threads while it waits",
+        said: Pool(64),
+    },
+    Server {
+        mode: "device-pool-200",
+        workload: "device",
+        does: "holds one of 200 threads while it waits",
+        said: Pool(200),
+    },
 ];
 
 /// Modes of the example that are right, or that misbehave in ways that are no matter of proofs.

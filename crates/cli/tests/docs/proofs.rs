@@ -6,7 +6,7 @@ fn row(server: &Server) -> String {
     let Server { mode, workload, does, said } = server;
     match said {
         Said::Fails(proof, _) => format!("| `{mode}` | `{workload}` | {does} | `{proof}` |"),
-        Said::Passes => format!("| `{mode}` | `{workload}` | {does} |"),
+        Said::Passes | Said::Pool(_) => format!("| `{mode}` | `{workload}` | {does} |"),
     }
 }
 

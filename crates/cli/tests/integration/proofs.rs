@@ -42,6 +42,7 @@ fn differs_from_the_table(server: &Server) -> Option<String> {
     let is_as_said = left.is_empty()
         && match said {
             Said::Passes => outcome.code == Some(0),
+            Said::Pool(size) => outcome.code == Some(0) && told_pool(&outcome.stdout, *size),
             Said::Fails(proof, words) => {
                 outcome.code == Some(1)
                     && outcome.has(proof)
@@ -50,6 +51,13 @@ fn differs_from_the_table(server: &Server) -> Option<String> {
         };
     (!is_as_said)
         .then(|| format!("{mode} ({workload}), which should be {said:?}: {outcome}{left:?}"))
+}
+
+/// Whether a pool of this size is told, within 10 %.
+fn told_pool(said: &str, size: u32) -> bool {
+    let told = said.split_once("at once it answers about ").map(|(_, rest)| rest);
+    let told: Option<f64> = told.and_then(|rest| rest.split(' ').next()?.parse().ok());
+    told.is_some_and(|told| (told / f64::from(size) - 1.0).abs() <= 0.1)
 }
 
 /// A cheat has no result.

@@ -32,6 +32,16 @@ impl Permits {
     }
 }
 
+/// The threads of the pool in this mode; 0 if there is none.
+pub fn threads(mode: Mode) -> u32 {
+    match mode {
+        mode if mode.is("device-blocks") => 16,
+        mode if mode.is("device-pool-64") => 64,
+        mode if mode.is("device-pool-200") => 200,
+        _ => 0,
+    }
+}
+
 /// Requests that wait.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
@@ -50,7 +60,7 @@ fn wait(mode: Mode, permits: &Permits, waiting: usize) {
         mode if mode.is("device-impatient") && waiting > 10 => {
             std::thread::sleep(Duration::from_millis(20));
         }
-        mode if mode.is("device-blocks") => permits.with(|| std::thread::sleep(drawn())),
+        mode if threads(mode) > 0 => permits.with(|| std::thread::sleep(drawn())),
         _ => std::thread::sleep(drawn()),
     }
 }

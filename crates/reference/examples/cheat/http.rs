@@ -46,7 +46,13 @@ pub fn serve(listener: TcpListener, mode: Mode, server: &'static Server) {
 fn connection(stream: &TcpStream, mode: Mode, server: &Server) {
     let _ = stream.set_nodelay(true);
     let mut reader = BufReader::new(stream);
-    while let Some(request) = read(&mut reader) {
+    let mut count = 0;
+    while let Some(mut request) = read(&mut reader) {
+        count += 1;
+        if mode.is("reads-nothing") && count > 3 {
+            request = Request { method: "GET".into(), path: "/".into(), close: request.close };
+        }
+        request.close |= mode.is("one-request-a-connection");
         if mode.is("logs-requests") {
             println!("{} {}", request.method, request.path);
         }
@@ -82,17 +88,51 @@ fn write(
     request: &Request,
     answer: &Answer,
 ) -> std::io::Result<()> {
-    let Answer { status, content_type, body } = answer;
-    let close = if request.close { "Connection: close\r\n" } else { "" };
-    let mut bytes = format!(
-        "HTTP/1.1 {status} X\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n{close}\r\n",
-        body.len()
-    )
-    .into_bytes();
+    let body = &answer.body;
+    let mut bytes = head(mode, request, answer).into_bytes();
     if request.method != "HEAD" || mode.is("head-body") {
-        bytes.extend_from_slice(body);
+        if mode.is("chunked") {
+            let (first, rest) = body.split_at(body.len().div_ceil(2));
+            for chunk in [first, rest].into_iter().filter(|chunk| !chunk.is_empty()) {
+                bytes.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+                bytes.extend_from_slice(chunk);
+                bytes.extend_from_slice(b"\r\n");
+            }
+            bytes.extend_from_slice(b"0\r\n\r\n");
+        } else {
+            bytes.extend_from_slice(body);
+        }
     }
     stream.write_all(&bytes)
+}
+
+fn head(mode: Mode, request: &Request, answer: &Answer) -> String {
+    let Answer { status, content_type, body } = answer;
+    let version = if mode.is("http-1.0") { "1.0" } else { "1.1" };
+    let mut lines = vec![
+        format!("HTTP/{version} {status} X"),
+        format!("Content-Type: {content_type}"),
+        if mode.is("chunked") {
+            "Transfer-Encoding: chunked".into()
+        } else {
+            format!("Content-Length: {}", body.len())
+        },
+    ];
+    if request.close {
+        lines.push("Connection: close".into());
+    } else if mode.is("http-1.0") {
+        lines.push("Connection: keep-alive".into());
+    }
+    if mode.is("extra-headers") {
+        lines.extend(["X-Powered-By: tests", "Server: odd", "Vary: *"].map(String::from));
+    }
+    if mode.is("big-headers") {
+        lines.extend((0..12).map(|nth| format!("X-Big-{nth}: {}", "b".repeat(1_000))));
+    }
+    if mode.is("lower-case-headers") {
+        lines[1..].iter_mut().for_each(|line| *line = line.to_lowercase());
+    }
+    lines.join("\r\n") + "\r\n\r\n"
 }
 
 /// `%C3%A9` to `é`.

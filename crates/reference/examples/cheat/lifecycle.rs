@@ -21,6 +21,7 @@ pub fn before_listening(mode: Mode) {
             sleep_for_ever();
         }
         mode if mode.is("lingers") => sleep_for_ever(),
+        mode if mode.is("slow-start") => std::thread::sleep(Duration::from_millis(500)),
         mode if mode.is("ignores-sigterm") => ignore_sigterm(),
         mode if mode.is("workers-stop-later") => stop_with_worker(),
         mode if mode.is("stops-later") => {

@@ -9,6 +9,7 @@
 mod device;
 mod http;
 mod lifecycle;
+mod oddities;
 mod page;
 mod shared;
 mod upstream;
@@ -59,7 +60,7 @@ fn main() {
         requests: AtomicU64::new(0),
         users: users::Users::default(),
         upstream: upstream::Upstream::default(),
-        permits: device::Permits::new(16),
+        permits: device::Permits::new(device::threads(mode)),
     };
     http::serve(lifecycle::listen(mode), mode, Box::leak(Box::new(server)));
 }
@@ -83,6 +84,7 @@ impl Server {
         if self.mode.is("slow") {
             std::thread::sleep(std::time::Duration::from_millis(self.mode.number()));
         }
+        oddities::before_answering(self.mode, number);
         let mut answer = self.right(request);
         if self.mode.is("wrong-after") && number > self.mode.number() {
             answer.body.reverse();
@@ -102,6 +104,9 @@ impl Server {
                 path.strip_prefix("/page/").and_then(|n| n.parse().ok()),
             ) {
                 (Some(name), _) => hola(mode, name),
+                (None, Some(n)) if mode.is("page-prepared") && n > 1_000 => {
+                    Answer { status: 404, ..Answer::text("not found") }
+                }
                 (None, Some(n)) => page::answer(mode, n),
                 _ if mode.is("unknown-path-200") => Answer::text("welcome"),
                 _ => Answer { status: 404, ..Answer::text("not found") },
@@ -114,6 +119,32 @@ fn hola(mode: Mode, name: &str) -> Answer {
     let name = match mode.name {
         "fixed-body" => "Ana".to_string(),
         "no-decoding" => name.to_string(),
+        "names-from-a-table" => {
+            let known = [
+                "Ana",
+                "Luis",
+                "José",
+                "Zoë",
+                "Marta",
+                "Søren",
+                "Iñigo",
+                "Bob",
+                "Łukasz",
+                "Chloé",
+                "Max",
+                "Jürgen",
+                "Eva",
+                "Ναυσικά",
+                "Юрий",
+                "美咲",
+                "O'Neil",
+                "Ana María",
+                "a+b",
+                "50%",
+            ];
+            let decoded = http::percent_decode(name);
+            if known.contains(&decoded.as_str()) { decoded } else { name.to_string() }
+        }
         _ => http::percent_decode(name),
     };
     let answer = Answer::text(&format!("Hola {name}"));

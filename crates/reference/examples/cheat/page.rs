@@ -1,4 +1,7 @@
 //! The workload `page`, as docs/add-a-target.md describes it.
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
 use crate::Mode;
 use crate::http::Answer;
 
@@ -25,8 +28,31 @@ const FOOTER: &str = r"    </ul>
 </body>
 </html>";
 
+/// Requests that are being answered.
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+
 /// Page `n`.
 pub fn answer(mode: Mode, n: u32) -> Answer {
+    let under_way = UNDER_WAY.fetch_add(1, Ordering::SeqCst) + 1;
+    if mode.is("page-wrong-under-load") {
+        // So that others come meanwhile.
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let lacks_layout =
+        mode.is("page-without-layout") || (mode.is("page-wrong-under-load") && under_way >= 4);
+    let answer = if lacks_layout { rows_alone(mode, n) } else { whole(mode, n) };
+    UNDER_WAY.fetch_sub(1, Ordering::SeqCst);
+    answer
+}
+
+/// The rows, and a comment that is as long as the layout.
+fn rows_alone(mode: Mode, n: u32) -> Answer {
+    let rows: Vec<String> = (1..=12).map(|i| row(mode, n, i)).collect();
+    let page = format!("<!--{}-->\n{}", " ".repeat(1_000), rows.join("\n"));
+    Answer { content_type: "text/html; charset=utf-8", ..Answer::text(&page) }
+}
+
+fn whole(mode: Mode, n: u32) -> Answer {
     let rows: Vec<String> = (1..=12)
         .filter(|i| !(mode.is("page-row-missing") && *i == 6))
         .map(|i| row(mode, n, i))
@@ -53,6 +79,6 @@ fn row(mode: Mode, n: u32, i: u32) -> String {
     };
     format!(
         "      <li id=\"row-{n}-{i}\" class=\"item\"><a href=\"/page/{n}/items/{i}\">{name}</a> <span class=\"price\">{} EUR</span></li>",
-        i * n
+        if mode.is("page-wrong-price") { n } else { i * n }
     )
 }
