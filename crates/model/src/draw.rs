@@ -34,7 +34,8 @@ impl Draw {
             'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z', 'é', 'ü', 'ø', 'ñ', 'ł', 'Ç', 'Ж', 'я',
             'λ', 'Ω', '美', '咲', 'か', '한',
         ];
-        const INSIDE: [char; 6] = [' ', '+', '%', '\'', '-', '.'];
+        // No full stop: routers may take what follows for a format.
+        const INSIDE: [char; 5] = [' ', '+', '%', '\'', '-'];
         let length = 3 + self.below(u64::from(most.max(3)) - 2);
         let character = |draw: &mut Self, nth| {
             // No sign at either end, where a server may trim, and none beside another.

@@ -173,6 +173,6 @@ mod tests {
         let free = judge(&by_processor(200_000, 250), &by_processor(200_000, 1_000), wait(), 0);
         assert_eq!(free, Ok(None));
         let slow = judge(&by_processor(3_000_000, 250), &by_processor(3_000_000, 1_000), wait(), 0);
-        assert!(slow.unwrap_err().contains("30 waits"));
+        assert!(slow.unwrap_err().contains("31 waits"));
     }
 }
