@@ -5,6 +5,7 @@
 //! | [`arguments`] | every command and flag, defined once: help, completions and man page are made from it |
 //! | [`values`] | what the values of flags mean |
 //! | [`commands`] | one file a command: checked arguments in, one call, the result on standard output |
+//! | [`completions`] | what shells complete: names of plans, targets, runs, charts |
 //! | [`exit`] | exit codes |
 //! | [`descriptors`] | the limit of open files |
 //! | [`progress`], [`live`] | what is told meanwhile, on standard error: plain lines or a live view |
@@ -13,6 +14,7 @@
 //! | [`hidden`] | what Pippin starts itself as: supervisor, services |
 mod arguments;
 mod commands;
+mod completions;
 mod descriptors;
 mod exit;
 mod hidden;
@@ -22,7 +24,8 @@ mod progress;
 mod signals;
 mod values;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
+use clap_complete::CompleteEnv;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -32,6 +35,8 @@ fn main() -> ExitCode {
     if let Some(code) = hidden::run(&words) {
         return ExitCode::from(code as u8);
     }
+    // Where a shell asks for completions, that is all.
+    CompleteEnv::with_factory(arguments::Arguments::command).complete();
     descriptors::raise_limit();
     signals::survive_file_limit();
     let arguments = match arguments::Arguments::try_parse() {

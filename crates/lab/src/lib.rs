@@ -2,6 +2,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | [`place`] | where the user is, and where runs are kept |
 //! | [`catalog`] | finds targets, workloads and plans |
 //! | [`environment`], [`install`], [`versions`], [`short_command`] | gets targets ready |
 //! | [`lifecycle`] | supervises processes: start, readiness, stop, what they leave |
@@ -27,6 +28,7 @@ pub mod install;
 pub mod lifecycle;
 pub mod load;
 pub mod observer;
+pub mod place;
 pub mod proving;
 pub mod recording;
 pub mod revision;

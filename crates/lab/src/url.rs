@@ -35,6 +35,8 @@ pub struct UrlLoad {
     pub status: u16,
     /// How load is applied.
     pub profile: Profile,
+    /// How often it is applied.
+    pub repetitions: u32,
     /// Everything else that the generator is asked: addresses, requests, timeouts, threads.
     pub base: LoadSpec,
     /// The generator's ceiling, if it is known and holds for this load.
@@ -49,15 +51,20 @@ pub struct UrlLoad {
 pub fn run(load: UrlLoad, keeping: Keeping<'_>, watch: &Watch<'_>) -> Result<RunRecord, LabError> {
     let UrlLoad { ref profile, ref base, .. } = load;
     let mut recording = Recording::begin(header(&load), keeping, watch.observer)?;
-    let mut steps = Steps::of(profile);
-    let (mut number, in_all) = (0, Steps::number(profile));
+    let mut repetitions = (0..load.repetitions).map(|repetition| (repetition, Steps::of(profile)));
+    let mut under_way = repetitions.next();
+    let (mut number, in_all) = (0, Steps::number(profile) * load.repetitions as usize);
     let mut state = RunState::Finished;
-    while let Some(step) = steps.next() {
+    while let Some((repetition, steps)) = &mut under_way {
+        let Some(step) = steps.next() else {
+            under_way = repetitions.next();
+            continue;
+        };
         number += 1;
-        let spec = spec(&load, recording.header(), step);
+        let spec = spec(&load, recording.header(), *repetition, step);
         watch.observer.event(&Event::TrialStarted(&spec, number, in_all.max(number)));
         let trial = Trial {
-            load: load::of(profile, step, base.clone()),
+            load: load::of(profile, step, LoadSpec { seed: spec.seed, ..base.clone() }),
             roots: Some(roots(base)),
             proving: None,
         };
@@ -115,12 +122,12 @@ fn roots(base: &LoadSpec) -> Roots {
     }
 }
 
-fn spec(load: &UrlLoad, header: &RunHeader, step: Option<Step>) -> TrialSpec {
+fn spec(load: &UrlLoad, header: &RunHeader, repetition: u32, step: Option<Step>) -> TrialSpec {
     TrialSpec {
         target: target_of(&load.url),
         workload: header.workload.id.clone(),
         profile: load.profile.clone(),
-        repetition: 0,
+        repetition,
         step,
         cpus: CpuSplit {
             target: CpuSet::default(),
@@ -128,7 +135,7 @@ fn spec(load: &UrlLoad, header: &RunHeader, step: Option<Step>) -> TrialSpec {
             services: CpuSet::default(),
         },
         workers: 0,
-        seed: load.base.seed,
+        seed: load.base.seed.wrapping_add(u64::from(repetition)),
     }
 }
 
@@ -162,7 +169,7 @@ fn header(load: &UrlLoad) -> RunHeader {
             summary: None,
             workload: "url".into(),
             targets: vec![target.clone()],
-            repetitions: 1,
+            repetitions: load.repetitions,
             precision: None,
             profile: load.profile.clone(),
             workers: None,

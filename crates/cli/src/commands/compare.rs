@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::path::Path;
 
 use super::compare_table::{Sides, bounds, conclude};
-use super::{Shared, compare_branches, root};
+use super::{Shared, compare_branches, place};
 use crate::arguments::CompareArguments;
 use crate::exit::CliError;
 
@@ -65,8 +65,8 @@ fn side(shared: &Shared, name: &str) -> Result<RunRecord, CliError> {
             ))
         })?
     } else {
-        let root = root()?;
-        shared.store()?.load(name).map_err(|error| with_hint(error, name, &root))?
+        let place = place()?;
+        shared.store()?.load(name).map_err(|error| with_hint(error, name, place.root()))?
     };
     if let Some(target) = target {
         let known: Vec<String> =

@@ -17,7 +17,7 @@ use std::process;
 use super::compare::SEED;
 use super::compare_table::{Sides, conclude};
 use super::run::{How, folder, measure, write_page};
-use super::{Shared, here};
+use super::{Shared, catalog, place};
 use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
 use crate::output;
@@ -36,12 +36,13 @@ pub fn run(
     plan: &str,
     bounds: &[FailIf],
 ) -> Result<u8, CliError> {
-    let catalog = Catalog::find(&here()?)?;
+    let place = place()?;
+    let catalog = catalog(&place);
     let target: TargetId =
         target.parse().map_err(|error: pippin_model::target::TargetIdError| {
             CliError::User(format!("--target: {error}"))
         })?;
-    let repository = Repository::of(catalog.root())?;
+    let repository = Repository::of(place.root())?;
     let branches = branches(&repository, arguments, &target)?;
     if !arguments.install {
         return Err(CliError::User(format!(
@@ -56,14 +57,14 @@ pub fn run(
         ..PlanOptions::default()
     };
     let plan = catalog.plan(plan, &options)?;
-    let folder = folder(&catalog, arguments.out.as_deref(), &plan.id)?;
+    let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let copies = Copies::within(&folder);
     let how = How { folder: &folder, install: true, yes: arguments.yes, seed: arguments.seed };
     let measured = copies
         .write(&repository, &branches, &target, catalog)
         .and_then(|catalog| measure(shared, &catalog, plan, &how));
     let record = measured.inspect_err(|_| copies.remove())?;
-    write_page(&View::of(&record), &folder)?;
+    write_page(shared, &View::of(&record), &folder)?;
     if record.state == RunState::Interrupted {
         copies.remove();
         return Ok(exit::INTERRUPTED);

@@ -34,11 +34,12 @@ use crate::live::{Published, Subject};
 use crate::output::{print, say};
 use crate::progress;
 use crate::signals;
+use crate::values;
 
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let url = Url::parse(&arguments.url)?;
     let profile = profile::of(arguments)?;
-    let tls = tls::of(arguments, &url)?;
+    let tls = tls::of(&arguments.tls, &url)?;
     let timeouts = timeouts(arguments.timeout.ns());
     let connect = Duration::from_nanos(timeouts.connect_ns);
     let addresses = url.resolve(&arguments.allow_host, connect)?;
@@ -48,7 +49,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let base = LoadSpec {
         tls,
         source_addresses: arguments.source_ips.clone(),
-        requests: vec![request::of(arguments, &url)?],
+        requests: vec![request::of(&arguments.request, &url)?],
         timeouts,
         // Threads that are asked for are refused where they cannot be; the others are chosen.
         threads: arguments.threads.unwrap_or(0),
@@ -59,15 +60,16 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     };
     let store = store(shared, arguments);
     let load = UrlLoad {
-        url: arguments.url.clone(),
-        request: request::in_workload(arguments, &url),
-        status: arguments.expect_status.first().copied().unwrap_or(200),
+        url: url.whole(),
+        request: request::in_workload(&arguments.request, &url),
+        status: values::statuses_of(&arguments.request.expect_status).first().copied().unwrap_or(200),
         // Without TLS, which costs the generator more than all the rest, was the ceiling measured.
         calibration: store.as_ref().filter(|_| base.tls.is_none()).and_then(calibration),
         profile,
+        repetitions: arguments.repeat,
         base,
     };
-    let observer = progress::observer(shared.quiet, Subject::Url(arguments.url.clone()));
+    let observer = progress::observer(shared.quiet, Subject::Url(url.whole()));
     let record = measure(load, arguments, store.as_ref(), observer)?;
     show(arguments, &record)
 }

@@ -17,9 +17,11 @@
 //! | `store` | stores that may only be read, full disks |
 //! | `streams` | output that nobody reads or that is full, signals that were blocked |
 //! | `patience` | telling a wrong program from a busy machine, for the tests that measure |
+//! | `anywhere` | outside of a checkout: the catalog inside the binary, completions |
 //! | `help` | help, completions, man page |
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
 
+mod anywhere;
 mod branches;
 mod checking;
 mod errors;

@@ -5,11 +5,12 @@ use pippin_model::workload;
 use std::collections::BTreeMap;
 
 use super::url::Url;
-use crate::arguments::LoadArguments;
+use crate::arguments::load::RequestArguments;
 use crate::exit::CliError;
+use crate::values::statuses_of;
 
 /// The request, with the check of its answer.
-pub fn of(arguments: &LoadArguments, url: &Url) -> Result<Request, CliError> {
+pub fn of(arguments: &RequestArguments, url: &Url) -> Result<Request, CliError> {
     let headers = arguments.headers.iter().map(|field| (field.name.clone(), field.value.clone()));
     let body = arguments
         .expect_body
@@ -21,7 +22,7 @@ pub fn of(arguments: &LoadArguments, url: &Url) -> Result<Request, CliError> {
         host: url.authority.clone(),
         headers: headers.collect(),
         body: arguments.body.clone().unwrap_or_default().into_bytes(),
-        check: Check { status: arguments.expect_status.clone(), body },
+        check: Check { status: statuses_of(&arguments.expect_status), body },
     };
     // Refused here, so that nothing is stored of a load that cannot begin.
     check(&request).map_err(|error| CliError::User(error.to_string()))?;
@@ -29,7 +30,7 @@ pub fn of(arguments: &LoadArguments, url: &Url) -> Result<Request, CliError> {
 }
 
 /// The same as a workload names it.
-pub fn in_workload(arguments: &LoadArguments, url: &Url) -> workload::Request {
+pub fn in_workload(arguments: &RequestArguments, url: &Url) -> workload::Request {
     workload::Request {
         method: arguments.method.clone(),
         path: url.target.clone(),

@@ -113,7 +113,12 @@ pub struct Started {
 impl Started {
     /// Starts it in a process group of its own, as a shell does.
     pub fn new(home: &Path, arguments: &[&str]) -> Self {
-        Self { child: command(home, arguments).process_group(0).spawn().unwrap() }
+        Self::of(&mut command(home, arguments))
+    }
+
+    /// The same of a command that is ready.
+    pub fn of(command: &mut Command) -> Self {
+        Self { child: command.process_group(0).spawn().unwrap() }
     }
 
     /// Sends it a signal.
