@@ -227,7 +227,8 @@ mod tests {
     #[test]
     fn statuses_are_numbers_classes_and_ranges() {
         let all = |list: &[&str]| {
-            let read: Result<Vec<Statuses>, String> = list.iter().map(|one| statuses(one)).collect();
+            let read: Result<Vec<Statuses>, String> =
+                list.iter().map(|one| statuses(one)).collect();
             read.map(|read| statuses_of(&read))
         };
         assert_eq!(all(&["404", "200-202", "201"]), Ok(vec![200, 201, 202, 404]));

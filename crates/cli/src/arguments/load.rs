@@ -70,9 +70,19 @@ pub struct LoadArguments {
     /// Processors of the generator: 1 or 2-3.
     #[arg(long, value_name = "LIST", value_parser = CpuSet::parse)]
     pub cpus: Option<CpuSet>,
+    /// The server's first process on this machine, if Pippin cannot find it by the URL's port. Its
+    /// CPU time, memory and log are measured.
+    #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
+    pub target_pid: Option<i32>,
     /// Consent to load a host that is not this machine; must be the URL's host. PIPPIN_ALLOW_HOST in
     /// the environment holds a list.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', env = "PIPPIN_ALLOW_HOST", hide_env = true)]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        env = "PIPPIN_ALLOW_HOST",
+        hide_env = true
+    )]
     pub allow_host: Vec<String>,
     /// Seeds arrivals and think times.
     #[arg(long, value_name = "N", default_value_t = 1)]

@@ -62,12 +62,16 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let load = UrlLoad {
         url: url.whole(),
         request: request::in_workload(&arguments.request, &url),
-        status: values::statuses_of(&arguments.request.expect_status).first().copied().unwrap_or(200),
+        status: values::statuses_of(&arguments.request.expect_status)
+            .first()
+            .copied()
+            .unwrap_or(200),
         // Without TLS, which costs the generator more than all the rest, was the ceiling measured.
         calibration: store.as_ref().filter(|_| base.tls.is_none()).and_then(calibration),
         profile,
         repetitions: arguments.repeat,
         base,
+        target_pid: arguments.target_pid,
     };
     let observer = progress::observer(shared.quiet, Subject::Url(url.whole()));
     let record = measure(load, arguments, store.as_ref(), observer)?;

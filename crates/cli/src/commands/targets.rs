@@ -79,12 +79,8 @@ fn install(
     yes: bool,
 ) -> Result<u8, CliError> {
     let targets = catalog.select(names)?;
-    let apt = consent::for_installation(
-        catalog,
-        &targets,
-        &[],
-        Asking { yes, quiet: shared.quiet },
-    )?;
+    let apt =
+        consent::for_installation(catalog, &targets, &[], Asking { yes, quiet: shared.quiet })?;
     let stop = signals::catch();
     let interrupted = || stop.load(Ordering::Relaxed);
     let say = |text: &str| say(shared, text);

@@ -74,7 +74,8 @@ fn own_files_come_first_and_runs_are_kept_with_the_users_states() {
 /// What bash would complete at the end of this line.
 fn completed(folder: &Path, words: &[&str]) -> String {
     let index = (words.len() - 1).to_string();
-    let variables = [("COMPLETE", "bash"), ("_CLAP_COMPLETE_INDEX", index.as_str()), ("_CLAP_IFS", "\n")];
+    let variables =
+        [("COMPLETE", "bash"), ("_CLAP_COMPLETE_INDEX", index.as_str()), ("_CLAP_IFS", "\n")];
     anywhere(folder, &[&["--"], words].concat(), &variables).exits(0).stdout.clone()
 }
 

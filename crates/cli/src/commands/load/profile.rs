@@ -71,9 +71,7 @@ fn duration(shape: &ShapeArguments) -> Time {
 
 fn closed(shape: &ShapeArguments) -> Result<Profile, CliError> {
     let (stop, warm_up) = match (shape.requests, shape.warm_up) {
-        (None, warm_up) => {
-            (StopRule::after(duration(shape).ns()), warm_up.unwrap_or(WarmUp::AUTO))
-        }
+        (None, warm_up) => (StopRule::after(duration(shape).ns()), warm_up.unwrap_or(WarmUp::AUTO)),
         (Some(count), None | Some(WarmUp::None)) => (StopRule::requests(count), WarmUp::None),
         (Some(_), Some(_)) => {
             return Err(CliError::User(
