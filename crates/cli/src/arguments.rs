@@ -61,7 +61,7 @@ pub enum Command {
     Capacity(CapacityArguments),
     /// Compare two runs, or two branches of a target, with intervals; fit for continuous
     /// integration.
-    Compare(CompareArguments),
+    Compare(Box<CompareArguments>),
     /// Look for what on this machine would spoil which plan, and say how to mend it.
     Doctor(DoctorArguments),
     /// Measure what the generator itself can do on this machine, and keep it: every later trial
@@ -257,17 +257,25 @@ pub struct CalibrateArguments {
 /// `pippin compare`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  pippin compare 20261121 latest --fail-if \"goodput < -5%\"       two runs\n  pippin compare latest#go/net-http latest#rust/axum             two targets of a run\n  pippin compare main my-branch --target go/net-http --plan hello --install --fail-if \"p99 > 10%\"\n                                                                 two branches, measured in one run"
+    after_help = "Examples:\n  pippin compare 20261121 latest --fail-if \"goodput < -5%\"       two runs\n  pippin compare latest#go/net-http latest#rust/axum             two targets of a run\n  pippin compare http://127.0.0.1:3000/ http://127.0.0.1:3001/   two servers that run\n  pippin compare --command 'node old.js' --command 'node new.js' --path /api\n                                                                 two commands that serve on PORT\n  pippin compare main my-branch --target go/net-http --plan hello --install --fail-if \"p99 > 10%\"\n                                                                 two branches, measured in one run"
 )]
 pub struct CompareArguments {
-    /// A run's name, its beginning, `latest` (the newest with a result), or a file; RUN#TARGET takes one target of it. With
-    /// --target: a branch, tag or commit.
-    #[arg(add = ArgValueCandidates::new(completions::runs))]
-    pub a: String,
-    /// What is compared with it.
-    #[arg(add = ArgValueCandidates::new(completions::runs))]
-    pub b: String,
-    /// Measure this target as it is in the two branches, interleaved in one run: go/net-http.
+    /// Two runs: a name, its beginning, `latest` (the newest with a result), or a file; RUN#TARGET
+    /// takes one target of it. Or URLs of servers that run. With --target two branches, tags or
+    /// commits.
+    #[arg(value_name = "WHAT", add = ArgValueCandidates::new(completions::runs))]
+    pub sides: Vec<String>,
+    /// A server that this command starts, in the current folder; may be given several times. PORT is
+    /// in its environment, and {PORT} in the command is replaced.
+    #[arg(long, value_name = "COMMAND", value_hint = ValueHint::CommandString)]
+    pub command: Vec<String>,
+    /// A container image that docker or podman starts; may be given several times.
+    #[arg(long, value_name = "IMAGE")]
+    pub image: Vec<String>,
+    /// What servers are asked for; / by default, or the path of the URL.
+    #[arg(long, value_name = "PATH")]
+    pub path: Option<String>,
+    /// Measure this target as it is in two branches, interleaved in one run: go/net-http.
     #[arg(long, value_name = "TARGET", requires = "plan", add = ArgValueCandidates::new(completions::targets))]
     pub target: Option<String>,
     /// With --target: the plan; its own targets are left out.
@@ -276,21 +284,21 @@ pub struct CompareArguments {
     /// With --target: the plan's quick form.
     #[arg(long, requires = "target")]
     pub quick: bool,
-    /// With --target: repetitions of each branch.
-    #[arg(long, value_name = "N", requires = "target", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// Fresh starts of each server or branch; 5, or as in the plan.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
-    /// With --target: install both copies in the run's folder, and system packages through apt
-    /// where needed. Asks once on a terminal.
-    #[arg(long, requires = "target")]
+    /// Fetch images; with --target, install both copies in the run's folder, and system packages
+    /// through apt where needed. Asks once on a terminal.
+    #[arg(long)]
     pub install: bool,
     /// With --install: do not ask.
     #[arg(long, requires = "install")]
     pub yes: bool,
-    /// With --target: where page, logs and copies go; by default as with `pippin run`.
-    #[arg(long, value_name = "DIR", requires = "target", value_hint = ValueHint::DirPath)]
+    /// Where page, logs and copies go; by default as with `pippin run`.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
-    /// With --target: seeds the order and every load.
-    #[arg(long, value_name = "N", requires = "target")]
+    /// Seeds the order and every load.
+    #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Exit 1 past this: "goodput < -5%", "p99 > 10%"; may be given several times. Names: goodput,
     /// p50, p99, cpu, memory.
@@ -303,6 +311,18 @@ pub struct CompareArguments {
     /// As JSON.
     #[arg(long)]
     pub json: bool,
+    /// How servers are loaded.
+    #[command(flatten, next_help_heading = "How servers are loaded")]
+    pub shape: load::ShapeArguments,
+    /// What servers are asked.
+    #[command(flatten)]
+    pub request: load::RequestArguments,
+    /// How connections to servers are secured.
+    #[command(flatten)]
+    pub tls: load::TlsArguments,
+    /// Which hosts may be loaded.
+    #[command(flatten)]
+    pub hosts: load::HostArguments,
 }
 
 /// `pippin doctor`

@@ -24,9 +24,18 @@ mod progress;
 mod signals;
 mod values;
 
-use clap::{CommandFactory, Parser};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use clap_complete::CompleteEnv;
+use std::collections::BTreeSet;
 use std::process::ExitCode;
+
+/// The names of a command's arguments that the command line gives, and that are not defaults.
+fn given(matches: &ArgMatches) -> BTreeSet<String> {
+    let Some((_, command)) = matches.subcommand() else { return BTreeSet::new() };
+    let is_given = |name: &&str| command.value_source(name) == Some(ValueSource::CommandLine);
+    command.ids().map(clap::Id::as_str).filter(is_given).map(String::from).collect()
+}
 
 fn main() -> ExitCode {
     // Arguments that are no UTF-8 are clap's to refuse.
@@ -39,15 +48,18 @@ fn main() -> ExitCode {
     CompleteEnv::with_factory(arguments::Arguments::command).complete();
     descriptors::raise_limit();
     signals::survive_file_limit();
-    let arguments = match arguments::Arguments::try_parse() {
-        Ok(arguments) => arguments,
+    let parsed = arguments::Arguments::command().try_get_matches().and_then(|matches| {
+        Ok((arguments::Arguments::from_arg_matches(&matches)?, given(&matches)))
+    });
+    let (arguments, given) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => {
             // clap prints help and version to standard output and counts them as success.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { exit::USER_ERROR } else { exit::OK });
         }
     };
-    let outcome = commands::run(arguments);
+    let outcome = commands::run(arguments, given);
     if signals::is_unread() {
         return ExitCode::from(exit::UNREAD);
     }

@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 
 use crate::error::LabError;
 use crate::place::Place;
+pub use crate::target::Target;
 
 /// Makes the folder of the catalog that ships with the program, and names it.
 pub type Unpack = fn() -> Result<PathBuf, LabError>;
@@ -25,17 +26,10 @@ pub struct Catalog {
     shipped: OnceLock<PathBuf>,
     /// Targets that are elsewhere: copies of other revisions.
     copies: BTreeMap<TargetId, PathBuf>,
-}
-
-/// A target's folder and manifest.
-#[derive(Debug, Clone)]
-pub struct Target {
-    /// Language and name; no variant.
-    pub id: TargetId,
-    /// The folder, absolute.
-    pub folder: PathBuf,
-    /// The manifest.
-    pub manifest: Manifest,
+    /// Targets that no folder of a catalog holds.
+    given: BTreeMap<TargetId, Target>,
+    /// Workloads that no folder of a catalog holds.
+    given_workloads: BTreeMap<String, Workload>,
 }
 
 impl Catalog {
@@ -48,7 +42,22 @@ impl Catalog {
             unpack: shipped.filter(|_| !place.stands_alone()),
             shipped: OnceLock::new(),
             copies: BTreeMap::new(),
+            given: BTreeMap::new(),
+            given_workloads: BTreeMap::new(),
         }
+    }
+
+    /// The same catalog with these targets and this workload before all others.
+    #[must_use]
+    pub fn with_given(
+        mut self,
+        targets: impl IntoIterator<Item = Target>,
+        workloads: impl IntoIterator<Item = Workload>,
+    ) -> Self {
+        self.given.extend(targets.into_iter().map(|target| (target.id.clone(), target)));
+        self.given_workloads
+            .extend(workloads.into_iter().map(|workload| (workload.id.clone(), workload)));
+        self
     }
 
     /// The folder that ships with the program, unpacked; `None` if there is none.
@@ -114,6 +123,9 @@ impl Catalog {
     /// If there is no such target or variant, or its manifest cannot be used.
     pub fn target(&self, id: &TargetId) -> Result<Target, LabError> {
         let base = id.base();
+        if let Some(given) = self.given.get(id) {
+            return Ok(given.clone());
+        }
         let file = Path::new("targets").join(&base.language).join(&base.name).join("target.toml");
         let found = match self.copies.get(&base) {
             Some(copy) => Some(copy.clone()),
@@ -141,7 +153,7 @@ impl Catalog {
                 known.iter().map(String::as_str),
             ));
         }
-        Ok(Target { id: base, folder, manifest })
+        Ok(Target::of_catalog(base, folder, manifest))
     }
 
     /// A workload that a manifest names must be there. A copy of another revision may know others.
@@ -215,6 +227,9 @@ impl Catalog {
     /// # Errors
     /// If there is none, or its file cannot be used.
     pub fn workload(&self, id: &str) -> Result<Workload, LabError> {
+        if let Some(given) = self.given_workloads.get(id) {
+            return Ok(given.clone());
+        }
         match self.find(&Path::new("workloads").join(format!("{id}.toml")))? {
             Some(path) => Ok(Workload::read(&path)?),
             None => {

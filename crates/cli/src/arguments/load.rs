@@ -74,16 +74,9 @@ pub struct LoadArguments {
     /// CPU time, memory and log are measured.
     #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub target_pid: Option<i32>,
-    /// Consent to load a host that is not this machine; must be the URL's host. PIPPIN_ALLOW_HOST in
-    /// the environment holds a list.
-    #[arg(
-        long,
-        value_name = "NAME",
-        value_delimiter = ',',
-        env = "PIPPIN_ALLOW_HOST",
-        hide_env = true
-    )]
-    pub allow_host: Vec<String>,
+    /// Which hosts may be loaded.
+    #[command(flatten)]
+    pub hosts: HostArguments,
     /// Seeds arrivals and think times.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -165,4 +158,19 @@ pub struct TlsArguments {
     /// as a new client does.
     #[arg(long)]
     pub tls_resume: bool,
+}
+
+/// Which hosts may be loaded.
+#[derive(Debug, Args)]
+pub struct HostArguments {
+    /// Consent to load a host that is not this machine; must be the URL's host. PIPPIN_ALLOW_HOST in
+    /// the environment holds a list.
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        env = "PIPPIN_ALLOW_HOST",
+        hide_env = true
+    )]
+    pub allow_host: Vec<String>,
 }

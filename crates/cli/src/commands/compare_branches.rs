@@ -32,6 +32,7 @@ struct Branch {
 pub fn run(
     shared: &Shared,
     arguments: &CompareArguments,
+    names: [&str; 2],
     target: &str,
     plan: &str,
     bounds: &[FailIf],
@@ -43,7 +44,7 @@ pub fn run(
             CliError::User(format!("--target: {error}"))
         })?;
     let repository = Repository::of(place.root())?;
-    let branches = branches(&repository, arguments, &target)?;
+    let branches = branches(&repository, arguments, names, &target)?;
     if !arguments.install {
         return Err(CliError::User(format!(
             "{target} of both branches has to be installed, in the run's folder: add --install (and --yes where nobody can be asked)"
@@ -82,10 +83,11 @@ pub fn run(
 fn branches(
     repository: &Repository,
     arguments: &CompareArguments,
+    names: [&str; 2],
     target: &TargetId,
 ) -> Result<[Branch; 2], CliError> {
-    let (a, b) =
-        (repository.revision(&arguments.a, target)?, repository.revision(&arguments.b, target)?);
+    let [a, b] = names;
+    let (a, b) = (repository.revision(a, target)?, repository.revision(b, target)?);
     if a.tree == b.tree && !arguments.force {
         return Err(CliError::User(format!(
             "{} is the same in `{}` ({}) and `{}` ({}), to the last file: there is nothing to compare; --force measures both all the same, which shows the noise",

@@ -3,6 +3,7 @@
 use pippin_lab::catalog::{Catalog, Target};
 use pippin_lab::install::{self, apt};
 use pippin_lab::services::postgres;
+use pippin_lab::target::Kind;
 use pippin_model::target::TargetId;
 use pippin_model::workload::Service;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,7 +76,8 @@ impl Intent {
         }
         for id in targets {
             let target = catalog.target(id)?;
-            if install::present(&target).is_some() {
+            // A build of one's own needs no consent.
+            if install::present(&target).is_some() || matches!(target.kind, Kind::Command) {
                 continue;
             }
             let ways = target.manifest.ways();

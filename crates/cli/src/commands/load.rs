@@ -6,10 +6,10 @@
 //! | [`request`] | what is asked, and what is right |
 //! | [`tls`] | how connections are secured |
 //! | [`url`] | where to connect, and whether that is allowed |
-mod profile;
-mod request;
-mod tls;
-mod url;
+pub mod profile;
+pub mod request;
+pub mod tls;
+pub mod url;
 
 use pippin_lab::lifecycle::affinity;
 use pippin_lab::recording::Keeping;
@@ -42,14 +42,14 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let tls = tls::of(&arguments.tls, &url)?;
     let timeouts = timeouts(arguments.timeout.ns());
     let connect = Duration::from_nanos(timeouts.connect_ns);
-    let addresses = url.resolve(&arguments.allow_host, connect)?;
+    let addresses = url.resolve(&arguments.hosts.allow_host, connect)?;
     must_have_folder("--json", arguments.json.as_deref())?;
     must_have_folder("--html", arguments.html.as_deref())?;
     tls::try_it(&addresses, tls.as_ref(), connect)?;
     let base = LoadSpec {
         tls,
         source_addresses: arguments.source_ips.clone(),
-        requests: vec![request::of(&arguments.request, &url)?],
+        requests: vec![request::of(&arguments.request, &url.authority, &url.target)?],
         timeouts,
         // Threads that are asked for are refused where they cannot be; the others are chosen.
         threads: arguments.threads.unwrap_or(0),
@@ -61,7 +61,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let store = store(shared, arguments);
     let load = UrlLoad {
         url: url.whole(),
-        request: request::in_workload(&arguments.request, &url),
+        request: request::in_workload(&arguments.request, &url.target),
         status: values::statuses_of(&arguments.request.expect_status)
             .first()
             .copied()

@@ -3,6 +3,7 @@ mod calibrate;
 mod capacity;
 mod compare;
 mod compare_branches;
+mod compare_given;
 mod compare_table;
 mod consent;
 mod doctor;
@@ -20,6 +21,7 @@ use pippin_lab::LabError;
 use pippin_lab::catalog::Catalog;
 use pippin_lab::place::{self, Place};
 use pippin_store::Store;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::arguments::{Arguments, Command};
@@ -31,6 +33,8 @@ use crate::output::print;
 pub struct Shared {
     store: Option<PathBuf>,
     quiet: bool,
+    /// The names of the command's own arguments that were given on the command line.
+    given: BTreeSet<String>,
 }
 
 impl Shared {
@@ -48,9 +52,9 @@ impl Shared {
     }
 }
 
-/// Carries out a command; the exit code.
-pub fn run(arguments: Arguments) -> Result<u8, CliError> {
-    let shared = Shared { store: arguments.store, quiet: arguments.quiet };
+/// Carries out a command, of which these arguments were given; the exit code.
+pub fn run(arguments: Arguments, given: BTreeSet<String>) -> Result<u8, CliError> {
+    let shared = Shared { store: arguments.store, quiet: arguments.quiet, given };
     match arguments.command {
         Command::Run(arguments) => run::run(&shared, &arguments),
         Command::Load(arguments) => load::run(&shared, &arguments),

@@ -522,8 +522,8 @@ fn an_error_at_a_later_step_keeps_the_earlier_ones() {
         stderr: String::from_utf8(output.stderr).unwrap(),
     };
     outcome.is_a_user_error(&[
-        "closed loop, 1 connection\n",
-        "closed loop, 2 connections\n",
+        "closed loop at 1, 2, 1000 connections in turn",
+        "1,000   – INVALID",
         "after 2 steps that are kept",
     ]);
     let view = pippin(folder.path(), &["export", "--format", "json"]);
@@ -554,7 +554,7 @@ fn spellings_of_other_tools_are_taken() {
         let all = [&["load", url.as_str()], arguments].concat();
         checkout.pippin(&all).exits(0).says(&[&format!("http://{bare}/")]);
     }
-    let quiet = checkout.pippin(&["-q", "load", &bare, "-n", "5"]);
+    let quiet = checkout.pippin(&["-q", "load", &bare, "-n", "20"]);
     assert_eq!(quiet.exits(0).stderr, "");
     drop(server.stop());
 }

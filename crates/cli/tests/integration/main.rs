@@ -7,7 +7,7 @@
 //! | `lifecycle` | targets that exit, hang, crash, fork, ignore signals; no process survives |
 //! | `interruption` | Ctrl-C and kill -9 in the middle of a run |
 //! | `errors`, `files` | slips on the command line and in hand-written files: exit code, place and fix |
-//! | `branches` | `pippin compare` of two branches of a target |
+//! | `branches`, `given` | `pippin compare` of two branches of a target; of URLs, commands and images |
 //! | `checking` | `targets check` of many targets |
 //! | `installation` | tools, steps, routes, consent |
 //! | `under_way` | `pippin serve` beside a run |
@@ -26,6 +26,7 @@ mod branches;
 mod checking;
 mod errors;
 mod files;
+mod given;
 mod help;
 mod https;
 mod installation;

@@ -38,21 +38,22 @@ pub fn of(arguments: &LoadArguments) -> Result<Profile, CliError> {
             PRECISION,
         )
     } else {
-        return of_shape(shape);
+        return of_shape(shape, DURATION);
     };
     Ok(with_connections(profile, shape))
 }
 
-/// The profile that the plain shapes describe: a closed or an open loop.
-pub fn of_shape(shape: &ShapeArguments) -> Result<Profile, CliError> {
+/// The profile that the plain shapes describe: a closed or an open loop; it lasts so long where
+/// nothing says so.
+pub fn of_shape(shape: &ShapeArguments, usual: Time) -> Result<Profile, CliError> {
     let profile = if let Some(rate) = shape.rate {
         refuse_warm_up(shape, "-R")?;
         let arrivals = if shape.poisson { Arrivals::Poisson } else { Arrivals::Constant };
-        let duration_ns = duration(shape).ns();
+        let duration_ns = shape.duration.unwrap_or(usual).ns();
         Profile::open(rate, arrivals, shape.connections, ramp_ns(shape)?, duration_ns)
     } else {
         refuse_ramp(shape, "a closed loop")?;
-        closed(shape)?
+        closed(shape, usual)?
     };
     Ok(with_connections(profile, shape))
 }
@@ -69,9 +70,11 @@ fn duration(shape: &ShapeArguments) -> Time {
     shape.duration.unwrap_or(DURATION)
 }
 
-fn closed(shape: &ShapeArguments) -> Result<Profile, CliError> {
+fn closed(shape: &ShapeArguments, usual: Time) -> Result<Profile, CliError> {
     let (stop, warm_up) = match (shape.requests, shape.warm_up) {
-        (None, warm_up) => (StopRule::after(duration(shape).ns()), warm_up.unwrap_or(WarmUp::AUTO)),
+        (None, warm_up) => {
+            (StopRule::after(shape.duration.unwrap_or(usual).ns()), warm_up.unwrap_or(WarmUp::AUTO))
+        }
         (Some(count), None | Some(WarmUp::None)) => (StopRule::requests(count), WarmUp::None),
         (Some(_), Some(_)) => {
             return Err(CliError::User(

@@ -4,13 +4,12 @@ use pippin_model::load_spec::{BodyCheck, Check, Request};
 use pippin_model::workload;
 use std::collections::BTreeMap;
 
-use super::url::Url;
 use crate::arguments::load::RequestArguments;
 use crate::exit::CliError;
 use crate::values::statuses_of;
 
 /// The request, with the check of its answer.
-pub fn of(arguments: &RequestArguments, url: &Url) -> Result<Request, CliError> {
+pub fn of(arguments: &RequestArguments, host: &str, path: &str) -> Result<Request, CliError> {
     let headers = arguments.headers.iter().map(|field| (field.name.clone(), field.value.clone()));
     let body = arguments
         .expect_body
@@ -18,8 +17,8 @@ pub fn of(arguments: &RequestArguments, url: &Url) -> Result<Request, CliError> 
         .map_or(BodyCheck::Any, |body| BodyCheck::Exact(body.clone().into_bytes()));
     let request = Request {
         method: arguments.method.clone(),
-        target: url.target.clone(),
-        host: url.authority.clone(),
+        target: path.into(),
+        host: host.into(),
         headers: headers.collect(),
         body: arguments.body.clone().unwrap_or_default().into_bytes(),
         check: Check { status: statuses_of(&arguments.expect_status), body },
@@ -30,10 +29,6 @@ pub fn of(arguments: &RequestArguments, url: &Url) -> Result<Request, CliError> 
 }
 
 /// The same as a workload names it.
-pub fn in_workload(arguments: &RequestArguments, url: &Url) -> workload::Request {
-    workload::Request {
-        method: arguments.method.clone(),
-        path: url.target.clone(),
-        vary: BTreeMap::new(),
-    }
+pub fn in_workload(arguments: &RequestArguments, path: &str) -> workload::Request {
+    workload::Request { method: arguments.method.clone(), path: path.into(), vary: BTreeMap::new() }
 }
