@@ -7,6 +7,7 @@ use pippin_model::objective::Objective;
 use pippin_model::units::Spread;
 use std::path::PathBuf;
 
+use super::GateArguments;
 use crate::values::{self, EventLoop, Field, Points, Statuses, Time};
 
 /// `pippin load`
@@ -80,6 +81,8 @@ pub struct LoadArguments {
     /// Seeds arrivals and think times.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    #[command(flatten)]
+    pub gates: GateArguments,
 }
 
 /// How load is applied, in the shapes that one measurement has.

@@ -10,24 +10,23 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::path::Path;
 
 use super::compare_given::{self, is_url};
-use super::compare_table::{Sides, bounds, conclude};
+use super::compare_table::{Sides, conclude};
 use super::{Shared, compare_branches, place};
-use crate::arguments::CompareArguments;
 use crate::arguments::load::{HostArguments, RequestArguments, ShapeArguments, TlsArguments};
+use crate::arguments::{CompareArguments, GateArguments};
 use crate::exit::CliError;
 
 /// The same seed gives the same intervals each time the same two are compared.
 pub const SEED: u64 = 1;
 
 pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError> {
-    // A slip in a bound is told before anything is measured.
-    let bounds = bounds(arguments)?;
+    must_have_one_base(&arguments.gates)?;
     let is_given = !arguments.command.is_empty()
         || !arguments.image.is_empty()
         || arguments.sides.iter().any(|side| is_url(side));
     if is_given {
         refuse(shared, &FOR_BRANCHES, "--target")?;
-        return compare_given::run(shared, arguments, &bounds);
+        return compare_given::run(shared, arguments);
     }
     let [a, b] = arguments.sides.as_slice() else {
         return Err(CliError::User(
@@ -37,7 +36,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     };
     refuse(shared, &for_servers(), "URLs, --command and --image")?;
     if let (Some(target), Some(plan)) = (&arguments.target, &arguments.plan) {
-        return compare_branches::run(shared, arguments, [a, b], target, plan, &bounds);
+        return compare_branches::run(shared, arguments, [a, b], target, plan);
     }
     refuse(shared, &FOR_MEASURING, "--target, URLs, --command and --image")?;
     let (a, b) = (side(shared, a)?, side(shared, b)?);
@@ -62,12 +61,25 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     let sides = Sides {
         a: a.header.id,
         b: b.header.id,
+        a_trials: a.trials,
+        b_trials: b.trials,
         unfinished,
         comparison,
         differences: differing,
         more: Vec::new(),
     };
-    conclude(arguments, &bounds, &sides)
+    conclude(arguments, &sides)
+}
+
+/// A comparison is itself a base: A.
+fn must_have_one_base(gates: &GateArguments) -> Result<(), CliError> {
+    let with_base = gates.fail_if.iter().find(|gate| gate.condition.base.is_some());
+    with_base.map_or(Ok(()), |gate| {
+        Err(CliError::User(format!(
+            "--fail-if \"{}\": changes are measured from A here; leave out `vs`",
+            gate.condition
+        )))
+    })
 }
 
 /// What goes with branches only.

@@ -10,7 +10,6 @@ use pippin_model::trial::TrialRecord;
 use pippin_report::terminal;
 use pippin_report::view::View;
 use pippin_stats::compare::{Comparison, compare};
-use pippin_stats::fail_if::FailIf;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::path::Path;
@@ -46,11 +45,7 @@ pub fn is_url(text: &str) -> bool {
     text.contains("://") || (has_port && !Path::new(text).exists())
 }
 
-pub fn run(
-    shared: &Shared,
-    arguments: &CompareArguments,
-    bounds: &[FailIf],
-) -> Result<u8, CliError> {
+pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError> {
     let place = place()?;
     let folder = folder(&place, arguments.out.as_deref(), PLAN)?;
     let (targets, asked) = Given { arguments, folder: &folder }.targets()?;
@@ -85,7 +80,7 @@ pub fn run(
     if !without.is_empty() {
         return Ok(exit::LAB_FAILURE);
     }
-    conclude(arguments, bounds, &sides(&record, &ids))
+    conclude(arguments, &sides(&record, &ids))
 }
 
 struct Given<'a> {
@@ -174,6 +169,8 @@ fn sides(record: &RunRecord, ids: &[TargetId]) -> Sides {
     let targets =
         others.flat_map(|id| compare(&first, &of(record, id), &mut rng).targets).collect();
     Sides {
+        a_trials: first.clone(),
+        b_trials: ids[1..].iter().flat_map(|id| of(record, id)).collect(),
         a: ids[0].to_string(),
         b: ids[1..].iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
         unfinished: Vec::new(),

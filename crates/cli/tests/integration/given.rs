@@ -26,7 +26,7 @@ fn two_commands_are_started_and_the_slower_one_fails_its_bound() {
         "closed loop, 4 connections",
         "95 % interval",
         "the verdict judges the measurement, not the target",
-        "past `goodput < -20%`",
+        "gate FAILED  fail if goodput < -20%",
     ]);
     let run = checkout.store().load("latest").unwrap();
     let names: Vec<String> = run.trials.iter().map(|t| t.spec.target.to_string()).collect();
