@@ -123,6 +123,7 @@ pub fn workload(request: workload::Request, status: u16) -> Workload {
             body_bytes: None,
             contains: Vec::new(),
             as_proved: false,
+            from: None,
         },
         proofs: Vec::new(),
     }

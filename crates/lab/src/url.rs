@@ -71,6 +71,7 @@ pub fn run(load: UrlLoad, keeping: Keeping<'_>, watch: &Watch<'_>) -> Result<Run
             load: load::of(profile, step, LoadSpec { seed: spec.seed, ..base.clone() }),
             roots: Some(roots(base, servers.as_deref().unwrap_or_default())),
             proving: None,
+            referee: None,
         };
         let mut record = trial.make(&spec, watch);
         let held = steps.observe(&record);

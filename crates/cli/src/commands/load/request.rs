@@ -21,7 +21,7 @@ pub fn of(arguments: &RequestArguments, host: &str, path: &str) -> Result<Reques
         host: host.into(),
         headers: headers.collect(),
         body: arguments.body.clone().unwrap_or_default().into_bytes(),
-        check: Check { status: statuses_of(&arguments.expect_status), body },
+        check: Check { status: statuses_of(&arguments.expect_status), body, ..Check::default() },
     };
     // Refused here, so that nothing is stored of a load that cannot begin.
     check(&request).map_err(|error| CliError::User(error.to_string()))?;
