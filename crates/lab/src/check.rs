@@ -316,12 +316,7 @@ fn short_load(subject: &mut Subject<'_>) -> Vec<String> {
 /// The short load, and how many requests it had.
 fn loaded(subject: &mut Subject<'_>) -> Result<(LoadResult, u64), String> {
     let base = LoadSpec { threads: 1, ..load::base(subject.address, Vec::new(), 7) };
-    let as_proved = subject.proved_body()?;
-    let pool = pool::draw(subject.workload, &as_proved, subject.address, seed(), OTHER_KIND_EVERY);
-    let mut requests = pool.requests;
-    subject.live.expect(subject.workload, pool.samples);
-    let least_ns = subject.least_ns();
-    pool::must_wait(&mut requests, &subject.workload.answer, least_ns);
+    let requests = pool::of(subject, seed(), OTHER_KIND_EVERY)?;
     let (connections, count) = short_load_of(subject.workload);
     subject.services.reset_account();
     let referee = subject.live.begin(subject.services)?;

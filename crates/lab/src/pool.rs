@@ -5,6 +5,7 @@ use pippin_model::workload::{Answer, Proof, Sample, Workload, percent_encode_all
 use std::net::SocketAddr;
 
 use crate::load;
+use crate::verify::Subject;
 
 /// How many requests are drawn for a load. They are sent in turn, so that each value comes once in so
 /// many requests.
@@ -17,18 +18,17 @@ pub const RARELY: usize = 1_000;
 const IN_FULL: usize = 100;
 
 /// The requests of a load, and what each is made of; `None` where it is of another kind.
-pub struct Pool {
+struct Pool {
     /// With their checks.
-    pub requests: Vec<Request>,
+    requests: Vec<Request>,
     /// By the place of the request.
-    pub samples: Vec<Option<Sample>>,
+    samples: Vec<Option<Sample>>,
 }
 
 /// Draws the requests of a load from its seed. One in `every` is of another kind: an unknown path, HEAD,
 /// or the same path with everything encoded. Whatever does not do the work of each request answers it
 /// wrongly.
-#[must_use]
-pub fn draw(
+fn draw(
     workload: &Workload,
     as_proved: &BodyCheck,
     host: SocketAddr,
@@ -58,8 +58,23 @@ pub fn draw(
     Pool { requests, samples }
 }
 
+/// The requests of a load of this target, which has passed its proofs; what judges its answers is told
+/// of them.
+///
+/// # Errors
+/// If the body that was proved cannot be had.
+pub fn of(subject: &mut Subject<'_>, seed: u64, every: usize) -> Result<Vec<Request>, String> {
+    let as_proved = subject.proved_body()?;
+    let Pool { mut requests, samples } =
+        draw(subject.workload, &as_proved, subject.address, seed, every);
+    subject.live.expect(subject.workload, samples);
+    let least_ns = subject.least_ns();
+    must_wait(&mut requests, &subject.workload.answer, least_ns);
+    Ok(requests)
+}
+
 /// No right answer of the usual kind may come sooner than this.
-pub fn must_wait(requests: &mut [Request], answer: &Answer, least_ns: u64) {
+fn must_wait(requests: &mut [Request], answer: &Answer, least_ns: u64) {
     let usual = |request: &&mut Request| request.check.status == [answer.status];
     requests.iter_mut().filter(usual).for_each(|request| request.check.least_ns = least_ns);
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::LabError;
+use crate::load;
 use crate::pool;
 use crate::running::RunningTarget;
 use crate::services::Services;
@@ -44,16 +45,17 @@ impl ProvedTarget<'_> {
     /// Whose use of the machine is sampled.
     #[must_use]
     pub fn roots(&self) -> Roots {
-        let mut roles = BTreeMap::from([
-            (Role::Target, vec![RoleRoot::Below(self.target.supervisor_pid())]),
-            (Role::Generator, vec![RoleRoot::Process(std::process::id() as i32)]),
-        ]);
+        let generator = vec![RoleRoot::Process(std::process::id() as i32)];
+        let mut roles = BTreeMap::from([(Role::Generator, generator)]);
+        if !self.target.roots().is_empty() {
+            roles.insert(Role::Target, self.target.roots().to_vec());
+        }
         let services: Vec<RoleRoot> =
             self.services.supervisors().into_iter().map(RoleRoot::Tree).collect();
         if !services.is_empty() {
             roles.insert(Role::Services, services);
         }
-        Roots { roles, log: Some(self.target.log()), port: Some(self.target.address().port()) }
+        Roots { roles, log: self.target.log(), port: Some(self.target.address().port()) }
     }
 
     fn subject(&mut self) -> Subject<'_> {
@@ -90,20 +92,27 @@ impl ProvedTarget<'_> {
 
 impl Proving for ProvedTarget<'_> {
     fn before(&mut self, load: &mut LoadSpec, record: &mut TrialRecord) -> Result<(), Failure> {
-        record.start_up_ns = Some(self.target.start_up().as_nanos() as u64);
-        self.closes = !load.connections.keep_alive();
-        self.live = Live::of(self.workload, self.services)
-            .map_err(|message| self.proof_failure(message))?;
-        record.proofs = verify::prove(&mut self.subject(), ProofTime::Before);
-        self.failed(&record.proofs).map_or(Ok(()), Err)?;
-        let as_proved: BodyCheck =
-            self.subject().proved_body().map_err(|message| self.proof_failure(message))?;
-        let pool =
-            pool::draw(self.workload, &as_proved, self.target.address(), load.seed, pool::RARELY);
-        load.requests = pool.requests;
-        self.live.expect(self.workload, pool.samples);
-        let least_ns = self.subject().least_ns();
-        pool::must_wait(&mut load.requests, &self.workload.answer, least_ns);
+        record.start_up_ns = self.target.start_up().map(|time| time.as_nanos() as u64);
+        let requests = if self.target.is_proved() {
+            self.closes = !load.connections.keep_alive();
+            self.live = Live::of(self.workload, self.services)
+                .map_err(|message| self.proof_failure(message))?;
+            record.proofs = verify::prove(&mut self.subject(), ProofTime::Before);
+            self.failed(&record.proofs).map_or(Ok(()), Err)?;
+            pool::of(&mut self.subject(), load.seed, pool::RARELY)
+                .map_err(|message| self.proof_failure(message))?
+        } else {
+            let address = self.target.address();
+            let mut requests =
+                load::requests(self.workload, self.samples, &BodyCheck::Any, address);
+            // Without proofs there is no referee.
+            let checks = requests.iter_mut().map(|request| &mut request.check.body);
+            checks
+                .filter(|body| **body == BodyCheck::Refereed)
+                .for_each(|body| *body = BodyCheck::Any);
+            requests
+        };
+        self.target.aim(load, requests);
         self.counts_anew = self.services.reset_account();
         Ok(())
     }
@@ -123,7 +132,8 @@ impl Proving for ProvedTarget<'_> {
         }
         if let Some(failure) = self.target.crashed() {
             record.failure = Some(failure);
-        } else if record.failure.is_none()
+        } else if self.target.is_proved()
+            && record.failure.is_none()
             && !record.load.as_ref().is_some_and(|load| load.interrupted)
         {
             if let Some(load) = &record.load {
