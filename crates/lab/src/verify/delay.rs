@@ -9,7 +9,7 @@ use crate::load;
 
 /// How often is looked before a target is blamed for what a busy machine does, too: making waits
 /// longer.
-const LOOKS: u32 = 4;
+pub(super) const LOOKS: u32 = 4;
 
 /// No answer comes before the least wait; they are not all alike; and the middle of the waits lies
 /// where the mean of the distribution is.
@@ -32,12 +32,10 @@ pub fn distribution(subject: &mut Subject<'_>, wait: Spread, samples: u32) -> Ve
 
 /// Looks until something is as it should be, a few times: for what the machine can make worse but
 /// never better.
-pub(super) fn patiently<T>(
-    mut look: impl FnMut() -> Result<Result<T, String>, String>,
-) -> Result<T, String> {
+fn patiently(mut look: impl FnMut() -> Result<Verdict, String>) -> Verdict {
     for _ in 1..LOOKS {
-        if let Ok(seen) = look()? {
-            return Ok(seen);
+        if look()?.is_ok() {
+            return Ok(());
         }
     }
     look()?
