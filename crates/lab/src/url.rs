@@ -13,6 +13,7 @@ use pippin_probe::{RoleRoot, Roots};
 use std::collections::BTreeMap;
 
 use crate::error::LabError;
+use crate::generator::Generator;
 use crate::load;
 use crate::observer::Event;
 use crate::recording::{Keeping, Recording};
@@ -26,7 +27,7 @@ pub const PLAN: &str = "load";
 const LONGEST_NAME: usize = 60;
 
 /// What is loaded, and how.
-pub struct UrlLoad {
+pub struct UrlLoad<'a> {
     /// The URL as it was given.
     pub url: String,
     /// Its method and path, as they are asked.
@@ -39,6 +40,8 @@ pub struct UrlLoad {
     pub base: LoadSpec,
     /// The generator's ceiling, if it is known and holds for this load.
     pub calibration: Option<Calibration>,
+    /// Who applies the load.
+    pub generator: &'a dyn Generator,
 }
 
 /// Loads a URL: every step of the profile, each kept as it finishes.
@@ -46,7 +49,11 @@ pub struct UrlLoad {
 /// # Errors
 /// If the first step cannot run as it is asked for. A later one that cannot is in the record, and
 /// ends the run.
-pub fn run(load: UrlLoad, keeping: Keeping<'_>, watch: &Watch<'_>) -> Result<RunRecord, LabError> {
+pub fn run(
+    load: UrlLoad<'_>,
+    keeping: Keeping<'_>,
+    watch: &Watch<'_>,
+) -> Result<RunRecord, LabError> {
     let UrlLoad { ref profile, ref base, .. } = load;
     let mut recording = Recording::begin(header(&load), keeping, watch.observer)?;
     let mut steps = Steps::of(profile);
@@ -60,6 +67,7 @@ pub fn run(load: UrlLoad, keeping: Keeping<'_>, watch: &Watch<'_>) -> Result<Run
             load: load::of(profile, step, base.clone()),
             roots: Some(roots(base)),
             proving: None,
+            generator: load.generator,
         };
         let mut record = trial.make(&spec, watch);
         let held = steps.observe(&record);
@@ -115,7 +123,7 @@ fn roots(base: &LoadSpec) -> Roots {
     }
 }
 
-fn spec(load: &UrlLoad, header: &RunHeader, step: Option<Step>) -> TrialSpec {
+fn spec(load: &UrlLoad<'_>, header: &RunHeader, step: Option<Step>) -> TrialSpec {
     TrialSpec {
         target: target_of(&load.url),
         workload: header.workload.id.clone(),
@@ -142,7 +150,7 @@ pub fn target_of(url: &str) -> TargetId {
     TargetId { language: "url".into(), name, variant: None }
 }
 
-fn header(load: &UrlLoad) -> RunHeader {
+fn header(load: &UrlLoad<'_>) -> RunHeader {
     let started = unix_now_ns();
     let target = target_of(&load.url);
     let info = TargetInfo {

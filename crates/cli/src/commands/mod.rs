@@ -1,4 +1,5 @@
 //! One file a command.
+mod agent;
 mod calibrate;
 mod capacity;
 mod compare;
@@ -7,6 +8,7 @@ mod compare_table;
 mod consent;
 mod doctor;
 mod export;
+mod fleet;
 mod history;
 mod load;
 mod report;
@@ -64,6 +66,7 @@ pub fn run(arguments: Arguments) -> Result<u8, CliError> {
     match arguments.command {
         Command::Run(arguments) => run::run(&shared, &arguments),
         Command::Load(arguments) => load::run(&shared, &arguments),
+        Command::Agent(arguments) => agent::run(&shared, &arguments),
         Command::Targets(command) => targets::run(&shared, command),
         Command::Report(arguments) => report::run(&shared, &arguments),
         Command::Capacity(arguments) => capacity::run(&shared, &arguments),

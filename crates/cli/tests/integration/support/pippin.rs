@@ -79,7 +79,9 @@ pub fn command(home: &Path, arguments: &[&str]) -> Command {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    for variable in ["PIPPIN_DATABASE_URL", "PIPPIN_PROGRAM", "COLUMNS", "CLICOLOR_FORCE"] {
+    for variable in
+        ["PIPPIN_DATABASE_URL", "PIPPIN_PROGRAM", "PIPPIN_NATS_TOKEN", "COLUMNS", "CLICOLOR_FORCE"]
+    {
         command.env_remove(variable);
     }
     command
@@ -114,6 +116,11 @@ impl Started {
     /// Starts it in a process group of its own, as a shell does.
     pub fn new(home: &Path, arguments: &[&str]) -> Self {
         Self { child: command(home, arguments).process_group(0).spawn().unwrap() }
+    }
+
+    /// What a prepared command starts.
+    pub fn of(command: &mut Command) -> Self {
+        Self { child: command.process_group(0).spawn().unwrap() }
     }
 
     /// Sends it a signal.
