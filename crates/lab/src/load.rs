@@ -100,8 +100,7 @@ pub fn fitted(mut load: LoadSpec) -> LoadSpec {
         load.addresses.iter().all(|address| address.ip().is_loopback() && address.is_ipv4());
     let wanted = connections.div_ceil(CONNECTIONS_PER_SOURCE);
     if all_loopback && wanted > 1 && load.source_addresses.is_empty() {
-        load.source_addresses =
-            (0..wanted).map(|i| IpAddr::V4(loopback(i))).collect();
+        load.source_addresses = (0..wanted).map(|i| IpAddr::V4(loopback(i))).collect();
     }
     load
 }

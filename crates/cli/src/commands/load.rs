@@ -74,6 +74,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         profile,
         base,
         generator: fleet.as_ref().map_or(&Here as &dyn Generator, |fleet| fleet),
+        target_pid: arguments.target_pid,
     };
     let observer = progress::observer(shared.quiet, Subject::Url(arguments.url.clone()));
     let record = measure(load, arguments, store.as_ref(), observer)?;
