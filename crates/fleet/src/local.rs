@@ -32,7 +32,7 @@ pub struct LocalSettings<'a> {
 pub struct Local {
     nats: Nats,
     agents: Vec<Supervised>,
-    _server: Supervised,
+    server: Supervised,
     _folder: Folder,
 }
 
@@ -61,7 +61,7 @@ impl Local {
             .enumerate()
             .map(|(nth, cpus)| start_agent(nth + 1, cpus, &nats, &folder.0, settings))
             .collect::<Result<_, _>>()?;
-        Ok(Self { nats, agents, _server: server, _folder: folder })
+        Ok(Self { nats, agents, server, _folder: folder })
     }
 
     /// Where the server is.
@@ -70,10 +70,12 @@ impl Local {
         &self.nats
     }
 
-    /// The agents' processes.
+    /// What the generator consists of here: the agents, the server, and this process between them.
     #[must_use]
     pub fn roots(&self) -> Vec<RoleRoot> {
-        self.agents.iter().map(|agent| RoleRoot::Tree(agent.supervisor_pid())).collect()
+        let started = self.agents.iter().chain([&self.server]);
+        let trees = started.map(|process| RoleRoot::Tree(process.supervisor_pid()));
+        trees.chain([RoleRoot::Process(std::process::id() as i32)]).collect()
     }
 }
 

@@ -1,5 +1,5 @@
 //! The results of all agents as one, and their seconds as those of one load.
-use pippin_model::histogram::HistogramError;
+use pippin_model::histogram::{Histogram, HistogramError};
 use pippin_model::load_result::{GeneratorUse, LoadResult, Phase, WarmUpResult, Window};
 use std::collections::BTreeMap;
 
@@ -26,9 +26,6 @@ pub fn merge(slices: &[Slice]) -> Result<Option<LoadResult>, HistogramError> {
         add(&mut all, load);
     }
     all.windows = merged_windows(windows.into_iter().flatten())?;
-    for window in &mut all.windows {
-        window.histograms = None;
-    }
     Ok(Some(all))
 }
 
@@ -91,16 +88,56 @@ fn add_generator(all: &mut GeneratorUse, one: GeneratorUse) {
     all.clock_steps += one.clock_steps;
 }
 
-/// Windows of several agents, those with the same beginning as one.
+/// Windows of several agents with the same beginning, while they become one. Its histograms stay
+/// decoded: as text they would be read anew for each agent.
+#[derive(Debug)]
+struct Merging {
+    agents: usize,
+    window: Window,
+    /// `None` once one of the windows had none.
+    histograms: Option<(Histogram, Histogram)>,
+}
+
+impl Merging {
+    fn new(mut window: Window) -> Result<Self, HistogramError> {
+        let histograms = match window.histograms.take() {
+            Some(own) => Some((own.response.decode()?, own.send_lag.decode()?)),
+            None => None,
+        };
+        Ok(Self { agents: 1, window, histograms })
+    }
+
+    fn add(&mut self, mut peer: Window) -> Result<(), HistogramError> {
+        self.agents += 1;
+        self.histograms = match (self.histograms.take(), peer.histograms.take()) {
+            (Some((mut response, mut send_lag)), Some(theirs)) => {
+                response.merge(&theirs.response.decode()?);
+                send_lag.merge(&theirs.send_lag.decode()?);
+                Some((response, send_lag))
+            }
+            _ => None,
+        };
+        self.window.merge(&peer)
+    }
+
+    fn into_window(self) -> Window {
+        let mut window = self.window;
+        if let Some((response, send_lag)) = &self.histograms {
+            window.read(response, send_lag);
+        }
+        window
+    }
+}
+
 fn merged_windows(windows: impl Iterator<Item = Window>) -> Result<Vec<Window>, HistogramError> {
-    let mut merged: BTreeMap<i64, Window> = BTreeMap::new();
+    let mut merged: BTreeMap<i64, Merging> = BTreeMap::new();
     for window in windows {
         match merged.get_mut(&window.from_ns) {
-            Some(all) => all.merge(&window)?,
-            None => drop(merged.insert(window.from_ns, window)),
+            Some(all) => all.add(window)?,
+            None => drop(merged.insert(window.from_ns, Merging::new(window)?)),
         }
     }
-    Ok(merged.into_values().collect())
+    Ok(merged.into_values().map(Merging::into_window).collect())
 }
 
 /// The seconds of a load under way: each is passed on when all agents have told theirs, or when one
@@ -108,7 +145,7 @@ fn merged_windows(windows: impl Iterator<Item = Window>) -> Result<Vec<Window>, 
 #[derive(Debug, Default)]
 pub struct Seconds {
     agents: usize,
-    pending: BTreeMap<i64, (usize, Window)>,
+    pending: BTreeMap<i64, Merging>,
     told_ns: Option<i64>,
 }
 
@@ -123,30 +160,24 @@ impl Seconds {
     }
 
     /// Takes a second of one agent; the merged seconds that are complete now. One that comes too
-    /// late is in the result only.
+    /// late, or cannot be read, is left to the result.
     pub fn take(&mut self, window: Window) -> Vec<Window> {
         if self.told_ns.is_some_and(|told| window.from_ns <= told) {
             return Vec::new();
         }
         let newest = window.from_ns;
-        match self.pending.get_mut(&window.from_ns) {
-            // What cannot be merged is shown without.
-            Some((count, all)) => {
-                *count += 1;
-                drop(all.merge(&window));
-            }
-            None => drop(self.pending.insert(window.from_ns, (1, window))),
+        match self.pending.get_mut(&newest) {
+            Some(all) => drop(all.add(window)),
+            None => drop(Merging::new(window).map(|new| self.pending.insert(newest, new))),
         }
         let mut complete = Vec::new();
         while let Some(entry) = self.pending.first_entry() {
-            let (count, from) = (entry.get().0, *entry.key());
-            if count < self.agents && from + AHEAD_NS > newest {
+            let from_ns = *entry.key();
+            if entry.get().agents < self.agents && from_ns + AHEAD_NS > newest {
                 break;
             }
-            let (_, mut window) = entry.remove();
-            window.histograms = None;
-            self.told_ns = Some(from);
-            complete.push(window);
+            complete.push(entry.remove().into_window());
+            self.told_ns = Some(from_ns);
         }
         complete
     }

@@ -88,6 +88,9 @@ impl Nats {
         if let Some(file) = &self.tls_ca {
             options = options.add_root_certificates(file.clone());
         }
+        if let (Some(user), Some(password)) = (server.username(), server.password()) {
+            options = options.user_and_password(user.into(), password.into());
+        }
         if let Some(token) = &self.token {
             options = options.token(token.clone());
         }

@@ -37,7 +37,7 @@ impl Worker for Idle {
         stop: Arc<AtomicBool>,
         tell: UnboundedSender<agent::Told>,
     ) {
-        gate.open_at(1);
+        gate.reach();
         let Prepare { trial, load, .. } = slice;
         self.0.borrow_mut().push(Slice0 { trial, stop, tell, load });
     }

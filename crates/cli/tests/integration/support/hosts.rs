@@ -4,7 +4,6 @@ use pippin_reference::tls::Authority;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -86,11 +85,6 @@ authorization {{ users: [
             child.kill().unwrap();
             child.wait().unwrap();
         }
-    }
-
-    /// A folder of this test.
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
     }
 
     /// Requests that the server has seen.
