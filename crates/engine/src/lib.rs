@@ -23,6 +23,7 @@ mod polling;
 mod protocol;
 mod random;
 mod recorder;
+mod referee;
 mod result;
 mod run;
 mod stop;
@@ -39,6 +40,7 @@ mod wire;
 mod worker;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -48,6 +50,7 @@ use pippin_model::tls::{Negotiated, TlsSpec};
 
 pub use error::{EngineError, Remedy};
 pub use gate::Gate;
+pub use referee::{Exchange, Referee};
 
 /// How the caller takes part in a load while it runs.
 pub struct Control<'a> {
@@ -66,13 +69,15 @@ pub struct Control<'a> {
     pub gate: Option<&'a Gate>,
     /// Whether windows carry their histograms, so that those of peers can be merged.
     pub histograms: bool,
+    /// Judges the bodies of requests whose check says so; without one, such a load is refused.
+    pub referee: Option<Arc<dyn Referee>>,
 }
 
 impl<'a> Control<'a> {
     /// Nobody listens, and the load starts at once.
     #[must_use]
     pub const fn new(stop: &'a AtomicBool, steady: fn(&[f64]) -> bool) -> Self {
-        Self { stop, on_window: None, steady, gate: None, histograms: false }
+        Self { stop, on_window: None, steady, gate: None, histograms: false, referee: None }
     }
 }
 

@@ -171,6 +171,12 @@ impl Generator for Fleet {
 
     fn apply(&self, load: &LoadSpec, control: &Control<'_>) -> Result<Applied, NotApplied> {
         self.check(load)?;
+        if control.referee.is_some() {
+            return Err(LabError::User(
+                "what is right changes while this workload is loaded, and only this process knows it: a fleet cannot apply it; run it without --agents".into(),
+            )
+            .into());
+        }
         let told = Told::Apply { load: Box::new(load.clone()), threads: self.threads };
         self.tell.send(told).map_err(|_| ended())?;
         let Outcome { agents, slices, has_started } = self.wait(control)?;

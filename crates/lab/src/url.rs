@@ -73,6 +73,7 @@ pub fn run(
             load: load::of(profile, step, base.clone()),
             roots: Some(roots(base, servers.as_deref().unwrap_or_default())),
             proving: None,
+            referee: None,
             generator: load.generator,
         };
         let mut record = trial.make(&spec, watch);
@@ -217,6 +218,7 @@ fn header(load: &UrlLoad<'_>, servers: &Result<Vec<Server>, NoServer>) -> RunHea
                 body_bytes: None,
                 contains: Vec::new(),
                 as_proved: false,
+                from: None,
             },
             proofs: Vec::new(),
         },

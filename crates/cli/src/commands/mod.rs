@@ -9,6 +9,7 @@ mod consent;
 mod doctor;
 mod export;
 mod fleet;
+mod gates;
 mod history;
 mod load;
 mod report;

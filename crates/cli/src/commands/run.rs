@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::fleet::{self, Loads};
+use super::gates::Gates;
 use super::{Shared, consent, here, print};
 use crate::arguments::{FleetArguments, RunArguments};
 use crate::exit::{self, CliError};
@@ -34,6 +35,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         think: arguments.think,
     };
     let plan = catalog.plan(&arguments.plan, &options)?;
+    let gates = Gates::prepare(shared, &arguments.gates, &plan.targets)?;
     let folder = folder(&catalog, arguments.out.as_deref(), &plan.id)?;
     let how = How {
         folder: &folder,
@@ -47,7 +49,11 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let printed = print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes());
     write_page(&view, &folder)?;
     printed?;
-    Ok(exit_code(&record, arguments.strict))
+    let is_passed = gates.conclude(&record, true)?;
+    Ok(match exit_code(&record, arguments.strict) {
+        exit::OK if !is_passed => exit::FAILED,
+        code => code,
+    })
 }
 
 /// How a plan is executed from the command line.

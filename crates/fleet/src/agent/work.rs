@@ -72,7 +72,7 @@ impl Means {
             port: None,
         });
         let seconds = Seconds { trial, tell };
-        let record = Trial { load, roots, proving: None, generator: &AtGate(gate) }
+        let record = Trial { roots, generator: &AtGate(gate), ..Trial::of(load) }
             .make(&spec, &Watch { observer: &seconds, stop });
         self.result(record)
     }
@@ -115,7 +115,13 @@ struct AtGate<'a>(&'a Gate);
 
 impl Generator for AtGate<'_> {
     fn apply(&self, load: &LoadSpec, control: &Control<'_>) -> Result<Applied, NotApplied> {
-        Here.apply(load, &Control { gate: Some(self.0), histograms: true, ..*control })
+        let at_gate = Control {
+            on_window: control.on_window,
+            gate: Some(self.0),
+            histograms: true,
+            ..Control::new(control.stop, control.steady)
+        };
+        Here.apply(load, &at_gate)
     }
 
     fn roots(&self) -> Vec<RoleRoot> {
