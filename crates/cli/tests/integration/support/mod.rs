@@ -6,5 +6,5 @@ mod processes;
 
 pub use checkout::{Checkout, cheat, plan};
 pub use hosts::Hosts;
-pub use pippin::{Outcome, command, pippin, pippin_with, start};
+pub use pippin::{Outcome, Started, command, pippin, pippin_with, start};
 pub use processes::{alive_with, until};
