@@ -1,5 +1,8 @@
 //! Every command and flag, defined once: parsing, help, shell completions and the man page all come
 //! from here.
+mod import;
+mod request;
+
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueHint};
@@ -10,7 +13,9 @@ use pippin_model::units::Spread;
 use pippin_report::form::{FORMS, Form};
 use std::path::PathBuf;
 
-use crate::values::{self, EventLoop, Field, Points, Time};
+pub use self::import::{ImportArguments, ImportCommand};
+pub use self::request::RequestArguments;
+use crate::values::{self, EventLoop, Points, Time};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -47,6 +52,9 @@ pub enum Command {
     Run(RunArguments),
     /// Load any URL.
     Load(Box<LoadArguments>),
+    /// Write a file of requests for `pippin load --requests`.
+    #[command(subcommand)]
+    Import(ImportCommand),
     /// List, install, check or add targets.
     #[command(subcommand)]
     Targets(TargetsCommand),
@@ -128,12 +136,16 @@ pub struct RunArguments {
 /// `pippin load`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  pippin load http://127.0.0.1:8080/ -c 64 -d 10s          closed loop, as wrk\n  pippin load http://127.0.0.1:8080/ -c 10 -n 1000 --no-keep-alive   as ab\n  pippin load http://127.0.0.1:8080/ -R 5000 -d 30s        constant rate; response time from the intended instant\n  pippin load http://127.0.0.1:8080/ --devices 1000 --ramp 10s,30s,10s\n  pippin load http://127.0.0.1:8080/ --sweep 1..512 -d 5s\n  pippin load http://127.0.0.1:8080/ --objective \"p99<50ms\" -c 64 -d 5s"
+    after_help = "Examples:\n  pippin load http://127.0.0.1:8080/ -c 64 -d 10s          closed loop, as wrk\n  pippin load http://127.0.0.1:8080/ -c 10 -n 1000 --no-keep-alive   as ab\n  pippin load http://127.0.0.1:8080/ -R 5000 -d 30s        constant rate; response time from the intended instant\n  pippin load http://127.0.0.1:8080/ --devices 1000 --ramp 10s,30s,10s\n  pippin load http://127.0.0.1:8080 --requests shop.jsonl -d 30s     many requests, in turn\n  pippin load http://127.0.0.1:8080/ --sweep 1..512 -d 5s\n  pippin load http://127.0.0.1:8080/ --objective \"p99<50ms\" -c 64 -d 5s"
 )]
 pub struct LoadArguments {
-    /// http://HOST[:PORT]/PATH or https://...
-    #[arg(value_name = "URL", value_hint = ValueHint::Url)]
-    pub url: String,
+    /// http://HOST[:PORT]/PATH or https://...; may be left out where a file of requests names the
+    /// server.
+    #[arg(value_name = "URL", value_hint = ValueHint::Url, required_unless_present_any = ["requests", "urls_from_file"])]
+    pub url: Option<String>,
+    /// What is asked.
+    #[command(flatten)]
+    pub request: RequestArguments,
     /// Connections.
     #[arg(short = 'c', long, value_name = "N", default_value_t = 10, value_parser = values::connections)]
     pub connections: u32,
@@ -141,20 +153,20 @@ pub struct LoadArguments {
     #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
     /// How long to measure: 30s, 2m; a number alone is seconds. 10 s unless -n is given.
-    #[arg(short = 'd', long, value_name = "TIME", conflicts_with = "requests", value_parser = values::length)]
+    #[arg(short = 'd', long, value_name = "TIME", conflicts_with = "count", value_parser = values::length)]
     pub duration: Option<Time>,
     /// How many requests to send.
     #[arg(short = 'n', long, value_name = "N", value_parser = values::requests)]
-    pub requests: Option<u64>,
+    pub count: Option<u64>,
     /// Open loop: requests per second, whatever the server does. With --objective: where the search
     /// begins.
-    #[arg(short = 'R', long, value_name = "RATE", conflicts_with_all = ["requests", "think", "devices", "sweep"], allow_negative_numbers = true, value_parser = values::rate)]
+    #[arg(short = 'R', long, value_name = "RATE", conflicts_with_all = ["count", "think", "devices", "sweep"], allow_negative_numbers = true, value_parser = values::rate)]
     pub rate: Option<f64>,
     /// Open loop: exponentially distributed gaps instead of equal ones.
     #[arg(long, requires = "rate", conflicts_with = "objective")]
     pub poisson: bool,
     /// Simulated devices instead of connections; with --ramp UP,SUSTAIN,DOWN.
-    #[arg(long, value_name = "N", conflicts_with_all = ["requests", "sweep", "objective", "duration", "no_keep_alive", "connections"], requires = "ramp", value_parser = values::connections)]
+    #[arg(long, value_name = "N", conflicts_with_all = ["count", "sweep", "objective", "duration", "no_keep_alive", "connections"], requires = "ramp", value_parser = values::connections)]
     pub devices: Option<u32>,
     /// Requests before a device is replaced.
     #[arg(long, value_name = "N", requires = "devices", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
@@ -166,10 +178,10 @@ pub struct LoadArguments {
     #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = values::time)]
     pub ramp: Vec<Time>,
     /// A closed loop at each number of connections: 1,2,4,8 or 1..512 (doubling).
-    #[arg(long, value_name = "LIST", conflicts_with_all = ["requests", "objective", "connections"], value_parser = values::points)]
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["count", "objective", "connections"], value_parser = values::points)]
     pub sweep: Option<Points>,
     /// Search for the highest rate that keeps this: "p99<50ms, errors<0.1%".
-    #[arg(long, value_name = "BOUNDS", conflicts_with = "requests", value_parser = Objective::parse)]
+    #[arg(long, value_name = "BOUNDS", conflicts_with = "count", value_parser = Objective::parse)]
     pub objective: Option<Objective>,
     /// One request a connection, announced by Connection: close.
     #[arg(long, conflicts_with_all = ["requests_per_connection", "objective"])]
@@ -180,15 +192,6 @@ pub struct LoadArguments {
     /// Requests under way on one connection at a time.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection", "rate", "devices", "think", "objective"], value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub pipeline: u32,
-    /// A header field, NAME: VALUE; may be given several times.
-    #[arg(short = 'H', long = "header", value_name = "FIELD", value_parser = values::field)]
-    pub headers: Vec<Field>,
-    /// The method.
-    #[arg(short = 'm', long, value_name = "METHOD", default_value = "GET")]
-    pub method: String,
-    /// The request's body.
-    #[arg(short = 'b', long, value_name = "TEXT")]
-    pub body: Option<String>,
     /// Statuses that are right; 200 to 399 by default.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(100..=599))]
     pub expect_status: Vec<u16>,

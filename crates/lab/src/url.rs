@@ -29,6 +29,8 @@ const LONGEST_NAME: usize = 60;
 pub struct UrlLoad {
     /// The URL as it was given.
     pub url: String,
+    /// What is loaded, for people: the URL, and the file of the requests if there is one.
+    pub title: String,
     /// Its method and path, as they are asked.
     pub request: Request,
     /// The status that is right; 200 where several are.
@@ -117,7 +119,7 @@ fn roots(base: &LoadSpec) -> Roots {
 
 fn spec(load: &UrlLoad, header: &RunHeader, step: Option<Step>) -> TrialSpec {
     TrialSpec {
-        target: target_of(&load.url),
+        target: target_of(&load.title),
         workload: header.workload.id.clone(),
         profile: load.profile.clone(),
         repetition: 0,
@@ -144,7 +146,7 @@ pub fn target_of(url: &str) -> TargetId {
 
 fn header(load: &UrlLoad) -> RunHeader {
     let started = unix_now_ns();
-    let target = target_of(&load.url);
+    let target = target_of(&load.title);
     let info = TargetInfo {
         manifest: None,
         route: None,
@@ -158,7 +160,7 @@ fn header(load: &UrlLoad) -> RunHeader {
         pippin_version: env!("CARGO_PKG_VERSION").into(),
         plan: Plan {
             id: PLAN.into(),
-            title: load.url.clone(),
+            title: load.title.clone(),
             summary: None,
             workload: "url".into(),
             targets: vec![target.clone()],
@@ -193,6 +195,7 @@ fn header(load: &UrlLoad) -> RunHeader {
             proofs: Vec::new(),
         },
         url: Some(load.url.clone()),
+        requests: Some(load.base.requests.known()),
         seed: load.base.seed,
         host: pippin_probe::fingerprint(),
         targets: BTreeMap::from([(target, info)]),

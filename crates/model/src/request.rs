@@ -36,7 +36,7 @@ impl Request {
 }
 
 /// What a right answer is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Check {
     /// The statuses that are right; empty accepts 200 to 399.
     pub status: Vec<u16>,
@@ -45,7 +45,7 @@ pub struct Check {
 }
 
 /// What a right body is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BodyCheck {
     /// Any body.

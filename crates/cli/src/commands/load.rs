@@ -3,9 +3,10 @@
 //! | module | what it makes of the flags |
 //! |---|---|
 //! | [`profile`] | how load is applied |
-//! | [`request`] | what is asked, and what is right |
+//! | [`request`], [`body`] | what is asked, and what is right |
 //! | [`tls`] | how connections are secured |
 //! | [`url`] | where to connect, and whether that is allowed |
+mod body;
 mod profile;
 mod request;
 mod tls;
@@ -26,7 +27,6 @@ use pippin_store::Store;
 use std::path::Path;
 use std::time::Duration;
 
-use self::url::Url;
 use super::Shared;
 use crate::arguments::LoadArguments;
 use crate::exit::{self, CliError};
@@ -36,9 +36,10 @@ use crate::progress;
 use crate::signals;
 
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
-    let url = Url::parse(&arguments.url)?;
     let profile = profile::of(arguments)?;
-    let tls = tls::of(arguments, &url)?;
+    let asked = request::of(arguments)?;
+    let url = &asked.url;
+    let tls = tls::of(arguments, url)?;
     let timeouts = timeouts(arguments.timeout.ns());
     let connect = Duration::from_nanos(timeouts.connect_ns);
     let addresses = url.resolve(&arguments.allow_host, connect)?;
@@ -48,7 +49,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let base = LoadSpec {
         tls,
         source_addresses: arguments.source_ips.clone(),
-        requests: vec![request::of(arguments, &url)?],
+        requests: asked.requests.clone(),
         timeouts,
         // Threads that are asked for are refused where they cannot be; the others are chosen.
         threads: arguments.threads.unwrap_or(0),
@@ -59,15 +60,16 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     };
     let store = store(shared, arguments);
     let load = UrlLoad {
-        url: arguments.url.clone(),
-        request: request::in_workload(arguments, &url),
+        url: asked.shown.clone(),
+        title: asked.title(),
+        request: asked.in_workload(),
         status: arguments.expect_status.first().copied().unwrap_or(200),
         // Without TLS, which costs the generator more than all the rest, was the ceiling measured.
         calibration: store.as_ref().filter(|_| base.tls.is_none()).and_then(calibration),
         profile,
         base,
     };
-    let observer = progress::observer(shared.quiet, Subject::Url(arguments.url.clone()));
+    let observer = progress::observer(shared.quiet, Subject::Url(asked.title()));
     let record = measure(load, arguments, store.as_ref(), observer)?;
     show(arguments, &record)
 }

@@ -8,6 +8,7 @@ mod consent;
 mod doctor;
 mod export;
 mod history;
+mod import;
 mod load;
 mod report;
 mod run;
@@ -64,6 +65,7 @@ pub fn run(arguments: Arguments) -> Result<u8, CliError> {
     match arguments.command {
         Command::Run(arguments) => run::run(&shared, &arguments),
         Command::Load(arguments) => load::run(&shared, &arguments),
+        Command::Import(command) => import::run(&command),
         Command::Targets(command) => targets::run(&shared, command),
         Command::Report(arguments) => report::run(&shared, &arguments),
         Command::Capacity(arguments) => capacity::run(&shared, &arguments),

@@ -56,7 +56,7 @@ fn duration(arguments: &LoadArguments) -> Time {
 }
 
 fn closed(arguments: &LoadArguments) -> Result<Profile, CliError> {
-    let (stop, warm_up) = match (arguments.requests, arguments.warm_up) {
+    let (stop, warm_up) = match (arguments.count, arguments.warm_up) {
         (None, warm_up) => {
             (StopRule::after(duration(arguments).ns()), warm_up.unwrap_or(WarmUp::AUTO))
         }
