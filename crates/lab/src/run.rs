@@ -203,6 +203,7 @@ fn header(
         workload,
         url: None,
         requests: None,
+        server: None,
         seed: settings.seed,
         host: pippin_probe::fingerprint(),
         targets: prepared.iter().map(|(id, entry)| (id.clone(), info(entry))).collect(),

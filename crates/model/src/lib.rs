@@ -8,6 +8,7 @@
 //! | [`workload`] | what a target must serve and how that is proved |
 //! | [`objective`], [`profile`], [`cpus`], [`plan`], [`plan_options`] | one experiment |
 //! | [`published`] | figures published elsewhere, shown beside one's own |
+//! | [`gate`] | conditions on measured figures |
 //! | [`histogram`] | the one histogram type |
 //! | [`schedule`] | when requests are due |
 //! | [`request`], [`requests`] | one request, and what its answer must be; all of a load, with the order of sending |
@@ -26,6 +27,7 @@ pub mod cpus;
 pub mod example;
 pub mod file;
 pub mod fingerprint;
+pub mod gate;
 pub mod histogram;
 pub mod import;
 pub mod live;

@@ -47,6 +47,7 @@ pub fn header(plan: Plan) -> RunHeader {
         workload: pippin_model::workload::Workload::read(&workload).unwrap(),
         url: None,
         requests: None,
+        server: None,
         seed: 1,
         host: Fingerprint::default(),
         targets: plan.targets.iter().map(|id| (id.clone(), info())).collect(),
