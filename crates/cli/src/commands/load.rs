@@ -59,7 +59,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         addresses,
         ..load::base(([127, 0, 0, 1], 0).into(), cores(arguments)?, arguments.seed)
     };
-    let target = target_of(&arguments.url);
+    let target = target_of(&asked.title());
     let gates = Gates::prepare(shared, &arguments.gates, std::slice::from_ref(&target))?;
     let store = store(shared, arguments);
     let load = UrlLoad {

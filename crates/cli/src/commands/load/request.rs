@@ -2,7 +2,6 @@
 use pippin_engine::http1::request::check;
 use pippin_model::load_spec::{BodyCheck, Check, Request, Requests};
 use pippin_model::request_file::{self, Format, RequestFile};
-use pippin_model::units::format_count;
 use pippin_model::workload;
 use std::path::Path;
 
@@ -182,10 +181,7 @@ impl Asked {
     pub fn title(&self) -> String {
         match &self.file {
             None => self.shown.clone(),
-            Some(file) => {
-                let count = format_count(self.requests.len() as f64);
-                format!("{} ({count} requests of {file})", self.shown)
-            }
+            Some(file) => format!("{} (requests of {file})", self.shown),
         }
     }
 }
