@@ -139,11 +139,10 @@ impl Rendered {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::load_spec::BodyCheck;
 
     fn wire(requests: &[(&str, u16)], turns: &[usize], at_once: u32) -> Wire {
         let requests = requests.iter().map(|(bytes, status)| {
-            let check = Check { status: vec![*status], body: BodyCheck::Any };
+            let check = Check { status: vec![*status], ..Check::default() };
             Ok((bytes.as_bytes().to_vec(), Template { check, may_repeat: true, head_only: false }))
         });
         Wire::new(requests, turns.iter().copied(), at_once).unwrap()

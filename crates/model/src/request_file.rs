@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::file::FileError;
-use crate::load_spec::{BodyCheck, Check, Request};
+use crate::load_spec::{Check, Request};
 
 /// What a file asks for.
 #[derive(Debug, Default, PartialEq)]
@@ -139,7 +139,7 @@ impl RequestFile {
             }
             _ => {}
         }
-        let check = Check { status, body: BodyCheck::Any };
+        let check = Check { status, ..Check::default() };
         self.requests.push(Request { method, target, host: String::new(), headers, body, check });
         self.weights.push(weight);
         self.lines.push(line as u32);

@@ -12,7 +12,7 @@ pub fn every_sample(subject: &mut Subject<'_>) -> Verdict {
     let subject = &*subject;
     subject.samples.iter().try_for_each(|sample| {
         let answer = subject.ask_sample(sample)?;
-        differs(&subject.workload.answer, sample, &answer).map_or(Ok(()), |difference| {
+        subject.differs(sample, &answer).map_or(Ok(()), |difference| {
             let method = &subject.workload.request.method;
             Err(format!("{method} {}: {difference}", sample.path))
         })

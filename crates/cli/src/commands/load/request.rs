@@ -55,7 +55,7 @@ fn single(arguments: &LoadArguments, url: &Url) -> Result<Request, CliError> {
         host: url.authority.clone(),
         headers,
         body: bytes,
-        check: Check { status: arguments.expect_status.clone(), body },
+        check: Check { status: arguments.expect_status.clone(), body, ..Check::default() },
     };
     // Refused here, so that nothing is stored of a load that cannot begin.
     check(&request).map_err(|error| CliError::User(error.to_string()))?;
