@@ -23,7 +23,7 @@ pub fn write(page: &mut Page, view: &View) -> bool {
 fn write_load(load: &LoadView, out: &mut String) {
     let seconds = load.duration_ns as f64 / 1e9;
     let c = &load.connections;
-    line(out, &format!("{}  {}", load.url, load_in_words(load)));
+    line(out, &format!("{}  {}", load.title, load_in_words(load)));
     line(
         out,
         &format!(
