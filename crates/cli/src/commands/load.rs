@@ -7,10 +7,10 @@
 //! | [`tls`] | how connections are secured |
 //! | [`url`] | where to connect, and whether that is allowed |
 mod body;
-mod profile;
-mod request;
-mod tls;
-mod url;
+pub mod profile;
+pub mod request;
+pub mod tls;
+pub mod url;
 
 use pippin_lab::lifecycle::affinity;
 use pippin_lab::recording::Keeping;
@@ -35,15 +35,16 @@ use crate::live::{Published, Subject};
 use crate::output::{print, say};
 use crate::progress;
 use crate::signals;
+use crate::values;
 
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let profile = profile::of(arguments)?;
-    let asked = request::of(arguments)?;
+    let asked = request::all(arguments)?;
     let url = &asked.url;
-    let tls = tls::of(arguments, url)?;
+    let tls = tls::of(&arguments.tls, url)?;
     let timeouts = timeouts(arguments.timeout.ns());
     let connect = Duration::from_nanos(timeouts.connect_ns);
-    let addresses = url.resolve(&arguments.allow_host, connect)?;
+    let addresses = url.resolve(&arguments.hosts.allow_host, connect)?;
     must_have_folder("--json", arguments.json.as_deref())?;
     must_have_folder("--html", arguments.html.as_deref())?;
     tls::try_it(&addresses, tls.as_ref(), connect)?;
@@ -63,13 +64,17 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let gates = Gates::prepare(shared, &arguments.gates, std::slice::from_ref(&target))?;
     let store = store(shared, arguments);
     let load = UrlLoad {
-        url: asked.shown.clone(),
+        url: url.whole(),
         title: asked.title(),
         request: asked.in_workload(),
-        status: arguments.expect_status.first().copied().unwrap_or(200),
+        status: values::statuses_of(&arguments.request.expect_status)
+            .first()
+            .copied()
+            .unwrap_or(200),
         // Without TLS, which costs the generator more than all the rest, was the ceiling measured.
         calibration: store.as_ref().filter(|_| base.tls.is_none()).and_then(calibration),
         profile,
+        repetitions: arguments.repeat,
         base,
         target_pid: arguments.target_pid,
     };

@@ -4,8 +4,9 @@ use base64::engine::general_purpose::STANDARD;
 use pippin_model::workload::percent_encode;
 use std::fs;
 use std::io::Read;
+use std::sync::OnceLock;
 
-use crate::arguments::RequestArguments;
+use crate::arguments::request::RequestArguments;
 use crate::exit::CliError;
 
 /// A body, and its media type where the flag implies one.
@@ -48,13 +49,19 @@ fn text_or_file(flag: &str, text: &str) -> Result<Vec<u8>, CliError> {
 }
 
 fn file(flag: &str, name: &str) -> Result<Vec<u8>, CliError> {
-    let bytes = if name == "-" {
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-    } else {
-        fs::read(name)
-    };
+    let bytes = if name == "-" { standard_input() } else { fs::read(name) };
     bytes.map_err(|error| CliError::User(format!("{flag}: {name}: {error}")))
+}
+
+/// Standard input, which can be read once and may be asked for by several requests.
+fn standard_input() -> std::io::Result<Vec<u8>> {
+    static READ: OnceLock<Vec<u8>> = OnceLock::new();
+    if let Some(bytes) = READ.get() {
+        return Ok(bytes.clone());
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut bytes)?;
+    Ok(READ.get_or_init(|| bytes).clone())
 }
 
 fn json(bytes: Vec<u8>) -> Result<Vec<u8>, CliError> {

@@ -7,37 +7,36 @@ use std::path::Path;
 
 use super::body::{self, Body};
 use super::url::Url;
-use crate::arguments::{LoadArguments, RequestArguments};
+use crate::arguments::LoadArguments;
+use crate::arguments::request::{FileArguments, RequestArguments};
 use crate::exit::CliError;
+use crate::values::statuses_of;
 
 /// Everything that is asked.
 pub struct Asked {
     /// The server, and the path of the only request where there is no file.
     pub url: Url,
-    /// The same for people.
-    pub shown: String,
     /// The name of the file that the requests came from.
     pub file: Option<String>,
     pub requests: Requests,
 }
 
 /// What the flags ask for.
-pub fn of(arguments: &LoadArguments) -> Result<Asked, CliError> {
-    let asked = &arguments.request;
-    match (&asked.requests, &asked.urls_from_file) {
+pub fn all(arguments: &LoadArguments) -> Result<Asked, CliError> {
+    let FileArguments { requests, urls_from_file } = &arguments.files;
+    match (requests, urls_from_file) {
         (Some(path), _) => of_file(arguments, path, None),
         (None, Some(path)) => of_file(arguments, path, Some(Format::Urls)),
         (None, None) => {
-            let shown = arguments.url.clone().unwrap_or_default();
-            let url = Url::parse(&shown)?;
-            let requests = vec![single(arguments, &url)?].into();
-            Ok(Asked { url, shown, file: None, requests })
+            let url = Url::parse(arguments.url.as_deref().unwrap_or_default())?;
+            let request = of(&arguments.request, &url.authority, &url.target)?;
+            Ok(Asked { url, file: None, requests: vec![request].into() })
         }
     }
 }
 
-fn single(arguments: &LoadArguments, url: &Url) -> Result<Request, CliError> {
-    let asked = &arguments.request;
+/// The only request, with the check of its answer.
+pub fn of(asked: &RequestArguments, host: &str, path: &str) -> Result<Request, CliError> {
     let made = body::of(asked)?;
     let default = if made.is_some() { "POST" } else { "GET" };
     let Body { bytes, media_type } = made.unwrap_or(Body { bytes: Vec::new(), media_type: None });
@@ -45,17 +44,17 @@ fn single(arguments: &LoadArguments, url: &Url) -> Result<Request, CliError> {
     if let Some(media_type) = media_type.filter(|_| !has(&headers, "content-type")) {
         headers.push(("Content-Type".into(), media_type));
     }
-    let body = arguments
+    let body = asked
         .expect_body
         .as_ref()
         .map_or(BodyCheck::Any, |body| BodyCheck::Exact(body.clone().into_bytes()));
     let request = Request {
         method: asked.method.clone().unwrap_or_else(|| default.into()),
-        target: url.target.clone(),
-        host: url.authority.clone(),
+        target: path.into(),
+        host: host.into(),
         headers,
         body: bytes,
-        check: Check { status: arguments.expect_status.clone(), body, ..Check::default() },
+        check: Check { status: statuses_of(&asked.expect_status), body, ..Check::default() },
     };
     // Refused here, so that nothing is stored of a load that cannot begin.
     check(&request).map_err(|error| CliError::User(error.to_string()))?;
@@ -112,15 +111,16 @@ fn of_file(
     }
     let file =
         request_file::read(path, format).map_err(|error| CliError::User(error.to_string()))?;
-    let (url, shown) = server(arguments, path, &file)?;
+    let url = server(arguments, path, &file)?;
     let added = headers(&arguments.request)?;
+    let statuses = statuses_of(&arguments.request.expect_status);
     let RequestFile { mut requests, weights, lines, .. } = file;
     for (request, line) in requests.iter_mut().zip(lines) {
         request.host.clone_from(&url.authority);
         request.headers.retain(|(name, _)| !has(&added, name));
         request.headers.extend(added.iter().cloned());
         if request.check.status.is_empty() {
-            request.check.status.clone_from(&arguments.expect_status);
+            request.check.status.clone_from(&statuses);
         }
         check(request)
             .map_err(|error| CliError::User(format!("{}:{line}: {error}", path.display())))?;
@@ -128,15 +128,11 @@ fn of_file(
     let requests = Requests::weighted(requests, &weights)
         .map_err(|error| CliError::User(format!("{}: {error}", path.display())))?;
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-    Ok(Asked { url, shown, file: Some(name), requests })
+    Ok(Asked { url, file: Some(name), requests })
 }
 
 /// The server of a file's requests: that of the command line, or the one that the file names.
-fn server(
-    arguments: &LoadArguments,
-    path: &Path,
-    file: &RequestFile,
-) -> Result<(Url, String), CliError> {
+fn server(arguments: &LoadArguments, path: &Path, file: &RequestFile) -> Result<Url, CliError> {
     let path = path.display();
     let in_file = file.server.as_ref();
     let Some(text) = &arguments.url else {
@@ -145,8 +141,7 @@ fn server(
                 "{path} has paths only: name the server too, as pippin load http://127.0.0.1:8080"
             ))
         })?;
-        let shown = format!("{server}/");
-        return Ok((Url::parse(&shown)?, shown));
+        return Url::parse(&server.to_string());
     };
     let url = Url::parse(text)?;
     if url.target != "/" {
@@ -162,12 +157,22 @@ fn server(
                 "{path}:{line}: this goes to {server}, and the command line names {text}; keep the path only, or leave the URL out"
             )))
         }
-        _ => Ok((url, text.clone())),
+        _ => Ok(url),
     }
 }
 
+/// The only request as a workload names it.
+pub fn in_workload(asked: &RequestArguments, path: &str) -> Result<workload::Request, CliError> {
+    let request = of(asked, "localhost", path)?;
+    Ok(workload::Request {
+        method: request.method,
+        path: request.target,
+        ..workload::Request::default()
+    })
+}
+
 impl Asked {
-    /// The same as a workload names it.
+    /// The first request as a workload names it.
     pub fn in_workload(&self) -> workload::Request {
         let first = self.requests.first();
         workload::Request {
@@ -180,8 +185,8 @@ impl Asked {
     /// What is loaded, for titles: the URL, and the file if there is one.
     pub fn title(&self) -> String {
         match &self.file {
-            None => self.shown.clone(),
-            Some(file) => format!("{} (requests of {file})", self.shown),
+            None => self.url.whole(),
+            Some(file) => format!("{} (requests of {file})", self.url.whole()),
         }
     }
 }
