@@ -13,6 +13,7 @@ mod history;
 mod import;
 mod load;
 mod plans;
+mod reference;
 mod report;
 mod run;
 mod serve;
