@@ -3,7 +3,7 @@ use pippin_model::file::FileError;
 use pippin_model::import::{Imported, access_log, curl, har};
 use pippin_model::request_file::{Asked, WrongLine, json_lines};
 use pippin_model::requests::is_secret;
-use pippin_model::units::format_count;
+use pippin_model::units::counted;
 use std::io::{IsTerminal, Read};
 use std::path::Path;
 
@@ -61,7 +61,7 @@ fn write(arguments: &ImportArguments, requests: &[Asked]) -> Result<(), CliError
 /// What was left out, and how the file is used.
 fn tell(arguments: &ImportArguments, imported: &Imported) {
     for (why, count) in &imported.left_out {
-        say(format_args!("left out: {} {why}", format_count(*count as f64)));
+        say(format_args!("left out: {count} {why}"));
     }
     let mut headers = imported.requests.iter().flat_map(|request| &request.headers);
     if headers.any(|(name, _)| is_secret(name)) {
@@ -70,10 +70,9 @@ fn tell(arguments: &ImportArguments, imported: &Imported) {
         );
     }
     if let Some(path) = &arguments.out {
-        let requests = if imported.requests.len() == 1 { "request" } else { "requests" };
         say(format_args!(
-            "{} {requests} in {file}; send them: pippin load http://HOST:PORT --requests {file}",
-            format_count(imported.requests.len() as f64),
+            "{} in {file}; to send: pippin load http://HOST:PORT --requests {file}",
+            counted(imported.requests.len() as u64, "request"),
             file = path.display()
         ));
     } else if std::io::stdout().is_terminal() {

@@ -176,9 +176,9 @@ fn one_wrong_line_refuses_the_file_with_its_place_and_the_fix() {
     let url = [url.as_str()];
     refused(
         "a.jsonl",
-        "{\"path\": \"/\"}\n{\"pfad\": \"/\"}\n",
+        "{\"path\": \"/\"}\n{\"pth\": \"/\"}\n",
         &url,
-        &["a.jsonl:2: unknown key `pfad`", "did you mean `path`"],
+        &["a.jsonl:2: unknown key `pth`", "did you mean `path`"],
     );
     refused("b.txt", "GET /\n\nGET\n", &url, &["b.txt:3: `GET` is no request: write METHOD URL"]);
     refused("c.jsonl", "{\"path\": \"/a b\"}\n", &url, &["c.jsonl:1: path `/a b` must start"]);
