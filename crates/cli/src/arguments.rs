@@ -13,9 +13,12 @@ use crate::completions;
 use crate::values::{self, Time};
 
 mod fleet;
+mod import;
 pub mod load;
+pub mod request;
 
 pub use fleet::{AgentArguments, FleetArguments, NatsArguments};
+pub use import::{ImportArguments, ImportCommand};
 pub use load::LoadArguments;
 
 const STYLES: Styles = Styles::styled()
@@ -56,6 +59,9 @@ pub enum Command {
     /// Apply parts of loads for a coordinator elsewhere, which `run` and `load` with --nats are; ends
     /// with Ctrl-C (docs/fleet.md).
     Agent(Box<AgentArguments>),
+    /// Write a file of requests for `pippin load --requests`.
+    #[command(subcommand)]
+    Import(ImportCommand),
     /// List all plans.
     Plans(PlansArguments),
     /// List, install, check or add targets.
@@ -346,7 +352,7 @@ pub struct CompareArguments {
     pub shape: load::ShapeArguments,
     /// What servers are asked.
     #[command(flatten)]
-    pub request: load::RequestArguments,
+    pub request: request::RequestArguments,
     /// How connections to servers are secured.
     #[command(flatten)]
     pub tls: load::TlsArguments,

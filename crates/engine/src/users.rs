@@ -161,7 +161,11 @@ impl Users {
                     start: UNKNOWN,
                     spin_ns,
                     polling: AnswerPolling::new(spin_ns * ANSWER_SPINS),
-                    turn: Turn { lane: lane.clone(), taken: 0, count: spec.requests.len() as u64 },
+                    turn: Turn {
+                        lane: lane.clone(),
+                        taken: 0,
+                        count: spec.requests.turn_count() as u64,
+                    },
                 })
             }
             Schedule::Devices {
@@ -188,7 +192,7 @@ impl Users {
     /// that each template is sent as often as the others at any time. `nth` is the connection's
     /// number in the whole load.
     pub fn first_template(spec: &LoadSpec, nth: u64) -> u32 {
-        (nth % spec.requests.len() as u64) as u32
+        (nth % spec.requests.turn_count() as u64) as u32
     }
 
     /// Whether requests that are under way when measuring starts are measured: in a closed loop one

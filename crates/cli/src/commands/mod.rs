@@ -12,6 +12,7 @@ mod export;
 mod fleet;
 mod gates;
 mod history;
+mod import;
 mod load;
 mod plans;
 mod reference;
@@ -63,6 +64,7 @@ pub fn run(arguments: Arguments, given: BTreeSet<String>) -> Result<u8, CliError
         Command::Run(arguments) => run::run(&shared, &arguments),
         Command::Load(arguments) => load::run(&shared, &arguments),
         Command::Agent(arguments) => agent::run(&shared, &arguments),
+        Command::Import(command) => import::run(&command),
         Command::Plans(arguments) => plans::run(&arguments),
         Command::Targets(command) => targets::run(&shared, command),
         Command::Report(arguments) => report::run(&shared, &arguments),
