@@ -12,8 +12,13 @@ use std::path::PathBuf;
 use crate::completions;
 use crate::values::{self, Time};
 
+mod fleet;
+mod import;
 pub mod load;
+pub mod request;
 
+pub use fleet::{AgentArguments, FleetArguments, NatsArguments};
+pub use import::{ImportArguments, ImportCommand};
 pub use load::LoadArguments;
 
 const STYLES: Styles = Styles::styled()
@@ -48,9 +53,15 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run an experiment: install, start, prove, measure and compare its targets.
-    Run(RunArguments),
+    Run(Box<RunArguments>),
     /// Load any URL.
     Load(Box<LoadArguments>),
+    /// Apply parts of loads for a coordinator elsewhere, which `run` and `load` with --nats are; ends
+    /// with Ctrl-C (docs/fleet.md).
+    Agent(Box<AgentArguments>),
+    /// Write a file of requests for `pippin load --requests`.
+    #[command(subcommand)]
+    Import(ImportCommand),
     /// List all plans.
     Plans(PlansArguments),
     /// List, install, check or add targets.
@@ -150,6 +161,9 @@ pub struct RunArguments {
     pub seed: Option<u64>,
     #[command(flatten)]
     pub gates: GateArguments,
+    /// Who applies the load.
+    #[command(flatten)]
+    pub fleet: FleetArguments,
 }
 
 /// `pippin plans`
@@ -338,7 +352,7 @@ pub struct CompareArguments {
     pub shape: load::ShapeArguments,
     /// What servers are asked.
     #[command(flatten)]
-    pub request: load::RequestArguments,
+    pub request: request::RequestArguments,
     /// How connections to servers are secured.
     #[command(flatten)]
     pub tls: load::TlsArguments,

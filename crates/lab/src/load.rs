@@ -2,8 +2,8 @@
 use pippin_engine::Referee;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{
-    BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Request, StopRule, Timeouts,
-    WarmUp,
+    BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Request, Requests, StopRule,
+    Timeouts, WarmUp,
 };
 use pippin_model::profile::{Profile, Schedule};
 use pippin_model::trial::Step;
@@ -29,12 +29,14 @@ pub fn requests(
     samples: &[Sample],
     as_proved: &BodyCheck,
     host: SocketAddr,
-) -> Vec<Request> {
+) -> Requests {
     let host = host.to_string();
     samples
         .iter()
         .map(|sample| Request {
             method: workload.request.method.clone(),
+            headers: sample.headers.clone(),
+            body: sample.request_body.clone().into_bytes(),
             check: Check {
                 status: vec![workload.answer.status],
                 body: body_check(workload, sample, as_proved),
@@ -68,7 +70,7 @@ pub fn base(address: SocketAddr, cores: Vec<u32>, seed: u64) -> LoadSpec {
         addresses: vec![address],
         tls: None,
         source_addresses: Vec::new(),
-        requests: Vec::new(),
+        requests: Requests::default(),
         schedule: Schedule::Closed { think: None },
         connections: Connections::kept(1),
         stop: StopRule::default(),
@@ -91,11 +93,12 @@ pub fn of(profile: &Profile, step: Option<Step>, base: LoadSpec) -> LoadSpec {
     fitted(LoadSpec { schedule, connections, stop, warm_up, ..base })
 }
 
-/// Chooses what is still open: enough loopback source addresses for the connections, where one has
+/// A load, or a part of one, with what is still open: enough loopback source addresses for the connections, where one has
 /// too few ports; a thread for each processor, and enough threads where one descriptor table (each
 /// thread can have its own) has too few entries, but no more threads than connections.
-fn fitted(mut load: LoadSpec) -> LoadSpec {
-    let connections = load.connections.count;
+#[must_use]
+pub fn fitted(mut load: LoadSpec) -> LoadSpec {
+    let connections = load.slice.share(load.connections.count.into()) as u32;
     if load.threads == 0 {
         let tables = descriptors::tables_for(u64::from(connections), descriptors::open_files());
         let wanted = (tables.min(1_024) as u32).max(load.cores.len() as u32);
@@ -105,10 +108,14 @@ fn fitted(mut load: LoadSpec) -> LoadSpec {
         load.addresses.iter().all(|address| address.ip().is_loopback() && address.is_ipv4());
     let wanted = connections.div_ceil(CONNECTIONS_PER_SOURCE);
     if all_loopback && wanted > 1 && load.source_addresses.is_empty() {
-        load.source_addresses =
-            (0..wanted).map(|i| IpAddr::V4(Ipv4Addr::new(127, 0, 1, (i + 1) as u8))).collect();
+        load.source_addresses = (0..wanted).map(|i| IpAddr::V4(loopback(i))).collect();
     }
     load
+}
+
+/// The `i`-th loopback address for connecting from, from 127.0.1.1 on.
+fn loopback(i: u32) -> Ipv4Addr {
+    Ipv4Addr::from(u32::from(Ipv4Addr::new(127, 0, 1, 1)).wrapping_add(i))
 }
 
 /// Runs a short closed loop, for proofs.
@@ -117,7 +124,7 @@ fn fitted(mut load: LoadSpec) -> LoadSpec {
 /// As the engine's.
 pub fn run_closed(
     base: LoadSpec,
-    requests: Vec<Request>,
+    requests: Requests,
     connections: Connections,
     stop: StopRule,
     referee: Option<Arc<dyn Referee>>,

@@ -1,6 +1,6 @@
 //! The requests of a load: drawn from its seed, with some of another kind among them.
 use pippin_model::draw::Draw;
-use pippin_model::load_spec::{BodyCheck, Check, Request};
+use pippin_model::load_spec::{BodyCheck, Check, Request, Requests};
 use pippin_model::workload::{Answer, Proof, Sample, Workload, percent_encode_all};
 use std::net::SocketAddr;
 
@@ -36,7 +36,7 @@ fn draw(
     every: usize,
 ) -> Pool {
     let samples = workload.samples(seed, DRAWN);
-    let mut requests = load::requests(workload, &samples, as_proved, host);
+    let mut requests = load::requests(workload, &samples, as_proved, host).to_vec();
     let mut samples: Vec<Option<Sample>> = samples.into_iter().map(Some).collect();
     if workload.proofs.iter().any(|proof| matches!(proof, Proof::Text { .. })) {
         let in_full = requests.iter_mut().step_by(IN_FULL);
@@ -63,14 +63,14 @@ fn draw(
 ///
 /// # Errors
 /// If the body that was proved cannot be had.
-pub fn of(subject: &mut Subject<'_>, seed: u64, every: usize) -> Result<Vec<Request>, String> {
+pub fn of(subject: &mut Subject<'_>, seed: u64, every: usize) -> Result<Requests, String> {
     let as_proved = subject.proved_body()?;
     let Pool { mut requests, samples } =
         draw(subject.workload, &as_proved, subject.address, seed, every);
     subject.live.expect(subject.workload, samples);
     let least_ns = subject.least_ns();
     must_wait(&mut requests, &subject.workload.answer, least_ns);
-    Ok(requests)
+    Ok(requests.into())
 }
 
 /// No right answer of the usual kind may come sooner than this.

@@ -3,20 +3,24 @@
 //! | module | what it makes of the flags |
 //! |---|---|
 //! | [`profile`] | how load is applied |
-//! | [`request`] | what is asked, and what is right |
+//! | [`request`], [`body`] | what is asked, and what is right |
 //! | [`tls`] | how connections are secured |
 //! | [`url`] | where to connect, and whether that is allowed |
+mod body;
 pub mod profile;
 pub mod request;
 pub mod tls;
 pub mod url;
 
+use pippin_fleet::fleet::Fleet;
+use pippin_lab::generator::{Generator, Here};
 use pippin_lab::lifecycle::affinity;
 use pippin_lab::recording::Keeping;
 use pippin_lab::trial::Watch;
 use pippin_lab::url::{UrlLoad, failure, run as execute, target_of};
 use pippin_lab::{load, observer::Observer};
 use pippin_model::caveat::Verdict;
+use pippin_model::cpus::CpuSet;
 use pippin_model::load_spec::{LoadSpec, Timeouts};
 use pippin_model::profile::{Profile, Steps};
 use pippin_model::run::{Calibration, RunRecord, RunState};
@@ -26,9 +30,8 @@ use pippin_store::Store;
 use std::path::Path;
 use std::time::Duration;
 
-use self::url::Url;
-use super::Shared;
 use super::gates::Gates;
+use super::{Shared, fleet};
 use crate::arguments::LoadArguments;
 use crate::exit::{self, CliError};
 use crate::live::{Published, Subject};
@@ -38,9 +41,10 @@ use crate::signals;
 use crate::values;
 
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
-    let url = Url::parse(&arguments.url)?;
     let profile = profile::of(arguments)?;
-    let tls = tls::of(&arguments.tls, &url)?;
+    let asked = request::all(arguments)?;
+    let url = &asked.url;
+    let tls = tls::of(&arguments.tls, url)?;
     let timeouts = timeouts(arguments.timeout.ns());
     let connect = Duration::from_nanos(timeouts.connect_ns);
     let addresses = url.resolve(&arguments.hosts.allow_host, connect)?;
@@ -50,7 +54,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let base = LoadSpec {
         tls,
         source_addresses: arguments.source_ips.clone(),
-        requests: vec![request::of(&arguments.request, &url.authority, &url.target)?],
+        requests: asked.requests.clone(),
         timeouts,
         // Threads that are asked for are refused where they cannot be; the others are chosen.
         threads: arguments.threads.unwrap_or(0),
@@ -59,24 +63,30 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         addresses,
         ..load::base(([127, 0, 0, 1], 0).into(), cores(arguments)?, arguments.seed)
     };
-    let target = target_of(&arguments.url);
+    let target = target_of(&asked.title());
     let gates = Gates::prepare(shared, &arguments.gates, std::slice::from_ref(&target))?;
     let store = store(shared, arguments);
+    let fleet = fleet_of(shared, arguments, &base)?;
     let load = UrlLoad {
         url: url.whole(),
-        request: request::in_workload(&arguments.request, &url.target),
+        title: asked.title(),
+        request: asked.in_workload(),
         status: values::statuses_of(&arguments.request.expect_status)
             .first()
             .copied()
             .unwrap_or(200),
         // Without TLS, which costs the generator more than all the rest, was the ceiling measured.
-        calibration: store.as_ref().filter(|_| base.tls.is_none()).and_then(calibration),
+        calibration: store
+            .as_ref()
+            .filter(|_| base.tls.is_none() && fleet.is_none())
+            .and_then(calibration),
         profile,
         repetitions: arguments.repeat,
         base,
+        generator: fleet.as_ref().map_or(&Here as &dyn Generator, |fleet| fleet),
         target_pid: arguments.target_pid,
     };
-    let observer = progress::observer(shared.quiet, Subject::Url(url.whole()));
+    let observer = progress::observer(shared.quiet, Subject::Url(asked.title()));
     let record = measure(load, arguments, store.as_ref(), observer)?;
     let code = show(arguments, &record)?;
     let is_text = arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-");
@@ -85,7 +95,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
 }
 
 fn measure(
-    load: UrlLoad,
+    load: UrlLoad<'_>,
     arguments: &LoadArguments,
     store: Option<&Store>,
     observer: Box<dyn Observer>,
@@ -96,6 +106,31 @@ fn measure(
     };
     let observer = Published::new(observer, store);
     Ok(execute(load, Keeping::IfPossible(store), &Watch { observer: &observer, stop })?)
+}
+
+/// The agents that the flags ask for. What is this machine's alone cannot be asked of others.
+fn fleet_of(
+    shared: &Shared,
+    arguments: &LoadArguments,
+    base: &LoadSpec,
+) -> Result<Option<Fleet>, CliError> {
+    if arguments.fleet.agents.is_some() && !arguments.source_ips.is_empty() {
+        return Err(CliError::User(
+            "--source-ips: with --agents each agent has its own; give them to `pippin agent`"
+                .into(),
+        ));
+    }
+    if arguments.fleet.nats.nats.is_some() && arguments.cpus.is_some() {
+        return Err(CliError::User(
+            "--cpus: with --nats each agent has its own; give them to `pippin agent`".into(),
+        ));
+    }
+    let loads = fleet::Loads {
+        threads: arguments.threads,
+        cpus: CpuSet(base.cores.iter().copied().collect()),
+        allowed_hosts: &arguments.hosts.allow_host,
+    };
+    fleet::gather(shared, &arguments.fleet, &loads)
 }
 
 /// The store, if there is one or one can be made. That there is none is told, and no reason not to

@@ -112,6 +112,25 @@ impl Subject<'_> {
         Connections { requests_per_connection, ..Connections::kept(count) }
     }
 
+    /// A sample's request with the headers of the load.
+    #[must_use]
+    pub fn of_sample(&self, sample: &Sample) -> http::Request {
+        let request = http::Request::of_sample(&self.workload.request.method, sample);
+        if self.closes { request.closing() } else { request }
+    }
+
+    /// Asks what the workload asks, on a connection of its own.
+    ///
+    /// # Errors
+    /// A message that names the request.
+    pub fn ask_sample(&self, sample: &Sample) -> Result<http::Answer, String> {
+        let method = &self.workload.request.method;
+        let mut client = http::Client::connect(self.address, self.limit)?;
+        client
+            .exchange(&self.of_sample(sample))
+            .map_err(|error| format!("{method} {}: {error}", sample.path))
+    }
+
     /// What is wrong with an answer, if anything is.
     #[must_use]
     pub fn differs(&self, sample: &Sample, answer: &Answer) -> Option<String> {
@@ -141,7 +160,7 @@ impl Subject<'_> {
         if !self.workload.answer.as_proved {
             return Ok(BodyCheck::Any);
         }
-        Ok(BodyCheck::Exact(self.ask(&self.workload.request.method, &self.first()?.path)?.body))
+        Ok(BodyCheck::Exact(self.ask_sample(self.first()?)?.body))
     }
 
     /// The first sample, which every workload has.

@@ -136,7 +136,15 @@ mod tests {
 
     fn sample() -> Sample {
         let binding = BTreeMap::from([("n".to_string(), "7".to_string())]);
-        Sample { path: "/page/7".into(), body: None, contains: Vec::new(), binding }
+        let (headers, request_body) = (Vec::new(), String::new());
+        Sample {
+            path: "/page/7".into(),
+            headers,
+            request_body,
+            body: None,
+            contains: Vec::new(),
+            binding,
+        }
     }
 
     #[test]

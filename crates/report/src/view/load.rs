@@ -1,4 +1,5 @@
 //! One load of a URL in full: all that was counted, as `pippin load --json` writes it.
+use pippin_model::agent::AgentPart;
 use pippin_model::caveat::{Caveat, Verdict};
 use pippin_model::histogram::Summary;
 use pippin_model::load_result::{
@@ -20,6 +21,8 @@ use std::collections::BTreeMap;
 pub struct LoadView {
     pub pippin_version: String,
     pub url: String,
+    /// What was loaded, for people: the URL, and the file of the requests if there was one.
+    pub title: String,
     pub profile: pippin_model::profile::Profile,
     pub step: Option<pippin_model::trial::Step>,
     pub io: String,
@@ -57,6 +60,9 @@ pub struct LoadView {
     pub server: Option<ServerView>,
     pub phases: Vec<PhaseView>,
     pub windows: Vec<Window>,
+    /// The agents that applied it together, each with its own figures; empty if this machine did.
+    #[serde(default)]
+    pub agents: Vec<AgentPart>,
     pub verdict: Verdict,
     pub caveats: Vec<Caveat>,
 }
@@ -113,11 +119,17 @@ impl LoadView {
     pub fn all(run: &RunRecord) -> Vec<Self> {
         let Some(url) = &run.header.url else { return Vec::new() };
         let server = run.header.server.as_ref();
-        run.trials.iter().filter_map(|trial| Self::of(url, server, trial)).collect()
+        let title = &run.header.plan.title;
+        run.trials.iter().filter_map(|trial| Self::of(url, title, server, trial)).collect()
     }
 
     /// `None` if the trial failed before its load.
-    fn of(url: &str, server: Option<&UrlServer>, record: &TrialRecord) -> Option<Self> {
+    fn of(
+        url: &str,
+        title: &str,
+        server: Option<&UrlServer>,
+        record: &TrialRecord,
+    ) -> Option<Self> {
         let load = record.load.as_ref()?;
         let measured = &load.measured;
         let answers = measured.requests.completed;
@@ -125,6 +137,7 @@ impl LoadView {
         Some(Self {
             pippin_version: env!("CARGO_PKG_VERSION").into(),
             url: url.into(),
+            title: title.into(),
             profile: record.spec.profile.clone(),
             step: record.spec.step,
             io: load.io.clone(),
@@ -169,6 +182,7 @@ impl LoadView {
             server: server.map(|server| ServerView::of(server, record)),
             phases: load.phases.iter().map(|one| phase(one, load.tls.is_some())).collect(),
             windows: load.windows.clone(),
+            agents: record.agents.clone(),
             verdict: record.verdict,
             caveats: record.caveats.clone(),
         })
