@@ -10,6 +10,7 @@ pub mod causes;
 pub mod many;
 pub mod passed;
 
+use pippin_model::conformance::Conformance;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{LoadSpec, StopRule};
 use pippin_model::target::TargetId;
@@ -21,6 +22,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use crate::catalog::{Catalog, Target};
+use crate::conformance;
 use crate::error::LabError;
 use crate::install::{Installed, Installer};
 use crate::lifecycle::affinity;
@@ -41,6 +43,8 @@ pub struct Checked {
     pub route: Option<String>,
     /// Workload to what is wrong with it; an empty list is a pass.
     pub workloads: BTreeMap<String, Vec<String>>,
+    /// How it answers at the edges of HTTP/1.1, which decides nothing.
+    pub conformance: Vec<Conformance>,
     /// Why it was not checked at all.
     pub skipped: Option<Skipped>,
 }
@@ -71,7 +75,14 @@ impl Skipped {
 impl Checked {
     /// Of a target that nothing is known of yet.
     const fn new(target: TargetId) -> Self {
-        Self { target, failure: None, route: None, workloads: BTreeMap::new(), skipped: None }
+        Self {
+            target,
+            failure: None,
+            route: None,
+            workloads: BTreeMap::new(),
+            conformance: Vec::new(),
+            skipped: None,
+        }
     }
 
     /// Of a target that is not checked.
@@ -154,7 +165,13 @@ impl Checker<'_> {
         checked.route = Some(installed.route.clone());
         for workload in workloads(self.catalog, id, self.only)? {
             let _quiet = quiet_for(&workload, quiet);
-            let wrong = match self.check_workload(id, &target, installed, &workload) {
+            let wrong = match self.check_workload(
+                id,
+                &target,
+                installed,
+                &workload,
+                &mut checked.conformance,
+            ) {
                 Ok(wrong) => wrong,
                 Err(LabError::Target(failure)) => {
                     let tail = failure
@@ -180,6 +197,7 @@ impl Checker<'_> {
         target: &Target,
         installed: &Installed,
         workload: &Workload,
+        conformance: &mut Vec<Conformance>,
     ) -> Result<Vec<String>, LabError> {
         let cpus = affinity::available();
         let settings = ServiceSettings {
@@ -218,6 +236,9 @@ impl Checker<'_> {
             if running.crashed().is_none() {
                 wrong.extend(failures(verify::prove(&mut subject, ProofTime::After)));
             }
+        }
+        if conformance.is_empty() && wrong.is_empty() {
+            *conformance = conformance::of(&running, workload);
         }
         if let Some(crash) = running.crashed() {
             let tail =

@@ -16,12 +16,14 @@
 //! | [`run`], [`url`] | all trials of a plan; a load of a URL |
 //! | [`check`], [`calibrate`] | `pippin targets check`; what the generator itself can do |
 //! | [`revision`] | a target as it is in a revision of git |
+//! | [`conformance`] | how a target answers at the edges of HTTP/1.1 |
 //! | [`demand`], [`descriptors`] | what a plan asks of this host; open files against connections |
 //! | [`observer`] | who is told |
 pub mod ad_hoc;
 pub mod calibrate;
 pub mod catalog;
 pub mod check;
+pub mod conformance;
 pub mod container;
 pub mod demand;
 pub mod descriptors;

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::conformance;
 use crate::error::LabError;
 use crate::load;
 use crate::running::RunningTarget;
@@ -36,6 +37,8 @@ pub struct ProvedTarget<'a> {
     pub counts_anew: bool,
     /// What judges answers that are different each time; made anew before the load.
     pub live: Live,
+    /// Whether to ask the target about the edges of HTTP/1.1 when the proofs are done.
+    pub asks_conformance: bool,
 }
 
 impl ProvedTarget<'_> {
@@ -131,6 +134,9 @@ impl Proving for ProvedTarget<'_> {
             }
             record.proofs.extend(verify::prove(&mut self.subject(), ProofTime::After));
             record.failure = self.failed(&record.proofs);
+        }
+        if record.failure.is_none() && self.asks_conformance {
+            record.conformance = conformance::of(self.target, self.workload);
         }
     }
 

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::catalog::{Catalog, Target};
+use crate::conformance;
 use crate::descriptors;
 use crate::error::LabError;
 use crate::install::{Installed, Installer};
@@ -390,6 +391,7 @@ impl<'a> Execution<'a> {
             services,
             counts_anew: false,
             live: Live::default(),
+            asks_conformance: conformance::is_asked(&self.header().plan, spec),
         };
         let trial = Trial {
             load: load::of(&spec.profile, spec.step, base),

@@ -133,6 +133,7 @@ pub fn empty_record(spec: &TrialSpec) -> TrialRecord {
         samples: Vec::new(),
         start_up_ns: None,
         proofs: Vec::new(),
+        conformance: Vec::new(),
         failure: None,
         services: BTreeMap::new(),
         caveats: Vec::new(),

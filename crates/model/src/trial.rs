@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::caveat::{Caveat, Verdict};
+use crate::conformance::Conformance;
 use crate::cpus::CpuSplit;
 use crate::load_result::LoadResult;
 use crate::load_spec::LoadSpec;
@@ -73,6 +74,10 @@ pub struct TrialRecord {
     pub start_up_ns: Option<u64>,
     /// The proofs, before, during and after the load.
     pub proofs: Vec<ProofOutcome>,
+    /// How the target answered at the edges of HTTP/1.1; asked once in a run, after the load, and
+    /// empty where it was not asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conformance: Vec<Conformance>,
     /// Why there is no result.
     pub failure: Option<Failure>,
     /// What the services said of the whole load, warm-up and ramps included: `"upstream_calls"`,

@@ -11,7 +11,9 @@
 //! | [`sweep`] | the points of a sweep or of a capacity search |
 //! | [`phases`] | the phases of a device load |
 //! | [`doubts`] | caveats by name over all targets |
+//! | [`conformance`] | answers at the edges of HTTP/1.1, by target |
 //! | [`published`] | published figures beside one's own |
+pub mod conformance;
 pub mod curve;
 pub mod doubts;
 pub mod load;
@@ -32,6 +34,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+use conformance::TargetConformance;
 use doubts::Doubt;
 use load::LoadView;
 use published::PublishedTable;
@@ -56,6 +59,9 @@ pub struct View {
     pub loads: Vec<LoadView>,
     /// Every caveat by name, the gravest first.
     pub doubts: Vec<Doubt>,
+    /// How targets answered at the edges of HTTP/1.1; empty where they were not asked.
+    #[serde(default)]
+    pub conformance: Vec<TargetConformance>,
     /// Published figures beside one's own.
     #[serde(rename = "printed")]
     pub published: Option<PublishedTable>,
@@ -85,6 +91,7 @@ impl View {
             published: published::of(&record.header.plan, &rows),
             rows,
             loads: LoadView::all(record),
+            conformance: conformance::of(record),
             host: record.header.host.clone(),
             plan: record.header.plan.clone(),
             workload: record.header.workload.clone(),

@@ -157,6 +157,7 @@ pub fn failed(spec: &TrialSpec, failure: Option<(Stage, &str)>) -> TrialRecord {
         samples: Vec::new(),
         start_up_ns: None,
         proofs: Vec::new(),
+        conformance: Vec::new(),
         failure: failure.map(|(stage, message)| Failure {
             stage,
             message: message.into(),

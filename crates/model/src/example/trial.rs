@@ -282,6 +282,7 @@ impl ExampleTrial {
                 when: ProofTime::Before,
                 failure: None,
             }],
+            conformance: Vec::new(),
             failure: None,
             services: BTreeMap::new(),
             verdict: Verdict::of(&self.caveats),
