@@ -12,8 +12,11 @@ use std::path::PathBuf;
 use crate::completions;
 use crate::values::{self, Time};
 
+mod import;
 pub mod load;
+pub mod request;
 
+pub use import::{ImportArguments, ImportCommand};
 pub use load::LoadArguments;
 
 const STYLES: Styles = Styles::styled()
@@ -51,6 +54,9 @@ pub enum Command {
     Run(RunArguments),
     /// Load any URL.
     Load(Box<LoadArguments>),
+    /// Write a file of requests for `pippin load --requests`.
+    #[command(subcommand)]
+    Import(ImportCommand),
     /// List all plans.
     Plans(PlansArguments),
     /// List, install, check or add targets.
@@ -120,6 +126,9 @@ pub struct RunArguments {
     /// Only these targets, separated by commas: go/net-http,javascript/express:cluster
     #[arg(long, value_name = "LIST", value_delimiter = ',', add = ArgValueCompleter::new(completions::list_of_targets))]
     pub targets: Vec<String>,
+    /// Compare the others with this target; with the best by default.
+    #[arg(long, value_name = "TARGET")]
+    pub reference: Option<String>,
     /// Repetitions of each target.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
@@ -226,6 +235,9 @@ pub struct ReportArguments {
     /// A run's name, its beginning, or latest: the newest run that has a result.
     #[arg(value_name = "RUN", default_value = "latest", add = ArgValueCandidates::new(completions::runs))]
     pub run: String,
+    /// Compare the others with this target; with the best by default.
+    #[arg(long, value_name = "TARGET")]
+    pub reference: Option<String>,
     /// Write the page here.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
@@ -332,7 +344,7 @@ pub struct CompareArguments {
     pub shape: load::ShapeArguments,
     /// What servers are asked.
     #[command(flatten)]
-    pub request: load::RequestArguments,
+    pub request: request::RequestArguments,
     /// How connections to servers are secured.
     #[command(flatten)]
     pub tls: load::TlsArguments,
