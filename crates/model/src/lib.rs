@@ -18,10 +18,12 @@
 //! | [`usage`], [`fingerprint`] | what the kernel told about processes and about the host |
 //! | [`caveat`], [`trial`] | judgement, and the record of one measured window |
 //! | [`conformance`] | answers at the edges of HTTP/1.1 |
+//! | [`agent`] | what one agent of a fleet did in a trial |
 //! | [`slice`] | a short stretch of a trial, one of many |
 //! | [`run`] | one execution of a plan |
 //! | [`live`] | what a run tells of itself while it is under way |
 //! | `example` | made-up records for tests (feature `example`) |
+pub mod agent;
 pub mod caveat;
 pub mod conformance;
 pub mod cpus;

@@ -11,9 +11,11 @@
 //! | [`series`] | figures over time |
 //! | [`sweep`] | the points of a sweep or of a capacity search |
 //! | [`phases`] | the phases of a device load |
+//! | [`agents`] | the agents that applied the loads |
 //! | [`doubts`] | caveats by name over all targets |
 //! | [`conformance`] | answers at the edges of HTTP/1.1, by target |
 //! | [`published`] | published figures beside one's own |
+pub mod agents;
 pub mod conclusion;
 pub mod conformance;
 pub mod curve;
@@ -36,6 +38,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+use agents::AgentView;
 use conformance::TargetConformance;
 use doubts::Doubt;
 use load::LoadView;
@@ -62,6 +65,9 @@ pub struct View {
     /// Every load of a URL in full; none where the targets of a catalogue were measured.
     #[serde(default)]
     pub loads: Vec<LoadView>,
+    /// The agents that applied the loads; none where this machine did alone.
+    #[serde(default)]
+    pub agents: Vec<AgentView>,
     /// Every caveat by name, the gravest first.
     pub doubts: Vec<Doubt>,
     /// How targets answered at the edges of HTTP/1.1; empty where they were not asked.
@@ -105,6 +111,7 @@ impl View {
             rows,
             loads: LoadView::all(record),
             conformance: conformance::of(record),
+            agents: agents::of(record),
             host: record.header.host.clone(),
             plan: record.header.plan.clone(),
             workload: record.header.workload.clone(),
