@@ -5,12 +5,11 @@
 //! | [`profile`] | how load is applied |
 //! | [`request`] | what is asked, and what is right |
 //! | [`tls`] | how connections are secured |
-//! | [`url`] | where to connect, and whether that is allowed |
 pub mod profile;
 pub mod request;
 pub mod tls;
-pub mod url;
 
+use pippin_lab::address::Url;
 use pippin_lab::lifecycle::affinity;
 use pippin_lab::recording::Keeping;
 use pippin_lab::trial::Watch;
@@ -26,7 +25,6 @@ use pippin_store::Store;
 use std::path::Path;
 use std::time::Duration;
 
-use self::url::Url;
 use super::Shared;
 use super::gates::Gates;
 use crate::arguments::LoadArguments;
@@ -60,7 +58,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         ..load::base(([127, 0, 0, 1], 0).into(), cores(arguments)?, arguments.seed)
     };
     let target = target_of(&arguments.url);
-    let gates = Gates::prepare(shared, &arguments.gates, std::slice::from_ref(&target))?;
+    let gates = Gates::prepare(shared, &arguments.gates, std::slice::from_ref(&target), &[])?;
     let store = store(shared, arguments);
     let load = UrlLoad {
         url: url.whole(),

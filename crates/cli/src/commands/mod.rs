@@ -4,12 +4,14 @@ mod capacity;
 mod compare;
 mod compare_branches;
 mod compare_given;
+mod compare_revisions;
 mod compare_table;
 mod consent;
 mod doctor;
 mod export;
 mod gates;
 mod history;
+mod init;
 mod load;
 mod plans;
 mod report;
@@ -41,6 +43,9 @@ pub struct Shared {
 impl Shared {
     /// Opens the database.
     fn store(&self) -> Result<Store, CliError> {
+        if self.store.is_none() {
+            place()?.prepare()?;
+        }
         Ok(Store::open(&self.store_path()?)?)
     }
 
@@ -58,6 +63,7 @@ pub fn run(arguments: Arguments, given: BTreeSet<String>) -> Result<u8, CliError
     let shared = Shared { store: arguments.store, quiet: arguments.quiet, given };
     match arguments.command {
         Command::Run(arguments) => run::run(&shared, &arguments),
+        Command::Init(arguments) => init::run(&arguments),
         Command::Load(arguments) => load::run(&shared, &arguments),
         Command::Plans(arguments) => plans::run(&arguments),
         Command::Targets(command) => targets::run(&shared, command),
@@ -100,9 +106,13 @@ pub fn place() -> Result<Place, CliError> {
     Ok(Place::find(&here)?)
 }
 
-/// What is there: the place's own, then what ships with the program.
-pub fn catalog(place: &Place) -> Catalog {
-    Catalog::of(place, Some(unpack))
+/// What is there: the project file's, the place's own, then what ships with the program.
+pub fn catalog(place: &Place) -> Result<Catalog, CliError> {
+    let catalog = Catalog::of(place, Some(unpack));
+    Ok(match place.project()? {
+        Some(project) => catalog.with_project(project)?,
+        None => catalog,
+    })
 }
 
 fn unpack() -> Result<PathBuf, LabError> {

@@ -10,7 +10,7 @@ use crate::arguments::PlansArguments;
 use crate::exit::CliError;
 
 pub fn run(arguments: &PlansArguments) -> Result<u8, CliError> {
-    let catalog = catalog(&place()?);
+    let catalog = catalog(&place()?)?;
     let names = catalog.plan_ids()?;
     let out = if arguments.json { json(&catalog, &names)? } else { text(&catalog, &names) };
     print(out.as_bytes())
