@@ -14,6 +14,7 @@ mod history;
 mod init;
 mod load;
 mod plans;
+mod reference;
 mod report;
 mod run;
 mod serve;
