@@ -11,6 +11,7 @@ mod doctor;
 mod export;
 mod gates;
 mod history;
+mod import;
 mod init;
 mod load;
 mod plans;
@@ -66,6 +67,7 @@ pub fn run(arguments: Arguments, given: BTreeSet<String>) -> Result<u8, CliError
         Command::Run(arguments) => run::run(&shared, &arguments),
         Command::Init(arguments) => init::run(&arguments),
         Command::Load(arguments) => load::run(&shared, &arguments),
+        Command::Import(command) => import::run(&command),
         Command::Plans(arguments) => plans::run(&arguments),
         Command::Targets(command) => targets::run(&shared, command),
         Command::Report(arguments) => report::run(&shared, &arguments),

@@ -38,6 +38,7 @@ mod load;
 mod patience;
 mod project;
 mod proofs;
+mod requests;
 mod services;
 mod store;
 mod streams;

@@ -72,7 +72,7 @@ fn one_command_builds_proves_measures_and_judges() {
         std::fs::read_to_string(repository.path().join(".pippin/.gitignore")).unwrap(),
         "*\n"
     );
-    repository.pippin(&["plans"]).exits(0).says(&["ci  ", "workload home, 1 targets"]);
+    repository.pippin(&["plans"]).exits(0).says(&["ci  ", "workload home, 1 target:"]);
     repository.pippin(&["targets", "list"]).exits(0).says(&["own/shop "]);
     repository.pippin(&["history", "own/shop"]).exits(0).says(&["-ci"]);
     let text = std::fs::read_to_string(repository.path().join("pippin.toml")).unwrap();
