@@ -73,6 +73,7 @@ pub fn run(
         install: arguments.install,
         yes: arguments.yes,
         seed: arguments.seed,
+        fleet: None,
     };
     let catalog = catalog.with_given(copies, []);
     let record = measure(shared, &catalog, plan, &manner)?;

@@ -1,4 +1,5 @@
 //! One file a command.
+mod agent;
 mod calibrate;
 mod capacity;
 mod compare;
@@ -9,6 +10,7 @@ mod compare_table;
 mod consent;
 mod doctor;
 mod export;
+mod fleet;
 mod gates;
 mod history;
 mod import;
@@ -67,6 +69,7 @@ pub fn run(arguments: Arguments, given: BTreeSet<String>) -> Result<u8, CliError
         Command::Run(arguments) => run::run(&shared, &arguments),
         Command::Init(arguments) => init::run(&arguments),
         Command::Load(arguments) => load::run(&shared, &arguments),
+        Command::Agent(arguments) => agent::run(&shared, &arguments),
         Command::Import(command) => import::run(&command),
         Command::Plans(arguments) => plans::run(&arguments),
         Command::Targets(command) => targets::run(&shared, command),
