@@ -3,7 +3,7 @@
 use pippin_lab::observer::{Event, Observer, Silent};
 use pippin_model::load_result::Window;
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
-use pippin_model::units::{format_count, format_ns};
+use pippin_model::units::{counted, format_count, format_ns};
 
 use crate::live::{Live, Subject, choice};
 use crate::output;
@@ -41,10 +41,10 @@ impl Lines {
             Event::RunStarted(_) if self.each_second => Vec::new(),
             Event::RunStarted(header) => {
                 vec![format!(
-                    "{}: {} ({} targets, seed {})",
+                    "{}: {} ({}, seed {})",
                     header.id,
                     header.plan.title,
-                    header.plan.targets.len(),
+                    counted(header.plan.targets.len() as u64, "target"),
                     header.seed
                 )]
             }

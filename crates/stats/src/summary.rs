@@ -176,7 +176,8 @@ fn rank_within_steps<R: Rng + ?Sized>(
     }
 }
 
-fn summarise_one<R: Rng + ?Sized>(
+/// Sums up trials of one target; `step` is where they were made, if all were made at one.
+pub fn summarise_one<R: Rng + ?Sized>(
     target: &TargetId,
     step: Option<Step>,
     trials: &[&TrialRecord],
@@ -295,7 +296,8 @@ pub(crate) fn samples(
     loads(trials).filter_map(figure).collect()
 }
 
-fn figure<R: Rng + ?Sized>(samples: &[Sample], rng: &mut R) -> Option<Figure> {
+/// The median of samples with their interval.
+pub(crate) fn figure<R: Rng + ?Sized>(samples: &[Sample], rng: &mut R) -> Option<Figure> {
     let values: Vec<f64> = samples.iter().map(|sample| sample.value).collect();
     let (worst, best) = values
         .iter()

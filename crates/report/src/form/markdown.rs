@@ -247,10 +247,7 @@ fn sweep(out: &mut String, row: &Row, sweep: &Sweep) {
                 signed(point.prediction.and_then(|p| p.throughput_error)),
                 words::ns_f(point.response_time.mean_ns),
                 words::ns(point.response_time.p99_ns),
-                point.held.map_or_else(
-                    || point.verdict.to_string(),
-                    |held| if held { "held".into() } else { "missed".into() },
-                ),
+                if sweep.capacity.is_some() { point.kept() } else { point.verdict.to_string() },
             ]
         })
         .collect();
@@ -268,8 +265,8 @@ fn sweep(out: &mut String, row: &Row, sweep: &Sweep) {
             ),
         );
     }
-    if let Some(rate) = sweep.capacity_per_s {
-        line(out, &format!("Capacity: {} requests/s.\n", words::count(Some(rate))));
+    for sentence in sweep.outcome() {
+        line(out, &format!("{sentence}\n"));
     }
 }
 

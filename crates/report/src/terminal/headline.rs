@@ -15,7 +15,8 @@ use crate::words;
 /// From this width on everything stands in one table; below it in two.
 const ONE_TABLE: usize = 112;
 
-pub fn write(page: &mut Page, view: &View) {
+/// What was done, and when.
+pub fn title(page: &mut Page, view: &View) {
     let run = &view.run;
     let quick =
         if run.quick { " (quick form: shorter and less sure than the full one)" } else { "" };
@@ -43,6 +44,11 @@ pub fn write(page: &mut Page, view: &View) {
         RunState::Interrupted => page.line("Interrupted: what follows is what was finished."),
         RunState::Failed => page.line("The lab itself failed: what follows is what was finished."),
     }
+}
+
+/// The title and the table.
+pub fn write(page: &mut Page, view: &View) {
+    title(page, view);
     page.line("");
     if view.measured().next().is_none() {
         page.line("No target has a result.");

@@ -1,6 +1,5 @@
 //! Sweeps, capacity searches, phases of devices.
 use pippin_model::caveat::Verdict;
-use pippin_model::trial::Step;
 use pippin_stats::usl::Parameter;
 
 use super::Page;
@@ -13,8 +12,7 @@ use crate::words;
 pub fn write(page: &mut Page, view: &View) {
     for row in &view.rows {
         if let Some(sweep) = &row.sweep {
-            let is_search = sweep.points.iter().any(|point| matches!(point.at, Step::Rate { .. }));
-            if is_search { search(page, row, sweep) } else { by_connections(page, row, sweep) }
+            if sweep.capacity.is_some() { search(page, row, sweep) } else { by_connections(page, row, sweep) }
         }
     }
     for row in view.rows.iter().filter(|row| !row.phases.is_empty()) {
@@ -98,11 +96,6 @@ fn search(page: &mut Page, row: &Row, sweep: &Sweep) {
         .right("errors")
         .left("objective");
     for point in &sweep.points {
-        let held = match point.held {
-            Some(true) => "held",
-            Some(false) => "missed",
-            None => words::UNKNOWN,
-        };
         grid.row(vec![
             words::count(Some(size(point.at))),
             mark(point, &words::count(point.goodput_per_s)),
@@ -110,13 +103,12 @@ fn search(page: &mut Page, row: &Row, sweep: &Sweep) {
             words::ns(point.response_time.p99_ns),
             words::ns(point.response_time.max_ns),
             words::whole(point.errors),
-            held.into(),
+            point.kept(),
         ]);
     }
     grid.write(page, 2);
-    match sweep.capacity_per_s {
-        Some(rate) => page.line(&format!("  Capacity: {} requests/s.", words::count(Some(rate)))),
-        None => page.line("  The objective was kept at no rate that was tried."),
+    for sentence in sweep.outcome() {
+        page.paragraph("  ", &sentence);
     }
 }
 

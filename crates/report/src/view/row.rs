@@ -10,16 +10,18 @@ use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Step, TrialRecord};
 use pippin_model::usage::{Role, Usage};
 use pippin_stats::bootstrap::Sample;
+use pippin_stats::capacity::found::{Capacity, confirming};
 use pippin_stats::cost;
 use pippin_stats::criterion::RankedBy;
 use pippin_stats::explain::{Explanation, explain};
-use pippin_stats::judge::{Context, judge_run};
+use pippin_stats::judge::{Context, RunCaveats, judge_run};
 use pippin_stats::quantile::median;
 use pippin_stats::rank::{Better, Contender, ranks};
-use pippin_stats::summary::{CountedCaveat, Figure, TargetSummary, summarise};
+use pippin_stats::summary::{CountedCaveat, Figure, TargetSummary, summarise, summarise_one};
 use pippin_stats::sweep::{Sweep as FoundSweep, sweeps};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::curve::{Bin, QuantilePoint, bins, bins_per_decade, quantiles};
@@ -154,8 +156,9 @@ pub struct CostFigures {
 
 /// All targets of a run in the order of the table.
 pub fn rows<R: Rng + ?Sized>(record: &RunRecord, rng: &mut R) -> Vec<Row> {
-    let summaries = summarise(&record.trials, &judge_run(&record.trials), rng);
-    let found = sweeps(&record.trials);
+    let caveats = judge_run(&record.trials);
+    let summaries = summarise(&record.trials, &caveats, rng);
+    let found = Found { caveats: &caveats, summaries: &summaries, sweeps: &sweeps(&record.trials) };
     let mut targets = record.header.plan.targets.clone();
     for trial in &record.trials {
         if !targets.contains(&trial.spec.target) {
@@ -163,12 +166,12 @@ pub fn rows<R: Rng + ?Sized>(record: &RunRecord, rng: &mut R) -> Vec<Row> {
         }
     }
     let entries: Vec<Entry> =
-        targets.iter().map(|target| Entry::of(record, target, &summaries, &found)).collect();
+        targets.iter().map(|target| Entry::of(record, target, &found, rng)).collect();
     let ranks = ranks_of(&entries, rng);
     let per_decade = bins_per_decade(
         entries
             .iter()
-            .filter_map(|entry| entry.summary)
+            .filter_map(Entry::summary)
             .map(|summary| &summary.spans.response_time),
     );
     let mut rows: Vec<Row> = entries
@@ -192,16 +195,21 @@ pub fn rows<R: Rng + ?Sized>(record: &RunRecord, rng: &mut R) -> Vec<Row> {
 /// Ranks by the headline. Where targets have their headline at different steps, the summaries' own
 /// ranks (within a step) do not serve; profiles with steps are ranked by goodput.
 fn ranks_of<R: Rng + ?Sized>(entries: &[Entry], rng: &mut R) -> Vec<Option<u32>> {
-    if entries.iter().all(|entry| entry.summary.is_none_or(|summary| summary.step.is_none())) {
+    if entries.iter().all(|entry| entry.sweep.is_none()) {
         return entries
             .iter()
-            .map(|entry| entry.summary.and_then(|summary| summary.rank))
+            .map(|entry| entry.summary().and_then(|summary| summary.rank))
             .collect();
     }
     let sample = |trial: &&TrialRecord| RankedBy::Goodput.sample(trial.load.as_ref()?);
-    let samples: Vec<Vec<Sample>> =
-        entries.iter().map(|entry| entry.headline.iter().filter_map(sample).collect()).collect();
-    let verdict = |entry: &Entry| entry.summary.map_or(Verdict::Invalid, |summary| summary.verdict);
+    let samples: Vec<Vec<Sample>> = entries
+        .iter()
+        .map(|entry| match entry.capacity() {
+            Some(capacity) => capacity.samples(),
+            None => entry.headline.iter().filter_map(sample).collect(),
+        })
+        .collect();
+    let verdict = |entry: &Entry| entry.summary().map_or(Verdict::Invalid, |summary| summary.verdict);
     let contenders: Vec<Contender> = entries
         .iter()
         .zip(&samples)
@@ -210,37 +218,70 @@ fn ranks_of<R: Rng + ?Sized>(entries: &[Entry], rng: &mut R) -> Vec<Option<u32>>
     ranks(&contenders, Better::More, rng)
 }
 
+/// What the statistics found in the trials of all targets.
+struct Found<'a> {
+    caveats: &'a RunCaveats,
+    summaries: &'a [TargetSummary],
+    sweeps: &'a [FoundSweep],
+}
+
 /// The trials of one target, those of them that make its headline, and what these came to.
 struct Entry<'a> {
     target: TargetId,
     trials: Vec<&'a TrialRecord>,
     headline: Vec<&'a TrialRecord>,
     /// `None` without a trial.
-    summary: Option<&'a TargetSummary>,
+    summary: Option<Cow<'a, TargetSummary>>,
     sweep: Option<Sweep>,
 }
 
 impl<'a> Entry<'a> {
-    fn of(
+    fn of<R: Rng + ?Sized>(
         record: &'a RunRecord,
         target: &TargetId,
-        summaries: &'a [TargetSummary],
-        found: &[FoundSweep],
+        found: &Found<'a>,
+        rng: &mut R,
     ) -> Self {
         let profile = &record.header.plan.profile;
         let trials: Vec<&TrialRecord> =
             record.trials.iter().filter(|trial| trial.spec.target == *target).collect();
         let own: Vec<&TargetSummary> =
-            summaries.iter().filter(|summary| summary.target == *target).collect();
-        let sweep =
-            sweep::of(profile, &own, &trials, found.iter().find(|found| found.target == *target));
-        let summary = sweep::headline(profile, &own, sweep.as_ref());
-        let headline = trials
-            .iter()
-            .copied()
-            .filter(|trial| summary.is_some_and(|summary| trial.spec.step == summary.step))
-            .collect();
+            found.summaries.iter().filter(|summary| summary.target == *target).collect();
+        let capacity =
+            if profile.is_search() { Capacity::of(&trials, &mut *rng) } else { None };
+        let of_target = found.sweeps.iter().find(|found| found.target == *target);
+        let sweep = sweep::of(profile, &own, &trials, of_target, capacity);
+        let held = if profile.is_search() { confirming(&trials) } else { Vec::new() };
+        let (headline, summary) = if held.is_empty() {
+            let summary = sweep::headline(profile, &own);
+            let is_headline = |trial: &&TrialRecord| {
+                summary.is_some_and(|summary| trial.spec.step == summary.step)
+            };
+            let headline = trials.iter().copied().filter(is_headline).collect();
+            (headline, summary.map(Cow::Borrowed))
+        } else {
+            let step = held[0].spec.step.filter(|step| held.iter().all(|trial| trial.spec.step == Some(*step)));
+            let of_run = found.caveats.get(target).map_or(&[][..], Vec::as_slice);
+            let summary = summarise_one(target, step, &held, of_run, rng);
+            (held, Some(Cow::Owned(summary)))
+        };
         Self { target: target.clone(), trials, headline, summary, sweep }
+    }
+
+    fn summary(&self) -> Option<&TargetSummary> {
+        self.summary.as_deref()
+    }
+
+    fn capacity(&self) -> Option<&Capacity> {
+        self.sweep.as_ref()?.capacity.as_ref()
+    }
+
+    /// A capacity search is ranked by its outcome.
+    fn ranked(&self) -> Option<Figure> {
+        match self.capacity() {
+            Some(capacity) => capacity.rate_per_s,
+            None => self.summary()?.ranked,
+        }
     }
 
     fn row(&self, record: &RunRecord, rank: Option<u32>, per_decade: f64) -> Row {
@@ -248,46 +289,46 @@ impl<'a> Entry<'a> {
         let unavailable = info.and_then(|info| info.unavailable.clone());
         let failed = self.trials.iter().find_map(|trial| trial.failure.clone());
         let all = together(&self.headline);
-        let spans = self.summary.map(|summary| &summary.spans).unwrap_or(&all.spans);
+        let spans = self.summary().map(|summary| &summary.spans).unwrap_or(&all.spans);
         Row {
             target: self.target.clone(),
             framework: info
                 .and_then(|info| info.manifest.as_ref())
                 .map(|manifest| manifest.framework.clone()),
             rank,
-            ranked: self.summary.and_then(|summary| summary.ranked),
-            verdict: self.summary.map(|summary| summary.verdict),
+            ranked: self.ranked(),
+            verdict: self.summary().map(|summary| summary.verdict),
             invalid_repetitions: self
-                .summary
+                .summary()
                 .map(|summary| summary.invalid_repetitions.clone())
                 .unwrap_or_default(),
-            at: self.summary.and_then(|summary| summary.step),
-            goodput_per_s: self.summary.and_then(|summary| summary.goodput_per_s),
+            at: self.summary().and_then(|summary| summary.step),
+            goodput_per_s: self.summary().and_then(|summary| summary.goodput_per_s),
             goodput_of_repetitions: self
                 .headline
                 .iter()
                 .filter_map(|trial| trial.load.as_ref()?.measured.goodput_per_s())
                 .collect(),
-            throughput_per_s: self.summary.and_then(|summary| summary.throughput_per_s),
+            throughput_per_s: self.summary().and_then(|summary| summary.throughput_per_s),
             spans: SpanSummaries::of(spans),
             response_quantiles: quantiles(&spans.response_time),
             response_bins: bins(&spans.response_time, per_decade),
             requests: all.requests,
             status: all.status,
-            error_fraction: self.summary.and_then(|summary| summary.error_fraction),
+            error_fraction: self.summary().and_then(|summary| summary.error_fraction),
             errors: all.errors,
             connections: all.connections,
             bytes: all.bytes,
-            usage: usage_figures(&self.headline, self.summary),
-            cost: cost_figures(self.summary, record.header.plan.price.as_ref()),
-            start_up_ns: self.summary.and_then(|summary| summary.start_up_ns),
-            caveats: self.summary.map(|summary| summary.caveats.clone()).unwrap_or_default(),
+            usage: usage_figures(&self.headline, self.summary()),
+            cost: cost_figures(self.summary(), record.header.plan.price.as_ref()),
+            start_up_ns: self.summary().and_then(|summary| summary.start_up_ns),
+            caveats: self.summary().map(|summary| summary.caveats.clone()).unwrap_or_default(),
             unavailable: unavailable.is_some(),
             failed_repetitions: failed_repetitions(&self.trials),
             failure: unavailable.or(failed),
             explanation: self.explanation(record),
-            trials: self.summary.map_or(0, |summary| summary.trials),
-            repetitions: self.summary.map_or(0, |summary| summary.measured),
+            trials: self.summary().map_or(0, |summary| summary.trials),
+            repetitions: self.summary().map_or(0, |summary| summary.measured),
             series: self.headline.iter().filter_map(|trial| Series::of(trial)).collect(),
             phases: phases::of(&self.headline),
             sweep: self.sweep.clone(),
@@ -315,6 +356,12 @@ impl Entry<'_> {
 }
 
 impl Row {
+    /// Its points, if they are those of a capacity search.
+    #[must_use]
+    pub fn at_search(&self) -> Option<&Sweep> {
+        self.sweep.as_ref().filter(|sweep| sweep.capacity.is_some())
+    }
+
     /// Where a row with a result failed too: `repetition 2 of 3 failed`.
     #[must_use]
     pub fn failed_in_words(&self, planned: u32) -> String {

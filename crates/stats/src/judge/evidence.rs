@@ -4,7 +4,7 @@ use pippin_model::load_result::{LoadResult, Measured};
 use pippin_model::profile::{Profile, Schedule};
 use pippin_model::run::{Calibration, RunHeader};
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
-use pippin_model::units::{Spread, format_count};
+use pippin_model::units::{Spread, format_whole};
 use pippin_model::usage::{Role, Usage};
 use pippin_model::workload::{Proof, Service, Workload};
 
@@ -200,7 +200,7 @@ pub(crate) fn caveat(id: &str, severity: Severity, evidence: String, advice: &st
 
 /// A number of things, without decimals: `9`, `37,258`.
 pub(crate) fn whole(count: f64) -> String {
-    if count.abs() < 999.5 { format!("{count:.0}") } else { format_count(count) }
+    format_whole(count.round() as u64)
 }
 
 /// `0.973` as `97.3 %`.

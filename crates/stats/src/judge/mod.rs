@@ -29,6 +29,7 @@ pub mod not_conserved;
 pub mod profiles_differ;
 pub mod rate_not_achieved;
 mod run;
+pub mod search;
 pub mod send_lag;
 pub mod server_closes;
 pub mod spread;
@@ -98,6 +99,7 @@ pub const RUN_JUDGES: &[(&[&str], RunJudge)] = &[
     (&["answer_size", "answer_overhead"], answer_size::judge_run),
     (&["frequency_change", "clock_change"], clocks::judge_run),
     (&["knee", "inferred_concurrency"], knee::judge_run),
+    (search::IDS, search::judge_run),
 ];
 
 /// All caveats of one trial, the gravest first.

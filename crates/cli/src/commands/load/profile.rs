@@ -28,11 +28,15 @@ pub fn of(arguments: &LoadArguments) -> Result<Profile, CliError> {
     } else if let Some(objective) = &arguments.objective {
         refuse_ramp(arguments, "--objective")?;
         refuse_warm_up(arguments, "--objective")?;
+        let duration_ns = duration(arguments).ns();
+        objective
+            .fits_steps_of(duration_ns)
+            .map_err(|error| CliError::User(format!("--objective: {error} (-d)")))?;
         Profile::capacity(
             objective.clone(),
             arguments.rate.unwrap_or(START_RATE_PER_S),
             arguments.connections,
-            duration(arguments).ns(),
+            duration_ns,
             PRECISION,
         )
     } else if let Some(rate) = arguments.rate {
