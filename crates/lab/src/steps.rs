@@ -57,7 +57,11 @@ impl Steps {
         let text = match search.next() {
             Some(_) => format!("{rate} requests/s: {}", seen.words()),
             None => {
-                format!("{rate} requests/s: {}; capacity: {}", seen.words(), search.outcome().words())
+                format!(
+                    "{rate} requests/s: {}; capacity: {}",
+                    seen.words(),
+                    search.outcome().words()
+                )
             }
         };
         watch.observer.event(&Event::Note(&text));

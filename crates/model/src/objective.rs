@@ -143,7 +143,11 @@ mod tests {
     fn a_step_must_be_long_enough_for_a_queue_to_reach_a_bound() {
         let shortest = |text: &str| Objective::parse(text).unwrap().shortest_step_ns();
         assert_eq!(shortest("p99 < 50ms, errors < 0.1%"), 1_000_000_000);
-        assert_eq!(shortest("p50 < 10ms, p99 < 1s"), 200_000_000, "the first bound is the first to be reached");
+        assert_eq!(
+            shortest("p50 < 10ms, p99 < 1s"),
+            200_000_000,
+            "the first bound is the first to be reached"
+        );
         assert_eq!(shortest("p99 < 1s"), 4_000_000_000);
         assert_eq!(shortest("errors < 0.1%"), 4_000_000_000);
         let error = Objective::parse("p99 < 1s").unwrap().fits_steps_of(500_000_000).unwrap_err();

@@ -263,7 +263,8 @@ impl Search {
         if let Some(open) = self.tried.iter().find(|tried| tried.is_open()) {
             return Ok(open.per_s);
         }
-        if let Some(lowest) = unmeasurable.first().filter(|_| unmeasurable.len() > MOST_UNMEASURABLE)
+        if let Some(lowest) =
+            unmeasurable.first().filter(|_| unmeasurable.len() > MOST_UNMEASURABLE)
         {
             return Err(invalid(ceiling.unwrap_or(*lowest)));
         }
@@ -276,12 +277,9 @@ impl Search {
             (Some(held), Some(missed), _) if missed.per_s < held.per_s => {
                 self.weaker(missed, held).ok_or_else(|| self.unsettled())
             }
-            (Some(held), Some(missed), _) if self.is_near(held.per_s, missed.per_s) => {
-                self.weaker(held, missed).ok_or(Outcome::Found {
-                    rate_per_s: held.per_s,
-                    missed_per_s: missed.per_s,
-                })
-            }
+            (Some(held), Some(missed), _) if self.is_near(held.per_s, missed.per_s) => self
+                .weaker(held, missed)
+                .ok_or(Outcome::Found { rate_per_s: held.per_s, missed_per_s: missed.per_s }),
             (Some(held), Some(missed), _) => Ok(f64::midpoint(held.per_s, missed.per_s)),
             (Some(held), None, Some(ceiling)) if self.is_near(held.per_s, ceiling) => {
                 if held.is_confirmed() { Err(invalid(ceiling)) } else { Ok(held.per_s) }
@@ -296,9 +294,8 @@ impl Search {
                 if lowest > self.start / 2f64.powi(MOST_HALVINGS) {
                     Ok(lowest / 2.0)
                 } else {
-                    Err(limit.map_or(invalid(lowest), |_| Outcome::NeverHeld {
-                        tried_per_s: lowest,
-                    }))
+                    Err(limit
+                        .map_or(invalid(lowest), |_| Outcome::NeverHeld { tried_per_s: lowest }))
                 }
             }
         }
@@ -374,10 +371,7 @@ mod tests {
     #[test]
     fn it_doubles_bisects_and_confirms_both_ends() {
         let (outcome, tried) = searched(100.0, 0.05, up_to(730.0));
-        assert_eq!(
-            tried,
-            [100.0, 200.0, 400.0, 800.0, 600.0, 700.0, 750.0, 725.0, 725.0, 750.0]
-        );
+        assert_eq!(tried, [100.0, 200.0, 400.0, 800.0, 600.0, 700.0, 750.0, 725.0, 725.0, 750.0]);
         assert_eq!(outcome, Outcome::Found { rate_per_s: 725.0, missed_per_s: 750.0 });
         assert_eq!(outcome.words(), "725 requests/s, confirmed (750 requests/s missed)");
     }
@@ -481,9 +475,8 @@ mod tests {
     fn a_target_that_flickers_ends_as_well() {
         let mut noise = Noise::new(9);
         for _ in 0..200 {
-            let _ = searched(100.0, 0.001, |_| {
-                if noise.uniform() < 0.5 { MISSED } else { Seen::Held }
-            });
+            let _ =
+                searched(100.0, 0.001, |_| if noise.uniform() < 0.5 { MISSED } else { Seen::Held });
         }
     }
 

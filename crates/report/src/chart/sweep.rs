@@ -231,9 +231,7 @@ fn search(rows: &[(usize, &Row, &Sweep)]) -> Chart {
     let (wide, narrow) = times(rows, "offered requests/s").unwrap_or_default();
     let capacities: Vec<String> = rows
         .iter()
-        .map(|(_, row, sweep)| {
-            format!("{}: {}", row.target, sweep.outcome().join(" "))
-        })
+        .map(|(_, row, sweep)| format!("{}: {}", row.target, sweep.outcome().join(" ")))
         .collect();
     let cells = rows.iter().flat_map(|(_, row, sweep)| {
         sweep.points.iter().map(|point| {

@@ -12,7 +12,11 @@ use crate::words;
 pub fn write(page: &mut Page, view: &View) {
     for row in &view.rows {
         if let Some(sweep) = &row.sweep {
-            if sweep.capacity.is_some() { search(page, row, sweep) } else { by_connections(page, row, sweep) }
+            if sweep.capacity.is_some() {
+                search(page, row, sweep)
+            } else {
+                by_connections(page, row, sweep)
+            }
         }
     }
     for row in view.rows.iter().filter(|row| !row.phases.is_empty()) {

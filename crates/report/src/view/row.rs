@@ -169,10 +169,7 @@ pub fn rows<R: Rng + ?Sized>(record: &RunRecord, rng: &mut R) -> Vec<Row> {
         targets.iter().map(|target| Entry::of(record, target, &found, rng)).collect();
     let ranks = ranks_of(&entries, rng);
     let per_decade = bins_per_decade(
-        entries
-            .iter()
-            .filter_map(Entry::summary)
-            .map(|summary| &summary.spans.response_time),
+        entries.iter().filter_map(Entry::summary).map(|summary| &summary.spans.response_time),
     );
     let mut rows: Vec<Row> = entries
         .iter()
@@ -209,7 +206,8 @@ fn ranks_of<R: Rng + ?Sized>(entries: &[Entry], rng: &mut R) -> Vec<Option<u32>>
             None => entry.headline.iter().filter_map(sample).collect(),
         })
         .collect();
-    let verdict = |entry: &Entry| entry.summary().map_or(Verdict::Invalid, |summary| summary.verdict);
+    let verdict =
+        |entry: &Entry| entry.summary().map_or(Verdict::Invalid, |summary| summary.verdict);
     let contenders: Vec<Contender> = entries
         .iter()
         .zip(&samples)
@@ -247,8 +245,7 @@ impl<'a> Entry<'a> {
             record.trials.iter().filter(|trial| trial.spec.target == *target).collect();
         let own: Vec<&TargetSummary> =
             found.summaries.iter().filter(|summary| summary.target == *target).collect();
-        let capacity =
-            if profile.is_search() { Capacity::of(&trials, &mut *rng) } else { None };
+        let capacity = if profile.is_search() { Capacity::of(&trials, &mut *rng) } else { None };
         let of_target = found.sweeps.iter().find(|found| found.target == *target);
         let sweep = sweep::of(profile, &own, &trials, of_target, capacity);
         let held = if profile.is_search() { confirming(&trials) } else { Vec::new() };
@@ -260,7 +257,10 @@ impl<'a> Entry<'a> {
             let headline = trials.iter().copied().filter(is_headline).collect();
             (headline, summary.map(Cow::Borrowed))
         } else {
-            let step = held[0].spec.step.filter(|step| held.iter().all(|trial| trial.spec.step == Some(*step)));
+            let step = held[0]
+                .spec
+                .step
+                .filter(|step| held.iter().all(|trial| trial.spec.step == Some(*step)));
             let of_run = found.caveats.get(target).map_or(&[][..], Vec::as_slice);
             let summary = summarise_one(target, step, &held, of_run, rng);
             (held, Some(Cow::Owned(summary)))

@@ -126,16 +126,18 @@ impl Sweep {
         let together = match capacity.rate_per_s {
             Some(figure) => {
                 let interval = figure.interval.map_or(String::new(), |interval| {
-                    let (low, high) = (words::count(Some(interval.low)), words::count(Some(interval.high)));
+                    let (low, high) =
+                        (words::count(Some(interval.low)), words::count(Some(interval.high)));
                     format!(", 95 % interval {low} to {high}")
                 });
                 format!("Capacity: {} requests/s{interval}.", words::count(Some(figure.median)))
             }
             None => "Capacity: unknown, because not every repetition confirmed one.".into(),
         };
-        let each = capacity.searches.iter().map(|search| {
-            format!("Repetition {}: {}.", search.repetition, search.outcome.words())
-        });
+        let each = capacity
+            .searches
+            .iter()
+            .map(|search| format!("Repetition {}: {}.", search.repetition, search.outcome.words()));
         std::iter::once(together).chain(each).collect()
     }
 

@@ -97,9 +97,7 @@ fn searched<'a>(
             continue;
         };
         search
-            .get_or_insert_with(|| {
-                Search::new(schedule.rate_per_s().unwrap_or(per_s), *precision)
-            })
+            .get_or_insert_with(|| Search::new(schedule.rate_per_s().unwrap_or(per_s), *precision))
             .observe(per_s, seen);
     }
     let search = search?;

@@ -68,8 +68,7 @@ impl Server {
         let running_s = (TICK_S - self.stalled_s).max(0.0);
         self.stalled_s = (self.stalled_s - TICK_S).max(0.0);
         self.queued += rate * TICK_S;
-        let answered =
-            self.queued.min(running_s * self.per_s * (1.0 + 0.01 * self.noise.normal()));
+        let answered = self.queued.min(running_s * self.per_s * (1.0 + 0.01 * self.noise.normal()));
         self.queued -= answered;
         (self.queued / self.per_s + self.stalled_s, answered)
     }
@@ -85,7 +84,8 @@ impl Server {
             self.tick(rate);
         }
         let service_s = 1.0 / self.per_s;
-        let mut measured = Measured { duration_ns: (STEP_S * SECOND_NS) as u64, ..Measured::default() };
+        let mut measured =
+            Measured { duration_ns: (STEP_S * SECOND_NS) as u64, ..Measured::default() };
         let (mut due, mut answered, mut windows) = (0.0, 0.0, Vec::new());
         for second in 0..STEP_S as i64 {
             let (mut sum, mut count) = (0.0, 0u64);
@@ -166,7 +166,8 @@ fn known_capacities_are_found_within_5_percent_in_19_of_20_searches() {
                 steps.sort_unstable();
                 println!(
                     "{name} host, {capacity}/s from {start:.0}/s: {near} of {N} within 5 %, {} to {} steps",
-                    steps[0], steps[N as usize - 1]
+                    steps[0],
+                    steps[N as usize - 1]
                 );
                 assert!(20 * near >= 19 * N as usize, "{name} {capacity} {start}: {near} of {N}");
             }

@@ -206,6 +206,9 @@ mod tests {
             ["the queue grew: each second added 50.0 ms to the response time"]
         );
         assert!(with(&|second| 1.0 + second).is_empty(), "within the precision");
-        assert!(with(&|second| [1.0, 80.0, 40.0, 10.0, 1.0][second as usize]).is_empty(), "a stall");
+        assert!(
+            with(&|second| [1.0, 80.0, 40.0, 10.0, 1.0][second as usize]).is_empty(),
+            "a stall"
+        );
     }
 }
