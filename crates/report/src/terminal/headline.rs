@@ -242,7 +242,9 @@ fn unranked(view: &View) -> String {
     if unranked.iter().any(is_invalid) {
         text.push_str(" INVALID rows are not ranked.");
     }
-    if unranked.iter().any(|row| row.ranked.is_none()) {
+    if unranked.iter().any(|row| row.at_search().is_some_and(|_| row.ranked.is_none())) {
+        text.push_str(" Without a capacity: see how the search ended.");
+    } else if unranked.iter().any(|row| row.ranked.is_none()) {
         text.push_str(" Without a p99: more than 1 % of what was due was never answered.");
     }
     if unranked.iter().any(|row| !is_invalid(row) && row.ranked.is_some()) {
