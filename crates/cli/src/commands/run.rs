@@ -10,6 +10,7 @@ use pippin_stats::capacity::found::Capacity;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::gates::Gates;
 use super::{Shared, consent, here, print};
 use crate::arguments::RunArguments;
 use crate::exit::{self, CliError};
@@ -34,6 +35,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         think: arguments.think,
     };
     let plan = catalog.plan(&arguments.plan, &options)?;
+    let gates = Gates::prepare(shared, &arguments.gates, &plan.targets)?;
     let folder = folder(&catalog, arguments.out.as_deref(), &plan.id)?;
     let how = How {
         folder: &folder,
@@ -52,7 +54,11 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     } else {
         has_invalid_result(&record)
     };
-    Ok(exit_code(&record, is_invalid, arguments.strict))
+    let is_passed = gates.conclude(&record, true)?;
+    Ok(match exit_code(&record, is_invalid, arguments.strict) {
+        exit::OK if !is_passed => exit::FAILED,
+        code => code,
+    })
 }
 
 /// A step of a search that was INVALID was repeated; what counts is how the search ended.
