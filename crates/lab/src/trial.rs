@@ -116,6 +116,7 @@ pub fn empty_record(spec: &TrialSpec) -> TrialRecord {
         load_spec: None,
         load: None,
         slices: Vec::new(),
+        single: None,
         usage: None,
         samples: Vec::new(),
         start_up_ns: None,
