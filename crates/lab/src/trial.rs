@@ -129,6 +129,7 @@ pub fn empty_record(spec: &TrialSpec) -> TrialRecord {
         load_spec: None,
         load: None,
         slices: Vec::new(),
+        single: None,
         usage: None,
         samples: Vec::new(),
         start_up_ns: None,

@@ -32,6 +32,7 @@ pub fn failed(record: TrialRecord, stage: Stage, message: &str) -> TrialRecord {
     TrialRecord {
         load: None,
         slices: Vec::new(),
+        single: None,
         usage: None,
         samples: Vec::new(),
         start_up_ns: None,

@@ -1,6 +1,6 @@
 //! Searches against model servers of known capacity, in virtual time.
 //!
-//! The server is a queue of known rate. A step is a load on it, worked out every millisecond: what
+//! The server is a queue of known rate. A step is a load on it, worked out every 2 ms: what
 //! arrives waits for what is in the queue. Stalls of the host stop the server. The step becomes a
 //! record as the lab makes it, so that the whole way from the response times to the outcome is
 //! tried.
@@ -16,7 +16,7 @@ use crate::test_noise::Noise;
 
 const SECOND_NS: f64 = 1e9;
 /// The resolution of the model.
-const TICK_S: f64 = 0.001;
+const TICK_S: f64 = 0.002;
 const STEP_S: f64 = 5.0;
 const LEAD_S: f64 = 0.5;
 const CONNECTIONS: f64 = 64.0;
@@ -57,7 +57,7 @@ impl Server {
         Self { per_s, queued: 0.0, stalled_s: 0.0, rest_s: 0.0, host, noise: Noise::new(seed) }
     }
 
-    /// One millisecond at an offered rate: the wait of what arrives, seconds, and how many were
+    /// One tick at an offered rate: the wait of what arrives, seconds, and how many were
     /// answered.
     fn tick(&mut self, rate: f64) -> (f64, f64) {
         for (per_s, longest_s) in [self.host.short, self.host.long] {
@@ -68,7 +68,8 @@ impl Server {
         let running_s = (TICK_S - self.stalled_s).max(0.0);
         self.stalled_s = (self.stalled_s - TICK_S).max(0.0);
         self.queued += rate * TICK_S;
-        let answered = self.queued.min(running_s * self.per_s * (1.0 + 0.01 * self.noise.normal()));
+        let answered =
+            self.queued.min(running_s * self.per_s * (0.98 + 0.04 * self.noise.uniform()));
         self.queued -= answered;
         (self.queued / self.per_s + self.stalled_s, answered)
     }

@@ -117,6 +117,14 @@ impl<'a> Evidence<'a> {
         self.offered_per_s().is_none().then(|| measured.spans.own_lag.mean_ns())?
     }
 
+    /// The time of a request that does not queue, nanoseconds: of single requests before the load,
+    /// or else the workload's own wait. The shortest time under load is no such time.
+    #[must_use]
+    pub fn single_ns(&self) -> Option<f64> {
+        let single = self.record.single.map(|single| single.median_ns as f64);
+        single.or_else(|| self.context.expected_delay.map(|delay| delay.mean_ns as f64))
+    }
+
     /// Length of the measured part in seconds.
     #[must_use]
     pub fn duration_s(&self) -> Option<f64> {

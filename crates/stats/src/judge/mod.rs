@@ -33,6 +33,7 @@ pub mod search;
 pub mod send_lag;
 pub mod server_closes;
 pub mod spread;
+pub mod stalls;
 pub mod stamps;
 #[cfg(test)]
 pub(crate) mod test;
@@ -76,6 +77,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["foreign_cpu"], noisy_neighbour::judge_foreign),
     (&["no_steady_state"], no_steady_state::judge),
     (&["bimodal"], bimodal::judge),
+    (&["stalls"], stalls::judge),
     (&["delayed_ack"], bimodal::judge_delayed_ack),
     (&["server_closes"], server_closes::judge),
     (&["answer_size"], answer_size::judge),
