@@ -9,7 +9,7 @@
 //! | [`running`] | a target that runs |
 //! | [`verify`] | proves that a target does a workload's work |
 //! | [`load`] | from a profile and a workload to what the engine runs |
-//! | [`trial`], [`proving`] | one load with what is sampled beside it; what proves a target around it |
+//! | [`trial`], [`proving`], [`single`] | one load with what is sampled beside it; what proves a target around it; requests one at a time before it |
 //! | [`steps`], [`recording`] | the steps of a profile; the record of a run while it is made |
 //! | [`run`], [`url`] | all trials of a plan; a load of a URL |
 //! | [`check`], [`calibrate`] | `pippin targets check`; what the generator itself can do |
@@ -35,6 +35,7 @@ pub mod running;
 pub mod scaffold;
 pub mod services;
 pub mod short_command;
+pub mod single;
 pub mod steps;
 pub mod trial;
 pub mod url;

@@ -16,10 +16,11 @@
 //! | [`usage`], [`fingerprint`] | what the kernel told about processes and about the host |
 //! | [`caveat`], [`trial`] | judgement, and the record of one measured window |
 //! | [`slice`] | a short stretch of a trial, one of many |
-//! | [`run`] | one execution of a plan |
+//! | [`run`], [`comparable`] | one execution of a plan; what must be equal for two to be compared |
 //! | [`live`] | what a run tells of itself while it is under way |
 //! | `example` | made-up records for tests (feature `example`) |
 pub mod caveat;
+pub mod comparable;
 pub mod cpus;
 #[cfg(feature = "example")]
 pub mod example;

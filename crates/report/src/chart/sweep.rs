@@ -137,8 +137,8 @@ fn law(sweep: &Sweep) -> Option<String> {
     let knee = sweep.knee.map(|n| format!(", knee at {n:.0}")).unwrap_or_default();
     let (lambda, sigma, kappa) =
         (parameter(law.lambda, 0), parameter(law.sigma, 4), parameter(law.kappa, 6));
-    let doubts: String = sweep.doubts().iter().map(|doubt| format!(" {doubt}")).collect();
-    Some(format!("λ {lambda}, σ {sigma}, κ {kappa}{peak}{knee}.{doubts}"))
+    let doubts: String = sweep.doubts().iter().map(|doubt| format!("{doubt} ")).collect();
+    Some(format!("{doubts}λ {lambda}, σ {sigma}, κ {kappa}{peak}{knee}."))
 }
 
 fn table_row(row: &Row, point: &Point) -> Vec<String> {

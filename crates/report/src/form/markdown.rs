@@ -11,7 +11,7 @@ use crate::terminal::{is_open, parameter, signed, span_of};
 use crate::view::View;
 use crate::view::row::Row;
 use crate::view::run::host_line;
-use crate::view::sweep::{Sweep, size};
+use crate::view::sweep::{RISES, Sweep, size};
 use crate::words;
 
 /// This form.
@@ -257,11 +257,12 @@ fn sweep(out: &mut String, row: &Row, sweep: &Sweep) {
         let knee = sweep.knee.map(|n| format!(" Knee at {n:.0}.")).unwrap_or_default();
         let (lambda, sigma, kappa) =
             (parameter(law.lambda, 0), parameter(law.sigma, 4), parameter(law.kappa, 6));
-        let doubts: String = sweep.doubts().iter().map(|doubt| format!(" {doubt}")).collect();
+        let doubts: String = sweep.doubts().iter().map(|doubt| format!("{doubt} ")).collect();
+        let rises = if sweep.rises() { format!(" {RISES}") } else { String::new() };
         line(
             out,
             &format!(
-                "Universal Scalability Law: λ {lambda} requests/s, σ {sigma}, κ {kappa}.{knee}{doubts}\n"
+                "{doubts}Universal Scalability Law: λ {lambda} requests/s, σ {sigma}, κ {kappa}.{knee}{rises}\n"
             ),
         );
     }

@@ -27,7 +27,8 @@ fn write_load(load: &LoadView, out: &mut String) {
     line(
         out,
         &format!(
-            "{seconds:.2} s measured, {}, {} of {} connections, {}",
+            "{} measured, {}, {} of {} connections, {}",
+            if seconds < 1.0 { format_ns(load.duration_ns) } else { format!("{seconds:.2} s") },
             counted(load.threads.into(), "thread"),
             c.peak,
             c.asked,

@@ -1,12 +1,13 @@
 //! Sweeps, capacity searches, phases of devices.
 use pippin_model::caveat::Verdict;
+use pippin_model::units::counted;
 use pippin_stats::usl::Parameter;
 
 use super::Page;
 use super::grid::Grid;
 use crate::view::View;
 use crate::view::row::Row;
-use crate::view::sweep::{Point, Sweep, size};
+use crate::view::sweep::{Point, RISES, Sweep, size};
 use crate::words;
 
 pub fn write(page: &mut Page, view: &View) {
@@ -58,6 +59,9 @@ fn by_connections(page: &mut Page, row: &Row, sweep: &Sweep) {
         grid.row(cells);
     }
     grid.write(page, 2);
+    for doubt in sweep.doubts() {
+        page.paragraph("  ", &doubt);
+    }
     if let Some(fit) = &sweep.fit {
         let law = &fit.law;
         let peak =
@@ -75,10 +79,11 @@ fn by_connections(page: &mut Page, row: &Row, sweep: &Sweep) {
         page.paragraph("  ", &format!("Knee at {knee:.0} connections: more of them bring little."));
     }
     if let Some(served) = sweep.served_at_a_time {
-        page.paragraph("  ", &format!("Serves about {served:.0} requests at a time."));
+        let served = counted(served.round() as u64, "request");
+        page.paragraph("  ", &format!("Serves about {served} at a time."));
     }
-    for doubt in sweep.doubts() {
-        page.paragraph("  ", &doubt);
+    if sweep.rises() {
+        page.paragraph("  ", RISES);
     }
 }
 

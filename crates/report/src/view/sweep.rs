@@ -10,12 +10,15 @@ use pippin_stats::capacity::step::missed;
 use pippin_stats::judge::search;
 use pippin_stats::predict::Law;
 use pippin_stats::summary::TargetSummary;
-use pippin_stats::sweep::Sweep as FoundSweep;
+use pippin_stats::sweep::{Sweep as FoundSweep, rises_at_its_end};
 use pippin_stats::usl::{self, Usl};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::words;
+
+/// What a curve that still rises shows.
+pub const RISES: &str = "Throughput still rises at the last point: more connections bring more.";
 
 /// The points of one target, ascending.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -141,6 +144,19 @@ impl Sweep {
         std::iter::once(together).chain(each).collect()
     }
 
+    /// Whether throughput still rises at the last point: [`RISES`].
+    #[must_use]
+    pub fn rises(&self) -> bool {
+        self.capacity.is_none() && rises_at_its_end(&self.by_size())
+    }
+
+    fn by_size(&self) -> Vec<usl::Point> {
+        let points = self.points.iter();
+        points
+            .filter_map(|point| Some(usl::Point { n: size(point.at), x: point.goodput_per_s? }))
+            .collect()
+    }
+
     /// What is to be known before law and knee are believed, a sentence each.
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
@@ -161,16 +177,11 @@ impl Sweep {
                 reasons.join(", ")
             )
         });
-        let measured: Vec<usl::Point> = self
-            .points
-            .iter()
-            .filter_map(|point| Some(usl::Point { n: size(point.at), x: point.goodput_per_s? }))
-            .collect();
-        let of_law = fit.law.misses_too_far(&measured).map(|miss| {
+        let of_law = fit.law.misses_too_far(&self.by_size()).map(|miss| {
             let miss = words::percent(miss);
             format!("The law misses the points by {miss} in the median: it does not describe them, and neither its parameters nor the knee can be relied on.")
         });
-        [of_points, of_law].into_iter().flatten().collect()
+        [of_law, of_points].into_iter().flatten().collect()
     }
 }
 
@@ -356,9 +367,9 @@ mod tests {
             (16, 11_772.0, Some("spread")),
         ];
         let doubts = swept(&stolen).doubts();
-        assert_eq!(doubts[0], "3 of 5 points are not VALID: spread (1), steal (2).");
+        assert_eq!(doubts[1], "3 of 5 points are not VALID: spread (1), steal (2).");
         assert!(
-            doubts[1].starts_with("The law misses the points by ") && doubts.len() == 2,
+            doubts[0].starts_with("The law misses the points by ") && doubts.len() == 2,
             "{doubts:?}"
         );
     }
