@@ -22,7 +22,9 @@ pub fn measure(load: &LoadSpec) -> Option<Single> {
             ..load.clone()
         };
         let measured =
-            run_closed(base, load.requests.clone(), 1, StopRule::requests(requests)).ok()?.measured;
+            run_closed(base, load.requests.clone(), 1, StopRule::requests(requests), None)
+                .ok()?
+                .measured;
         (measured.requests.good == requests).then_some(measured.spans.service_time)
     };
     // The first one finds caches empty; it tells how long the others take.
