@@ -3,7 +3,6 @@ use pippin_model::caveat::{Severity, Verdict};
 use pippin_model::histogram::Summary;
 use pippin_model::profile::{Profile, Steps};
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::usage::Role;
 use pippin_stats::capacity::Seen;
 use pippin_stats::capacity::found::Capacity;
 use pippin_stats::capacity::step::missed;
@@ -194,7 +193,7 @@ pub(super) fn headline<'a>(
     profile: &Profile,
     summaries: &[&'a TargetSummary],
 ) -> Option<&'a TargetSummary> {
-    let is_measurable = |summary: &TargetSummary| summary.verdict != Verdict::Invalid;
+    let is_measurable = |summary: &TargetSummary| summary.verdict != Some(Verdict::Invalid);
     let goodput =
         |summary: &TargetSummary| summary.goodput_per_s.map_or(f64::MIN, |figure| figure.median);
     let rate = |summary: &TargetSummary| summary.step.map_or(f64::MAX, size);
@@ -262,9 +261,9 @@ fn point(summary: &TargetSummary, trials: &[&TrialRecord]) -> Option<Point> {
             .map(|caveat| caveat.id.clone())
             .collect(),
         goodput_per_s: summary.goodput_per_s.map(|figure| figure.median),
-        response_time: summary.spans.response_time.summary(),
+        response_time: summary.spans.response_time.clone(),
         errors: summary.errors.values().sum(),
-        target_cores: summary.cores.get(&Role::Target).copied(),
+        target_cores: summary.usage.target_cores,
         prediction: None,
         held: (!evidence.is_empty()).then(|| evidence.iter().sum::<i32>() > 0),
         seen: seen.iter().map(|seen| seen.words().to_string()).collect(),
