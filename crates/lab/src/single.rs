@@ -46,7 +46,7 @@ mod tests {
         let wait = Duration::from_millis(20);
         let server = spawn(Script::always(Answer::ok(b"hello").delay(wait))).unwrap();
         let load = LoadSpec {
-            requests: vec![Request::get("/", "localhost")],
+            requests: vec![Request::get("/", "localhost")].into(),
             ..base(server.address(), Vec::new(), 1)
         };
         let single = measure(&load).unwrap();

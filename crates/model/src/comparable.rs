@@ -50,8 +50,10 @@ pub fn facts(header: &RunHeader) -> Vec<Fact> {
 #[must_use]
 pub fn key(header: &RunHeader) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for fact in facts(header).iter().filter(|fact| fact.refuses) {
-        for byte in fact.value.bytes().chain([0]) {
+    let facts = facts(header).into_iter().filter(|fact| fact.refuses).map(|fact| fact.value);
+    let requests = header.requests.iter().map(|whole| format!("{} {}", whole.count, whole.digest));
+    for value in facts.chain(requests) {
+        for byte in value.bytes().chain([0]) {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
     }

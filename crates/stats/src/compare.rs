@@ -1,6 +1,7 @@
 //! Compares two sets of trials, target by target, and finds what forbids the comparison.
 use pippin_model::caveat::Verdict;
 use pippin_model::comparable;
+use pippin_model::requests::Whole;
 use pippin_model::run::RunHeader;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
@@ -271,6 +272,11 @@ pub fn differences(a: &RunHeader, b: &RunHeader) -> Vec<Difference> {
     };
     for (a, b) in comparable::facts(a).into_iter().zip(comparable::facts(b)) {
         compare(a.what, a.refuses, a.value, b.value);
+    }
+    // Runs from before this was kept do not say.
+    if let (Some(a), Some(b)) = (&a.requests, &b.requests) {
+        let known = |whole: &Whole| format!("{} of digest {}", whole.count, whole.digest);
+        compare("requests", true, known(a), known(b));
     }
     for (name, before) in &a.targets {
         let Some(after) = b.targets.get(name) else { continue };
