@@ -2,6 +2,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+use crate::agent::AgentPart;
 use crate::caveat::{Caveat, Verdict};
 use crate::cpus::CpuSplit;
 use crate::load_result::LoadResult;
@@ -69,6 +70,9 @@ pub struct TrialRecord {
     /// URL, whose server gets no request that nobody asked for, and records from before this.
     #[serde(default)]
     pub single: Option<Single>,
+    /// The agents that applied the load together; empty if this process did.
+    #[serde(default)]
+    pub agents: Vec<AgentPart>,
     /// What the kernel told over the measured part.
     pub usage: Option<Usage>,
     /// The samples behind `usage`, about one a second.

@@ -35,6 +35,7 @@ pub fn failed(record: TrialRecord, stage: Stage, message: &str) -> TrialRecord {
         load: None,
         slices: Vec::new(),
         single: None,
+        agents: Vec::new(),
         usage: None,
         samples: Vec::new(),
         start_up_ns: None,
