@@ -11,7 +11,7 @@
 //! | [`running`] | a target that runs |
 //! | [`verify`] | proves that a target does a workload's work |
 //! | [`load`] | from a profile and a workload to what the engine runs |
-//! | [`trial`], [`proving`] | one load with what is sampled beside it; what proves a target around it |
+//! | [`trial`], [`proving`], [`single`] | one load with what is sampled beside it; what proves a target around it; requests one at a time before it |
 //! | [`generator`] | who applies a load |
 //! | [`steps`], [`recording`] | the steps of a profile; the record of a run while it is made |
 //! | [`run`], [`url`], [`address`] | all trials of a plan; a load of a URL; a URL and its addresses |
@@ -46,6 +46,7 @@ pub mod running;
 pub mod scaffold;
 pub mod services;
 pub mod short_command;
+pub mod single;
 pub mod steps;
 pub mod target;
 pub mod trial;

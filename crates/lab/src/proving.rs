@@ -15,6 +15,7 @@ use crate::error::LabError;
 use crate::load;
 use crate::running::RunningTarget;
 use crate::services::Services;
+use crate::single;
 use crate::trial::Proving;
 use crate::verify::live::{self, Live};
 use crate::verify::{self, Subject};
@@ -106,6 +107,10 @@ impl Proving for ProvedTarget<'_> {
         }
         self.target.aim(load, load::requests(self.workload, self.samples, &as_proved, address));
         load.requests.iter_mut().for_each(|request| request.check.least_ns = least_ns);
+        // A search looks for a rate, and asks nobody why a target is as fast as it is.
+        if !record.spec.profile.is_search() {
+            record.single = single::measure(load);
+        }
         self.counts_anew = self.services.reset_account();
         Ok(())
     }

@@ -369,7 +369,8 @@ impl<'a> Execution<'a> {
         while let Some(current) = step {
             spec.step = current;
             let mut record = self.make(&spec, &mut running, services);
-            let _ = steps.observe(&record);
+            self.recording.judge(&mut record, Vec::new());
+            steps.observe(&record, &self.watch());
             let over =
                 record.failure.is_some() || self.interrupted() || self.settings.observer.skips(id);
             step = if over { None } else { steps.next() };
@@ -380,7 +381,6 @@ impl<'a> Execution<'a> {
                 let unclean = running.stop();
                 return self.finish(record, unclean);
             }
-            self.recording.judge(&mut record, Vec::new());
             self.recording.keep(record)?;
             spec = self.spec(id, repetition, step.flatten());
             self.announce(&spec);
@@ -418,7 +418,11 @@ impl<'a> Execution<'a> {
             referee: None,
             generator: self.settings.generator,
         };
-        trial.make(spec, &Watch { observer: self.settings.observer, stop: self.settings.stop })
+        trial.make(spec, &self.watch())
+    }
+
+    fn watch(&self) -> Watch<'a> {
+        Watch { observer: self.settings.observer, stop: self.settings.stop }
     }
 
     fn spec(&self, id: &TargetId, repetition: u32, step: Option<Step>) -> TrialSpec {

@@ -135,6 +135,7 @@ pub fn empty_record(spec: &TrialSpec) -> TrialRecord {
         load_spec: None,
         load: None,
         slices: Vec::new(),
+        single: None,
         agents: Vec::new(),
         usage: None,
         samples: Vec::new(),

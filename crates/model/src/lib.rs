@@ -21,12 +21,13 @@
 //! | [`conformance`] | answers at the edges of HTTP/1.1 |
 //! | [`agent`] | what one agent of a fleet did in a trial |
 //! | [`slice`] | a short stretch of a trial, one of many |
-//! | [`run`] | one execution of a plan |
+//! | [`run`], [`comparable`] | one execution of a plan; what must be equal for two to be compared |
 //! | [`live`] | what a run tells of itself while it is under way |
 //! | `example` | made-up records for tests (feature `example`) |
 pub mod agent;
 pub mod caveat;
 pub mod conformance;
+pub mod comparable;
 pub mod cpus;
 #[cfg(feature = "example")]
 pub mod example;

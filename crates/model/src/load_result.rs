@@ -345,6 +345,10 @@ pub struct ConnectionCounts {
     /// The least and the most requests that a connection had served when the server closed it after
     /// a complete answer: equal where the server has a keep-alive limit. `None` if it closed none.
     pub requests_before_close: Option<(u64, u64)>,
+    /// The least and the most time, nanoseconds, for which such a connection had been without a
+    /// request when the server closed it: long and alike where the server has an idle timeout.
+    #[serde(default)]
+    pub idle_before_close_ns: Option<(u64, u64)>,
     /// Of how many the kernel told the round trip of the handshake, which then is the span
     /// `connect`; of the others it is the time from `connect()` until the socket was writable.
     #[serde(default)]
@@ -363,11 +367,12 @@ impl ConnectionCounts {
         self.closed_by_server += other.closed_by_server;
         self.timed_by_kernel += other.timed_by_kernel;
         self.repeated_syns += other.repeated_syns;
-        self.requests_before_close = match (self.requests_before_close, other.requests_before_close)
-        {
+        let both = |one: Option<(u64, u64)>, other| match (one, other) {
             (Some((least, most)), Some((l, m))) => Some((least.min(l), most.max(m))),
             (one, other) => one.or(other),
         };
+        self.requests_before_close = both(self.requests_before_close, other.requests_before_close);
+        self.idle_before_close_ns = both(self.idle_before_close_ns, other.idle_before_close_ns);
     }
 }
 

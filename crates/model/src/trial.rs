@@ -67,6 +67,10 @@ pub struct TrialRecord {
     /// in one stretch. `load` and `usage` sum up those that are used.
     #[serde(default)]
     pub slices: Vec<Slice>,
+    /// What requests one at a time took before the load; `None` where none were made: loads of a
+    /// URL, whose server gets no request that nobody asked for, and records from before this.
+    #[serde(default)]
+    pub single: Option<Single>,
     /// The agents that applied the load together; empty if this process did.
     #[serde(default)]
     pub agents: Vec<AgentPart>,
@@ -92,6 +96,16 @@ pub struct TrialRecord {
     pub caveats: Vec<Caveat>,
     /// What follows from the caveats.
     pub verdict: Verdict,
+}
+
+/// Requests that were sent one at a time to a target that had nothing else to do: what a request
+/// takes when it does not queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Single {
+    /// How many there were.
+    pub requests: u64,
+    /// The median of their service times, nanoseconds.
+    pub median_ns: u64,
 }
 
 /// How one proof came out.

@@ -20,10 +20,9 @@ use pippin_lab::{load, observer::Observer};
 use pippin_model::caveat::Verdict;
 use pippin_model::cpus::CpuSet;
 use pippin_model::load_spec::{LoadSpec, Timeouts};
-use pippin_model::profile::{Profile, Steps};
 use pippin_model::run::{Calibration, RunRecord, RunState};
-use pippin_model::units::format_count;
-use pippin_report::{html, terminal, view::View};
+use pippin_report::view::{View, load::SearchView, row::Row};
+use pippin_report::{html, terminal};
 use pippin_store::Store;
 use std::path::Path;
 use std::time::Duration;
@@ -184,9 +183,15 @@ fn cores(arguments: &LoadArguments) -> Result<Vec<u32>, CliError> {
 
 fn show(arguments: &LoadArguments, record: &RunRecord) -> Result<u8, CliError> {
     let view = View::of(record);
-    let json = match view.loads.as_slice() {
-        [one] if record.trials.len() == 1 => serde_json::to_string_pretty(one),
-        several => serde_json::to_string_pretty(several),
+    let search = view.rows.iter().find_map(Row::at_search);
+    let json = match (search, view.loads.as_slice()) {
+        (Some(search), steps) => serde_json::to_string_pretty(&SearchView {
+            capacity_per_s: search.capacity_per_s,
+            capacity: search.capacity.as_ref(),
+            steps,
+        }),
+        (None, [one]) if record.trials.len() == 1 => serde_json::to_string_pretty(one),
+        (None, several) => serde_json::to_string_pretty(several),
     }
     .map_err(|error| CliError::Io("write JSON".into(), error.into()))?
         + "\n";
@@ -209,27 +214,17 @@ fn show(arguments: &LoadArguments, record: &RunRecord) -> Result<u8, CliError> {
 
 /// What the exit code says, in words too where it is no plain one.
 fn conclude(record: &RunRecord, view: &View) -> Result<u8, CliError> {
-    let Profile { steps, .. } = &record.header.plan.profile;
-    let capacity = view
-        .rows
-        .iter()
-        .filter_map(|row| row.sweep.as_ref())
-        .find_map(|search| search.capacity_per_s);
-    if let Steps::Search { objective, .. } = steps {
-        say(match capacity {
-            Some(rate) => format!("capacity: {} requests/s keep {objective}", format_count(rate)),
-            None => format!("capacity: no rate that was tried keeps {objective}"),
-        });
-    }
+    let search = view.rows.iter().find_map(|row| row.at_search()?.capacity.as_ref());
     if let Some(failure) = failure(record) {
         return Err(failure.into());
     }
     let is_invalid = record.trials.iter().any(|trial| trial.verdict == Verdict::Invalid);
-    Ok(match (record.state, steps) {
+    Ok(match (record.state, search) {
         (RunState::Interrupted, _) => exit::INTERRUPTED,
-        (_, Steps::Search { .. }) if capacity.is_none() => exit::FAILED,
-        (_, Steps::Search { .. }) => exit::OK,
-        _ if is_invalid => exit::INVALID,
+        // A step that was INVALID was repeated; what counts is how the search ended.
+        (_, Some(search)) if search.is_invalid() => exit::INVALID,
+        (_, Some(search)) if search.has_missed_objective() => exit::FAILED,
+        (_, None) if is_invalid => exit::INVALID,
         _ => exit::OK,
     })
 }

@@ -154,6 +154,7 @@ pub fn failed(spec: &TrialSpec, failure: Option<(Stage, &str)>) -> TrialRecord {
         load_spec: None,
         load: None,
         slices: Vec::new(),
+        single: None,
         agents: Vec::new(),
         usage: None,
         samples: Vec::new(),

@@ -123,9 +123,15 @@ impl<S: Stack> Worker<'_, S> {
     /// that answer fail.
     pub(super) fn server_closed(&mut self, slot: u32) {
         self.core.fail_all(slot, ErrorKind::CloseBeforeAnswer);
-        let served = u64::from(self.core.connections[slot as usize].served);
-        self.core.recorder.now_tally().closed_by_server(served);
+        self.note_close(slot);
         self.drop_connection(slot);
+    }
+
+    fn note_close(&mut self, slot: u32) {
+        let core = &mut self.core;
+        let connection = &core.connections[slot as usize];
+        let idle_ns = core.now.saturating_sub(connection.free_at);
+        core.recorder.now_tally().closed_by_server(connection.served.into(), idle_ns);
     }
 
     pub(super) fn drop_connection(&mut self, slot: u32) {
@@ -168,8 +174,7 @@ impl<S: Stack> Worker<'_, S> {
 
     fn send_again(&mut self, slot: u32) {
         self.core.take_back(slot);
-        let served = u64::from(self.core.connections[slot as usize].served);
-        self.core.recorder.now_tally().closed_by_server(served);
+        self.note_close(slot);
         self.drop_connection(slot);
         self.open(slot);
     }

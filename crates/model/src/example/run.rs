@@ -306,8 +306,18 @@ pub fn devices() -> RunRecord {
 pub fn capacity() -> RunRecord {
     let objective = Objective::parse("p99 < 2ms, errors < 0.1%").unwrap();
     let profile = Profile::capacity(objective, 1_000.0, 64, 10 * SECOND, 0.05);
-    let steps =
-        [(1_000.0, 0.40), (2_000.0, 0.42), (4_000.0, 0.50), (8_000.0, 1.9), (6_000.0, 0.66)];
+    let steps = [
+        (1_000.0, 0.40),
+        (2_000.0, 0.42),
+        (4_000.0, 0.50),
+        (8_000.0, 1.9),
+        (6_000.0, 0.66),
+        (7_000.0, 0.95),
+        (6_500.0, 0.84),
+        (6_250.0, 0.78),
+        (6_000.0, 0.66),
+        (6_250.0, 0.78),
+    ];
     let trials = steps.map(|(per_s, median_ms)| {
         let server = Server { per_s, median_ms, ..SERVERS[4] };
         server.trial(&profile, 0, Some(Step::Rate { per_s })).build()

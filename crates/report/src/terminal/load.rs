@@ -138,8 +138,12 @@ fn write_measured(load: &LoadView, out: &mut String) {
     line(
         out,
         &format!(
-            "Measured     {:.2} s, {}, {} of {} connections, {}",
-            load.duration_ns as f64 / 1e9,
+            "Measured     {}, {}, {} of {} connections, {}",
+            if load.duration_ns < 1_000_000_000 {
+                format_ns(load.duration_ns)
+            } else {
+                format!("{:.2} s", load.duration_ns as f64 / 1e9)
+            },
             counted(load.threads.into(), "thread"),
             c.peak,
             c.asked,

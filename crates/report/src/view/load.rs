@@ -9,6 +9,7 @@ use pippin_model::run::{RunRecord, ServerProcess, UrlServer};
 use pippin_model::tls::TlsUse;
 use pippin_model::trial::TrialRecord;
 use pippin_model::usage::Role;
+use pippin_stats::capacity::found::Capacity;
 use pippin_stats::cost::cpu_seconds_per_million;
 use pippin_stats::judge::held::Held;
 use pippin_stats::judge::{Context, Evidence};
@@ -65,6 +66,17 @@ pub struct LoadView {
     pub agents: Vec<AgentPart>,
     pub verdict: Verdict,
     pub caveats: Vec<Caveat>,
+}
+
+/// A capacity search of a URL, as `pippin load --json` writes it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SearchView<'a> {
+    /// The highest rate that kept the objective, confirmed; null where there is none.
+    pub capacity_per_s: Option<f64>,
+    /// How the search ended.
+    pub capacity: Option<&'a Capacity>,
+    /// Each step in full, in the order in which they were made.
+    pub steps: &'a [LoadView],
 }
 
 /// What the generator used.

@@ -4,7 +4,7 @@ use pippin_model::load_result::{LoadResult, Measured};
 use pippin_model::profile::{Profile, Schedule};
 use pippin_model::run::{Calibration, RunHeader};
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
-use pippin_model::units::{Spread, format_count};
+use pippin_model::units::{Spread, format_whole};
 use pippin_model::usage::{Role, Usage};
 use pippin_model::workload::{Proof, Service, Workload};
 
@@ -122,6 +122,14 @@ impl<'a> Evidence<'a> {
         self.offered_per_s().is_none().then(|| measured.spans.own_lag.mean_ns())?
     }
 
+    /// The time of a request that does not queue, nanoseconds: of single requests before the load,
+    /// or else the workload's own wait. The shortest time under load is no such time.
+    #[must_use]
+    pub fn single_ns(&self) -> Option<f64> {
+        let single = self.record.single.map(|single| single.median_ns as f64);
+        single.or_else(|| self.context.expected_delay.map(|delay| delay.mean_ns as f64))
+    }
+
     /// Length of the measured part in seconds.
     #[must_use]
     pub fn duration_s(&self) -> Option<f64> {
@@ -205,7 +213,7 @@ pub(crate) fn caveat(id: &str, severity: Severity, evidence: String, advice: &st
 
 /// A number of things, without decimals: `9`, `37,258`.
 pub(crate) fn whole(count: f64) -> String {
-    if count.abs() < 999.5 { format!("{count:.0}") } else { format_count(count) }
+    format_whole(count.round() as u64)
 }
 
 /// `0.973` as `97.3 %`.

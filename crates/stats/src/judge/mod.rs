@@ -30,9 +30,11 @@ pub mod not_conserved;
 pub mod profiles_differ;
 pub mod rate_not_achieved;
 mod run;
+pub mod search;
 pub mod send_lag;
 pub mod server_closes;
 pub mod spread;
+pub mod stalls;
 pub mod stamps;
 #[cfg(test)]
 pub(crate) mod test;
@@ -81,6 +83,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["foreign_cpu"], noisy_neighbour::judge_foreign),
     (&["no_steady_state"], no_steady_state::judge),
     (&["bimodal"], bimodal::judge),
+    (&["stalls"], stalls::judge),
     (&["delayed_ack"], bimodal::judge_delayed_ack),
     (&["server_closes"], server_closes::judge),
     (&["answer_size"], answer_size::judge),
@@ -105,6 +108,7 @@ pub const RUN_JUDGES: &[(&[&str], RunJudge)] = &[
     (&["answer_size", "answer_overhead"], answer_size::judge_run),
     (&["frequency_change", "clock_change"], clocks::judge_run),
     (&["knee", "inferred_concurrency"], knee::judge_run),
+    (search::IDS, search::judge_run),
 ];
 
 /// All caveats of one trial, the gravest first.

@@ -30,11 +30,15 @@ pub fn of(arguments: &LoadArguments) -> Result<Profile, CliError> {
     } else if let Some(objective) = &arguments.objective {
         refuse_ramp(shape, "--objective")?;
         refuse_warm_up(shape, "--objective")?;
+        let duration_ns = duration(shape).ns();
+        objective
+            .fits_steps_of(duration_ns)
+            .map_err(|error| CliError::User(format!("--objective: {error} (-d)")))?;
         Profile::capacity(
             objective.clone(),
             shape.rate.unwrap_or(START_RATE_PER_S),
             shape.connections,
-            duration(shape).ns(),
+            duration_ns,
             PRECISION,
         )
     } else {
