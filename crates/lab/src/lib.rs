@@ -10,6 +10,7 @@
 //! | [`verify`] | proves that a target does a workload's work |
 //! | [`load`] | from a profile and a workload to what the engine runs |
 //! | [`trial`], [`proving`] | one load with what is sampled beside it; what proves a target around it |
+//! | [`slices`] | the slices of a target: how long, how they are made, what they add up to |
 //! | [`steps`], [`recording`] | the steps of a profile; the record of a run while it is made |
 //! | [`run`], [`url`] | all trials of a plan; a load of a URL |
 //! | [`check`], [`calibrate`] | `pippin targets check`; what the generator itself can do |
@@ -35,6 +36,7 @@ pub mod running;
 pub mod scaffold;
 pub mod services;
 pub mod short_command;
+pub mod slices;
 pub mod steps;
 pub mod trial;
 pub mod url;

@@ -72,8 +72,16 @@ impl ProvedTarget<'_> {
     }
 }
 
-impl Proving for ProvedTarget<'_> {
-    fn before(&mut self, load: &mut LoadSpec, record: &mut TrialRecord) -> Result<(), Failure> {
+impl ProvedTarget<'_> {
+    /// Proves the target before its load, and lets the load expect what was proved.
+    ///
+    /// # Errors
+    /// The proofs that failed.
+    pub fn prove_before(
+        &mut self,
+        load: &mut LoadSpec,
+        record: &mut TrialRecord,
+    ) -> Result<(), Failure> {
         record.start_up_ns = Some(self.target.start_up().as_nanos() as u64);
         record.proofs = verify::prove(&mut self.subject(), ProofTime::Before);
         self.failed(&record.proofs).map_or(Ok(()), Err)?;
@@ -81,14 +89,11 @@ impl Proving for ProvedTarget<'_> {
             self.subject().proved_body().map_err(|message| self.proof_failure(message))?;
         load.requests =
             load::requests(self.workload, self.samples, &as_proved, self.target.address());
-        self.counts_anew = self.services.reset_account();
         Ok(())
     }
 
-    fn after(&mut self, record: &mut TrialRecord) {
-        if self.counts_anew {
-            record.services = self.services.account();
-        }
+    /// Proves the target after its load, unless it failed meanwhile or the load was stopped.
+    pub fn prove_after(&mut self, record: &mut TrialRecord) {
         if let Some(failure) = self.target.crashed() {
             record.failure = Some(failure);
         } else if record.failure.is_none()
@@ -97,6 +102,21 @@ impl Proving for ProvedTarget<'_> {
             record.proofs.extend(verify::prove(&mut self.subject(), ProofTime::After));
             record.failure = self.failed(&record.proofs);
         }
+    }
+}
+
+impl Proving for ProvedTarget<'_> {
+    fn before(&mut self, load: &mut LoadSpec, record: &mut TrialRecord) -> Result<(), Failure> {
+        self.prove_before(load, record)?;
+        self.counts_anew = self.services.reset_account();
+        Ok(())
+    }
+
+    fn after(&mut self, record: &mut TrialRecord) {
+        if self.counts_anew {
+            record.services = self.services.account();
+        }
+        self.prove_after(record);
     }
 
     fn log_tail(&self) -> Vec<String> {

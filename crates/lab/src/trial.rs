@@ -5,7 +5,7 @@ use pippin_model::load_result::{LoadResult, Window};
 use pippin_model::load_spec::LoadSpec;
 use pippin_model::trial::{Failure, Stage, TrialRecord, TrialSpec};
 use pippin_model::usage::{Usage, UsageSample};
-use pippin_probe::{Roots, Sampler, usage_between};
+use pippin_probe::{Roots, Sampler, TreeMemory, usage_between};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -14,7 +14,7 @@ use crate::error::LabError;
 use crate::observer::{Event, Observer, Silent};
 
 /// How often the kernel is asked during a load.
-const SAMPLE_EVERY: Duration = Duration::from_millis(200);
+pub(crate) const SAMPLE_EVERY: Duration = Duration::from_millis(200);
 /// Records keep all samples up to this number, so that short trials have a curve to draw; of more,
 /// they keep about one a second.
 const MOST_SAMPLES: usize = 50;
@@ -116,6 +116,7 @@ pub fn empty_record(spec: &TrialSpec) -> TrialRecord {
         load_spec: None,
         load: None,
         slices: Vec::new(),
+        company: None,
         usage: None,
         samples: Vec::new(),
         start_up_ns: None,
@@ -178,12 +179,31 @@ impl Trial<'_> {
     /// # Errors
     /// If the load cannot run as it is asked for, or the kernel does not let itself be asked.
     pub fn measure(&self, watch: &Watch<'_>) -> Result<Measured, NotMeasured> {
+        self.measure_on(&mut TreeMemory::default(), SAMPLE_EVERY, watch)
+    }
+
+    /// The same at another pace, with the probe's memory of earlier loads of the same target.
+    ///
+    /// # Errors
+    /// As [`Self::measure`].
+    pub fn measure_on(
+        &self,
+        memory: &mut TreeMemory,
+        every: Duration,
+        watch: &Watch<'_>,
+    ) -> Result<Measured, NotMeasured> {
         let sampler = match &self.roots {
             Some(roots) => Some(
-                Sampler::start(roots.clone(), SAMPLE_EVERY, None)
+                Sampler::resume(roots.clone(), std::mem::take(memory), every, None)
                     .map_err(|error| NotMeasured::of(LabError::User(error.to_string())))?,
             ),
             None => None,
+        };
+        // What is used is cut where measuring begins and ends: samples there leave nothing to guess.
+        let on_measuring = |from_ns: u64, to_ns: Option<u64>| {
+            for instant in [Some(from_ns), to_ns].into_iter().flatten() {
+                sampler.iter().for_each(|sampler| sampler.also_at(instant));
+            }
         };
         let on_window = |window: &Window| {
             let latest = sampler.as_ref().and_then(Sampler::latest);
@@ -191,10 +211,15 @@ impl Trial<'_> {
         };
         let control = Control {
             on_window: Some(&on_window),
+            on_measuring: Some(&on_measuring),
             ..Control::new(watch.stop, pippin_stats::steady::has_settled)
         };
         let load = pippin_engine::run(&self.load, &control);
-        let samples = sampler.map_or(Vec::new(), Sampler::stop);
+        let samples = sampler.map_or(Vec::new(), |sampler| {
+            let (samples, learned) = sampler.pause();
+            *memory = learned;
+            samples
+        });
         let measured = |load: LoadResult| Measured {
             usage: usage_between(&samples, load.measured_from_ns, load.measured_to_ns),
             load,
@@ -219,7 +244,7 @@ impl Trial<'_> {
 const SECRETS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
 
 /// The same load without the values of secret headers.
-fn without_secrets(mut load: LoadSpec) -> LoadSpec {
+pub(crate) fn without_secrets(mut load: LoadSpec) -> LoadSpec {
     let headers = load.requests.iter_mut().flat_map(|request| &mut request.headers);
     for (_, value) in headers.filter(|(name, _)| is_secret(name)) {
         *value = "(not kept)".into();

@@ -1,7 +1,7 @@
 //! A load of a URL, as a run of its own: what `pippin load` does.
 use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::load_spec::LoadSpec;
-use pippin_model::plan::{Plan, PlanCpus};
+use pippin_model::plan::{EXTRA_TIME, Plan, PlanCpus};
 use pippin_model::profile::Profile;
 use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
 use pippin_model::target::TargetId;
@@ -164,6 +164,8 @@ fn header(load: &UrlLoad) -> RunHeader {
             targets: vec![target.clone()],
             repetitions: 1,
             precision: None,
+            slice_ns: None,
+            extra_time: EXTRA_TIME,
             profile: load.profile.clone(),
             workers: None,
             database_pool: 0,

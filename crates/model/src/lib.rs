@@ -14,7 +14,7 @@
 //! | [`load_spec`], [`load_result`], [`tls`] | what the engine is asked and what it answers |
 //! | [`usage`], [`fingerprint`] | what the kernel told about processes and about the host |
 //! | [`caveat`], [`trial`] | judgement, and the record of one measured window |
-//! | [`slice`] | a short stretch of a trial, one of many |
+//! | [`slice`], [`sequence`] | a short stretch of a trial, one of many; such stretches as one |
 //! | [`run`] | one execution of a plan |
 //! | [`live`] | what a run tells of itself while it is under way |
 //! | `example` | made-up records for tests (feature `example`) |
@@ -37,6 +37,7 @@ pub mod published;
 pub mod request;
 pub mod run;
 pub mod schedule;
+pub mod sequence;
 pub mod slice;
 pub mod target;
 pub mod tls;

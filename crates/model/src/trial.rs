@@ -65,6 +65,9 @@ pub struct TrialRecord {
     /// in one stretch. `load` and `usage` sum up those that are used.
     #[serde(default)]
     pub slices: Vec<Slice>,
+    /// Beside whom it was measured; `None` if it was measured in one stretch.
+    #[serde(default)]
+    pub company: Option<Company>,
     /// What the kernel told over the measured part.
     pub usage: Option<Usage>,
     /// The samples behind `usage`, about one a second.
@@ -83,6 +86,20 @@ pub struct TrialRecord {
     pub caveats: Vec<Caveat>,
     /// What follows from the caveats.
     pub verdict: Verdict,
+}
+
+/// Which other targets were up while a target was measured in slices.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Company {
+    /// The targets that were up at the same time, itself included.
+    pub targets: u32,
+    /// Rounds that were planned.
+    pub rounds: u32,
+    /// Processors that it kept busy while others were measured: 0.005 is half a percent of one.
+    /// `None` if nobody else was, or it is unknown.
+    pub idle_cores: Option<f64>,
+    /// Why it was not measured in turn with the others, in words; `None` if it was.
+    pub apart: Option<String>,
 }
 
 /// How one proof came out.

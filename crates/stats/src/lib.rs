@@ -8,7 +8,8 @@
 //! | [`quantile`], [`trend`], [`steady`] | medians; whether a series trends; when the warm-up ends |
 //! | [`bootstrap`], [`interval`], [`ratio`], [`rank`], [`sequential`] | how sure a median is, who is ahead, when to stop |
 //! | [`criterion`], [`due`] | by what targets are ranked; quantiles over all requests that were due |
-//! | [`order`] | the interleaved order of repetitions |
+//! | [`order`] | the interleaved order of repetitions and rounds |
+//! | [`calm`] | which slices the host left alone, and on which of them figures rest |
 //! | [`modes`], [`littles_law`], [`concurrency`], [`bound`], [`cost`] | what one trial's figures say of generator and target |
 //! | [`usl`], [`knee`], [`predict`], [`sweep`], [`capacity`], [`objective`] | scalability: fit, knee, prediction before each point, all of a sweep together, the search for the highest rate that keeps an objective |
 //! | [`judge`] | the caveats |
@@ -17,6 +18,7 @@
 //! | [`summary`] | all trials of a target in the figures that tables show |
 pub mod bootstrap;
 pub mod bound;
+pub mod calm;
 pub mod capacity;
 pub mod changepoint;
 pub mod compare;

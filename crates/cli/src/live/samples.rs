@@ -152,6 +152,7 @@ pub fn failed(spec: &TrialSpec, failure: Option<(Stage, &str)>) -> TrialRecord {
         load_spec: None,
         load: None,
         slices: Vec::new(),
+        company: None,
         usage: None,
         samples: Vec::new(),
         start_up_ns: None,
