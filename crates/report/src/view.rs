@@ -4,6 +4,7 @@
 //! | module | what it makes |
 //! |---|---|
 //! | [`run`] | title, time, load in words, host, the record of how figures were taken |
+//! | [`calm`] | how calm the host was |
 //! | [`row`] | one target: rank, figures, spans, use, cost, caveats, failure |
 //! | [`load`] | one load of a URL in full |
 //! | [`curve`] | quantiles and distributions for charts |
@@ -12,6 +13,7 @@
 //! | [`phases`] | the phases of a device load |
 //! | [`doubts`] | caveats by name over all targets |
 //! | [`published`] | published figures beside one's own |
+pub mod calm;
 pub mod curve;
 pub mod doubts;
 pub mod load;

@@ -71,13 +71,50 @@ pub const fn enough(rounds: u32) -> u32 {
 }
 
 /// Marks the slices on which the figures rest: all calm ones; where these are fewer than half of the
-/// planned rounds, the calmest of the others too, until there are as many.
-pub fn choose(slices: &mut [Slice], rounds: u32) {
-    let mut by_unrest: Vec<usize> = (0..slices.len()).collect();
-    by_unrest.sort_by(|a, b| unrest(&slices[*a].host).total_cmp(&unrest(&slices[*b].host)));
-    for (place, index) in by_unrest.into_iter().enumerate() {
-        slices[index].used = slices[index].calm || place < enough(rounds) as usize;
+/// planned rounds, the calmest of the others too, until there are as many. Those of the rounds in
+/// `calmest` come first, the calmest of each round, so that targets measured together rest on the
+/// same rounds.
+pub fn choose(slices: &mut [Slice], rounds: u32, calmest: &[u32]) {
+    slices.iter_mut().for_each(|slice| slice.used = slice.calm);
+    let mut order: Vec<usize> = (0..slices.len()).collect();
+    order.sort_by(|a, b| unrest(&slices[*a].host).total_cmp(&unrest(&slices[*b].host)));
+    let of_rounds: Vec<usize> = calmest
+        .iter()
+        .filter_map(|round| order.iter().copied().find(|index| slices[*index].round == *round))
+        .collect();
+    let mut lacking =
+        enough(rounds).saturating_sub(slices.iter().filter(|s| s.calm).count() as u32);
+    for index in of_rounds.into_iter().chain(order) {
+        if lacking > 0 && !slices[index].used {
+            slices[index].used = true;
+            lacking -= 1;
+        }
     }
+}
+
+/// The rounds of targets that were measured together, the calmest first: by the mean unrest of the
+/// calmest slice of each target.
+#[must_use]
+pub fn calmest_rounds<'a>(targets: impl IntoIterator<Item = Vec<&'a Slice>>) -> Vec<u32> {
+    let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for slices in targets {
+        let mut least: BTreeMap<u32, f64> = BTreeMap::new();
+        for slice in slices {
+            let known = least.entry(slice.round).or_insert(f64::INFINITY);
+            *known = known.min(unrest(&slice.host));
+        }
+        for (round, unrest) in least {
+            rounds.entry(round).or_default().push(unrest);
+        }
+    }
+    // A round that a target lacks makes no pair with it.
+    let most = rounds.values().map(Vec::len).max().unwrap_or(0);
+    let mut means: Vec<(usize, f64, u32)> = rounds
+        .into_iter()
+        .map(|(round, all)| (most - all.len(), all.iter().sum::<f64>() / all.len() as f64, round))
+        .collect();
+    means.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    means.into_iter().map(|(_, _, round)| round).collect()
 }
 
 /// How calm the host was in a run.
@@ -171,13 +208,23 @@ mod tests {
     fn figures_rest_on_calm_slices_where_there_are_enough() {
         let mut slices =
             [slice(0, 0.0, 0.0), slice(1, 0.3, 0.0), slice(2, 0.0, 0.01), slice(3, 0.0, 0.03)];
-        choose(&mut slices, 4);
+        choose(&mut slices, 4, &[]);
         assert_eq!(used(&slices), [0, 2]);
-        choose(&mut slices, 6);
+        choose(&mut slices, 6, &[]);
         assert_eq!(used(&slices), [0, 2, 3], "the calmest of the others");
-        choose(&mut slices, 100);
+        choose(&mut slices, 6, &[1, 3]);
+        assert_eq!(used(&slices), [0, 1, 2], "of the round that all have");
+        choose(&mut slices, 100, &[]);
         assert_eq!(used(&slices), [0, 1, 2, 3]);
-        choose(&mut [], 3);
+        choose(&mut [], 3, &[]);
+    }
+
+    #[test]
+    fn rounds_are_calm_for_all_targets_together() {
+        let one = [slice(0, 0.1, 0.0), slice(1, 0.3, 0.0), slice(1, 0.2, 0.0), slice(2, 0.0, 0.0)];
+        let other = [slice(0, 0.2, 0.0), slice(1, 0.0, 0.0)];
+        let rounds = calmest_rounds([one.iter().collect(), other.iter().collect()]);
+        assert_eq!(rounds, [1, 0, 2], "the other target lacks round 2");
     }
 
     #[test]
@@ -186,7 +233,7 @@ mod tests {
         let mut trial = ExampleTrial::hello().build();
         assert_eq!(Calmness::of(std::slice::from_ref(&trial)), None);
         trial.slices = vec![slice(0, 0.0, 0.01), slice(1, 0.1, 0.0), slice(2, 0.0, 0.2)];
-        choose(&mut trial.slices, 4);
+        choose(&mut trial.slices, 4, &[]);
         let calmness = Calmness::of(std::slice::from_ref(&trial)).unwrap();
         assert_eq!((calmness.slices, calmness.calm), (3, 1));
         assert_eq!((calmness.used, calmness.used_disturbed), (2, 1));

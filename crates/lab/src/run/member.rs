@@ -139,7 +139,7 @@ impl Member {
     /// Sums up its slices, and proves the target again unless it was stopped early.
     pub fn settle(&mut self, group: &Group, interrupted: bool, shared: &mut Shared<'_>) {
         let slices = std::mem::take(&mut self.slices);
-        slices.settle(group.rounds, interrupted, &mut self.record);
+        slices.settle(group.rounds, &group.calmest, interrupted, &mut self.record);
         self.record.company = Some(Company {
             targets: group.targets,
             rounds: group.rounds,
@@ -167,6 +167,8 @@ pub struct Group {
     pub targets: u32,
     /// Rounds that were planned.
     pub rounds: u32,
+    /// The rounds, the calmest first.
+    pub calmest: Vec<u32>,
 }
 
 fn base(spec: &TrialSpec, running: &RunningTarget) -> LoadSpec {

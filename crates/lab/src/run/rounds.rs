@@ -4,7 +4,7 @@
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Stage, Step};
 use pippin_probe::TreeClocks;
-use pippin_stats::{judge, order};
+use pippin_stats::{calm, judge, order};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::VecDeque;
@@ -210,9 +210,16 @@ impl Execution<'_> {
         is_last: bool,
         services: &mut Services,
     ) -> Result<Vec<Member>, LabError> {
-        let group = Group { targets: members.len() as u32, rounds: course.lengths.rounds };
-        let (mut stay, mut go) = (Vec::new(), Vec::new());
         let is_restless = |id: &TargetId| course.restless.iter().any(|(other, _)| other == id);
+        let together = members
+            .iter()
+            .filter(|member| !member.has_failed() && !is_restless(&member.spec.target));
+        let group = Group {
+            targets: members.len() as u32,
+            rounds: course.lengths.rounds,
+            calmest: calm::calmest_rounds(together.map(|member| member.slices.slices())),
+        };
+        let (mut stay, mut go) = (Vec::new(), Vec::new());
         for mut member in members {
             let id = member.spec.target.clone();
             if !is_restless(&id) {

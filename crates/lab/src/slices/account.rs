@@ -71,11 +71,17 @@ impl Account {
         self.slices.retain(|(slice, _)| slice.round < round);
     }
 
+    /// All slices so far.
+    #[must_use]
+    pub fn slices(&self) -> Vec<&Slice> {
+        self.slices.iter().map(|(slice, _)| slice).collect()
+    }
+
     /// Writes all slices into the record, and the sum of those that are used: load, usage, samples
     /// and what services counted.
-    pub fn settle(self, rounds: u32, interrupted: bool, record: &mut TrialRecord) {
+    pub fn settle(self, rounds: u32, calmest: &[u32], interrupted: bool, record: &mut TrialRecord) {
         let (mut slices, kept): (Vec<Slice>, Vec<Kept>) = self.slices.into_iter().unzip();
-        calm::choose(&mut slices, rounds);
+        calm::choose(&mut slices, rounds, calmest);
         let used: Vec<&Kept> = slices
             .iter()
             .zip(&kept)
@@ -144,7 +150,7 @@ mod tests {
         }
         assert_eq!(account.calm(), 2);
         let mut record = ExampleTrial::hello().build();
-        account.settle(3, false, &mut record);
+        account.settle(3, &[], false, &mut record);
         assert_eq!(record.slices.iter().filter(|slice| slice.used).count(), 2);
         let load = record.load.unwrap();
         assert_eq!(load.measured.answered.completed, 4_000);
@@ -163,12 +169,12 @@ mod tests {
         }
         account.forget_from(3);
         let mut record = ExampleTrial::hello().build();
-        account.settle(4, true, &mut record);
+        account.settle(4, &[], true, &mut record);
         let load = record.load.unwrap();
         assert_eq!((load.measured.answered.completed, load.interrupted), (500, true));
         assert_eq!(record.slices.len(), 3);
         let mut nothing = ExampleTrial::hello().build();
-        Account::default().settle(4, false, &mut nothing);
+        Account::default().settle(4, &[], false, &mut nothing);
         assert!(nothing.load.is_none() && nothing.slices.is_empty());
     }
 }
