@@ -276,6 +276,22 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// All kinds.
+    pub const ALL: [Self; 12] = [
+        Self::ConnectRefused,
+        Self::ConnectReset,
+        Self::ConnectTimeout,
+        Self::ConnectLocal,
+        Self::Tls,
+        Self::CloseBeforeAnswer,
+        Self::CloseInBody,
+        Self::Malformed,
+        Self::WrongStatus,
+        Self::WrongBody,
+        Self::Timeout,
+        Self::TooLarge,
+    ];
+
     /// Whether it happens before a request is sent, so that the request stays unsent.
     #[must_use]
     pub const fn is_before_sending(self) -> bool {
