@@ -79,7 +79,7 @@ mod tests {
         let noisy = Calm { calm: 3, used: 12, used_disturbed: 9, foreign: Some(0.0), ..calm };
         assert_eq!(
             noisy.line(),
-            "3 of 96 slices calm; steal 3.2 %, other processes 0.0 %; too few were calm: 9 of the 12 slices that the figures rest on were disturbed"
+            "3 of 96 slices calm; steal 3.2 %, other processes 0 %; too few were calm: 9 of the 12 slices that the figures rest on were disturbed"
         );
     }
 }
