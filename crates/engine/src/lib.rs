@@ -22,6 +22,7 @@ mod polling;
 mod protocol;
 mod random;
 mod recorder;
+mod referee;
 mod result;
 mod run;
 mod stop;
@@ -38,6 +39,7 @@ mod wire;
 mod worker;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -46,6 +48,7 @@ use pippin_model::load_spec::LoadSpec;
 use pippin_model::tls::{Negotiated, TlsSpec};
 
 pub use error::{EngineError, Remedy};
+pub use referee::{Exchange, Referee};
 
 /// How the caller takes part in a load while it runs.
 pub struct Control<'a> {
@@ -67,6 +70,8 @@ pub struct Control<'a> {
     pub start_at_ns: Option<u64>,
     /// Whether windows carry their histograms, so that those of peers can be merged.
     pub histograms: bool,
+    /// Judges the bodies of requests whose check says so; without one, such a load is refused.
+    pub referee: Option<Arc<dyn Referee>>,
 }
 
 impl<'a> Control<'a> {
@@ -80,6 +85,7 @@ impl<'a> Control<'a> {
             steady,
             start_at_ns: None,
             histograms: false,
+            referee: None,
         }
     }
 }

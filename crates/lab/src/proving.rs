@@ -1,16 +1,21 @@
 //! Proves a target that runs here, before and after its load, and takes its services' account.
+use pippin_engine::Referee;
+use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{BodyCheck, LoadSpec};
 use pippin_model::trial::{Failure, ProofOutcome, ProofTime, Stage, TrialRecord};
 use pippin_model::usage::Role;
 use pippin_model::workload::{Sample, Workload};
 use pippin_probe::{RoleRoot, Roots};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use crate::error::LabError;
 use crate::load;
 use crate::running::RunningTarget;
 use crate::services::Services;
 use crate::trial::Proving;
+use crate::verify::live::{self, Live};
 use crate::verify::{self, Subject};
 
 /// How long one answer to a proof may take.
@@ -29,22 +34,25 @@ pub struct ProvedTarget<'a> {
     /// Whether the services count from the beginning of the load on. An account that holds the
     /// proofs' calls too would look as if the target asked more than once: then it is not known.
     pub counts_anew: bool,
+    /// What judges answers that are different each time; made anew before the load.
+    pub live: Live,
 }
 
 impl ProvedTarget<'_> {
     /// Whose use of the machine is sampled.
     #[must_use]
     pub fn roots(&self) -> Roots {
-        let mut roles = BTreeMap::from([
-            (Role::Target, vec![RoleRoot::Below(self.target.supervisor_pid())]),
-            (Role::Generator, vec![RoleRoot::Process(std::process::id() as i32)]),
-        ]);
+        let generator = vec![RoleRoot::Process(std::process::id() as i32)];
+        let mut roles = BTreeMap::from([(Role::Generator, generator)]);
+        if !self.target.roots().is_empty() {
+            roles.insert(Role::Target, self.target.roots().to_vec());
+        }
         let services: Vec<RoleRoot> =
             self.services.supervisors().into_iter().map(RoleRoot::Tree).collect();
         if !services.is_empty() {
             roles.insert(Role::Services, services);
         }
-        Roots { roles, log: Some(self.target.log()), port: Some(self.target.address().port()) }
+        Roots { roles, log: self.target.log(), port: Some(self.target.address().port()) }
     }
 
     fn subject(&mut self) -> Subject<'_> {
@@ -53,6 +61,7 @@ impl ProvedTarget<'_> {
             workload: self.workload,
             samples: self.samples,
             services: self.services,
+            live: &mut self.live,
             limit: PATIENCE,
         }
     }
@@ -61,7 +70,12 @@ impl ProvedTarget<'_> {
         let failed: Vec<String> = proofs
             .iter()
             .filter_map(|proof| {
-                proof.failure.as_ref().map(|failure| format!("proof {}: {failure}", proof.proof))
+                let when = match proof.when {
+                    ProofTime::During => " under the load",
+                    ProofTime::Before | ProofTime::After => "",
+                };
+                let failure = proof.failure.as_ref()?;
+                Some(format!("proof {}{when}: {failure}", proof.proof))
             })
             .collect();
         (!failed.is_empty()).then(|| self.proof_failure(failed.join("; ")))
@@ -82,23 +96,36 @@ impl ProvedTarget<'_> {
         load: &mut LoadSpec,
         record: &mut TrialRecord,
     ) -> Result<(), Failure> {
-        record.start_up_ns = Some(self.target.start_up().as_nanos() as u64);
-        record.proofs = verify::prove(&mut self.subject(), ProofTime::Before);
-        self.failed(&record.proofs).map_or(Ok(()), Err)?;
-        let as_proved: BodyCheck =
-            self.subject().proved_body().map_err(|message| self.proof_failure(message))?;
-        load.requests =
-            load::requests(self.workload, self.samples, &as_proved, self.target.address());
+        record.start_up_ns = self.target.start_up().map(|time| time.as_nanos() as u64);
+        let address = self.target.address();
+        let mut as_proved = BodyCheck::Any;
+        let mut least_ns = 0;
+        if self.target.is_proved() {
+            self.live = Live::of(self.workload, self.services)
+                .map_err(|message| self.proof_failure(message))?;
+            record.proofs = verify::prove(&mut self.subject(), ProofTime::Before);
+            self.failed(&record.proofs).map_or(Ok(()), Err)?;
+            as_proved =
+                self.subject().proved_body().map_err(|message| self.proof_failure(message))?;
+            least_ns = self.subject().least_ns();
+        }
+        self.target.aim(load, load::requests(self.workload, self.samples, &as_proved, address));
+        load.requests.iter_mut().for_each(|request| request.check.least_ns = least_ns);
         Ok(())
     }
 
-    /// Proves the target after its load, unless it failed meanwhile or the load was stopped.
+    /// Proves the target after its load, by the answers of the load too, unless it failed meanwhile
+    /// or the load was stopped.
     pub fn prove_after(&mut self, record: &mut TrialRecord) {
         if let Some(failure) = self.target.crashed() {
             record.failure = Some(failure);
-        } else if record.failure.is_none()
+        } else if self.target.is_proved()
+            && record.failure.is_none()
             && !record.load.as_ref().is_some_and(|load| load.interrupted)
         {
+            if let Some(load) = &record.load {
+                record.proofs.extend(live::prove(&mut self.subject(), load));
+            }
             record.proofs.extend(verify::prove(&mut self.subject(), ProofTime::After));
             record.failure = self.failed(&record.proofs);
         }
@@ -110,6 +137,15 @@ impl Proving for ProvedTarget<'_> {
         self.prove_before(load, record)?;
         self.counts_anew = self.services.reset_account();
         Ok(())
+    }
+
+    fn load_begins(&mut self) -> Result<Option<Arc<dyn Referee>>, LabError> {
+        self.live.begin(self.services).map_err(LabError::User)
+    }
+
+    fn load_ends(&mut self, load: Option<&LoadResult>) {
+        let right = load.map_or(0, |load| load.windows.iter().map(|window| window.good).sum());
+        self.live.end(self.services, right);
     }
 
     fn after(&mut self, record: &mut TrialRecord) {

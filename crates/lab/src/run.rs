@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::catalog::{Catalog, Target};
 use crate::descriptors;
 use crate::error::LabError;
-use crate::install::{Installed, Installer, digest};
+use crate::install::{Installed, Installer};
 use crate::lifecycle::affinity;
 use crate::load;
 use crate::observer::{Event, Observer};
@@ -36,6 +36,7 @@ use crate::services::{ServiceSettings, Services};
 use crate::slices::room::Room;
 use crate::steps::Steps;
 use crate::trial::{Trial, Watch, empty_record, unix_now_ns};
+use crate::verify::live::Live;
 use crate::versions;
 
 /// What a run needs besides its plan.
@@ -195,13 +196,13 @@ fn header(
     settings: &RunSettings<'_>,
 ) -> RunHeader {
     let info = |(target, outcome): &(Target, Result<Installed, Failure>)| TargetInfo {
-        manifest: Some(target.manifest.clone()),
+        manifest: target.kept_manifest(),
         route: outcome.as_ref().ok().map(|installed| installed.route.clone()),
         versions: outcome
             .as_ref()
             .map(|installed| versions::of(target, installed))
             .unwrap_or_default(),
-        digest: digest::of_source(&target.folder).ok(),
+        digest: target.digest(),
         unavailable: outcome.as_ref().err().cloned(),
     };
     let started = unix_now_ns();
@@ -352,7 +353,8 @@ impl<'a> Execution<'a> {
     /// Targets that may be up at the same time.
     fn up_together(&self) -> usize {
         let header = self.header();
-        if header.plan.profile.is_sliced() { header.plan.targets.len() } else { 1 }
+        let together = header.plan.profile.is_sliced() && !self.is_alone();
+        if together { header.plan.targets.len() } else { 1 }
     }
 
     fn workers(&self) -> u32 {
@@ -446,11 +448,13 @@ impl<'a> Execution<'a> {
             target: running,
             services,
             counts_anew: false,
+            live: Live::default(),
         };
         let trial = Trial {
             load: load::of(&spec.profile, spec.step, base),
             roots: Some(proving.roots()),
             proving: Some(&mut proving),
+            referee: None,
         };
         trial.make(spec, &self.watch())
     }

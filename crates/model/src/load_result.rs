@@ -269,6 +269,9 @@ pub enum ErrorKind {
     WrongStatus,
     /// A complete answer with a body that the check does not accept.
     WrongBody,
+    /// A complete and right answer that came sooner than one can be made: before the wait that the
+    /// workload asks for.
+    TooEarly,
     /// No complete answer in time.
     Timeout,
     /// Head or body beyond the limit.
@@ -319,6 +322,7 @@ impl ErrorKind {
             Self::Malformed => "malformed",
             Self::WrongStatus => "wrong_status",
             Self::WrongBody => "wrong_body",
+            Self::TooEarly => "too_early",
             Self::Timeout => "timeout",
             Self::TooLarge => "too_large",
         }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use crate::clock::ProcUnits;
 use crate::kernel_files::KernelFiles;
 use crate::process_table::{ProcessTable, list_processes, read_process};
+use crate::sample::RoleRoot;
 use crate::tree::TreeLedger;
 
 /// The clocks of trees, kept from one look to the next.
@@ -27,21 +28,31 @@ impl Default for TreeClocks {
 }
 
 impl TreeClocks {
-    /// CPU time in nanoseconds of all that runs or ran below each of these supervisors, without the
-    /// supervisors themselves, since the first look at it; `None` if a supervisor was never seen.
-    pub fn look(&mut self, supervisors: &[i32]) -> Vec<Option<u64>> {
+    /// CPU time in nanoseconds of these trees, several trees to each owner, since the first look at
+    /// them; `None` where an owner has no tree, or one of them was never seen.
+    pub fn look(&mut self, owners: &[Vec<RoleRoot>]) -> Vec<Option<u64>> {
         let Self { files, units, table, ledgers } = self;
+        let pid_of = |root: &RoleRoot| match *root {
+            RoleRoot::Tree(pid) => Some((pid, true)),
+            RoleRoot::Below(pid) => Some((pid, false)),
+            RoleRoot::Process(_) => None,
+        };
+        let roots: Vec<(i32, bool)> = owners.iter().flatten().filter_map(pid_of).collect();
+        let pids: Vec<i32> = roots.iter().map(|(pid, _)| *pid).collect();
         let reading =
-            table.look(supervisors, &list_processes(files), |pid| read_process(files, *units, pid));
-        supervisors
-            .iter()
-            .zip(&reading.trees)
-            .map(|(&pid, tree)| {
-                let ledger = ledgers.entry(pid).or_default();
-                let cpu_ns = ledger.update(pid, false, tree, &reading.unread);
-                ledger.began().then_some(cpu_ns)
-            })
-            .collect()
+            table.look(&pids, &list_processes(files), |pid| read_process(files, *units, pid));
+        let mut used: HashMap<i32, Option<u64>> = HashMap::new();
+        for (&(pid, root_counts), tree) in roots.iter().zip(&reading.trees) {
+            let ledger = ledgers.entry(pid).or_default();
+            let cpu_ns = ledger.update(pid, root_counts, tree, &reading.unread);
+            used.insert(pid, ledger.began().then_some(cpu_ns));
+        }
+        let of_owner = |owner: &Vec<RoleRoot>| {
+            let trees: Vec<(i32, bool)> = owner.iter().filter_map(pid_of).collect();
+            let sum = trees.iter().map(|(pid, _)| used.get(pid).copied().flatten()).sum();
+            if trees.is_empty() { None } else { sum }
+        };
+        owners.iter().map(of_owner).collect()
     }
 }
 
@@ -58,12 +69,14 @@ mod tests {
             .spawn()
             .unwrap();
         let mut idle = Command::new("sh").args(["-c", "sleep 60 & wait"]).spawn().unwrap();
-        let pids = [busy.id() as i32, idle.id() as i32, i32::MAX];
+        let below = |pid: i32| vec![RoleRoot::Below(pid)];
+        let owners =
+            [below(busy.id() as i32), below(idle.id() as i32), below(i32::MAX), Vec::new()];
         let mut clocks = TreeClocks::default();
-        let mut seen = vec![None; 3];
+        let mut seen = vec![None; 4];
         for _ in 0..200 {
             std::thread::sleep(std::time::Duration::from_millis(20));
-            seen = clocks.look(&pids);
+            seen = clocks.look(&owners);
             if seen[0].is_some_and(|ns| ns > 50_000_000) {
                 break;
             }
@@ -79,6 +92,6 @@ mod tests {
         }
         assert!(seen[0].unwrap() > 50_000_000, "{seen:?}");
         assert!(seen[1].unwrap() < seen[0].unwrap() / 2, "{seen:?}");
-        assert_eq!(seen[2], None);
+        assert_eq!((seen[2], seen[3]), (None, None));
     }
 }

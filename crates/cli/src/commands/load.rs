@@ -6,10 +6,10 @@
 //! | [`request`] | what is asked, and what is right |
 //! | [`tls`] | how connections are secured |
 //! | [`url`] | where to connect, and whether that is allowed |
-mod profile;
-mod request;
-mod tls;
-mod url;
+pub mod profile;
+pub mod request;
+pub mod tls;
+pub mod url;
 
 use pippin_lab::lifecycle::affinity;
 use pippin_lab::recording::Keeping;
@@ -35,21 +35,22 @@ use crate::live::{Published, Subject};
 use crate::output::{print, say};
 use crate::progress;
 use crate::signals;
+use crate::values;
 
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let url = Url::parse(&arguments.url)?;
     let profile = profile::of(arguments)?;
-    let tls = tls::of(arguments, &url)?;
+    let tls = tls::of(&arguments.tls, &url)?;
     let timeouts = timeouts(arguments.timeout.ns());
     let connect = Duration::from_nanos(timeouts.connect_ns);
-    let addresses = url.resolve(&arguments.allow_host, connect)?;
+    let addresses = url.resolve(&arguments.hosts.allow_host, connect)?;
     must_have_folder("--json", arguments.json.as_deref())?;
     must_have_folder("--html", arguments.html.as_deref())?;
     tls::try_it(&addresses, tls.as_ref(), connect)?;
     let base = LoadSpec {
         tls,
         source_addresses: arguments.source_ips.clone(),
-        requests: vec![request::of(arguments, &url)?],
+        requests: vec![request::of(&arguments.request, &url.authority, &url.target)?],
         timeouts,
         // Threads that are asked for are refused where they cannot be; the others are chosen.
         threads: arguments.threads.unwrap_or(0),
@@ -62,16 +63,20 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let gates = Gates::prepare(shared, &arguments.gates, std::slice::from_ref(&target))?;
     let store = store(shared, arguments);
     let load = UrlLoad {
-        url: arguments.url.clone(),
-        request: request::in_workload(arguments, &url),
-        status: arguments.expect_status.first().copied().unwrap_or(200),
+        url: url.whole(),
+        request: request::in_workload(&arguments.request, &url.target),
+        status: values::statuses_of(&arguments.request.expect_status)
+            .first()
+            .copied()
+            .unwrap_or(200),
         // Without TLS, which costs the generator more than all the rest, was the ceiling measured.
         calibration: store.as_ref().filter(|_| base.tls.is_none()).and_then(calibration),
         profile,
+        repetitions: arguments.repeat,
         base,
         target_pid: arguments.target_pid,
     };
-    let observer = progress::observer(shared.quiet, Subject::Url(arguments.url.clone()));
+    let observer = progress::observer(shared.quiet, Subject::Url(url.whole()));
     let record = measure(load, arguments, store.as_ref(), observer)?;
     let code = show(arguments, &record)?;
     let is_text = arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-");

@@ -191,7 +191,8 @@ fn row(stream: &mut TcpStream) -> Option<Vec<(u32, Vec<u8>)>> {
 fn load(address: SocketAddr, tls: Option<TlsSpec>) -> LoadSpec {
     let requests = (1..=5_usize).map(|n| {
         let body = vec![b'a' + n as u8; n * 1_000];
-        let check = Check { status: vec![200], body: BodyCheck::Exact(body.clone()) };
+        let check =
+            Check { status: vec![200], body: BodyCheck::Exact(body.clone()), ..Check::default() };
         Request { body, check, ..Request::get("", "") }
     });
     LoadSpec {

@@ -2,9 +2,7 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use pippin_model::load_spec::{
-    BodyCheck, Check, Connections, Limits, Request, StopRule, Timeouts, WarmUp,
-};
+use pippin_model::load_spec::{Check, Connections, Limits, Request, StopRule, Timeouts, WarmUp};
 use pippin_reference::scripted::{Answer, Script, spawn};
 
 use super::*;
@@ -97,7 +95,7 @@ fn an_hour(address: std::net::SocketAddr) -> LoadSpec {
         tls: None,
         source_addresses: Vec::new(),
         requests: vec![Request {
-            check: Check { status: vec![200], body: BodyCheck::Any },
+            check: Check { status: vec![200], ..Check::default() },
             ..Request::get("/", "x")
         }],
         schedule: Schedule::Closed { think: None },

@@ -4,7 +4,7 @@ use pippin_model::load_result::ErrorKind;
 use super::connection::{ConnectionOf, Link};
 use super::flights::InFlight;
 use super::{Core, Stack, Worker};
-use crate::check::Judge;
+use crate::check::{Judge, Timing};
 use crate::io::Io;
 use crate::protocol::{Answers, Protocol, Step};
 use crate::transport::Transport;
@@ -193,10 +193,12 @@ impl<S: Stack> Core<'_, S> {
 
         let status = connection.judge.status;
         let body_bytes = connection.judge.body_bytes;
-        let wrong = connection.judge.finish(&self.wire.template(request.template).check);
-        let error = if surplus { Some(ErrorKind::Malformed) } else { wrong };
         // The clock that stamps is not the one that says when a request was sent.
         let done_at = arrived.max(request.sent_at);
+        let timing = Timing { sent_ns: request.sent_at, done_ns: done_at, read_ns: now };
+        let check = &self.wire.template(request.template).check;
+        let wrong = connection.judge.finish(check, timing, self.referee);
+        let error = if surplus { Some(ErrorKind::Malformed) } else { wrong };
         let head_at = connection.mark.clamp(request.sent_at, done_at);
         let spans = AnswerSpans {
             stretch: request.stretch,

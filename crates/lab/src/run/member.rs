@@ -1,9 +1,11 @@
 //! One target of a group, from its start to its record.
+use pippin_engine::Referee;
 use pippin_model::load_spec::LoadSpec;
 use pippin_model::trial::{Company, Failure, Stage, TrialRecord, TrialSpec};
 use pippin_model::usage::Role;
 use pippin_model::workload::{Sample, Workload};
 use pippin_probe::TreeMemory;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::load;
@@ -14,7 +16,8 @@ use crate::slices::account::{Account, Services as Counts};
 use crate::slices::idle::Idle;
 use crate::slices::length::{self, Lengths};
 use crate::slices::making;
-use crate::trial::{Measured, NotMeasured, Watch, empty_record, without_secrets};
+use crate::trial::{Measured, NotMeasured, Proving as _, Watch, empty_record, without_secrets};
+use crate::verify::live::Live;
 
 /// A target that is up.
 pub struct Member {
@@ -26,6 +29,11 @@ pub struct Member {
     pub apart: Option<String>,
     pub running: RunningTarget,
     resident_bytes: Option<u64>,
+    /// What judges its answers, over all loads of a step.
+    live: Live,
+    referee: Option<Arc<dyn Referee>>,
+    /// Right answers of all loads of the step, used or not.
+    right: u64,
     load: LoadSpec,
     memory: TreeMemory,
 }
@@ -49,6 +57,9 @@ impl Member {
             apart,
             running,
             resident_bytes: None,
+            live: Live::default(),
+            referee: None,
+            right: 0,
             load,
             memory: TreeMemory::default(),
         }
@@ -61,20 +72,30 @@ impl Member {
         self.spec = spec;
         self.slices = Account::default();
         self.idle = Idle::default();
+        self.right = 0;
     }
 
     pub const fn has_failed(&self) -> bool {
         self.record.failure.is_some()
     }
 
-    fn proving<'a>(&'a mut self, shared: &'a mut Shared<'_>) -> ProvedTarget<'a> {
-        ProvedTarget {
+    /// Lets `work` prove the target; what watches its answers stays with the member.
+    fn proving<T>(
+        &mut self,
+        shared: &mut Shared<'_>,
+        work: impl FnOnce(&mut ProvedTarget<'_>) -> T,
+    ) -> T {
+        let mut proving = ProvedTarget {
             workload: shared.workload,
             samples: shared.samples,
             target: &mut self.running,
             services: shared.services,
             counts_anew: false,
-        }
+            live: std::mem::take(&mut self.live),
+        };
+        let outcome = work(&mut proving);
+        self.live = proving.live;
+        outcome
     }
 
     /// Proves the target, and warms it up; how long nine of ten answers then took. What fails is in
@@ -82,11 +103,21 @@ impl Member {
     pub fn get_ready(&mut self, shared: &mut Shared<'_>) -> Option<u64> {
         let mut record = self.record.clone();
         let mut load = self.load.clone();
-        let outcome = self.proving(shared).prove_before(&mut load, &mut record);
+        let outcome = self.proving(shared, |target| {
+            target.prove_before(&mut load, &mut record)?;
+            target.load_begins().map_err(|error| Failure {
+                stage: Stage::Load,
+                message: error.to_string(),
+                log_tail: target.log_tail(),
+            })
+        });
         (self.record, self.load) = (record, load);
-        if let Err(failure) = outcome {
-            self.record.failure = Some(failure);
-            return None;
+        match outcome {
+            Ok(referee) => self.referee = referee,
+            Err(failure) => {
+                self.record.failure = Some(failure);
+                return None;
+            }
         }
         let (measured, counts) = self.apply(length::warm_up(&self.load), shared)?;
         let answers_ns = length::answers_ns(&measured.load);
@@ -115,8 +146,12 @@ impl Member {
     fn apply(&mut self, load: LoadSpec, shared: &mut Shared<'_>) -> Option<(Measured, Counts)> {
         shared.services.rest(Duration::from_secs(5));
         let counts_anew = shared.services.reset_account();
-        let roots = self.proving(shared).roots();
-        let outcome = making::load(load, &roots, &mut self.memory, &shared.watch);
+        let roots = self.proving(shared, |target| target.roots());
+        let referee = self.referee.clone();
+        let outcome = making::load(load, &roots, referee, &mut self.memory, &shared.watch);
+        if let Ok(measured) = &outcome {
+            self.right += measured.load.windows.iter().map(|window| window.good).sum::<u64>();
+        }
         let counts = if counts_anew { shared.services.account() } else { Counts::new() };
         if let Some(failure) = self.running.crashed() {
             self.record.failure = Some(failure);
@@ -146,8 +181,12 @@ impl Member {
             idle_cores: self.idle.cores(),
             apart: self.apart.clone(),
         });
-        let mut record = self.record.clone();
-        self.proving(shared).prove_after(&mut record);
+        let (mut record, right) = (self.record.clone(), self.right);
+        self.referee = None;
+        self.proving(shared, |target| {
+            target.live.end(target.services, right);
+            target.prove_after(&mut record);
+        });
         self.record = record;
     }
 

@@ -1,4 +1,5 @@
 //! Makes one slice: a load of its own, and what the host did meanwhile.
+use pippin_engine::Referee;
 use pippin_model::cpus::CpuSplit;
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::LoadResult;
@@ -8,6 +9,7 @@ use pippin_model::usage::{Role, Usage};
 use pippin_probe::{Roots, TreeMemory, disturbance};
 use pippin_stats::calm;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::trial::{Measured, NotMeasured, SAMPLE_EVERY, Trial, Watch};
@@ -23,12 +25,14 @@ const ONE_LOOK: Duration = Duration::from_secs(1);
 pub fn load(
     load: LoadSpec,
     roots: &Roots,
+    referee: Option<Arc<dyn Referee>>,
     memory: &mut TreeMemory,
     watch: &Watch<'_>,
 ) -> Result<Measured, NotMeasured> {
     let length = Duration::from_nanos(load.stop.duration_ns.unwrap_or(0));
     let every = if length <= ONE_LOOK { 4 * ONE_LOOK } else { SAMPLE_EVERY };
-    Trial { load, roots: Some(roots.clone()), proving: None }.measure_on(memory, every, watch)
+    Trial { load, roots: Some(roots.clone()), proving: None, referee }
+        .measure_on(memory, every, watch)
 }
 
 /// The slice that such a load was.

@@ -6,14 +6,14 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::url::Url;
-use crate::arguments::LoadArguments;
+use crate::arguments::load::TlsArguments;
 use crate::exit::CliError;
 
 /// How long the handshake before the load may take at the most: as long as one in it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How connections are to be secured; `None` for http.
-pub fn of(arguments: &LoadArguments, url: &Url) -> Result<Option<TlsSpec>, CliError> {
+pub fn of(arguments: &TlsArguments, url: &Url) -> Result<Option<TlsSpec>, CliError> {
     if !url.is_https {
         return refuse_without_tls(arguments).map(|()| None);
     }
@@ -29,7 +29,7 @@ pub fn of(arguments: &LoadArguments, url: &Url) -> Result<Option<TlsSpec>, CliEr
     }))
 }
 
-fn refuse_without_tls(arguments: &LoadArguments) -> Result<(), CliError> {
+fn refuse_without_tls(arguments: &TlsArguments) -> Result<(), CliError> {
     let given = [
         ("--ca", arguments.ca.is_some()),
         ("--insecure", arguments.insecure),
