@@ -161,7 +161,7 @@ impl Execution<'_> {
 
     /// Whether targets cannot be up together. The table changes under load, and PostgreSQL adds up
     /// late how often it was asked: each target needs it for itself.
-    fn is_alone(&self) -> bool {
+    pub(super) fn is_alone(&self) -> bool {
         self.header().workload.answer.from == Some(Source::Table)
     }
 
