@@ -90,6 +90,12 @@ fn requests(spec: &LoadSpec) -> Result<(), EngineError> {
     if spec.requests.is_empty() {
         return Err(EngineError::NoRequests);
     }
+    if let Some(whole) = spec.requests.sample_of() {
+        return Err(EngineError::SampleOfRequests {
+            kept: spec.requests.len(),
+            count: whole.count,
+        });
+    }
     for (nth, request) in spec.requests.iter().enumerate() {
         if let Some(why) = contradiction(&request.check) {
             return Err(EngineError::ImpossibleCheck { request: place(spec, nth), why });

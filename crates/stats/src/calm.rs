@@ -85,7 +85,10 @@ pub fn choose(slices: &mut [Slice], rounds: u32, calmest: &[u32]) {
     let mut lacking =
         enough(rounds).saturating_sub(slices.iter().filter(|s| s.calm).count() as u32);
     for index in of_rounds.into_iter().chain(order) {
-        if lacking > 0 && !slices[index].used {
+        // One of each round: it makes one pair.
+        let round = slices[index].round;
+        let has_one = slices.iter().any(|slice| slice.used && slice.round == round);
+        if lacking > 0 && !has_one {
             slices[index].used = true;
             lacking -= 1;
         }

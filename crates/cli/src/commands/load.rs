@@ -3,9 +3,10 @@
 //! | module | what it makes of the flags |
 //! |---|---|
 //! | [`profile`] | how load is applied |
-//! | [`request`] | what is asked, and what is right |
+//! | [`request`], [`body`] | what is asked, and what is right |
 //! | [`tls`] | how connections are secured |
 //! | [`url`] | where to connect, and whether that is allowed |
+mod body;
 pub mod profile;
 pub mod request;
 pub mod tls;
@@ -26,7 +27,6 @@ use pippin_store::Store;
 use std::path::Path;
 use std::time::Duration;
 
-use self::url::Url;
 use super::Shared;
 use super::gates::Gates;
 use crate::arguments::LoadArguments;
@@ -38,9 +38,10 @@ use crate::signals;
 use crate::values;
 
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
-    let url = Url::parse(&arguments.url)?;
     let profile = profile::of(arguments)?;
-    let tls = tls::of(&arguments.tls, &url)?;
+    let asked = request::all(arguments)?;
+    let url = &asked.url;
+    let tls = tls::of(&arguments.tls, url)?;
     let timeouts = timeouts(arguments.timeout.ns());
     let connect = Duration::from_nanos(timeouts.connect_ns);
     let addresses = url.resolve(&arguments.hosts.allow_host, connect)?;
@@ -50,7 +51,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let base = LoadSpec {
         tls,
         source_addresses: arguments.source_ips.clone(),
-        requests: vec![request::of(&arguments.request, &url.authority, &url.target)?],
+        requests: asked.requests.clone(),
         timeouts,
         // Threads that are asked for are refused where they cannot be; the others are chosen.
         threads: arguments.threads.unwrap_or(0),
@@ -59,12 +60,13 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         addresses,
         ..load::base(([127, 0, 0, 1], 0).into(), cores(arguments)?, arguments.seed)
     };
-    let target = target_of(&arguments.url);
+    let target = target_of(&asked.title());
     let gates = Gates::prepare(shared, &arguments.gates, std::slice::from_ref(&target))?;
     let store = store(shared, arguments);
     let load = UrlLoad {
         url: url.whole(),
-        request: request::in_workload(&arguments.request, &url.target),
+        title: asked.title(),
+        request: asked.in_workload(),
         status: values::statuses_of(&arguments.request.expect_status)
             .first()
             .copied()
@@ -76,7 +78,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         base,
         target_pid: arguments.target_pid,
     };
-    let observer = progress::observer(shared.quiet, Subject::Url(url.whole()));
+    let observer = progress::observer(shared.quiet, Subject::Url(asked.title()));
     let record = measure(load, arguments, store.as_ref(), observer)?;
     let code = show(arguments, &record)?;
     let is_text = arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-");

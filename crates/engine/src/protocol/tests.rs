@@ -62,10 +62,11 @@ impl Protocol for Echo {
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
         let requests = spec.requests.iter().map(|request| {
-            let template = Template { check: request.check.clone(), may_repeat: false };
-            (request.body.clone(), template)
+            let check = request.check.clone();
+            let template = Template { check, may_repeat: false, head_only: false };
+            Ok((request.body.clone(), template))
         });
-        Wire::new(requests.collect(), 1)
+        Wire::new(requests, spec.requests.turns(), 1)
     }
 
     fn new(_: &LoadSpec, wire: &Arc<Wire>) -> Self {

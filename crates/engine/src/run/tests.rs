@@ -97,7 +97,8 @@ fn an_hour(address: std::net::SocketAddr) -> LoadSpec {
         requests: vec![Request {
             check: Check { status: vec![200], ..Check::default() },
             ..Request::get("/", "x")
-        }],
+        }]
+        .into(),
         schedule: Schedule::Closed { think: None },
         connections: Connections { count: 3, requests_per_connection: None, pipeline: 1 },
         stop: StopRule { duration_ns: Some(3_600_000_000_000), requests: None },

@@ -13,7 +13,7 @@ fn load(schedule: Schedule, connections: u32, requests: Option<u64>, templates: 
         addresses: Vec::new(),
         tls: None,
         source_addresses: Vec::new(),
-        requests: vec![Request::get("/", "x"); templates],
+        requests: vec![Request::get("/", "x"); templates].into(),
         schedule,
         connections: Connections { count: connections, requests_per_connection: None, pipeline: 1 },
         stop: StopRule { duration_ns: None, requests },

@@ -11,7 +11,7 @@ pub fn counted(address: std::net::SocketAddr, connections: u32, requests: u64) -
         addresses: vec![address],
         tls: None,
         source_addresses: vec![],
-        requests: vec![get("/", BodyCheck::Exact(b"Hello World!".to_vec()))],
+        requests: vec![get("/", BodyCheck::Exact(b"Hello World!".to_vec()))].into(),
         schedule: Schedule::Closed { think: None },
         connections: Connections { count: connections, requests_per_connection: None, pipeline: 1 },
         stop: StopRule { duration_ns: None, requests: Some(requests) },

@@ -45,7 +45,7 @@ pub fn closed(address: SocketAddr, io: IoChoice, connections: u32, requests: u64
         addresses: vec![address],
         tls: None,
         source_addresses: Vec::new(),
-        requests: vec![get(BodyCheck::Any)],
+        requests: vec![get(BodyCheck::Any)].into(),
         schedule: Schedule::Closed { think: None },
         connections: Connections { count: connections, requests_per_connection: None, pipeline: 1 },
         stop: StopRule { duration_ns: None, requests: Some(requests) },

@@ -16,7 +16,7 @@ use crate::slices::account::{Account, Services as Counts};
 use crate::slices::idle::Idle;
 use crate::slices::length::{self, Lengths};
 use crate::slices::making;
-use crate::trial::{Measured, NotMeasured, Proving as _, Watch, empty_record, without_secrets};
+use crate::trial::{Measured, NotMeasured, Proving as _, Watch, empty_record};
 use crate::verify::live::Live;
 
 /// A target that is up.
@@ -134,7 +134,8 @@ impl Member {
         shared: &mut Shared<'_>,
     ) -> Option<bool> {
         let load = lengths.load(&self.load, round);
-        self.record.load_spec = Some(without_secrets(load.clone()));
+        let requests = load.requests.for_record();
+        self.record.load_spec = Some(LoadSpec { requests, ..load.clone() });
         let (measured, counts) = self.apply(load, shared)?;
         let slice = making::slice(round, &measured, &self.spec.cpus);
         let calm = slice.calm;
