@@ -25,6 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::catalog::{Catalog, Target};
 use crate::descriptors;
 use crate::error::LabError;
+use crate::generator::Generator;
 use crate::install::{Installed, Installer};
 use crate::lifecycle::affinity;
 use crate::load;
@@ -55,6 +56,8 @@ pub struct RunSettings<'a> {
     pub seed: u64,
     /// The generator's ceiling, if known.
     pub calibration: Option<Calibration>,
+    /// Who applies the loads.
+    pub generator: &'a dyn Generator,
     /// Told what happens.
     pub observer: &'a dyn Observer,
     /// Set when the user wants to stop.
@@ -303,7 +306,7 @@ impl<'a> Execution<'a> {
             }
             let targets = order.iter().filter(|(of, _)| *of == repetition).map(|(_, id)| id);
             let targets: Vec<TargetId> = targets.cloned().collect();
-            if self.header().plan.profile.is_sliced() {
+            if self.is_sliced() {
                 self.rounds(repetition, targets, &mut services)?;
             } else {
                 self.one_by_one(repetition, &targets, &mut services)?;
@@ -353,9 +356,12 @@ impl<'a> Execution<'a> {
 
     /// Targets that may be up at the same time.
     fn up_together(&self) -> usize {
-        let header = self.header();
-        let together = header.plan.profile.is_sliced() && !self.is_alone();
-        if together { header.plan.targets.len() } else { 1 }
+        let together = self.is_sliced() && !self.is_alone();
+        if together { self.header().plan.targets.len() } else { 1 }
+    }
+
+    fn is_sliced(&self) -> bool {
+        self.header().plan.profile.is_sliced() && self.settings.generator.is_ready_at_once()
     }
 
     fn workers(&self) -> u32 {
@@ -456,6 +462,7 @@ impl<'a> Execution<'a> {
             roots: Some(proving.roots()),
             proving: Some(&mut proving),
             referee: None,
+            generator: self.settings.generator,
         };
         trial.make(spec, &self.watch())
     }

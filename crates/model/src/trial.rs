@@ -2,6 +2,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+use crate::agent::AgentPart;
 use crate::caveat::{Caveat, Verdict};
 use crate::cpus::CpuSplit;
 use crate::load_result::LoadResult;
@@ -68,6 +69,9 @@ pub struct TrialRecord {
     /// Beside whom it was measured; `None` if it was measured in one stretch.
     #[serde(default)]
     pub company: Option<Company>,
+    /// The agents that applied the load together; empty if this process did.
+    #[serde(default)]
+    pub agents: Vec<AgentPart>,
     /// What the kernel told over the measured part.
     pub usage: Option<Usage>,
     /// The samples behind `usage`, about one a second.

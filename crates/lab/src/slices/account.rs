@@ -126,7 +126,12 @@ mod tests {
 
     fn measured(answers: u64) -> Measured {
         let record = ExampleTrial::hello().seconds(1).completed(answers).build();
-        Measured { load: record.load.unwrap(), usage: record.usage, samples: Vec::new() }
+        Measured {
+            load: record.load.unwrap(),
+            agents: Vec::new(),
+            usage: record.usage,
+            samples: Vec::new(),
+        }
     }
 
     fn services(calls: f64, peak: f64) -> Services {

@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::generator::Here;
 use crate::trial::{Measured, NotMeasured, SAMPLE_EVERY, Trial, Watch};
 
 /// Slices up to this length are looked at at their ends alone: each look takes the generator's
@@ -31,7 +32,7 @@ pub fn load(
 ) -> Result<Measured, NotMeasured> {
     let length = Duration::from_nanos(load.stop.duration_ns.unwrap_or(0));
     let every = if length <= ONE_LOOK { 4 * ONE_LOOK } else { SAMPLE_EVERY };
-    Trial { load, roots: Some(roots.clone()), proving: None, referee }
+    Trial { load, roots: Some(roots.clone()), proving: None, referee, generator: &Here }
         .measure_on(memory, every, watch)
 }
 
@@ -94,7 +95,8 @@ mod tests {
         let record = ExampleTrial::hello().build();
         let (load, usage) = (record.load.unwrap(), record.usage);
         let cpu_ns = usage.as_ref().unwrap().roles[&Role::Target].cpu_ns;
-        let measured = Measured { load: load.clone(), usage, samples: Vec::new() };
+        let measured =
+            Measured { load: load.clone(), agents: Vec::new(), usage, samples: Vec::new() };
         let slice = slice(3, &measured, &record.spec.cpus);
         assert_eq!((slice.round, slice.measured_ns), (3, load.measured.duration_ns));
         assert_eq!(slice.figures.right, load.measured.answered.good);
