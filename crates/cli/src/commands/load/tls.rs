@@ -1,11 +1,11 @@
 //! The flags of `pippin load` about TLS, and a handshake before the load that tells what is wrong
 //! with them.
 use pippin_engine::{EngineError, Remedy, try_handshake};
+use pippin_lab::address::Url;
 use pippin_model::tls::TlsSpec;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::url::Url;
 use crate::arguments::load::TlsArguments;
 use crate::exit::CliError;
 
