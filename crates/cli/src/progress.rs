@@ -54,7 +54,9 @@ impl Lines {
             Event::TrialStarted(spec, number, total) => vec![announcement(spec, *number, *total)],
             Event::TrialFinished(record) if !self.each_second => outcome(record),
             Event::Window(window, _) if self.each_second => vec![second(window)],
-            Event::TrialFinished(_) | Event::Stage(_) | Event::Window(..) => Vec::new(),
+            Event::TrialFinished(_) | Event::Slice(..) | Event::Stage(_) | Event::Window(..) => {
+                Vec::new()
+            }
         }
     }
 }
@@ -101,7 +103,8 @@ fn outcome(record: &TrialRecord) -> Vec<String> {
             let rate = measured.throughput_per_s().map_or("-".into(), format_count);
             let p99 = measured.spans.response_time.quantile_ns(0.99).map_or("-".into(), format_ns);
             vec![format!(
-                "        {rate} requests/s, p99 {p99}, {} errors, {}",
+                "        {}: {rate} requests/s, p99 {p99}, {} errors, {}",
+                record.spec.target,
                 measured.errors_total(),
                 record.verdict
             )]

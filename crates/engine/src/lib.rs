@@ -61,6 +61,9 @@ pub struct Control<'a> {
     /// unknown length its `from_ns` counts from the latest possible start of measuring; in the
     /// result it is exact.
     pub on_window: Option<&'a (dyn Fn(&Window) + Send + Sync)>,
+    /// Told when it is known when the measured part begins and, if time ends it, when it ends
+    /// (CLOCK_MONOTONIC, nanoseconds): some time before it begins.
+    pub on_measuring: Option<&'a (dyn Fn(u64, Option<u64>) + Send + Sync)>,
     /// Whether throughput has stopped trending, given the completed requests per second of each
     /// short window (200 ms) so far.
     pub steady: fn(&[f64]) -> bool,
@@ -77,7 +80,15 @@ impl<'a> Control<'a> {
     /// Nobody listens, and the load starts at once.
     #[must_use]
     pub const fn new(stop: &'a AtomicBool, steady: fn(&[f64]) -> bool) -> Self {
-        Self { stop, on_window: None, steady, gate: None, histograms: false, referee: None }
+        Self {
+            stop,
+            on_window: None,
+            on_measuring: None,
+            steady,
+            gate: None,
+            histograms: false,
+            referee: None,
+        }
     }
 }
 

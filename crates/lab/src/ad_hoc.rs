@@ -2,7 +2,7 @@
 //! are asked one request, and nothing proves them.
 use pippin_model::load_spec::Request;
 use pippin_model::manifest::{Command, Install, Manifest, Ready, Start};
-use pippin_model::plan::{Plan, PlanCpus};
+use pippin_model::plan::{EXTRA_TIME, Plan, PlanCpus};
 use pippin_model::profile::Profile;
 use pippin_model::project::words;
 use pippin_model::target::TargetId;
@@ -135,6 +135,8 @@ pub fn plan(
         targets,
         repetitions,
         precision: None,
+        slice_ns: None,
+        extra_time: EXTRA_TIME,
         profile,
         workers: None,
         database_pool: 0,

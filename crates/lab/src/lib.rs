@@ -12,6 +12,7 @@
 //! | [`verify`] | proves that a target does a workload's work |
 //! | [`load`] | from a profile and a workload to what the engine runs |
 //! | [`trial`], [`proving`], [`single`] | one load with what is sampled beside it; what proves a target around it; requests one at a time before it |
+//! | [`slices`] | the slices of a target: how long, how they are made, what they add up to |
 //! | [`generator`] | who applies a load |
 //! | [`steps`], [`recording`] | the steps of a profile; the record of a run while it is made |
 //! | [`run`], [`url`], [`address`] | all trials of a plan; a load of a URL; a URL and its addresses |
@@ -47,6 +48,7 @@ pub mod scaffold;
 pub mod services;
 pub mod short_command;
 pub mod single;
+pub mod slices;
 pub mod steps;
 pub mod target;
 pub mod trial;

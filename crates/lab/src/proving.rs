@@ -90,8 +90,16 @@ impl ProvedTarget<'_> {
     }
 }
 
-impl Proving for ProvedTarget<'_> {
-    fn before(&mut self, load: &mut LoadSpec, record: &mut TrialRecord) -> Result<(), Failure> {
+impl ProvedTarget<'_> {
+    /// Proves the target before its load, and lets the load expect what was proved.
+    ///
+    /// # Errors
+    /// The proofs that failed.
+    pub fn prove_before(
+        &mut self,
+        load: &mut LoadSpec,
+        record: &mut TrialRecord,
+    ) -> Result<(), Failure> {
         record.start_up_ns = self.target.start_up().map(|time| time.as_nanos() as u64);
         let address = self.target.address();
         let mut as_proved = BodyCheck::Any;
@@ -111,6 +119,33 @@ impl Proving for ProvedTarget<'_> {
         if !record.spec.profile.is_search() {
             record.single = single::measure(load);
         }
+        Ok(())
+    }
+
+    /// Proves the target after its load, by the answers of the load too, unless it failed meanwhile
+    /// or the load was stopped.
+    pub fn prove_after(&mut self, record: &mut TrialRecord) {
+        if let Some(failure) = self.target.crashed() {
+            record.failure = Some(failure);
+        } else if self.target.is_proved()
+            && record.failure.is_none()
+            && !record.load.as_ref().is_some_and(|load| load.interrupted)
+        {
+            if let Some(load) = &record.load {
+                record.proofs.extend(live::prove(&mut self.subject(), load));
+            }
+            record.proofs.extend(verify::prove(&mut self.subject(), ProofTime::After));
+            record.failure = self.failed(&record.proofs);
+        }
+        if record.failure.is_none() && self.asks_conformance {
+            record.conformance = conformance::of(self.target, self.workload);
+        }
+    }
+}
+
+impl Proving for ProvedTarget<'_> {
+    fn before(&mut self, load: &mut LoadSpec, record: &mut TrialRecord) -> Result<(), Failure> {
+        self.prove_before(load, record)?;
         self.counts_anew = self.services.reset_account();
         Ok(())
     }
@@ -128,21 +163,7 @@ impl Proving for ProvedTarget<'_> {
         if self.counts_anew {
             record.services = self.services.account();
         }
-        if let Some(failure) = self.target.crashed() {
-            record.failure = Some(failure);
-        } else if self.target.is_proved()
-            && record.failure.is_none()
-            && !record.load.as_ref().is_some_and(|load| load.interrupted)
-        {
-            if let Some(load) = &record.load {
-                record.proofs.extend(live::prove(&mut self.subject(), load));
-            }
-            record.proofs.extend(verify::prove(&mut self.subject(), ProofTime::After));
-            record.failure = self.failed(&record.proofs);
-        }
-        if record.failure.is_none() && self.asks_conformance {
-            record.conformance = conformance::of(self.target, self.workload);
-        }
+        self.prove_after(record);
     }
 
     fn log_tail(&self) -> Vec<String> {

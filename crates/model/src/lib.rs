@@ -20,14 +20,14 @@
 //! | [`caveat`], [`trial`] | judgement, and the record of one measured window |
 //! | [`conformance`] | answers at the edges of HTTP/1.1 |
 //! | [`agent`] | what one agent of a fleet did in a trial |
-//! | [`slice`] | a short stretch of a trial, one of many |
 //! | [`run`], [`comparable`] | one execution of a plan; what must be equal for two to be compared |
+//! | [`slice`], [`sequence`] | a short stretch of a trial, one of many; such stretches as one |
 //! | [`live`] | what a run tells of itself while it is under way |
 //! | `example` | made-up records for tests (feature `example`) |
 pub mod agent;
 pub mod caveat;
-pub mod conformance;
 pub mod comparable;
+pub mod conformance;
 pub mod cpus;
 #[cfg(feature = "example")]
 pub mod example;
@@ -51,6 +51,7 @@ pub mod request_file;
 pub mod requests;
 pub mod run;
 pub mod schedule;
+pub mod sequence;
 pub mod slice;
 pub mod target;
 pub mod tls;

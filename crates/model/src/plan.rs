@@ -10,7 +10,7 @@ pub use crate::plan_options::PlanOptions;
 use crate::profile::{OneOrMany, Profile, RawProfile};
 use crate::published::Published;
 use crate::target::TargetId;
-use crate::units::{parse_duration_ns, parse_percent};
+use crate::units::{format_length, parse_duration_ns, parse_percent};
 
 /// One experiment, checked and resolved: targets x workload x profile x repetitions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,6 +30,13 @@ pub struct Plan {
     /// Measuring ends early when the 95 % interval is narrower than this fraction; `None` makes all
     /// repetitions.
     pub precision: Option<f64>,
+    /// How long a slice lasts in nanoseconds; `None` leaves it to the run.
+    #[serde(default)]
+    pub slice_ns: Option<u64>,
+    /// How much longer measuring may take to replace slices that the host disturbed, as a fraction
+    /// of the planned time.
+    #[serde(default = "extra_time")]
+    pub extra_time: f64,
     /// How load is applied.
     pub profile: Profile,
     /// `WORKERS` of every target; `None` is the number of its processors.
@@ -92,6 +99,8 @@ pub(crate) struct RawPlan {
     #[serde(default = "three")]
     repetitions: u32,
     precision: Option<String>,
+    slice: Option<String>,
+    extra_time: Option<String>,
     workers: Option<u32>,
     database_pool: Option<u32>,
     upstream_delay: Option<String>,
@@ -152,6 +161,13 @@ struct RawPublished {
 
 const fn three() -> u32 {
     3
+}
+
+/// At most as long again as planned.
+pub const EXTRA_TIME: f64 = 1.0;
+
+const fn extra_time() -> f64 {
+    EXTRA_TIME
 }
 
 impl Plan {
@@ -221,6 +237,8 @@ impl Plan {
             workload: raw.workload,
             targets,
             repetitions,
+            slice_ns: slice(&profile, raw.slice.as_deref())?,
+            extra_time: extra(&profile, raw.extra_time.as_deref())?,
             precision: percent("precision", raw.precision.as_deref())?
                 .map(precision)
                 .transpose()?,
@@ -358,6 +376,40 @@ fn at_least_one(key: &str, count: u32, fix: &str) -> Result<u32, String> {
     if count == 0 { Err(format!("{key} must be at least 1; {fix}")) } else { Ok(count) }
 }
 
+/// The length of a slice, in a plan whose loads are measured in slices.
+fn slice(profile: &Profile, text: Option<&str>) -> Result<Option<u64>, String> {
+    let Some(text) = text else { return Ok(None) };
+    must_be_sliced("slice", profile)?;
+    let ns = parse_duration_ns(text).map_err(|error| format!("slice: {error}"))?;
+    let longest = profile.headline_ns().unwrap_or(u64::MAX);
+    if ns < SHORTEST_SLICE_NS || ns > longest {
+        return Err(format!(
+            "slice = \"{text}\" must be at least {} and at most the duration, {}",
+            format_length(SHORTEST_SLICE_NS),
+            format_length(longest)
+        ));
+    }
+    Ok(Some(ns))
+}
+
+/// Below this the kernel's counters, which tick in hundredths of a second, say nothing of a slice.
+const SHORTEST_SLICE_NS: u64 = 100_000_000;
+
+fn extra(profile: &Profile, text: Option<&str>) -> Result<f64, String> {
+    let Some(fraction) = percent("extra_time", text)? else { return Ok(EXTRA_TIME) };
+    must_be_sliced("extra_time", profile)?;
+    Ok(fraction)
+}
+
+fn must_be_sliced(key: &str, profile: &Profile) -> Result<(), String> {
+    if profile.is_sliced() {
+        return Ok(());
+    }
+    Err(format!(
+        "{key} goes with loads that are measured in slices: closed loops with a duration and a warm-up, open loops, sweeps; take it out"
+    ))
+}
+
 /// No interval is ever narrower than nothing, and every one narrower than the figure itself.
 fn precision(fraction: f64) -> Result<f64, String> {
     if fraction > 0.0 && fraction < 1.0 {
@@ -452,6 +504,14 @@ mod tests {
             (
                 PLAN.replace("workload=", "repetitions=0\nworkload="),
                 "repetitions must be at least 1",
+            ),
+            (PLAN.replace("workload=", "slice='10ms'\nworkload="), "at least 100 ms"),
+            (PLAN.replace("workload=", "slice='31s'\nworkload="), "at most the duration, 30 s"),
+            (
+                PLAN.replace("workload=", "slice='1s'\nworkload=")
+                    .replace("duration='30s'", "requests=5")
+                    .replace("duration='3s'", "requests=5"),
+                "slice goes with loads that are measured in slices",
             ),
             (PLAN.replace("'2%'", "'0%'"), "precision must be above 0 % and below 100 %"),
             (PLAN.replace("'2%'", "'100%'"), "precision must be above 0 % and below 100 %"),

@@ -71,6 +71,9 @@ pub struct TrialRecord {
     /// URL, whose server gets no request that nobody asked for, and records from before this.
     #[serde(default)]
     pub single: Option<Single>,
+    /// Beside whom it was measured; `None` if it was measured in one stretch.
+    #[serde(default)]
+    pub company: Option<Company>,
     /// The agents that applied the load together; empty if this process did.
     #[serde(default)]
     pub agents: Vec<AgentPart>,
@@ -106,6 +109,20 @@ pub struct Single {
     pub requests: u64,
     /// The median of their service times, nanoseconds.
     pub median_ns: u64,
+}
+
+/// Which other targets were up while a target was measured in slices.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Company {
+    /// The targets that were up at the same time, itself included.
+    pub targets: u32,
+    /// Rounds that were planned.
+    pub rounds: u32,
+    /// Processors that it kept busy while others were measured: 0.005 is half a percent of one.
+    /// `None` if nobody else was, or it is unknown.
+    pub idle_cores: Option<f64>,
+    /// Why it was not measured in turn with the others, in words; `None` if it was.
+    pub apart: Option<String>,
 }
 
 /// How one proof came out.

@@ -4,6 +4,7 @@
 //! | module | what it makes |
 //! |---|---|
 //! | [`run`] | title, time, load in words, host, the record of how figures were taken |
+//! | [`calm`] | how calm the host was |
 //! | [`conclusion`] | what the figures come to, in a few sentences |
 //! | [`row`] | one target: rank, figures, spans, use, cost, caveats, failure |
 //! | [`load`] | one load of a URL in full |
@@ -16,6 +17,7 @@
 //! | [`conformance`] | answers at the edges of HTTP/1.1, by target |
 //! | [`published`] | published figures beside one's own |
 pub mod agents;
+pub mod calm;
 pub mod conclusion;
 pub mod conformance;
 pub mod curve;

@@ -155,6 +155,7 @@ pub fn failed(spec: &TrialSpec, failure: Option<(Stage, &str)>) -> TrialRecord {
         load: None,
         slices: Vec::new(),
         single: None,
+        company: None,
         agents: Vec::new(),
         usage: None,
         samples: Vec::new(),

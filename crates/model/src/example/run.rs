@@ -7,7 +7,7 @@ use super::{ExampleTrial, SECOND, STARTED_UNIX_NS, caveat, failed};
 use crate::caveat::{Severity, Verdict};
 use crate::fingerprint::Fingerprint;
 use crate::objective::Objective;
-use crate::plan::{Plan, PlanCpus, Price};
+use crate::plan::{EXTRA_TIME, Plan, PlanCpus, Price};
 use crate::profile::{Profile, StopRule, WarmUp};
 use crate::published::Published;
 use crate::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
@@ -146,6 +146,8 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
             targets: targets.iter().map(|target| id(target)).collect(),
             repetitions: 3,
             precision: Some(0.02),
+            slice_ns: None,
+            extra_time: EXTRA_TIME,
             profile,
             workers: None,
             database_pool: 20,

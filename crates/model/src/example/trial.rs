@@ -274,6 +274,7 @@ impl ExampleTrial {
             load: Some(self.load(requests, duration_ns, response_ms)),
             slices: Vec::new(),
             single: None,
+            company: None,
             agents: Vec::new(),
             usage: Some(self.usage(requests.completed, duration_ns)),
             samples: self.samples(duration_ns),

@@ -42,6 +42,9 @@ pub fn of(view: &View) -> String {
     }
     explanations(&mut out, view);
     published(&mut out, view);
+    if let Some(calm) = &view.run.calm {
+        line(&mut out, &format!("{}\n", text(&calm.line())));
+    }
     line(
         &mut out,
         &format!(

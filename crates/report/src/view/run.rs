@@ -8,6 +8,8 @@ use pippin_stats::criterion::RankedBy;
 use pippin_stats::rounds::SliceCounts;
 use serde::{Deserialize, Serialize};
 
+use crate::view::calm::Calm;
+
 /// What was done, when and how.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunFacts {
@@ -50,6 +52,9 @@ pub struct RunFacts {
     pub cpus: Option<String>,
     /// The event loop and the number of threads of the generator in the first trial.
     pub generator: Option<String>,
+    /// How calm the host was; `None` if nothing was measured in slices.
+    #[serde(default)]
+    pub calm: Option<Calm>,
 }
 
 impl RunFacts {
@@ -93,6 +98,7 @@ impl RunFacts {
                     if load.threads == 1 { "" } else { "s" }
                 )
             }),
+            calm: Calm::of(&record.trials),
         }
     }
 }

@@ -136,6 +136,12 @@ impl<'a> Evidence<'a> {
         self.measured().map(|measured| measured.duration_ns as f64 / 1e9).filter(|s| *s > 0.0)
     }
 
+    /// Of how many stretches the measured part consists: its slices, or one.
+    #[must_use]
+    pub fn stretches(&self) -> f64 {
+        self.record.slices.iter().filter(|slice| slice.used).count().max(1) as f64
+    }
+
     /// Complete answers per second, if there were any.
     #[must_use]
     pub fn throughput_per_s(&self) -> Option<f64> {

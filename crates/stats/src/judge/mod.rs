@@ -21,6 +21,7 @@ pub mod listen_overflows;
 pub mod listen_queue;
 pub mod littles_law;
 pub mod logs_requests;
+pub mod measured_apart;
 pub mod memory_grows;
 pub mod near_ceiling;
 pub mod no_result;
@@ -81,6 +82,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["interrupted"], no_result::judge_interruption),
     (&["steal"], noisy_neighbour::judge_steal),
     (&["foreign_cpu"], noisy_neighbour::judge_foreign),
+    (&["measured_apart"], measured_apart::judge),
     (&["no_steady_state"], no_steady_state::judge),
     (&["bimodal"], bimodal::judge),
     (&["stalls"], stalls::judge),
