@@ -128,7 +128,7 @@ pub struct RunArguments {
 /// `pippin load`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  pippin load http://127.0.0.1:8080/ -c 64 -d 10s          closed loop, as wrk\n  pippin load http://127.0.0.1:8080/ -c 10 -n 1000 --no-keep-alive   as ab\n  pippin load http://127.0.0.1:8080/ -R 5000 -d 30s        constant rate; response time from the intended instant\n  pippin load http://127.0.0.1:8080/ --devices 1000 --ramp 10s,30s,10s\n  pippin load http://127.0.0.1:8080/ --sweep 1..512 -d 5s\n  pippin load http://127.0.0.1:8080/ --objective \"p99<50ms\" -c 64 -d 5s"
+    after_help = "Examples:\n  pippin load http://127.0.0.1:8080/ -c 64 -d 10s          closed loop, as wrk\n  pippin load http://127.0.0.1:8080/ -c 10 -n 1000 --no-keep-alive   as ab\n  pippin load http://127.0.0.1:8080/ -R 5000 -d 30s        constant rate; response time from the intended instant\n  pippin load http://127.0.0.1:8080/ --devices 1000 --ramp 10s,30s,10s\n  pippin load http://127.0.0.1:8080/ --sweep 1..512 -d 5s\n  pippin load http://127.0.0.1:8080/ --objective \"p99<50ms\" -c 64 -d 5s\n  pippin load https://127.0.0.1:8443/ --http2 -c 10 --streams 32    HTTP/2, as h2load -c 10 -m 32"
 )]
 pub struct LoadArguments {
     /// http://HOST[:PORT]/PATH or https://...
@@ -180,6 +180,15 @@ pub struct LoadArguments {
     /// Requests under way on one connection at a time.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection", "rate", "devices", "think", "objective"], value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub pipeline: u32,
+    /// HTTP/2 over TLS, agreed on by ALPN; for https:// URLs.
+    #[arg(long, conflicts_with = "pipeline")]
+    pub http2: bool,
+    /// HTTP/2 without TLS, which the server must know of (prior knowledge); for http:// URLs.
+    #[arg(long, conflicts_with_all = ["http2", "pipeline"])]
+    pub h2c: bool,
+    /// HTTP/2: users of each connection, each with one request under way: streams at the same time.
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection", "devices"], value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub streams: u32,
     /// A header field, NAME: VALUE; may be given several times.
     #[arg(short = 'H', long = "header", value_name = "FIELD", value_parser = values::field)]
     pub headers: Vec<Field>,

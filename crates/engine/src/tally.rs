@@ -9,7 +9,7 @@ use pippin_model::load_result::{
 };
 
 /// The kinds of errors, in the order of their discriminants.
-const KINDS: [ErrorKind; 12] = [
+const KINDS: [ErrorKind; 13] = [
     ErrorKind::ConnectRefused,
     ErrorKind::ConnectReset,
     ErrorKind::ConnectTimeout,
@@ -22,6 +22,7 @@ const KINDS: [ErrorKind; 12] = [
     ErrorKind::WrongBody,
     ErrorKind::Timeout,
     ErrorKind::TooLarge,
+    ErrorKind::StreamReset,
 ];
 
 /// Counters and time spans of a stretch.

@@ -1,8 +1,8 @@
 //! From a profile and a workload to what the engine runs.
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{
-    BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Request, StopRule, Timeouts,
-    WarmUp,
+    BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Protocol, Request, StopRule,
+    Timeouts, WarmUp,
 };
 use pippin_model::profile::{Profile, Schedule};
 use pippin_model::trial::Step;
@@ -61,6 +61,7 @@ pub fn base(address: SocketAddr, cores: Vec<u32>, seed: u64) -> LoadSpec {
     LoadSpec {
         addresses: vec![address],
         tls: None,
+        protocol: Protocol::Http1,
         source_addresses: Vec::new(),
         requests: Vec::new(),
         schedule: Schedule::Closed { think: None },

@@ -3,10 +3,12 @@
 //! | module | what it makes of the flags |
 //! |---|---|
 //! | [`profile`] | how load is applied |
+//! | [`protocol`] | what is spoken, and one connection before the load |
 //! | [`request`] | what is asked, and what is right |
 //! | [`tls`] | how connections are secured |
 //! | [`url`] | where to connect, and whether that is allowed |
 mod profile;
+mod protocol;
 mod request;
 mod tls;
 mod url;
@@ -17,7 +19,7 @@ use pippin_lab::trial::Watch;
 use pippin_lab::url::{UrlLoad, failure, run as execute};
 use pippin_lab::{load, observer::Observer};
 use pippin_model::caveat::Verdict;
-use pippin_model::load_spec::{LoadSpec, Timeouts};
+use pippin_model::load_spec::{LoadSpec, Protocol, Timeouts};
 use pippin_model::profile::{Profile, Steps};
 use pippin_model::run::{Calibration, RunRecord, RunState};
 use pippin_model::units::format_count;
@@ -38,15 +40,17 @@ use crate::signals;
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let url = Url::parse(&arguments.url)?;
     let profile = profile::of(arguments)?;
+    let protocol = protocol::of(arguments, &url)?;
     let tls = tls::of(arguments, &url)?;
     let timeouts = timeouts(arguments.timeout.ns());
     let connect = Duration::from_nanos(timeouts.connect_ns);
     let addresses = url.resolve(&arguments.allow_host, connect)?;
     must_have_folder("--json", arguments.json.as_deref())?;
     must_have_folder("--html", arguments.html.as_deref())?;
-    tls::try_it(&addresses, tls.as_ref(), connect)?;
+    protocol::try_it(&addresses, tls.as_ref(), protocol, connect)?;
     let base = LoadSpec {
         tls,
+        protocol,
         source_addresses: arguments.source_ips.clone(),
         requests: vec![request::of(arguments, &url)?],
         timeouts,
@@ -62,8 +66,12 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         url: arguments.url.clone(),
         request: request::in_workload(arguments, &url),
         status: arguments.expect_status.first().copied().unwrap_or(200),
-        // Without TLS, which costs the generator more than all the rest, was the ceiling measured.
-        calibration: store.as_ref().filter(|_| base.tls.is_none()).and_then(calibration),
+        // The ceiling was measured without TLS, which costs more than all the rest, and over
+        // HTTP/1.1.
+        calibration: store
+            .as_ref()
+            .filter(|_| base.tls.is_none() && protocol == Protocol::Http1)
+            .and_then(calibration),
         profile,
         base,
     };

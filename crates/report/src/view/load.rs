@@ -4,6 +4,7 @@ use pippin_model::histogram::Summary;
 use pippin_model::load_result::{
     ByteCounts, ConnectionCounts, ErrorKind, Measured, Phase, RequestCounts, StatusCounts, Window,
 };
+use pippin_model::load_spec::Protocol;
 use pippin_model::run::RunRecord;
 use pippin_model::tls::TlsUse;
 use pippin_model::trial::TrialRecord;
@@ -18,6 +19,9 @@ use std::collections::BTreeMap;
 pub struct LoadView {
     pub pippin_version: String,
     pub url: String,
+    /// What was spoken.
+    #[serde(default)]
+    pub protocol: Protocol,
     pub profile: pippin_model::profile::Profile,
     pub step: Option<pippin_model::trial::Step>,
     pub io: String,
@@ -106,6 +110,7 @@ impl LoadView {
         Some(Self {
             pippin_version: env!("CARGO_PKG_VERSION").into(),
             url: url.into(),
+            protocol: record.load_spec.as_ref().map(|spec| spec.protocol).unwrap_or_default(),
             profile: record.spec.profile.clone(),
             step: record.spec.step,
             io: load.io.clone(),

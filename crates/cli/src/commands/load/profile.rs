@@ -47,7 +47,9 @@ pub fn of(arguments: &LoadArguments) -> Result<Profile, CliError> {
     let requests_per_connection =
         if arguments.no_keep_alive { Some(1) } else { arguments.requests_per_connection };
     let pipeline = arguments.pipeline;
-    let connections = Connections { requests_per_connection, pipeline, ..profile.connections };
+    let streams = arguments.streams;
+    let connections =
+        Connections { requests_per_connection, pipeline, streams, ..profile.connections };
     Ok(Profile { connections, ..profile })
 }
 
