@@ -5,6 +5,7 @@
 //! other from the slow ones, while both tools of a round mostly saw the same machine.
 use std::collections::BTreeMap;
 
+use pippin_stats::quantile::median;
 use serde::Serialize;
 
 use crate::figures::Figures;
@@ -101,7 +102,7 @@ fn summarise_tool(
     let outcomes: Vec<&Outcome> =
         mine().filter_map(|measurement| measurement.outcome.as_ref().ok()).collect();
     let over = |value: &dyn Fn(&Outcome) -> Option<f64>| {
-        median(outcomes.iter().filter_map(|outcome| value(outcome)).collect())
+        median(&outcomes.iter().filter_map(|outcome| value(outcome)).collect::<Vec<f64>>())
     };
     let said = |value: fn(&Figures) -> Option<u64>| {
         over(&|outcome| value(&outcome.said).map(|ns| ns as f64 / 1e3))
@@ -120,14 +121,14 @@ fn summarise_tool(
             .collect(),
         cpu_per_request_us: over(&cpu),
         cpu_to_wrk_range: range(&cpu_to_wrk),
-        cpu_to_wrk: median(cpu_to_wrk),
+        cpu_to_wrk: median(&cpu_to_wrk),
         cpu_range_us: range(&all_cpu),
         cpu_without_spin_us: over(&|outcome| {
             let answers = Some(outcome.server.answers).filter(|answers| *answers > 0)?;
             Some(outcome.cpu_ns.saturating_sub(outcome.said.spin_ns?) as f64 / 1e3 / answers as f64)
         }),
         throughput_per_s: over(&|outcome| throughput_per_s(scenario, outcome)),
-        throughput_to_wrk: median(to_wrk(&|outcome| throughput_per_s(scenario, outcome))),
+        throughput_to_wrk: median(&to_wrk(&|outcome| throughput_per_s(scenario, outcome))),
         max_rss_kib: over(&|outcome| Some(outcome.max_rss_bytes as f64 / 1_024.0)),
         p50_us: said(|said| said.p50_ns),
         p90_us: said(|said| said.p90_ns),
@@ -178,20 +179,9 @@ fn ratio(value: Option<f64>, reference: Option<f64>) -> Option<f64> {
         .and_then(|reference| value.map(|value| value / reference))
 }
 
-/// The middle value, or the mean of the two in the middle.
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        count if count % 2 == 1 => Some(values[middle]),
-        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{median, summarise};
+    use super::summarise;
     use crate::figures::Figures;
     use crate::measure::{Measurement, Outcome};
     use crate::scenario::ALL;
@@ -208,13 +198,6 @@ mod tests {
             said: Figures { completed: Some(answers - 1), ..Figures::default() },
         };
         Measurement { tool, round, outcome: Ok(outcome) }
-    }
-
-    #[test]
-    fn medians() {
-        assert_eq!(median(vec![]), None);
-        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(vec![4.0, 1.0]), Some(2.5));
     }
 
     #[test]

@@ -86,7 +86,8 @@ impl Peer for Pippin {
     fn command(&self, program: &Path, request: &Request<'_>) -> Option<Result<Command, String>> {
         let scenario = request.scenario;
         let mut command = Command::new(program);
-        command.args(["load", &request.url()]);
+        // A stored load would add the database's work to the program's.
+        command.args(["load", &request.url(), "--no-store"]);
         match &scenario.devices {
             None => {
                 _ = command.args([
@@ -108,16 +109,8 @@ impl Peer for Pippin {
                     "--think",
                     &format!("{}ms +-5%", devices.think_ms),
                 ]);
-                command.args([
-                    "--ramp-up",
-                    &third,
-                    "-d",
-                    &third,
-                    "--ramp-down",
-                    &third,
-                    "--source-ips",
-                    &sources.join(","),
-                ]);
+                command.args(["--ramp", &format!("{third},{third},{third}")]);
+                command.args(["--source-ips", &sources.join(",")]);
                 command.args(["-t", &request.sources().to_string()]);
             }
         }

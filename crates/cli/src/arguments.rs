@@ -246,6 +246,10 @@ pub struct LoadArguments {
     /// Processors of the generator: 1 or 2-3.
     #[arg(long, value_name = "LIST", value_parser = CpuSet::parse)]
     pub cpus: Option<CpuSet>,
+    /// The server's first process on this machine, if Pippin cannot find it by the URL's port. Its
+    /// CPU time, memory and log are measured.
+    #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
+    pub target_pid: Option<i32>,
     /// Consent to load a host that is not this machine; must be the URL's host.
     #[arg(long, value_name = "NAME")]
     pub allow_host: Vec<String>,

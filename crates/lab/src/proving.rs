@@ -36,7 +36,7 @@ impl ProvedTarget<'_> {
     #[must_use]
     pub fn roots(&self) -> Roots {
         let mut roles = BTreeMap::from([
-            (Role::Target, vec![RoleRoot::Tree(self.target.supervisor_pid())]),
+            (Role::Target, vec![RoleRoot::Below(self.target.supervisor_pid())]),
             (Role::Generator, vec![RoleRoot::Process(std::process::id() as i32)]),
         ]);
         let services: Vec<RoleRoot> =

@@ -202,6 +202,7 @@ fn header(
         pippin_version: env!("CARGO_PKG_VERSION").into(),
         workload,
         url: None,
+        server: None,
         seed: settings.seed,
         host: pippin_probe::fingerprint(),
         targets: prepared.iter().map(|(id, entry)| (id.clone(), info(entry))).collect(),

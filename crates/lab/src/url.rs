@@ -3,12 +3,15 @@ use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::load_spec::LoadSpec;
 use pippin_model::plan::{Plan, PlanCpus};
 use pippin_model::profile::Profile;
-use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
+use pippin_model::run::{
+    Calibration, RunHeader, RunRecord, RunState, ServerProcess, TargetInfo, UrlServer,
+};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialSpec};
 use pippin_model::units::format_count;
 use pippin_model::usage::Role;
 use pippin_model::workload::{Answer, Request, Workload};
+use pippin_probe::server::{self, NoServer, Server};
 use pippin_probe::{RoleRoot, Roots};
 use std::collections::BTreeMap;
 
@@ -37,6 +40,8 @@ pub struct UrlLoad {
     pub profile: Profile,
     /// Everything else that the generator is asked: addresses, requests, timeouts, threads.
     pub base: LoadSpec,
+    /// The server's first process, where it was named; else it is looked for.
+    pub target_pid: Option<i32>,
     /// The generator's ceiling, if it is known and holds for this load.
     pub calibration: Option<Calibration>,
 }
@@ -48,7 +53,8 @@ pub struct UrlLoad {
 /// ends the run.
 pub fn run(load: UrlLoad, keeping: Keeping<'_>, watch: &Watch<'_>) -> Result<RunRecord, LabError> {
     let UrlLoad { ref profile, ref base, .. } = load;
-    let mut recording = Recording::begin(header(&load), keeping, watch.observer)?;
+    let servers = servers(&load)?;
+    let mut recording = Recording::begin(header(&load, &servers), keeping, watch.observer)?;
     let mut steps = Steps::of(profile);
     let (mut number, in_all) = (0, Steps::number(profile));
     let mut state = RunState::Finished;
@@ -58,7 +64,7 @@ pub fn run(load: UrlLoad, keeping: Keeping<'_>, watch: &Watch<'_>) -> Result<Run
         watch.observer.event(&Event::TrialStarted(&spec, number, in_all.max(number)));
         let trial = Trial {
             load: load::of(profile, step, base.clone()),
-            roots: Some(roots(base)),
+            roots: Some(roots(base, servers.as_deref().unwrap_or_default())),
             proving: None,
         };
         let mut record = trial.make(&spec, watch);
@@ -104,13 +110,27 @@ pub fn failure(record: &RunRecord) -> Option<LabError> {
     })
 }
 
-/// What listens on a port of another host is in no table of this one.
-fn roots(base: &LoadSpec) -> Roots {
+/// The processes that serve the URL on this machine, or why none is measured.
+fn servers(load: &UrlLoad) -> Result<Result<Vec<Server>, NoServer>, LabError> {
+    let Some(pid) = load.target_pid else { return Ok(server::behind(&load.base.addresses)) };
+    match server::of_process(pid) {
+        Ok(named) => Ok(Ok(vec![named])),
+        Err(error) => Err(LabError::User(format!("--target-pid {pid}: {error}"))),
+    }
+}
+
+fn roots(base: &LoadSpec, servers: &[Server]) -> Roots {
     let generator = vec![RoleRoot::Process(std::process::id() as i32)];
-    let is_here = base.addresses.iter().all(|address| address.ip().is_loopback());
+    let mut roles = BTreeMap::from([(Role::Generator, generator)]);
+    if !servers.is_empty() {
+        roles.insert(Role::Target, servers.iter().map(|server| server.root).collect());
+    }
+    // What listens on a port of another host is in no table of this one.
+    let is_here =
+        !servers.is_empty() || base.addresses.iter().all(|address| address.ip().is_loopback());
     Roots {
-        roles: BTreeMap::from([(Role::Generator, generator)]),
-        log: None,
+        roles,
+        log: servers.iter().find_map(|server| server.log.clone()),
         port: base.addresses.first().filter(|_| is_here).map(std::net::SocketAddr::port),
     }
 }
@@ -142,7 +162,7 @@ pub fn target_of(url: &str) -> TargetId {
     TargetId { language: "url".into(), name, variant: None }
 }
 
-fn header(load: &UrlLoad) -> RunHeader {
+fn header(load: &UrlLoad, servers: &Result<Vec<Server>, NoServer>) -> RunHeader {
     let started = unix_now_ns();
     let target = target_of(&load.url);
     let info = TargetInfo {
@@ -193,10 +213,23 @@ fn header(load: &UrlLoad) -> RunHeader {
             proofs: Vec::new(),
         },
         url: Some(load.url.clone()),
+        server: Some(url_server(servers)),
         seed: load.base.seed,
         host: pippin_probe::fingerprint(),
         targets: BTreeMap::from([(target, info)]),
         calibration: load.calibration.clone(),
+    }
+}
+
+fn url_server(servers: &Result<Vec<Server>, NoServer>) -> UrlServer {
+    match servers {
+        Ok(servers) => UrlServer::Processes {
+            processes: servers
+                .iter()
+                .map(|server| ServerProcess { pid: server.pid, name: server.name.clone() })
+                .collect(),
+        },
+        Err(error) => UrlServer::Not { reason: error.to_string() },
     }
 }
 

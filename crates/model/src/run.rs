@@ -25,6 +25,10 @@ pub struct RunHeader {
     /// The URL that was loaded; `None` where targets of a catalogue were measured.
     #[serde(default)]
     pub url: Option<String>,
+    /// The server behind the URL; `None` where targets of a catalogue were measured, or it was
+    /// stored before this was kept.
+    #[serde(default)]
+    pub server: Option<UrlServer>,
     /// Seeds the order of trials and every load.
     pub seed: u64,
     /// The host.
@@ -33,6 +37,31 @@ pub struct RunHeader {
     pub targets: BTreeMap<TargetId, TargetInfo>,
     /// The generator's ceiling on this machine, if it was calibrated.
     pub calibration: Option<Calibration>,
+}
+
+/// The server behind a URL: whether its use of this machine is measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "measured", rename_all = "snake_case")]
+pub enum UrlServer {
+    /// The CPU time and memory of these processes, and of all below them, are measured.
+    Processes {
+        /// The first process of each tree.
+        processes: Vec<ServerProcess>,
+    },
+    /// They are not measured.
+    Not {
+        /// Why not, in words that follow "not measured: ".
+        reason: String,
+    },
+}
+
+/// A process that serves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerProcess {
+    /// Its number.
+    pub pid: i32,
+    /// Its name, as the kernel has it.
+    pub name: String,
 }
 
 /// What is known of a target in a run.

@@ -9,7 +9,8 @@
 //! | [`clock`] | CLOCK_MONOTONIC, CPU clocks of threads and processes, clock ticks |
 //! | [`kernel_files`] | reading below a root, so that a captured tree of files can stand in for a host |
 //! | [`stat`], [`memory`], [`netstat`], [`sockets`], [`frequency`] | the host: processors, memory, TCP counters, sockets, clock frequency |
-//! | [`listen_queue`] | connections that wait to be accepted on a port |
+//! | [`listening`] | the listening sockets of a port, and the connections that wait to be accepted |
+//! | [`server`] | which processes of this machine serve an address |
 //! | [`process`] | one process: `/proc/PID/stat`, `status`, `smaps_rollup` |
 //! | [`process_table`] | which processes live below which root, found at little cost |
 //! | [`outsiders`] | CPU time of everybody who belongs to no role |
@@ -32,7 +33,7 @@ pub mod frequency;
 pub mod host_load;
 pub mod kernel_files;
 pub mod limits;
-pub mod listen_queue;
+pub mod listening;
 pub mod memory;
 pub mod netstat;
 pub mod outsiders;
@@ -40,6 +41,7 @@ pub mod process;
 pub mod process_table;
 pub mod sample;
 pub mod sampler;
+pub mod server;
 pub mod sockets;
 pub mod stat;
 pub mod switches;

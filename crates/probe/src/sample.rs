@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::clock::{ProcUnits, monotonic_ns, thread_cpu_ns};
 use crate::frequency::current_khz;
 use crate::kernel_files::KernelFiles;
-use crate::listen_queue::ListenQueues;
+use crate::listening::Listeners;
 use crate::memory::parse_meminfo;
 use crate::netstat::{counter, received_bytes};
 use crate::outsiders;
@@ -30,9 +30,10 @@ pub struct Roots {
 /// Where a role's processes begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RoleRoot {
-    /// All descendants of this process, and the process itself unless the role is the target (then
-    /// it is our own supervisor, a subreaper).
+    /// This process and all its descendants.
     Tree(i32),
+    /// All descendants of this process without itself: it is our own supervisor, a subreaper.
+    Below(i32),
     /// This process alone, without its children.
     Process(i32),
 }
@@ -54,7 +55,7 @@ pub struct TreeMemory {
     alone: HashMap<(Role, i32), (u64, u64)>,
     switches: BTreeMap<Role, SwitchLedger>,
     /// `None` where the kernel does not tell.
-    queues: Option<ListenQueues>,
+    queues: Option<Listeners>,
     detail_due_ns: u64,
 }
 
@@ -67,7 +68,7 @@ impl Default for TreeMemory {
             trees: HashMap::new(),
             alone: HashMap::new(),
             switches: BTreeMap::new(),
-            queues: ListenQueues::open().ok(),
+            queues: Listeners::open().ok(),
             detail_due_ns: 0,
         }
     }
@@ -146,7 +147,10 @@ fn tally(roots: &Roots, memory: &mut TreeMemory) -> BTreeMap<Role, Tally> {
         roots.roles.iter().flat_map(|(&role, roots)| roots.iter().map(move |&root| (role, root)))
     };
     let tree_pids: Vec<i32> = all()
-        .filter_map(|(_, root)| if let RoleRoot::Tree(pid) = root { Some(pid) } else { None })
+        .filter_map(|(_, root)| match root {
+            RoleRoot::Tree(pid) | RoleRoot::Below(pid) => Some(pid),
+            RoleRoot::Process(_) => None,
+        })
         .collect();
     let mut reading = look(memory, &tree_pids);
     let mut tallies: BTreeMap<Role, Tally> = BTreeMap::new();
@@ -157,10 +161,10 @@ fn tally(roots: &Roots, memory: &mut TreeMemory) -> BTreeMap<Role, Tally> {
                 tally.pids.push(pid);
                 add_alone(tally, memory, role, pid);
             }
-            RoleRoot::Tree(pid) => {
+            RoleRoot::Tree(pid) | RoleRoot::Below(pid) => {
                 tally.pids.push(pid);
                 let index = tree_pids.iter().position(|&tree| tree == pid).unwrap_or_default();
-                let root_counts = role != Role::Target;
+                let root_counts = matches!(root, RoleRoot::Tree(_));
                 let ledger = memory.trees.entry((role, pid)).or_default();
                 tally.cpu_ns +=
                     ledger.update(pid, root_counts, &reading.trees[index], &reading.unread);

@@ -74,6 +74,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
             .and_then(calibration),
         profile,
         base,
+        target_pid: arguments.target_pid,
     };
     let observer = progress::observer(shared.quiet, Subject::Url(arguments.url.clone()));
     let record = measure(load, arguments, store.as_ref(), observer)?;

@@ -47,6 +47,19 @@ fn ids(json: &Value) -> Vec<&str> {
 }
 
 #[test]
+fn the_server_on_this_machine_is_found_and_measured() {
+    let server = steady();
+    let found = json(&server, &["-c", "2", "-d", "500ms", "--warm-up", "none"], &BELIEVED_OR_NOT);
+    // This test's own process holds the socket.
+    assert_eq!(found["server"]["processes"][0]["pid"], std::process::id());
+    assert!(found["server"]["unmeasured"].is_null(), "{}", found["server"]);
+    assert!(found["server"]["max_rss_bytes"].as_u64().unwrap() > 0, "{}", found["server"]);
+    let outcome = load(&server, &["-n", "1", "--target-pid", "2000000000"]);
+    assert_eq!(outcome.code, Some(2), "{outcome}");
+    outcome.says(&["--target-pid 2000000000: there is no process 2000000000"]);
+}
+
+#[test]
 fn the_text_has_what_users_of_wrk_and_ab_look_for() {
     let server = steady();
     let outcome = load(&server, &["-c", "2", "-n", "100"]);

@@ -158,6 +158,7 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
         },
         workload: Workload::read(&workload).unwrap(),
         url: None,
+        server: None,
         seed: 42,
         host: host(),
         targets: targets.iter().map(|target| (id(target), info(target))).collect(),

@@ -5,3 +5,4 @@ mod forked;
 mod patience;
 mod process_trees;
 mod sampling;
+mod serving;

@@ -25,7 +25,7 @@ struct Watch {
 impl Watch {
     fn of(supervisor: &Supervisor) -> Self {
         let roots = Roots {
-            roles: BTreeMap::from([(Role::Target, vec![RoleRoot::Tree(supervisor.pid)])]),
+            roles: BTreeMap::from([(Role::Target, vec![RoleRoot::Below(supervisor.pid)])]),
             ..Roots::default()
         };
         Self { roots, memory: TreeMemory::default(), series: Vec::new() }
@@ -194,26 +194,24 @@ fn threads_and_memory_of_the_living_are_summed() {
 }
 
 #[test]
-fn the_supervisor_itself_counts_for_all_roles_but_the_target() {
+fn a_tree_holds_its_root_and_what_is_below_does_not() {
     let supervisor = Supervisor::start(|| sleep_for_good());
-    let count = |role| {
-        let roots = Roots {
-            roles: BTreeMap::from([(role, vec![RoleRoot::Tree(supervisor.pid)])]),
-            ..Roots::default()
-        };
+    let count = |role, root| {
+        let roots = Roots { roles: BTreeMap::from([(role, vec![root])]), ..Roots::default() };
         let mut memory = TreeMemory::default();
         move || sample(&roots, &mut memory).roles.get(&role).map(|sample| sample.processes)
     };
-    let (mut target, mut services) = (count(Role::Target), count(Role::Services));
-    eventually("the child lives", || target() == Some(1));
-    assert_eq!(services(), Some(2));
+    let mut below = count(Role::Target, RoleRoot::Below(supervisor.pid));
+    let mut tree = count(Role::Target, RoleRoot::Tree(supervisor.pid));
+    eventually("the child lives", || below() == Some(1));
+    assert_eq!(tree(), Some(2));
 }
 
 #[test]
 fn a_role_that_was_never_there_is_absent() {
     let roots = Roots {
         roles: BTreeMap::from([
-            (Role::Target, vec![RoleRoot::Tree(i32::MAX - 1)]),
+            (Role::Target, vec![RoleRoot::Below(i32::MAX - 1)]),
             (Role::Services, vec![]),
         ]),
         ..Roots::default()

@@ -25,7 +25,7 @@ fn a_busy_target_and_its_log_are_measured_between_two_instants() {
         burn(60_000);
     });
     let mut roots = generator();
-    roots.roles.insert(Role::Target, vec![RoleRoot::Tree(supervisor.pid)]);
+    roots.roles.insert(Role::Target, vec![RoleRoot::Below(supervisor.pid)]);
     roots.log = Some(log.path().to_path_buf());
     // Before the first sample, which is to carry the child's details.
     let child = only_child(supervisor.pid);
@@ -83,7 +83,7 @@ fn only_child(supervisor: i32) -> i32 {
 fn the_sampler_itself_is_cheap() {
     let supervisor = Supervisor::start(|| sleep_for_good());
     let mut roots = generator();
-    roots.roles.insert(Role::Target, vec![RoleRoot::Tree(supervisor.pid)]);
+    roots.roles.insert(Role::Target, vec![RoleRoot::Below(supervisor.pid)]);
     let sampler = Sampler::start(roots, Duration::from_millis(200), None).unwrap();
     let (from_ns, before_ns) = (monotonic_ns(), sampler.cpu_ns());
     std::thread::sleep(Duration::from_secs(2));

@@ -128,6 +128,7 @@ fn write_rates(load: &LoadView, out: &mut String, seconds: f64) {
             load.generator.max_rss_bytes.map_or("-".into(), format_bytes)
         ),
     );
+    write_server(load, out);
     let c = &load.connections;
     if let Some(with_target) = load.connections_with_target {
         let streams = load.profile.connections.streams;
@@ -145,6 +146,23 @@ fn write_rates(load: &LoadView, out: &mut String, seconds: f64) {
             ),
         );
     }
+}
+
+fn write_server(load: &LoadView, out: &mut String) {
+    let Some(server) = &load.server else { return };
+    if let Some(reason) = &server.unmeasured {
+        line(out, &format!("Server       not measured: {reason}"));
+        return;
+    }
+    let names: Vec<String> =
+        server.processes.iter().map(|one| format!("{} (process {})", one.name, one.pid)).collect();
+    let mut parts = vec![names.join(", ")];
+    parts.extend(server.cpu_per_request_ns.map(|ns| {
+        let cores = server.cores.map_or(String::new(), |cores| format!(" ({cores:.2} processors)"));
+        format!("{} of CPU a request{cores}", format_ns(ns as u64))
+    }));
+    parts.extend(server.max_rss_bytes.map(format_bytes));
+    line(out, &format!("Server       {}", parts.join(", ")));
 }
 
 fn write_tls(load: &LoadView, out: &mut String) {

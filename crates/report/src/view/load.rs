@@ -5,9 +5,11 @@ use pippin_model::load_result::{
     ByteCounts, ConnectionCounts, ErrorKind, Measured, Phase, RequestCounts, StatusCounts, Window,
 };
 use pippin_model::load_spec::Protocol;
-use pippin_model::run::RunRecord;
+use pippin_model::run::{RunRecord, ServerProcess, UrlServer};
 use pippin_model::tls::TlsUse;
 use pippin_model::trial::TrialRecord;
+use pippin_model::usage::Role;
+use pippin_stats::cost::cpu_seconds_per_million;
 use pippin_stats::judge::held::Held;
 use pippin_stats::judge::{Context, Evidence};
 use serde::{Deserialize, Serialize};
@@ -55,6 +57,8 @@ pub struct LoadView {
     pub bytes: ByteCounts,
     pub overhead_per_answer_bytes: Option<f64>,
     pub generator: GeneratorView,
+    /// The server behind the URL; null if it was stored before this was kept.
+    pub server: Option<ServerView>,
     pub phases: Vec<PhaseView>,
     pub windows: Vec<Window>,
     pub verdict: Verdict,
@@ -71,6 +75,20 @@ pub struct GeneratorView {
     pub cpu_per_request_ns: Option<f64>,
     pub max_rss_bytes: Option<u64>,
     pub syscalls: Option<u64>,
+}
+
+/// The server behind a URL and what it used. Figures are null where it is not measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct ServerView {
+    /// The first process of each tree that is measured.
+    pub processes: Vec<ServerProcess>,
+    /// Why it is not measured; null if it is.
+    pub unmeasured: Option<String>,
+    /// Processors that it kept busy.
+    pub cores: Option<f64>,
+    pub cpu_per_request_ns: Option<f64>,
+    pub max_rss_bytes: Option<u64>,
 }
 
 /// One phase of a device load.
@@ -98,11 +116,12 @@ impl LoadView {
     #[must_use]
     pub fn all(run: &RunRecord) -> Vec<Self> {
         let Some(url) = &run.header.url else { return Vec::new() };
-        run.trials.iter().filter_map(|trial| Self::of(url, trial)).collect()
+        let server = run.header.server.as_ref();
+        run.trials.iter().filter_map(|trial| Self::of(url, server, trial)).collect()
     }
 
     /// `None` if the trial failed before its load.
-    fn of(url: &str, record: &TrialRecord) -> Option<Self> {
+    fn of(url: &str, server: Option<&UrlServer>, record: &TrialRecord) -> Option<Self> {
         let load = record.load.as_ref()?;
         let measured = &load.measured;
         let answers = measured.requests.completed;
@@ -152,11 +171,34 @@ impl LoadView {
                 max_rss_bytes: load.generator.max_rss_bytes,
                 syscalls: load.generator.syscalls,
             },
+            server: server.map(|server| ServerView::of(server, record)),
             phases: load.phases.iter().map(|one| phase(one, load.tls.is_some())).collect(),
             windows: load.windows.clone(),
             verdict: record.verdict,
             caveats: record.caveats.clone(),
         })
+    }
+}
+
+impl ServerView {
+    fn of(server: &UrlServer, record: &TrialRecord) -> Self {
+        let usage = record.usage.as_ref();
+        let used = usage.and_then(|usage| usage.roles.get(&Role::Target));
+        let cpu = record.load.as_ref().zip(usage).and_then(|(load, usage)| {
+            // A CPU-second per million requests is a microsecond per request.
+            Some(cpu_seconds_per_million(load, usage, Role::Target)? * 1e3)
+        });
+        let (processes, unmeasured) = match server {
+            UrlServer::Processes { processes } => (processes.clone(), None),
+            UrlServer::Not { reason } => (Vec::new(), Some(reason.clone())),
+        };
+        Self {
+            processes,
+            unmeasured,
+            cores: used.and_then(|used| used.cores),
+            cpu_per_request_ns: cpu,
+            max_rss_bytes: used.and_then(|used| used.rss_max_bytes),
+        }
     }
 }
 

@@ -1,11 +1,13 @@
-//! How many connections wait in the listen queues of a port. The kernel has established them and
-//! the client sees them as open, but the server has not accepted them yet.
+//! The listening sockets of a port: their addresses, their inodes, and how many connections wait in
+//! their queues. The kernel has established these connections and the client sees them as open, but
+//! the server has not accepted them yet.
 //!
 //! It uses sock_diag(7), which walks only the listening sockets. `/proc/net/tcp` has the same
 //! figures, but the kernel walks the table of all connections for it. That takes a millisecond on a
 //! machine with much memory.
 use std::io;
 use std::mem::{offset_of, size_of};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 
 /// The state LISTEN (include/net/tcp_states.h), as a set of states.
@@ -56,7 +58,7 @@ struct Request {
 /// `send_queue` the longest that is allowed.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
-struct Listener {
+struct Message {
     family: u8,
     state: u8,
     timer: u8,
@@ -69,14 +71,25 @@ struct Listener {
     inode: u32,
 }
 
-/// A way to ask the kernel for listen queues.
+/// One listening socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listener {
+    /// The address it is bound to.
+    pub address: IpAddr,
+    /// The inode by which `/proc/PID/fd` names it: `socket:[12345]`.
+    pub inode: u32,
+    /// Connections that wait to be accepted.
+    pub waiting: u32,
+}
+
+/// A way to ask the kernel for listening sockets.
 #[derive(Debug)]
-pub struct ListenQueues {
+pub struct Listeners {
     socket: OwnedFd,
     answer: Vec<u8>,
 }
 
-impl ListenQueues {
+impl Listeners {
     /// # Errors
     /// The kernel has no sock_diag, or this process may not use it.
     pub fn open() -> io::Result<Self> {
@@ -98,23 +111,26 @@ impl ListenQueues {
     /// Connections that wait to be accepted on this port of this network namespace, over all
     /// addresses and listening sockets. `None` if nothing listens there or the kernel does not say.
     pub fn waiting(&mut self, port: u16) -> Option<u64> {
-        let families = [libc::AF_INET, libc::AF_INET6]
-            .map(|family| self.waiting_in(family as u8, port).ok().flatten());
-        families.into_iter().flatten().reduce(|a, b| a + b)
+        self.of_port(port).iter().map(|listener| u64::from(listener.waiting)).reduce(|a, b| a + b)
     }
 
-    fn waiting_in(&mut self, family: u8, port: u16) -> io::Result<Option<u64>> {
+    /// The sockets that listen on this port of this network namespace; none if the kernel does not
+    /// say.
+    pub fn of_port(&mut self, port: u16) -> Vec<Listener> {
+        let families = [libc::AF_INET, libc::AF_INET6];
+        families
+            .into_iter()
+            .flat_map(|family| self.of_family(family as u8, port).unwrap_or_default())
+            .collect()
+    }
+
+    fn of_family(&mut self, family: u8, port: u16) -> io::Result<Vec<Listener>> {
         self.ask(family)?;
-        let mut sum = None;
+        let mut all = Vec::new();
         loop {
             let length = self.receive()?;
-            let (found, is_last) = read_answer(&self.answer[..length], port)?;
-            sum = match (sum, found) {
-                (Some(sum), Some(found)) => Some(sum + found),
-                (sum, found) => sum.or(found),
-            };
-            if is_last {
-                return Ok(sum);
+            if read_answer(&self.answer[..length], port, &mut all)? {
+                return Ok(all);
             }
         }
     }
@@ -159,10 +175,8 @@ impl ListenQueues {
     }
 }
 
-/// The sum of the listen queues of `port` in a part of a dump (`None`: no such socket in it), and
-/// whether it is the last part.
-fn read_answer(mut bytes: &[u8], port: u16) -> io::Result<(Option<u64>, bool)> {
-    let mut sum = None;
+/// Adds the listening sockets of `port` in a part of a dump; whether it is the last part.
+fn read_answer(mut bytes: &[u8], port: u16, all: &mut Vec<Listener>) -> io::Result<bool> {
     while let Some(header) = bytes.get(..size_of::<Header>()) {
         let length = number(header, offset_of!(Header, length)) as usize;
         let kind = u16::from_ne_bytes([
@@ -171,17 +185,18 @@ fn read_answer(mut bytes: &[u8], port: u16) -> io::Result<(Option<u64>, bool)> {
         ]);
         let Some(body) = bytes.get(size_of::<Header>()..length) else { break };
         match i32::from(kind) {
-            libc::NLMSG_DONE => return Ok((sum, true)),
+            libc::NLMSG_DONE => return Ok(true),
             libc::NLMSG_ERROR => {
                 return Err(io::Error::from_raw_os_error(-(number(body, 0) as i32)));
             }
-            _ if body.len() >= size_of::<Listener>() => {
-                let at = offset_of!(Listener, id) + offset_of!(SocketId, source_port);
+            _ if body.len() >= size_of::<Message>() => {
+                let at = offset_of!(Message, id) + offset_of!(SocketId, source_port);
                 if body[at..at + 2] == port.to_be_bytes() {
-                    sum = Some(
-                        sum.unwrap_or(0)
-                            + u64::from(number(body, offset_of!(Listener, receive_queue))),
-                    );
+                    all.push(Listener {
+                        address: address(body),
+                        inode: number(body, offset_of!(Message, inode)),
+                        waiting: number(body, offset_of!(Message, receive_queue)),
+                    });
                 }
             }
             _ => {}
@@ -189,7 +204,19 @@ fn read_answer(mut bytes: &[u8], port: u16) -> io::Result<(Option<u64>, bool)> {
         // Messages begin at multiples of four (NLMSG_ALIGN).
         bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
     }
-    Ok((sum, false))
+    Ok(false)
+}
+
+/// The address that a socket is bound to, in network byte order; IPv4 has the first word.
+fn address(message: &[u8]) -> IpAddr {
+    let at = offset_of!(Message, id) + offset_of!(SocketId, source);
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&message[at..at + 16]);
+    if i32::from(message[offset_of!(Message, family)]) == libc::AF_INET {
+        Ipv4Addr::new(bytes[0], bytes[1], bytes[2], bytes[3]).into()
+    } else {
+        Ipv6Addr::from(bytes).into()
+    }
 }
 
 /// A number of the kernel's byte order; 0 where the message ends before it.
@@ -212,38 +239,50 @@ mod tests {
     }
 
     fn listener(port: u16, queue: u32) -> Vec<u8> {
-        let mut body = vec![0; size_of::<Listener>()];
+        let mut body = vec![0; size_of::<Message>()];
+        body[0] = libc::AF_INET as u8;
+        body[8..12].copy_from_slice(&[127, 0, 0, 1]);
         body[4..6].copy_from_slice(&port.to_be_bytes());
         body[56..60].copy_from_slice(&queue.to_ne_bytes());
+        body[68..72].copy_from_slice(&77_u32.to_ne_bytes());
         message(BY_FAMILY, &body)
     }
 
+    /// The listeners of a port in a part of a dump, and whether it is the last part.
+    fn read(bytes: &[u8], port: u16) -> io::Result<(Vec<Listener>, bool)> {
+        let mut all = Vec::new();
+        let is_last = read_answer(bytes, port, &mut all)?;
+        Ok((all, is_last))
+    }
+
     #[test]
-    fn queues_of_one_port_are_added_up() {
+    fn all_listeners_of_a_port_are_found() {
+        let of = |waiting| Listener { address: Ipv4Addr::LOCALHOST.into(), inode: 77, waiting };
         let mut bytes = [listener(80, 3), listener(81, 100), listener(80, 4)].concat();
-        assert_eq!(read_answer(&bytes, 80).unwrap(), (Some(7), false));
+        assert_eq!(read(&bytes, 80).unwrap(), (vec![of(3), of(4)], false));
         bytes.extend(message(libc::NLMSG_DONE as u16, &[0; 4]));
-        assert_eq!(read_answer(&bytes, 81).unwrap(), (Some(100), true));
-        assert_eq!(read_answer(&bytes, 82).unwrap(), (None, true), "nobody listens there");
+        assert_eq!(read(&bytes, 81).unwrap(), (vec![of(100)], true));
+        assert_eq!(read(&bytes, 82).unwrap(), (vec![], true), "nobody listens there");
     }
 
     #[test]
     fn what_the_kernel_refuses_is_an_error_and_what_is_cut_off_harms_nobody() {
         let refused = message(libc::NLMSG_ERROR as u16, &(-libc::EPERM).to_ne_bytes());
-        assert_eq!(read_answer(&refused, 80).unwrap_err().raw_os_error(), Some(libc::EPERM));
+        assert_eq!(read(&refused, 80).unwrap_err().raw_os_error(), Some(libc::EPERM));
         let whole = listener(80, 3);
         for length in 0..whole.len() {
-            assert_eq!(read_answer(&whole[..length], 80).unwrap(), (None, false));
+            assert_eq!(read(&whole[..length], 80).unwrap(), (vec![], false));
         }
-        assert_eq!(read_answer(&[0; 64], 80).unwrap(), (None, false), "a message without a length");
+        assert_eq!(read(&[0; 64], 80).unwrap(), (vec![], false), "a message without a length");
     }
 
     #[test]
     fn connections_that_nobody_accepts_are_counted() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let mut queues = ListenQueues::open().unwrap();
+        let mut queues = Listeners::open().unwrap();
         assert_eq!(queues.waiting(address.port()), Some(0));
+        assert_eq!(queues.of_port(address.port())[0].address, address.ip());
         let connections: Vec<TcpStream> =
             (0..3).map(|_| TcpStream::connect(address).unwrap()).collect();
         assert_eq!(queues.waiting(address.port()), Some(3));

@@ -1,0 +1,208 @@
+//! Which processes of this machine serve an address: those that hold its listening sockets.
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::path::PathBuf;
+
+use crate::clock::ProcUnits;
+use crate::kernel_files::KernelFiles;
+use crate::listening::{Listener, Listeners};
+use crate::process_table::{list_processes, read_process};
+use crate::sample::RoleRoot;
+
+/// A process that serves, the first of its tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    /// Where its processes begin.
+    pub root: RoleRoot,
+    /// Its number.
+    pub pid: i32,
+    /// Its name (`/proc/PID/comm`, proc_pid_comm(5)).
+    pub name: String,
+    /// The file to which it writes its log: standard error or output, if that is a file.
+    pub log: Option<PathBuf>,
+}
+
+/// Why no process was found that serves an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoServer {
+    /// The address is none of this machine's.
+    #[error("it runs on another machine")]
+    Elsewhere,
+    /// No socket of this network namespace listens there.
+    #[error("nothing on this machine listens on port {0} where it could be seen")]
+    NobodyListens(u16),
+    /// Sockets of other users are in folders that this process may not read.
+    #[error("its process belongs to another user or is hidden")]
+    Hidden,
+    /// This process itself listens there.
+    #[error("it is a part of the generator's own process")]
+    Generator,
+    /// There is no such process.
+    #[error("there is no process {0}")]
+    NoProcess(i32),
+}
+
+/// The first process of each tree that listens on one of these addresses.
+///
+/// # Errors
+/// If there is none, or none that this process may see.
+pub fn behind(addresses: &[SocketAddr]) -> Result<Vec<Server>, NoServer> {
+    let is_here = |address: &&SocketAddr| is_own(address.ip());
+    let here: Vec<&SocketAddr> = addresses.iter().filter(is_here).collect();
+    let first = here.first().ok_or(NoServer::Elsewhere)?;
+    let mut listeners = Listeners::open().map_err(|_| NoServer::Hidden)?;
+    let inodes: BTreeSet<u32> = here
+        .iter()
+        .flat_map(|address| {
+            let of_port = listeners.of_port(address.port());
+            of_port.into_iter().filter(|listener| serves(listener, address.ip()))
+        })
+        .map(|listener| listener.inode)
+        .collect();
+    if inodes.is_empty() {
+        return Err(NoServer::NobodyListens(first.port()));
+    }
+    let files = KernelFiles::default();
+    let owners = owners(&files, &inodes);
+    if owners.is_empty() {
+        return Err(NoServer::Hidden);
+    }
+    let own = std::process::id() as i32;
+    let servers: Vec<Server> = firsts(&files, &owners)
+        .into_iter()
+        .filter(|&pid| pid != own)
+        .filter_map(|pid| server(&files, pid))
+        .collect();
+    if servers.is_empty() { Err(NoServer::Generator) } else { Ok(servers) }
+}
+
+/// The server of which this process is the first.
+///
+/// # Errors
+/// If there is no such process, or it is this one.
+pub fn of_process(pid: i32) -> Result<Server, NoServer> {
+    if pid == std::process::id() as i32 {
+        return Err(NoServer::Generator);
+    }
+    server(&KernelFiles::default(), pid).ok_or(NoServer::NoProcess(pid))
+}
+
+/// Whether packets to this address stay on this machine: only its own addresses can be bound to
+/// (ip(7)).
+fn is_own(address: IpAddr) -> bool {
+    UdpSocket::bind((address, 0)).is_ok()
+}
+
+/// A socket on all addresses serves each of them; one on all of IPv6 serves IPv4 too (ipv6(7),
+/// `IPV6_V6ONLY`).
+fn serves(listener: &Listener, address: IpAddr) -> bool {
+    listener.address == address || listener.address.is_unspecified()
+}
+
+/// The processes that hold one of these sockets (`/proc/PID/fd`, proc_pid_fd(5)).
+fn owners(files: &KernelFiles, inodes: &BTreeSet<u32>) -> BTreeSet<i32> {
+    let names: BTreeSet<String> = inodes.iter().map(|inode| format!("socket:[{inode}]")).collect();
+    let holds = |pid: &i32| {
+        let Ok(entries) = std::fs::read_dir(files.path(&format!("proc/{pid}/fd"))) else {
+            return false;
+        };
+        entries.flatten().any(|entry| {
+            let target = std::fs::read_link(entry.path());
+            target.is_ok_and(|target| target.to_str().is_some_and(|name| names.contains(name)))
+        })
+    };
+    list_processes(files).into_iter().filter(holds).collect()
+}
+
+/// Those of the processes that have no ancestor among them.
+fn firsts(files: &KernelFiles, owners: &BTreeSet<i32>) -> Vec<i32> {
+    let is_first = |pid: &i32| !ancestors(files, *pid).iter().any(|above| owners.contains(above));
+    owners.iter().copied().filter(is_first).collect()
+}
+
+/// The parent of a process, its parent and so on.
+fn ancestors(files: &KernelFiles, pid: i32) -> Vec<i32> {
+    let parent = |pid: &i32| {
+        let process = read_process(files, ProcUnits::of_this_host(), *pid)?;
+        (process.parent > 0).then_some(process.parent)
+    };
+    std::iter::successors(parent(&pid), parent).collect()
+}
+
+fn server(files: &KernelFiles, pid: i32) -> Option<Server> {
+    let name = files.line(&format!("proc/{pid}/comm"))?;
+    // A server that started this generator has it among its descendants.
+    let is_above = ancestors(files, std::process::id() as i32).contains(&pid);
+    let root = if is_above { RoleRoot::Process(pid) } else { RoleRoot::Tree(pid) };
+    Some(Server { root, pid, name, log: log(files, pid) })
+}
+
+fn log(files: &KernelFiles, pid: i32) -> Option<PathBuf> {
+    [2, 1].into_iter().find_map(|descriptor| {
+        let path = std::fs::read_link(files.path(&format!("proc/{pid}/fd/{descriptor}"))).ok()?;
+        path.is_file().then_some(path)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+    use std::process::Command;
+
+    #[test]
+    fn this_process_is_not_its_own_target() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        assert_eq!(behind(&[address]), Err(NoServer::Generator));
+        drop(listener);
+        assert_eq!(behind(&[address]), Err(NoServer::NobodyListens(address.port())));
+    }
+
+    #[test]
+    fn other_machines_are_not_searched() {
+        // TEST-NET-1 (RFC 5737) is nobody's address.
+        assert_eq!(behind(&["192.0.2.1:80".parse().unwrap()]), Err(NoServer::Elsewhere));
+    }
+
+    #[test]
+    fn a_process_is_found_by_its_number_with_its_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let file = std::fs::File::create(&log).unwrap();
+        let mut child = Command::new("sleep").arg("60").stderr(file).spawn().unwrap();
+        let found = of_process(child.id() as i32);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let found = found.unwrap();
+        assert_eq!(found.log, Some(log));
+        assert_eq!(found.root, RoleRoot::Tree(found.pid));
+        assert_eq!(of_process(i32::MAX - 1), Err(NoServer::NoProcess(i32::MAX - 1)));
+    }
+
+    #[test]
+    fn only_the_first_of_a_tree_counts() {
+        let root = tempfile::tempdir().unwrap();
+        for (pid, parent) in [(10, 1), (11, 10), (12, 11), (20, 1)] {
+            let folder = root.path().join(format!("proc/{pid}"));
+            std::fs::create_dir_all(&folder).unwrap();
+            let stat =
+                format!("{pid} (x) S {parent} 1 1 0 -1 0 0 0 0 0 1 2 3 4 20 0 1 0 100 0 10 0\n");
+            std::fs::write(folder.join("stat"), stat).unwrap();
+        }
+        let files = KernelFiles::below(root.path());
+        assert_eq!(ancestors(&files, 12), [11, 10, 1]);
+        assert_eq!(firsts(&files, &BTreeSet::from([10, 12, 20])), [10, 20]);
+    }
+
+    #[test]
+    fn a_socket_on_all_addresses_serves_each() {
+        let on =
+            |address: &str| Listener { address: address.parse().unwrap(), inode: 1, waiting: 0 };
+        let local: IpAddr = [127, 0, 0, 1].into();
+        assert!(serves(&on("127.0.0.1"), local));
+        assert!(serves(&on("0.0.0.0"), local));
+        assert!(serves(&on("::"), local));
+        assert!(!serves(&on("127.0.0.2"), local));
+    }
+}
