@@ -45,7 +45,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use pippin_model::load_result::{LoadResult, Window};
-use pippin_model::load_spec::{Limits, LoadSpec, Protocol};
+use pippin_model::load_spec::{Limits, LoadSpec, Protocol, Request};
 use pippin_model::tls::{Negotiated, TlsSpec};
 
 pub use error::{EngineError, Remedy};
@@ -102,6 +102,17 @@ pub fn try_connection(
         }
     }
     Ok(negotiated)
+}
+
+/// Whether a request can be written in a protocol.
+///
+/// # Errors
+/// What part of it is wrong, and what is right.
+pub fn check_request(request: &Request, protocol: Protocol) -> Result<(), String> {
+    match protocol {
+        Protocol::Http1 => http1::request::check(request).map_err(|why| why.to_string()),
+        Protocol::Http2 => http2::check(request),
+    }
 }
 
 /// Applies one load and blocks until it is over.

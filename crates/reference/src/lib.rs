@@ -7,6 +7,7 @@
 //! | [`upstream`] | a short body after 500 ms, counted | the workload `proxy` |
 //! | [`device`] | 1,024 bytes after 100 ms +-5 %, on 100,000 connections | the device profile's calibration |
 //! | [`scripted`] | whatever a test asks for: pauses, stalls, resets, lies | tests of the engine |
+//! | [`frames`] | HTTP/2, frame by frame, right or wrong | tests of the engine and of `pippin load` |
 //! | `tls` (a feature) | any of these behind TLS | tests of the engine and of `pippin load` |
 //!
 //! Each has `serve(listener, config, stop)`, which runs on the calling thread until `stop` is set
@@ -18,6 +19,7 @@ mod clock;
 
 pub mod device;
 mod error;
+pub mod frames;
 mod handle;
 pub mod null;
 mod poller;

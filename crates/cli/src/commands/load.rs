@@ -52,7 +52,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         tls,
         protocol,
         source_addresses: arguments.source_ips.clone(),
-        requests: vec![request::of(arguments, &url)?],
+        requests: vec![request::of(arguments, &url, protocol)?],
         timeouts,
         // Threads that are asked for are refused where they cannot be; the others are chosen.
         threads: arguments.threads.unwrap_or(0),

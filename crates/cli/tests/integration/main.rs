@@ -25,6 +25,7 @@ mod checking;
 mod errors;
 mod files;
 mod help;
+mod http2;
 mod https;
 mod installation;
 mod interruption;

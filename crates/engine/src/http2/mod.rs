@@ -24,4 +24,4 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use protocol::Http2;
+pub(crate) use protocol::{Http2, check};

@@ -154,7 +154,7 @@ const OF_CONNECTIONS: [&str; 5] =
     ["connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade"];
 
 /// Whether a request can be written.
-pub(super) fn check(request: &Request) -> Result<(), String> {
+pub(crate) fn check(request: &Request) -> Result<(), String> {
     request::check(request).map_err(|why| why.to_string())?;
     for (name, value) in &request.headers {
         if let Some(name) = OF_CONNECTIONS.iter().find(|other| name.eq_ignore_ascii_case(other)) {

@@ -1,20 +1,20 @@
 //! HTTP/2: every figure has its right value with many streams on a connection, and a hostile server
 //! gets no further than one error.
 //!
-//! | module | against what |
+//! | module | what it has |
 //! |---|---|
-//! | [`server`] | a server whose frames are written by hand |
 //! | [`library`] | a server by other hands than ours (the crate `h2`) |
 //! | [`answers`] | loads against right answers: counts and times |
 //! | [`refusals`] | streams that are refused, reset or late |
 //! | [`hostile`] | servers that break the rules |
 //! | [`agreeing`] | whether the server speaks HTTP/2 at all |
+//!
+//! Servers whose frames are written by hand are in `pippin_reference::frames`.
 mod agreeing;
 mod answers;
 mod hostile;
 mod library;
 mod refusals;
-mod server;
 
 use pippin_model::load_spec::{Connections, LoadSpec, Protocol};
 

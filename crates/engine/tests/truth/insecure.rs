@@ -101,7 +101,7 @@ fn servers_that_do_not_get_through_the_handshake(io: IoChoice) {
     );
     let other_protocol =
         front(Certified { alpn: vec!["h2"], ..Certified::default() }, Manner::default());
-    assert_fails(other_protocol.address(), trusting(&authority), io, "NoApplicationProtocol");
+    assert_fails(other_protocol.address(), trusting(&authority), io, "does not offer the protocol");
     // A server of plain HTTP that answers what it cannot read, as nginx does.
     let plain = plaintext();
     assert_fails(plain, trusting(&authority), io, "not TLS");

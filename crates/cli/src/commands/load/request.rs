@@ -1,6 +1,6 @@
 //! What is asked, and what a right answer is.
-use pippin_engine::http1::request::check;
-use pippin_model::load_spec::{BodyCheck, Check, Request};
+use pippin_engine::check_request;
+use pippin_model::load_spec::{BodyCheck, Check, Protocol, Request};
 use pippin_model::workload;
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::arguments::LoadArguments;
 use crate::exit::CliError;
 
 /// The request, with the check of its answer.
-pub fn of(arguments: &LoadArguments, url: &Url) -> Result<Request, CliError> {
+pub fn of(arguments: &LoadArguments, url: &Url, protocol: Protocol) -> Result<Request, CliError> {
     let headers = arguments.headers.iter().map(|field| (field.name.clone(), field.value.clone()));
     let body = arguments
         .expect_body
@@ -24,7 +24,7 @@ pub fn of(arguments: &LoadArguments, url: &Url) -> Result<Request, CliError> {
         check: Check { status: arguments.expect_status.clone(), body },
     };
     // Refused here, so that nothing is stored of a load that cannot begin.
-    check(&request).map_err(|error| CliError::User(error.to_string()))?;
+    check_request(&request, protocol).map_err(CliError::User)?;
     Ok(request)
 }
 

@@ -2,11 +2,11 @@
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Protocol};
 use pippin_model::tls::TlsSpec;
+use pippin_reference::frames::Server;
 use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 
 use super::library::Library;
-use super::server::Server;
 use super::streams;
 use crate::support::{closed, closed_for, errors, get, ms, on_each_loop, run};
 
@@ -78,7 +78,8 @@ fn a_server_of_http1(io: IoChoice) {
         connection.send(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")?;
         connection.drain();
         None
-    });
+    })
+    .unwrap();
     let address = server.address;
     let refused = pippin_engine::try_connection(address, None, Protocol::Http2, ms(5_000))
         .unwrap_err()

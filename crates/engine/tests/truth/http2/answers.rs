@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use h2::server::Builder;
 use pippin_model::load_spec::{BodyCheck, Connections, IoChoice, LoadSpec, Request, Schedule};
 use pippin_model::units::Spread;
+use pippin_reference::frames::{Connection, Server};
 
 use super::library::Library;
-use super::server::Server;
 use super::streams;
 use crate::support::{
     MS, assert_takes, closed, closed_for, errors, get, on_each_loop, open, quantile_ms, run,
@@ -94,7 +94,7 @@ fn bodies_of_any_size_in_both_directions(io: IoChoice) {
     let result = run(&streams(LoadSpec { requests, ..closed(server.address, io, 2, 80) }, 6));
     assert_eq!((result.measured.requests.good, errors(&result)), (80, vec![]));
     let uploaded = server.account.body_bytes.load(Relaxed);
-    assert!(uploaded >= 20 * 300_000 && uploaded % 300_000 == 0, "{uploaded}");
+    assert!(uploaded >= 20 * 300_000 && uploaded.is_multiple_of(300_000), "{uploaded}");
 }
 
 /// A head of 40 KB goes out in several frames, and comes back.
@@ -159,7 +159,7 @@ fn an_open_loop_over_streams(io: IoChoice) {
 
 /// 10 users of one connection think for 50 ms: some 10 x 1000/50 requests in a second.
 fn users_of_a_connection_think(io: IoChoice) {
-    let server = Server::new(super::server::Connection::serve);
+    let server = Server::new(Connection::serve).unwrap();
     let think = Spread { mean_ns: 50 * MS, jitter: 0.1 };
     let spec = LoadSpec {
         schedule: Schedule::Closed { think: Some(think) },
@@ -171,7 +171,7 @@ fn users_of_a_connection_think(io: IoChoice) {
 }
 
 fn devices_have_a_connection_each(io: IoChoice) {
-    let server = Server::new(super::server::Connection::serve);
+    let server = Server::new(Connection::serve).unwrap();
     let spec = LoadSpec {
         schedule: Schedule::Devices {
             devices: 10,
@@ -193,7 +193,7 @@ fn devices_have_a_connection_each(io: IoChoice) {
 }
 
 fn a_connection_for_each_request(io: IoChoice) {
-    let server = Server::new(super::server::Connection::serve);
+    let server = Server::new(Connection::serve).unwrap();
     let spec = closed(server.address, io, 3, 60);
     let connections = Connections { requests_per_connection: Some(4), ..spec.connections };
     let result = run(&streams(LoadSpec { connections, ..spec }, 1));

@@ -2,11 +2,9 @@
 //! ones, and no end of the load that comes too late.
 use pippin_model::load_result::{ErrorKind, LoadResult};
 use pippin_model::load_spec::IoChoice;
+use pippin_reference::frames::kind::{CONTINUATION, DATA, HEADERS, PING, SETTINGS};
+use pippin_reference::frames::{Connection, END_HEADERS, END_STREAM, OK, Server, frame};
 
-use super::server::{
-    CONTINUATION, Connection, DATA, END_HEADERS, END_STREAM, HEADERS, OK, PING, SETTINGS, Server,
-    frame,
-};
 use super::streams;
 use crate::support::{closed_for, errors, on_each_loop, run};
 
@@ -26,7 +24,8 @@ fn suffer(io: IoChoice, script: fn(&mut Connection, u32) -> Option<()>) -> LoadR
         script(connection, stream)?;
         connection.drain();
         None
-    });
+    })
+    .unwrap();
     let before = memory_kb();
     let result = run(&streams(closed_for(server.address, io, 2, 500), 4));
     assert!(memory_kb() < before + 100_000, "{before} kB before, {} kB after", memory_kb());
@@ -111,7 +110,8 @@ fn an_answer_that_is_not_as_long_as_it_says(io: IoChoice) {
                 connection.answer(stream, b"hello")?;
             }
         }
-    });
+    })
+    .unwrap();
     let result = run(&streams(crate::support::closed(server.address, io, 1, 400), 5));
     assert_eq!(errors(&result), [(ErrorKind::Malformed, 200)]);
     assert_eq!(result.measured.requests.good, 200);

@@ -1,8 +1,9 @@
 //! Streams that are refused, reset or late, and connections that the server ends.
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Timeouts};
+use pippin_reference::frames::kind::{DATA, GOAWAY, HEADERS, RST_STREAM};
+use pippin_reference::frames::{END_HEADERS, OK, Server, answer, frame};
 
-use super::server::{DATA, END_HEADERS, GOAWAY, HEADERS, OK, RST_STREAM, Server, frame};
 use super::streams;
 use crate::support::{MS, closed, errors, get, on_each_loop, run};
 
@@ -35,7 +36,8 @@ fn what_goaway_left_out_is_sent_again(io: IoChoice) {
         }
         connection.drain();
         None
-    });
+    })
+    .unwrap();
     let result = run(&streams(closed(server.address, io, 1, 53), 8));
     let requests = result.measured.requests;
     assert_eq!((requests.good, errors(&result)), (53, vec![]), "{requests:?}");
@@ -52,7 +54,8 @@ fn a_server_that_always_leaves_is_given_up(io: IoChoice) {
         connection.send(&frame(GOAWAY, 0, 0, &[0; 8]))?;
         connection.drain();
         None
-    });
+    })
+    .unwrap();
     let result = run(&streams(closed(server.address, io, 2, 20), 5));
     let requests = result.measured.requests;
     assert_eq!(requests.failed, 20, "{requests:?}");
@@ -72,7 +75,8 @@ fn refused_streams_are_sent_again(io: IoChoice) {
             }
         }
         None
-    });
+    })
+    .unwrap();
     let result = run(&streams(closed(server.address, io, 2, 200), 4));
     let requests = result.measured.requests;
     assert_eq!((requests.good, errors(&result)), (200, vec![]), "{requests:?}");
@@ -87,7 +91,8 @@ fn streams_that_are_always_refused_fail(io: IoChoice) {
             let stream = connection.request()?;
             connection.send(&frame(RST_STREAM, 0, stream, &REFUSED))?;
         }
-    });
+    })
+    .unwrap();
     let result = run(&streams(closed(server.address, io, 1, 40), 4));
     assert_eq!(errors(&result), [(ErrorKind::StreamReset, 40)]);
     assert_eq!(server.account.of(|account| &account.requests), 160);
@@ -107,11 +112,14 @@ fn resets_fail_one_request_each(io: IoChoice) {
                 connection.answer(stream, b"hello")?;
             }
         }
-    });
+    })
+    .unwrap();
     let result = run(&streams(closed(server.address, io, 2, 4_000), 10));
     let requests = result.measured.requests;
-    assert_eq!((requests.good, requests.failed), (2_000, 2_000), "{requests:?}");
-    assert_eq!(errors(&result), [(ErrorKind::StreamReset, 2_000)]);
+    // Each of the two connections may end with either.
+    assert_eq!(requests.good + requests.failed, 4_000);
+    assert!(requests.good.abs_diff(requests.failed) <= 2, "{requests:?}");
+    assert_eq!(errors(&result), [(ErrorKind::StreamReset, requests.failed)]);
     assert_eq!(server.account.of(|account| &account.connections), 2);
 }
 
@@ -129,10 +137,11 @@ fn a_late_answer_fails_alone(io: IoChoice) {
             if stream > 2_000
                 && let Some(stream) = late.replace(0).filter(|stream| *stream > 0)
             {
-                connection.send(&super::server::answer(stream, b"late"))?;
+                connection.send(&answer(stream, b"late"))?;
             }
         }
-    });
+    })
+    .unwrap();
     let spec = closed(server.address, io, 1, 2_000);
     let timeouts = Timeouts { request_ns: 200 * MS, ..spec.timeouts };
     let requests = vec![get(BodyCheck::Exact(b"hello".to_vec()))];
@@ -158,7 +167,8 @@ fn a_close_fails_what_is_under_way(io: IoChoice) {
             connection.send(&frame(DATA, 0, *stream, b"he"))?;
         }
         None
-    });
+    })
+    .unwrap();
     // The two that are answered are followed by two more.
     let result = run(&streams(closed(server.address, io, 1, 6), 6));
     assert_eq!(result.measured.requests.good, 2);
@@ -174,7 +184,8 @@ fn what_nobody_has_read_is_sent_again(io: IoChoice) {
             connection.answer(stream, b"hello")?;
         }
         None
-    });
+    })
+    .unwrap();
     let result = run(&streams(closed(server.address, io, 2, 200), 3));
     let requests = result.measured.requests;
     assert_eq!(requests.good + requests.failed, 200, "{requests:?}");

@@ -1,19 +1,27 @@
-//! A server whose frames are written by hand: what a test wants, right or wrong.
-use std::io::{Read, Write};
+//! A server of HTTP/2 whose frames are written by hand (RFC 9113): what a test wants, right or
+//! wrong. It shares no code with the engine.
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-pub const DATA: u8 = 0;
-pub const HEADERS: u8 = 1;
-pub const RST_STREAM: u8 = 3;
-pub const SETTINGS: u8 = 4;
-pub const PING: u8 = 6;
-pub const GOAWAY: u8 = 7;
-pub const CONTINUATION: u8 = 9;
+/// Kinds of frames (section 6).
+#[allow(missing_docs)]
+pub mod kind {
+    pub const DATA: u8 = 0;
+    pub const HEADERS: u8 = 1;
+    pub const RST_STREAM: u8 = 3;
+    pub const SETTINGS: u8 = 4;
+    pub const PING: u8 = 6;
+    pub const GOAWAY: u8 = 7;
+    pub const CONTINUATION: u8 = 9;
+}
+use kind::{DATA, HEADERS, RST_STREAM, SETTINGS};
 
+/// The last frame of a message.
 pub const END_STREAM: u8 = 1;
+/// The last frame of a header block.
 pub const END_HEADERS: u8 = 4;
 
 /// `:status: 200` by its index (RFC 7541 appendix A).
@@ -21,6 +29,7 @@ pub const OK: &[u8] = &[0x88];
 
 /// A frame that the client sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub struct Frame {
     pub kind: u8,
     pub flags: u8,
@@ -28,6 +37,8 @@ pub struct Frame {
     pub payload: Vec<u8>,
 }
 
+/// The bytes of a frame.
+#[must_use]
 pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let mut bytes = (payload.len() as u32).to_be_bytes()[1..].to_vec();
     bytes.extend([kind, flags]);
@@ -37,6 +48,7 @@ pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 }
 
 /// A whole answer.
+#[must_use]
 pub fn answer(stream: u32, body: &[u8]) -> Vec<u8> {
     [frame(HEADERS, END_HEADERS, stream, OK), frame(DATA, END_STREAM, stream, body)].concat()
 }
@@ -44,15 +56,21 @@ pub fn answer(stream: u32, body: &[u8]) -> Vec<u8> {
 /// What all connections of a server have seen.
 #[derive(Debug, Default)]
 pub struct Account {
+    /// Connections that were accepted.
     pub connections: AtomicU64,
+    /// Heads of requests that were read.
     pub requests: AtomicU64,
+    /// Answers that were begun by [`Connection::answer`].
     pub answers: AtomicU64,
-    /// RST_STREAM frames of the client, and their error codes added up.
+    /// RST_STREAM frames of the client ...
     pub resets: AtomicU64,
+    /// ... and their error codes added up.
     pub reset_codes: AtomicU64,
 }
 
 impl Account {
+    /// The present value of one of them.
+    #[must_use]
     pub fn of(&self, counter: fn(&Self) -> &AtomicU64) -> u64 {
         counter(self).load(Relaxed)
     }
@@ -61,12 +79,14 @@ impl Account {
 /// One connection.
 pub struct Connection {
     stream: TcpStream,
+    /// What all connections have seen.
     pub account: Arc<Account>,
     /// Its place among all connections, from 0.
     pub nth: u64,
 }
 
 impl Connection {
+    /// Sends bytes as they are; `None` if the client has left.
     pub fn send(&mut self, bytes: &[u8]) -> Option<()> {
         self.stream.write_all(bytes).ok()
     }
@@ -80,7 +100,7 @@ impl Connection {
         self.stream.read_exact(&mut payload).ok()?;
         let frame = Frame { kind, flags, stream: u32::from_be_bytes(stream), payload };
         if kind == RST_STREAM {
-            let code = u32::from_be_bytes(frame.payload[..4].try_into().unwrap());
+            let code = u32::from_be_bytes(*frame.payload.first_chunk()?);
             self.account.resets.fetch_add(1, Relaxed);
             self.account.reset_codes.fetch_add(u64::from(code), Relaxed);
         }
@@ -92,7 +112,6 @@ impl Connection {
         loop {
             let frame = self.frame()?;
             if frame.kind == HEADERS {
-                assert_eq!(frame.flags, END_STREAM | END_HEADERS, "a request without a body");
                 self.account.requests.fetch_add(1, Relaxed);
                 return Some(frame.stream);
             }
@@ -104,6 +123,7 @@ impl Connection {
         (0..count).map(|_| self.request()).collect()
     }
 
+    /// Answers a request; `None` if the client has left.
     pub fn answer(&mut self, stream: u32, body: &[u8]) -> Option<()> {
         // Counted before it goes out: the load may be over as soon as it is read.
         self.account.answers.fetch_add(1, Relaxed);
@@ -127,35 +147,51 @@ impl Connection {
 
 /// A server; its connections end with the client's.
 pub struct Server {
+    /// Where it listens.
     pub address: SocketAddr,
+    /// What all connections have seen.
     pub account: Arc<Account>,
 }
 
 impl Server {
     /// The script is what each connection does after both sides have greeted each other; the server
-    /// greets with these settings.
+    /// greets with these settings (the payload of its frame).
+    ///
+    /// # Errors
+    /// If there is no port.
     pub fn with(
         settings: &'static [u8],
         script: impl Fn(&mut Connection) -> Option<()> + Send + Sync + 'static,
-    ) -> Self {
+    ) -> io::Result<Self> {
         Self::raw(move |connection| {
             let mut preface = [0; 24];
             connection.stream.read_exact(&mut preface).ok()?;
-            assert_eq!(&preface, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-            assert_eq!(connection.frame()?.kind, SETTINGS);
+            let is_right = &preface == b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+            (is_right && connection.frame()?.kind == SETTINGS).then_some(())?;
             connection.send(&frame(SETTINGS, 0, 0, settings))?;
             script(connection)
         })
     }
 
-    pub fn new(script: impl Fn(&mut Connection) -> Option<()> + Send + Sync + 'static) -> Self {
+    /// The same with settings that change nothing.
+    ///
+    /// # Errors
+    /// If there is no port.
+    pub fn new(
+        script: impl Fn(&mut Connection) -> Option<()> + Send + Sync + 'static,
+    ) -> io::Result<Self> {
         Self::with(&[], script)
     }
 
     /// The script is what each connection does from its first byte on.
-    pub fn raw(script: impl Fn(&mut Connection) -> Option<()> + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
+    ///
+    /// # Errors
+    /// If there is no port.
+    pub fn raw(
+        script: impl Fn(&mut Connection) -> Option<()> + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let address = listener.local_addr()?;
         let (account, script) = (Arc::new(Account::default()), Arc::new(script));
         let counted = Arc::clone(&account);
         std::thread::spawn(move || {
@@ -170,6 +206,6 @@ impl Server {
                 });
             }
         });
-        Self { address, account }
+        Ok(Self { address, account })
     }
 }
