@@ -106,7 +106,7 @@ fn request(arguments: &EngineArguments) -> Request {
         _ => BodyCheck::Exact(b"Hello World!".to_vec()),
     };
     Request {
-        check: Check { status: vec![200], body },
+        check: Check { status: vec![200], body, ..Check::default() },
         ..Request::get(path, &arguments.address.to_string())
     }
 }

@@ -4,6 +4,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueHint};
 use pippin_model::cpus::CpuSet;
+use pippin_model::gate::Gate;
 use pippin_model::load_spec::WarmUp;
 use pippin_model::objective::Objective;
 use pippin_model::units::Spread;
@@ -80,6 +81,21 @@ pub enum Command {
     Man,
 }
 
+/// What ends a run, a load or a comparison with exit code 1, and how that is written.
+#[derive(Debug, Args)]
+pub struct GateArguments {
+    /// Exit 1 if this is so; may be given several times: "p99 > 50ms", "errors > 0.1%", "goodput <
+    /// -5% vs RUN". docs/gates.md lists the figures.
+    #[arg(long, value_name = "CONDITION", value_parser = Gate::fail_if)]
+    pub fail_if: Vec<Gate>,
+    /// Also write verdicts and gates as JUnit XML.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub junit: Option<PathBuf>,
+    /// Also write a summary for a pull request, in Markdown.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub summary: Option<PathBuf>,
+}
+
 /// `pippin run`
 #[derive(Debug, Args)]
 pub struct RunArguments {
@@ -123,6 +139,8 @@ pub struct RunArguments {
     /// Seeds the order of targets and every load.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    #[command(flatten)]
+    pub gates: GateArguments,
 }
 
 /// `pippin load`
@@ -256,6 +274,8 @@ pub struct LoadArguments {
     /// Seeds arrivals and think times.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    #[command(flatten)]
+    pub gates: GateArguments,
 }
 
 /// `pippin targets check`
@@ -409,10 +429,8 @@ pub struct CompareArguments {
     /// With --target: seeds the order and every load.
     #[arg(long, value_name = "N", requires = "target")]
     pub seed: Option<u64>,
-    /// Exit 1 past this: "goodput < -5%", "p99 > 10%"; may be given several times. Names: goodput,
-    /// p50, p99, cpu, memory.
-    #[arg(long, value_name = "BOUND")]
-    pub fail_if: Vec<String>,
+    #[command(flatten)]
+    pub gates: GateArguments,
     /// Compare although profile, workload or machine differ, a side is INVALID, or both branches
     /// have the same files.
     #[arg(long)]

@@ -1,6 +1,7 @@
 //! What Pippin starts itself as. These are no commands for people, and their arguments are written
 //! by Pippin alone.
 use pippin_lab::lifecycle::supervisor::{Orders, supervise};
+use pippin_lab::services::upstream::{KEY, SECRET};
 use pippin_model::cpus::CpuSet;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::time::Duration;
@@ -77,7 +78,14 @@ fn number(arguments: &[String], name: &str) -> Option<u64> {
 fn upstream(listener: TcpListener, arguments: &[String]) -> Result<(), pippin_reference::Error> {
     let delay =
         number(arguments, "--delay-ns").map_or(Duration::from_millis(500), Duration::from_nanos);
-    let config = pippin_reference::upstream::Config { delay, ..Default::default() };
+    let defaults = pippin_reference::upstream::Config::default();
+    let key = std::env::var(KEY).ok().and_then(|key| u128::from_str_radix(&key, 16).ok());
+    let config = pippin_reference::upstream::Config {
+        delay,
+        key: key.unwrap_or(defaults.key),
+        secret: std::env::var(SECRET).unwrap_or(defaults.secret.clone()),
+        ..defaults
+    };
     pippin_reference::upstream::serve(listener, &config, signals::catch()).map(drop)
 }
 

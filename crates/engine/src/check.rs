@@ -3,6 +3,8 @@ use memchr::memmem;
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{BodyCheck, Check};
 
+use crate::referee::{Exchange, Referee};
+
 /// Whether the check accepts this status.
 #[inline]
 fn accepts_status(check: &Check, status: u16) -> bool {
@@ -13,12 +15,27 @@ fn accepts_status(check: &Check, status: u16) -> bool {
     }
 }
 
+/// When a request and its answer passed, in nanoseconds of CLOCK_MONOTONIC.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Timing {
+    pub sent_ns: u64,
+    /// The answer had arrived, and was read.
+    pub done_ns: u64,
+    pub read_ns: u64,
+}
+
+impl Timing {
+    const fn service_ns(self) -> u64 {
+        self.done_ns - self.sent_ns
+    }
+}
+
 /// Judges an answer while it arrives.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
     /// Bytes of the body so far.
     pub body_bytes: u64,
-    /// Kept only for `Contains`, when the body comes in pieces.
+    /// Kept only for what is looked at as a whole; the memory is used again for the next answer.
     #[allow(clippy::box_collection)] // a connection must stay small
     kept: Option<Box<Vec<u8>>>,
     pub status: u16,
@@ -44,6 +61,7 @@ impl Judge {
         self.body_bytes += piece.len() as u64;
         match &check.body {
             BodyCheck::Any | BodyCheck::Length { .. } => {}
+            BodyCheck::Refereed => self.keep(piece),
             BodyCheck::Exact(expected) => {
                 let right = usize::try_from(start)
                     .ok()
@@ -54,33 +72,65 @@ impl Judge {
                 if self.body_bytes > *max {
                     self.wrong = true;
                 } else {
-                    self.kept.get_or_insert_default().extend_from_slice(piece);
+                    self.keep(piece);
                 }
             }
         }
     }
 
+    #[inline]
+    fn keep(&mut self, piece: &[u8]) {
+        self.kept.get_or_insert_default().extend_from_slice(piece);
+    }
+
     /// What is wrong with the answer, which is complete; ready for the next one afterwards.
     #[inline]
-    pub fn finish(&mut self, check: &Check) -> Option<ErrorKind> {
-        let kept = self.kept.take();
-        let wrong = std::mem::take(&mut self.wrong);
-        let length = self.body_bytes;
+    pub fn finish(
+        &mut self,
+        check: &Check,
+        timing: Timing,
+        referee: Option<&dyn Referee>,
+    ) -> Option<ErrorKind> {
+        let error = self.error(check, timing, referee);
+        self.wrong = false;
+        if let Some(kept) = &mut self.kept {
+            kept.clear();
+        }
+        error
+    }
+
+    #[inline]
+    fn error(
+        &self,
+        check: &Check,
+        timing: Timing,
+        referee: Option<&dyn Referee>,
+    ) -> Option<ErrorKind> {
         if !accepts_status(check, self.status) {
             return Some(ErrorKind::WrongStatus);
         }
-        let is_right = !wrong
+        let length = self.body_bytes;
+        let body = || self.kept.as_ref().map_or(&[][..], |kept| kept);
+        let is_right = !self.wrong
             && match &check.body {
                 BodyCheck::Any => true,
                 BodyCheck::Exact(expected) => length == expected.len() as u64,
                 BodyCheck::Length { min, max } => (*min..=*max).contains(&length),
                 BodyCheck::Contains { min, max, all } => {
-                    let body = kept.map(|kept| *kept).unwrap_or_default();
                     (*min..=*max).contains(&length)
-                        && all.iter().all(|needle| memmem::find(&body, needle.as_bytes()).is_some())
+                        && all
+                            .iter()
+                            .all(|needle| memmem::find(body(), needle.as_bytes()).is_some())
                 }
+                BodyCheck::Refereed => referee.is_some_and(|referee| {
+                    let Timing { sent_ns, read_ns, .. } = timing;
+                    referee.is_right(&Exchange { body: body(), sent_ns, read_ns })
+                }),
             };
-        (!is_right).then_some(ErrorKind::WrongBody)
+        if !is_right {
+            return Some(ErrorKind::WrongBody);
+        }
+        (timing.service_ns() < check.least_ns).then_some(ErrorKind::TooEarly)
     }
 }
 
@@ -89,11 +139,11 @@ mod tests {
     use super::*;
 
     fn judge(body: &BodyCheck, pieces: &[&str]) -> bool {
-        let check = Check { status: vec![200], body: body.clone() };
+        let check = Check { status: vec![200], body: body.clone(), ..Check::default() };
         let mut judge = Judge::default();
         judge.head(200);
         pieces.iter().for_each(|piece| judge.piece(&check, piece.as_bytes()));
-        judge.finish(&check).is_none()
+        judge.finish(&check, Timing::default(), None).is_none()
     }
 
     #[test]
@@ -123,22 +173,59 @@ mod tests {
 
     #[test]
     fn a_judge_starts_afresh_after_each_body() {
-        let check = Check { status: vec![], body: BodyCheck::Exact(b"ab".to_vec()) };
+        let check = Check { body: BodyCheck::Exact(b"ab".to_vec()), ..Check::default() };
         let mut judge = Judge::default();
+        let finish = |judge: &mut Judge| judge.finish(&check, Timing::default(), None);
         judge.head(200);
         judge.piece(&check, b"xx");
-        assert_eq!(judge.finish(&check), Some(ErrorKind::WrongBody));
+        assert_eq!(finish(&mut judge), Some(ErrorKind::WrongBody));
         judge.head(404);
         judge.piece(&check, b"ab");
-        assert_eq!(judge.finish(&check), Some(ErrorKind::WrongStatus));
+        assert_eq!(finish(&mut judge), Some(ErrorKind::WrongStatus));
         judge.head(200);
         judge.piece(&check, b"ab");
-        assert_eq!(judge.finish(&check), None);
+        assert_eq!(finish(&mut judge), None);
+    }
+
+    #[test]
+    fn a_right_answer_that_comes_before_the_least_wait_is_too_early() {
+        let check = Check { least_ns: 95, ..Check::default() };
+        for (done_ns, error) in [(1_094, Some(ErrorKind::TooEarly)), (1_095, None)] {
+            let mut judge = Judge::default();
+            judge.head(200);
+            let timing = Timing { sent_ns: 1_000, done_ns, read_ns: 2_000 };
+            assert_eq!(judge.finish(&check, timing, None), error, "{done_ns}");
+        }
+    }
+
+    #[test]
+    fn a_referee_sees_the_whole_body_and_each_body_alone() {
+        struct Says(std::sync::Mutex<Vec<(Vec<u8>, u64, u64)>>);
+        impl Referee for Says {
+            fn is_right(&self, exchange: &Exchange<'_>) -> bool {
+                let Exchange { body, sent_ns, read_ns } = *exchange;
+                self.0.lock().unwrap().push((body.to_vec(), sent_ns, read_ns));
+                body == b"right"
+            }
+        }
+        let check = Check { body: BodyCheck::Refereed, ..Check::default() };
+        let referee = Says(Vec::new().into());
+        let mut judge = Judge::default();
+        let mut judged = |pieces: &[&[u8]]| {
+            judge.head(200);
+            pieces.iter().for_each(|piece| judge.piece(&check, piece));
+            judge.finish(&check, Timing { sent_ns: 1, done_ns: 2, read_ns: 3 }, Some(&referee))
+        };
+        assert_eq!(judged(&[b"ri", b"ght"]), None);
+        assert_eq!(judged(&[]), Some(ErrorKind::WrongBody));
+        assert_eq!(judged(&[b"right"]), None);
+        let seen = referee.0.into_inner().unwrap();
+        assert_eq!(seen, [(b"right".to_vec(), 1, 3), (vec![], 1, 3), (b"right".to_vec(), 1, 3)]);
     }
 
     #[test]
     fn an_empty_list_of_statuses_accepts_success_and_redirection() {
-        let check = |status: &[u16]| Check { status: status.to_vec(), body: BodyCheck::Any };
+        let check = |status: &[u16]| Check { status: status.to_vec(), ..Check::default() };
         assert!(accepts_status(&check(&[]), 204) && accepts_status(&check(&[]), 301));
         assert!(!accepts_status(&check(&[]), 404));
         assert!(accepts_status(&check(&[404]), 404) && !accepts_status(&check(&[404]), 200));

@@ -25,6 +25,7 @@ mod polling;
 mod protocol;
 mod random;
 mod recorder;
+mod referee;
 mod result;
 mod run;
 mod stop;
@@ -41,6 +42,7 @@ mod wire;
 mod worker;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -49,6 +51,7 @@ use pippin_model::load_spec::{Limits, LoadSpec, Protocol, Request};
 use pippin_model::tls::{Negotiated, TlsSpec};
 
 pub use error::{EngineError, Remedy};
+pub use referee::{Exchange, Referee};
 
 /// How the caller takes part in a load while it runs.
 pub struct Control<'a> {
@@ -67,13 +70,15 @@ pub struct Control<'a> {
     pub start_at_ns: Option<u64>,
     /// Whether windows carry their histograms, so that those of peers can be merged.
     pub histograms: bool,
+    /// Judges the bodies of requests whose check says so; without one, such a load is refused.
+    pub referee: Option<Arc<dyn Referee>>,
 }
 
 impl<'a> Control<'a> {
     /// Nobody listens, and the load starts at once.
     #[must_use]
     pub const fn new(stop: &'a AtomicBool, steady: fn(&[f64]) -> bool) -> Self {
-        Self { stop, on_window: None, steady, start_at_ns: None, histograms: false }
+        Self { stop, on_window: None, steady, start_at_ns: None, histograms: false, referee: None }
     }
 }
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{IoChoice, LoadSpec, Protocol, Schedule};
+use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Protocol, Request, Schedule};
 
 use crate::coordinator::Coordinator;
 use crate::descriptors::Tables;
+use crate::error::place;
 use crate::http1::Http1;
 use crate::http2::Http2;
 use crate::io::Io;
@@ -27,11 +28,24 @@ use crate::{Control, EngineError, clock, cpu, descriptors};
 
 pub(crate) fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
     validate(spec)?;
+    refereed(spec, control)?;
     match (spec.io, uring::probe()) {
         (IoChoice::Auto, Ok(())) if has_deadlines(spec) => over::<Epoll>(spec, control),
         (IoChoice::Epoll, _) | (IoChoice::Auto, Err(_)) => over::<Epoll>(spec, control),
         (IoChoice::IoUring | IoChoice::Auto, Ok(())) => over::<Uring>(spec, control),
         (IoChoice::IoUring, Err(error)) => Err(EngineError::IoUringUnavailable(error.to_string())),
+    }
+}
+
+/// Nobody but a referee can judge what it is asked to.
+fn refereed(spec: &LoadSpec, control: &Control<'_>) -> Result<(), EngineError> {
+    let asks = |request: &Request| request.check.body == BodyCheck::Refereed;
+    match spec.requests.iter().position(asks) {
+        Some(nth) if control.referee.is_none() => Err(EngineError::ImpossibleCheck {
+            request: place(spec, nth),
+            why: "it needs a referee, which only a load with proofs has".into(),
+        }),
+        _ => Ok(()),
     }
 }
 
@@ -68,6 +82,7 @@ pub(crate) fn run_on<S: Stack>(
         )),
         tls: spec.tls.as_ref().map(|tls| Client::new(tls, spec.protocol)).transpose()?,
         timeline: Timeline::new(),
+        referee: control.referee.clone(),
         progress: (0..spec.threads).map(|_| Progress::default()).collect(),
     });
     let (outbox, inbox) = channel();

@@ -9,7 +9,7 @@ use pippin_model::load_result::{
 };
 
 /// The kinds of errors, in the order of their discriminants.
-const KINDS: [ErrorKind; 13] = [
+const KINDS: [ErrorKind; 14] = [
     ErrorKind::ConnectRefused,
     ErrorKind::ConnectReset,
     ErrorKind::ConnectTimeout,
@@ -20,6 +20,7 @@ const KINDS: [ErrorKind; 13] = [
     ErrorKind::Malformed,
     ErrorKind::WrongStatus,
     ErrorKind::WrongBody,
+    ErrorKind::TooEarly,
     ErrorKind::Timeout,
     ErrorKind::TooLarge,
     ErrorKind::StreamReset,

@@ -10,6 +10,7 @@ pub mod causes;
 pub mod many;
 pub mod passed;
 
+use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{LoadSpec, StopRule};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, ProofOutcome, ProofTime, Stage};
@@ -26,6 +27,7 @@ use crate::lifecycle::affinity;
 use crate::load;
 use crate::running::{RunningTarget, StartSettings};
 use crate::services::{ServiceSettings, Services};
+use crate::verify::live::{self, Live};
 use crate::verify::{self, Subject};
 
 /// How one target came out.
@@ -200,11 +202,13 @@ impl Checker<'_> {
             RunningTarget::start(target, id, installed, &start, self.installer.interrupted)?;
         let samples = workload.samples();
         let mut wrong = Vec::new();
+        let mut live = Live::of(workload, &mut services).map_err(LabError::User)?;
         let mut subject = Subject {
             address: running.address(),
             workload,
             samples: &samples,
             services: &mut services,
+            live: &mut live,
             limit: Duration::from_secs(10),
         };
         wrong.extend(failures(verify::prove(&mut subject, ProofTime::Before)));
@@ -244,18 +248,14 @@ fn quiet_for<'a>(workload: &Workload, quiet: &'a RwLock<()>) -> Quiet<'a> {
 }
 
 fn failures(outcomes: Vec<ProofOutcome>) -> Vec<String> {
-    let when = |outcome: &ProofOutcome| {
-        if outcome.when == ProofTime::After { " (after the load)" } else { "" }
-    };
-    outcomes
-        .iter()
-        .filter_map(|outcome| {
-            outcome
-                .failure
-                .as_ref()
-                .map(|failure| format!("{}{}: {failure}", outcome.proof, when(outcome)))
+    let words = |outcome: &ProofOutcome| {
+        let failure = outcome.failure.as_ref()?;
+        Some(match outcome.when {
+            ProofTime::Before => format!("{}: {failure}", outcome.proof),
+            when => format!("{} ({}): {failure}", outcome.proof, when.words()),
         })
-        .collect()
+    };
+    outcomes.iter().filter_map(words).collect()
 }
 
 /// Connections and requests of the short load: a few seconds even where each answer waits.
@@ -269,49 +269,48 @@ fn short_load_of(workload: &Workload) -> (u32, u64) {
     }
 }
 
-fn short_load(subject: &mut Subject<'_>) -> Option<String> {
-    let base = LoadSpec { threads: 1, ..load::base(subject.address, Vec::new(), 7) };
-    let as_proved = match subject.proved_body() {
-        Ok(check) => check,
-        Err(message) => return Some(message),
-    };
-    let requests = load::requests(subject.workload, subject.samples, &as_proved, subject.address);
-    let (connections, count) = short_load_of(subject.workload);
-    let calls_before = subject.services.upstream().ok().and_then(|upstream| upstream.calls().ok());
-    match load::run_closed(
-        base,
-        requests,
-        connections,
-        StopRule { duration_ns: None, requests: Some(count) },
-    ) {
-        Ok(result) if result.measured.requests.good == count => {
-            let calls = subject
-                .services
-                .upstream()
-                .ok()
-                .and_then(|upstream| upstream.calls().ok())
-                .zip(calls_before)
-                .map(|(after, before)| after - before);
-            // All requests have been answered, so that none is under way.
-            calls.filter(|calls| *calls != count).map(|calls| {
-                format!(
-                    "under a short load of {count} requests the upstream was asked {calls} times"
-                )
-            })
+/// What is wrong under a short load.
+fn short_load(subject: &mut Subject<'_>) -> Vec<String> {
+    match loaded(subject) {
+        Ok((result, count)) => {
+            let mut wrong: Vec<String> = miscounted(subject, &result, count).into_iter().collect();
+            wrong.extend(failures(live::prove(subject, &result)));
+            wrong
         }
-        Ok(result) => {
-            let kinds: Vec<String> = result
-                .measured
-                .errors
-                .iter()
-                .map(|(kind, n)| format!("{n} {}", kind.name()))
-                .collect();
-            Some(format!(
-                "under a short load of {count} requests {} were answered rightly; errors: {}",
-                result.measured.requests.good,
-                kinds.join(", ")
-            ))
-        }
-        Err(error) => Some(format!("short load: {error}")),
+        Err(message) => vec![message],
     }
+}
+
+/// The short load, and how many requests it had.
+fn loaded(subject: &mut Subject<'_>) -> Result<(LoadResult, u64), String> {
+    let base = LoadSpec { threads: 1, ..load::base(subject.address, Vec::new(), 7) };
+    let as_proved = subject.proved_body()?;
+    let mut requests =
+        load::requests(subject.workload, subject.samples, &as_proved, subject.address);
+    let least_ns = subject.least_ns();
+    requests.iter_mut().for_each(|request| request.check.least_ns = least_ns);
+    let (connections, count) = short_load_of(subject.workload);
+    subject.services.reset_account();
+    let referee = subject.live.begin(subject.services)?;
+    let result = load::run_closed(base, requests, connections, StopRule::requests(count), referee);
+    let right = result.as_ref().map_or(0, |result| result.measured.requests.good);
+    subject.live.end(subject.services, right);
+    result.map(|result| (result, count)).map_err(|error| format!("short load: {error}"))
+}
+
+/// Answers that were not right, or another number of calls at the upstream.
+fn miscounted(subject: &mut Subject<'_>, result: &LoadResult, count: u64) -> Option<String> {
+    let right = result.measured.requests.good;
+    if right != count {
+        let kinds: Vec<String> =
+            result.measured.errors.iter().map(|(kind, n)| format!("{n} {}", kind.name())).collect();
+        return Some(format!(
+            "under a short load of {count} requests {right} were answered rightly; errors: {}",
+            kinds.join(", ")
+        ));
+    }
+    let upstream = subject.services.upstream().ok()?;
+    // All requests have been answered, so that none is under way.
+    let calls = upstream.calls().ok().filter(|calls| *calls != count)?;
+    Some(format!("under a short load of {count} requests the upstream was asked {calls} times"))
 }

@@ -1,4 +1,5 @@
 //! From a profile and a workload to what the engine runs.
+use pippin_engine::Referee;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{
     BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Protocol, Request, StopRule,
@@ -8,6 +9,7 @@ use pippin_model::profile::{Profile, Schedule};
 use pippin_model::trial::Step;
 use pippin_model::workload::{Sample, Workload};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
 use crate::descriptors;
 use crate::error::LabError;
@@ -36,6 +38,7 @@ pub fn requests(
             check: Check {
                 status: vec![workload.answer.status],
                 body: body_check(workload, sample, as_proved),
+                ..Check::default()
             },
             ..Request::get(&sample.path, &host)
         })
@@ -43,6 +46,9 @@ pub fn requests(
 }
 
 fn body_check(workload: &Workload, sample: &Sample, as_proved: &BodyCheck) -> BodyCheck {
+    if workload.answer.from.is_some() {
+        return BodyCheck::Refereed;
+    }
     match (&sample.body, workload.answer.body_bytes) {
         (Some(body), _) => BodyCheck::Exact(body.clone().into_bytes()),
         (None, Some(range)) if !sample.contains.is_empty() => {
@@ -115,8 +121,10 @@ pub fn run_closed(
     requests: Vec<Request>,
     connections: u32,
     stop: StopRule,
+    referee: Option<Arc<dyn Referee>>,
 ) -> Result<LoadResult, LabError> {
     let connections = Connections::kept(connections);
     let load = fitted(LoadSpec { requests, connections, stop, ..base });
-    Ok(Trial::of(load).measure(&Watch::nobody())?.load)
+    let mut trial = Trial { referee, ..Trial::of(load) };
+    Ok(trial.measure(&Watch::nobody())?.load)
 }

@@ -1,16 +1,21 @@
 //! Proves a target that runs here, before and after its load, and takes its services' account.
+use pippin_engine::Referee;
+use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{BodyCheck, LoadSpec};
 use pippin_model::trial::{Failure, ProofOutcome, ProofTime, Stage, TrialRecord};
 use pippin_model::usage::Role;
 use pippin_model::workload::{Sample, Workload};
 use pippin_probe::{RoleRoot, Roots};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use crate::error::LabError;
 use crate::load;
 use crate::running::RunningTarget;
 use crate::services::Services;
 use crate::trial::Proving;
+use crate::verify::live::{self, Live};
 use crate::verify::{self, Subject};
 
 /// How long one answer to a proof may take.
@@ -29,6 +34,8 @@ pub struct ProvedTarget<'a> {
     /// Whether the services count from the beginning of the load on. An account that holds the
     /// proofs' calls too would look as if the target asked more than once: then it is not known.
     pub counts_anew: bool,
+    /// What judges answers that are different each time; made anew before the load.
+    pub live: Live,
 }
 
 impl ProvedTarget<'_> {
@@ -53,6 +60,7 @@ impl ProvedTarget<'_> {
             workload: self.workload,
             samples: self.samples,
             services: self.services,
+            live: &mut self.live,
             limit: PATIENCE,
         }
     }
@@ -61,7 +69,12 @@ impl ProvedTarget<'_> {
         let failed: Vec<String> = proofs
             .iter()
             .filter_map(|proof| {
-                proof.failure.as_ref().map(|failure| format!("proof {}: {failure}", proof.proof))
+                let when = match proof.when {
+                    ProofTime::During => " under the load",
+                    ProofTime::Before | ProofTime::After => "",
+                };
+                let failure = proof.failure.as_ref()?;
+                Some(format!("proof {}{when}: {failure}", proof.proof))
             })
             .collect();
         (!failed.is_empty()).then(|| self.proof_failure(failed.join("; ")))
@@ -75,14 +88,27 @@ impl ProvedTarget<'_> {
 impl Proving for ProvedTarget<'_> {
     fn before(&mut self, load: &mut LoadSpec, record: &mut TrialRecord) -> Result<(), Failure> {
         record.start_up_ns = Some(self.target.start_up().as_nanos() as u64);
+        self.live = Live::of(self.workload, self.services)
+            .map_err(|message| self.proof_failure(message))?;
         record.proofs = verify::prove(&mut self.subject(), ProofTime::Before);
         self.failed(&record.proofs).map_or(Ok(()), Err)?;
         let as_proved: BodyCheck =
             self.subject().proved_body().map_err(|message| self.proof_failure(message))?;
         load.requests =
             load::requests(self.workload, self.samples, &as_proved, self.target.address());
+        let least_ns = self.subject().least_ns();
+        load.requests.iter_mut().for_each(|request| request.check.least_ns = least_ns);
         self.counts_anew = self.services.reset_account();
         Ok(())
+    }
+
+    fn load_begins(&mut self) -> Result<Option<Arc<dyn Referee>>, LabError> {
+        self.live.begin(self.services).map_err(LabError::User)
+    }
+
+    fn load_ends(&mut self, load: Option<&LoadResult>) {
+        let right = load.map_or(0, |load| load.windows.iter().map(|window| window.good).sum());
+        self.live.end(self.services, right);
     }
 
     fn after(&mut self, record: &mut TrialRecord) {
@@ -94,6 +120,9 @@ impl Proving for ProvedTarget<'_> {
         } else if record.failure.is_none()
             && !record.load.as_ref().is_some_and(|load| load.interrupted)
         {
+            if let Some(load) = &record.load {
+                record.proofs.extend(live::prove(&mut self.subject(), load));
+            }
             record.proofs.extend(verify::prove(&mut self.subject(), ProofTime::After));
             record.failure = self.failed(&record.proofs);
         }

@@ -27,6 +27,7 @@ use crate::running::{RunningTarget, StartSettings};
 use crate::services::{ServiceSettings, Services};
 use crate::steps::Steps;
 use crate::trial::{Trial, Watch, empty_record, unix_now_ns};
+use crate::verify::live::Live;
 use crate::versions;
 
 /// What a run needs besides its plan.
@@ -388,11 +389,13 @@ impl<'a> Execution<'a> {
             target: running,
             services,
             counts_anew: false,
+            live: Live::default(),
         };
         let trial = Trial {
             load: load::of(&spec.profile, spec.step, base),
             roots: Some(proving.roots()),
             proving: Some(&mut proving),
+            referee: None,
         };
         trial.make(spec, &Watch { observer: self.settings.observer, stop: self.settings.stop })
     }

@@ -1,5 +1,5 @@
 //! One load with what is sampled beside it and what proves its target: the only way to the engine.
-use pippin_engine::{Control, EngineError};
+use pippin_engine::{Control, EngineError, Referee};
 use pippin_model::caveat::Verdict;
 use pippin_model::load_result::{LoadResult, Window};
 use pippin_model::load_spec::LoadSpec;
@@ -7,6 +7,7 @@ use pippin_model::trial::{Failure, Stage, TrialRecord, TrialSpec};
 use pippin_model::usage::{Usage, UsageSample};
 use pippin_probe::{Roots, Sampler, usage_between};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -27,6 +28,8 @@ pub struct Trial<'a> {
     pub roots: Option<Roots>,
     /// What proves the target before and after the load; `None` where nothing can.
     pub proving: Option<&'a mut dyn Proving>,
+    /// Judges the answers that need it, where no `proving` does.
+    pub referee: Option<Arc<dyn Referee>>,
 }
 
 /// What proves a target, around its load.
@@ -37,7 +40,17 @@ pub trait Proving {
     /// Why there is nothing to load.
     fn before(&mut self, load: &mut LoadSpec, record: &mut TrialRecord) -> Result<(), Failure>;
 
-    /// After the load; what it finds is in the record.
+    /// A load begins: the only one between the proofs, or one of many. What is returned judges the
+    /// answers that need it.
+    ///
+    /// # Errors
+    /// Why the load cannot be judged.
+    fn load_begins(&mut self) -> Result<Option<Arc<dyn Referee>>, LabError>;
+
+    /// The load is over; `None` if it could not be applied.
+    fn load_ends(&mut self, load: Option<&LoadResult>);
+
+    /// After the loads; what it finds is in the record.
     fn after(&mut self, record: &mut TrialRecord);
 
     /// The last lines of the target's log.
@@ -131,7 +144,7 @@ impl Trial<'_> {
     /// A load of which only the generator's own figures matter.
     #[must_use]
     pub const fn of(load: LoadSpec) -> Self {
-        Self { load, roots: None, proving: None }
+        Self { load, roots: None, proving: None, referee: None }
     }
 
     /// Proves, loads, proves; what fails is in the record. Judging is not done here.
@@ -147,13 +160,12 @@ impl Trial<'_> {
         }
         watch.observer.event(&Event::Stage("measuring"));
         record.load_spec = Some(without_secrets(self.load.clone()));
-        let log_tail = || self.proving.as_ref().map_or(Vec::new(), |target| target.log_tail());
         let measured = match self.measure(watch) {
             Ok(measured) => Some(measured),
             Err(error) => {
                 let message = error.to_string();
-                record.failure =
-                    Some(Failure { stage: Stage::Load, message, log_tail: log_tail() });
+                let log_tail = self.proving.as_ref().map_or(Vec::new(), |target| target.log_tail());
+                record.failure = Some(Failure { stage: Stage::Load, message, log_tail });
                 error.measured.map(|measured| *measured)
             }
         };
@@ -177,7 +189,23 @@ impl Trial<'_> {
     ///
     /// # Errors
     /// If the load cannot run as it is asked for, or the kernel does not let itself be asked.
-    pub fn measure(&self, watch: &Watch<'_>) -> Result<Measured, NotMeasured> {
+    pub fn measure(&mut self, watch: &Watch<'_>) -> Result<Measured, NotMeasured> {
+        let referee = match &mut self.proving {
+            Some(proving) => proving.load_begins().map_err(NotMeasured::of)?,
+            None => self.referee.clone(),
+        };
+        let measured = self.apply(referee, watch);
+        if let Some(proving) = &mut self.proving {
+            proving.load_ends(measured.as_ref().ok().map(|measured| &measured.load));
+        }
+        measured
+    }
+
+    fn apply(
+        &self,
+        referee: Option<Arc<dyn Referee>>,
+        watch: &Watch<'_>,
+    ) -> Result<Measured, NotMeasured> {
         let sampler = match &self.roots {
             Some(roots) => Some(
                 Sampler::start(roots.clone(), SAMPLE_EVERY, None)
@@ -191,6 +219,7 @@ impl Trial<'_> {
         };
         let control = Control {
             on_window: Some(&on_window),
+            referee,
             ..Control::new(watch.stop, pippin_stats::steady::has_settled)
         };
         let load = pippin_engine::run(&self.load, &control);

@@ -66,6 +66,7 @@ pub fn run(load: UrlLoad, keeping: Keeping<'_>, watch: &Watch<'_>) -> Result<Run
             load: load::of(profile, step, base.clone()),
             roots: Some(roots(base, servers.as_deref().unwrap_or_default())),
             proving: None,
+            referee: None,
         };
         let mut record = trial.make(&spec, watch);
         let held = steps.observe(&record);
@@ -209,6 +210,7 @@ fn header(load: &UrlLoad, servers: &Result<Vec<Server>, NoServer>) -> RunHeader 
                 body_bytes: None,
                 contains: Vec::new(),
                 as_proved: false,
+                from: None,
             },
             proofs: Vec::new(),
         },

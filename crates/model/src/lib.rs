@@ -8,6 +8,7 @@
 //! | [`workload`] | what a target must serve and how that is proved |
 //! | [`objective`], [`profile`], [`cpus`], [`plan`], [`plan_options`] | one experiment |
 //! | [`published`] | figures published elsewhere, shown beside one's own |
+//! | [`gate`] | conditions on measured figures |
 //! | [`histogram`] | the one histogram type |
 //! | [`schedule`] | when requests are due |
 //! | [`request`] | one request, and what its answer must be |
@@ -24,6 +25,7 @@ pub mod cpus;
 pub mod example;
 pub mod file;
 pub mod fingerprint;
+pub mod gate;
 pub mod histogram;
 pub mod live;
 pub mod load_result;

@@ -273,6 +273,9 @@ pub enum ErrorKind {
     WrongStatus,
     /// A complete answer with a body that the check does not accept.
     WrongBody,
+    /// A complete and right answer that came sooner than one can be made: before the wait that the
+    /// workload asks for.
+    TooEarly,
     /// No complete answer in time.
     Timeout,
     /// Head or body beyond the limit.
@@ -282,6 +285,22 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// All kinds.
+    pub const ALL: [Self; 12] = [
+        Self::ConnectRefused,
+        Self::ConnectReset,
+        Self::ConnectTimeout,
+        Self::ConnectLocal,
+        Self::Tls,
+        Self::CloseBeforeAnswer,
+        Self::CloseInBody,
+        Self::Malformed,
+        Self::WrongStatus,
+        Self::WrongBody,
+        Self::Timeout,
+        Self::TooLarge,
+    ];
+
     /// Whether it happens before a request is sent, so that the request stays unsent.
     #[must_use]
     pub const fn is_before_sending(self) -> bool {
@@ -309,6 +328,7 @@ impl ErrorKind {
             Self::Malformed => "malformed",
             Self::WrongStatus => "wrong_status",
             Self::WrongBody => "wrong_body",
+            Self::TooEarly => "too_early",
             Self::Timeout => "timeout",
             Self::TooLarge => "too_large",
             Self::StreamReset => "stream_reset",

@@ -30,25 +30,31 @@ impl Request {
             host: host.into(),
             headers: Vec::new(),
             body: Vec::new(),
-            check: Check { status: Vec::new(), body: BodyCheck::Any },
+            check: Check::default(),
         }
     }
 }
 
 /// What a right answer is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     /// The statuses that are right; empty accepts 200 to 399.
     pub status: Vec<u16>,
     /// The body that is right.
     pub body: BodyCheck,
+    /// The shortest time from the first byte sent to the arrival of the answer in which a right answer
+    /// can be made, in nanoseconds; 0 if there is none. What comes sooner is an error of the kind
+    /// "too early".
+    #[serde(default)]
+    pub least_ns: u64,
 }
 
 /// What a right body is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BodyCheck {
     /// Any body.
+    #[default]
     Any,
     /// These bytes and no others.
     Exact(#[serde(with = "base64_bytes")] Vec<u8>),
@@ -68,6 +74,9 @@ pub enum BodyCheck {
         /// What must be in the body.
         all: Vec<String>,
     },
+    /// What is right changes while the load runs: the load's referee says for each answer whether it
+    /// is.
+    Refereed,
 }
 
 /// Bytes of a body as `{"text": ...}` where they are UTF-8, else as `{"base64": ...}`.

@@ -71,7 +71,7 @@ pub struct TrialRecord {
     pub samples: Vec<UsageSample>,
     /// Time from start to the first answer, nanoseconds.
     pub start_up_ns: Option<u64>,
-    /// The proofs, before and after the load.
+    /// The proofs, before, during and after the load.
     pub proofs: Vec<ProofOutcome>,
     /// Why there is no result.
     pub failure: Option<Failure>,
@@ -92,20 +92,34 @@ pub struct ProofOutcome {
     pub workload: String,
     /// The proof: `"not-found"`.
     pub proof: String,
-    /// Before or after the load.
+    /// Before, during or after the load.
     pub when: ProofTime,
     /// `None` if it holds, else what was expected and what came.
     pub failure: Option<String>,
 }
 
-/// Before or after the load.
+/// Before, during or after the load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProofTime {
     /// Before the load.
     Before,
+    /// While it ran: judged by its own answers.
+    During,
     /// After it.
     After,
+}
+
+impl ProofTime {
+    /// In words, behind the name of a proof.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Before => "before the load",
+            Self::During => "under the load",
+            Self::After => "after the load",
+        }
+    }
 }
 
 /// Why a target has no result.

@@ -93,6 +93,39 @@ pub struct Answer {
     /// Under load, the body that was proved beforehand is expected again.
     #[serde(default)]
     pub as_proved: bool,
+    /// Where the body comes from, if it is another one each time.
+    #[serde(default)]
+    pub from: Option<Source>,
+}
+
+/// Where the body of an answer comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The number that the slow upstream issued for this request and no other.
+    Upstream,
+    /// The table `users` as JSON, as it was at some instant between the request and its answer.
+    Table,
+}
+
+impl Source {
+    /// The service that it is.
+    #[must_use]
+    pub const fn service(self) -> Service {
+        match self {
+            Self::Upstream => Service::Upstream,
+            Self::Table => Service::Postgres,
+        }
+    }
+
+    /// The name in the file.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Upstream => "upstream",
+            Self::Table => "table",
+        }
+    }
 }
 
 /// Bounds of a length in bytes, both included.
@@ -219,9 +252,31 @@ impl Workload {
                 format!("answer.body_bytes: min {min} is above max {max}"),
             ));
         }
+        self.check_source()?;
         self.proofs.iter().enumerate().try_for_each(|(index, proof)| {
             check_proof(proof).map_err(|message| Wrong::at(format!("proof[{index}]"), message))
         })
+    }
+
+    /// What is another body each time can be compared with nothing else.
+    fn check_source(&self) -> Result<(), Wrong> {
+        let Answer { from, body, contains, as_proved, .. } = &self.answer;
+        let Some(from) = from else { return Ok(()) };
+        let wrong = |message: String| Err(Wrong::at("answer.from", message));
+        if !self.services.contains(&from.service()) {
+            let service = if *from == Source::Upstream { "upstream" } else { "postgres" };
+            return wrong(format!(
+                "`from = \"{}\"` needs `services = [\"{service}\"]`",
+                from.name()
+            ));
+        }
+        if body.is_some() || !contains.is_empty() || *as_proved {
+            return wrong(format!(
+                "`from = \"{}\"` checks the whole body: leave `body`, `contains` and `as_proved` out",
+                from.name()
+            ));
+        }
+        Ok(())
     }
 
     fn check_request(&self) -> Result<(), Wrong> {

@@ -24,6 +24,8 @@ pub struct Account {
     /// Requests that had to wait, by design of the server: `calls` of the upstream, all of the
     /// device server.
     pub calls: u64,
+    /// Calls by GET that were answered.
+    pub answered_gets: u64,
     /// Calls waiting now.
     pub waiting: u64,
     /// The most calls waiting at once; for a server of several threads the sum of each thread's
@@ -52,6 +54,7 @@ impl Account {
         self.bytes_in += other.bytes_in;
         self.bytes_out += other.bytes_out;
         self.calls += other.calls;
+        self.answered_gets += other.answered_gets;
         self.waiting += other.waiting;
         self.peak_waiting += other.peak_waiting;
         self.abandoned += other.abandoned;

@@ -223,7 +223,10 @@ impl Service for Device {
 
     fn answer(&mut self, request: &Request<'_>, _: &mut Account, out: &mut Vec<u8>) -> Reply {
         if request.target == b"/device" && matches!(request.method, Method::Get | Method::Head) {
-            return Reply::After(self.random.random_range(self.least_ns..=self.most_ns));
+            return Reply::After {
+                wait_ns: self.random.random_range(self.least_ns..=self.most_ns),
+                nth: 0,
+            };
         }
         self.not_found.answer(request, out);
         Reply::Now
@@ -287,7 +290,7 @@ mod tests {
                 &mut crate::Account::default(),
                 &mut Vec::new(),
             ) {
-                Reply::After(wait_ns) => wait_ns,
+                Reply::After { wait_ns, .. } => wait_ns,
                 Reply::Now => panic!("did not wait"),
             };
             (0..10_000).map(wait).collect::<Vec<u64>>()

@@ -4,8 +4,9 @@
 //! | module | what it serves | used by |
 //! |---|---|---|
 //! | [`null`] | an answer at once | `pippin calibrate`: the generator's ceiling; `bench` |
-//! | [`upstream`] | a short body after 500 ms, counted | the workload `proxy` |
+//! | [`upstream`] | another number after 500 ms for each call, counted | the workload `proxy` |
 //! | [`device`] | 1,024 bytes after 100 ms +-5 %, on 100,000 connections | the device profile's calibration |
+//! | [`corpus`] | what servers do that proofs must see, or not mind: a table | tests of proofs |
 //! | [`scripted`] | whatever a test asks for: pauses, stalls, resets, lies | tests of the engine |
 //! | [`frames`] | HTTP/2, frame by frame, right or wrong | tests of the engine and of `pippin load` |
 //! | `tls` (a feature) | any of these behind TLS | tests of the engine and of `pippin load` |
@@ -16,12 +17,14 @@
 //! epoll, two system calls per request, and a timing wheel (`wheel`) for answers that must wait.
 mod account;
 mod clock;
+pub mod corpus;
 
 pub mod device;
 mod error;
 pub mod frames;
 mod handle;
 pub mod null;
+pub mod numbers;
 mod poller;
 mod prepared;
 mod request;

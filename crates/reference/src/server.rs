@@ -46,8 +46,13 @@ pub(crate) trait Service {
 pub(crate) enum Reply {
     /// The answer was appended.
     Now,
-    /// After so many nanoseconds from the instant at which the request was noticed.
-    After(u64),
+    /// Later.
+    After {
+        /// So many nanoseconds from the instant at which the request was noticed.
+        wait_ns: u64,
+        /// What the service calls it.
+        nth: u32,
+    },
 }
 
 /// What becomes of a connection.
@@ -74,9 +79,9 @@ pub(crate) fn run<S: Service>(
         for index in 0..server.poller.count() {
             let event = server.poller.event(index);
             if event.token == LISTENER {
-                server.accept_some(turn_start_ns, &mut account)?;
+                server.accept_some(&mut account)?;
             } else {
-                server.on_event(event, turn_start_ns, &mut account);
+                server.on_event(event, &mut account);
             }
         }
         if S::WAITS {
@@ -135,12 +140,10 @@ impl<'a, S: Service> Server<'a, S> {
             .map_or(STOP_CHECK_NS, |due_ns| due_ns.saturating_sub(now_ns).min(STOP_CHECK_NS))
     }
 
-    fn accept_some(&mut self, now_ns: u64, account: &mut Account) -> Result<(), Error> {
+    fn accept_some(&mut self, account: &mut Account) -> Result<(), Error> {
         for _ in 0..ACCEPTS_A_TURN {
             match socket::accept(self.listener) {
-                Ok(socket) => {
-                    self.begin(Connection::new(socket, self.next_generation), now_ns, account)?
-                }
+                Ok(socket) => self.begin(Connection::new(socket, self.next_generation), account)?,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => {
                     account.descriptors_exhausted += 1;
@@ -157,17 +160,12 @@ impl<'a, S: Service> Server<'a, S> {
 
     /// A connection often brings its first request along; if that closes it again, epoll never
     /// needs to know of it.
-    fn begin(
-        &mut self,
-        mut connection: Connection,
-        now_ns: u64,
-        account: &mut Account,
-    ) -> Result<(), Error> {
+    fn begin(&mut self, mut connection: Connection, account: &mut Account) -> Result<(), Error> {
         self.next_generation = (self.next_generation + 1) & 0x7fff_ffff;
         account.connections += 1;
         account.live_connections += 1;
         account.peak_connections = account.peak_connections.max(account.live_connections);
-        match self.converse(&mut connection, now_ns, account) {
+        match self.converse(&mut connection, account) {
             Fate::Keep => {
                 self.poller.add(
                     connection.socket.as_fd(),
@@ -212,7 +210,7 @@ impl<'a, S: Service> Server<'a, S> {
         Ok(())
     }
 
-    fn on_event(&mut self, event: Event, now_ns: u64, account: &mut Account) {
+    fn on_event(&mut self, event: Event, account: &mut Account) {
         let Some(mut connection) = self.take(event.token) else { return };
         let fate = if event.gone()
             || (event.output() && self.flush_unsent(&mut connection, account) == Fate::Close)
@@ -224,7 +222,7 @@ impl<'a, S: Service> Server<'a, S> {
             connection.unread |= event.input();
             Fate::Keep
         } else {
-            self.converse(&mut connection, now_ns, account)
+            self.converse(&mut connection, account)
         };
         self.settle(connection, fate, account);
     }
@@ -248,12 +246,7 @@ impl<'a, S: Service> Server<'a, S> {
 
     /// Reads and answers until there is nothing more to read, an answer must wait, or the client
     /// does not take its answers.
-    fn converse(
-        &mut self,
-        connection: &mut Connection,
-        now_ns: u64,
-        account: &mut Account,
-    ) -> Fate {
+    fn converse(&mut self, connection: &mut Connection, account: &mut Account) -> Fate {
         loop {
             if connection.unsent.is_some() {
                 connection.unread = true;
@@ -275,12 +268,12 @@ impl<'a, S: Service> Server<'a, S> {
             // server is changed.
             let input = std::mem::take(&mut self.input);
             if connection.partial.is_empty() {
-                let used = self.answer_all(connection, &input[..count], now_ns, account);
+                let used = self.answer_all(connection, &input[..count], account);
                 connection.keep_rest(&input[used..count]);
             } else {
                 let mut bytes = std::mem::take(&mut connection.partial).into_vec();
                 bytes.extend_from_slice(&input[..count]);
-                let used = self.answer_all(connection, &bytes, now_ns, account);
+                let used = self.answer_all(connection, &bytes, account);
                 connection.keep_rest(&bytes[used..]);
             }
             self.input = input;
@@ -298,7 +291,6 @@ impl<'a, S: Service> Server<'a, S> {
         &mut self,
         connection: &mut Connection,
         bytes: &[u8],
-        now_ns: u64,
         account: &mut Account,
     ) -> usize {
         let mut used = 0;
@@ -312,10 +304,13 @@ impl<'a, S: Service> Server<'a, S> {
                             account.answers += 1;
                             connection.closing = request.persistence == Persistence::Close;
                         }
-                        Reply::After(wait_ns) => {
+                        Reply::After { wait_ns, nth } => {
                             account.call_begins();
                             let ticket = Ticket {
-                                due_ns: now_ns + wait_ns,
+                                // Now, and not when this turn began: the request may have come
+                                // since.
+                                due_ns: monotonic_ns() + wait_ns,
+                                nth,
                                 method: request.method,
                                 persistence: request.persistence,
                             };
@@ -350,30 +345,25 @@ impl<'a, S: Service> Server<'a, S> {
             account.answers += 1;
             self.service.answer_after_wait(&ticket, &mut self.output);
             connection.closing = ticket.persistence == Persistence::Close;
-            let answered_ns = monotonic_ns();
-            account.late.record(answered_ns.saturating_sub(ticket.due_ns));
-            let fate = self.go_on_after_wait(&mut connection, answered_ns, account);
+            account.answered_gets += u64::from(ticket.method == Method::Get);
+            account.late.record(monotonic_ns().saturating_sub(ticket.due_ns));
+            let fate = self.go_on_after_wait(&mut connection, account);
             self.settle(connection, fate, account);
         }
         self.due = due;
     }
 
-    fn go_on_after_wait(
-        &mut self,
-        connection: &mut Connection,
-        now_ns: u64,
-        account: &mut Account,
-    ) -> Fate {
+    fn go_on_after_wait(&mut self, connection: &mut Connection, account: &mut Account) -> Fate {
         if !connection.closing && !connection.partial.is_empty() {
             let bytes = std::mem::take(&mut connection.partial);
-            let used = self.answer_all(connection, &bytes, now_ns, account);
+            let used = self.answer_all(connection, &bytes, account);
             connection.keep_rest(&bytes[used..]);
         }
         if self.flush(connection, account) == Fate::Close {
             return Fate::Close;
         }
         if connection.unread && connection.waiting.is_none() {
-            self.converse(connection, now_ns, account)
+            self.converse(connection, account)
         } else {
             Fate::Keep
         }

@@ -1,11 +1,11 @@
-//! The slow upstream of the workload `proxy`: answers a short body after 500 ms, holds up to 10,000
-//! waiting calls, and counts its calls.
+//! The slow upstream of the workload `proxy`: answers each call after 500 ms with another number of 20
+//! digits, holds up to 10,000 waiting calls, and counts its calls.
 //!
 //! | request | answer |
 //! |---|---|
-//! | `GET /slow` | after the delay, the body |
+//! | `GET /slow` | after the delay, a number that was issued when the call was noticed |
 //! | `GET /count` | JSON: the calls so far and how late it was itself |
-//! | `POST /reset` | counts anew |
+//! | `POST /reset/SECRET` | counts anew |
 use std::fmt::Write as _;
 use std::net::TcpListener;
 use std::os::fd::AsFd;
@@ -16,6 +16,7 @@ use std::time::Duration;
 use crate::account::Account;
 use crate::error::Error;
 use crate::handle::{Running, lock};
+use crate::numbers::{DIGITS, MOST, Numbers};
 use crate::prepared::Prepared;
 use crate::request::{Method, Request};
 use crate::server::{self, Reply, Service, Ticket};
@@ -25,19 +26,23 @@ use crate::server::{self, Reply, Service, Ticket};
 pub struct Config {
     /// From the instant at which a call is noticed to its answer.
     pub delay: Duration,
-    /// The body of `/slow`.
-    pub body: Vec<u8>,
+    /// The key of its numbers.
+    pub key: u128,
+    /// What `POST /reset/SECRET` must say.
+    pub secret: String,
     /// The upstream reports itself as the bottleneck if the 99th percentile of its own lateness is
     /// above this fraction of the delay.
     pub bottleneck_fraction: f64,
 }
 
 impl Default for Config {
-    /// The published experiment: 20 bytes after 500 ms; 2 % late counts as its own fault.
+    /// The published experiment: 20 bytes after 500 ms; 2 % late counts as its own fault. Everybody
+    /// knows the key and the secret.
     fn default() -> Self {
         Self {
             delay: Duration::from_millis(500),
-            body: b"12345678901234567890".to_vec(),
+            key: 0,
+            secret: "secret".into(),
             bottleneck_fraction: 0.02,
         }
     }
@@ -75,7 +80,10 @@ fn run(
     let mut service = Upstream {
         delay_ns,
         late_beyond_ns: (delay_ns as f64 * config.bottleneck_fraction) as u64,
-        slow: Prepared::new("200 OK", "text/plain", &config.body),
+        numbers: Numbers::new(config.key),
+        issued: 0,
+        reset_target: format!("/reset/{}", config.secret).into_bytes(),
+        slow: Prepared::new("200 OK", "text/plain", &[b'0'; DIGITS]),
         reset: Prepared::new("200 OK", "text/plain", b"reset"),
         not_found: Prepared::not_found(),
     };
@@ -85,6 +93,10 @@ fn run(
 struct Upstream {
     delay_ns: u64,
     late_beyond_ns: u64,
+    numbers: Numbers,
+    /// How many numbers so far; a reset does not change that.
+    issued: u32,
+    reset_target: Vec<u8>,
     slow: Prepared,
     reset: Prepared,
     not_found: Prepared,
@@ -95,12 +107,16 @@ impl Service for Upstream {
 
     fn answer(&mut self, request: &Request<'_>, account: &mut Account, out: &mut Vec<u8>) -> Reply {
         match (request.method, request.target) {
-            (Method::Get | Method::Head, b"/slow") => return Reply::After(self.delay_ns),
+            (Method::Get | Method::Head, b"/slow") => {
+                let nth = self.issued;
+                self.issued = (nth + 1) % MOST;
+                return Reply::After { wait_ns: self.delay_ns, nth };
+            }
             (Method::Get, b"/count") => {
                 Prepared::new("200 OK", "application/json", self.count(account).as_bytes())
                     .answer(request, out)
             }
-            (Method::Post, b"/reset") => {
+            (Method::Post, target) if target == self.reset_target => {
                 account.reset();
                 self.reset.answer(request, out);
             }
@@ -111,6 +127,11 @@ impl Service for Upstream {
 
     fn answer_after_wait(&mut self, ticket: &Ticket, out: &mut Vec<u8>) {
         self.slow.write(ticket.method, ticket.persistence, out);
+        if ticket.method != Method::Head {
+            let number = self.numbers.issue(ticket.nth, ticket.due_ns - self.delay_ns);
+            let at = out.len() - DIGITS;
+            out[at..].copy_from_slice(&number);
+        }
     }
 }
 
@@ -127,6 +148,7 @@ impl Upstream {
         let mut json = String::from("{");
         for (key, value) in [
             ("calls", account.calls.to_string()),
+            ("answered", account.answered_gets.to_string()),
             ("waiting", account.waiting.to_string()),
             ("peak_waiting", account.peak_waiting.to_string()),
             ("abandoned", account.abandoned.to_string()),
@@ -151,6 +173,9 @@ impl Upstream {
 #[cfg(test)]
 mod tests {
     use super::{Config, spawn};
+    use crate::clock::monotonic_ns;
+    use crate::numbers::Numbers;
+    use std::collections::BTreeSet;
     use std::io::{Read, Write};
     use std::net::{SocketAddr, TcpStream};
     use std::time::{Duration, Instant};
@@ -163,6 +188,10 @@ mod tests {
         answer
     }
 
+    fn body(answer: &str) -> &[u8] {
+        answer.split_once("\r\n\r\n").unwrap().1.as_bytes()
+    }
+
     const SLOW: &str = "GET /slow HTTP/1.1\r\nConnection: close\r\n\r\n";
     const COUNT: &str = "GET /count HTTP/1.1\r\nConnection: close\r\n\r\n";
 
@@ -173,13 +202,14 @@ mod tests {
     #[test]
     fn waits_and_then_answers_twenty_bytes() {
         let server = spawn(quick()).unwrap();
-        let begin = Instant::now();
+        let begin = monotonic_ns();
         let answer = exchange(server.address(), SLOW);
-        assert!(begin.elapsed() >= Duration::from_millis(60));
-        assert!(
-            answer.starts_with("HTTP/1.1 200 ") && answer.ends_with("\r\n\r\n12345678901234567890"),
-            "{answer}"
-        );
+        assert!(monotonic_ns() - begin >= 60_000_000);
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+        let issue = Numbers::new(0).read(body(&answer)).unwrap();
+        assert_eq!(issue.nth, 0);
+        // It was issued when the call came, and not when it was answered.
+        assert!(issue.is_not_before(begin) && issue.is_not_after(monotonic_ns() - 60_000_000));
         let account = server.stop().unwrap();
         assert_eq!((account.calls, account.waiting, account.late.count()), (1, 0, 1));
     }
@@ -191,10 +221,11 @@ mod tests {
         let mut streams: Vec<TcpStream> =
             (0..200).map(|_| TcpStream::connect(server.address()).unwrap()).collect();
         streams.iter_mut().for_each(|stream| stream.write_all(SLOW.as_bytes()).unwrap());
+        let mut seen = BTreeSet::new();
         for stream in &mut streams {
             let mut answer = String::new();
             stream.read_to_string(&mut answer).unwrap();
-            assert!(answer.ends_with("12345678901234567890"));
+            assert!(seen.insert(Numbers::new(0).read(body(&answer)).unwrap().nth));
         }
         // One after the other they would take 12 s.
         assert!(begin.elapsed() < Duration::from_secs(3), "{:?}", begin.elapsed());
@@ -208,21 +239,25 @@ mod tests {
         let server = spawn(quick()).unwrap();
         assert!(
             exchange(server.address(), COUNT)
-                .contains("{\"calls\":0,\"waiting\":0,\"peak_waiting\":0,")
+                .contains("{\"calls\":0,\"answered\":0,\"waiting\":0,\"peak_waiting\":0,")
         );
         assert!(exchange(server.address(), COUNT).contains("\"late_max_ns\":null"));
         exchange(server.address(), SLOW);
         assert!(
             exchange(server.address(), COUNT)
-                .contains("{\"calls\":1,\"waiting\":0,\"peak_waiting\":1,")
+                .contains("{\"calls\":1,\"answered\":1,\"waiting\":0,\"peak_waiting\":1,")
         );
-        exchange(
-            server.address(),
-            "POST /reset HTTP/1.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
-        );
+        let reset = |target: &str| {
+            let request =
+                format!("POST {target} HTTP/1.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            exchange(server.address(), &request)
+        };
+        assert!(reset("/reset").starts_with("HTTP/1.1 404 "));
+        assert!(exchange(server.address(), COUNT).contains("\"calls\":1,"));
+        assert!(reset("/reset/secret").starts_with("HTTP/1.1 200 "));
         assert!(
             exchange(server.address(), COUNT)
-                .contains("{\"calls\":0,\"waiting\":0,\"peak_waiting\":0,")
+                .contains("{\"calls\":0,\"answered\":0,\"waiting\":0,\"peak_waiting\":0,")
         );
     }
 
@@ -235,12 +270,11 @@ mod tests {
             &format!("GET /slow HTTP/1.1\r\n\r\nGET /count HTTP/1.1\r\n\r\n{SLOW}"),
         );
         assert!(begin.elapsed() >= Duration::from_millis(120));
-        assert_eq!(answers.matches("12345678901234567890").count(), 2);
-        let count = answers.find("\"calls\":1").unwrap();
-        assert!(
-            answers.find("12345678901234567890").unwrap() < count
-                && count < answers.rfind("12345678901234567890").unwrap()
-        );
+        let parts: Vec<&str> = answers.split("\r\n\r\n").collect();
+        let number =
+            |part: &str| Numbers::new(0).read(&part.as_bytes()[..20]).map(|issue| issue.nth);
+        assert_eq!((number(parts[1]), number(parts[3])), (Some(0), Some(1)));
+        assert!(parts[2].contains("\"calls\":1"), "{answers}");
     }
 
     #[test]

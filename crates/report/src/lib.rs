@@ -8,11 +8,13 @@
 //! | [`html`] | the page of a run |
 //! | [`history`] | a target over time: charts, changes, page |
 //! | [`chart`] | charts as SVG |
+//! | [`gates`] | what came of gates: lines, JUnit XML, a summary for a pull request |
 //! | [`form`] | the forms of a run as files, one file each (docs/formats.md) |
 //! | `ranked` | the figure by which targets are ranked, in words |
 //! | [`words`] | figures as people read them |
 pub mod chart;
 pub mod form;
+pub mod gates;
 pub mod history;
 pub mod html;
 mod ranked;

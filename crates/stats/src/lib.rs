@@ -13,7 +13,7 @@
 //! | [`usl`], [`knee`], [`predict`], [`sweep`], [`capacity`], [`objective`] | scalability: fit, knee, prediction before each point, all of a sweep together, the search for the highest rate that keeps an objective |
 //! | [`judge`] | the caveats |
 //! | [`explain`] | why a target is as fast as it is |
-//! | [`compare`], [`unfinished`], [`fail_if`], [`changepoint`] | two sets of trials against each other, and which run was cut short; a history |
+//! | [`compare`], [`unfinished`], [`gate`], [`changepoint`] | two sets of trials against each other, and which run was cut short; a history |
 //! | [`summary`] | all trials of a target in the figures that tables show |
 pub mod bootstrap;
 pub mod bound;
@@ -27,7 +27,8 @@ pub mod device_plan;
 mod draw;
 pub mod due;
 pub mod explain;
-pub mod fail_if;
+pub mod gate;
+
 pub mod interval;
 pub mod judge;
 pub mod knee;

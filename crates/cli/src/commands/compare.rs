@@ -8,19 +8,18 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::path::Path;
 
-use super::compare_table::{Sides, bounds, conclude};
+use super::compare_table::{Sides, conclude};
 use super::{Shared, compare_branches, root};
-use crate::arguments::CompareArguments;
+use crate::arguments::{CompareArguments, GateArguments};
 use crate::exit::CliError;
 
 /// The same seed gives the same intervals each time the same two are compared.
 pub const SEED: u64 = 1;
 
 pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError> {
-    // A slip in a bound is told before anything is measured.
-    let bounds = bounds(arguments)?;
+    must_have_one_base(&arguments.gates)?;
     if let (Some(target), Some(plan)) = (&arguments.target, &arguments.plan) {
-        return compare_branches::run(shared, arguments, target, plan, &bounds);
+        return compare_branches::run(shared, arguments, target, plan);
     }
     let (a, b) = (side(shared, &arguments.a)?, side(shared, &arguments.b)?);
     let differing = differences(&a.header, &b.header);
@@ -44,12 +43,25 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     let sides = Sides {
         a: a.header.id,
         b: b.header.id,
+        a_trials: a.trials,
+        b_trials: b.trials,
         unfinished,
         comparison,
         differences: differing,
         more: Vec::new(),
     };
-    conclude(arguments, &bounds, &sides)
+    conclude(arguments, &sides)
+}
+
+/// A comparison is itself a base: A.
+fn must_have_one_base(gates: &GateArguments) -> Result<(), CliError> {
+    let with_base = gates.fail_if.iter().find(|gate| gate.condition.base.is_some());
+    with_base.map_or(Ok(()), |gate| {
+        Err(CliError::User(format!(
+            "--fail-if \"{}\": changes are measured from A here; leave out `vs`",
+            gate.condition
+        )))
+    })
 }
 
 /// A run of the store, or the JSON of one in a file; a target behind `#` narrows it:

@@ -8,7 +8,6 @@ use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
 use pippin_report::view::View;
 use pippin_stats::compare::{Difference, compare};
-use pippin_stats::fail_if::FailIf;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::path::{Path, PathBuf};
@@ -34,7 +33,6 @@ pub fn run(
     arguments: &CompareArguments,
     target: &str,
     plan: &str,
-    bounds: &[FailIf],
 ) -> Result<u8, CliError> {
     let catalog = Catalog::find(&here()?)?;
     let target: TargetId =
@@ -74,7 +72,7 @@ pub fn run(
         return Ok(exit::LAB_FAILURE);
     }
     copies.remove();
-    conclude(arguments, bounds, &sides(&record, &a, &b))
+    conclude(arguments, &sides(&record, &a, &b))
 }
 
 /// Both branches. Equal files are refused: whatever the comparison found, it would be noise.
@@ -172,8 +170,8 @@ fn of(record: &RunRecord, branch: &Branch) -> Vec<TrialRecord> {
 }
 
 fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
-    let comparison =
-        compare(&of(record, a), &of(record, b), &mut Xoshiro256PlusPlus::seed_from_u64(SEED));
+    let (a_trials, b_trials) = (of(record, a), of(record, b));
+    let comparison = compare(&a_trials, &b_trials, &mut Xoshiro256PlusPlus::seed_from_u64(SEED));
     let words = |branch: &Branch| {
         format!("{} (commit {})", branch.revision.name, branch.revision.short_commit())
     };
@@ -181,6 +179,8 @@ fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
     Sides {
         a: words(a),
         b: words(b),
+        a_trials,
+        b_trials,
         // A run that was cut short never comes here.
         unfinished: Vec::new(),
         comparison,

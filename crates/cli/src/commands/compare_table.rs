@@ -1,12 +1,14 @@
-//! The table of a comparison, and what follows from it: which bound was passed, which side is
-//! INVALID.
+//! The table of a comparison, and what follows from it: which gate failed, which side is INVALID.
 use pippin_model::caveat::Verdict;
-use pippin_model::trial::Step;
+use pippin_model::gate::Condition;
+use pippin_model::target::TargetId;
+use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::units::{format_bytes, format_count, format_ns};
 use pippin_stats::compare::{Change, Comparison, Difference, Metric, TargetChange};
-use pippin_stats::fail_if::{FailIf, FailIfError, Standing};
+use pippin_stats::gate::{Bases, Outcome, judge};
 use pippin_stats::unfinished::Unfinished;
 
+use super::gates::{Told, seeded, tell};
 use super::print;
 use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
@@ -18,6 +20,10 @@ pub struct Sides {
     pub a: String,
     /// The second, in words.
     pub b: String,
+    /// The trials of the first.
+    pub a_trials: Vec<TrialRecord>,
+    /// The trials of the second.
+    pub b_trials: Vec<TrialRecord>,
     /// The sides whose run was cut short.
     pub unfinished: Vec<Unfinished>,
     /// The comparison.
@@ -28,25 +34,15 @@ pub struct Sides {
     pub more: Vec<(&'static str, serde_json::Value)>,
 }
 
-/// The bounds of the command line.
-pub fn bounds(arguments: &CompareArguments) -> Result<Vec<FailIf>, CliError> {
-    arguments
-        .fail_if
-        .iter()
-        .map(|text| text.parse())
-        .collect::<Result<_, FailIfError>>()
-        .map_err(|error| CliError::User(error.to_string()))
-}
-
 /// Writes the comparison; the exit code. A result that is not what it claims to be passes no bound.
-pub fn conclude(
-    arguments: &CompareArguments,
-    bounds: &[FailIf],
-    sides: &Sides,
-) -> Result<u8, CliError> {
-    let out = if arguments.json { json(sides)? } else { text(sides) };
+pub fn conclude(arguments: &CompareArguments, sides: &Sides) -> Result<u8, CliError> {
+    let outcomes = judge(&arguments.gates.fail_if, &sides.b_trials, sides, &mut seeded());
+    let out = if arguments.json { json(sides, &outcomes)? } else { text(sides) };
     print(out.as_bytes())?;
-    let failed = judge(&sides.comparison, bounds);
+    let details = || format!("```text\n{}```\n", text(sides));
+    let title = format!("{} against {}", sides.b, sides.a);
+    let told = Told { title, trials: &sides.b_trials, details: &details };
+    let failed = !tell(&arguments.gates, &outcomes, !arguments.json, &told)?;
     let invalid = tell_invalid(&sides.comparison);
     Ok(match (invalid && !arguments.force, failed) {
         (true, _) => exit::INVALID,
@@ -55,8 +51,19 @@ pub fn conclude(
     })
 }
 
-fn json(sides: &Sides) -> Result<String, CliError> {
-    let mut value = serde_json::json!({"comparison": sides.comparison, "differences": sides.differences, "unfinished": sides.unfinished});
+/// The same target in A, or what B's stands against.
+impl Bases for Sides {
+    fn of(&self, _: &Condition, target: &TargetId, step: Option<Step>) -> Vec<&TrialRecord> {
+        let pair = self.comparison.targets.iter().find(|change| change.b == *target);
+        let is_base = |trial: &&TrialRecord| {
+            trial.spec.step == step && pair.is_some_and(|pair| pair.a == trial.spec.target)
+        };
+        self.a_trials.iter().filter(is_base).collect()
+    }
+}
+
+fn json(sides: &Sides, gates: &[Outcome]) -> Result<String, CliError> {
+    let mut value = serde_json::json!({"comparison": sides.comparison, "differences": sides.differences, "unfinished": sides.unfinished, "gates": gates});
     for (key, more) in &sides.more {
         value[*key] = more.clone();
     }
@@ -79,39 +86,6 @@ fn tell_invalid(comparison: &Comparison) -> bool {
         }
     }
     invalid
-}
-
-/// Whether a bound was passed; each is told on standard error.
-fn judge(comparison: &Comparison, bounds: &[FailIf]) -> bool {
-    let mut failed = false;
-    for target in &comparison.targets {
-        for bound in bounds {
-            let Some(change) = target.changes.iter().find(|change| change.metric == bound.metric)
-            else {
-                continue;
-            };
-            let relative = change
-                .relative()
-                .map_or("unknown".into(), |relative| format!("{:+.2} %", relative * 100.0));
-            match bound.standing(change) {
-                Standing::Held => {}
-                Standing::NotSignificant => output::say(format_args!(
-                    "{}: {} changed by {relative}, past `{bound}`, but that may be chance",
-                    target.b,
-                    bound.metric.name()
-                )),
-                Standing::Failed | Standing::Unknown => {
-                    failed = true;
-                    output::say(format_args!(
-                        "{}: {} changed by {relative}: past `{bound}`",
-                        target.b,
-                        bound.metric.name()
-                    ));
-                }
-            }
-        }
-    }
-    failed
 }
 
 fn text(sides: &Sides) -> String {
@@ -226,6 +200,8 @@ mod tests {
         Sides {
             a: "main (commit 0123456789)".into(),
             b: "feature/x (commit abcdef0123)".into(),
+            a_trials: vec![],
+            b_trials: vec![],
             unfinished: vec![],
             comparison: Comparison { targets: vec![target], only_a: vec![], only_b: vec![] },
             differences: vec![],
@@ -275,7 +251,7 @@ mod tests {
             text(&sides).lines().nth(2),
             Some("B (run r) was interrupted: its figures rest on 2 trials")
         );
-        let json: serde_json::Value = serde_json::from_str(&json(&sides).unwrap()).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&json(&sides, &[]).unwrap()).unwrap();
         assert_eq!(json["unfinished"][0]["state"], "interrupted");
         assert_eq!(json["unfinished"][0]["trials_with_result"], 2);
     }

@@ -16,7 +16,7 @@ mod url;
 use pippin_lab::lifecycle::affinity;
 use pippin_lab::recording::Keeping;
 use pippin_lab::trial::Watch;
-use pippin_lab::url::{UrlLoad, failure, run as execute};
+use pippin_lab::url::{UrlLoad, failure, run as execute, target_of};
 use pippin_lab::{load, observer::Observer};
 use pippin_model::caveat::Verdict;
 use pippin_model::load_spec::{LoadSpec, Protocol, Timeouts};
@@ -30,6 +30,7 @@ use std::time::Duration;
 
 use self::url::Url;
 use super::Shared;
+use super::gates::Gates;
 use crate::arguments::LoadArguments;
 use crate::exit::{self, CliError};
 use crate::live::{Published, Subject};
@@ -61,6 +62,8 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         addresses,
         ..load::base(([127, 0, 0, 1], 0).into(), cores(arguments)?, arguments.seed)
     };
+    let target = target_of(&arguments.url);
+    let gates = Gates::prepare(shared, &arguments.gates, std::slice::from_ref(&target))?;
     let store = store(shared, arguments);
     let load = UrlLoad {
         url: arguments.url.clone(),
@@ -78,7 +81,10 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     };
     let observer = progress::observer(shared.quiet, Subject::Url(arguments.url.clone()));
     let record = measure(load, arguments, store.as_ref(), observer)?;
-    show(arguments, &record)
+    let code = show(arguments, &record)?;
+    let is_text = arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-");
+    let is_passed = gates.conclude(&record, is_text)?;
+    Ok(if code == exit::OK && !is_passed { exit::FAILED } else { code })
 }
 
 fn measure(

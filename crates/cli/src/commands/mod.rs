@@ -7,6 +7,7 @@ mod compare_table;
 mod consent;
 mod doctor;
 mod export;
+mod gates;
 mod history;
 mod load;
 mod report;

@@ -8,6 +8,7 @@ use pippin_report::{html, terminal, view::View};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::gates::Gates;
 use super::{Shared, consent, here, print};
 use crate::arguments::RunArguments;
 use crate::exit::{self, CliError};
@@ -32,6 +33,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         think: arguments.think,
     };
     let plan = catalog.plan(&arguments.plan, &options)?;
+    let gates = Gates::prepare(shared, &arguments.gates, &plan.targets)?;
     let folder = folder(&catalog, arguments.out.as_deref(), &plan.id)?;
     let how = How {
         folder: &folder,
@@ -44,7 +46,11 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let printed = print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes());
     write_page(&view, &folder)?;
     printed?;
-    Ok(exit_code(&record, arguments.strict))
+    let is_passed = gates.conclude(&record, true)?;
+    Ok(match exit_code(&record, arguments.strict) {
+        exit::OK if !is_passed => exit::FAILED,
+        code => code,
+    })
 }
 
 /// How a plan is executed from the command line.

@@ -5,4 +5,5 @@ mod caveats;
 mod links;
 mod map;
 mod pages;
+mod proofs;
 mod readme;

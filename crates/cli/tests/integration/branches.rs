@@ -95,8 +95,8 @@ fn a_slower_branch_fails_its_bound_and_the_checkout_stays_as_it_is() {
         "A main (commit ",
         "B feature/slower (commit ",
         "test/it@main -> test/it@feature-slower",
-        "past `goodput < -5%`",
-        "past `p50 > 10%`",
+        "gate FAILED  fail if goodput < -5%",
+        "gate FAILED  fail if p50 > 10%",
     ]);
     let left: Vec<String> = std::fs::read_dir(checkout.path().join("out"))
         .unwrap()
@@ -210,7 +210,10 @@ fn slips_name_place_and_fix() {
     say(&["--target", "test/it:fast", "--plan", "quick", "--install"])
         .is_a_user_error(&["there is no variant `test/it@main:fast`"]);
     say(&["--target", "test/it", "--plan", "quick", "--install", "--fail-if", "speed < 1%"])
-        .is_a_user_error(&["`speed` is none of goodput"]);
+        .exits(2)
+        .says(&["`speed < 1%` is not a condition: there is no figure `speed`"]);
+    say(&["--fail-if", "goodput < -5% vs next"])
+        .is_a_user_error(&["changes are measured from A here; leave out `vs`"]);
     say(&[]).is_a_user_error(&["`main` is a revision of git", "add --target TARGET --plan PLAN"]);
     let outside = Checkout::with_cheat("right", &["hello"]);
     outside.add_plan("quick", "hello", &["test/it"]);

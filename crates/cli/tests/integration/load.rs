@@ -60,6 +60,53 @@ fn the_server_on_this_machine_is_found_and_measured() {
 }
 
 #[test]
+fn gates_decide_the_exit_code_and_are_told_line_by_line() {
+    let server = steady();
+    let folder = tempfile::tempdir().unwrap();
+    let url = url(&server);
+    let load = |more: &[&str]| {
+        let quick = ["load", url.as_str(), "-n", "50", "--store", "runs.db", "-q"];
+        pippin(folder.path(), &[&quick[..], more].concat())
+    };
+    let passed = load(&["--fail-if", "errors > 0", "--fail-if", "p99 < 5ms"]);
+    assert!(passed.code.is_some_and(|code| BELIEVED_OR_NOT.contains(&code)), "{passed}");
+    passed.says(&["gate passed  fail if errors > 0  0", "gate passed  fail if p99 < 5ms"]);
+    let failed = load(&[
+        "--fail-if",
+        "p50 < 1h",
+        "--fail-if",
+        "goodput < -99.9% vs latest",
+        "--junit",
+        "gates.xml",
+        "--summary",
+        "gates.md",
+    ]);
+    // INVALID comes before a gate.
+    assert!(failed.code.is_some_and(|code| [1, 3].contains(&code)), "{failed}");
+    failed.says(&[
+        "gate FAILED  fail if p50 < 1h",
+        "gate passed  fail if goodput < -99.9% vs latest",
+    ]);
+    let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(text("gates.xml").contains("<failure message=\"fail if p50 &lt; 1h: "));
+    let summary = text("gates.md");
+    assert!(summary.contains("1 of 2 gates FAILED") && summary.contains("<details>"), "{summary}");
+    let (folded, _) = summary.split_once("<details>").unwrap();
+    assert!(folded.len() < 3_000, "{summary}");
+}
+
+#[test]
+fn gates_that_cannot_be_judged_are_refused_before_the_load() {
+    let server = steady();
+    let outcome = |gate: &str| load(&server, &["-n", "1", "--no-store", "--fail-if", gate]);
+    outcome("p99 > 10%").is_a_user_error(&["a change needs a base: add `vs RUN` or `vs TARGET`"]);
+    outcome("p99 > 10% vs nothing").is_a_user_error(&["p99 > 10% vs nothing", "nothing"]);
+    outcome("p99 > fast").exits(2).says(&["`p99 > fast` is not a condition", "duration"]);
+    let account = server.stop().unwrap();
+    assert_eq!(account.requests, 0);
+}
+
+#[test]
 fn the_text_has_what_users_of_wrk_and_ab_look_for() {
     let server = steady();
     let outcome = load(&server, &["-c", "2", "-n", "100"]);

@@ -3,7 +3,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use pippin_model::load_spec::{
-    BodyCheck, Check, Connections, Limits, Protocol, Request, StopRule, Timeouts, WarmUp,
+    Check, Connections, Limits, Protocol, Request, StopRule, Timeouts, WarmUp,
 };
 use pippin_reference::scripted::{Answer, Script, spawn};
 
@@ -98,7 +98,7 @@ fn an_hour(address: std::net::SocketAddr) -> LoadSpec {
         protocol: Protocol::Http1,
         source_addresses: Vec::new(),
         requests: vec![Request {
-            check: Check { status: vec![200], body: BodyCheck::Any },
+            check: Check { status: vec![200], ..Check::default() },
             ..Request::get("/", "x")
         }],
         schedule: Schedule::Closed { think: None },

@@ -4,7 +4,7 @@ use pippin_model::load_result::ErrorKind;
 use super::connection::{ConnectionOf, Link};
 use super::flights::InFlight;
 use super::{Core, Stack, Worker};
-use crate::check::Judge;
+use crate::check::{Judge, Timing};
 use crate::io::Io;
 use crate::protocol::{Answers, Protocol, Step};
 use crate::transport::Transport;
@@ -203,10 +203,11 @@ impl<S: Stack> Core<'_, S> {
         connection.has_failed = false;
         self.open_requests -= 1;
 
-        let (status, body_bytes, wrong, mark) = self.judged(slot, tag, request.template);
-        let error = if surplus { Some(ErrorKind::Malformed) } else { wrong };
         // The clock that stamps is not the one that says when a request was sent.
         let done_at = arrived.max(request.sent_at);
+        let timing = Timing { sent_ns: request.sent_at, done_ns: done_at, read_ns: now };
+        let (status, body_bytes, wrong, mark) = self.judged(slot, tag, request.template, timing);
+        let error = if surplus { Some(ErrorKind::Malformed) } else { wrong };
         let head_at = mark.clamp(request.sent_at, done_at);
         let spans = AnswerSpans {
             stretch: request.stretch,

@@ -28,6 +28,7 @@ use crate::io::socket::Endpoints;
 use crate::io::{Event, Io};
 use crate::protocol::Protocol;
 use crate::recorder::{Crossing, Message, Recorder};
+use crate::referee::Referee;
 use crate::run::message;
 use crate::tally::Tally;
 use crate::timeline::{Progress, Timeline, UNKNOWN};
@@ -54,6 +55,7 @@ pub(crate) struct Shared {
     /// `None` in a load without TLS.
     pub tls: Option<Client>,
     pub timeline: Timeline,
+    pub referee: Option<Arc<dyn Referee>>,
     /// One for each worker.
     pub progress: Vec<Progress>,
 }
@@ -115,6 +117,7 @@ struct Core<'a, S: Stack> {
     timeline: &'a Timeline,
     progress: &'a Progress,
     wire: Arc<Wire>,
+    referee: Option<&'a dyn Referee>,
     protocol: S::Protocol,
     recorder: Recorder,
     users: Users,
@@ -198,6 +201,7 @@ impl<'a, S: Stack> Worker<'a, S> {
             timeline,
             progress: &shared.progress[*thread as usize],
             wire: Arc::clone(wire),
+            referee: shared.referee.as_deref(),
             protocol: S::Protocol::new(spec, wire),
             recorder,
             users: Users::new(spec, lane),

@@ -9,7 +9,7 @@ use super::answers::Reading;
 use super::connection::Link;
 use super::flights::{DUE, IDLE, InFlight, WAITING};
 use super::{Core, Stack, Worker};
-use crate::check::Judge;
+use crate::check::{Judge, Timing};
 use crate::clock;
 use crate::io::{Io, Sending};
 use crate::protocol::{Answers, Outgoing, Protocol, Step};
@@ -302,6 +302,7 @@ impl<S: Stack> Core<'_, S> {
         slot: u32,
         tag: u32,
         template: u32,
+        timing: Timing,
     ) -> (u16, u64, Option<ErrorKind>, u64) {
         let (judge, head_at) = if S::Protocol::IN_ORDER {
             let connection = &mut self.connections[slot as usize];
@@ -311,7 +312,8 @@ impl<S: Stack> Core<'_, S> {
             (&mut answering.judge, answering.head_at)
         };
         let (status, body_bytes) = (judge.status, judge.body_bytes);
-        (status, body_bytes, judge.finish(&self.wire.template(template).check), head_at)
+        let check = &self.wire.template(template).check;
+        (status, body_bytes, judge.finish(check, timing, self.referee), head_at)
     }
 
     /// Whether a connection is free for a request only since the answer that came last.

@@ -34,7 +34,10 @@ pub fn counted(address: std::net::SocketAddr, connections: u32, requests: u64) -
 }
 
 pub fn get(path: &str, body: BodyCheck) -> Request {
-    Request { check: Check { status: vec![200], body }, ..Request::get(path, "test") }
+    Request {
+        check: Check { status: vec![200], body, ..Check::default() },
+        ..Request::get(path, "test")
+    }
 }
 
 pub fn timed(spec: LoadSpec, milliseconds: u64) -> LoadSpec {

@@ -144,7 +144,7 @@ fn head_has_no_body(io: IoChoice) {
     .unwrap();
     let head = Request { method: "HEAD".into(), ..get(BodyCheck::Exact(Vec::new())) };
     let no_content = Request {
-        check: Check { status: vec![204], body: BodyCheck::Exact(Vec::new()) },
+        check: Check { status: vec![204], body: BodyCheck::Exact(Vec::new()), ..Check::default() },
         ..get(BodyCheck::Any)
     };
     let result =
@@ -159,10 +159,7 @@ fn redirects_are_answers(io: IoChoice) {
         Answer::new([200, 301, 404, 500][request.number as usize % 4], b"x")
     }))
     .unwrap();
-    let any = Request {
-        check: Check { status: Vec::new(), body: BodyCheck::Any },
-        ..get(BodyCheck::Any)
-    };
+    let any = Request { check: Check::default(), ..get(BodyCheck::Any) };
     let result = run(&LoadSpec { requests: vec![any], ..closed(server.address(), io, 1, 40) });
     let status = result.measured.status;
     assert_eq!(

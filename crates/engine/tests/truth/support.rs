@@ -33,7 +33,10 @@ pub const fn ms(milliseconds: u64) -> Duration {
 
 /// `GET /` whose answer must be a 200 with this body.
 pub fn get(body: BodyCheck) -> Request {
-    Request { check: Check { status: vec![200], body }, ..Request::get("/", "truth") }
+    Request {
+        check: Check { status: vec![200], body, ..Check::default() },
+        ..Request::get("/", "truth")
+    }
 }
 
 /// A closed loop of so many requests over so many connections.

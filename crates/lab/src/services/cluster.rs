@@ -6,7 +6,6 @@
 //! database are made in single-user mode, and pg_hba.conf knows no other login. The server never
 //! runs as root.
 use postgres::{Client, NoTls};
-use rand::TryRng;
 use std::fs::{self, DirBuilder};
 use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
@@ -14,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::ServiceSettings;
+use super::{ServiceSettings, secret};
 use crate::environment;
 use crate::error::LabError;
 use crate::install::embedded_postgres;
@@ -98,15 +97,9 @@ impl Drop for Cluster {
     }
 }
 
-/// 128 random bits of the kernel, in hexadecimal digits, which every driver takes in an address.
+/// A random password in hexadecimal digits, which every driver takes in an address.
 fn password() -> Result<String, LabError> {
-    let random = |_| rand::rngs::SysRng.try_next_u64();
-    let words: Result<Vec<u64>, _> = (0..2).map(random).collect();
-    let words = words.map_err(|error| LabError::Io {
-        what: "make a password for PostgreSQL".into(),
-        source: std::io::Error::other(error),
-    })?;
-    Ok(words.iter().map(|word| format!("{word:016x}")).collect())
+    secret::random("make a password for PostgreSQL").map(|bits| format!("{bits:032x}"))
 }
 
 /// The folder of `initdb` and `postgres`: the newest of Debian's, else on PATH, else the embedded

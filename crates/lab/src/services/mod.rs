@@ -2,6 +2,7 @@
 //! removed afterwards.
 mod cluster;
 pub mod postgres;
+mod secret;
 pub mod upstream;
 
 use pippin_model::cpus::CpuSet;

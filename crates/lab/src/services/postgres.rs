@@ -112,6 +112,36 @@ impl Postgres {
         }
     }
 
+    /// What the targets' statements have used the table for so far, as far as it is accounted for;
+    /// `None` if PostgreSQL keeps no account whose lag is known (before version 15, or with
+    /// `track_counts` off).
+    ///
+    /// # Errors
+    /// If the query fails.
+    pub fn table_use(&mut self) -> Result<Option<TableUse>, String> {
+        let sql = "SELECT coalesce(seq_scan, 0) + coalesce(idx_scan, 0), coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)
+            FROM pg_stat_user_tables WHERE relid = 'users'::regclass
+            AND current_setting('track_counts')::bool AND current_setting('server_version_num')::int >= 150000";
+        let row = self
+            .client
+            .query_opt(sql, &[])
+            .map_err(|error| format!("read PostgreSQL's account: {error}"))?;
+        let count = |row: &postgres::Row, nth| row.get::<_, i64>(nth).max(0) as u64;
+        Ok(row.map(|row| TableUse { scans: count(&row, 0), rows: count(&row, 1) }))
+    }
+
+    /// How many connections to the database others have.
+    ///
+    /// # Errors
+    /// If the query fails.
+    pub fn connections_of_others(&mut self) -> Result<u32, String> {
+        let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        self.client
+            .query_one(sql, &[])
+            .map(|row| row.get::<_, i64>(0) as u32)
+            .map_err(|error| format!("count connections: {error}"))
+    }
+
     /// The table as the workload's JSON.
     ///
     /// # Errors
@@ -146,6 +176,43 @@ impl Postgres {
             .map(drop)
             .map_err(|error| format!("change user {id}: {error}"))
     }
+}
+
+/// How much a table was read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TableUse {
+    /// Scans, sequential and by index.
+    pub scans: u64,
+    /// Rows that scans returned.
+    pub rows: u64,
+}
+
+impl std::ops::Add for TableUse {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { scans: self.scans + other.scans, rows: self.rows + other.rows }
+    }
+}
+
+impl std::ops::Sub for TableUse {
+    type Output = Self;
+
+    /// 0 where the account began anew.
+    fn sub(self, other: Self) -> Self {
+        Self {
+            scans: self.scans.saturating_sub(other.scans),
+            rows: self.rows.saturating_sub(other.rows),
+        }
+    }
+}
+
+/// Another connection to a database, as the role of targets.
+///
+/// # Errors
+/// If it cannot be connected to.
+pub fn connect(url: &str) -> Result<Client, String> {
+    Client::connect(url, NoTls).map_err(|error| format!("connect to PostgreSQL: {error}"))
 }
 
 /// An address as it may be shown.

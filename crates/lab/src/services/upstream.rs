@@ -3,18 +3,28 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use super::ServiceSettings;
+use pippin_reference::numbers::Numbers;
+
+use super::{ServiceSettings, secret};
 use crate::environment;
 use crate::error::LabError;
 use crate::lifecycle::supervised::{Launch, Supervised, own_program};
 use crate::lifecycle::{port, ready};
 use crate::verify::http::{Client, Request};
 
+/// The variables by which its process is told the key of its numbers and the secret of its reset.
+pub const KEY: &str = "PIPPIN_UPSTREAM_KEY";
+/// See [`KEY`].
+pub const SECRET: &str = "PIPPIN_UPSTREAM_SECRET";
+
 /// A running upstream.
 #[derive(Debug)]
 pub struct Upstream {
     process: Supervised,
     address: SocketAddr,
+    numbers: Numbers,
+    secret: u128,
+    delay_ns: u64,
 }
 
 impl Upstream {
@@ -36,9 +46,15 @@ impl Upstream {
             &settings.upstream_delay_ns.to_string(),
         ]
         .map(String::from);
+        let key = secret::random("make a key for the upstream")?;
+        let secret = secret::random("make a secret for the upstream")?;
+        let mut env = environment::inherited();
+        // The command line would be shown to everybody.
+        env.insert(KEY.into(), format!("{key:032x}"));
+        env.insert(SECRET.into(), format!("{secret:032x}"));
         let mut process = Supervised::start(&Launch {
             command: std::iter::once(program).chain(arguments).collect(),
-            env: environment::inherited(),
+            env,
             folder: settings.folder.into(),
             log: settings.folder.join("upstream.log"),
             cpus: settings.cpus.clone(),
@@ -53,7 +69,8 @@ impl Upstream {
             Duration::from_secs(10),
             interrupted,
         )?;
-        Ok(Self { process, address })
+        let (numbers, delay_ns) = (Numbers::new(key), settings.upstream_delay_ns);
+        Ok(Self { process, address, numbers, secret, delay_ns })
     }
 
     /// `http://127.0.0.1:PORT`
@@ -68,13 +85,25 @@ impl Upstream {
         self.process.supervisor_pid()
     }
 
-    /// Calls of `/slow` since the start.
+    /// What reads the numbers that it issues.
+    #[must_use]
+    pub fn numbers(&self) -> Numbers {
+        self.numbers.clone()
+    }
+
+    /// What it waits before it answers a call, in nanoseconds.
+    #[must_use]
+    pub const fn delay_ns(&self) -> u64 {
+        self.delay_ns
+    }
+
+    /// GETs of `/slow` that were answered since the start or the last reset.
     ///
     /// # Errors
     /// If the upstream does not answer.
     pub fn calls(&mut self) -> Result<u64, String> {
         self.account()?
-            .get("upstream_calls")
+            .get("upstream_answered")
             .map(|calls| *calls as u64)
             .ok_or_else(|| "the upstream does not count its calls".into())
     }
@@ -100,7 +129,7 @@ impl Upstream {
     /// If the upstream does not answer.
     pub fn reset(&mut self) -> Result<(), String> {
         let answer = Client::connect(self.address, Duration::from_secs(5))?
-            .exchange(&Request::of("POST", "/reset").closing())?;
+            .exchange(&Request::of("POST", &format!("/reset/{:032x}", self.secret)).closing())?;
         if answer.status == 200 {
             Ok(())
         } else {

@@ -12,7 +12,8 @@ pub fn every_sample(subject: &mut Subject<'_>) -> Verdict {
     let subject = &*subject;
     subject.samples.iter().try_for_each(|sample| {
         let answer = subject.ask(&subject.workload.request.method, &sample.path)?;
-        differs(&subject.workload.answer, sample, &answer)
+        subject
+            .differs(sample, &answer)
             .map_or(Ok(()), |difference| Err(format!("GET {}: {difference}", sample.path)))
     })
 }

@@ -6,7 +6,7 @@ use pippin_model::units::{Spread, format_ns};
 use std::time::Instant;
 
 use super::http::{Client, Request};
-use super::{Subject, Verdict, answer};
+use super::{Subject, Verdict};
 use crate::load;
 
 /// How often is looked before a target is blamed for what a busy machine does, too: making waits
@@ -43,13 +43,21 @@ fn patiently(mut look: impl FnMut() -> Result<Verdict, String>) -> Verdict {
     look()?
 }
 
+/// The shortest time that an answer after this wait can take, from the first byte sent. HDR's precision
+/// and timers that round down to milliseconds are allowed for, but no more than half of the wait.
+#[must_use]
+pub fn least_ns(wait: Spread) -> u64 {
+    let least = wait.min_ns();
+    least - least / 1000 - (least / 2).min(TIMER_NS)
+}
+
+/// By how much a timer of milliseconds may be off.
+const TIMER_NS: u64 = 1_500_000;
+
 /// No machine makes a wait shorter.
 fn none_too_early(spans: &Histogram, wait: Spread) -> Verdict {
-    // Measured from the first byte sent, so that nothing shorter than the wait itself can be right;
-    // HDR's precision and timers that round down to milliseconds are allowed for.
-    let least = wait.min_ns() - wait.min_ns() / 1000 - 1_500_000;
     let first = spans.quantile_ns(0.0).unwrap_or(0);
-    if first < least {
+    if first < least_ns(wait) {
         return Err(format!(
             "an answer came after {}, before the least wait of {}",
             format_ns(first),
@@ -61,7 +69,7 @@ fn none_too_early(spans: &Histogram, wait: Spread) -> Verdict {
 
 fn not_too_late(spans: &Histogram, wait: Spread) -> Verdict {
     let median = spans.quantile_ns(0.5).unwrap_or(0);
-    if median > wait.mean_ns + wait.mean_ns / 5 {
+    if median > wait.mean_ns + wait.mean_ns / 5 + TIMER_NS {
         return Err(format!(
             "the median answer came after {} instead of about {}",
             format_ns(median),
@@ -77,6 +85,9 @@ fn not_too_late(spans: &Histogram, wait: Spread) -> Verdict {
 fn spread(spans: &Histogram, wait: Spread) -> Verdict {
     let q = |q: f64| spans.quantile_ns(q).unwrap_or(0);
     let range = wait.max_ns() - wait.min_ns();
+    if range == 0 {
+        return Ok(());
+    }
     if q(0.0) > wait.min_ns() + range / 4 + 500_000 {
         return Err(format!(
             "no answer came before {}, though waits from {} on are asked for: they are not drawn anew for each request",
@@ -139,7 +150,7 @@ fn at_once(subject: &mut Subject<'_>, connections: u32, wait: Spread) -> Result<
             let at_a_time = answered as f64 / seconds * wait.mean_ns as f64 / 1e9;
             format!("of {connections} at once {answered} were answered within {seconds:.1} s (about {at_a_time:.0} at a time): {error}")
         })?;
-        if let Some(difference) = answer::differs(&subject.workload.answer, sample, &answer) {
+        if let Some(difference) = subject.differs(sample, &answer) {
             return Err(format!("of {connections} at once: {difference}"));
         }
     }
@@ -183,7 +194,7 @@ fn ask(subject: &Subject<'_>, connections: u32, stop: StopRule) -> Result<LoadRe
     let base = LoadSpec { threads: 1, ..load::base(subject.address, Vec::new(), 1) };
     let templates =
         load::requests(subject.workload, subject.samples, &BodyCheck::Any, subject.address);
-    load::run_closed(base, templates, connections, stop).map_err(|error| error.to_string())
+    load::run_closed(base, templates, connections, stop, None).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -201,6 +212,20 @@ mod tests {
     fn drawn_waits_pass_also_on_a_busy_machine() {
         assert_eq!(judged(|i| 95_000 + i * 100), Ok(()));
         assert_eq!(judged(|i| 95_000 + i * 100 + i % 10 * 4_000), Ok(()));
+    }
+
+    #[test]
+    fn a_wait_of_a_millisecond_has_a_least_time_too() {
+        let least = |wait| least_ns(Spread::parse(wait).unwrap());
+        assert_eq!(least("100ms +-5%"), 95_000_000 - 95_000 - 1_500_000);
+        assert_eq!(least("1ms"), 499_000);
+        assert_eq!(least("2us"), 998);
+        let mut spans = Histogram::new();
+        (0..100).for_each(|_| spans.record(1_050_000));
+        let wait = Spread::parse("1ms").unwrap();
+        assert_eq!(none_too_early(&spans, wait).and(spread(&spans, wait)), Ok(()));
+        spans.record(400_000);
+        assert!(none_too_early(&spans, wait).unwrap_err().contains("an answer came after"));
     }
 
     #[test]

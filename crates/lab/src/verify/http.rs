@@ -1,9 +1,11 @@
 //! A blocking HTTP/1.1 client for proofs: one request at a time over the engine's own decoder,
 //! everything of the answer kept.
+use pippin_engine::Exchange;
 use pippin_engine::http1::Rules;
 use pippin_engine::http1::client::{ReadError, Response, read_response};
 use pippin_engine::http1::request::render;
 use pippin_model::load_spec;
+use pippin_reference::monotonic_ns;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -46,10 +48,19 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// Whether the connection cannot be used again (RFC 9112 section 9.3).
     pub closes: bool,
+    /// When its request was about to be sent, and when it was read (CLOCK_MONOTONIC, nanoseconds).
+    sent_ns: u64,
+    read_ns: u64,
     headers: Vec<(String, Vec<u8>)>,
 }
 
 impl Answer {
+    /// As a referee sees it.
+    #[must_use]
+    pub fn exchange(&self) -> Exchange<'_> {
+        Exchange { body: &self.body, sent_ns: self.sent_ns, read_ns: self.read_ns }
+    }
+
     /// The first value of a header field, in whatever case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<String> {
@@ -77,6 +88,7 @@ impl Answer {
 pub struct Client {
     stream: TcpStream,
     address: SocketAddr,
+    sent_ns: u64,
 }
 
 const HEAD_LIMIT: u32 = 64 * 1024;
@@ -95,7 +107,7 @@ impl Client {
             .and_then(|()| stream.set_write_timeout(Some(limit)))
             .and_then(|()| stream.set_nodelay(true));
         set.map_err(|error| format!("set up the connection to {address}: {error}"))?;
-        Ok(Self { stream, address })
+        Ok(Self { stream, address, sent_ns: 0 })
     }
 
     /// Sends a request and reads its whole answer; interim answers (1xx) are passed over.
@@ -117,6 +129,7 @@ impl Client {
             ..load_spec::Request::get(&request.path, &self.address.to_string())
         };
         let bytes = render(&asked, request.close).map_err(|error| error.to_string())?;
+        self.sent_ns = monotonic_ns();
         self.stream.write_all(&bytes).map_err(|error| format!("send the request: {error}"))
     }
 
@@ -143,7 +156,8 @@ impl Client {
         };
         let Response { status, headers, body, keep_alive, .. } =
             read_response(&mut self.stream, &rules).map_err(|error| in_words(&error))?;
-        Ok(Answer { status, body, closes: !keep_alive, headers })
+        let (sent_ns, read_ns) = (self.sent_ns, monotonic_ns());
+        Ok(Answer { status, body, closes: !keep_alive, sent_ns, read_ns, headers })
     }
 
     /// What the server sends within `limit` although nothing was asked; for finding a body where

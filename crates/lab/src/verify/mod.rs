@@ -4,6 +4,7 @@ pub mod answer;
 pub mod delay;
 pub mod escapes;
 pub mod http;
+pub mod live;
 pub mod protocol;
 pub mod upstream;
 pub mod users;
@@ -16,6 +17,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::services::Services;
+use http::Answer;
+use live::Live;
 
 /// What a proof works with.
 pub struct Subject<'a> {
@@ -27,6 +30,8 @@ pub struct Subject<'a> {
     pub samples: &'a [Sample],
     /// The services it uses.
     pub services: &'a mut Services,
+    /// What judges the answers that are different each time.
+    pub live: &'a mut Live,
     /// How long one answer may take.
     pub limit: Duration,
 }
@@ -81,6 +86,27 @@ impl Subject<'_> {
         client
             .exchange(&http::Request::of(method, path))
             .map_err(|error| format!("{method} {path}: {error}"))
+    }
+
+    /// What is wrong with an answer, if anything is.
+    #[must_use]
+    pub fn differs(&self, sample: &Sample, answer: &Answer) -> Option<String> {
+        answer::differs(&self.workload.answer, sample, answer).or_else(|| self.live.differs(answer))
+    }
+
+    /// The shortest time in which a right answer can be made, in nanoseconds: what the upstream or the
+    /// workload's own wait asks for; 0 without either.
+    #[must_use]
+    pub fn least_ns(&mut self) -> u64 {
+        let upstream =
+            self.services.upstream().map(|upstream| Spread::exactly(upstream.delay_ns()));
+        let own = || {
+            self.workload.proofs.iter().find_map(|proof| match proof {
+                Proof::Delay { wait, .. } => Spread::parse(wait).ok(),
+                _ => None,
+            })
+        };
+        upstream.ok().or_else(own).map_or(0, delay::least_ns)
     }
 
     /// Where the workload expects under load what was proved: that body.

@@ -2,7 +2,7 @@
 use std::time::Duration;
 
 use super::http::{Client, Request};
-use super::{Subject, Verdict, answer};
+use super::{Subject, Verdict};
 
 /// A path that does not exist is 404.
 ///
@@ -47,7 +47,7 @@ pub fn keep_alive(subject: &mut Subject<'_>) -> Verdict {
         let reply = client
             .exchange(&Request::get(&sample.path))
             .map_err(|error| format!("request {round} on one connection: {error}"))?;
-        if let Some(difference) = answer::differs(&subject.workload.answer, &sample, &reply) {
+        if let Some(difference) = subject.differs(&sample, &reply) {
             return Err(format!("request {round} on one connection: {difference}"));
         }
         if reply.closes {

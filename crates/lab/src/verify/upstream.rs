@@ -1,4 +1,5 @@
 //! That every request asks the upstream.
+use super::live::Live;
 use super::{Subject, Verdict};
 
 /// As many calls at the upstream as requests at the target, sent at the same time, so that a target
@@ -10,11 +11,12 @@ pub fn counted(subject: &mut Subject<'_>, requests: u32) -> Verdict {
     let path = subject.first()?.path.clone();
     let before = subject.services.upstream()?.calls()?;
     let (address, limit) = (subject.address, subject.limit);
+    let live = &*subject.live;
     let answers: Vec<Result<(), String>> = std::thread::scope(|scope| {
         let path = &path;
         // Five at a time: more would only measure how many the target serves at once.
         let asker = |share: u32| {
-            scope.spawn(move || (0..share).try_for_each(|_| ask(address, limit, path)))
+            scope.spawn(move || (0..share).try_for_each(|_| ask(address, limit, path, live)))
         };
         let askers: Vec<_> =
             (0..5).map(|i| asker(requests / 5 + u32::from(i < requests % 5))).collect();
@@ -36,8 +38,12 @@ fn ask(
     address: std::net::SocketAddr,
     limit: std::time::Duration,
     path: &str,
+    live: &Live,
 ) -> Result<(), String> {
     let mut client = super::http::Client::connect(address, limit)?;
     let answer = client.exchange(&super::http::Request::get(path).closing())?;
-    if answer.status == 200 { Ok(()) } else { Err(format!("GET {path}: status {}", answer.status)) }
+    if answer.status != 200 {
+        return Err(format!("GET {path}: status {}", answer.status));
+    }
+    live.differs(&answer).map_or(Ok(()), |difference| Err(format!("GET {path}: {difference}")))
 }

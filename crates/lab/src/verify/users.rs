@@ -1,7 +1,7 @@
 //! That the users come from the table, each time anew.
 use serde_json::Value;
 
-use super::{Subject, Verdict, answer};
+use super::{Subject, Verdict};
 
 /// The answer equals the table.
 ///
@@ -11,7 +11,7 @@ pub fn table(subject: &mut Subject<'_>) -> Verdict {
     let expected = subject.services.postgres()?.users()?;
     let sample = subject.first()?.clone();
     let reply = subject.ask("GET", &sample.path)?;
-    if let Some(difference) = answer::differs(&subject.workload.answer, &sample, &reply) {
+    if let Some(difference) = subject.differs(&sample, &reply) {
         return Err(format!("GET {}: {difference}", sample.path));
     }
     let given: Value = serde_json::from_slice(&reply.body)

@@ -308,7 +308,9 @@ impl ExampleTrial {
         let failed: u64 =
             self.errors.iter().filter(|(kind, _)| !kind.is_before_sending()).map(|(_, n)| n).sum();
         let wrong = |kind| self.errors.get(&kind).copied().unwrap_or(0);
-        let wrong = wrong(ErrorKind::WrongBody) + wrong(ErrorKind::WrongStatus);
+        let wrong = wrong(ErrorKind::WrongBody)
+            + wrong(ErrorKind::WrongStatus)
+            + wrong(ErrorKind::TooEarly);
         let offered = match self.step {
             Some(Step::Rate { per_s }) => Some(per_s),
             _ => self.profile.schedule.rate_per_s(),

@@ -30,6 +30,8 @@ pub(crate) struct Ticket {
     pub due_ns: u64,
     pub method: Method,
     pub persistence: Persistence,
+    /// What the service calls it.
+    pub nth: u32,
 }
 
 impl Connection {

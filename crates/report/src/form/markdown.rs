@@ -58,7 +58,7 @@ fn line(out: &mut String, text: &str) {
 }
 
 /// What would be read as markup is escaped; a cell has no line breaks.
-fn text(raw: &str) -> String {
+pub(crate) fn text(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     for c in raw.chars() {
         match c {

@@ -4,7 +4,9 @@ use pippin_model::caveat::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
-/// The name of the upstream's count of calls in the trial's record.
+/// The names of the upstream's counts in the trial's record: of the calls by GET that it answered, and of
+/// all calls that came.
+const ANSWERED_CALLS: &str = "upstream_answered";
 const UPSTREAM_CALLS: &str = "upstream_calls";
 
 /// Whether the upstream's own count of calls fits the requests of the whole load, including warm-up
@@ -15,7 +17,9 @@ const UPSTREAM_CALLS: &str = "upstream_calls";
 /// in progress when the count was taken. The proofs check this only outside the load, where a
 /// target that shares calls among many waiting requests may look right.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    let calls = *evidence.record.services.get(UPSTREAM_CALLS)?;
+    let services = &evidence.record.services;
+    // Older records have no more than the calls that came.
+    let calls = *services.get(ANSWERED_CALLS).or_else(|| services.get(UPSTREAM_CALLS))?;
     let load = evidence.load().filter(|load| !load.windows.is_empty())?;
     let good: u64 = load.windows.iter().map(|window| window.good).sum();
     let sent: u64 = load.windows.iter().map(|window| window.sent).sum();

@@ -1,7 +1,6 @@
 //! INVALID: wrong answers: a wrong body under load, or a failed proof.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_result::ErrorKind;
-use pippin_model::trial::ProofTime;
 
 use crate::judge::evidence::{Evidence, caveat, whole};
 
@@ -13,14 +12,29 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         .and_then(|measured| measured.errors.get(&ErrorKind::WrongBody))
         .copied()
         .unwrap_or(0);
+    let early = evidence
+        .measured()
+        .and_then(|measured| measured.errors.get(&ErrorKind::TooEarly))
+        .copied()
+        .unwrap_or(0);
     let mut seen = Vec::new();
     if bodies > 0 {
         seen.push(format!("{} answers under load had a wrong body", whole(bodies as f64)));
     }
+    if early > 0 {
+        seen.push(format!(
+            "{} answers came before the workload's wait was over",
+            whole(early as f64)
+        ));
+    }
     seen.extend(evidence.record.proofs.iter().filter_map(|proof| {
-        let when = if proof.when == ProofTime::Before { "before" } else { "after" };
         proof.failure.as_ref().map(|failure| {
-            format!("proof `{}` of `{}` {when} the load: {failure}", proof.proof, proof.workload)
+            format!(
+                "proof `{}` of `{}` {}: {failure}",
+                proof.proof,
+                proof.workload,
+                proof.when.words()
+            )
         })
     }));
     (!seen.is_empty()).then(|| {
@@ -33,7 +47,7 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::trial::ProofOutcome;
+    use pippin_model::trial::{ProofOutcome, ProofTime};
 
     #[test]
     fn one_wrong_body_or_failed_proof_is_enough() {

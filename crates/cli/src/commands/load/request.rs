@@ -21,7 +21,7 @@ pub fn of(arguments: &LoadArguments, url: &Url, protocol: Protocol) -> Result<Re
         host: url.authority.clone(),
         headers: headers.collect(),
         body: arguments.body.clone().unwrap_or_default().into_bytes(),
-        check: Check { status: arguments.expect_status.clone(), body },
+        check: Check { status: arguments.expect_status.clone(), body, ..Check::default() },
     };
     // Refused here, so that nothing is stored of a load that cannot begin.
     check_request(&request, protocol).map_err(CliError::User)?;

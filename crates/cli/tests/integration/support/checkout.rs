@@ -144,16 +144,15 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// The program `crates/cli/examples/cheat`. `cargo test` builds it with the tests unless only this
-/// binary was asked for: then it is built here.
+/// The program `crates/reference/examples/cheat`, built if its source is newer.
 pub fn cheat() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
         let folder = Path::new(env!("CARGO_BIN_EXE_pippin")).parent().unwrap();
         let program = folder.join("examples/cheat");
-        let newest = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/cheat"))
-            .unwrap()
-            .flatten();
+        let newest = ["examples/cheat", "src"].into_iter().flat_map(|folder| {
+            fs::read_dir(repository().join("crates/reference").join(folder)).unwrap().flatten()
+        });
         let newest =
             newest.filter_map(|entry| entry.metadata().ok()?.modified().ok()).max().unwrap();
         if program
@@ -169,7 +168,7 @@ pub fn cheat() -> &'static Path {
                 "build",
                 "--quiet",
                 "--package",
-                "pippin-cli",
+                "pippin-reference",
                 "--example",
                 "cheat",
                 "--target-dir",

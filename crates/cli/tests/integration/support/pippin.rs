@@ -28,12 +28,14 @@ impl Outcome {
     #[track_caller]
     pub fn says(&self, texts: &[&str]) -> &Self {
         for text in texts {
-            assert!(
-                self.stdout.contains(text) || self.stderr.contains(text),
-                "it does not say {text:?}\n{self}"
-            );
+            assert!(self.has(text), "it does not say {text:?}\n{self}");
         }
         self
+    }
+
+    /// Whether this text is there, on either stream.
+    pub fn has(&self, text: &str) -> bool {
+        self.stdout.contains(text) || self.stderr.contains(text)
     }
 
     /// Demands that none of these texts is there.

@@ -1,5 +1,6 @@
 //! The workload `device`.
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -31,15 +32,27 @@ impl Permits {
     }
 }
 
+/// Requests that wait.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+
 /// 1,024 bytes after 100 ms +-5 %.
 pub fn answer(mode: Mode, permits: &Permits) -> Answer {
+    let waiting = WAITING.fetch_add(1, Ordering::SeqCst) + 1;
+    wait(mode, permits, waiting);
+    WAITING.fetch_sub(1, Ordering::SeqCst);
+    Answer::text(&"x".repeat(1024))
+}
+
+fn wait(mode: Mode, permits: &Permits, waiting: usize) {
     match mode {
         mode if mode.is("device-at-once") => {}
         mode if mode.is("device-constant") => std::thread::sleep(Duration::from_millis(100)),
+        mode if mode.is("device-impatient") && waiting > 10 => {
+            std::thread::sleep(Duration::from_millis(20));
+        }
         mode if mode.is("device-blocks") => permits.with(|| std::thread::sleep(drawn())),
         _ => std::thread::sleep(drawn()),
     }
-    Answer::text(&"x".repeat(1024))
 }
 
 /// Uniform from 95 to 105 ms. Each `RandomState` has keys of its own.

@@ -1,5 +1,6 @@
-//! A server that serves every workload rightly, or cheats or misbehaves in the one way that its
-//! first argument names: what the tests of proofs and lifecycle start as a target.
+//! A server that serves every workload rightly, or cheats, misbehaves or is odd in the one way that its
+//! first argument names (`pippin_reference::corpus`): what the tests of proofs and lifecycle start as a
+//! target.
 //!
 //! `cheat MODE[:NUMBER] MARKER...` reads `HOST`, `PORT`, `DATABASE_URL` and `UPSTREAM_URL` as every
 //! target does. The marker serves the tests only: they look for processes that have it in their
@@ -9,57 +10,13 @@ mod device;
 mod http;
 mod lifecycle;
 mod page;
+mod shared;
 mod upstream;
 mod users;
 
 use http::{Answer, Request};
+use pippin_reference::corpus;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Every mode; a slip in a test must not look like a server that behaves.
-const MODES: [&str; 36] = [
-    "right",
-    // answers
-    "fixed-body",
-    "no-decoding",
-    "wrong-type",
-    "unknown-path-200",
-    "head-body",
-    "silent-close",
-    "wrong-after",
-    "logs-requests",
-    "slow",
-    // page
-    "page-unescaped",
-    "page-row-missing",
-    "page-too-long",
-    // users
-    "users-cached",
-    "users-invented",
-    "users-reversed",
-    // proxy
-    "upstream-cached",
-    "upstream-shared",
-    "upstream-shared-under-load",
-    "upstream-twice",
-    // device
-    "device-blocks",
-    "device-at-once",
-    "device-constant",
-    // lifecycle
-    "exits",
-    "hangs",
-    "answers-500",
-    "ignores-sigterm",
-    "leaves-child",
-    "leave-and-exit",
-    "lingers",
-    "daemonises",
-    "crashes-after",
-    "closes-at-once",
-    "fixed-port",
-    "workers-stop-later",
-    "stops-later",
-];
 
 /// How this server behaves.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +29,7 @@ impl Mode {
     fn from_arguments() -> Self {
         let text = std::env::args().nth(1).unwrap_or_default();
         let (name, number) = text.split_once(':').unwrap_or((&text, "0"));
-        let known = MODES.into_iter().find(|mode| *mode == name);
+        let known = corpus::modes().find(|mode| *mode == name);
         match (known, number.parse()) {
             (Some(name), Ok(number)) => Self { name, number },
             _ => {
@@ -84,7 +41,7 @@ impl Mode {
 
     /// Whether it behaves in this way.
     pub fn is(self, name: &str) -> bool {
-        debug_assert!(MODES.contains(&name), "{name}");
+        debug_assert!(corpus::modes().any(|mode| mode == name), "{name}");
         self.name == name
     }
 

@@ -1,0 +1,170 @@
+//! Gates of `run`, `load` and `compare`: what they compare with, what came of them, and the files
+//! that say so.
+use pippin_model::gate::{Condition, Gate, Limit};
+use pippin_model::run::RunRecord;
+use pippin_model::target::TargetId;
+use pippin_model::trial::{Step, TrialRecord};
+use pippin_report::form::markdown;
+use pippin_report::gates::{junit, lines, summary};
+use pippin_report::view::View;
+use pippin_stats::compare::differences;
+use pippin_stats::gate::{Bases, Outcome, judge};
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::Shared;
+use super::compare::SEED;
+use crate::arguments::GateArguments;
+use crate::exit::CliError;
+use crate::output::{print, say};
+
+/// The gates of a run or a load, with the stored runs that they compare with.
+pub struct Gates<'a> {
+    arguments: &'a GateArguments,
+    stored: BTreeMap<String, RunRecord>,
+}
+
+impl<'a> Gates<'a> {
+    /// Finds what the gates compare with, before anything is measured: `latest` is the run before.
+    ///
+    /// # Errors
+    /// If a change has no base, or its base is neither one of these targets nor a stored run.
+    pub fn prepare(
+        shared: &Shared,
+        arguments: &'a GateArguments,
+        targets: &[TargetId],
+    ) -> Result<Self, CliError> {
+        let mut stored = BTreeMap::new();
+        for Gate { condition, .. } in &arguments.fail_if {
+            let base = match (&condition.base, condition.limit) {
+                (Some(base), _) => base,
+                (None, Limit::Change(_)) => {
+                    return Err(CliError::User(format!(
+                        "--fail-if \"{condition}\": a change needs a base: add `vs RUN` or `vs TARGET`"
+                    )));
+                }
+                (None, _) => continue,
+            };
+            if targets.iter().any(|target| target.to_string() == *base) {
+                continue;
+            }
+            let record = shared
+                .store()?
+                .load(base)
+                .map_err(|error| CliError::User(format!("--fail-if \"{condition}\": {error}")))?;
+            stored.insert(base.clone(), record);
+        }
+        Ok(Self { arguments, stored })
+    }
+
+    /// Judges a run, writes the files and says what came of each gate; whether all are passed.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn conclude(&self, record: &RunRecord, is_text: bool) -> Result<bool, CliError> {
+        let comparable = |(_, base): &(&String, &RunRecord)| self.is_comparable(base, record);
+        let bases = RunBases {
+            own: &record.trials,
+            stored: self.stored.iter().filter(comparable).collect(),
+        };
+        let trials = &record.trials;
+        let outcomes = judge(&self.arguments.fail_if, trials, &bases, &mut seeded());
+        let title = record.header.plan.title.clone();
+        let details = || markdown::of(&View::of(record));
+        tell(self.arguments, &outcomes, is_text, &Told { title, trials, details: &details })
+    }
+
+    fn is_comparable(&self, base: &RunRecord, record: &RunRecord) -> bool {
+        let differing = differences(&base.header, &record.header);
+        let refusing: Vec<String> = differing
+            .iter()
+            .filter(|difference| difference.refuses)
+            .map(|difference| difference.what.clone())
+            .collect();
+        if !refusing.is_empty() {
+            say(format_args!(
+                "gates: run {} cannot be compared like with like: {} differ",
+                base.header.id,
+                refusing.join(", ")
+            ));
+        }
+        refusing.is_empty()
+    }
+}
+
+/// The same seed gives the same intervals each time.
+pub fn seeded() -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(SEED)
+}
+
+/// What the files hold besides the gates.
+pub struct Told<'a> {
+    /// What was measured.
+    pub title: String,
+    /// The trials whose verdicts are test cases.
+    pub trials: &'a [TrialRecord],
+    /// The whole result as Markdown.
+    pub details: &'a dyn Fn() -> String,
+}
+
+/// Writes the files and says what came of each gate; whether all are passed. The lines go to
+/// standard output, unless that holds a file (`is_text` is false).
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn tell(
+    arguments: &GateArguments,
+    outcomes: &[Outcome],
+    is_text: bool,
+    told: &Told<'_>,
+) -> Result<bool, CliError> {
+    let write = |path: &Path, text: String| {
+        std::fs::write(path, text).map_err(CliError::io(format!("write {}", path.display())))
+    };
+    if let Some(path) = &arguments.junit {
+        write(path, junit::of(&told.title, told.trials, outcomes))?;
+    }
+    if let Some(path) = &arguments.summary {
+        write(path, summary::of(&told.title, outcomes, &(told.details)()))?;
+    }
+    let lines = lines(outcomes);
+    if is_text {
+        print(lines.as_bytes())?;
+    } else {
+        lines.lines().for_each(say);
+    }
+    Ok(outcomes.iter().all(|outcome| outcome.standing.is_passed()))
+}
+
+/// Bases of a run: its own targets, and stored runs.
+struct RunBases<'a> {
+    own: &'a [TrialRecord],
+    stored: BTreeMap<&'a String, &'a RunRecord>,
+}
+
+impl Bases for RunBases<'_> {
+    fn of(
+        &self,
+        condition: &Condition,
+        target: &TargetId,
+        step: Option<Step>,
+    ) -> Vec<&TrialRecord> {
+        let Some(base) = &condition.base else { return Vec::new() };
+        if let Some(run) = self.stored.get(base) {
+            // A load of another URL, or the only target of another run, stands for this one's.
+            let is_only = run.header.targets.len() == 1;
+            return run
+                .trials
+                .iter()
+                .filter(|trial| trial.spec.step == step)
+                .filter(|trial| is_only || trial.spec.target == *target)
+                .collect();
+        }
+        self.own
+            .iter()
+            .filter(|trial| trial.spec.step == step && trial.spec.target.to_string() == *base)
+            .collect()
+    }
+}

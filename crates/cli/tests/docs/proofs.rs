@@ -1,0 +1,23 @@
+//! docs/proofs.md says of each server of the corpus what the tests find, and nothing else.
+use pippin_reference::corpus::{SERVERS, Said, Server};
+use std::path::Path;
+
+fn row(server: &Server) -> String {
+    let Server { mode, workload, does, said } = server;
+    match said {
+        Said::Fails(proof, _) => format!("| `{mode}` | `{workload}` | {does} | `{proof}` |"),
+        Said::Passes => format!("| `{mode}` | `{workload}` | {does} |"),
+    }
+}
+
+#[test]
+fn the_page_of_the_proofs_lists_the_corpus() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/proofs.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let expected: Vec<String> = SERVERS.iter().map(row).collect();
+    let modes: Vec<String> =
+        SERVERS.iter().map(|server| format!("| `{}` |", server.mode)).collect();
+    let given: Vec<&str> =
+        page.lines().filter(|line| modes.iter().any(|mode| line.starts_with(mode))).collect();
+    assert_eq!(given, expected);
+}

@@ -1,0 +1,19 @@
+//! The seam between a load and whoever knows what is right at each instant.
+
+/// Judges the bodies of [`pippin_model::load_spec::BodyCheck::Refereed`]. All threads of a load share
+/// it, on their hot path: it must be quick, and it must not block.
+pub trait Referee: Send + Sync {
+    /// Whether this is a right answer.
+    fn is_right(&self, exchange: &Exchange<'_>) -> bool;
+}
+
+/// A request and the body of its complete answer. Instants are CLOCK_MONOTONIC in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Exchange<'a> {
+    /// The whole body, without framing.
+    pub body: &'a [u8],
+    /// When the first byte of the request was about to be handed to the kernel.
+    pub sent_ns: u64,
+    /// When the answer was read: at its arrival or later.
+    pub read_ns: u64,
+}

@@ -1,0 +1,180 @@
+//! The upstream's numbers: each answer needs one of its own, issued after its request was sent.
+use pippin_engine::{Exchange, Referee};
+use pippin_reference::numbers::{MOST, Numbers};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::verify::Verdict;
+use crate::verify::http::Answer;
+
+/// Judges answers by the numbers in them, without asking the upstream.
+pub struct Issued {
+    numbers: Numbers,
+    /// What the upstream waits before it answers.
+    delay_ns: u64,
+    used: Used,
+    untimely: AtomicU64,
+    repeated: AtomicU64,
+}
+
+/// What is wrong with an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It is no number of 20 digits.
+    NoNumber,
+    /// The upstream issued the number before the request was sent, or never.
+    Untimely,
+    /// Another answer had the number.
+    Repeated,
+}
+
+impl Fault {
+    /// In words, for the answer that has it.
+    #[must_use]
+    pub fn words(self, answer: &Answer) -> String {
+        let body = answer.excerpt();
+        match self {
+            Self::NoNumber => format!("body {body} instead of the 20 digits of the upstream"),
+            Self::Untimely => format!(
+                "the upstream issued {body} before the request was sent, or never: it was not asked for this request"
+            ),
+            Self::Repeated => format!(
+                "an earlier answer had {body} too: the upstream was not asked for each request"
+            ),
+        }
+    }
+}
+
+impl Issued {
+    /// Of an upstream with these numbers, which waits so long before it answers.
+    #[must_use]
+    pub fn new(numbers: Numbers, delay_ns: u64) -> Self {
+        let used = Used::default();
+        Self { numbers, delay_ns, used, untimely: AtomicU64::new(0), repeated: AtomicU64::new(0) }
+    }
+
+    /// What is wrong with an answer. Its number is used afterwards.
+    pub fn fault(&self, exchange: &Exchange<'_>) -> Option<Fault> {
+        let Some(issue) = self.numbers.read(exchange.body) else { return Some(Fault::NoNumber) };
+        let latest_ns = exchange.read_ns.saturating_sub(self.delay_ns);
+        if !issue.is_not_before(exchange.sent_ns) || !issue.is_not_after(latest_ns) {
+            return Some(Fault::Untimely);
+        }
+        self.used.is_again(issue.nth).then_some(Fault::Repeated)
+    }
+
+    /// Whether every number of the loads so far was the answer's own.
+    ///
+    /// # Errors
+    /// How many were not.
+    pub fn verdict(&self) -> Verdict {
+        let untimely = self.untimely.load(Ordering::Relaxed);
+        let repeated = self.repeated.load(Ordering::Relaxed);
+        if untimely + repeated == 0 {
+            return Ok(());
+        }
+        Err(format!(
+            "the upstream was not called for each request: {untimely} answers had a number that it had issued before the request was sent, or never; {repeated} had a number that another answer had"
+        ))
+    }
+}
+
+impl Referee for Issued {
+    fn is_right(&self, exchange: &Exchange<'_>) -> bool {
+        let count = match self.fault(exchange) {
+            None => return true,
+            Some(Fault::NoNumber) => return false,
+            Some(Fault::Untimely) => &self.untimely,
+            Some(Fault::Repeated) => &self.repeated,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        false
+    }
+}
+
+const WORD_BITS: u32 = u64::BITS;
+const PAGE_WORDS: u32 = 2_048;
+const PAGE_BITS: u32 = PAGE_WORDS * WORD_BITS;
+
+/// Which numbers were used: a bit for each, in pages of 16 KiB that are made when they are needed; 32
+/// MiB at the most.
+struct Used(Vec<OnceLock<Box<[AtomicU64]>>>);
+
+impl Default for Used {
+    fn default() -> Self {
+        Self((0..MOST / PAGE_BITS).map(|_| OnceLock::new()).collect())
+    }
+}
+
+impl Used {
+    /// Marks a number; whether it was marked already.
+    fn is_again(&self, nth: u32) -> bool {
+        let page = self.0[(nth / PAGE_BITS) as usize]
+            .get_or_init(|| (0..PAGE_WORDS).map(|_| AtomicU64::new(0)).collect());
+        let bit = 1 << (nth % WORD_BITS);
+        let word = &page[(nth % PAGE_BITS / WORD_BITS) as usize];
+        word.fetch_or(bit, Ordering::Relaxed) & bit != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DELAY_NS: u64 = 1_000_000;
+    const ISSUED_NS: u64 = 50_000_000;
+
+    fn fault(issued: &Issued, body: &[u8], sent_ns: u64, read_ns: u64) -> Option<Fault> {
+        issued.fault(&Exchange { body, sent_ns, read_ns })
+    }
+
+    fn book() -> (Issued, Numbers) {
+        let numbers = Numbers::new(5);
+        (Issued::new(numbers.clone(), DELAY_NS), numbers)
+    }
+
+    #[test]
+    fn a_number_is_right_once_and_for_a_request_that_was_sent_before_it_was_issued() {
+        let (issued, numbers) = book();
+        let body = numbers.issue(3, ISSUED_NS);
+        let read_ns = ISSUED_NS + DELAY_NS;
+        assert_eq!(fault(&issued, &body, ISSUED_NS + 2_000, read_ns), Some(Fault::Untimely));
+        assert_eq!(fault(&issued, &body, ISSUED_NS, read_ns), None);
+        assert_eq!(fault(&issued, &body, ISSUED_NS, read_ns), Some(Fault::Repeated));
+        let other = numbers.issue(4, ISSUED_NS);
+        assert_eq!(fault(&issued, &other, ISSUED_NS - 5, read_ns), None);
+    }
+
+    #[test]
+    fn what_came_before_the_upstream_could_answer_is_none_of_its_numbers() {
+        let (issued, numbers) = book();
+        let body = numbers.issue(0, ISSUED_NS);
+        let read_ns = ISSUED_NS + DELAY_NS - 2_000;
+        assert_eq!(fault(&issued, &body, ISSUED_NS - 1, read_ns), Some(Fault::Untimely));
+    }
+
+    #[test]
+    fn invented_numbers_are_never_timely() {
+        let (issued, _) = book();
+        for number in 0..100_000_u64 {
+            let body = format!("{:020}", number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            let fault = fault(&issued, body.as_bytes(), ISSUED_NS, ISSUED_NS + 10 * DELAY_NS);
+            assert_eq!(fault, Some(Fault::Untimely), "{body}");
+        }
+        assert_eq!(fault(&issued, b"12345", 0, 0), Some(Fault::NoNumber));
+    }
+
+    #[test]
+    fn the_verdict_counts_what_the_load_had() {
+        let (issued, numbers) = book();
+        let right = |nth, sent_ns| {
+            let body = numbers.issue(nth, ISSUED_NS);
+            issued.is_right(&Exchange { body: &body, sent_ns, read_ns: ISSUED_NS + DELAY_NS })
+        };
+        assert!(right(0, ISSUED_NS) && right(MOST - 1, ISSUED_NS));
+        assert_eq!(issued.verdict(), Ok(()));
+        assert!(!right(0, ISSUED_NS) && !right(1, ISSUED_NS + 9_000));
+        let said = issued.verdict().unwrap_err();
+        assert!(said.contains("1 answers had a number that it had issued before"), "{said}");
+    }
+}

@@ -1,0 +1,149 @@
+//! Proofs by the answers of the load itself: what a target does only before and after the load proves
+//! nothing.
+//!
+//! | module | what it judges |
+//! |---|---|
+//! | `issued` | the numbers of the upstream: each once, and issued after its request was sent |
+//! | `table` | the table as it is at each instant, while it changes |
+//! | `scans` | how often PostgreSQL was asked, by its own account |
+mod issued;
+mod scans;
+mod table;
+
+use pippin_engine::Referee;
+use pippin_model::load_result::{ErrorKind, LoadResult};
+use pippin_model::trial::{ProofOutcome, ProofTime};
+use pippin_model::units::format_ns;
+use pippin_model::workload::{Source, Workload};
+use std::sync::Arc;
+
+use super::http::Answer;
+use super::{Subject, Verdict};
+use crate::services::Services;
+use issued::Issued;
+use scans::Scans;
+use table::{Changer, History};
+
+/// What watches the answers of one target, over any number of loads.
+#[derive(Default)]
+pub struct Live(Kind);
+
+#[derive(Default)]
+enum Kind {
+    /// Right answers do not change.
+    #[default]
+    Nothing,
+    Upstream(Arc<Issued>),
+    Table(Box<Table>),
+}
+
+struct Table {
+    history: Arc<History>,
+    scans: Scans,
+    /// Changes the table while a load runs.
+    changer: Option<Changer>,
+}
+
+impl Live {
+    /// For a target that serves this workload.
+    ///
+    /// # Errors
+    /// If the service that the answers come from is not there.
+    pub fn of(workload: &Workload, services: &mut Services) -> Result<Self, String> {
+        Ok(Self(match workload.answer.from {
+            None => Kind::Nothing,
+            Some(Source::Upstream) => {
+                let upstream = services.upstream()?;
+                Kind::Upstream(Arc::new(Issued::new(upstream.numbers(), upstream.delay_ns())))
+            }
+            Some(Source::Table) => Kind::Table(Box::new(Table {
+                history: Arc::new(History::of(services.postgres()?.users()?)),
+                scans: Scans::default(),
+                changer: None,
+            })),
+        }))
+    }
+
+    /// A load begins. What is returned judges its answers.
+    ///
+    /// # Errors
+    /// If the service that the answers come from does not answer.
+    pub fn begin(&mut self, services: &mut Services) -> Result<Option<Arc<dyn Referee>>, String> {
+        Ok(match &mut self.0 {
+            Kind::Nothing => None,
+            Kind::Upstream(issued) => Some(Arc::clone(issued) as Arc<dyn Referee>),
+            Kind::Table(table) => {
+                let postgres = services.postgres()?;
+                table.scans.load_begins(postgres)?;
+                let history = Arc::clone(&table.history);
+                table.changer = Some(Changer::start(postgres.url(), history)?);
+                Some(Arc::clone(&table.history) as Arc<dyn Referee>)
+            }
+        })
+    }
+
+    /// The load is over; it had so many right answers, warm-up and ramps included.
+    pub fn end(&mut self, services: &mut Services, right: u64) {
+        if let Kind::Table(table) = &mut self.0 {
+            if let Some(changer) = table.changer.take() {
+                changer.stop();
+            }
+            if let Ok(postgres) = services.postgres() {
+                table.scans.load_ends(postgres, right);
+            }
+        }
+    }
+
+    /// What is wrong with the answer to a single request, if anything is: as under load.
+    #[must_use]
+    pub fn differs(&self, answer: &Answer) -> Option<String> {
+        match &self.0 {
+            Kind::Upstream(issued) => {
+                issued.fault(&answer.exchange()).map(|fault| fault.words(answer))
+            }
+            Kind::Nothing | Kind::Table(_) => None,
+        }
+    }
+}
+
+/// What the loads of a target have shown; `load` sums them up.
+pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> {
+    let mut verdicts: Vec<(&str, Verdict)> = Vec::new();
+    let least_ns = subject.least_ns();
+    if least_ns > 0 {
+        verdicts.push(("least-wait", none_too_early(load, least_ns)));
+    }
+    let live = std::mem::take(subject.live);
+    match &live.0 {
+        Kind::Nothing => {}
+        Kind::Upstream(issued) => verdicts.push(("numbers", issued.verdict())),
+        Kind::Table(table) => {
+            verdicts.push(("changes", table.history.verdict()));
+            verdicts.push(("queries", table.scans.verdict(subject)));
+        }
+    }
+    *subject.live = live;
+    let workload = &subject.workload.id;
+    let outcome = |(proof, verdict): (&str, Verdict)| ProofOutcome {
+        workload: workload.clone(),
+        proof: proof.into(),
+        when: ProofTime::During,
+        failure: verdict.err(),
+    };
+    verdicts.into_iter().map(outcome).collect()
+}
+
+/// No right answer came before one could be made.
+fn none_too_early(load: &LoadResult, least_ns: u64) -> Verdict {
+    let of_phases = load.phases.iter().map(|phase| &phase.measured.errors);
+    let measured = std::iter::once(&load.measured.errors).filter(|_| load.phases.is_empty());
+    let errors = of_phases.chain(measured).chain([&load.warm_up.errors]);
+    let early: u64 = errors.filter_map(|errors| errors.get(&ErrorKind::TooEarly)).sum();
+    if early == 0 {
+        return Ok(());
+    }
+    Err(format!(
+        "{early} answers came sooner than {} after their requests: the server did not wait",
+        format_ns(least_ns)
+    ))
+}

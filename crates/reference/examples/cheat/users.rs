@@ -1,0 +1,138 @@
+//! The workload `users`.
+use postgres::fallible_iterator::FallibleIterator;
+use postgres::{Client, NoTls, Row};
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::Mode;
+use crate::http::Answer;
+use crate::shared::Shared;
+
+/// The database, and what a cheat keeps of it.
+#[derive(Default)]
+pub struct Users {
+    client: Mutex<Option<Client>>,
+    cached: Arc<Mutex<Option<(String, Instant)>>>,
+    shared: Shared,
+    listens: OnceLock<()>,
+    /// Requests that are being served.
+    under_way: AtomicUsize,
+}
+
+/// More at once than any proof sends.
+const LOAD: usize = 4;
+
+impl Users {
+    /// All users as JSON.
+    pub fn answer(&self, mode: Mode) -> Answer {
+        let under_way = self.under_way.fetch_add(1, Ordering::SeqCst) + 1;
+        let json = match mode {
+            mode if mode.is("users-cached") => self.cached(Duration::MAX),
+            mode if mode.is("users-cached-5ms") => self.cached(Duration::from_millis(5)),
+            mode if mode.is("users-cached-under-load") && under_way >= LOAD => {
+                self.cached(Duration::from_millis(150))
+            }
+            mode if mode.is("users-single-flight") => self.shared.ask(|| self.queried(mode)),
+            mode if mode.is("users-notified") => {
+                self.listens.get_or_init(|| listen(Arc::clone(&self.cached)));
+                // So that a change is told of before its reader asks.
+                std::thread::sleep(Duration::from_millis(10));
+                self.cached(Duration::MAX)
+            }
+            mode if mode.is("users-one-row-queried") => self.counted_but_cached(),
+            _ => self.queried(mode),
+        };
+        self.under_way.fetch_sub(1, Ordering::SeqCst);
+        match json {
+            Ok(json) => Answer { content_type: "application/json", ..Answer::text(&json) },
+            Err(message) => Answer { status: 500, ..Answer::text(&message) },
+        }
+    }
+
+    fn cached(&self, life: Duration) -> Result<String, String> {
+        let lock = || self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((json, made)) = &*lock()
+            && made.elapsed() <= life
+        {
+            return Ok(json.clone());
+        }
+        let json = self.queried_in("ASC")?.to_string();
+        *lock() = Some((json.clone(), Instant::now()));
+        Ok(json)
+    }
+
+    /// A query that reads one row, so that something is counted, and the list from a cache of 5 ms.
+    fn counted_but_cached(&self) -> Result<String, String> {
+        self.with_client(|client| client.query("SELECT 1 FROM users LIMIT 1", &[]))?;
+        self.cached(Duration::from_millis(5))
+    }
+
+    fn queried(&self, mode: Mode) -> Result<String, String> {
+        let mut users = self.queried_in(if mode.is("users-reversed") { "DESC" } else { "ASC" })?;
+        if mode.is("users-invented") {
+            users[3]["email"] = "nobody@example.org".into();
+        }
+        if mode.is("keys-in-any-order") {
+            return Ok(in_any_order(&users));
+        }
+        Ok(users.to_string())
+    }
+
+    fn queried_in(&self, order: &str) -> Result<Value, String> {
+        let sql = format!("SELECT id, name, email FROM users ORDER BY id {order}");
+        let rows = self.with_client(|client| client.query(&sql, &[]))?;
+        let user = |row: Row| json!({"id": row.get::<_, i32>(0), "name": row.get::<_, String>(1), "email": row.get::<_, String>(2)});
+        Ok(rows.into_iter().map(user).collect())
+    }
+
+    fn with_client<T>(
+        &self,
+        ask: impl FnOnce(&mut Client) -> Result<T, postgres::Error>,
+    ) -> Result<T, String> {
+        let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
+        if client.is_none() {
+            *client = Some(connect()?);
+        }
+        let Some(client) = client.as_mut() else { return Err("no connection".into()) };
+        ask(client).map_err(|error| error.to_string())
+    }
+}
+
+fn connect() -> Result<Client, String> {
+    let url = std::env::var("DATABASE_URL").map_err(|_| "DATABASE_URL is not set")?;
+    Client::connect(&url, NoTls).map_err(|error| error.to_string())
+}
+
+/// Each row with its keys in another order than the one before: maps without order do this.
+fn in_any_order(users: &Value) -> String {
+    static TURN: AtomicUsize = AtomicUsize::new(0);
+    let rows = users.as_array().into_iter().flatten().map(|user| {
+        let mut keys = ["id", "name", "email"];
+        keys.rotate_left(TURN.fetch_add(1, Ordering::Relaxed) % 3);
+        let fields: Vec<String> =
+            keys.iter().map(|key| format!("\"{key}\": {}", user[*key])).collect();
+        format!("{{{}}}", fields.join(", "))
+    });
+    format!("[{}]", rows.collect::<Vec<_>>().join(", "))
+}
+
+/// Lets the database tell of each change, and forgets the cached list then.
+fn listen(cached: Arc<Mutex<Option<(String, Instant)>>>) {
+    const TRIGGER: &str = "
+        CREATE OR REPLACE FUNCTION told() RETURNS trigger AS $$ BEGIN NOTIFY changed; RETURN NULL; END $$ LANGUAGE plpgsql;
+        CREATE OR REPLACE TRIGGER told AFTER UPDATE ON users EXECUTE FUNCTION told();
+        LISTEN changed";
+    let Ok(mut client) = connect() else { return };
+    if client.batch_execute(TRIGGER).is_err() {
+        return;
+    }
+    std::thread::spawn(move || {
+        let mut notifications = client.notifications();
+        let mut told = notifications.blocking_iter();
+        while let Ok(Some(_)) = told.next() {
+            *cached.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+    });
+}

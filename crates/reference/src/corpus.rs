@@ -1,0 +1,285 @@
+//! What servers do that a proof must see, or must not mind: one row for each, with what is said of it.
+//!
+//! The example `cheat` of this crate serves as each of them. One test of `pippin` walks the table, and
+//! another holds the table of docs/proofs.md against it.
+
+/// A way to serve a workload.
+#[derive(Debug, Clone, Copy)]
+pub struct Server {
+    /// The name of the mode, which the example takes as its first argument.
+    pub mode: &'static str,
+    /// The workload that it serves in this way.
+    pub workload: &'static str,
+    /// What it does, in words.
+    pub does: &'static str,
+    /// What must be said of it.
+    pub said: Said,
+}
+
+/// What a check of a target says of a server.
+#[derive(Debug, Clone, Copy)]
+pub enum Said {
+    /// It fails this proof, with all of these words.
+    Fails(&'static str, &'static [&'static str]),
+    /// It passes: what is odd about it is its right.
+    Passes,
+}
+
+use Said::{Fails, Passes};
+
+const fn cheat(
+    mode: &'static str,
+    workload: &'static str,
+    does: &'static str,
+    proof: &'static str,
+    words: &'static [&'static str],
+) -> Server {
+    Server { mode, workload, does, said: Fails(proof, words) }
+}
+
+const fn honest(mode: &'static str, workload: &'static str, does: &'static str) -> Server {
+    Server { mode, workload, does, said: Passes }
+}
+
+/// Every server.
+pub const SERVERS: &[Server] = &[
+    cheat(
+        "fixed-body",
+        "hola",
+        "gives every name the answer of the first",
+        "answer",
+        &["GET /hola/Luis", "body \"Hola Ana\" instead of \"Hola Luis\""],
+    ),
+    cheat(
+        "no-decoding",
+        "hola",
+        "does not decode the path",
+        "answer",
+        &["GET /hola/Jos%C3%A9", "body \"Hola Jos%C3%A9\" instead of \"Hola José\""],
+    ),
+    cheat(
+        "wrong-type",
+        "hola",
+        "sends another media type",
+        "answer",
+        &["Content-Type text/html instead of text/plain"],
+    ),
+    cheat(
+        "unknown-path-200",
+        "hello",
+        "answers every path",
+        "not-found",
+        &["GET /no-such-page: status 200 instead of 404"],
+    ),
+    cheat("head-body", "hello", "sends a body in answer to HEAD", "head", &["HEAD /:", "12 bytes"]),
+    cheat(
+        "silent-close",
+        "hello",
+        "closes a connection without a word",
+        "keep-alive",
+        &["request 2 on one connection"],
+    ),
+    cheat(
+        "wrong-after:300",
+        "hello",
+        "gives wrong answers from request 300 on",
+        "short load",
+        &["under a short load of 500 requests", "wrong_body"],
+    ),
+    cheat(
+        "page-unescaped",
+        "page",
+        "joins strings instead of escaping them",
+        "escapes",
+        &["\"Item 12 <of> page 1 & more\" stands in the page unescaped"],
+    ),
+    cheat(
+        "page-row-missing",
+        "page",
+        "leaves out a row",
+        "rows",
+        &["11 times \"id=\\\"row-1-\" instead of 12"],
+    ),
+    cheat(
+        "page-too-long",
+        "page",
+        "sends a page of another size",
+        "answer",
+        &["bytes instead of 2300 to 2900"],
+    ),
+    cheat(
+        "users-cached",
+        "users",
+        "keeps the list",
+        "fresh",
+        &["row 7 was changed to", "the answer is cached"],
+    ),
+    cheat(
+        "users-cached-5ms",
+        "users",
+        "keeps the list for 5 ms",
+        "queries",
+        &["PostgreSQL counts", "answers were not read from the table"],
+    ),
+    cheat(
+        "users-cached-under-load",
+        "users",
+        "keeps the list while 4 or more ask at once",
+        "queries",
+        &["PostgreSQL counts", "answers were not read from the table"],
+    ),
+    cheat(
+        "users-single-flight",
+        "users",
+        "shares a query among the requests that wait for one",
+        "queries",
+        &["PostgreSQL counts", "answers were not read from the table"],
+    ),
+    cheat(
+        "users-notified",
+        "users",
+        "keeps the list until a trigger tells of a change",
+        "queries",
+        &["PostgreSQL counts", "answers were not read from the table"],
+    ),
+    cheat(
+        "users-one-row-queried",
+        "users",
+        "reads one row for each request, and the list every 5 ms",
+        "queries",
+        &["PostgreSQL counts", "answers were not read from the table"],
+    ),
+    cheat(
+        "users-invented",
+        "users",
+        "makes up a row",
+        "table",
+        &["user 4: email \"nobody@example.org\" instead of \"barbara@example.org\""],
+    ),
+    cheat(
+        "users-reversed",
+        "users",
+        "sends the rows in another order",
+        "table",
+        &["user 1: email \"joe@example.org\" instead of \"ada@example.org\""],
+    ),
+    cheat(
+        "upstream-cached",
+        "proxy",
+        "asks the upstream once",
+        "keep-alive",
+        &["before the request was sent, or never: it was not asked for this request"],
+    ),
+    cheat(
+        "upstream-shared",
+        "proxy",
+        "shares a call among the requests that wait for one",
+        "counted",
+        &["was not asked for"],
+    ),
+    cheat(
+        "upstream-shared-under-load",
+        "proxy",
+        "shares a call while 6 or more ask at once",
+        "numbers",
+        &["the upstream was not called for each request"],
+    ),
+    cheat(
+        "upstream-prefetched",
+        "proxy",
+        "takes numbers from a pool that it fills ahead",
+        "keep-alive",
+        &["before the request was sent, or never"],
+    ),
+    cheat(
+        "upstream-prefetched-under-load",
+        "proxy",
+        "takes numbers from a pool while 6 or more ask at once",
+        "numbers",
+        &["the upstream was not called for each request"],
+    ),
+    cheat(
+        "upstream-early",
+        "proxy",
+        "answers 5 ms after it has sent its call",
+        "answer",
+        &["before the request was sent, or never"],
+    ),
+    cheat(
+        "upstream-early-under-load",
+        "proxy",
+        "does so while 6 or more ask at once",
+        "numbers",
+        &["the upstream was not called for each request"],
+    ),
+    cheat(
+        "upstream-head",
+        "proxy",
+        "asks the upstream with HEAD and makes up the number",
+        "answer",
+        &["before the request was sent, or never"],
+    ),
+    cheat(
+        "upstream-twice",
+        "proxy",
+        "calls twice for each request",
+        "counted",
+        &["20 requests made 40 calls at the upstream"],
+    ),
+    cheat(
+        "device-blocks",
+        "device",
+        "holds one of 16 threads while it waits",
+        "simultaneous",
+        &["1000 at once", "at a time"],
+    ),
+    cheat(
+        "device-at-once",
+        "device",
+        "does not wait",
+        "delay",
+        &["an answer came after", "before the least wait of 95.0 ms"],
+    ),
+    cheat(
+        "device-constant",
+        "device",
+        "waits 100 ms each time",
+        "delay",
+        &["they are not drawn anew for each request"],
+    ),
+    cheat(
+        "device-impatient",
+        "device",
+        "stops waiting when more than 10 ask at once",
+        "least-wait",
+        &["too_early", "the server did not wait"],
+    ),
+    honest("keys-in-any-order", "users", "writes the keys of each row in another order"),
+];
+
+/// Modes of the example that are right, or that misbehave in ways that are no matter of proofs.
+const OTHERS: &[&str] = &[
+    "right",
+    "wrong-after",
+    "logs-requests",
+    "slow",
+    "exits",
+    "hangs",
+    "answers-500",
+    "ignores-sigterm",
+    "leaves-child",
+    "leave-and-exit",
+    "lingers",
+    "daemonises",
+    "crashes-after",
+    "closes-at-once",
+    "fixed-port",
+    "workers-stop-later",
+    "stops-later",
+];
+
+/// The name of every mode of the example, without a number behind a colon.
+pub fn modes() -> impl Iterator<Item = &'static str> {
+    let servers = SERVERS.iter().map(|server| server.mode).filter(|mode| !mode.contains(':'));
+    servers.chain(OTHERS.iter().copied())
+}

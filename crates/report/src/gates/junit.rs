@@ -1,0 +1,89 @@
+//! JUnit XML: a test suite for each target, with a test case for its verdict and for each gate.
+use pippin_model::caveat::{Severity, Verdict};
+use pippin_model::trial::TrialRecord;
+use pippin_stats::gate::Outcome;
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use std::collections::BTreeMap;
+
+use super::{found, subject};
+
+/// The trials and gates of a run as JUnit XML.
+#[must_use]
+pub fn of(name: &str, trials: &[TrialRecord], outcomes: &[Outcome]) -> String {
+    let mut cases: BTreeMap<String, Vec<TestCase>> = BTreeMap::new();
+    for trial in trials {
+        let case = TestCase::new(
+            format!("measured, repetition {}", trial.spec.repetition + 1),
+            verdict(trial),
+        );
+        cases.entry(trial.spec.target.to_string()).or_default().push(case);
+    }
+    for outcome in outcomes {
+        let mut case =
+            TestCase::new(format!("{}: {}", subject(outcome), outcome.gate), status(outcome));
+        case.set_system_out(found(outcome));
+        cases.entry(outcome.target.to_string()).or_default().push(case);
+    }
+    let mut report = Report::new(name);
+    for (target, cases) in cases {
+        let mut suite = TestSuite::new(target);
+        suite.add_test_cases(cases);
+        report.add_test_suite(suite);
+    }
+    // Writing to memory cannot fail.
+    report.to_string().unwrap_or_default()
+}
+
+fn status(outcome: &Outcome) -> TestCaseStatus {
+    if outcome.standing.is_passed() {
+        return TestCaseStatus::success();
+    }
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status.set_message(format!("{}: {}", outcome.gate, found(outcome)));
+    status
+}
+
+/// A trial without a result is an error; one that is INVALID failed.
+fn verdict(trial: &TrialRecord) -> TestCaseStatus {
+    let (kind, message) = match &trial.failure {
+        Some(failure) => (NonSuccessKind::Error, failure.message.clone()),
+        None if trial.verdict == Verdict::Invalid => {
+            let grave = trial.caveats.iter().filter(|one| one.severity == Severity::Invalid);
+            let all: Vec<String> =
+                grave.map(|caveat| format!("{}: {}", caveat.id, caveat.evidence)).collect();
+            (NonSuccessKind::Failure, format!("INVALID: {}", all.join("; ")))
+        }
+        None => return TestCaseStatus::success(),
+    };
+    let mut status = TestCaseStatus::non_success(kind);
+    status.set_message(message);
+    status
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::example::ExampleTrial;
+
+    #[test]
+    fn targets_are_suites_and_gates_are_cases() {
+        let mut broken = ExampleTrial::hello().target("rust/axum").build();
+        broken.failure = Some(pippin_model::trial::Failure {
+            stage: pippin_model::trial::Stage::Start,
+            message: "it <exited>".into(),
+            log_tail: vec![],
+        });
+        let trials = [ExampleTrial::hello().target("go/net-http").build(), broken];
+        let xml = of("hello", &trials, &super::super::tests::outcomes());
+        for part in [
+            "<testsuites name=\"hello\" tests=\"5\" failures=\"1\" errors=\"1\"",
+            "<testsuite name=\"go/net-http\" tests=\"4\" disabled=\"0\" errors=\"0\" failures=\"1\"",
+            "<testcase name=\"measured, repetition 1\"",
+            "name=\"go/net-http: fail if p99 &gt; 50ms\"",
+            "message=\"fail if errors &gt; 0.1%: 0.42 %\"",
+            "message=\"it &lt;exited&gt;\"",
+        ] {
+            assert!(xml.contains(part), "{part} is not in {xml}");
+        }
+    }
+}

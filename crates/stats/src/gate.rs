@@ -1,0 +1,255 @@
+//! Whether measured figures pass their gates.
+use pippin_model::gate::{COUNTERS, Condition, Figure, Gate, Limit};
+use pippin_model::load_result::{LoadResult, StatusCounts};
+use pippin_model::target::TargetId;
+use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::usage::Role;
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::bootstrap::Sample;
+use crate::cost::cpu_seconds_per_million;
+use crate::judge::repetitions;
+use crate::quantile::median;
+use crate::ratio::ratio;
+use crate::summary::goodput;
+
+/// How a figure stands to a gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// The gate is passed.
+    Passed,
+    /// The change is past the limit, but its interval includes "no change": it may be chance, and
+    /// the gate is passed.
+    NotSignificant,
+    /// The gate is not passed.
+    Failed,
+    /// The figure or its base is not known, so that the gate is not passed.
+    Unknown,
+}
+
+impl Standing {
+    /// Whether the gate is passed.
+    #[must_use]
+    pub const fn is_passed(self) -> bool {
+        matches!(self, Self::Passed | Self::NotSignificant)
+    }
+}
+
+/// How one target at one step stands to one gate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The gate.
+    pub gate: Gate,
+    /// The target.
+    pub target: TargetId,
+    /// The point of a sweep or of a capacity search.
+    pub step: Option<Step>,
+    /// The figure: the median over the trials, in its own unit or, for a percentage of the
+    /// requests, as a fraction.
+    pub value: Option<f64>,
+    /// The relative change against the base, where the limit is one.
+    pub change: Option<f64>,
+    /// What came of it.
+    pub standing: Standing,
+}
+
+/// What a change is measured from.
+pub trait Bases {
+    /// The trials to which `condition` compares a target at a step; empty if there are none.
+    fn of(&self, condition: &Condition, target: &TargetId, step: Option<Step>)
+    -> Vec<&TrialRecord>;
+}
+
+/// How every target at every step stands to every gate.
+pub fn judge<R: Rng + ?Sized>(
+    gates: &[Gate],
+    trials: &[TrialRecord],
+    bases: &dyn Bases,
+    rng: &mut R,
+) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    for (target, step, trials) in repetitions(trials) {
+        for gate in gates {
+            let base = bases.of(&gate.condition, target, step);
+            let found = stand(gate, &trials, &base, rng);
+            outcomes.push(Outcome {
+                gate: gate.clone(),
+                target: target.clone(),
+                step,
+                value: found.value,
+                change: found.change,
+                standing: found.standing,
+            });
+        }
+    }
+    outcomes
+}
+
+struct Found {
+    value: Option<f64>,
+    change: Option<f64>,
+    standing: Standing,
+}
+
+fn stand<R: Rng + ?Sized>(
+    gate: &Gate,
+    trials: &[&TrialRecord],
+    base: &[&TrialRecord],
+    rng: &mut R,
+) -> Found {
+    let condition = &gate.condition;
+    let is_share = matches!(condition.limit, Limit::Share(_));
+    let samples = |trials: &[&TrialRecord]| -> Vec<Sample> {
+        trials.iter().filter_map(|trial| sample(condition.figure, is_share, trial)).collect()
+    };
+    let own = samples(trials);
+    let value = centre(&own);
+    let passes =
+        |holds: bool| if holds == gate.must_hold { Standing::Passed } else { Standing::Failed };
+    match condition.limit {
+        Limit::Value(limit) | Limit::Share(limit) => Found {
+            value,
+            change: None,
+            standing: value
+                .map_or(Standing::Unknown, |value| passes(condition.operator.holds(value, limit))),
+        },
+        Limit::Change(limit) => {
+            let base = samples(base);
+            let change = value
+                .zip(centre(&base).filter(|base| *base > 0.0))
+                .map(|(value, base)| value / base - 1.0);
+            let standing = change.map_or(Standing::Unknown, |change| {
+                let standing = passes(condition.operator.holds(change, limit));
+                let mut is_chance =
+                    || ratio(&own, &base, rng).is_some_and(|ratio| !ratio.is_significant());
+                if standing == Standing::Failed && is_chance() {
+                    Standing::NotSignificant
+                } else {
+                    standing
+                }
+            });
+            Found { value, change, standing }
+        }
+    }
+}
+
+fn centre(samples: &[Sample]) -> Option<f64> {
+    median(&samples.iter().map(|sample| sample.value).collect::<Vec<_>>())
+}
+
+/// A figure of one trial; `None` if it is unknown.
+fn sample(figure: Figure, is_share: bool, trial: &TrialRecord) -> Option<Sample> {
+    let load = trial.load.as_ref()?;
+    if matches!(figure, Figure::Goodput) {
+        return goodput(load);
+    }
+    let value = value(figure, load, trial)?;
+    let of = load.measured.requests.scheduled as f64;
+    match (figure, is_share) {
+        (Figure::Errors, true) => load.measured.error_fraction().map(Sample::alone),
+        (_, true) => (of > 0.0).then(|| Sample::alone(value / of)),
+        (_, false) => Some(Sample::alone(value)),
+    }
+}
+
+fn value(figure: Figure, load: &LoadResult, trial: &TrialRecord) -> Option<f64> {
+    let measured = &load.measured;
+    // A CPU-second per million requests is a microsecond per request.
+    let cpu = |role| Some(cpu_seconds_per_million(load, trial.usage.as_ref()?, role)? * 1e3);
+    match figure {
+        Figure::Goodput => measured.goodput_per_s(),
+        Figure::Throughput => measured.throughput_per_s(),
+        Figure::Span(span, point) => point.of(span.of(&measured.spans)),
+        Figure::Errors => Some(measured.errors_total() as f64),
+        Figure::ErrorsOf(kind) => Some(measured.errors.get(&kind).copied().unwrap_or(0) as f64),
+        Figure::Status(class) => Some(status(&measured.status, class) as f64),
+        Figure::Counter(place) => COUNTERS.get(place).map(|(_, read)| read(measured) as f64),
+        Figure::Cpu => cpu(Role::Target),
+        Figure::GeneratorCpu => cpu(Role::Generator),
+        Figure::Memory => {
+            let used = trial.usage.as_ref()?.roles.get(&Role::Target)?;
+            used.rss_max_bytes.map(|bytes| bytes as f64)
+        }
+    }
+}
+
+const fn status(status: &StatusCounts, class: u8) -> u64 {
+    match class {
+        2 => status.s2xx,
+        3 => status.s3xx,
+        4 => status.s4xx,
+        5 => status.s5xx,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_noise::Noise;
+    use pippin_model::example::trial::ExampleTrial;
+
+    /// The same trials are the base of every target.
+    struct Same(Vec<TrialRecord>);
+
+    impl Bases for Same {
+        fn of(&self, _: &Condition, _: &TargetId, _: Option<Step>) -> Vec<&TrialRecord> {
+            self.0.iter().collect()
+        }
+    }
+
+    fn trials(rates: &[f64]) -> Vec<TrialRecord> {
+        let made = |(repetition, &rate): (usize, &f64)| {
+            ExampleTrial::hello().answers_per_s(rate).repetition(repetition as u32).build()
+        };
+        rates.iter().enumerate().map(made).collect()
+    }
+
+    fn standing(gate: &str, trials: Vec<TrialRecord>, base: Vec<TrialRecord>) -> Standing {
+        let gates = [Gate::fail_if(gate).unwrap()];
+        let outcomes = judge(&gates, &trials, &Same(base), &mut Noise::new(1).0);
+        assert_eq!(outcomes.len(), 1);
+        outcomes[0].standing
+    }
+
+    #[test]
+    fn values_are_held_against_their_limit() {
+        let of = |gate| standing(gate, trials(&[1_000.0]), vec![]);
+        assert_eq!(of("goodput < 900/s"), Standing::Passed);
+        assert_eq!(of("goodput < 1100/s"), Standing::Failed);
+        assert_eq!(of("errors > 0"), Standing::Passed);
+        assert_eq!(of("errors.timeout > 0.1%"), Standing::Passed);
+        assert_eq!(of("p99 > 1ns"), Standing::Failed);
+        assert_eq!(of("status.2xx < 1"), Standing::Passed);
+        assert_eq!(of("cpu > 1h"), Standing::Passed);
+        assert_eq!(of("memory > 1B"), Standing::Failed);
+    }
+
+    #[test]
+    fn what_must_hold_fails_where_it_does_not() {
+        let gates = [Gate::must_hold("goodput > 1100/s").unwrap()];
+        let outcomes = judge(&gates, &trials(&[1_000.0]), &Same(vec![]), &mut Noise::new(1).0);
+        assert_eq!(outcomes[0].standing, Standing::Failed);
+        assert_eq!(outcomes[0].value.map(f64::round), Some(1_000.0));
+    }
+
+    #[test]
+    fn a_change_fails_only_where_it_is_not_chance() {
+        let (steady, slower) = (&[1_000.0, 1_002.0, 998.0], &[940.0, 941.0, 939.0]);
+        let of = |gate, now: &[f64], base: &[f64]| standing(gate, trials(now), trials(base));
+        assert_eq!(of("goodput < -5%", slower, steady), Standing::Failed);
+        assert_eq!(of("goodput < -7%", slower, steady), Standing::Passed);
+        let noisy = &[500.0, 940.0, 1_500.0];
+        assert_eq!(of("goodput < -5%", noisy, steady), Standing::NotSignificant);
+        assert_eq!(of("goodput < -5%", steady, &[]), Standing::Unknown);
+    }
+
+    #[test]
+    fn what_has_no_result_passes_no_gate() {
+        let mut failed = trials(&[1_000.0]);
+        failed[0].load = None;
+        assert_eq!(standing("p99 > 1h", failed, vec![]), Standing::Unknown);
+    }
+}
