@@ -43,6 +43,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let profile = profile::of(arguments)?;
     let protocol = protocol::of(arguments, &url)?;
     let tls = tls::of(arguments, &url)?;
+    let request = request::of(arguments, &url, protocol)?;
     let timeouts = timeouts(arguments.timeout.ns());
     let connect = Duration::from_nanos(timeouts.connect_ns);
     let addresses = url.resolve(&arguments.allow_host, connect)?;
@@ -53,7 +54,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         tls,
         protocol,
         source_addresses: arguments.source_ips.clone(),
-        requests: vec![request::of(arguments, &url, protocol)?],
+        requests: vec![request],
         timeouts,
         // Threads that are asked for are refused where they cannot be; the others are chosen.
         threads: arguments.threads.unwrap_or(0),
