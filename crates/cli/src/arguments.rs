@@ -3,15 +3,18 @@
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueHint};
-use pippin_model::cpus::CpuSet;
+use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
 use pippin_model::gate::Gate;
-use pippin_model::load_spec::WarmUp;
-use pippin_model::objective::Objective;
 use pippin_model::units::Spread;
 use pippin_report::form::{FORMS, Form};
 use std::path::PathBuf;
 
-use crate::values::{self, EventLoop, Field, Points, Time};
+use crate::completions;
+use crate::values::{self, Time};
+
+pub mod load;
+
+pub use load::LoadArguments;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -48,6 +51,8 @@ pub enum Command {
     Run(RunArguments),
     /// Load any URL.
     Load(Box<LoadArguments>),
+    /// List all plans.
+    Plans(PlansArguments),
     /// List, install, check or add targets.
     #[command(subcommand)]
     Targets(TargetsCommand),
@@ -57,7 +62,7 @@ pub enum Command {
     Capacity(CapacityArguments),
     /// Compare two runs, or two branches of a target, with intervals; fit for continuous
     /// integration.
-    Compare(CompareArguments),
+    Compare(Box<CompareArguments>),
     /// Look for what on this machine would spoil which plan, and say how to mend it.
     Doctor(DoctorArguments),
     /// Measure what the generator itself can do on this machine, and keep it: every later trial
@@ -72,7 +77,7 @@ pub enum Command {
     /// Read-only; on loopback unless told otherwise.
     Serve(ServeArguments),
     /// Print shell completions, for example: pippin completions bash >
-    /// /etc/bash_completion.d/pippin
+    /// /etc/bash_completion.d/pippin. They know plans, targets, runs and charts.
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
@@ -99,11 +104,11 @@ pub struct GateArguments {
 /// `pippin run`
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// A shipped plan (hello, users, ...) or a file.
-    #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    /// A plan that `pippin plans` lists (hello, users, ...), or a file.
+    #[arg(value_name = "PLAN", add = ArgValueCandidates::new(completions::plans))]
     pub plan: String,
-    /// Install what is missing: system packages through apt, the rest inside targets/. Asks once on
-    /// a terminal.
+    /// Install what is missing: system packages through apt, the rest inside the folders of the
+    /// targets. Asks once on a terminal.
     #[arg(long)]
     pub install: bool,
     /// With --install: do not ask.
@@ -113,7 +118,7 @@ pub struct RunArguments {
     #[arg(long)]
     pub strict: bool,
     /// Only these targets, separated by commas: go/net-http,javascript/express:cluster
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', add = ArgValueCompleter::new(completions::list_of_targets))]
     pub targets: Vec<String>,
     /// Repetitions of each target.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -133,7 +138,8 @@ pub struct RunArguments {
     /// Device plans: another time between an answer and a device's next request, as "9s +-5%".
     #[arg(long, value_name = "TIME", value_parser = Spread::parse)]
     pub think: Option<Spread>,
-    /// Where the page and the logs go; runs/RUN by default.
+    /// Where the page and the logs go; by default a folder in runs/ of the checkout, elsewhere in
+    /// pippin/runs/ of $XDG_STATE_HOME.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
     /// Seeds the order of targets and every load.
@@ -143,146 +149,19 @@ pub struct RunArguments {
     pub gates: GateArguments,
 }
 
-/// `pippin load`
+/// `pippin plans`
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  pippin load http://127.0.0.1:8080/ -c 64 -d 10s          closed loop, as wrk\n  pippin load http://127.0.0.1:8080/ -c 10 -n 1000 --no-keep-alive   as ab\n  pippin load http://127.0.0.1:8080/ -R 5000 -d 30s        constant rate; response time from the intended instant\n  pippin load http://127.0.0.1:8080/ --devices 1000 --ramp 10s,30s,10s\n  pippin load http://127.0.0.1:8080/ --sweep 1..512 -d 5s\n  pippin load http://127.0.0.1:8080/ --objective \"p99<50ms\" -c 64 -d 5s\n  pippin load https://127.0.0.1:8443/ --http2 -c 10 --streams 32    HTTP/2, as h2load -c 10 -m 32"
-)]
-pub struct LoadArguments {
-    /// http://HOST[:PORT]/PATH or https://...
-    #[arg(value_name = "URL", value_hint = ValueHint::Url)]
-    pub url: String,
-    /// Connections.
-    #[arg(short = 'c', long, value_name = "N", default_value_t = 10, value_parser = values::connections)]
-    pub connections: u32,
-    /// Threads; one a core, and no more than connections.
-    #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub threads: Option<u32>,
-    /// How long to measure: 30s, 2m; a number alone is seconds. 10 s unless -n is given.
-    #[arg(short = 'd', long, value_name = "TIME", conflicts_with = "requests", value_parser = values::length)]
-    pub duration: Option<Time>,
-    /// How many requests to send.
-    #[arg(short = 'n', long, value_name = "N", value_parser = values::requests)]
-    pub requests: Option<u64>,
-    /// Open loop: requests per second, whatever the server does. With --objective: where the search
-    /// begins.
-    #[arg(short = 'R', long, value_name = "RATE", conflicts_with_all = ["requests", "think", "devices", "sweep"], allow_negative_numbers = true, value_parser = values::rate)]
-    pub rate: Option<f64>,
-    /// Open loop: exponentially distributed gaps instead of equal ones.
-    #[arg(long, requires = "rate", conflicts_with = "objective")]
-    pub poisson: bool,
-    /// Simulated devices instead of connections; with --ramp UP,SUSTAIN,DOWN.
-    #[arg(long, value_name = "N", conflicts_with_all = ["requests", "sweep", "objective", "duration", "no_keep_alive", "connections"], requires = "ramp", value_parser = values::connections)]
-    pub devices: Option<u32>,
-    /// Requests before a device is replaced.
-    #[arg(long, value_name = "N", requires = "devices", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
-    pub requests_per_device: u32,
-    /// Time between an answer and the next request: 900ms, "900ms +-5%".
-    #[arg(long, value_name = "TIME", conflicts_with_all = ["sweep", "objective"], value_parser = Spread::parse)]
-    pub think: Option<Spread>,
-    /// Open loop: time over which the rate climbs before it is measured. Devices: UP,SUSTAIN,DOWN.
-    #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = values::time)]
-    pub ramp: Vec<Time>,
-    /// A closed loop at each number of connections: 1,2,4,8 or 1..512 (doubling).
-    #[arg(long, value_name = "LIST", conflicts_with_all = ["requests", "objective", "connections"], value_parser = values::points)]
-    pub sweep: Option<Points>,
-    /// Search for the highest rate that keeps this: "p99<50ms, errors<0.1%".
-    #[arg(long, value_name = "BOUNDS", conflicts_with = "requests", value_parser = Objective::parse)]
-    pub objective: Option<Objective>,
-    /// One request a connection, announced by Connection: close.
-    #[arg(long, conflicts_with_all = ["requests_per_connection", "objective"])]
-    pub no_keep_alive: bool,
-    /// Close and replace a connection after this many requests.
-    #[arg(long, value_name = "N", conflicts_with_all = ["devices", "objective"], value_parser = clap::value_parser!(u32).range(1..))]
-    pub requests_per_connection: Option<u32>,
-    /// Requests under way on one connection at a time.
-    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection", "rate", "devices", "think", "objective"], value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub pipeline: u32,
-    /// HTTP/2 over TLS, agreed on by ALPN; for https:// URLs.
-    #[arg(long, conflicts_with = "pipeline")]
-    pub http2: bool,
-    /// HTTP/2 without TLS, which the server must know of (prior knowledge); for http:// URLs.
-    #[arg(long, conflicts_with_all = ["http2", "pipeline"])]
-    pub h2c: bool,
-    /// HTTP/2: users of each connection, each with one request under way: streams at the same time.
-    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection", "devices"], value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub streams: u32,
-    /// A header field, NAME: VALUE; may be given several times.
-    #[arg(short = 'H', long = "header", value_name = "FIELD", value_parser = values::field)]
-    pub headers: Vec<Field>,
-    /// The method.
-    #[arg(short = 'm', long, value_name = "METHOD", default_value = "GET")]
-    pub method: String,
-    /// The request's body.
-    #[arg(short = 'b', long, value_name = "TEXT")]
-    pub body: Option<String>,
-    /// Statuses that are right; 200 to 399 by default.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(100..=599))]
-    pub expect_status: Vec<u16>,
-    /// The body that is right, byte by byte.
-    #[arg(long, value_name = "TEXT")]
-    pub expect_body: Option<String>,
-    /// Also write the whole result as JSON; - for standard output instead of the text.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub json: Option<PathBuf>,
-    /// Also write a page with charts, as `pippin report --html` does later.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub html: Option<PathBuf>,
-    /// Do not keep this load: it is then in no history.
+pub struct PlansArguments {
+    /// As JSON.
     #[arg(long)]
-    pub no_store: bool,
-    /// https: trust the certificates in this file (PEM) as roots, besides the system's.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "insecure")]
-    pub ca: Option<PathBuf>,
-    /// https: do not verify the server's certificate. (No -k: to ab, that is keep-alive.)
-    #[arg(long)]
-    pub insecure: bool,
-    /// https: the name that the certificate must be for and that is sent to the server; the URL's
-    /// host by default.
-    #[arg(long, value_name = "NAME")]
-    pub server_name: Option<String>,
-    /// https: let new connections resume earlier sessions; by default each does a full handshake,
-    /// as a new client does.
-    #[arg(long)]
-    pub tls_resume: bool,
-    /// Local addresses to connect from, separated by commas.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub source_ips: Vec<std::net::IpAddr>,
-    /// What is left out at the start: auto, none, or a time. Nothing where requests are counted.
-    #[arg(long, value_name = "TIME", value_parser = values::warm_up)]
-    pub warm_up: Option<WarmUp>,
-    /// How long one answer may take, and opening a connection (which never takes more than 10 s).
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = values::length)]
-    pub timeout: Time,
-    /// The event loop.
-    #[arg(long, value_name = "NAME", value_enum, default_value_t = EventLoop::Auto)]
-    pub io: EventLoop,
-    /// Open loop: how long before an instant to stop sleeping and poll, for example 50us; for
-    /// answers that come soon, twice as long; 0us never polls.
-    #[arg(long, value_name = "TIME", value_parser = values::time)]
-    pub spin: Option<Time>,
-    /// Processors of the generator: 1 or 2-3.
-    #[arg(long, value_name = "LIST", value_parser = CpuSet::parse)]
-    pub cpus: Option<CpuSet>,
-    /// The server's first process on this machine, if Pippin cannot find it by the URL's port. Its
-    /// CPU time, memory and log are measured.
-    #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
-    pub target_pid: Option<i32>,
-    /// Consent to load a host that is not this machine; must be the URL's host.
-    #[arg(long, value_name = "NAME")]
-    pub allow_host: Vec<String>,
-    /// Seeds arrivals and think times.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    #[command(flatten)]
-    pub gates: GateArguments,
+    pub json: bool,
 }
 
 /// `pippin targets check`
 #[derive(Debug, Args)]
 pub struct CheckArguments {
     /// Names, languages, or all. A target that is named must be available unless --optional is given.
-    #[arg(value_name = "TARGET", required_unless_present = "all")]
+    #[arg(value_name = "TARGET", required_unless_present = "all", add = ArgValueCandidates::new(completions::targets))]
     pub targets: Vec<String>,
     /// Every target and every variant.
     #[arg(long, conflicts_with = "targets")]
@@ -325,7 +204,7 @@ pub enum TargetsCommand {
     /// Install targets.
     Install {
         /// Names, languages, or all.
-        #[arg(value_name = "TARGET", required = true)]
+        #[arg(value_name = "TARGET", required = true, add = ArgValueCandidates::new(completions::targets))]
         targets: Vec<String>,
         /// Do not ask before system packages are installed.
         #[arg(long)]
@@ -345,7 +224,7 @@ pub enum TargetsCommand {
 #[derive(Debug, Args)]
 pub struct ReportArguments {
     /// A run's name, its beginning, or latest: the newest run that has a result.
-    #[arg(value_name = "RUN", default_value = "latest")]
+    #[arg(value_name = "RUN", default_value = "latest", add = ArgValueCandidates::new(completions::runs))]
     pub run: String,
     /// Write the page here.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -356,7 +235,7 @@ pub struct ReportArguments {
 #[derive(Debug, Args)]
 pub struct HistoryArguments {
     /// Only runs of this target: its results over time.
-    #[arg(value_name = "TARGET")]
+    #[arg(value_name = "TARGET", add = ArgValueCandidates::new(completions::targets))]
     pub target: Option<String>,
     /// At most this many.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
@@ -396,38 +275,48 @@ pub struct CalibrateArguments {
 /// `pippin compare`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  pippin compare 20261121 latest --fail-if \"goodput < -5%\"       two runs\n  pippin compare latest#go/net-http latest#rust/axum             two targets of a run\n  pippin compare main my-branch --target go/net-http --plan hello --install --fail-if \"p99 > 10%\"\n                                                                 two branches, measured in one run"
+    after_help = "Examples:\n  pippin compare 20261121 latest --fail-if \"goodput < -5%\"       two runs\n  pippin compare latest#go/net-http latest#rust/axum             two targets of a run\n  pippin compare http://127.0.0.1:3000/ http://127.0.0.1:3001/   two servers that run\n  pippin compare --command 'node old.js' --command 'node new.js' --path /api\n                                                                 two commands that serve on PORT\n  pippin compare main my-branch --target go/net-http --plan hello --install --fail-if \"p99 > 10%\"\n                                                                 two branches, measured in one run"
 )]
 pub struct CompareArguments {
-    /// A run's name, its beginning, `latest` (the newest with a result), or a file; RUN#TARGET takes one target of it. With
-    /// --target: a branch, tag or commit.
-    pub a: String,
-    /// What is compared with it.
-    pub b: String,
-    /// Measure this target as it is in the two branches, interleaved in one run: go/net-http.
-    #[arg(long, value_name = "TARGET", requires = "plan")]
+    /// Two runs: a name, its beginning, `latest` (the newest with a result), or a file; RUN#TARGET
+    /// takes one target of it. Or URLs of servers that run. With --target two branches, tags or
+    /// commits.
+    #[arg(value_name = "WHAT", add = ArgValueCandidates::new(completions::runs))]
+    pub sides: Vec<String>,
+    /// A server that this command starts, in the current folder; may be given several times. PORT is
+    /// in its environment, and {PORT} in the command is replaced.
+    #[arg(long, value_name = "COMMAND", value_hint = ValueHint::CommandString)]
+    pub command: Vec<String>,
+    /// A container image that docker or podman starts; may be given several times.
+    #[arg(long, value_name = "IMAGE")]
+    pub image: Vec<String>,
+    /// What servers are asked for; / by default, or the path of the URL.
+    #[arg(long, value_name = "PATH")]
+    pub path: Option<String>,
+    /// Measure this target as it is in two branches, interleaved in one run: go/net-http.
+    #[arg(long, value_name = "TARGET", requires = "plan", add = ArgValueCandidates::new(completions::targets))]
     pub target: Option<String>,
     /// With --target: the plan; its own targets are left out.
-    #[arg(long, value_name = "PLAN", requires = "target", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "PLAN", requires = "target", add = ArgValueCandidates::new(completions::plans))]
     pub plan: Option<String>,
     /// With --target: the plan's quick form.
     #[arg(long, requires = "target")]
     pub quick: bool,
-    /// With --target: repetitions of each branch.
-    #[arg(long, value_name = "N", requires = "target", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// Fresh starts of each server or branch; 5, or as in the plan.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
-    /// With --target: install both copies in the run's folder, and system packages through apt
-    /// where needed. Asks once on a terminal.
-    #[arg(long, requires = "target")]
+    /// Fetch images; with --target, install both copies in the run's folder, and system packages
+    /// through apt where needed. Asks once on a terminal.
+    #[arg(long)]
     pub install: bool,
     /// With --install: do not ask.
     #[arg(long, requires = "install")]
     pub yes: bool,
-    /// With --target: where page, logs and copies go; runs/RUN by default.
-    #[arg(long, value_name = "DIR", requires = "target", value_hint = ValueHint::DirPath)]
+    /// Where page, logs and copies go; by default as with `pippin run`.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
-    /// With --target: seeds the order and every load.
-    #[arg(long, value_name = "N", requires = "target")]
+    /// Seeds the order and every load.
+    #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     #[command(flatten)]
     pub gates: GateArguments,
@@ -438,13 +327,25 @@ pub struct CompareArguments {
     /// As JSON.
     #[arg(long)]
     pub json: bool,
+    /// How servers are loaded.
+    #[command(flatten, next_help_heading = "How servers are loaded")]
+    pub shape: load::ShapeArguments,
+    /// What servers are asked.
+    #[command(flatten)]
+    pub request: load::RequestArguments,
+    /// How connections to servers are secured.
+    #[command(flatten)]
+    pub tls: load::TlsArguments,
+    /// Which hosts may be loaded.
+    #[command(flatten)]
+    pub hosts: load::HostArguments,
 }
 
 /// `pippin doctor`
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
-    /// Only for these plans; all shipped ones by default.
-    #[arg(value_name = "PLAN")]
+    /// Only for these plans; all that `pippin plans` lists by default.
+    #[arg(value_name = "PLAN", add = ArgValueCandidates::new(completions::plans))]
     pub plans: Vec<String>,
     /// For the plans' quick forms.
     #[arg(long)]
@@ -458,7 +359,7 @@ pub struct DoctorArguments {
 #[derive(Debug, Args)]
 pub struct CapacityArguments {
     /// Device runs; several on different numbers of processors tell how a target scales.
-    #[arg(value_name = "RUN", required = true)]
+    #[arg(value_name = "RUN", required = true, add = ArgValueCandidates::new(completions::runs))]
     pub runs: Vec<String>,
     /// Processors for the target.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
@@ -486,13 +387,13 @@ pub struct ServeArguments {
 #[derive(Debug, Args)]
 pub struct ExportArguments {
     /// A run's name, its beginning, or latest: the newest run that has a result.
-    #[arg(value_name = "RUN", default_value = "latest")]
+    #[arg(value_name = "RUN", default_value = "latest", add = ArgValueCandidates::new(completions::runs))]
     pub run: String,
     /// The form.
     #[arg(short, long, value_parser = forms())]
     pub format: &'static Form,
     /// With svg and png: which chart.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(completions::charts))]
     pub chart: Option<String>,
     /// With svg and png: on dark ground.
     #[arg(long, requires = "chart")]

@@ -5,6 +5,7 @@
 //! | [`arguments`] | every command and flag, defined once: help, completions and man page are made from it |
 //! | [`values`] | what the values of flags mean |
 //! | [`commands`] | one file a command: checked arguments in, one call, the result on standard output |
+//! | [`completions`] | what shells complete: names of plans, targets, runs, charts |
 //! | [`exit`] | exit codes |
 //! | [`descriptors`] | the limit of open files |
 //! | [`progress`], [`live`] | what is told meanwhile, on standard error: plain lines or a live view |
@@ -13,6 +14,7 @@
 //! | [`hidden`] | what Pippin starts itself as: supervisor, services |
 mod arguments;
 mod commands;
+mod completions;
 mod descriptors;
 mod exit;
 mod hidden;
@@ -22,8 +24,18 @@ mod progress;
 mod signals;
 mod values;
 
-use clap::Parser;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use clap_complete::CompleteEnv;
+use std::collections::BTreeSet;
 use std::process::ExitCode;
+
+/// The names of a command's arguments that the command line gives, and that are not defaults.
+fn given(matches: &ArgMatches) -> BTreeSet<String> {
+    let Some((_, command)) = matches.subcommand() else { return BTreeSet::new() };
+    let is_given = |name: &&str| command.value_source(name) == Some(ValueSource::CommandLine);
+    command.ids().map(clap::Id::as_str).filter(is_given).map(String::from).collect()
+}
 
 fn main() -> ExitCode {
     // Arguments that are no UTF-8 are clap's to refuse.
@@ -32,17 +44,22 @@ fn main() -> ExitCode {
     if let Some(code) = hidden::run(&words) {
         return ExitCode::from(code as u8);
     }
+    // Where a shell asks for completions, that is all.
+    CompleteEnv::with_factory(arguments::Arguments::command).complete();
     descriptors::raise_limit();
     signals::survive_file_limit();
-    let arguments = match arguments::Arguments::try_parse() {
-        Ok(arguments) => arguments,
+    let parsed = arguments::Arguments::command().try_get_matches().and_then(|matches| {
+        Ok((arguments::Arguments::from_arg_matches(&matches)?, given(&matches)))
+    });
+    let (arguments, given) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => {
             // clap prints help and version to standard output and counts them as success.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { exit::USER_ERROR } else { exit::OK });
         }
     };
-    let outcome = commands::run(arguments);
+    let outcome = commands::run(arguments, given);
     if signals::is_unread() {
         return ExitCode::from(exit::UNREAD);
     }

@@ -2,6 +2,7 @@
 //! behind the name of the flag.
 use pippin_model::load_spec::{IoChoice, WarmUp};
 use pippin_model::units::parse_duration_ns;
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 /// A length of time, to the nanosecond.
@@ -126,6 +127,31 @@ pub fn points(list: &str) -> Result<Points, String> {
     }
 }
 
+/// Statuses that are right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statuses(RangeInclusive<u16>);
+
+/// `200`, `2xx`, `200-204`.
+pub fn statuses(text: &str) -> Result<Statuses, String> {
+    let number = |text: &str| text.parse().ok().filter(|status| (100..=599).contains(status));
+    let class = text.strip_suffix("xx").or_else(|| text.strip_suffix("XX"));
+    let range = match (class, text.split_once('-')) {
+        (Some(class), _) => number(&format!("{class}00")).map(|first| first..=first + 99),
+        (None, Some((first, last))) => number(first).zip(number(last)).map(|(a, b)| a..=b),
+        (None, None) => number(text).map(|status| status..=status),
+    };
+    range
+        .filter(|range| !range.is_empty())
+        .map(Statuses)
+        .ok_or_else(|| "write statuses from 100 to 599 like 200, 2xx or 200-204".into())
+}
+
+/// All of a list, each once, ascending.
+pub fn statuses_of(list: &[Statuses]) -> Vec<u16> {
+    let all: BTreeSet<u16> = list.iter().flat_map(|statuses| statuses.0.clone()).collect();
+    all.into_iter().collect()
+}
+
 /// A header field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
@@ -195,6 +221,21 @@ mod tests {
         assert_eq!(numbers("3, 5").unwrap(), [3, 5]);
         for wrong in ["8..1", "0..4", "a", "1..", "", "4,2", "2,2", "0,1"] {
             assert!(numbers(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn statuses_are_numbers_classes_and_ranges() {
+        let all = |list: &[&str]| {
+            let read: Result<Vec<Statuses>, String> =
+                list.iter().map(|one| statuses(one)).collect();
+            read.map(|read| statuses_of(&read))
+        };
+        assert_eq!(all(&["404", "200-202", "201"]), Ok(vec![200, 201, 202, 404]));
+        assert_eq!(all(&["2xx"]).unwrap().len(), 100);
+        assert_eq!(all(&[]), Ok(vec![]));
+        for wrong in ["99", "600", "6xx", "xx", "204-200", "2x", "", "-", "200-"] {
+            assert!(statuses(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -1,4 +1,5 @@
-//! What is there: targets by walking `targets/`, plans and workloads by their files.
+//! What is there: targets by walking `targets/`, plans and workloads by their files; the user's own
+//! before those that ship with the program.
 use pippin_model::file::{FileError, Wrong, nearest};
 use pippin_model::manifest::Manifest;
 use pippin_model::plan::{Plan, PlanOptions};
@@ -6,58 +7,86 @@ use pippin_model::target::TargetId;
 use pippin_model::workload::Workload;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::error::LabError;
+use crate::place::Place;
+pub use crate::target::Target;
 
-/// The folders `targets/`, `plans/` and `workloads/` of a checkout.
+/// Makes the folder of the catalog that ships with the program, and names it.
+pub type Unpack = fn() -> Result<PathBuf, LabError>;
+
+/// Targets, workloads and plans: those of the user's own folder first, then those that ship with
+/// the program.
 #[derive(Debug, Clone)]
 pub struct Catalog {
     root: PathBuf,
+    unpack: Option<Unpack>,
+    /// What `unpack` made, as soon as something was looked for in it.
+    shipped: OnceLock<PathBuf>,
     /// Targets that are elsewhere: copies of other revisions.
     copies: BTreeMap<TargetId, PathBuf>,
-}
-
-/// A target's folder and manifest.
-#[derive(Debug, Clone)]
-pub struct Target {
-    /// Language and name; no variant.
-    pub id: TargetId,
-    /// The folder, absolute.
-    pub folder: PathBuf,
-    /// The manifest.
-    pub manifest: Manifest,
+    /// Targets that no folder of a catalog holds.
+    given: BTreeMap<TargetId, Target>,
+    /// Workloads that no folder of a catalog holds.
+    given_workloads: BTreeMap<String, Workload>,
 }
 
 impl Catalog {
-    /// The catalogue that `start` lies in: the nearest folder upwards with `targets/` and
-    /// `workloads/`; the variable `PIPPIN_HOME` names another one.
-    ///
-    /// # Errors
-    /// If there is none.
-    pub fn find(start: &Path) -> Result<Self, LabError> {
-        let is_root =
-            |folder: &Path| folder.join("targets").is_dir() && folder.join("workloads").is_dir();
-        if let Some(home) = std::env::var_os("PIPPIN_HOME") {
-            let root = PathBuf::from(home);
-            return if is_root(&root) {
-                Ok(Self::at(root))
-            } else {
-                Err(LabError::User(format!(
-                    "PIPPIN_HOME is {}, where targets/ and workloads/ are not; set it to a checkout of Pippin",
-                    root.display()
-                )))
-            };
+    /// The catalog of this place, and behind it the one that ships with the program, if there is
+    /// one and the place does not stand alone.
+    #[must_use]
+    pub fn of(place: &Place, shipped: Option<Unpack>) -> Self {
+        Self {
+            root: place.root().to_path_buf(),
+            unpack: shipped.filter(|_| !place.stands_alone()),
+            shipped: OnceLock::new(),
+            copies: BTreeMap::new(),
+            given: BTreeMap::new(),
+            given_workloads: BTreeMap::new(),
         }
-        let start = start
-            .canonicalize()
-            .map_err(LabError::io(format!("cannot open {}", start.display())))?;
-        start.ancestors().find(|folder| is_root(folder)).map(|root| Self::at(root.into())).ok_or_else(|| {
-            LabError::User(format!("no targets/ and workloads/ in {} or above it; go to a checkout of Pippin, or set PIPPIN_HOME to one", start.display()))
-        })
     }
 
-    const fn at(root: PathBuf) -> Self {
-        Self { root, copies: BTreeMap::new() }
+    /// The same catalog with these targets and this workload before all others.
+    #[must_use]
+    pub fn with_given(
+        mut self,
+        targets: impl IntoIterator<Item = Target>,
+        workloads: impl IntoIterator<Item = Workload>,
+    ) -> Self {
+        self.given.extend(targets.into_iter().map(|target| (target.id.clone(), target)));
+        self.given_workloads
+            .extend(workloads.into_iter().map(|workload| (workload.id.clone(), workload)));
+        self
+    }
+
+    /// The folder that ships with the program, unpacked; `None` if there is none.
+    fn shipped(&self) -> Result<Option<&Path>, LabError> {
+        let Some(unpack) = self.unpack else { return Ok(None) };
+        if self.shipped.get().is_none() {
+            let _ = self.shipped.set(unpack()?);
+        }
+        Ok(self.shipped.get().map(PathBuf::as_path))
+    }
+
+    /// The first of the user's own files and the shipped ones that is there.
+    fn find(&self, file: &Path) -> Result<Option<PathBuf>, LabError> {
+        let own = self.root.join(file);
+        if own.is_file() {
+            return Ok(Some(own));
+        }
+        Ok(self.shipped()?.map(|shipped| shipped.join(file)).filter(|path| path.is_file()))
+    }
+
+    /// The names of the files in this folder, here and in what ships; sorted, each once.
+    fn stems(&self, folder: &str) -> Result<Vec<String>, LabError> {
+        let mut stems = stems_in(&self.root.join(folder))?;
+        if let Some(shipped) = self.shipped()? {
+            stems.extend(stems_in(&shipped.join(folder))?);
+        }
+        stems.sort();
+        stems.dedup();
+        Ok(stems)
     }
 
     /// The same catalogue with one more target, whose folder is a copy that ends in
@@ -68,7 +97,7 @@ impl Catalog {
         self
     }
 
-    /// The checkout's folder.
+    /// The user's own folder.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
@@ -77,26 +106,14 @@ impl Catalog {
     /// The names of all targets, sorted; without variants.
     ///
     /// # Errors
-    /// If `targets/` cannot be read.
+    /// If a folder cannot be read.
     pub fn target_ids(&self) -> Result<Vec<TargetId>, LabError> {
-        let mut ids = Vec::new();
-        for language in folders_in(&self.root.join("targets"))? {
-            for folder in folders_in(&language)? {
-                if folder.join("target.toml").is_file() {
-                    let name = |path: &Path| {
-                        path.file_name()
-                            .map(|name| name.to_string_lossy().into_owned())
-                            .unwrap_or_default()
-                    };
-                    ids.push(TargetId {
-                        language: name(&language),
-                        name: name(&folder),
-                        variant: None,
-                    });
-                }
-            }
+        let mut ids = target_ids_in(&self.root.join("targets"))?;
+        if let Some(shipped) = self.shipped()? {
+            ids.extend(target_ids_in(&shipped.join("targets"))?);
         }
         ids.sort();
+        ids.dedup();
         Ok(ids)
     }
 
@@ -106,19 +123,22 @@ impl Catalog {
     /// If there is no such target or variant, or its manifest cannot be used.
     pub fn target(&self, id: &TargetId) -> Result<Target, LabError> {
         let base = id.base();
-        let folder = self
-            .copies
-            .get(&base)
-            .cloned()
-            .unwrap_or_else(|| self.root.join("targets").join(&base.language).join(&base.name));
-        if !folder.join("target.toml").is_file() {
+        if let Some(given) = self.given.get(id) {
+            return Ok(given.clone());
+        }
+        let file = Path::new("targets").join(&base.language).join(&base.name).join("target.toml");
+        let found = match self.copies.get(&base) {
+            Some(copy) => Some(copy.clone()),
+            None => self.find(&file)?.and_then(|file| file.parent().map(Path::to_path_buf)),
+        };
+        let Some(folder) = found.filter(|folder| folder.join("target.toml").is_file()) else {
             let known: Vec<String> = self.target_ids()?.iter().map(ToString::to_string).collect();
             return Err(LabError::unknown(
                 "target",
                 &base.to_string(),
                 known.iter().map(String::as_str),
             ));
-        }
+        };
         let manifest = Manifest::read(&folder)?;
         self.check_workloads(&folder, &manifest)?;
         if id.variant.is_some() && manifest.variant(id.variant.as_deref()).is_none() {
@@ -133,7 +153,7 @@ impl Catalog {
                 known.iter().map(String::as_str),
             ));
         }
-        Ok(Target { id: base, folder, manifest })
+        Ok(Target::of_catalog(base, folder, manifest))
     }
 
     /// A workload that a manifest names must be there. A copy of another revision may know others.
@@ -141,7 +161,7 @@ impl Catalog {
         if self.copies.values().any(|copy| copy == folder) {
             return Ok(());
         }
-        let known = stems_in(&self.root.join("workloads"))?;
+        let known = self.stems("workloads")?;
         for (index, name) in manifest.workloads.iter().enumerate() {
             if !known.contains(name) {
                 let path = folder.join("target.toml");
@@ -207,20 +227,24 @@ impl Catalog {
     /// # Errors
     /// If there is none, or its file cannot be used.
     pub fn workload(&self, id: &str) -> Result<Workload, LabError> {
-        let path = self.root.join("workloads").join(format!("{id}.toml"));
-        if !path.is_file() {
-            let known = stems_in(&self.root.join("workloads"))?;
-            return Err(LabError::unknown("workload", id, known.iter().map(String::as_str)));
+        if let Some(given) = self.given_workloads.get(id) {
+            return Ok(given.clone());
         }
-        Ok(Workload::read(&path)?)
+        match self.find(&Path::new("workloads").join(format!("{id}.toml")))? {
+            Some(path) => Ok(Workload::read(&path)?),
+            None => {
+                let known = self.stems("workloads")?;
+                Err(LabError::unknown("workload", id, known.iter().map(String::as_str)))
+            }
+        }
     }
 
-    /// The names of all shipped plans, sorted.
+    /// The names of all plans, sorted.
     ///
     /// # Errors
-    /// If `plans/` cannot be read.
+    /// If a folder cannot be read.
     pub fn plan_ids(&self) -> Result<Vec<String>, LabError> {
-        stems_in(&self.root.join("plans"))
+        self.stems("plans")
     }
 
     /// The plan of this name, or in this file.
@@ -232,36 +256,51 @@ impl Catalog {
         if name.ends_with(".toml") || name.contains('/') {
             return Ok(Plan::read(given, options)?);
         }
-        let path = self.root.join("plans").join(format!("{name}.toml"));
-        if !path.is_file() {
-            let known = self.plan_ids()?;
-            return Err(LabError::unknown("plan", name, known.iter().map(String::as_str)));
+        match self.find(&Path::new("plans").join(format!("{name}.toml")))? {
+            Some(path) => Ok(Plan::read(&path, options)?),
+            None => {
+                let known = self.plan_ids()?;
+                Err(LabError::unknown("plan", name, known.iter().map(String::as_str)))
+            }
         }
-        Ok(Plan::read(&path, options)?)
     }
+}
+
+fn target_ids_in(targets: &Path) -> Result<Vec<TargetId>, LabError> {
+    let name = |path: &Path| {
+        path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    };
+    let mut ids = Vec::new();
+    for language in folders_in(targets)? {
+        for folder in folders_in(&language)? {
+            if folder.join("target.toml").is_file() {
+                ids.push(TargetId {
+                    language: name(&language),
+                    name: name(&folder),
+                    variant: None,
+                });
+            }
+        }
+    }
+    Ok(ids)
+}
+
+/// What is in a folder; nothing if it is not there.
+fn entries_of(path: &Path) -> Result<Vec<PathBuf>, LabError> {
+    if !path.is_dir() {
+        return Ok(Vec::new());
+    }
+    let read = |source| FileError::Read { path: path.into(), source };
+    let entries = std::fs::read_dir(path).map_err(read)?;
+    Ok(entries.map(|entry| Ok(entry.map_err(read)?.path())).collect::<Result<_, FileError>>()?)
 }
 
 fn folders_in(path: &Path) -> Result<Vec<PathBuf>, LabError> {
-    let read = |source| FileError::Read { path: path.into(), source };
-    let mut folders = Vec::new();
-    for entry in std::fs::read_dir(path).map_err(read)? {
-        let path = entry.map_err(read)?.path();
-        if path.is_dir() {
-            folders.push(path);
-        }
-    }
-    Ok(folders)
+    Ok(entries_of(path)?.into_iter().filter(|path| path.is_dir()).collect())
 }
 
 fn stems_in(path: &Path) -> Result<Vec<String>, LabError> {
-    let read = |source| FileError::Read { path: path.into(), source };
-    let mut stems = Vec::new();
-    for entry in std::fs::read_dir(path).map_err(read)? {
-        let path = entry.map_err(read)?.path();
-        if path.extension().is_some_and(|extension| extension == "toml") {
-            stems.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
-        }
-    }
-    stems.sort();
-    Ok(stems)
+    let files = entries_of(path)?;
+    let plain = files.iter().filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    Ok(plain.filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned())).collect())
 }

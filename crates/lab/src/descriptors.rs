@@ -90,7 +90,7 @@ mod tests {
 
     fn of_express(variant: Option<&str>, workers: u32, open_files: u64) -> Option<String> {
         let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let catalog = crate::catalog::Catalog::find(&root).unwrap();
+        let catalog = crate::catalog::Catalog::of(&crate::place::Place::find(&root).unwrap(), None);
         let id: TargetId = variant
             .map_or("javascript/express".to_string(), |name| format!("javascript/express:{name}"))
             .parse()

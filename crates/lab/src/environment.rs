@@ -52,7 +52,20 @@ pub fn inherited() -> BTreeMap<String, String> {
 /// What targets inherit: as [`inherited`], without proxies and continuous-integration marks.
 #[must_use]
 pub fn for_targets() -> BTreeMap<String, String> {
-    let mut env = inherited();
+    without_proxies(inherited())
+}
+
+/// What the user's own commands inherit: everything but proxies and continuous-integration marks.
+#[must_use]
+pub fn of_the_user() -> BTreeMap<String, String> {
+    without_proxies(
+        std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect(),
+    )
+}
+
+fn without_proxies(mut env: BTreeMap<String, String>) -> BTreeMap<String, String> {
     env.retain(|name, _| !name.to_ascii_lowercase().contains("proxy") && name != "CI");
     env
 }

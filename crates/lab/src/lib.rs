@@ -2,7 +2,9 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`catalog`] | finds targets, workloads and plans |
+//! | [`place`] | where the user is, and where runs are kept |
+//! | [`catalog`], [`target`] | finds targets, workloads and plans; a target, and how it comes to run |
+//! | [`ad_hoc`], [`container`] | targets that the command line gives; container images |
 //! | [`environment`], [`install`], [`versions`], [`short_command`] | gets targets ready |
 //! | [`lifecycle`] | supervises processes: start, readiness, stop, what they leave |
 //! | [`services`] | PostgreSQL and the slow upstream |
@@ -16,9 +18,11 @@
 //! | [`revision`] | a target as it is in a revision of git |
 //! | [`demand`], [`descriptors`] | what a plan asks of this host; open files against connections |
 //! | [`observer`] | who is told |
+pub mod ad_hoc;
 pub mod calibrate;
 pub mod catalog;
 pub mod check;
+pub mod container;
 pub mod demand;
 pub mod descriptors;
 pub mod environment;
@@ -27,6 +31,7 @@ pub mod install;
 pub mod lifecycle;
 pub mod load;
 pub mod observer;
+pub mod place;
 pub mod proving;
 pub mod recording;
 pub mod revision;
@@ -36,6 +41,7 @@ pub mod scaffold;
 pub mod services;
 pub mod short_command;
 pub mod steps;
+pub mod target;
 pub mod trial;
 pub mod url;
 pub mod verify;

@@ -42,16 +42,17 @@ impl ProvedTarget<'_> {
     /// Whose use of the machine is sampled.
     #[must_use]
     pub fn roots(&self) -> Roots {
-        let mut roles = BTreeMap::from([
-            (Role::Target, vec![RoleRoot::Below(self.target.supervisor_pid())]),
-            (Role::Generator, vec![RoleRoot::Process(std::process::id() as i32)]),
-        ]);
+        let generator = vec![RoleRoot::Process(std::process::id() as i32)];
+        let mut roles = BTreeMap::from([(Role::Generator, generator)]);
+        if !self.target.roots().is_empty() {
+            roles.insert(Role::Target, self.target.roots().to_vec());
+        }
         let services: Vec<RoleRoot> =
             self.services.supervisors().into_iter().map(RoleRoot::Tree).collect();
         if !services.is_empty() {
             roles.insert(Role::Services, services);
         }
-        Roots { roles, log: Some(self.target.log()), port: Some(self.target.address().port()) }
+        Roots { roles, log: self.target.log(), port: Some(self.target.address().port()) }
     }
 
     fn subject(&mut self) -> Subject<'_> {
@@ -87,16 +88,20 @@ impl ProvedTarget<'_> {
 
 impl Proving for ProvedTarget<'_> {
     fn before(&mut self, load: &mut LoadSpec, record: &mut TrialRecord) -> Result<(), Failure> {
-        record.start_up_ns = Some(self.target.start_up().as_nanos() as u64);
-        self.live = Live::of(self.workload, self.services)
-            .map_err(|message| self.proof_failure(message))?;
-        record.proofs = verify::prove(&mut self.subject(), ProofTime::Before);
-        self.failed(&record.proofs).map_or(Ok(()), Err)?;
-        let as_proved: BodyCheck =
-            self.subject().proved_body().map_err(|message| self.proof_failure(message))?;
-        load.requests =
-            load::requests(self.workload, self.samples, &as_proved, self.target.address());
-        let least_ns = self.subject().least_ns();
+        record.start_up_ns = self.target.start_up().map(|time| time.as_nanos() as u64);
+        let address = self.target.address();
+        let mut as_proved = BodyCheck::Any;
+        let mut least_ns = 0;
+        if self.target.is_proved() {
+            self.live = Live::of(self.workload, self.services)
+                .map_err(|message| self.proof_failure(message))?;
+            record.proofs = verify::prove(&mut self.subject(), ProofTime::Before);
+            self.failed(&record.proofs).map_or(Ok(()), Err)?;
+            as_proved =
+                self.subject().proved_body().map_err(|message| self.proof_failure(message))?;
+            least_ns = self.subject().least_ns();
+        }
+        self.target.aim(load, load::requests(self.workload, self.samples, &as_proved, address));
         load.requests.iter_mut().for_each(|request| request.check.least_ns = least_ns);
         self.counts_anew = self.services.reset_account();
         Ok(())
@@ -117,7 +122,8 @@ impl Proving for ProvedTarget<'_> {
         }
         if let Some(failure) = self.target.crashed() {
             record.failure = Some(failure);
-        } else if record.failure.is_none()
+        } else if self.target.is_proved()
+            && record.failure.is_none()
             && !record.load.as_ref().is_some_and(|load| load.interrupted)
         {
             if let Some(load) = &record.load {

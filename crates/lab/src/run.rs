@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::catalog::{Catalog, Target};
 use crate::descriptors;
 use crate::error::LabError;
-use crate::install::{Installed, Installer, digest};
+use crate::install::{Installed, Installer};
 use crate::lifecycle::affinity;
 use crate::load;
 use crate::observer::{Event, Observer};
@@ -187,13 +187,13 @@ fn header(
     settings: &RunSettings<'_>,
 ) -> RunHeader {
     let info = |(target, outcome): &(Target, Result<Installed, Failure>)| TargetInfo {
-        manifest: Some(target.manifest.clone()),
+        manifest: target.kept_manifest(),
         route: outcome.as_ref().ok().map(|installed| installed.route.clone()),
         versions: outcome
             .as_ref()
             .map(|installed| versions::of(target, installed))
             .unwrap_or_default(),
-        digest: digest::of_source(&target.folder).ok(),
+        digest: target.digest(),
         unavailable: outcome.as_ref().err().cloned(),
     };
     let started = unix_now_ns();

@@ -1,20 +1,24 @@
 //! A target that runs: started as its manifest says, ready, and stopped with a look at what it
 //! leaves.
 use pippin_model::cpus::CpuSet;
+use pippin_model::load_spec::{LoadSpec, Request};
 use pippin_model::target::TargetId;
+use pippin_model::tls::TlsSpec;
 use pippin_model::trial::{Failure, Stage};
 use pippin_model::units::parse_duration_ns;
+use pippin_probe::{RoleRoot, server};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::catalog::Target;
+use crate::container::Image;
 use crate::environment;
 use crate::error::LabError;
 use crate::install::{Installed, base_values};
 use crate::lifecycle::supervised::{Launch, Supervised};
 use crate::lifecycle::{port, ready};
+use crate::target::{Kind, Listening, Target};
 
 /// How long a target may take to stop after its signal.
 pub const GRACE: Duration = Duration::from_secs(10);
@@ -37,10 +41,39 @@ pub struct StartSettings<'a> {
 /// A target that runs.
 #[derive(Debug)]
 pub struct RunningTarget {
-    process: Supervised,
+    /// `None` if Pippin did not start it.
+    process: Option<Supervised>,
     address: SocketAddr,
-    start_up: Duration,
+    start_up: Option<Duration>,
     name: String,
+    /// Its first processes, as far as they are known.
+    roots: Vec<RoleRoot>,
+    reached: Reached,
+    /// Removes the container when this is dropped.
+    container: Option<Container>,
+}
+
+/// How requests reach a target.
+#[derive(Debug, Clone)]
+struct Reached {
+    addresses: Vec<SocketAddr>,
+    host: String,
+    tls: Option<TlsSpec>,
+    requests: Option<Vec<Request>>,
+    is_proved: bool,
+}
+
+/// A container that is removed at the end, also if its runtime did not do so.
+#[derive(Debug)]
+struct Container {
+    image: Image,
+    name: String,
+}
+
+impl Drop for Container {
+    fn drop(&mut self) {
+        self.image.remove(&self.name);
+    }
 }
 
 impl RunningTarget {
@@ -55,9 +88,19 @@ impl RunningTarget {
         settings: &StartSettings<'_>,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Self, LabError> {
+        if let Kind::Listening(listening) = &target.kind {
+            return Self::found(target, id, listening);
+        }
         let port = port::free().map_err(LabError::io("find a port for the target"))?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let launch = launch(target, id, installed, settings, port);
+        let (launch, container) = match &target.kind {
+            Kind::Image(image) => {
+                let name = format!("pippin-{}-{port}", std::process::id());
+                let launch = of_image(image, &name, target, id, settings, port);
+                (launch, Some(Container { image: image.clone(), name }))
+            }
+            _ => (launch(target, id, installed, settings, port), None),
+        };
         let limit = parse_duration_ns(&target.manifest.start.ready.timeout)
             .map(Duration::from_nanos)
             .unwrap_or(Duration::from_secs(20));
@@ -72,7 +115,47 @@ impl RunningTarget {
             limit,
             interrupted,
         )?;
-        Ok(Self { process, address, start_up, name: id.to_string() })
+        let inside = container.as_ref().and_then(|it| it.image.process(&it.name));
+        let root = inside.map_or(RoleRoot::Below(process.supervisor_pid()), RoleRoot::Tree);
+        let reached = Reached {
+            addresses: vec![address],
+            host: address.to_string(),
+            tls: None,
+            requests: target.requests.clone(),
+            is_proved: target.is_proved(),
+        };
+        Ok(Self {
+            process: Some(process),
+            address,
+            start_up: Some(start_up),
+            name: id.to_string(),
+            roots: vec![root],
+            reached,
+            container,
+        })
+    }
+
+    /// What runs already, with its processes if they are on this machine and may be seen.
+    fn found(target: &Target, id: &TargetId, listening: &Listening) -> Result<Self, LabError> {
+        let address = *listening.addresses.first().ok_or_else(|| {
+            LabError::target(Stage::Start, format!("{} has no address", listening.host))
+        })?;
+        let servers = server::behind(&listening.addresses).unwrap_or_default();
+        Ok(Self {
+            process: None,
+            address,
+            start_up: None,
+            name: id.to_string(),
+            roots: servers.iter().map(|server| server.root).collect(),
+            reached: Reached {
+                addresses: listening.addresses.clone(),
+                host: listening.host.clone(),
+                tls: listening.tls.clone(),
+                requests: target.requests.clone(),
+                is_proved: target.is_proved(),
+            },
+            container: None,
+        })
     }
 
     /// Where it listens.
@@ -81,33 +164,51 @@ impl RunningTarget {
         self.address
     }
 
-    /// Time from start to the first answer.
+    /// Whether the workload's proofs can be asked of it.
     #[must_use]
-    pub const fn start_up(&self) -> Duration {
+    pub const fn is_proved(&self) -> bool {
+        self.reached.is_proved
+    }
+
+    /// Lets a load go to it: `requests` are the workload's, unless the target is asked something
+    /// else.
+    pub fn aim(&self, load: &mut LoadSpec, requests: Vec<Request>) {
+        let reached = &self.reached;
+        load.addresses.clone_from(&reached.addresses);
+        load.tls.clone_from(&reached.tls);
+        load.requests = reached.requests.clone().unwrap_or(requests);
+        for request in &mut load.requests {
+            request.host.clone_from(&reached.host);
+        }
+    }
+
+    /// Time from start to the first answer; `None` if it ran before.
+    #[must_use]
+    pub const fn start_up(&self) -> Option<Duration> {
         self.start_up
     }
 
-    /// The supervising process, below which it runs.
+    /// The first processes of its trees; none where they are not known.
     #[must_use]
-    pub fn supervisor_pid(&self) -> i32 {
-        self.process.supervisor_pid()
+    pub fn roots(&self) -> &[RoleRoot] {
+        &self.roots
     }
 
-    /// Its log.
+    /// Its log, if Pippin started it.
     #[must_use]
-    pub fn log(&self) -> PathBuf {
-        self.process.log().into()
+    pub fn log(&self) -> Option<PathBuf> {
+        self.process.as_ref().map(|process| process.log().into())
     }
 
     /// The end of its log.
     #[must_use]
     pub fn log_tail(&self) -> Vec<String> {
-        self.process.log_tail(15)
+        self.process.as_ref().map(|process| process.log_tail(15)).unwrap_or_default()
     }
 
     /// Whether it ended by itself, and how, as a failure.
     pub fn crashed(&mut self) -> Option<Failure> {
-        let exit = self.process.ended()?;
+        let exit = self.process.as_mut()?.ended()?;
         Some(Failure {
             stage: Stage::Load,
             message: format!("{} {exit} while it was measured", self.name),
@@ -115,10 +216,12 @@ impl RunningTarget {
         })
     }
 
-    /// Stops it; what was not clean about that, in words.
+    /// Stops it, if Pippin started it; what was not clean about that, in words.
     pub fn stop(mut self) -> Vec<String> {
-        let crashed = self.process.ended().is_some();
-        let gone = self.process.stop();
+        let Some(process) = &mut self.process else { return Vec::new() };
+        let crashed = process.ended().is_some();
+        let gone = process.stop();
+        drop(self.container.take());
         let mut unclean = Vec::new();
         if gone.forced {
             unclean.push(format!(
@@ -165,7 +268,11 @@ fn launch(
         ("DATABASE_POOL".to_string(), settings.database_pool.to_string()),
     ]);
     values.extend(settings.services.clone());
-    let mut env = environment::for_targets();
+    let mut env = match target.kind {
+        // One's own server may read its settings from the environment.
+        Kind::Command => environment::of_the_user(),
+        _ => environment::for_targets(),
+    };
     for name in ["HOST", "PORT", "WORKERS"] {
         env.insert(name.into(), values[name].clone());
     }
@@ -182,14 +289,36 @@ fn launch(
     env.extend(own.map(|(name, value)| (name.clone(), environment::fill(value, &values))));
     let command =
         variant.and_then(|variant| variant.command.as_ref()).unwrap_or(&manifest.start.command);
-    let file_name = id.to_string().replace(['/', ':'], "-");
     Launch {
         command: command.iter().map(|word| environment::fill(word, &values)).collect(),
         env,
         folder: target.folder.clone(),
-        log: settings.folder.join(format!("{file_name}.log")),
+        log: log_of(id, settings),
         cpus: settings.cpus.clone(),
         stop: manifest.start.stop.clone(),
         grace: GRACE,
     }
+}
+
+fn of_image(
+    image: &Image,
+    name: &str,
+    target: &Target,
+    id: &TargetId,
+    settings: &StartSettings<'_>,
+    port: u16,
+) -> Launch {
+    Launch {
+        command: image.start(name, port, &settings.cpus, settings.workers),
+        env: environment::inherited(),
+        folder: settings.folder.to_path_buf(),
+        log: log_of(id, settings),
+        cpus: settings.cpus.clone(),
+        stop: target.manifest.start.stop.clone(),
+        grace: GRACE,
+    }
+}
+
+fn log_of(id: &TargetId, settings: &StartSettings<'_>) -> PathBuf {
+    settings.folder.join(format!("{}.log", id.to_string().replace(['/', ':'], "-")))
 }

@@ -84,6 +84,7 @@ stop = "SIGTERM"
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::place::Place;
     use pippin_model::manifest::Manifest;
 
     #[test]
@@ -92,7 +93,7 @@ mod tests {
         for part in ["targets", "workloads"] {
             std::fs::create_dir(folder.path().join(part)).unwrap();
         }
-        let catalog = Catalog::find(folder.path()).unwrap();
+        let catalog = Catalog::of(&Place::find(folder.path()).unwrap(), None);
         let id: TargetId = "go/chi".parse().unwrap();
         let made = scaffold(&catalog, &id).unwrap();
         assert_eq!(Manifest::read(&made).unwrap().workloads, ["hello"]);
@@ -105,7 +106,7 @@ mod tests {
         for part in ["targets", "workloads"] {
             std::fs::create_dir(folder.path().join(part)).unwrap();
         }
-        let catalog = Catalog::find(folder.path()).unwrap();
+        let catalog = Catalog::of(&Place::find(folder.path()).unwrap(), None);
         for skeleton in &SKELETONS {
             let id: TargetId = format!("{}/new", skeleton.language).parse().unwrap();
             let made = scaffold(&catalog, &id).unwrap();

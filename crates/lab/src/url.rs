@@ -1,7 +1,6 @@
 //! A load of a URL, as a run of its own: what `pippin load` does.
 use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::load_spec::LoadSpec;
-use pippin_model::plan::{Plan, PlanCpus};
 use pippin_model::profile::Profile;
 use pippin_model::run::{
     Calibration, RunHeader, RunRecord, RunState, ServerProcess, TargetInfo, UrlServer,
@@ -10,11 +9,12 @@ use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialSpec};
 use pippin_model::units::format_count;
 use pippin_model::usage::Role;
-use pippin_model::workload::{Answer, Request, Workload};
+use pippin_model::workload::Request;
 use pippin_probe::server::{self, NoServer, Server};
 use pippin_probe::{RoleRoot, Roots};
 use std::collections::BTreeMap;
 
+use crate::ad_hoc;
 use crate::error::LabError;
 use crate::load;
 use crate::observer::Event;
@@ -25,8 +25,6 @@ use crate::trial::{Trial, Watch, unix_now_ns};
 
 /// The name of such runs where others have that of their plan.
 pub const PLAN: &str = "load";
-/// The longest name that is made from a URL.
-const LONGEST_NAME: usize = 60;
 
 /// What is loaded, and how.
 pub struct UrlLoad {
@@ -38,6 +36,8 @@ pub struct UrlLoad {
     pub status: u16,
     /// How load is applied.
     pub profile: Profile,
+    /// How often it is applied.
+    pub repetitions: u32,
     /// Everything else that the generator is asked: addresses, requests, timeouts, threads.
     pub base: LoadSpec,
     /// The server's first process, where it was named; else it is looked for.
@@ -55,15 +55,20 @@ pub fn run(load: UrlLoad, keeping: Keeping<'_>, watch: &Watch<'_>) -> Result<Run
     let UrlLoad { ref profile, ref base, .. } = load;
     let servers = servers(&load)?;
     let mut recording = Recording::begin(header(&load, &servers), keeping, watch.observer)?;
-    let mut steps = Steps::of(profile);
-    let (mut number, in_all) = (0, Steps::number(profile));
+    let mut repetitions = (0..load.repetitions).map(|repetition| (repetition, Steps::of(profile)));
+    let mut under_way = repetitions.next();
+    let (mut number, in_all) = (0, Steps::number(profile) * load.repetitions as usize);
     let mut state = RunState::Finished;
-    while let Some(step) = steps.next() {
+    while let Some((repetition, steps)) = &mut under_way {
+        let Some(step) = steps.next() else {
+            under_way = repetitions.next();
+            continue;
+        };
         number += 1;
-        let spec = spec(&load, recording.header(), step);
+        let spec = spec(&load, recording.header(), *repetition, step);
         watch.observer.event(&Event::TrialStarted(&spec, number, in_all.max(number)));
         let trial = Trial {
-            load: load::of(profile, step, base.clone()),
+            load: load::of(profile, step, LoadSpec { seed: spec.seed, ..base.clone() }),
             roots: Some(roots(base, servers.as_deref().unwrap_or_default())),
             proving: None,
             referee: None,
@@ -136,12 +141,12 @@ fn roots(base: &LoadSpec, servers: &[Server]) -> Roots {
     }
 }
 
-fn spec(load: &UrlLoad, header: &RunHeader, step: Option<Step>) -> TrialSpec {
+fn spec(load: &UrlLoad, header: &RunHeader, repetition: u32, step: Option<Step>) -> TrialSpec {
     TrialSpec {
         target: target_of(&load.url),
         workload: header.workload.id.clone(),
         profile: load.profile.clone(),
-        repetition: 0,
+        repetition,
         step,
         cpus: CpuSplit {
             target: CpuSet::default(),
@@ -149,7 +154,7 @@ fn spec(load: &UrlLoad, header: &RunHeader, step: Option<Step>) -> TrialSpec {
             services: CpuSet::default(),
         },
         workers: 0,
-        seed: load.base.seed,
+        seed: load.base.seed.wrapping_add(u64::from(repetition)),
     }
 }
 
@@ -157,10 +162,7 @@ fn spec(load: &UrlLoad, header: &RunHeader, step: Option<Step>) -> TrialSpec {
 #[must_use]
 pub fn target_of(url: &str) -> TargetId {
     let (_, rest) = url.split_once("://").unwrap_or(("", url));
-    let words = rest.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    let name: String = words.collect::<Vec<_>>().join("-").chars().take(LONGEST_NAME).collect();
-    let name = if name.is_empty() { "load".into() } else { name };
-    TargetId { language: "url".into(), name, variant: None }
+    ad_hoc::name_of("url", rest)
 }
 
 fn header(load: &UrlLoad, servers: &Result<Vec<Server>, NoServer>) -> RunHeader {
@@ -177,43 +179,14 @@ fn header(load: &UrlLoad, servers: &Result<Vec<Server>, NoServer>) -> RunHeader 
         id: run_id(started, PLAN),
         started_unix_ns: started,
         pippin_version: env!("CARGO_PKG_VERSION").into(),
-        plan: Plan {
-            id: PLAN.into(),
-            title: load.url.clone(),
-            summary: None,
-            workload: "url".into(),
-            targets: vec![target.clone()],
-            repetitions: 1,
-            precision: None,
-            profile: load.profile.clone(),
-            workers: None,
-            database_pool: 0,
-            upstream_delay_ns: 0,
-            errors_allowed: 0.001,
-            cpus: PlanCpus::default(),
-            price: None,
-            published: None,
-            quick: false,
-            changed: Vec::new(),
-        },
-        workload: Workload {
-            schema: 1,
-            id: "url".into(),
-            title: "URL".into(),
-            summary: "One request to a URL; nothing but its answer is checked.".into(),
-            services: Vec::new(),
-            request: load.request.clone(),
-            answer: Answer {
-                status: load.status,
-                content_type: None,
-                body: None,
-                body_bytes: None,
-                contains: Vec::new(),
-                as_proved: false,
-                from: None,
-            },
-            proofs: Vec::new(),
-        },
+        plan: ad_hoc::plan(
+            PLAN,
+            load.url.clone(),
+            vec![target.clone()],
+            load.repetitions,
+            load.profile.clone(),
+        ),
+        workload: ad_hoc::workload(load.request.clone(), load.status),
         url: Some(load.url.clone()),
         server: Some(url_server(servers)),
         seed: load.base.seed,
@@ -232,23 +205,5 @@ fn url_server(servers: &Result<Vec<Server>, NoServer>) -> UrlServer {
                 .collect(),
         },
         Err(error) => UrlServer::Not { reason: error.to_string() },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_url_has_a_name_that_is_one_of_a_target() {
-        for (url, name) in [
-            ("http://127.0.0.1:8080/", "url/127-0-0-1-8080"),
-            ("https://localhost/users?page=2", "url/localhost-users-page-2"),
-            ("http://[::1]:80/", "url/1-80"),
-        ] {
-            let target = target_of(url);
-            assert_eq!(target.to_string(), name);
-            assert_eq!(name.parse(), Ok(target));
-        }
     }
 }

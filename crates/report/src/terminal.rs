@@ -6,11 +6,12 @@
 //! | [`grid`] | aligned columns |
 //! | [`paint`] | colours, and what stands in their place without them |
 //! | `headline` | the ranked table |
-//! | `load` | loads of a URL in full, in place of a table |
+//! | `load`, `histogram` | loads of a URL, in place of the ranked table; distributions as bars |
 //! | `steps` | sweeps, capacity searches, phases of devices |
 //! | `remarks` | caveats, failures, published figures, explanations, host |
 mod grid;
 mod headline;
+mod histogram;
 mod load;
 mod paint;
 mod remarks;

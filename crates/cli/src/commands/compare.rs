@@ -1,4 +1,5 @@
 //! `pippin compare`
+use clap::Args as _;
 use pippin_lab::revision::Repository;
 use pippin_model::run::RunRecord;
 use pippin_stats::compare::{Difference, compare, differences};
@@ -8,8 +9,10 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::path::Path;
 
+use super::compare_given::{self, is_url};
 use super::compare_table::{Sides, conclude};
-use super::{Shared, compare_branches, root};
+use super::{Shared, compare_branches, place};
+use crate::arguments::load::{HostArguments, RequestArguments, ShapeArguments, TlsArguments};
 use crate::arguments::{CompareArguments, GateArguments};
 use crate::exit::CliError;
 
@@ -18,10 +21,25 @@ pub const SEED: u64 = 1;
 
 pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError> {
     must_have_one_base(&arguments.gates)?;
-    if let (Some(target), Some(plan)) = (&arguments.target, &arguments.plan) {
-        return compare_branches::run(shared, arguments, target, plan);
+    let is_given = !arguments.command.is_empty()
+        || !arguments.image.is_empty()
+        || arguments.sides.iter().any(|side| is_url(side));
+    if is_given {
+        refuse(shared, &FOR_BRANCHES, "--target")?;
+        return compare_given::run(shared, arguments);
     }
-    let (a, b) = (side(shared, &arguments.a)?, side(shared, &arguments.b)?);
+    let [a, b] = arguments.sides.as_slice() else {
+        return Err(CliError::User(
+            "name two runs, two branches (with --target), or servers: two URLs, --command, --image"
+                .into(),
+        ));
+    };
+    refuse(shared, &for_servers(), "URLs, --command and --image")?;
+    if let (Some(target), Some(plan)) = (&arguments.target, &arguments.plan) {
+        return compare_branches::run(shared, arguments, [a, b], target, plan);
+    }
+    refuse(shared, &FOR_MEASURING, "--target, URLs, --command and --image")?;
+    let (a, b) = (side(shared, a)?, side(shared, b)?);
     let differing = differences(&a.header, &b.header);
     let refusing: Vec<&Difference> =
         differing.iter().filter(|difference| difference.refuses).collect();
@@ -64,6 +82,32 @@ fn must_have_one_base(gates: &GateArguments) -> Result<(), CliError> {
     })
 }
 
+/// What goes with branches only.
+const FOR_BRANCHES: [&str; 3] = ["target", "plan", "quick"];
+/// What goes with what is measured now, branches or servers.
+const FOR_MEASURING: [&str; 4] = ["repeat", "out", "seed", "install"];
+
+/// What goes with servers only.
+fn for_servers() -> Vec<String> {
+    let none = clap::Command::new("none");
+    let none = ShapeArguments::augment_args(none);
+    let none = RequestArguments::augment_args(none);
+    let none = HostArguments::augment_args(TlsArguments::augment_args(none));
+    let names = none.get_arguments().map(|argument| argument.get_id().to_string());
+    names.chain(["path".to_string()]).collect()
+}
+
+/// What has no effect is refused.
+fn refuse(shared: &Shared, names: &[impl AsRef<str>], with: &str) -> Result<(), CliError> {
+    match names.iter().find(|name| shared.given.contains(name.as_ref())) {
+        None => Ok(()),
+        Some(name) => Err(CliError::User(format!(
+            "--{} goes with {with} only; leave it out",
+            name.as_ref().replace('_', "-")
+        ))),
+    }
+}
+
 /// A run of the store, or the JSON of one in a file; a target behind `#` narrows it:
 /// `latest#go/net-http`.
 fn side(shared: &Shared, name: &str) -> Result<RunRecord, CliError> {
@@ -77,8 +121,8 @@ fn side(shared: &Shared, name: &str) -> Result<RunRecord, CliError> {
             ))
         })?
     } else {
-        let root = root()?;
-        shared.store()?.load(name).map_err(|error| with_hint(error, name, &root))?
+        let place = place()?;
+        shared.store()?.load(name).map_err(|error| with_hint(error, name, place.root()))?
     };
     if let Some(target) = target {
         let known: Vec<String> =

@@ -16,7 +16,7 @@ use std::process;
 use super::compare::SEED;
 use super::compare_table::{Sides, conclude};
 use super::run::{How, folder, measure, write_page};
-use super::{Shared, here};
+use super::{Shared, catalog, place};
 use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
 use crate::output;
@@ -31,16 +31,18 @@ struct Branch {
 pub fn run(
     shared: &Shared,
     arguments: &CompareArguments,
+    names: [&str; 2],
     target: &str,
     plan: &str,
 ) -> Result<u8, CliError> {
-    let catalog = Catalog::find(&here()?)?;
+    let place = place()?;
+    let catalog = catalog(&place);
     let target: TargetId =
         target.parse().map_err(|error: pippin_model::target::TargetIdError| {
             CliError::User(format!("--target: {error}"))
         })?;
-    let repository = Repository::of(catalog.root())?;
-    let branches = branches(&repository, arguments, &target)?;
+    let repository = Repository::of(place.root())?;
+    let branches = branches(&repository, arguments, names, &target)?;
     if !arguments.install {
         return Err(CliError::User(format!(
             "{target} of both branches has to be installed, in the run's folder: add --install (and --yes where nobody can be asked)"
@@ -54,14 +56,14 @@ pub fn run(
         ..PlanOptions::default()
     };
     let plan = catalog.plan(plan, &options)?;
-    let folder = folder(&catalog, arguments.out.as_deref(), &plan.id)?;
+    let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let copies = Copies::within(&folder);
     let how = How { folder: &folder, install: true, yes: arguments.yes, seed: arguments.seed };
     let measured = copies
         .write(&repository, &branches, &target, catalog)
         .and_then(|catalog| measure(shared, &catalog, plan, &how));
     let record = measured.inspect_err(|_| copies.remove())?;
-    write_page(&View::of(&record), &folder)?;
+    write_page(shared, &View::of(&record), &folder)?;
     if record.state == RunState::Interrupted {
         copies.remove();
         return Ok(exit::INTERRUPTED);
@@ -79,10 +81,11 @@ pub fn run(
 fn branches(
     repository: &Repository,
     arguments: &CompareArguments,
+    names: [&str; 2],
     target: &TargetId,
 ) -> Result<[Branch; 2], CliError> {
-    let (a, b) =
-        (repository.revision(&arguments.a, target)?, repository.revision(&arguments.b, target)?);
+    let [a, b] = names;
+    let (a, b) = (repository.revision(a, target)?, repository.revision(b, target)?);
     if a.tree == b.tree && !arguments.force {
         return Err(CliError::User(format!(
             "{} is the same in `{}` ({}) and `{}` ({}), to the last file: there is nothing to compare; --force measures both all the same, which shows the noise",

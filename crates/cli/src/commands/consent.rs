@@ -1,12 +1,14 @@
 //! Asking before anything is installed: the steps of targets are programs of other people, and run
 //! with the rights of whoever calls Pippin.
-use pippin_lab::catalog::Catalog;
+use pippin_lab::catalog::{Catalog, Target};
 use pippin_lab::install::{self, apt};
 use pippin_lab::services::postgres;
+use pippin_lab::target::Kind;
 use pippin_model::target::TargetId;
 use pippin_model::workload::Service;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, IsTerminal};
+use std::path::Path;
 
 use crate::exit::CliError;
 use crate::output;
@@ -22,23 +24,32 @@ struct Intent {
     services: Vec<String>,
 }
 
+/// How consent is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Asking {
+    /// It was given beforehand.
+    pub yes: bool,
+    /// Where it was, what will be run is not shown.
+    pub quiet: bool,
+}
+
 /// Shows everything that `--install` may run and asks once on a terminal; elsewhere `--yes` must
 /// have been given. Whether apt may be used.
 pub fn for_installation(
     catalog: &Catalog,
     targets: &[TargetId],
     services: &[Service],
-    yes: bool,
+    asking: Asking,
 ) -> Result<bool, CliError> {
     let intent = Intent::of(catalog, targets, services)?;
     let lines = intent.lines();
     if lines.is_empty() {
         return Ok(true);
     }
-    for line in &lines {
-        output::say(line);
+    if !(asking.yes && asking.quiet) {
+        lines.iter().for_each(output::say);
     }
-    if yes {
+    if asking.yes {
         return Ok(true);
     }
     if !std::io::stdin().is_terminal() {
@@ -65,7 +76,8 @@ impl Intent {
         }
         for id in targets {
             let target = catalog.target(id)?;
-            if install::present(&target).is_some() {
+            // A build of one's own needs no consent.
+            if install::present(&target).is_some() || matches!(target.kind, Kind::Command) {
                 continue;
             }
             let ways = target.manifest.ways();
@@ -79,6 +91,7 @@ impl Intent {
                 lines.extend(route.steps.iter().map(|step| format!("{indent}{}", words(step))));
             }
             if !lines.is_empty() {
+                lines.insert(0, format!("{} in {}:", target.id, shown(&target, catalog.root())));
                 intent.steps.insert(target.id.clone(), lines);
             }
         }
@@ -106,12 +119,14 @@ impl Intent {
                     .into(),
             );
         }
-        for (target, steps) in &self.steps {
-            lines.push(format!("{target} in targets/{}/{}:", target.language, target.name));
-            lines.extend(steps.iter().cloned());
-        }
+        lines.extend(self.steps.values().flatten().cloned());
         lines
     }
+}
+
+/// A target's folder, as seen from the user's own.
+fn shown(target: &Target, root: &Path) -> String {
+    target.folder.strip_prefix(root).unwrap_or(&target.folder).display().to_string()
 }
 
 /// A command as one would type it: words with spaces and the like in quotes.

@@ -5,12 +5,12 @@ use pippin_lab::demand;
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_probe::doctor::{self, Finding, Severity, fix};
 
-use super::{Shared, here, print};
+use super::{Shared, catalog, place, print};
 use crate::arguments::DoctorArguments;
 use crate::exit::{self, CliError};
 
 pub fn run(_shared: &Shared, arguments: &DoctorArguments) -> Result<u8, CliError> {
-    let catalog = Catalog::find(&here()?)?;
+    let catalog = catalog(&place()?);
     let names =
         if arguments.plans.is_empty() { catalog.plan_ids()? } else { arguments.plans.clone() };
     let options = PlanOptions { quick: arguments.quick, ..PlanOptions::default() };

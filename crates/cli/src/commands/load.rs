@@ -7,11 +7,11 @@
 //! | [`request`] | what is asked, and what is right |
 //! | [`tls`] | how connections are secured |
 //! | [`url`] | where to connect, and whether that is allowed |
-mod profile;
-mod protocol;
-mod request;
-mod tls;
-mod url;
+pub mod profile;
+pub mod protocol;
+pub mod request;
+pub mod tls;
+pub mod url;
 
 use pippin_lab::lifecycle::affinity;
 use pippin_lab::recording::Keeping;
@@ -37,16 +37,17 @@ use crate::live::{Published, Subject};
 use crate::output::{print, say};
 use crate::progress;
 use crate::signals;
+use crate::values;
 
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let url = Url::parse(&arguments.url)?;
     let profile = profile::of(arguments)?;
-    let protocol = protocol::of(arguments, &url)?;
-    let tls = tls::of(arguments, &url)?;
-    let request = request::of(arguments, &url, protocol)?;
+    let protocol = protocol::of(&arguments.protocol, &url)?;
+    let tls = tls::of(&arguments.tls, &url)?;
+    let request = request::of(&arguments.request, &url.authority, &url.target, protocol)?;
     let timeouts = timeouts(arguments.timeout.ns());
     let connect = Duration::from_nanos(timeouts.connect_ns);
-    let addresses = url.resolve(&arguments.allow_host, connect)?;
+    let addresses = url.resolve(&arguments.hosts.allow_host, connect)?;
     must_have_folder("--json", arguments.json.as_deref())?;
     must_have_folder("--html", arguments.html.as_deref())?;
     protocol::try_it(&addresses, tls.as_ref(), protocol, connect)?;
@@ -67,9 +68,12 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let gates = Gates::prepare(shared, &arguments.gates, std::slice::from_ref(&target))?;
     let store = store(shared, arguments);
     let load = UrlLoad {
-        url: arguments.url.clone(),
-        request: request::in_workload(arguments, &url),
-        status: arguments.expect_status.first().copied().unwrap_or(200),
+        url: url.whole(),
+        request: request::in_workload(&arguments.request, &url.target),
+        status: values::statuses_of(&arguments.request.expect_status)
+            .first()
+            .copied()
+            .unwrap_or(200),
         // The ceiling was measured without TLS, which costs more than all the rest, and over
         // HTTP/1.1.
         calibration: store
@@ -77,10 +81,11 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
             .filter(|_| base.tls.is_none() && protocol == Protocol::Http1)
             .and_then(calibration),
         profile,
+        repetitions: arguments.repeat,
         base,
         target_pid: arguments.target_pid,
     };
-    let observer = progress::observer(shared.quiet, Subject::Url(arguments.url.clone()));
+    let observer = progress::observer(shared.quiet, Subject::Url(url.whole()));
     let record = measure(load, arguments, store.as_ref(), observer)?;
     let code = show(arguments, &record)?;
     let is_text = arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-");

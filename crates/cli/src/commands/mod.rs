@@ -3,6 +3,7 @@ mod calibrate;
 mod capacity;
 mod compare;
 mod compare_branches;
+mod compare_given;
 mod compare_table;
 mod consent;
 mod doctor;
@@ -10,17 +11,22 @@ mod export;
 mod gates;
 mod history;
 mod load;
+mod plans;
 mod report;
 mod run;
 mod serve;
 mod targets;
 
 use clap::CommandFactory;
+use pippin_lab::LabError;
 use pippin_lab::catalog::Catalog;
+use pippin_lab::place::{self, Place};
 use pippin_store::Store;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::arguments::{Arguments, Command};
+use crate::completions;
 use crate::exit::CliError;
 use crate::output::print;
 
@@ -28,6 +34,8 @@ use crate::output::print;
 pub struct Shared {
     store: Option<PathBuf>,
     quiet: bool,
+    /// The names of the command's own arguments that were given on the command line.
+    given: BTreeSet<String>,
 }
 
 impl Shared {
@@ -36,35 +44,22 @@ impl Shared {
         Ok(Store::open(&self.store_path()?)?)
     }
 
-    /// Where the database is (docs/decisions/loads-are-runs.md): the given file, or
-    /// `.pippin/pippin.db` of the checkout that the current folder lies in, or `pippin/pippin.db` in
-    /// the user's folder for states (XDG Base Directory Specification).
+    /// Where the database is (docs/decisions/one-binary.md): the given file, or that of the place.
     fn store_path(&self) -> Result<PathBuf, CliError> {
-        if let Some(path) = &self.store {
-            return Ok(path.clone());
+        match &self.store {
+            Some(path) => Ok(path.clone()),
+            None => Ok(place()?.database()?),
         }
-        if let Ok(catalog) = Catalog::find(&here()?) {
-            return Ok(catalog.root().join(".pippin/pippin.db"));
-        }
-        // The specification has relative paths ignored.
-        let folder = |name: &str| {
-            std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute())
-        };
-        folder("XDG_STATE_HOME")
-            .or_else(|| Some(folder("HOME")?.join(".local/state")))
-            .map(|states| states.join("pippin/pippin.db"))
-            .ok_or_else(|| {
-                CliError::User("HOME is not set, so that there is no place for the database; name one with --store".into())
-            })
     }
 }
 
-/// Carries out a command; the exit code.
-pub fn run(arguments: Arguments) -> Result<u8, CliError> {
-    let shared = Shared { store: arguments.store, quiet: arguments.quiet };
+/// Carries out a command, of which these arguments were given; the exit code.
+pub fn run(arguments: Arguments, given: BTreeSet<String>) -> Result<u8, CliError> {
+    let shared = Shared { store: arguments.store, quiet: arguments.quiet, given };
     match arguments.command {
         Command::Run(arguments) => run::run(&shared, &arguments),
         Command::Load(arguments) => load::run(&shared, &arguments),
+        Command::Plans(arguments) => plans::run(&arguments),
         Command::Targets(command) => targets::run(&shared, command),
         Command::Report(arguments) => report::run(&shared, &arguments),
         Command::Capacity(arguments) => capacity::run(&shared, &arguments),
@@ -75,9 +70,7 @@ pub fn run(arguments: Arguments) -> Result<u8, CliError> {
         Command::History(arguments) => history::run(&shared, &arguments),
         Command::Serve(arguments) => serve::run(&shared, &arguments),
         Command::Completions { shell } => {
-            // Into memory: it panics where it cannot write.
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "pippin", &mut script);
+            let script = completions::script(shell).map_err(CliError::io("write the script"))?;
             print(&script)
         }
         Command::Man => man(),
@@ -101,12 +94,21 @@ fn render(command: &clap::Command, page: &mut Vec<u8>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The checkout that the current folder lies in, or the current folder.
-fn root() -> Result<PathBuf, CliError> {
-    let here = here()?;
-    Ok(Catalog::find(&here).map_or(here, |catalog| catalog.root().to_path_buf()))
+/// Where the user is.
+pub fn place() -> Result<Place, CliError> {
+    let here = std::env::current_dir().map_err(CliError::io("find the current folder"))?;
+    Ok(Place::find(&here)?)
 }
 
-fn here() -> Result<PathBuf, CliError> {
-    std::env::current_dir().map_err(CliError::io("find the current folder"))
+/// What is there: the place's own, then what ships with the program.
+pub fn catalog(place: &Place) -> Catalog {
+    Catalog::of(place, Some(unpack))
+}
+
+fn unpack() -> Result<PathBuf, LabError> {
+    let cache = place::cache()?;
+    pippin_shipped::folder(&cache).map_err(LabError::io(format!(
+        "unpack the shipped catalog into {} (XDG_CACHE_HOME names another folder)",
+        cache.display()
+    )))
 }

@@ -1,5 +1,6 @@
 //! `pippin run`
 use pippin_lab::catalog::Catalog;
+use pippin_lab::place::Place;
 use pippin_lab::run::{RunSettings, run as execute};
 use pippin_model::caveat::Verdict;
 use pippin_model::plan::{Plan, PlanOptions};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::gates::Gates;
-use super::{Shared, consent, here, print};
+use super::{Shared, catalog, consent, place, print};
 use crate::arguments::RunArguments;
 use crate::exit::{self, CliError};
 use crate::live::{Published, Subject};
@@ -18,7 +19,8 @@ use crate::progress;
 use crate::signals;
 
 pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
-    let catalog = Catalog::find(&here()?)?;
+    let place = place()?;
+    let catalog = catalog(&place);
     let options = PlanOptions {
         quick: arguments.quick,
         targets: if arguments.targets.is_empty() {
@@ -34,7 +36,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     };
     let plan = catalog.plan(&arguments.plan, &options)?;
     let gates = Gates::prepare(shared, &arguments.gates, &plan.targets)?;
-    let folder = folder(&catalog, arguments.out.as_deref(), &plan.id)?;
+    let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let how = How {
         folder: &folder,
         install: arguments.install,
@@ -44,7 +46,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let record = measure(shared, &catalog, plan, &how)?;
     let view = View::of(&record);
     let printed = print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes());
-    write_page(&view, &folder)?;
+    write_page(shared, &view, &folder)?;
     printed?;
     let is_passed = gates.conclude(&record, true)?;
     Ok(match exit_code(&record, arguments.strict) {
@@ -65,14 +67,14 @@ pub struct How<'a> {
     pub seed: Option<u64>,
 }
 
-/// Where a run's page and logs go: the given folder, or one of its own in `runs/`; absolute,
-/// because what is started there has folders of its own, from which a relative path would lead
+/// Where a run's page and logs go: the given folder, or one of its own in the place's folder of
+/// runs; absolute, because what is started there has folders of its own, from which a relative path would lead
 /// elsewhere.
-pub fn folder(catalog: &Catalog, out: Option<&Path>, plan: &str) -> Result<PathBuf, CliError> {
-    let folder = out.map_or_else(
-        || catalog.root().join("runs").join(format!("{plan}-{}", now_ns() / 1_000)),
-        Path::to_path_buf,
-    );
+pub fn folder(place: &Place, out: Option<&Path>, plan: &str) -> Result<PathBuf, CliError> {
+    let folder = match out {
+        Some(out) => out.to_path_buf(),
+        None => place.runs()?.join(format!("{plan}-{}", now_ns() / 1_000)),
+    };
     std::path::absolute(&folder).map_err(CliError::io(format!("find {}", folder.display())))
 }
 
@@ -92,7 +94,7 @@ pub fn measure(
             catalog,
             &plan.targets,
             &catalog.workload(&plan.workload)?.services,
-            how.yes,
+            consent::Asking { yes: how.yes, quiet: shared.quiet },
         )?;
     let store = shared.store()?;
     let stop = signals::catch();
@@ -112,11 +114,13 @@ pub fn measure(
 }
 
 /// Writes the run's page into its folder.
-pub fn write_page(view: &View, folder: &Path) -> Result<(), CliError> {
+pub fn write_page(shared: &Shared, view: &View, folder: &Path) -> Result<(), CliError> {
     let page = folder.join("report.html");
     std::fs::write(&page, html::page(view))
         .map_err(CliError::io(format!("write {}", page.display())))?;
-    output::say(format_args!("run {}: page {}", view.run.id, page.display()));
+    if !shared.quiet {
+        output::say(format_args!("run {}: page {}", view.run.id, page.display()));
+    }
     Ok(())
 }
 

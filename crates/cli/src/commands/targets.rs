@@ -5,6 +5,7 @@ use pippin_lab::check::many::Many;
 use pippin_lab::check::passed::Passed;
 use pippin_lab::check::{self, Checked, Skipped, causes};
 use pippin_lab::install::Installer;
+use pippin_lab::place::Place;
 use pippin_lab::scaffold;
 use pippin_model::target::TargetId;
 use pippin_model::units::parse_duration_ns;
@@ -14,20 +15,22 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::{Shared, consent, here, print};
+use super::consent::{self, Asking};
+use super::{Shared, catalog, place, print};
 use crate::arguments::{CheckArguments, TargetsCommand};
 use crate::exit::{self, CliError};
 use crate::output;
 use crate::signals;
 
 pub fn run(shared: &Shared, command: TargetsCommand) -> Result<u8, CliError> {
-    let catalog = Catalog::find(&here()?)?;
+    let place = place()?;
+    let catalog = catalog(&place);
     match command {
         TargetsCommand::List { json } => list(&catalog, json),
         TargetsCommand::Install { targets, yes } => install(shared, &catalog, &targets, yes),
         TargetsCommand::New { target } => new(&catalog, &target),
         TargetsCommand::Check(arguments) => {
-            Check { shared, catalog: &catalog, arguments: &arguments }.run()
+            Check { shared, place: &place, catalog: &catalog, arguments: &arguments }.run()
         }
     }
 }
@@ -76,7 +79,8 @@ fn install(
     yes: bool,
 ) -> Result<u8, CliError> {
     let targets = catalog.select(names)?;
-    let apt = consent::for_installation(catalog, &targets, &[], yes)?;
+    let apt =
+        consent::for_installation(catalog, &targets, &[], Asking { yes, quiet: shared.quiet })?;
     let stop = signals::catch();
     let interrupted = || stop.load(Ordering::Relaxed);
     let say = |text: &str| say(shared, text);
@@ -106,6 +110,7 @@ fn say(shared: &Shared, text: &str) {
 
 struct Check<'a> {
     shared: &'a Shared,
+    place: &'a Place,
     catalog: &'a Catalog,
     arguments: &'a CheckArguments,
 }
@@ -138,9 +143,14 @@ impl Check<'_> {
         }
         let until = within.as_deref().map(deadline).transpose()?;
         let apt = *install
-            && consent::for_installation(self.catalog, &targets, &self.services(&targets)?, *yes)?;
+            && consent::for_installation(
+                self.catalog,
+                &targets,
+                &self.services(&targets)?,
+                Asking { yes: *yes, quiet: self.shared.quiet },
+            )?;
         let stop = signals::catch();
-        let folder = self.catalog.root().join(".pippin/check");
+        let folder = self.place.checks()?;
         std::fs::create_dir_all(&folder)
             .map_err(CliError::io(format!("create {}", folder.display())))?;
         let passed = Mutex::new(Passed::read(&folder, self.catalog, workloads)?);

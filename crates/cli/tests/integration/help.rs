@@ -1,5 +1,6 @@
 //! Help, completions and the man page, all from the same definitions.
 use super::support::{Outcome, pippin};
+use std::path::Path;
 
 fn say(arguments: &[&str]) -> Outcome {
     pippin(&std::env::temp_dir(), arguments)
@@ -49,32 +50,38 @@ fn help_and_version_are_no_errors_and_nothing_at_all_is() {
 }
 
 #[test]
-fn completions_of_every_shell_know_every_command() {
+fn completions_of_every_shell_ask_the_program() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = say(&["completions", shell]);
-        script.exits(0);
-        for name in commands() {
-            assert!(script.stdout.contains(&name), "{shell} does not know {name}");
-        }
-        script.says(&["expect-body", "no-keep-alive"]);
+        say(&["completions", shell]).exits(0).says(&["pippin", "COMPLETE"]);
     }
 }
 
 #[test]
-fn bash_reads_its_completions() {
+fn bash_completes_commands_and_flags() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(
         folder.path().join("pippin.bash"),
         say(&["completions", "bash"]).exits(0).stdout.clone(),
     )
     .unwrap();
-    let script = "source ./pippin.bash; COMP_WORDS=(pippin tar); COMP_CWORD=1; _pippin pippin tar pippin; echo ${COMPREPLY[@]}";
-    let output = std::process::Command::new("bash")
-        .args(["-c", script])
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "targets", "{output:?}");
+    let programs = Path::new(env!("CARGO_BIN_EXE_pippin")).parent().unwrap().display().to_string();
+    let complete = |words: &str, index: &str, word: &str| {
+        let script = format!(
+            "source ./pippin.bash; COMP_WORDS=({words}); COMP_CWORD={index}; COMP_TYPE=9; _clap_complete_pippin pippin {word} x; echo ${{COMPREPLY[@]}}"
+        );
+        let output = std::process::Command::new("bash")
+            .args(["-c", &script])
+            .current_dir(folder.path())
+            .env("PATH", format!("{programs}:/usr/bin:/bin"))
+            .output()
+            .unwrap();
+        String::from_utf8_lossy(&output.stdout).trim().to_string()
+    };
+    assert_eq!(complete("pippin tar", "1", "tar"), "targets");
+    for name in commands() {
+        assert!(complete("pippin \"\"", "1", "\"\"").contains(&name), "{name}");
+    }
+    assert_eq!(complete("pippin load --expect-b", "2", "--expect-b"), "--expect-body");
 }
 
 #[test]

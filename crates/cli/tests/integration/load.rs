@@ -1,5 +1,5 @@
 //! `pippin load` against servers whose truth is known.
-use super::support::{Outcome, pippin, start};
+use super::support::{Checkout, Outcome, pippin, start};
 use pippin_reference::scripted::{Account, Answer, Script, spawn};
 use pippin_reference::{Error, Running};
 use serde_json::Value;
@@ -114,8 +114,12 @@ fn the_text_has_what_users_of_wrk_and_ab_look_for() {
         "closed loop, 2 connections",
         "Connections  of 2 connections ",
         " with the target on average",
-        "Requests/s",
-        "Transfer/s",
+        "Requests/s   ",
+        "Response time within",
+        "  50 % of requests",
+        "  99.9 % of requests",
+        "  100 % of requests",
+        "Transfer/s   ",
         "Requests     100 scheduled = 100 sent + 0 unsent; sent = 100 completed + 0 failed + 0 censored",
         "Status       2xx 100, 3xx 0, 4xx 0, 5xx 0, other 0",
         "500 of bodies",
@@ -125,9 +129,6 @@ fn the_text_has_what_users_of_wrk_and_ab_look_for() {
         "body ",
         "service time ",
         "response time ",
-        "Response time within: 50% ",
-        "99.9% ",
-        "100% ",
         "Verdict ",
     ]);
     let account = server.stop().unwrap();
@@ -568,8 +569,8 @@ fn an_error_at_a_later_step_keeps_the_earlier_ones() {
         stderr: String::from_utf8(output.stderr).unwrap(),
     };
     outcome.is_a_user_error(&[
-        "closed loop, 1 connection\n",
-        "closed loop, 2 connections\n",
+        "closed loop at 1, 2, 1000 connections in turn",
+        "1,000   – INVALID",
         "after 2 steps that are kept",
     ]);
     let view = pippin(folder.path(), &["export", "--format", "json"]);
@@ -586,4 +587,49 @@ fn an_error_at_a_later_step_keeps_the_earlier_ones() {
         1,
         "of what never began there is no run: {history}"
     );
+}
+
+#[test]
+fn spellings_of_other_tools_are_taken() {
+    let server = steady();
+    let bare = server.address().to_string();
+    let checkout = Checkout::new();
+    for (url, arguments) in [
+        (bare.clone(), &["-c", "1", "-n", "5", "--expect-status", "2xx"][..]),
+        (format!("{bare}/x?y=1"), &["--rps", "50/s", "-d", "0.2"]),
+    ] {
+        let all = [&["load", url.as_str()], arguments].concat();
+        checkout.pippin(&all).exits(0).says(&[&format!("http://{bare}/")]);
+    }
+    let quiet = checkout.pippin(&["-q", "load", &bare, "-n", "20"]);
+    assert_eq!(quiet.exits(0).stderr, "");
+    drop(server.stop());
+}
+
+#[test]
+fn consent_may_be_in_the_environment() {
+    let checkout = Checkout::new();
+    let load = ["load", "http://192.0.2.1:9/", "-n", "1", "--timeout", "50ms"];
+    checkout.pippin(&load).is_a_user_error(&["PIPPIN_ALLOW_HOST=192.0.2.1 in the environment"]);
+    let allowed = [("PIPPIN_ALLOW_HOST", "example.org,192.0.2.1")];
+    super::support::pippin_with(&checkout, &load, &allowed)
+        .is_a_user_error(&["nobody answers at 192.0.2.1:9"]);
+}
+
+#[test]
+fn repetitions_and_steps_end_with_one_table() {
+    let server = steady();
+    let checkout = Checkout::new();
+    let url = format!("http://{}/", server.address());
+    let say = |arguments: &[&str]| {
+        let outcome = checkout.pippin(&[&["load", url.as_str()], arguments].concat());
+        assert_eq!(outcome.stdout.matches("Requests/s   ").count(), 0, "{outcome}");
+        outcome
+    };
+    let repeated = say(&["-n", "20", "--repeat", "3"]);
+    repeated.says(&["repetition  requests/s", "Median  ", "95 % interval", "50 % of requests"]);
+    assert_eq!(checkout.store().load("latest").unwrap().trials.len(), 3);
+    let swept = say(&["--sweep", "1,2", "-d", "200ms", "--warm-up", "none"]);
+    swept.says(&["by connections", "connections  requests/s"]);
+    drop(server.stop());
 }

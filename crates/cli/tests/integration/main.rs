@@ -7,7 +7,7 @@
 //! | `lifecycle` | targets that exit, hang, crash, fork, ignore signals; no process survives |
 //! | `interruption` | Ctrl-C and kill -9 in the middle of a run |
 //! | `errors`, `files` | slips on the command line and in hand-written files: exit code, place and fix |
-//! | `branches` | `pippin compare` of two branches of a target |
+//! | `branches`, `given` | `pippin compare` of two branches of a target; of URLs, commands and images |
 //! | `checking` | `targets check` of many targets |
 //! | `installation` | tools, steps, routes, consent |
 //! | `under_way` | `pippin serve` beside a run |
@@ -17,13 +17,16 @@
 //! | `store` | stores that may only be read, full disks |
 //! | `streams` | output that nobody reads or that is full, signals that were blocked |
 //! | `patience` | telling a wrong program from a busy machine, for the tests that measure |
+//! | `anywhere` | outside of a checkout: the catalog inside the binary, completions |
 //! | `help` | help, completions, man page |
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
 
+mod anywhere;
 mod branches;
 mod checking;
 mod errors;
 mod files;
+mod given;
 mod help;
 mod http2;
 mod https;

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::catalog::Target;
 use crate::environment;
 use crate::error::LabError;
+use crate::target::{Kind, Target};
 
 /// How a target was installed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,13 @@ pub struct Installed {
     pub digest: String,
     /// Environment that the way adds to the start.
     pub env: BTreeMap<String, String>,
+}
+
+impl Installed {
+    /// Of what needs no installation, or whose source is not known.
+    fn as_it_is() -> Self {
+        Self { route: "as it is".into(), digest: String::new(), env: BTreeMap::new() }
+    }
 }
 
 /// What an installation may do, and whom it tells.
@@ -56,6 +63,12 @@ fn record_path(target: &Target) -> PathBuf {
 /// What is installed, if it was made from the folder's present source.
 #[must_use]
 pub fn present(target: &Target) -> Option<Installed> {
+    match &target.kind {
+        Kind::Catalog => {}
+        Kind::Command if target.manifest.install.is_some() => return None,
+        Kind::Command | Kind::Listening(_) => return Some(Installed::as_it_is()),
+        Kind::Image(image) => return image.is_here().then(Installed::as_it_is),
+    }
     let text = std::fs::read_to_string(record_path(target)).ok()?;
     let installed: Installed = serde_json::from_str(&text).ok()?;
     (digest::of_source(&target.folder).ok()? == installed.digest).then_some(installed)
@@ -73,13 +86,18 @@ impl Installer<'_> {
         if (self.interrupted)() {
             return Err(LabError::Interrupted);
         }
-        if !self.steps_allowed {
+        // Their own build is theirs to consent to, as with make.
+        let is_own = matches!(target.kind, Kind::Command);
+        if !self.steps_allowed && !is_own {
             return Err(LabError::target(
                 Stage::Install,
-                format!(
-                    "not installed; run `pippin targets install {}` or add --install",
-                    target.id
-                ),
+                match target.kind {
+                    Kind::Image(_) => "the image is not here; add --install to fetch it".into(),
+                    _ => format!(
+                        "not installed; run `pippin targets install {}` or add --install",
+                        target.id
+                    ),
+                },
             ));
         }
         let mut reasons = Vec::new();
@@ -106,6 +124,10 @@ impl Installer<'_> {
         let env = self.route_env(target, route);
         self.provide_tools(target, route, &env)?;
         self.run_steps(target, route, &env)?;
+        if !matches!(target.kind, Kind::Catalog) {
+            // What it was made from is not known, so that it is made anew each time.
+            return Ok(Installed { route: route.name.clone(), digest: String::new(), env });
+        }
         let digest = digest::of_source(&target.folder)
             .map_err(LabError::io(format!("read {}", target.folder.display())))?;
         let installed = Installed { route: route.name.clone(), digest, env };

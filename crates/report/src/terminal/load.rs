@@ -1,33 +1,145 @@
-//! Loads of a URL in full: what users of wrk and ab look for.
+//! Loads of a URL: response times first, as users ask for them first, then all that was counted.
 use pippin_model::caveat::Severity;
+use pippin_model::histogram::Summary;
 use pippin_model::tls::Negotiated;
 use pippin_model::units::{counted, format_bytes, format_count, format_ns};
 use pippin_stats::judge::held;
 use std::fmt::Write as _;
 
-use super::Page;
+use super::grid::Grid;
+use super::{Page, histogram, remarks, steps};
 use crate::view::View;
 use crate::view::load::LoadView;
+use crate::view::row::Row;
+use crate::words;
 
-/// Writes each load; whether there was any.
+/// Writes one load in full, or several as one table; whether there was any.
 pub fn write(page: &mut Page, view: &View) -> bool {
-    for (place, load) in view.loads.iter().enumerate() {
-        if place > 0 {
-            page.line("");
-        }
-        write_load(load, &mut page.out);
+    match view.loads.as_slice() {
+        [] => return false,
+        [one] => write_one(page, one, view.rows.first()),
+        several => write_several(page, view, several),
     }
-    !view.loads.is_empty()
+    true
 }
 
-fn write_load(load: &LoadView, out: &mut String) {
-    let seconds = load.duration_ns as f64 / 1e9;
+fn write_one(page: &mut Page, load: &LoadView, row: Option<&Row>) {
+    let url = page.paint.bold(&load.url);
+    page.line(&format!("{url}  {}", load_in_words(load)));
+    page.line("");
+    write_rate(page, load);
+    write_response_times(page, &load.response_time, row);
+    let out = &mut page.out;
+    write_errors(load, out);
+    write_verdict(load, out);
+    write_measured(load, out);
+    write_counts(load, out);
+    write_tls(load, out);
+    line(out, "");
+    write_spans(load, out);
+    write_phases(load, out);
+}
+
+/// The steps of a sweep or of a search, or the repetitions: each a line of one table.
+fn write_several(page: &mut Page, view: &View, loads: &[LoadView]) {
+    let url = page.paint.bold(&loads[0].url);
+    page.line(&format!("{url}  {}", view.run.load));
+    if loads.iter().any(|load| load.step.is_some()) {
+        steps::write(page, view);
+    } else {
+        write_repetitions(page, loads);
+        if let Some(row) = view.rows.first() {
+            write_median(page, row);
+            write_response_times(page, &row.spans.response_time, Some(row));
+        }
+    }
+    remarks::doubts(page, view);
+}
+
+fn write_repetitions(page: &mut Page, loads: &[LoadView]) {
+    page.line("");
+    let mut grid = Grid::default();
+    for title in ["repetition", "requests/s", "p50", "p99", "max", "errors"] {
+        grid = grid.right(title);
+    }
+    grid = grid.left("verdict");
+    for (place, load) in loads.iter().enumerate() {
+        let times = &load.response_time;
+        grid.row(vec![
+            (place + 1).to_string(),
+            words::count(load.goodput_per_s),
+            words::ns(times.p50_ns),
+            words::ns(times.p99_ns),
+            words::ns(times.max_ns),
+            words::whole(load.errors.values().sum()),
+            page.paint.verdict(load.verdict, &load.verdict.to_string()),
+        ]);
+    }
+    grid.write(page, 0);
+}
+
+fn write_median(page: &mut Page, row: &Row) {
+    let Some(figure) = row.goodput_per_s else { return };
+    let interval = figure.interval.map_or(String::new(), |interval| {
+        format!(
+            ", 95 % interval {} … {}",
+            words::count(Some(interval.low)),
+            words::count(Some(interval.high))
+        )
+    });
+    page.line("");
+    page.line(&format!("Median       {} requests/s{interval}", words::count(Some(figure.median))));
+}
+
+fn write_rate(page: &mut Page, load: &LoadView) {
+    let answers = match (load.goodput_per_s, load.throughput_per_s) {
+        (right, all) if right == all => String::new(),
+        (_, all) => format!(" with the right answer ({} with any)", words::count(all)),
+    };
+    let rate = page.paint.bold(&words::count(load.goodput_per_s));
+    page.line(&format!("Requests/s   {rate}{answers}"));
+}
+
+/// Quantiles, and beside them how the times are distributed.
+fn write_response_times(page: &mut Page, times: &Summary, row: Option<&Row>) {
+    let named = [
+        ("50 %", times.p50_ns),
+        ("75 %", times.p75_ns),
+        ("90 %", times.p90_ns),
+        ("95 %", times.p95_ns),
+        ("99 %", times.p99_ns),
+        ("99.9 %", times.p999_ns),
+        ("100 %", times.max_ns),
+    ];
+    if times.count == 0 {
+        return;
+    }
+    let bars = row.map(|row| histogram::bars(&row.response_bins)).unwrap_or_default();
+    let widest = bars.iter().map(|bar| bar.fraction).fold(0.0, f64::max);
+    let mut grid =
+        Grid::default().left("Response time within").right("").right("from").left("").right("");
+    for place in 0..named.len().max(bars.len()) {
+        let mut cells = match named.get(place) {
+            Some((name, ns)) => vec![format!("  {name} of requests"), words::ns(*ns)],
+            None => vec![String::new(); 2],
+        };
+        if let Some(bar) = bars.get(place) {
+            let drawn = page.paint.bar(&histogram::drawn(bar.fraction / widest));
+            cells.extend([words::ns_f(Some(bar.from_ns)), drawn, words::percent(bar.fraction)]);
+        }
+        grid.row(cells);
+    }
+    grid.write(page, 0);
+}
+
+fn write_measured(load: &LoadView, out: &mut String) {
     let c = &load.connections;
-    line(out, &format!("{}  {}", load.url, load_in_words(load)));
+    line(out, "");
     line(
         out,
         &format!(
-            "{seconds:.2} s measured, {}, {} of {} connections, {}",
+            "Measured     {:.2} s, {}, {} of {} connections, {}",
+            load.duration_ns as f64 / 1e9,
             counted(load.threads.into(), "thread"),
             c.peak,
             c.asked,
@@ -43,21 +155,12 @@ fn write_load(load: &LoadView, out: &mut String) {
         line(
             out,
             &format!(
-                "warm-up of {} left out ({}{steady})",
+                "             after a warm-up of {} ({}{steady})",
                 format_ns(load.warm_up.duration_ns),
                 counted(load.warm_up.completed, "request")
             ),
         );
     }
-    line(out, "");
-    write_rates(load, out, seconds);
-    write_tls(load, out);
-    line(out, "");
-    write_spans(load, out);
-    write_percentiles(load, out);
-    write_phases(load, out);
-    write_errors(load, out);
-    write_verdict(load, out);
 }
 
 fn load_in_words(load: &LoadView) -> String {
@@ -70,28 +173,9 @@ fn load_in_words(load: &LoadView) -> String {
     format!("{amount}{streams}, {}", load.protocol.name())
 }
 
-fn write_rates(load: &LoadView, out: &mut String, seconds: f64) {
+fn write_counts(load: &LoadView, out: &mut String) {
+    let seconds = load.duration_ns as f64 / 1e9;
     let r = &load.requests;
-    let rate = |value: Option<f64>| value.map_or("-".into(), format_count);
-    line(
-        out,
-        &format!(
-            "Requests/s   {:>12}   right answers/s {:>12}",
-            rate(load.throughput_per_s),
-            rate(load.goodput_per_s)
-        ),
-    );
-    let per_second = |bytes: u64| {
-        if seconds > 0.0 { format_bytes((bytes as f64 / seconds) as u64) } else { "-".into() }
-    };
-    line(
-        out,
-        &format!(
-            "Transfer/s   {:>12} in {:>12} out",
-            per_second(load.bytes.received),
-            per_second(load.bytes.sent)
-        ),
-    );
     line(
         out,
         &format!(
@@ -109,6 +193,17 @@ fn write_rates(load: &LoadView, out: &mut String, seconds: f64) {
         &format!(
             "Status       2xx {}, 3xx {}, 4xx {}, 5xx {}, other {}",
             s.s2xx, s.s3xx, s.s4xx, s.s5xx, s.other
+        ),
+    );
+    let per_second = |bytes: u64| {
+        if seconds > 0.0 { format_bytes((bytes as f64 / seconds) as u64) } else { "-".into() }
+    };
+    line(
+        out,
+        &format!(
+            "Transfer/s   {} in, {} out",
+            per_second(load.bytes.received),
+            per_second(load.bytes.sent)
         ),
     );
     let per_answer =
@@ -224,26 +319,6 @@ fn write_spans(load: &LoadView, out: &mut String) {
     }
 }
 
-fn write_percentiles(load: &LoadView, out: &mut String) {
-    let r = &load.response_time;
-    let named = [
-        ("50%", r.p50_ns),
-        ("75%", r.p75_ns),
-        ("90%", r.p90_ns),
-        ("95%", r.p95_ns),
-        ("99%", r.p99_ns),
-        ("99.9%", r.p999_ns),
-        ("100%", r.max_ns),
-    ];
-    let parts: Vec<String> = named
-        .iter()
-        .filter_map(|(name, ns)| Some(format!("{name} {}", format_ns((*ns)?))))
-        .collect();
-    if !parts.is_empty() {
-        line(out, &format!("Response time within: {}", parts.join(", ")));
-    }
-}
-
 fn write_phases(load: &LoadView, out: &mut String) {
     if load.phases.is_empty() {
         return;
@@ -283,7 +358,6 @@ fn write_errors(load: &LoadView, out: &mut String) {
 }
 
 fn write_verdict(load: &LoadView, out: &mut String) {
-    line(out, "");
     line(
         out,
         &format!(

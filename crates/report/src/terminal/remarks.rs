@@ -29,7 +29,7 @@ pub const fn called(severity: Severity) -> &'static str {
     }
 }
 
-fn doubts(page: &mut Page, view: &View) {
+pub fn doubts(page: &mut Page, view: &View) {
     if view.doubts.is_empty() {
         return;
     }

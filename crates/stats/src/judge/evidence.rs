@@ -27,6 +27,9 @@ pub struct Context<'a> {
     pub expected_delay: Option<Spread>,
     /// The services that the workload needs.
     pub services: &'a [Service],
+    /// Whether its targets may be measured without proofs although most are not: a load of a URL
+    /// never has any.
+    pub may_be_unproved: bool,
 }
 
 impl Default for Context<'_> {
@@ -39,6 +42,7 @@ impl Default for Context<'_> {
             other_answers: Vec::new(),
             expected_delay: None,
             services: &[],
+            may_be_unproved: false,
         }
     }
 }
@@ -56,6 +60,7 @@ impl<'a> Context<'a> {
             other_answers: others.map(|(_, size)| size).collect(),
             expected_delay: expected_delay(&header.workload, header.plan.upstream_delay_ns),
             services: &header.workload.services,
+            may_be_unproved: header.url.is_none(),
         }
     }
 }

@@ -36,6 +36,7 @@ pub mod stamps;
 #[cfg(test)]
 pub(crate) mod test;
 pub mod time_goes;
+pub mod unproved;
 pub mod upstream_calls;
 pub mod wrong_answers;
 
@@ -89,6 +90,7 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["cpu_bound", "not_cpu_bound"], cpu_use::judge),
     (&["time_goes"], time_goes::judge),
     (&["headroom"], near_ceiling::judge_headroom),
+    (&["unproved"], unproved::judge),
 ];
 
 /// Every judge of a run: the names of its caveats, and the function.

@@ -5,6 +5,7 @@ use pippin_model::profile::{Arrivals, Profile, Schedule};
 use pippin_model::units::Spread;
 
 use crate::arguments::LoadArguments;
+use crate::arguments::load::ShapeArguments;
 use crate::exit::CliError;
 use crate::values::Time;
 
@@ -17,50 +18,68 @@ const PRECISION: f64 = 0.02;
 /// The think time of devices where nothing says so.
 const DEVICE_THINK: Spread = Spread { mean_ns: 900_000_000, jitter: 0.05 };
 
-/// The profile that the flags describe.
+/// The profile that the flags of `pippin load` describe.
 pub fn of(arguments: &LoadArguments) -> Result<Profile, CliError> {
+    let mut profile = without_streams(arguments)?;
+    profile.connections.streams = arguments.protocol.streams;
+    Ok(profile)
+}
+
+fn without_streams(arguments: &LoadArguments) -> Result<Profile, CliError> {
+    let shape = &arguments.shape;
     let profile = if let Some(devices) = arguments.devices {
         return of_devices(arguments, devices);
     } else if let Some(points) = &arguments.sweep {
-        refuse_ramp(arguments, "--sweep")?;
-        let sweep = Profile::sweep(points.0.clone(), duration(arguments).ns());
-        Profile { warm_up: arguments.warm_up.unwrap_or(WarmUp::AUTO), ..sweep }
+        refuse_ramp(shape, "--sweep")?;
+        let sweep = Profile::sweep(points.0.clone(), duration(shape).ns());
+        Profile { warm_up: shape.warm_up.unwrap_or(WarmUp::AUTO), ..sweep }
     } else if let Some(objective) = &arguments.objective {
-        refuse_ramp(arguments, "--objective")?;
-        refuse_warm_up(arguments, "--objective")?;
+        refuse_ramp(shape, "--objective")?;
+        refuse_warm_up(shape, "--objective")?;
         Profile::capacity(
             objective.clone(),
-            arguments.rate.unwrap_or(START_RATE_PER_S),
-            arguments.connections,
-            duration(arguments).ns(),
+            shape.rate.unwrap_or(START_RATE_PER_S),
+            shape.connections,
+            duration(shape).ns(),
             PRECISION,
         )
-    } else if let Some(rate) = arguments.rate {
-        refuse_warm_up(arguments, "-R")?;
-        let arrivals = if arguments.poisson { Arrivals::Poisson } else { Arrivals::Constant };
-        let duration_ns = duration(arguments).ns();
-        Profile::open(rate, arrivals, arguments.connections, ramp_ns(arguments)?, duration_ns)
     } else {
-        refuse_ramp(arguments, "a closed loop")?;
-        closed(arguments)?
+        return of_shape(shape, DURATION);
     };
+    Ok(with_connections(profile, shape))
+}
+
+/// The profile that the plain shapes describe: a closed or an open loop; it lasts so long where
+/// nothing says so.
+pub fn of_shape(shape: &ShapeArguments, usual: Time) -> Result<Profile, CliError> {
+    let profile = if let Some(rate) = shape.rate {
+        refuse_warm_up(shape, "-R")?;
+        let arrivals = if shape.poisson { Arrivals::Poisson } else { Arrivals::Constant };
+        let duration_ns = shape.duration.unwrap_or(usual).ns();
+        Profile::open(rate, arrivals, shape.connections, ramp_ns(shape)?, duration_ns)
+    } else {
+        refuse_ramp(shape, "a closed loop")?;
+        closed(shape, usual)?
+    };
+    Ok(with_connections(profile, shape))
+}
+
+fn with_connections(profile: Profile, shape: &ShapeArguments) -> Profile {
     let requests_per_connection =
-        if arguments.no_keep_alive { Some(1) } else { arguments.requests_per_connection };
-    let pipeline = arguments.pipeline;
-    let streams = arguments.streams;
-    let connections =
-        Connections { requests_per_connection, pipeline, streams, ..profile.connections };
-    Ok(Profile { connections, ..profile })
+        if shape.no_keep_alive { Some(1) } else { shape.requests_per_connection };
+    let pipeline = shape.pipeline;
+    let connections = Connections { requests_per_connection, pipeline, ..profile.connections };
+    Profile { connections, ..profile }
 }
 
-fn duration(arguments: &LoadArguments) -> Time {
-    arguments.duration.unwrap_or(DURATION)
+fn duration(shape: &ShapeArguments) -> Time {
+    shape.duration.unwrap_or(DURATION)
 }
 
-fn closed(arguments: &LoadArguments) -> Result<Profile, CliError> {
-    let (stop, warm_up) = match (arguments.requests, arguments.warm_up) {
+fn closed(shape: &ShapeArguments, usual: Time) -> Result<Profile, CliError> {
+    let (stop, warm_up) = match (shape.requests, shape.warm_up) {
         (None, warm_up) => {
-            (StopRule::after(duration(arguments).ns()), warm_up.unwrap_or(WarmUp::AUTO))
+            (StopRule::after(shape.duration.unwrap_or(usual).ns()), warm_up.unwrap_or(WarmUp::AUTO))
         }
         (Some(count), None | Some(WarmUp::None)) => (StopRule::requests(count), WarmUp::None),
         (Some(_), Some(_)) => {
@@ -70,27 +89,27 @@ fn closed(arguments: &LoadArguments) -> Result<Profile, CliError> {
         }
     };
     Ok(Profile {
-        schedule: Schedule::Closed { think: arguments.think },
+        schedule: Schedule::Closed { think: shape.think },
         warm_up,
-        ..Profile::closed(arguments.connections, stop)
+        ..Profile::closed(shape.connections, stop)
     })
 }
 
 fn of_devices(arguments: &LoadArguments, devices: u32) -> Result<Profile, CliError> {
-    refuse_warm_up(arguments, "--devices")?;
-    let times: Vec<u64> = arguments.ramp.iter().map(|time| time.ns()).collect();
+    refuse_warm_up(&arguments.shape, "--devices")?;
+    let times: Vec<u64> = arguments.shape.ramp.iter().map(|time| time.ns()).collect();
     let phases_ns: [u64; 3] = times.try_into().map_err(|_| {
         CliError::User("--ramp: devices need three times, UP,SUSTAIN,DOWN, as 10s,30s,10s".into())
     })?;
     if phases_ns.contains(&0) {
         return Err(CliError::User("--ramp: each phase must be longer than 0".into()));
     }
-    let think = arguments.think.unwrap_or(DEVICE_THINK);
+    let think = arguments.shape.think.unwrap_or(DEVICE_THINK);
     Ok(Profile::devices(devices, arguments.requests_per_device, think, phases_ns))
 }
 
-fn ramp_ns(arguments: &LoadArguments) -> Result<u64, CliError> {
-    match arguments.ramp.as_slice() {
+fn ramp_ns(shape: &ShapeArguments) -> Result<u64, CliError> {
+    match shape.ramp.as_slice() {
         [] => Ok(0),
         [time] => Ok(time.ns()),
         _ => Err(CliError::User(
@@ -99,15 +118,15 @@ fn ramp_ns(arguments: &LoadArguments) -> Result<u64, CliError> {
     }
 }
 
-fn refuse_ramp(arguments: &LoadArguments, with: &str) -> Result<(), CliError> {
-    if arguments.ramp.is_empty() {
+fn refuse_ramp(shape: &ShapeArguments, with: &str) -> Result<(), CliError> {
+    if shape.ramp.is_empty() {
         return Ok(());
     }
     Err(CliError::User(format!("--ramp has no effect with {with}; it goes with -R or --devices")))
 }
 
-fn refuse_warm_up(arguments: &LoadArguments, with: &str) -> Result<(), CliError> {
-    match &arguments.warm_up {
+fn refuse_warm_up(shape: &ShapeArguments, with: &str) -> Result<(), CliError> {
+    match &shape.warm_up {
         Some(_) => Err(CliError::User(format!(
             "--warm-up has no effect with {with}; its ramp (--ramp) is what is left out"
         ))),

@@ -6,14 +6,14 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::url::Url;
-use crate::arguments::LoadArguments;
+use crate::arguments::load::ProtocolArguments;
 use crate::exit::CliError;
 
 /// How long the connection before the load may take at the most: as long as one in it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The protocol that the flags and the URL name.
-pub fn of(arguments: &LoadArguments, url: &Url) -> Result<Protocol, CliError> {
+pub fn of(arguments: &ProtocolArguments, url: &Url) -> Result<Protocol, CliError> {
     let refuse = |why: &str| Err(CliError::User(why.into()));
     if arguments.http2 && !url.is_https {
         return refuse(

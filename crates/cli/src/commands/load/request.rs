@@ -4,12 +4,17 @@ use pippin_model::load_spec::{BodyCheck, Check, Protocol, Request};
 use pippin_model::workload;
 use std::collections::BTreeMap;
 
-use super::url::Url;
-use crate::arguments::LoadArguments;
+use crate::arguments::load::RequestArguments;
 use crate::exit::CliError;
+use crate::values::statuses_of;
 
 /// The request, with the check of its answer.
-pub fn of(arguments: &LoadArguments, url: &Url, protocol: Protocol) -> Result<Request, CliError> {
+pub fn of(
+    arguments: &RequestArguments,
+    host: &str,
+    path: &str,
+    protocol: Protocol,
+) -> Result<Request, CliError> {
     let headers = arguments.headers.iter().map(|field| (field.name.clone(), field.value.clone()));
     let body = arguments
         .expect_body
@@ -17,11 +22,11 @@ pub fn of(arguments: &LoadArguments, url: &Url, protocol: Protocol) -> Result<Re
         .map_or(BodyCheck::Any, |body| BodyCheck::Exact(body.clone().into_bytes()));
     let request = Request {
         method: arguments.method.clone(),
-        target: url.target.clone(),
-        host: url.authority.clone(),
+        target: path.into(),
+        host: host.into(),
         headers: headers.collect(),
         body: arguments.body.clone().unwrap_or_default().into_bytes(),
-        check: Check { status: arguments.expect_status.clone(), body, ..Check::default() },
+        check: Check { status: statuses_of(&arguments.expect_status), body, ..Check::default() },
     };
     // Refused here, so that nothing is stored of a load that cannot begin.
     check_request(&request, protocol).map_err(CliError::User)?;
@@ -29,10 +34,6 @@ pub fn of(arguments: &LoadArguments, url: &Url, protocol: Protocol) -> Result<Re
 }
 
 /// The same as a workload names it.
-pub fn in_workload(arguments: &LoadArguments, url: &Url) -> workload::Request {
-    workload::Request {
-        method: arguments.method.clone(),
-        path: url.target.clone(),
-        vary: BTreeMap::new(),
-    }
+pub fn in_workload(arguments: &RequestArguments, path: &str) -> workload::Request {
+    workload::Request { method: arguments.method.clone(), path: path.into(), vary: BTreeMap::new() }
 }

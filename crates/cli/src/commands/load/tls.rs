@@ -2,11 +2,11 @@
 use pippin_model::tls::TlsSpec;
 
 use super::url::Url;
-use crate::arguments::LoadArguments;
+use crate::arguments::load::TlsArguments;
 use crate::exit::CliError;
 
 /// How connections are to be secured; `None` for http.
-pub fn of(arguments: &LoadArguments, url: &Url) -> Result<Option<TlsSpec>, CliError> {
+pub fn of(arguments: &TlsArguments, url: &Url) -> Result<Option<TlsSpec>, CliError> {
     if !url.is_https {
         return refuse_without_tls(arguments).map(|()| None);
     }
@@ -22,7 +22,7 @@ pub fn of(arguments: &LoadArguments, url: &Url) -> Result<Option<TlsSpec>, CliEr
     }))
 }
 
-fn refuse_without_tls(arguments: &LoadArguments) -> Result<(), CliError> {
+fn refuse_without_tls(arguments: &TlsArguments) -> Result<(), CliError> {
     let given = [
         ("--ca", arguments.ca.is_some()),
         ("--insecure", arguments.insecure),

@@ -29,7 +29,8 @@ impl Url {
             Some(("http", rest)) => (false, rest),
             Some(("https", rest)) => (true, rest),
             Some(_) => return Err(error("only http and https URLs can be loaded")),
-            None => return Err(error("the scheme http:// is missing")),
+            // As browsers and curl take it.
+            None => (false, text),
         };
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
@@ -62,6 +63,12 @@ impl Url {
         Ok(Self { is_https, authority: authority.into(), host: host.into(), port, target })
     }
 
+    /// The whole URL, with its scheme.
+    pub fn whole(&self) -> String {
+        let scheme = if self.is_https { "https" } else { "http" };
+        format!("{scheme}://{}{}", self.authority, self.target)
+    }
+
     /// Loopback is always allowed; any other host needs consent for its very name.
     /// One connection is tried, which may take so long.
     pub fn resolve(
@@ -82,8 +89,8 @@ impl Url {
             && !allowed.contains(&self.host)
         {
             return Err(CliError::User(format!(
-                "`{}` is not this machine; if you may load it, say so: --allow-host {}",
-                self.host, self.host
+                "`{}` is not this machine; if you may load it, say so: --allow-host {}, or PIPPIN_ALLOW_HOST={} in the environment",
+                self.host, self.host, self.host
             )));
         }
         // `localhost` often has an IPv4 and an IPv6 address, of which a server listens on one only.

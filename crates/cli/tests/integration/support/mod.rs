@@ -4,5 +4,5 @@ mod pippin;
 mod processes;
 
 pub use checkout::{Checkout, cheat, plan};
-pub use pippin::{Outcome, command, pippin, pippin_with, start};
+pub use pippin::{Outcome, Started, command, pippin, pippin_with, start};
 pub use processes::{alive_with, until};

@@ -69,19 +69,25 @@ impl std::fmt::Display for Outcome {
     }
 }
 
-/// The program in this folder, as Pippin's checkout too; nothing of the caller's own settings
-/// reaches it.
+/// The program in this folder, which is its only catalog if it is a checkout; nothing of the
+/// caller's own settings reaches it.
 pub fn command(home: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pippin"));
     command
         .args(arguments)
         .current_dir(home)
-        .env("PIPPIN_HOME", home)
+        .env_remove("PIPPIN_HOME")
         .env("XDG_STATE_HOME", home)
+        .env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    for variable in ["PIPPIN_DATABASE_URL", "PIPPIN_PROGRAM", "COLUMNS", "CLICOLOR_FORCE"] {
+    if home.join("targets").is_dir() && home.join("workloads").is_dir() {
+        command.env("PIPPIN_HOME", home);
+    }
+    for variable in
+        ["PIPPIN_ALLOW_HOST", "PIPPIN_DATABASE_URL", "PIPPIN_PROGRAM", "COLUMNS", "CLICOLOR_FORCE"]
+    {
         command.env_remove(variable);
     }
     command
@@ -115,7 +121,12 @@ pub struct Started {
 impl Started {
     /// Starts it in a process group of its own, as a shell does.
     pub fn new(home: &Path, arguments: &[&str]) -> Self {
-        Self { child: command(home, arguments).process_group(0).spawn().unwrap() }
+        Self::of(&mut command(home, arguments))
+    }
+
+    /// The same of a command that is ready.
+    pub fn of(command: &mut Command) -> Self {
+        Self { child: command.process_group(0).spawn().unwrap() }
     }
 
     /// Sends it a signal.

@@ -1,0 +1,196 @@
+//! The flags of `pippin load`; those about requests, TLS and the plain shapes of load are groups,
+//! which other commands that load something take too.
+use clap::{Args, ValueHint};
+use pippin_model::cpus::CpuSet;
+use pippin_model::load_spec::WarmUp;
+use pippin_model::objective::Objective;
+use pippin_model::units::Spread;
+use std::path::PathBuf;
+
+use super::GateArguments;
+use crate::values::{self, EventLoop, Field, Points, Statuses, Time};
+
+/// `pippin load`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  pippin load http://127.0.0.1:8080/ -c 64 -d 10s          closed loop, as wrk\n  pippin load http://127.0.0.1:8080/ -c 10 -n 1000 --no-keep-alive   as ab\n  pippin load http://127.0.0.1:8080/ -R 5000 -d 30s        constant rate; response time from the intended instant\n  pippin load http://127.0.0.1:8080/ --devices 1000 --ramp 10s,30s,10s\n  pippin load http://127.0.0.1:8080/ --sweep 1..512 -d 5s\n  pippin load http://127.0.0.1:8080/ --objective \"p99<50ms\" -c 64 -d 5s\n  pippin load https://127.0.0.1:8443/ --http2 -c 10 --streams 32    HTTP/2, as h2load -c 10 -m 32"
+)]
+pub struct LoadArguments {
+    /// http://HOST[:PORT]/PATH or https://...; without a scheme it is http.
+    #[arg(value_name = "URL", value_hint = ValueHint::Url)]
+    pub url: String,
+    /// How load is applied.
+    #[command(flatten)]
+    pub shape: ShapeArguments,
+    /// Simulated devices instead of connections; with --ramp UP,SUSTAIN,DOWN.
+    #[arg(long, value_name = "N", conflicts_with_all = ["requests", "rate", "sweep", "objective", "duration", "no_keep_alive", "requests_per_connection", "pipeline", "connections"], requires = "ramp", value_parser = values::connections)]
+    pub devices: Option<u32>,
+    /// Requests before a device is replaced.
+    #[arg(long, value_name = "N", requires = "devices", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub requests_per_device: u32,
+    /// A closed loop at each number of connections: 1,2,4,8 or 1..512 (doubling).
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["requests", "rate", "think", "objective", "connections"], value_parser = values::points)]
+    pub sweep: Option<Points>,
+    /// Search for the highest rate that keeps this: "p99<50ms, errors<0.1%".
+    #[arg(long, value_name = "BOUNDS", conflicts_with_all = ["requests", "poisson", "think", "no_keep_alive", "requests_per_connection", "pipeline"], value_parser = Objective::parse)]
+    pub objective: Option<Objective>,
+    /// Measure so many times, for an interval.
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["devices", "sweep", "objective"], value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeat: u32,
+    /// What is asked.
+    #[command(flatten)]
+    pub request: RequestArguments,
+    /// What is spoken.
+    #[command(flatten)]
+    pub protocol: ProtocolArguments,
+    /// How connections are secured.
+    #[command(flatten)]
+    pub tls: TlsArguments,
+    /// Threads; one a core, and no more than connections.
+    #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// Also write the whole result as JSON; - for standard output instead of the text.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub json: Option<PathBuf>,
+    /// Also write a page with charts, as `pippin report --html` does later.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
+    /// Do not keep this load: it is then in no history.
+    #[arg(long)]
+    pub no_store: bool,
+    /// Local addresses to connect from, separated by commas.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub source_ips: Vec<std::net::IpAddr>,
+    /// How long one answer may take, and opening a connection (which never takes more than 10 s).
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = values::length)]
+    pub timeout: Time,
+    /// The event loop.
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = EventLoop::Auto)]
+    pub io: EventLoop,
+    /// Open loop: how long before an instant to stop sleeping and poll, for example 50us; for
+    /// answers that come soon, twice as long; 0us never polls.
+    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    pub spin: Option<Time>,
+    /// Processors of the generator: 1 or 2-3.
+    #[arg(long, value_name = "LIST", value_parser = CpuSet::parse)]
+    pub cpus: Option<CpuSet>,
+    /// The server's first process on this machine, if Pippin cannot find it by the URL's port. Its
+    /// CPU time, memory and log are measured.
+    #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
+    pub target_pid: Option<i32>,
+    /// Which hosts may be loaded.
+    #[command(flatten)]
+    pub hosts: HostArguments,
+    /// Seeds arrivals and think times.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub gates: GateArguments,
+}
+
+/// How load is applied, in the shapes that one measurement has.
+#[derive(Debug, Args)]
+pub struct ShapeArguments {
+    /// Connections.
+    #[arg(short = 'c', long, value_name = "N", default_value_t = 10, value_parser = values::connections)]
+    pub connections: u32,
+    /// How long to measure: 30s, 2m; a number alone is seconds. 10 s unless -n is given.
+    #[arg(short = 'd', long, value_name = "TIME", conflicts_with = "requests", value_parser = values::length)]
+    pub duration: Option<Time>,
+    /// How many requests to send.
+    #[arg(short = 'n', long, value_name = "N", value_parser = values::requests)]
+    pub requests: Option<u64>,
+    /// Open loop: requests per second, whatever the server does. With --objective: where the search
+    /// begins.
+    #[arg(short = 'R', long, visible_alias = "rps", value_name = "RATE", conflicts_with_all = ["requests", "think"], allow_negative_numbers = true, value_parser = values::rate)]
+    pub rate: Option<f64>,
+    /// Open loop: exponentially distributed gaps instead of equal ones.
+    #[arg(long, requires = "rate")]
+    pub poisson: bool,
+    /// Open loop: time over which the rate climbs before it is measured. Devices: UP,SUSTAIN,DOWN.
+    #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = values::time)]
+    pub ramp: Vec<Time>,
+    /// Time between an answer and the next request: 900ms, "900ms +-5%".
+    #[arg(long, value_name = "TIME", value_parser = Spread::parse)]
+    pub think: Option<Spread>,
+    /// What is left out at the start: auto, none, or a time. Nothing where requests are counted.
+    #[arg(long, value_name = "TIME", value_parser = values::warm_up)]
+    pub warm_up: Option<WarmUp>,
+    /// One request a connection, announced by Connection: close.
+    #[arg(long, conflicts_with = "requests_per_connection")]
+    pub no_keep_alive: bool,
+    /// Close and replace a connection after this many requests.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub requests_per_connection: Option<u32>,
+    /// Requests under way on one connection at a time.
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection", "rate", "think"], value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub pipeline: u32,
+}
+
+/// What is spoken: HTTP/1.1, unless a flag says otherwise.
+#[derive(Debug, Args)]
+pub struct ProtocolArguments {
+    /// HTTP/2 over TLS, agreed on by ALPN; for https:// URLs.
+    #[arg(long, conflicts_with = "pipeline")]
+    pub http2: bool,
+    /// HTTP/2 without TLS, which the server must know of (prior knowledge); for http:// URLs.
+    #[arg(long, conflicts_with_all = ["http2", "pipeline"])]
+    pub h2c: bool,
+    /// HTTP/2: users of each connection, each with one request under way: streams at the same time.
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection", "devices"], value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub streams: u32,
+}
+
+/// What is asked, and what is right.
+#[derive(Debug, Args)]
+pub struct RequestArguments {
+    /// The method.
+    #[arg(short = 'm', long, value_name = "METHOD", default_value = "GET")]
+    pub method: String,
+    /// A header field, NAME: VALUE; may be given several times.
+    #[arg(short = 'H', long = "header", value_name = "FIELD", value_parser = values::field)]
+    pub headers: Vec<Field>,
+    /// The request's body.
+    #[arg(short = 'b', long, value_name = "TEXT")]
+    pub body: Option<String>,
+    /// Statuses that are right, as 200,404 or 2xx; 200 to 399 by default.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::statuses)]
+    pub expect_status: Vec<Statuses>,
+    /// The body that is right, byte by byte.
+    #[arg(long, value_name = "TEXT")]
+    pub expect_body: Option<String>,
+}
+
+/// How connections are secured.
+#[derive(Debug, Args)]
+pub struct TlsArguments {
+    /// https: trust the certificates in this file (PEM) as roots, besides the system's.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "insecure")]
+    pub ca: Option<PathBuf>,
+    /// https: do not verify the server's certificate. (No -k: to ab, that is keep-alive.)
+    #[arg(long)]
+    pub insecure: bool,
+    /// https: the name that the certificate must be for and that is sent to the server; the URL's
+    /// host by default.
+    #[arg(long, value_name = "NAME")]
+    pub server_name: Option<String>,
+    /// https: let new connections resume earlier sessions; by default each does a full handshake,
+    /// as a new client does.
+    #[arg(long)]
+    pub tls_resume: bool,
+}
+
+/// Which hosts may be loaded.
+#[derive(Debug, Args)]
+pub struct HostArguments {
+    /// Consent to load a host that is not this machine; must be the URL's host. PIPPIN_ALLOW_HOST in
+    /// the environment holds a list.
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        env = "PIPPIN_ALLOW_HOST",
+        hide_env = true
+    )]
+    pub allow_host: Vec<String>,
+}

@@ -1,0 +1,203 @@
+//! `pippin compare URL URL`, `--command ... --command ...`, `--image ...`: what the command line
+//! gives, as targets of one interleaved run.
+use pippin_lab::ad_hoc;
+use pippin_lab::container::Image;
+use pippin_lab::target::{Listening, Target};
+use pippin_model::load_spec::{Protocol, Request};
+use pippin_model::run::{RunRecord, RunState};
+use pippin_model::target::TargetId;
+use pippin_model::trial::TrialRecord;
+use pippin_report::terminal;
+use pippin_report::view::View;
+use pippin_stats::compare::{Comparison, compare};
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::path::Path;
+use std::time::Duration;
+
+use super::compare::SEED;
+use super::compare_table::{Sides, conclude};
+use super::load::url::Url;
+use super::load::{profile, protocol, request, tls};
+use super::run::{How, folder, measure, write_page};
+use super::{Shared, catalog, place, print};
+use crate::arguments::CompareArguments;
+use crate::exit::{self, CliError};
+use crate::output;
+use crate::values::{Time, statuses_of};
+
+/// The name of such runs where others have that of their plan.
+const PLAN: &str = "compare";
+/// Fresh starts of each, where nothing says how many.
+const REPETITIONS: u32 = 5;
+/// How long each of them is measured, where nothing says so.
+const DURATION: Time = Time::from_s(3);
+/// How long opening a connection may take, before the load.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Whether a text is meant as a URL and not as the name of a run or of a revision: it has a scheme,
+/// or a port.
+pub fn is_url(text: &str) -> bool {
+    let authority = text.split(['/', '?']).next().unwrap_or_default();
+    let has_port = authority.rsplit_once(':').is_some_and(|(host, port)| {
+        !host.is_empty() && !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    text.contains("://") || (has_port && !Path::new(text).exists())
+}
+
+pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError> {
+    let place = place()?;
+    let folder = folder(&place, arguments.out.as_deref(), PLAN)?;
+    let (targets, asked) = Given { arguments, folder: &folder }.targets()?;
+    let ids: Vec<TargetId> = targets.iter().map(|target| target.id.clone()).collect();
+    let title = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let profile = profile::of_shape(&arguments.shape, DURATION)?;
+    let repetitions = arguments.repeat.unwrap_or(REPETITIONS);
+    let plan = ad_hoc::plan(PLAN, title, ids.clone(), repetitions, profile);
+    let status = statuses_of(&arguments.request.expect_status).first().copied().unwrap_or(200);
+    let workload = ad_hoc::workload(request::in_workload(&arguments.request, &asked), status);
+    let catalog = catalog(&place).with_given(targets, [workload]);
+    let how = How {
+        folder: &folder,
+        install: arguments.install,
+        yes: arguments.yes,
+        seed: arguments.seed,
+    };
+    let record = measure(shared, &catalog, plan, &how)?;
+    let view = View::of(&record);
+    write_page(shared, &view, &folder)?;
+    if !arguments.json {
+        print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes())?;
+        print(b"\n")?;
+    }
+    if record.state == RunState::Interrupted {
+        return Ok(exit::INTERRUPTED);
+    }
+    let without: Vec<&TargetId> = ids.iter().filter(|id| !has_result(&record, id)).collect();
+    for id in &without {
+        output::say(format_args!("{id}: no result; the table above says why"));
+    }
+    if !without.is_empty() {
+        return Ok(exit::LAB_FAILURE);
+    }
+    conclude(arguments, &sides(&record, &ids))
+}
+
+struct Given<'a> {
+    arguments: &'a CompareArguments,
+    folder: &'a Path,
+}
+
+impl Given<'_> {
+    /// All that is compared, in the order URLs, commands, images; and the path that all are asked
+    /// for, if it is one.
+    fn targets(&self) -> Result<(Vec<Target>, String), CliError> {
+        let CompareArguments { sides, command, image, path, .. } = self.arguments;
+        let path = path.clone().unwrap_or_else(|| "/".into());
+        if !path.starts_with('/') {
+            return Err(CliError::User(format!("--path {path}: a path begins with `/`")));
+        }
+        let here = std::env::current_dir().map_err(CliError::io("find the current folder"))?;
+        let mut targets = Vec::new();
+        for side in sides {
+            targets.push(self.listening(side)?);
+        }
+        for text in command {
+            targets.push(ad_hoc::command(text, &here, self.request(&path)?)?);
+        }
+        for reference in image {
+            let image = Image::of(reference)
+                .map_err(|error| CliError::User(format!("--image {reference}: {error}")))?;
+            targets.push(ad_hoc::image(image, self.folder, self.request(&path)?));
+        }
+        if targets.len() < 2 {
+            return Err(CliError::User(
+                "name at least two things to compare: URLs, --command, --image".into(),
+            ));
+        }
+        ad_hoc::tell_apart(&mut targets);
+        let asked: Vec<&str> = targets
+            .iter()
+            .flat_map(|target| &target.requests)
+            .flatten()
+            .map(|request| request.target.as_str())
+            .collect();
+        let same = asked.iter().all(|path| *path == asked[0]);
+        let asked = if same { asked[0].to_string() } else { path };
+        Ok((targets, asked))
+    }
+
+    fn request(&self, path: &str) -> Result<Request, CliError> {
+        // The host is the target's own, which is not known before it listens.
+        request::of(&self.arguments.request, "localhost", path, Protocol::Http1)
+    }
+
+    fn listening(&self, text: &str) -> Result<Target, CliError> {
+        if !is_url(text) {
+            return Err(CliError::User(format!(
+                "`{text}` is no URL, and cannot be compared with one; write it like http://127.0.0.1:8080/path"
+            )));
+        }
+        let url = Url::parse(text)?;
+        if self.arguments.path.is_some() && url.target != "/" {
+            return Err(CliError::User(format!(
+                "`{text}` has a path of its own, so that --path has no effect on it; leave one of them out"
+            )));
+        }
+        let path = self.arguments.path.as_ref().unwrap_or(&url.target);
+        let tls = tls::of(&self.arguments.tls, &url)?;
+        let addresses = url.resolve(&self.arguments.hosts.allow_host, PATIENCE)?;
+        protocol::try_it(&addresses, tls.as_ref(), Protocol::Http1, PATIENCE)?;
+        let listening = Listening { addresses, host: url.authority.clone(), tls };
+        Ok(ad_hoc::listening(&url.whole(), listening, self.request(path)?))
+    }
+}
+
+fn of(record: &RunRecord, id: &TargetId) -> Vec<TrialRecord> {
+    record.trials.iter().filter(|trial| trial.spec.target == *id).cloned().collect()
+}
+
+fn has_result(record: &RunRecord, id: &TargetId) -> bool {
+    of(record, id).iter().any(|trial| trial.load.is_some() && trial.failure.is_none())
+}
+
+/// The first against each of the others.
+fn sides(record: &RunRecord, ids: &[TargetId]) -> Sides {
+    let first = of(record, &ids[0]);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
+    let others = ids[1..].iter();
+    let targets =
+        others.flat_map(|id| compare(&first, &of(record, id), &mut rng).targets).collect();
+    Sides {
+        a_trials: first.clone(),
+        b_trials: ids[1..].iter().flat_map(|id| of(record, id)).collect(),
+        a: ids[0].to_string(),
+        b: ids[1..].iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        unfinished: Vec::new(),
+        comparison: Comparison { targets, only_a: Vec::new(), only_b: Vec::new() },
+        differences: Vec::new(),
+        more: vec![("run", record.header.id.clone().into())],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_url;
+
+    #[test]
+    fn urls_are_told_from_runs_and_revisions() {
+        for url in ["http://a/", "https://a.example", "localhost:8080", "127.0.0.1:80/x?y=1:2"] {
+            assert!(is_url(url), "{url}");
+        }
+        for other in [
+            "latest",
+            "main",
+            "feature/x:y",
+            "20261122-020747",
+            "latest#go/net-http:tuned",
+            "HEAD:x",
+        ] {
+            assert!(!is_url(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What shells complete besides commands and flags: the names of plans, targets, runs and charts.
+//! The script that `pippin completions` prints asks the program itself at each press of the key,
+//! so that the names are those of the moment. Where something cannot be read, nothing is
+//! completed: a shell has no place for a message.
+use clap_complete::engine::CompletionCandidate;
+use clap_complete::env::Shells;
+use pippin_lab::LabError;
+use pippin_lab::catalog::Catalog;
+use pippin_model::plan::PlanOptions;
+use pippin_report::chart;
+use pippin_report::view::View;
+use pippin_store::Store;
+use std::ffi::OsStr;
+
+use crate::commands;
+
+/// Runs that are completed, the newest first.
+const MOST_RUNS: usize = 50;
+
+/// The script for a shell, which is to be loaded by it.
+pub fn script(shell: clap_complete::Shell) -> std::io::Result<Vec<u8>> {
+    let name = shell.to_string();
+    let shells = Shells::builtins();
+    let completer =
+        shells.completer(&name).ok_or_else(|| std::io::Error::other("there is none"))?;
+    let mut script = Vec::new();
+    completer.write_registration("COMPLETE", "pippin", "pippin", "pippin", &mut script)?;
+    Ok(script)
+}
+
+/// Plans, with their titles.
+pub fn plans() -> Vec<CompletionCandidate> {
+    let found = |catalog: &Catalog| {
+        let named = |name: String| {
+            let title = catalog.plan(&name, &PlanOptions::default()).ok().map(|plan| plan.title);
+            CompletionCandidate::new(name).help(title.map(Into::into))
+        };
+        Ok(catalog.plan_ids()?.into_iter().map(named).collect())
+    };
+    in_catalog(found)
+}
+
+/// Targets and their variants.
+pub fn targets() -> Vec<CompletionCandidate> {
+    in_catalog(|catalog| {
+        let all = catalog.select(&["all".into()])?;
+        Ok(all.iter().map(|id| CompletionCandidate::new(id.to_string())).collect())
+    })
+}
+
+/// Targets in a list that is separated by commas.
+pub fn list_of_targets(current: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(typed) = current.to_str() else { return Vec::new() };
+    let (before, last) = typed.rfind(',').map_or(("", typed), |comma| typed.split_at(comma + 1));
+    let starts = |name: &CompletionCandidate| name.get_value().to_string_lossy().starts_with(last);
+    targets().into_iter().filter(starts).map(|name| name.add_prefix(before)).collect()
+}
+
+/// Runs, the newest first, and `latest`.
+pub fn runs() -> Vec<CompletionCandidate> {
+    let Some(runs) = store().and_then(|store| store.list().ok()) else { return Vec::new() };
+    let named = runs
+        .into_iter()
+        .take(MOST_RUNS)
+        .map(|run| CompletionCandidate::new(run.id).help(Some(run.title.into())));
+    std::iter::once(CompletionCandidate::new("latest")).chain(named).collect()
+}
+
+/// The charts of the newest run.
+pub fn charts() -> Vec<CompletionCandidate> {
+    let newest = store().and_then(|store| store.load("latest").ok());
+    let charts = newest.map(|run| chart::all(&View::of(&run))).unwrap_or_default();
+    charts
+        .into_iter()
+        .map(|chart| CompletionCandidate::new(chart.name).help(Some(chart.title.into())))
+        .collect()
+}
+
+fn in_catalog<F>(find: F) -> Vec<CompletionCandidate>
+where
+    F: FnOnce(&Catalog) -> Result<Vec<CompletionCandidate>, LabError>,
+{
+    let found = commands::place().and_then(|place| Ok(find(&commands::catalog(&place))?));
+    found.unwrap_or_default()
+}
+
+/// The database of this place, if there is one.
+fn store() -> Option<Store> {
+    let path = commands::place().ok()?.database().ok()?;
+    if path.is_file() { Store::open(&path).ok() } else { None }
+}

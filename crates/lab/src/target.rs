@@ -1,0 +1,83 @@
+//! A target as the lab uses it: its manifest, and how it comes to run.
+use pippin_model::load_spec::Request;
+use pippin_model::manifest::Manifest;
+use pippin_model::target::TargetId;
+use pippin_model::tls::TlsSpec;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use crate::container::Image;
+use crate::install::digest;
+
+/// A target: of a catalog, of a project file, or given on the command line.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// Language and name; no variant.
+    pub id: TargetId,
+    /// The folder in which it is installed and started, absolute.
+    pub folder: PathBuf,
+    /// The manifest.
+    pub manifest: Manifest,
+    /// How it comes to run.
+    pub kind: Kind,
+    /// What it is asked instead of the workload's requests, each with its check; the host is the
+    /// target's, whatever stands there.
+    pub requests: Option<Vec<Request>>,
+}
+
+/// How a target comes to run.
+#[derive(Debug, Clone)]
+pub enum Kind {
+    /// From a folder of a catalog, which holds its source and nothing else. It is installed there.
+    Catalog,
+    /// By a command of the user's own, in a folder that may hold anything.
+    Command,
+    /// As a container.
+    Image(Image),
+    /// It runs already, and Pippin neither starts nor stops it.
+    Listening(Listening),
+}
+
+/// Where something listens that runs already.
+#[derive(Debug, Clone)]
+pub struct Listening {
+    /// Its addresses; at least one.
+    pub addresses: Vec<SocketAddr>,
+    /// Host and port as they were written.
+    pub host: String,
+    /// How connections are secured; `None` for http.
+    pub tls: Option<TlsSpec>,
+}
+
+impl Target {
+    /// A target of a catalog.
+    #[must_use]
+    pub const fn of_catalog(id: TargetId, folder: PathBuf, manifest: Manifest) -> Self {
+        Self { id, folder, manifest, kind: Kind::Catalog, requests: None }
+    }
+
+    /// The digest of its source; `None` where its folder holds more than its source.
+    #[must_use]
+    pub fn digest(&self) -> Option<String> {
+        match self.kind {
+            Kind::Catalog => digest::of_source(&self.folder).ok(),
+            Kind::Command | Kind::Image(_) | Kind::Listening(_) => None,
+        }
+    }
+
+    /// The manifest as a run keeps it; what runs already has none.
+    #[must_use]
+    pub fn kept_manifest(&self) -> Option<Manifest> {
+        match self.kind {
+            Kind::Listening(_) => None,
+            Kind::Catalog | Kind::Command | Kind::Image(_) => Some(self.manifest.clone()),
+        }
+    }
+
+    /// Whether the proofs of a workload can be asked of it: not where it is asked something else,
+    /// and not of what somebody else runs.
+    #[must_use]
+    pub const fn is_proved(&self) -> bool {
+        self.requests.is_none() && !matches!(self.kind, Kind::Listening(_))
+    }
+}

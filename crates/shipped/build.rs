@@ -1,0 +1,69 @@
+//! Packs the tracked files of `targets/`, `workloads/` and `plans/` into one archive, which
+//! `src/lib.rs` holds.
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::error::Error;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+const FOLDERS: [&str; 3] = ["targets", "workloads", "plans"];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = tracked(&root).unwrap_or_else(|| not_ignored(&root));
+    files.retain(|file| root.join(file).is_file());
+    files.sort();
+    if files.is_empty() {
+        return Err(format!("{} has no targets/, workloads/ and plans/", root.display()).into());
+    }
+    let mut archive = tar::Builder::new(Vec::new());
+    // The same files give the same bytes: neither owners nor times are kept.
+    archive.mode(tar::HeaderMode::Deterministic);
+    for file in &files {
+        println!("cargo::rerun-if-changed={}", root.join(file).display());
+        archive.append_path_with_name(root.join(file), file)?;
+    }
+    // A new target, workload or plan has a line there, as a test demands. Watching the folders
+    // themselves would build anew whenever something is installed in one.
+    println!("cargo::rerun-if-changed={}", root.join("README.md").display());
+    let bytes = archive.into_inner()?;
+    println!("cargo::rustc-env=PIPPIN_CATALOG_DIGEST={:016x}", fnv(&bytes));
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(&bytes)?;
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
+    fs::write(out.join("catalog.tar.gz"), packed.finish()?)?;
+    Ok(())
+}
+
+/// What git tracks; `None` where git or its records are not there.
+fn tracked(root: &Path) -> Option<Vec<PathBuf>> {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(root).args(["ls-files", "-z", "--"]).args(FOLDERS);
+    let output = git.output().ok().filter(|output| output.status.success())?;
+    let names = String::from_utf8(output.stdout).ok()?;
+    let files: Vec<PathBuf> =
+        names.split('\0').filter(|name| !name.is_empty()).map(Into::into).collect();
+    (!files.is_empty()).then_some(files)
+}
+
+/// In an archive of the source: every file that no `.gitignore` names.
+fn not_ignored(root: &Path) -> Vec<PathBuf> {
+    let walk = |folder: &str| {
+        ignore::WalkBuilder::new(root.join(folder)).hidden(false).require_git(false).build()
+    };
+    FOLDERS
+        .into_iter()
+        .flat_map(walk)
+        .flatten()
+        .filter_map(|entry| entry.path().strip_prefix(root).ok().map(Path::to_path_buf))
+        .collect()
+}
+
+/// FNV-1a, 64 bits (Fowler, Noll, Vo; draft-eastlake-fnv).
+fn fnv(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}

@@ -1,0 +1,47 @@
+//! NOTE: nothing proves that the target does its work.
+use pippin_model::caveat::{Caveat, Severity};
+
+use crate::judge::evidence::{Evidence, caveat};
+
+/// Whether a target of a run was measured without any proof, as one that the command line gives.
+pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    evidence.measured()?;
+    let is_unproved = evidence.context.may_be_unproved && evidence.record.proofs.is_empty();
+    is_unproved.then(|| {
+        caveat(
+            "unproved",
+            Severity::Note,
+            "no proof says what it does: the verdict judges the measurement, not the target".into(),
+            "say which answers are right (--expect-status, --expect-body), or give it a workload with proofs",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::{Context, judge_trial};
+    use pippin_model::example::ExampleTrial;
+
+    fn is_told(proofs: bool, may_be_unproved: bool) -> bool {
+        let mut record = ExampleTrial::hello().build();
+        if proofs {
+            record.proofs.push(pippin_model::trial::ProofOutcome {
+                workload: "hello".into(),
+                proof: "answer".into(),
+                when: pippin_model::trial::ProofTime::Before,
+                failure: None,
+            });
+        } else {
+            record.proofs.clear();
+        }
+        let context = Context { may_be_unproved, ..Context::default() };
+        judge_trial(&record, &context).iter().any(|caveat| caveat.id == "unproved")
+    }
+
+    #[test]
+    fn a_target_without_proofs_is_told_and_others_are_not() {
+        assert!(is_told(false, true));
+        assert!(!is_told(true, true));
+        assert!(!is_told(false, false), "a load of a URL never has any");
+    }
+}
