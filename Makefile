@@ -1,5 +1,5 @@
 # Verbs for people; the logic lives in the program and in tests/all.
-.PHONY: run test test-targets test-wire check bench
+.PHONY: run test test-targets test-wire check bench sense dist
 
 # Away from a terminal nobody can be asked, and `make run` itself says that targets are to be installed.
 YES := $(shell test -t 0 || echo --yes)
@@ -27,3 +27,12 @@ check:
 bench:
 	cargo build --release
 	cargo run --release -p pippin-bench
+
+# Whether targets that differ in a known way are told apart, in 20 runs: for a machine without other work.
+sense:
+	cargo build --release
+	cargo run --release -p pippin-bench -- sense
+
+# What a release consists of, in target/dist; deploy/packages/check looks at it.
+dist:
+	deploy/packages/build

@@ -15,6 +15,7 @@ mod peers;
 mod process;
 mod results;
 mod scenario;
+mod sense;
 mod server;
 mod summary;
 mod table;
@@ -30,7 +31,7 @@ use scenario::Scenario;
 #[command(name = "pippin-bench")]
 struct Arguments {
     #[command(subcommand)]
-    child: Option<Child>,
+    command: Option<Command>,
     /// Short runs, two rounds: to see that everything works, not to quote.
     #[arg(long)]
     quick: bool,
@@ -57,9 +58,12 @@ struct Arguments {
     list: bool,
 }
 
-/// What this program runs as a process of its own, so that the kernel accounts for it separately.
+/// What else this program does. The hidden ones it runs as processes of their own, so that the kernel
+/// accounts for them separately.
 #[derive(Debug, Subcommand)]
-enum Child {
+enum Command {
+    /// Whether Pippin tells targets apart that differ in a known way, and only these.
+    Sense(sense::SenseArguments),
     /// A server for one measurement.
     #[command(hide = true)]
     Serve(server::ServeArguments),
@@ -73,10 +77,11 @@ enum Child {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome = match &arguments.child {
-        Some(Child::Serve(child)) => server::serve(child),
-        Some(Child::Floor(child)) => floor::run(child),
-        Some(Child::Engine(child)) => generator::run(child),
+    let outcome = match &arguments.command {
+        Some(Command::Sense(sense)) => sense::run(sense),
+        Some(Command::Serve(child)) => server::serve(child),
+        Some(Command::Floor(child)) => floor::run(child),
+        Some(Command::Engine(child)) => generator::run(child),
         None => compare(&arguments),
     };
     match outcome {

@@ -31,7 +31,7 @@ struct Results<'a> {
 
 /// What the figures depend on most.
 #[derive(Debug, Serialize)]
-struct Machine {
+pub struct Machine {
     cpu_model: Option<String>,
     cores: Option<usize>,
     kernel: Option<String>,
@@ -68,7 +68,7 @@ pub fn keep(
     Ok(path)
 }
 
-fn machine() -> Machine {
+pub fn machine() -> Machine {
     let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
     let model = read("/proc/cpuinfo")
         .and_then(|text| crate::figures::after(&text, "model name\t:").map(str::to_owned));

@@ -120,6 +120,9 @@ pub struct RunArguments {
     /// Only these targets, separated by commas: go/net-http,javascript/express:cluster
     #[arg(long, value_name = "LIST", value_delimiter = ',', add = ArgValueCompleter::new(completions::list_of_targets))]
     pub targets: Vec<String>,
+    /// Compare the others with this target; with the best by default.
+    #[arg(long, value_name = "TARGET")]
+    pub reference: Option<String>,
     /// Repetitions of each target.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
@@ -226,6 +229,9 @@ pub struct ReportArguments {
     /// A run's name, its beginning, or latest: the newest run that has a result.
     #[arg(value_name = "RUN", default_value = "latest", add = ArgValueCandidates::new(completions::runs))]
     pub run: String,
+    /// Compare the others with this target; with the best by default.
+    #[arg(long, value_name = "TARGET")]
+    pub reference: Option<String>,
     /// Write the page here.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,

@@ -6,7 +6,7 @@ use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo}
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Stage, Step, TrialRecord, TrialSpec};
 use pippin_model::workload::{Sample, Workload};
-use pippin_stats::{judge, sequential, summary::summarise};
+use pippin_stats::sequential;
 use pippin_store::Store;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -425,21 +425,12 @@ impl<'a> Execution<'a> {
         self.recording.keep(record)
     }
 
-    /// Whether every target's interval is narrow enough to end before the last repetition.
+    /// Whether the plan's precision is reached before the last repetition.
     fn is_precise_enough(&self, repetitions: u32) -> bool {
-        let Some(precision) = self.header().plan.precision else { return false };
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.header().seed);
-        let trials = self.recording.trials();
-        let summaries = summarise(trials, &judge::judge_run(trials), &mut rng);
-        summaries.iter().filter(|summary| summary.measured > 0).all(|summary| {
-            summary.ranked.as_ref().is_some_and(|figure| {
-                sequential::is_precise_enough(
-                    figure.median,
-                    figure.interval.as_ref(),
-                    repetitions,
-                    precision,
-                )
-            })
+        let header = self.header();
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(header.seed);
+        header.plan.precision.is_some_and(|precision| {
+            sequential::is_precise_enough(self.recording.trials(), repetitions, precision, &mut rng)
         })
     }
 }

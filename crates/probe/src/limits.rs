@@ -26,7 +26,13 @@ pub fn own_limits() -> BTreeMap<&'static str, Limit> {
     kinds.into_iter().filter_map(|(name, kind)| Some((name, own_limit(kind)?))).collect()
 }
 
-fn own_limit(kind: libc::__rlimit_resource_t) -> Option<Limit> {
+/// The C libraries have different types for the kind of a limit.
+#[cfg(target_env = "gnu")]
+type Kind = libc::__rlimit_resource_t;
+#[cfg(not(target_env = "gnu"))]
+type Kind = libc::c_int;
+
+fn own_limit(kind: Kind) -> Option<Limit> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is a valid place for the answer.
     let failed = unsafe { libc::getrlimit(kind, &raw mut limit) };

@@ -1,6 +1,7 @@
 //! The figure by which targets are ranked, in words: requests/s, or the 99th percentile of the
 //! response time where the schedule sets requests/s.
 use pippin_stats::criterion::RankedBy;
+use pippin_stats::summary::Figure;
 
 use crate::view::View;
 use crate::view::row::Row;
@@ -31,10 +32,41 @@ pub fn interval(view: &View, row: &Row) -> String {
     }
 }
 
+/// What the ratios of a table are to, for legends; `None` where there are none.
+pub fn ratio_legend(view: &View) -> Option<String> {
+    let reference = view.run.reference.as_ref()?;
+    let ranked = view.measured().filter(|row| row.standing.rank.is_some()).count();
+    let paired = if view.run.slices.is_some() { "within rounds, " } else { "" };
+    (ranked > 1).then(|| format!("Ratios are to {reference}, {paired}with their 95 % intervals."))
+}
+
+/// Whether the rows have ratios to show.
+pub fn has_ratios(view: &View) -> bool {
+    ratio_legend(view).is_some()
+}
+
+/// Whether CPU time of a request ranks the rows too.
+pub fn has_cpu_ranks(view: &View) -> bool {
+    view.measured().filter(|row| row.standing.cpu_rank.is_some()).count() > 1
+}
+
+/// The rows that are ranked by CPU time of a request, the least first.
+pub fn by_cpu(view: &View) -> Vec<&Row> {
+    let mut rows: Vec<&Row> =
+        view.measured().filter(|row| row.standing.cpu_rank.is_some()).collect();
+    let median = |row: &Row| row.cpu_s_per_million.map_or(f64::MAX, |figure| figure.median);
+    rows.sort_by(|a, b| median(a).total_cmp(&median(b)));
+    rows
+}
+
 /// How far that interval reaches below and above the median, as fractions of it; the first is
 /// negative. `None` if it is not known.
 pub fn reach(row: &Row) -> Option<(f64, f64)> {
-    let figure = row.ranked?;
+    reach_of(row.ranked?)
+}
+
+/// The same of any figure.
+pub fn reach_of(figure: Figure) -> Option<(f64, f64)> {
     let interval = figure.interval?;
     Some((interval.low / figure.median - 1.0, interval.high / figure.median - 1.0))
 }

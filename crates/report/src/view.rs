@@ -4,6 +4,7 @@
 //! | module | what it makes |
 //! |---|---|
 //! | [`run`] | title, time, load in words, host, the record of how figures were taken |
+//! | [`conclusion`] | what the figures come to, in a few sentences |
 //! | [`row`] | one target: rank, figures, spans, use, cost, caveats, failure |
 //! | [`load`] | one load of a URL in full |
 //! | [`curve`] | quantiles and distributions for charts |
@@ -12,6 +13,7 @@
 //! | [`phases`] | the phases of a device load |
 //! | [`doubts`] | caveats by name over all targets |
 //! | [`published`] | published figures beside one's own |
+pub mod conclusion;
 pub mod curve;
 pub mod doubts;
 pub mod load;
@@ -48,6 +50,9 @@ pub struct View {
     pub schema: u32,
     /// What was done, when and how.
     pub run: RunFacts,
+    /// What the figures come to, in a few sentences.
+    #[serde(default)]
+    pub conclusion: String,
     /// One for each target of the plan: ranked ones first, then those without a rank, then those
     /// without a result.
     pub rows: Vec<Row>,
@@ -76,11 +81,19 @@ impl View {
     /// with the run's own seed.
     #[must_use]
     pub fn of(record: &RunRecord) -> Self {
+        Self::beside(record, None)
+    }
+
+    /// The view of a run whose targets are compared with this one, or with the best.
+    #[must_use]
+    pub fn beside(record: &RunRecord, reference: Option<&TargetId>) -> Self {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(record.header.seed);
-        let rows = row::rows(record, &mut rng);
+        let (rows, field) = row::rows(record, reference, &mut rng);
+        let run = RunFacts { reference: field.reference.clone(), ..RunFacts::of(record) };
         Self {
             schema: SCHEMA,
-            run: RunFacts::of(record),
+            conclusion: conclusion::of(&run, &rows, &field),
+            run,
             doubts: doubts::of(&rows),
             published: published::of(&record.header.plan, &rows),
             rows,

@@ -1,6 +1,9 @@
 //! Figures as people read them; units as everywhere in Pippin.
 use pippin_model::caveat::Verdict;
 use pippin_model::units::{format_bytes, format_count, format_ns};
+use pippin_stats::interval::Interval;
+use pippin_stats::rank::RankInterval;
+use pippin_stats::ratio::Ratio;
 
 /// What stands where a figure is unknown.
 pub const UNKNOWN: &str = "–";
@@ -101,6 +104,47 @@ pub fn ratio(value: Option<f64>) -> String {
             _ => format!("{r:.3}"),
         },
     )
+}
+
+/// A ratio with its interval: `0.72 (0.70-0.74)`.
+#[must_use]
+pub fn ratio_within(ratio: &Ratio) -> String {
+    let [value, low, high] = ratio_parts(ratio);
+    format!("{value} ({low}-{high})")
+}
+
+/// A ratio with its interval in a sentence: `0.72 times (0.70 to 0.74)`.
+#[must_use]
+pub fn times(ratio: &Ratio) -> String {
+    let [value, low, high] = ratio_parts(ratio);
+    format!("{value} times ({low} to {high})")
+}
+
+/// As many decimals as tell the ends apart.
+fn ratio_parts(ratio: &Ratio) -> [String; 3] {
+    let Interval { low, high, .. } = ratio.interval;
+    let decimals = match high - low {
+        width if width >= 1.0 => 1,
+        width if width >= 0.01 => 2,
+        _ => 3,
+    };
+    [ratio.value, low, high].map(|part| format!("{part:.decimals$}"))
+}
+
+/// The ranks that a target may have: `1`, `2-3`; one rank where no interval is known.
+#[must_use]
+pub fn rank(rank: Option<u32>, interval: Option<RankInterval>) -> String {
+    match (interval, rank) {
+        (Some(interval), _) => interval.to_string(),
+        (None, Some(rank)) => rank.to_string(),
+        (None, None) => UNKNOWN.into(),
+    }
+}
+
+/// CPU time of a request, given as CPU-seconds per million requests, which are microseconds.
+#[must_use]
+pub fn cpu_a_request(seconds_per_million: Option<f64>) -> String {
+    ns_f(seconds_per_million.map(|us| us * 1e3))
 }
 
 /// UTC to the minute: `2026-11-21 20:35 UTC`.

@@ -9,8 +9,8 @@ use pippin_report::form::{FORMS, csv, hlog, json, png, prometheus, svg};
 use pippin_report::view::View;
 use std::path::Path;
 
-fn all() -> [RunRecord; 4] {
-    [example::hello(), example::sweep(), example::devices(), example::capacity()]
+fn all() -> [RunRecord; 5] {
+    [example::hello(), example::sweep(), example::devices(), example::capacity(), example::rounds()]
 }
 
 fn docs(file: &str) -> String {
@@ -112,7 +112,7 @@ fn csv_is_read_back_by_another_reader() {
             row.goodput_per_s.map(|figure| figure.median)
         );
         assert_eq!(read[at("response_p99_ns")].parse().ok(), row.spans.response_time.p99_ns);
-        assert_eq!(read[at("rank")].parse().ok(), row.rank);
+        assert_eq!(read[at("rank")].parse().ok(), row.standing.rank);
     }
     // Commas and quotes of a message stay within their cell; what is unknown is empty.
     let phoenix = rows.iter().find(|row| &row[at("target")] == "elixir/phoenix").unwrap();

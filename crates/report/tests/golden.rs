@@ -7,12 +7,13 @@ use pippin_report::form::{csv, markdown};
 use pippin_report::terminal::{Style, table};
 use pippin_report::view::View;
 
-fn all() -> [(&'static str, RunRecord); 4] {
+fn all() -> [(&'static str, RunRecord); 5] {
     [
         ("hello", example::hello()),
         ("sweep", example::sweep()),
         ("devices", example::devices()),
         ("capacity", example::capacity()),
+        ("rounds", example::rounds()),
     ]
 }
 
@@ -73,8 +74,9 @@ fn colours_are_left_out_where_they_are_not_wanted_and_change_no_word() {
 #[test]
 fn what_is_invalid_has_no_rank_and_what_cannot_be_told_apart_shares_one() {
     let view = View::of(&example::hello());
-    let rank =
-        |target: &str| view.rows.iter().find(|row| row.target.to_string() == target).unwrap().rank;
+    let rank = |target: &str| {
+        view.rows.iter().find(|row| row.target.to_string() == target).unwrap().standing.rank
+    };
     assert_eq!(
         [
             rank("rust/axum"),
@@ -96,7 +98,7 @@ fn where_the_schedule_sets_the_rate_every_form_ranks_by_time_and_says_so() {
     let view = View::of(&example::devices());
     let [first, second] = view.rows.as_slice() else { panic!("{} rows", view.rows.len()) };
     assert_eq!(
-        (first.rank, second.rank, first.goodput_per_s.unwrap().median),
+        (first.standing.rank, second.standing.rank, first.goodput_per_s.unwrap().median),
         (Some(1), Some(2), second.goodput_per_s.unwrap().median)
     );
     assert!(first.ranked.unwrap().median < second.ranked.unwrap().median);

@@ -53,7 +53,8 @@ impl Metric {
         matches!(self, Self::Goodput)
     }
 
-    fn of(self, record: &TrialRecord) -> Option<Sample> {
+    /// The figure of one trial as a whole.
+    pub(crate) fn of(self, record: &TrialRecord) -> Option<Sample> {
         let load = record.load.as_ref()?;
         let response = |q: f64| {
             load.measured.spans.response_time.quantile_ns(q).map(|ns| Sample::alone(ns as f64))

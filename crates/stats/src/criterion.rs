@@ -5,6 +5,7 @@ use pippin_model::profile::Profile;
 use serde::{Deserialize, Serialize};
 
 use crate::bootstrap::Sample;
+use crate::compare::Metric;
 use crate::due;
 use crate::rank::Better;
 use crate::steady::{measured_rates, measured_windows};
@@ -48,6 +49,15 @@ impl RankedBy {
         match self {
             Self::Goodput => Better::More,
             Self::ResponseP99 => Better::Less,
+        }
+    }
+
+    /// The same figure within slices, for targets that were measured in rounds.
+    #[must_use]
+    pub const fn metric(self) -> Metric {
+        match self {
+            Self::Goodput => Metric::Goodput,
+            Self::ResponseP99 => Metric::P99,
         }
     }
 

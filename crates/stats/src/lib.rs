@@ -6,7 +6,8 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`quantile`], [`trend`], [`steady`] | medians; whether a series trends; when the warm-up ends |
-//! | [`bootstrap`], [`interval`], [`ratio`], [`rank`], [`sequential`] | how sure a median is, who is ahead, when to stop |
+//! | [`bootstrap`], [`interval`], [`ratio`], [`rank`], [`standing`], [`sequential`] | how sure a median is, who is ahead, when to stop |
+//! | [`rounds`], [`paired`] | what was observed in rounds of slices; targets against each other within them |
 //! | [`criterion`], [`due`] | by what targets are ranked; quantiles over all requests that were due |
 //! | [`order`] | the interleaved order of repetitions |
 //! | [`modes`], [`littles_law`], [`concurrency`], [`bound`], [`cost`] | what one trial's figures say of generator and target |
@@ -14,7 +15,7 @@
 //! | [`judge`] | the caveats |
 //! | [`explain`] | why a target is as fast as it is |
 //! | [`compare`], [`unfinished`], [`gate`], [`changepoint`] | two sets of trials against each other, and which run was cut short; a history |
-//! | [`summary`] | all trials of a target in the figures that tables show |
+//! | [`summary`], [`resources`] | all trials of a target in the figures that tables show; what it used |
 pub mod bootstrap;
 pub mod bound;
 pub mod capacity;
@@ -34,14 +35,20 @@ pub mod judge;
 pub mod knee;
 mod least_squares;
 pub mod littles_law;
+mod moderated;
 pub mod modes;
 pub mod objective;
 pub mod order;
+pub mod paired;
 pub mod predict;
 pub mod quantile;
 pub mod rank;
 pub mod ratio;
+pub mod resources;
+pub mod rounds;
 pub mod sequential;
+mod special;
+pub mod standing;
 pub mod steady;
 mod student_t;
 pub mod summary;

@@ -1,4 +1,5 @@
-//! The 97.5 % quantile of Student's t, which widens intervals of few observations.
+//! Student's t: the 97.5 % quantile, which widens intervals of few observations, and p-values.
+use crate::special::incomplete_beta;
 
 /// Degrees of freedom and quantile (Abramowitz and Stegun 1964, table 26.10).
 const TABLE: [(f64, f64); 17] = [
@@ -38,9 +39,24 @@ pub(crate) fn t_975(degrees: f64) -> f64 {
     low_t + share * (high_t - low_t)
 }
 
+/// How likely chance alone gives a value of t at least this far from 0, on either side (Abramowitz
+/// and Stegun 1964, 26.7.1).
+pub(crate) fn two_sided_p(t: f64, degrees: f64) -> f64 {
+    incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + t * t))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_p_value_of_the_quantile_is_five_percent() {
+        for (df, t) in TABLE {
+            assert!((two_sided_p(t, df) - 0.05).abs() < 1e-3, "{df}: {}", two_sided_p(t, df));
+        }
+        assert!((two_sided_p(1.0, 1.0) - 0.5).abs() < 1e-9);
+        assert_eq!(two_sided_p(0.0, 3.0), 1.0);
+    }
 
     #[test]
     fn the_table_and_what_lies_between() {

@@ -1,20 +1,28 @@
 //! Sums up all trials of one target at one step in the figures that tables show.
 use pippin_model::caveat::{Caveat, Verdict};
-use pippin_model::load_result::{ErrorKind, LoadResult, Measured, Spans, StatusCounts, Window};
+use pippin_model::histogram::Summary;
+use pippin_model::load_result::{
+    ByteCounts, ConnectionCounts, ErrorKind, LoadResult, Measured, RequestCounts, Spans,
+    StatusCounts, Window,
+};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Step, TrialRecord};
-use pippin_model::usage::{Role, RoleUse};
-use rand::Rng;
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::bootstrap::Sample;
-use crate::cost::{cores_of, cpu_seconds_per_million};
+use crate::compare::Metric;
 use crate::criterion::RankedBy;
 use crate::interval::{Interval, median_interval};
 use crate::judge::{RunCaveats, repetitions};
+use crate::paired;
 use crate::quantile::median;
-use crate::rank::{Better, Contender, ranks};
+use crate::rank::{Better, RankInterval};
+use crate::ratio::Ratio;
+use crate::resources::{CostFigures, UsageFigures, median_of};
+use crate::rounds::{SliceCounts, has_slices};
 use crate::steady::measured_rates;
 
 /// A figure over repetitions.
@@ -47,17 +55,21 @@ pub struct TargetSummary {
     /// The target.
     pub target: TargetId,
     /// The point of a sweep or of a capacity search.
+    #[serde(rename = "at")]
     pub step: Option<Step>,
     /// Trials that were made.
     pub trials: u32,
     /// Trials that have a result.
+    #[serde(rename = "repetitions")]
     pub measured: u32,
     /// The failure of the first trial that failed.
     pub failure: Option<Failure>,
     /// The repetitions that failed, counted from 1.
+    #[serde(default)]
     pub failed_repetitions: Vec<u32>,
     /// The repetitions that are INVALID on their own, counted from 1. Each of them makes the whole
     /// summary INVALID.
+    #[serde(default)]
     pub invalid_repetitions: Vec<u32>,
     /// Complete and right answers per second.
     pub goodput_per_s: Option<Figure>,
@@ -65,43 +77,140 @@ pub struct TargetSummary {
     pub throughput_per_s: Option<Figure>,
     /// The median of the response time, as a figure over repetitions, in nanoseconds. Here too,
     /// "best" is the highest.
+    #[serde(default)]
     pub response_p50_ns: Option<Figure>,
     /// The 99th percentile of the response time, likewise.
+    #[serde(default)]
     pub response_p99_ns: Option<Figure>,
+    /// The same goodput of every repetition that has it, in the order in which they were made.
+    pub goodput_of_repetitions: Vec<f64>,
     /// The time spans of all trials together.
-    pub spans: Spans,
+    pub spans: SpanSummaries,
+    /// Requests by fate, all trials together.
+    pub requests: RequestCounts,
     /// Complete answers by status class, all trials together.
     pub status: StatusCounts,
     /// Errors by kind, all trials together.
     pub errors: BTreeMap<ErrorKind, u64>,
     /// Errors as a fraction of the requests tried, all trials together.
     pub error_fraction: Option<f64>,
-    /// Cores kept busy by role, median over trials.
-    pub cores: BTreeMap<Role, f64>,
-    /// CPU-seconds per million complete answers by role, median over trials.
-    pub cpu_seconds_per_million: BTreeMap<Role, f64>,
-    /// The target's highest resident set, median over trials, bytes.
-    pub rss_max_bytes: Option<f64>,
-    /// The target's highest proportional set, median over trials, bytes.
-    pub pss_max_bytes: Option<f64>,
-    /// The target's highest number of threads, median over trials.
-    pub threads: Option<f64>,
+    /// Connections: the most asked for and open; opened, replaced and closed summed.
+    pub connections: ConnectionCounts,
+    /// Bytes, all trials together.
+    pub bytes: ByteCounts,
+    /// What its processes, the services and the generator used.
+    pub usage: UsageFigures,
+    /// What a million requests cost.
+    pub cost: CostFigures,
     /// Time from start to the first answer, median over trials, nanoseconds.
     pub start_up_ns: Option<f64>,
     /// The caveats of all trials and of the run, each name once with its gravest and newest
     /// evidence, the gravest first.
     pub caveats: Vec<CountedCaveat>,
-    /// The verdict that follows from them.
-    pub verdict: Verdict,
+    /// The verdict that follows from them; `None` without a trial.
+    pub verdict: Option<Verdict>,
     /// The kind of figure that ranks it.
+    #[serde(default)]
     pub ranked_by: RankedBy,
     /// The figure by which it is ranked. For times, the best is the lowest. `None` if it is
     /// unknown, for example if too many requests were not answered at all for the quantile to
     /// exist.
+    #[serde(default)]
     pub ranked: Option<Figure>,
-    /// The rank among the summaries of the same step, from 1 on; `None` if INVALID or without the
-    /// figure.
+    /// The target's CPU-seconds per million complete answers. The best is the lowest.
+    #[serde(default)]
+    pub cpu_s_per_million: Option<Figure>,
+    /// The slices behind the figures; `None` if they were measured in one stretch.
+    #[serde(default)]
+    pub slices: Option<SliceCounts>,
+    /// Where it stands among others; see [`crate::standing::stand`].
+    #[serde(flatten)]
+    pub standing: Standing,
+}
+
+/// Where a target stands among others.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    /// Its rank, from 1 on, which is the best that it may have; `None` if it is INVALID, has no
+    /// figure, or nothing is known of its variation.
     pub rank: Option<u32>,
+    /// The ranks that it may have; `None` without slices too.
+    #[serde(default)]
+    pub rank_interval: Option<RankInterval>,
+    /// The rank by CPU time of a request, of which less is better.
+    #[serde(default)]
+    pub cpu_rank: Option<u32>,
+    /// The ranks by CPU time that it may have.
+    #[serde(default)]
+    pub cpu_rank_interval: Option<RankInterval>,
+    /// Its figures over those of the reference; `None` for the reference itself, and for what is
+    /// not ranked.
+    #[serde(default)]
+    pub to_reference: Option<ToReference>,
+}
+
+/// A target's figures over those of the reference, each with its 95 % interval; `None` where the
+/// figure or its variation is unknown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct ToReference {
+    /// Right answers per second.
+    pub goodput: Option<Ratio>,
+    /// CPU time of the target per answer.
+    pub cpu: Option<Ratio>,
+    /// The median of the response time.
+    pub p50: Option<Ratio>,
+    /// The 99th percentile of the response time.
+    pub p99: Option<Ratio>,
+}
+
+impl ToReference {
+    /// The ratio of this metric.
+    #[must_use]
+    pub const fn of(&self, metric: Metric) -> Option<Ratio> {
+        match metric {
+            Metric::Goodput => self.goodput,
+            Metric::P50 => self.p50,
+            Metric::P99 => self.p99,
+            Metric::Cpu => self.cpu,
+            Metric::Memory => None,
+        }
+    }
+}
+
+/// Time spans of all trials together.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SpanSummaries {
+    /// The round trip of the TCP handshake.
+    pub connect: Summary,
+    /// The TLS handshake.
+    pub tls: Summary,
+    /// From sending the request to the end of the head.
+    pub headers: Summary,
+    /// From there to the end of the body.
+    pub body: Summary,
+    /// From sending to the end of the answer.
+    pub service_time: Summary,
+    /// From when the request was due to the end of the answer.
+    pub response_time: Summary,
+    /// From when the request was due to its sending.
+    pub send_lag: Summary,
+    /// The part of the send lag that the generator causes.
+    pub own_lag: Summary,
+}
+
+impl SpanSummaries {
+    fn of(spans: &Spans) -> Self {
+        Self {
+            connect: spans.connect.summary(),
+            tls: spans.tls.summary(),
+            headers: spans.headers.summary(),
+            body: spans.body.summary(),
+            service_time: spans.service_time.summary(),
+            response_time: spans.response_time.summary(),
+            send_lag: spans.send_lag.summary(),
+            own_lag: spans.own_lag.summary(),
+        }
+    }
 }
 
 /// A caveat with the number of trials that have it.
@@ -117,8 +226,8 @@ pub struct CountedCaveat {
     pub repetitions: Vec<u32>,
 }
 
-/// Summarises every target at every step, in the order in which they first occur, ranked within
-/// each step.
+/// Summarises every target at every step, in the order in which they first occur. Nobody is ranked:
+/// [`crate::standing`] does that.
 ///
 /// Figures are taken over all trials that have a result, whatever their verdict: leaving out
 /// doubtful trials would make the rest look more certain than it is. `run` is the result of
@@ -128,54 +237,23 @@ pub fn summarise<R: Rng + ?Sized>(
     run: &RunCaveats,
     rng: &mut R,
 ) -> Vec<TargetSummary> {
-    let groups = repetitions(records);
-    let mut summaries: Vec<TargetSummary> = groups
+    let of_run = |target: &TargetId| run.get(target).map_or(&[][..], Vec::as_slice);
+    repetitions(records)
         .iter()
-        .map(|(target, step, trials)| {
-            summarise_one(
-                target,
-                *step,
-                trials,
-                run.get(*target).map_or(&[][..], Vec::as_slice),
-                rng,
-            )
-        })
-        .collect();
-    let ranked: Vec<Vec<Sample>> = groups
-        .iter()
-        .zip(&summaries)
-        .map(|((_, _, trials), summary)| ranked_samples(trials, summary.ranked_by))
-        .collect();
-    rank_within_steps(&mut summaries, &ranked, rng);
-    summaries
+        .map(|(target, step, trials)| summarise_one(target, *step, trials, of_run(target), rng))
+        .collect()
 }
 
-fn rank_within_steps<R: Rng + ?Sized>(
-    summaries: &mut [TargetSummary],
-    ranked: &[Vec<Sample>],
-    rng: &mut R,
-) {
-    let mut done: Vec<Option<Step>> = Vec::new();
-    for first in 0..summaries.len() {
-        let step = summaries[first].step;
-        if done.contains(&step) {
-            continue;
-        }
-        done.push(step);
-        let members: Vec<usize> =
-            (first..summaries.len()).filter(|i| summaries[*i].step == step).collect();
-        let contenders: Vec<Contender> = members
-            .iter()
-            .map(|i| Contender { samples: &ranked[*i], verdict: summaries[*i].verdict })
-            .collect();
-        for (member, rank) in
-            members.iter().zip(ranks(&contenders, summaries[first].ranked_by.better(), rng))
-        {
-            summaries[*member].rank = rank;
-        }
+impl TargetSummary {
+    /// A target of which no trial was made.
+    #[must_use]
+    pub fn without_trial(target: &TargetId) -> Self {
+        // Nothing is drawn for it, so any source of random numbers does.
+        summarise_one(target, None, &[], &[], &mut Xoshiro256PlusPlus::seed_from_u64(0))
     }
 }
 
+/// All trials of a target at a step; figures and caveats are empty without one.
 fn summarise_one<R: Rng + ?Sized>(
     target: &TargetId,
     step: Option<Step>,
@@ -183,19 +261,11 @@ fn summarise_one<R: Rng + ?Sized>(
     run: &[Caveat],
     rng: &mut R,
 ) -> TargetSummary {
-    let mut together = Measured::default();
-    for load in loads(trials) {
-        together.add_repetition(&load.measured);
-    }
+    let together = together(trials);
     let caveats = united(trials, run);
-    let goodput_per_s = figure(&samples(trials, &goodput), rng);
     let ranked_by =
         trials.first().map_or(RankedBy::Goodput, |record| RankedBy::of(&record.spec.profile));
-    let quantile = |q: f64| {
-        move |load: &LoadResult| {
-            load.measured.spans.response_time.quantile_ns(q).map(|ns| Sample::alone(ns as f64))
-        }
-    };
+    let goodput_per_s = of_metric(trials, Metric::Goodput, rng);
     TargetSummary {
         target: target.clone(),
         step,
@@ -206,36 +276,68 @@ fn summarise_one<R: Rng + ?Sized>(
         invalid_repetitions: which(trials, is_invalid),
         goodput_per_s,
         throughput_per_s: figure(&samples(trials, &throughput), rng),
-        response_p50_ns: figure(&samples(trials, &quantile(0.5)), rng),
-        response_p99_ns: figure(&samples(trials, &quantile(0.99)), rng),
+        response_p50_ns: of_metric(trials, Metric::P50, rng),
+        response_p99_ns: of_metric(trials, Metric::P99, rng),
+        goodput_of_repetitions: loads(trials)
+            .filter_map(|load| load.measured.goodput_per_s())
+            .collect(),
         error_fraction: together.error_fraction(),
-        spans: together.spans,
+        spans: SpanSummaries::of(&together.spans),
+        requests: together.requests,
         status: together.status,
         errors: together.errors,
-        cores: by_role(|role| median_of(trials, |record| cores_of(record.usage.as_ref()?, role))),
-        cpu_seconds_per_million: by_role(|role| {
-            median_of(trials, |record| {
-                cpu_seconds_per_million(record.load.as_ref()?, record.usage.as_ref()?, role)
-            })
-        }),
-        rss_max_bytes: median_of(trials, |record| {
-            target_use(record)?.rss_max_bytes.map(|n| n as f64)
-        }),
-        pss_max_bytes: median_of(trials, |record| {
-            target_use(record)?.pss_max_bytes.map(|n| n as f64)
-        }),
-        threads: median_of(trials, |record| target_use(record)?.threads.map(f64::from)),
+        connections: together.connections,
+        bytes: together.bytes,
+        usage: UsageFigures::of(trials),
+        cost: CostFigures::of(trials),
         start_up_ns: median_of(trials, |record| record.start_up_ns.map(|ns| ns as f64)),
-        verdict: Verdict::of(caveats.iter().map(|counted| &counted.caveat)),
+        verdict: (!trials.is_empty())
+            .then(|| Verdict::of(caveats.iter().map(|counted| &counted.caveat))),
         caveats,
         ranked_by,
         ranked: match ranked_by {
             RankedBy::Goodput => goodput_per_s,
             RankedBy::ResponseP99 => figure(&ranked_samples(trials, ranked_by), rng)
-                .map(|figure| figure.with_best(ranked_by.better())),
+                .map(|figure| in_rounds(figure, trials, Metric::P99).with_best(ranked_by.better())),
         },
-        rank: None,
+        cpu_s_per_million: of_metric(trials, Metric::Cpu, rng)
+            .map(|figure| figure.with_best(Better::Less)),
+        slices: SliceCounts::of(trials.iter().copied()),
+        standing: Standing::default(),
     }
+}
+
+/// What was counted in these trials, together.
+#[must_use]
+pub fn together(trials: &[&TrialRecord]) -> Measured {
+    let mut all = Measured::default();
+    for load in loads(trials) {
+        all.add_repetition(&load.measured);
+    }
+    all
+}
+
+/// A figure over the trials that have it, with the interval of its rounds where there are any.
+fn of_metric<R: Rng + ?Sized>(
+    trials: &[&TrialRecord],
+    metric: Metric,
+    rng: &mut R,
+) -> Option<Figure> {
+    let samples: Vec<Sample> = trials.iter().filter_map(|record| metric.of(record)).collect();
+    figure(&samples, rng).map(|figure| in_rounds(figure, trials, metric))
+}
+
+/// Trials of slices have their interval from these, laid around the figure.
+fn in_rounds(figure: Figure, trials: &[&TrialRecord], metric: Metric) -> Figure {
+    if !trials.iter().any(|record| has_slices(record)) {
+        return figure;
+    }
+    let around = |(factor, basis)| Interval {
+        low: figure.median / factor,
+        high: figure.median * factor,
+        basis,
+    };
+    Figure { interval: paired::factor(trials, metric).map(around), ..figure }
 }
 
 /// The repetitions of the trials for which this is true, counted from 1.
@@ -254,21 +356,6 @@ fn loads<'a>(trials: &'a [&TrialRecord]) -> impl Iterator<Item = &'a LoadResult>
     trials.iter().filter_map(|record| record.load.as_ref())
 }
 
-fn target_use(record: &TrialRecord) -> Option<&RoleUse> {
-    record.usage.as_ref()?.roles.get(&Role::Target)
-}
-
-fn by_role(figure: impl Fn(Role) -> Option<f64>) -> BTreeMap<Role, f64> {
-    [Role::Target, Role::Services, Role::Generator]
-        .into_iter()
-        .filter_map(|role| Some((role, figure(role)?)))
-        .collect()
-}
-
-fn median_of(trials: &[&TrialRecord], figure: impl Fn(&TrialRecord) -> Option<f64>) -> Option<f64> {
-    median(&trials.iter().filter_map(|record| figure(record)).collect::<Vec<_>>())
-}
-
 /// Goodput with its windows.
 pub(crate) fn goodput(load: &LoadResult) -> Option<Sample> {
     RankedBy::Goodput.sample(load)
@@ -276,7 +363,7 @@ pub(crate) fn goodput(load: &LoadResult) -> Option<Sample> {
 
 /// The figures by which a target is ranked. If one trial with a result does not have the figure,
 /// there is none: the others alone would look better than the target is.
-fn ranked_samples(trials: &[&TrialRecord], by: RankedBy) -> Vec<Sample> {
+pub(crate) fn ranked_samples(trials: &[&TrialRecord], by: RankedBy) -> Vec<Sample> {
     loads(trials).map(|load| by.sample(load)).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
@@ -334,6 +421,7 @@ fn united(trials: &[&TrialRecord], run: &[Caveat]) -> Vec<CountedCaveat> {
 mod tests {
     use super::*;
     use crate::judge::{Context, judge_run, judge_trial};
+    use crate::standing::stand_within_steps;
     use crate::test_noise::Noise;
     use pippin_model::example::ExampleTrial;
     use pippin_model::trial::Stage;
@@ -346,7 +434,10 @@ mod tests {
     }
 
     fn summarised(records: &[TrialRecord]) -> Vec<TargetSummary> {
-        summarise(records, &judge_run(records), &mut Noise::new(1).0)
+        let mut noise = Noise::new(1);
+        let mut found = summarise(records, &judge_run(records), &mut noise.0);
+        stand_within_steps(&mut found, records, &mut noise.0);
+        found
     }
 
     #[test]
@@ -364,9 +455,14 @@ mod tests {
         let goodput = a.goodput_per_s.unwrap();
         assert_eq!((goodput.median, goodput.best, goodput.worst), (10_100.0, 10_200.0, 10_000.0));
         assert!(goodput.interval.unwrap().covers(10_100.0));
-        assert_eq!((a.trials, a.measured, a.spans.response_time.count()), (3, 3, 909_000));
-        assert_eq!((a.rank, found[1].rank, a.verdict), (Some(2), Some(1), Verdict::Valid));
-        assert!((a.cpu_seconds_per_million[&Role::Target] - 0.5 / 10_100.0 * 1e6).abs() < 0.01);
+        assert_eq!((a.trials, a.measured, a.spans.response_time.count), (3, 3, 909_000));
+        assert_eq!(
+            (a.standing.rank, found[1].standing.rank, a.verdict),
+            (Some(2), Some(1), Some(Verdict::Valid))
+        );
+        let cpu = a.cpu_s_per_million.unwrap();
+        assert!((cpu.median - 0.5 / 10_100.0 * 1e6).abs() < 0.01 && cpu.best < cpu.worst);
+        assert_eq!(a.cost.target_cpu_s_per_million, Some(cpu.median));
         let cpu_use =
             a.caveats.iter().find(|counted| counted.caveat.id == "not_cpu_bound").unwrap();
         assert_eq!(cpu_use.trials, 3);
@@ -386,8 +482,15 @@ mod tests {
         busy.caveats = judge_trial(&busy, &Context::default());
         let found = summarised(&[trial("a/a", 300_000), busy, trial("b/b", 300_000), failed]);
         assert_eq!(
-            found.iter().map(|summary| (summary.verdict, summary.rank)).collect::<Vec<_>>(),
-            [(Verdict::Invalid, None), (Verdict::Valid, Some(1)), (Verdict::Invalid, None)]
+            found
+                .iter()
+                .map(|summary| (summary.verdict, summary.standing.rank))
+                .collect::<Vec<_>>(),
+            [
+                (Some(Verdict::Invalid), None),
+                (Some(Verdict::Valid), Some(1)),
+                (Some(Verdict::Invalid), None)
+            ]
         );
         assert_eq!(found[0].caveats[0].trials, 1);
         assert!(found[2].goodput_per_s.is_none() && found[2].failure.is_some());
@@ -410,7 +513,7 @@ mod tests {
         let goodput = |summary: &TargetSummary| summary.goodput_per_s.unwrap().median;
         assert!(found.iter().all(|summary| (goodput(summary) - 10_000.0).abs() < 1e-6));
         assert_eq!(
-            found.iter().map(|summary| summary.rank).collect::<Vec<_>>(),
+            found.iter().map(|summary| summary.standing.rank).collect::<Vec<_>>(),
             [Some(3), Some(1), Some(1)]
         );
         let ranked = found[0].ranked.unwrap();
@@ -442,11 +545,11 @@ mod tests {
             |_| ExampleTrial::open(10_000.0).target("c/c").response_ms(0.5).censored(9_000).build();
         records.extend((0..3).map(backlog));
         let found = summarised(&records);
-        assert_eq!((found[0].rank, found[0].verdict), (Some(1), Verdict::Valid));
-        assert_eq!((found[1].rank, found[1].verdict), (None, Verdict::Invalid));
+        assert_eq!((found[0].standing.rank, found[0].verdict), (Some(1), Some(Verdict::Valid)));
+        assert_eq!((found[1].standing.rank, found[1].verdict), (None, Some(Verdict::Invalid)));
         assert_eq!(
-            (found[2].rank, found[2].verdict, found[2].ranked),
-            (None, Verdict::Valid, None)
+            (found[2].standing.rank, found[2].verdict, found[2].ranked),
+            (None, Some(Verdict::Valid), None)
         );
     }
 
@@ -483,8 +586,8 @@ mod tests {
         records[1] = busy;
         let found = &summarised(&records)[0];
         assert_eq!(
-            (found.verdict, found.rank, &found.invalid_repetitions),
-            (Verdict::Invalid, None, &vec![2])
+            (found.verdict, found.standing.rank, &found.invalid_repetitions),
+            (Some(Verdict::Invalid), None, &vec![2])
         );
         let gravest = &found.caveats[0];
         assert_eq!(
@@ -510,6 +613,6 @@ mod tests {
         let found =
             summarised(&[point("a/a", 1), point("b/b", 1), point("a/a", 8), point("b/b", 8)]);
         assert_eq!(found.len(), 4);
-        assert!(found.iter().all(|summary| summary.rank == Some(1)));
+        assert!(found.iter().all(|summary| summary.standing.rank == Some(1)));
     }
 }

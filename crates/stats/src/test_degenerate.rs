@@ -46,8 +46,8 @@ fn all_figures(records: &[TrialRecord]) -> String {
             summary.goodput_per_s,
             summary.throughput_per_s,
             summary.response_p99_ns,
-            summary.cores,
-            summary.cpu_seconds_per_million,
+            summary.usage,
+            summary.cpu_s_per_million,
         );
         shown.push_str(&format!("{figures:?} {:?}", summary.caveats));
     }

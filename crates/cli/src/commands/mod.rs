@@ -12,6 +12,7 @@ mod gates;
 mod history;
 mod load;
 mod plans;
+mod reference;
 mod report;
 mod run;
 mod serve;

@@ -1,12 +1,14 @@
 //! `pippin report`
 use pippin_report::{html, terminal, view::View};
 
-use super::{Shared, print};
+use super::{Shared, print, reference};
 use crate::arguments::ReportArguments;
 use crate::exit::{self, CliError};
 
 pub fn run(shared: &Shared, arguments: &ReportArguments) -> Result<u8, CliError> {
-    let view = View::of(&shared.store()?.load(&arguments.run)?);
+    let record = shared.store()?.load(&arguments.run)?;
+    let reference = reference::among(arguments.reference.as_deref(), &record.header.plan.targets)?;
+    let view = View::beside(&record, reference.as_ref());
     if let Some(file) = &arguments.html {
         std::fs::write(file, html::page(&view))
             .map_err(CliError::io(format!("write {}", file.display())))?;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::gates::Gates;
-use super::{Shared, catalog, consent, place, print};
+use super::{Shared, catalog, consent, place, print, reference};
 use crate::arguments::RunArguments;
 use crate::exit::{self, CliError};
 use crate::live::{Published, Subject};
@@ -35,6 +35,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         think: arguments.think,
     };
     let plan = catalog.plan(&arguments.plan, &options)?;
+    let reference = reference::among(arguments.reference.as_deref(), &plan.targets)?;
     let gates = Gates::prepare(shared, &arguments.gates, &plan.targets)?;
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let how = How {
@@ -44,7 +45,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         seed: arguments.seed,
     };
     let record = measure(shared, &catalog, plan, &how)?;
-    let view = View::of(&record);
+    let view = View::beside(&record, reference.as_ref());
     let printed = print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes());
     write_page(shared, &view, &folder)?;
     printed?;

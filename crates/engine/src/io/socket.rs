@@ -216,27 +216,40 @@ pub(crate) fn send_without_waiting(fd: i32, bytes: &[u8]) -> Result<usize, i32> 
     if sent < 0 { Err(errno()) } else { Ok(sent as usize) }
 }
 
+/// The kernel's `struct user_msghdr` (include/linux/socket.h). The C libraries have other types for
+/// its lengths.
+#[repr(C)]
+struct Message {
+    name: *mut libc::c_void,
+    name_length: libc::c_int,
+    pieces: *mut libc::iovec,
+    piece_count: usize,
+    control: *mut libc::c_void,
+    control_length: usize,
+    flags: libc::c_uint,
+}
+
 /// recvmsg(2), raw for the same reason: how many bytes came, and the stamp of the last segment of
 /// them in nanoseconds of CLOCK_REALTIME.
 #[inline]
 pub(super) fn receive(fd: i32, buffer: &mut [u8]) -> Result<(usize, Option<u64>), i32> {
     let mut control = MaybeUninit::<[u64; CONTROL_BYTES / 8]>::uninit();
     let mut piece = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-    let mut message = libc::msghdr {
-        msg_name: std::ptr::null_mut(),
-        msg_namelen: 0,
-        msg_iov: &raw mut piece,
-        msg_iovlen: 1,
-        msg_control: control.as_mut_ptr().cast(),
-        msg_controllen: CONTROL_BYTES,
-        msg_flags: 0,
+    let mut message = Message {
+        name: std::ptr::null_mut(),
+        name_length: 0,
+        pieces: &raw mut piece,
+        piece_count: 1,
+        control: control.as_mut_ptr().cast(),
+        control_length: CONTROL_BYTES,
+        flags: 0,
     };
     // SAFETY: the kernel writes at most as many bytes as the buffer and the control message have.
     let received = unsafe { libc::syscall(libc::SYS_recvmsg, fd, &raw mut message, 0) };
     if received < 0 {
         return Err(errno());
     }
-    let filled = message.msg_controllen.min(CONTROL_BYTES);
+    let filled = message.control_length.min(CONTROL_BYTES);
     // SAFETY: the kernel has written so many bytes of it.
     let control = unsafe { std::slice::from_raw_parts(control.as_ptr().cast::<u8>(), filled) };
     Ok((received as usize, stamps::read(control)))

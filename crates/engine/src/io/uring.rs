@@ -113,7 +113,7 @@ impl Io for Uring {
         buffers.register(&ring.submitter(), GROUP)?;
         // SAFETY: a msghdr of zeros is one without buffers.
         let mut message: Box<libc::msghdr> = Box::new(unsafe { std::mem::zeroed() });
-        message.msg_controllen = CONTROL_BYTES;
+        message.msg_controllen = CONTROL_BYTES as _;
         let empty = Socket {
             fd: NO_FD,
             generation: 0,

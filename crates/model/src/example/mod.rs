@@ -5,9 +5,11 @@
 //! |---|---|
 //! | [`trial`] | one trial whose figures agree with each other, changed in one respect at a time |
 //! | [`run`] | whole runs of several targets, one for each kind of profile |
+//! | [`slices`] | trials that were measured in rounds of slices |
 #![allow(missing_docs)] // names of figures are explained where the records are defined
 #![allow(clippy::unwrap_used)] // this is part of the tests
 pub mod run;
+pub mod slices;
 pub mod trial;
 
 pub use trial::ExampleTrial;

@@ -2,6 +2,8 @@
 //! capacity search. Columns carry their unit in their name; unknown is empty; docs/formats.md
 //! describes them.
 use pippin_model::histogram::Summary;
+use pippin_stats::compare::Metric;
+use pippin_stats::summary::Figure;
 
 use crate::form::{Form, Write};
 use crate::view::View;
@@ -18,12 +20,13 @@ pub const FORM: Form = Form {
 };
 
 /// The columns; a test holds docs/formats.md against them.
-pub const COLUMNS: [&str; 41] = [
+pub const COLUMNS: [&str; 62] = [
     "run",
     "plan",
     "target",
     "step",
     "rank",
+    "rank_worst",
     "ranked_by",
     "verdict",
     "trials",
@@ -33,14 +36,25 @@ pub const COLUMNS: [&str; 41] = [
     "goodput_high_per_s",
     "goodput_best_per_s",
     "goodput_worst_per_s",
+    "reference",
+    "goodput_ratio",
+    "goodput_ratio_low",
+    "goodput_ratio_high",
     "throughput_per_s",
     "service_p50_ns",
     "service_p99_ns",
     "service_max_ns",
     "response_mean_ns",
     "response_p50_ns",
+    "response_p50_low_ns",
+    "response_p50_high_ns",
     "response_p90_ns",
     "response_p99_ns",
+    "response_p99_low_ns",
+    "response_p99_high_ns",
+    "p99_ratio",
+    "p99_ratio_low",
+    "p99_ratio_high",
     "response_p999_ns",
     "response_max_ns",
     "connect_p50_ns",
@@ -57,6 +71,15 @@ pub const COLUMNS: [&str; 41] = [
     "generator_cores",
     "target_rss_bytes",
     "target_cpu_s_per_million",
+    "target_cpu_low_s_per_million",
+    "target_cpu_high_s_per_million",
+    "cpu_rank",
+    "cpu_rank_worst",
+    "cpu_ratio",
+    "cpu_ratio_low",
+    "cpu_ratio_high",
+    "slices",
+    "slices_calm",
     "start_up_ns",
     "caveats",
     "failure",
@@ -73,7 +96,7 @@ pub fn of(view: &View) -> String {
             .sweep
             .iter()
             .flat_map(|sweep| &sweep.points)
-            .filter(|point| Some(point.at) != row.at)
+            .filter(|point| Some(point.at) != row.step)
         {
             record(&mut out, step(view, row, point));
         }
@@ -111,29 +134,38 @@ fn headline(view: &View, row: &Row) -> Vec<String> {
         .as_ref()
         .map(|failure| format!("{}: {}", failure.stage.name(), failure.message));
     let caveats: Vec<&str> = row.caveats.iter().map(|counted| counted.caveat.id.as_str()).collect();
-    vec![
+    let mut cells = vec![
         view.run.id.clone(),
         view.plan.id.clone(),
         row.target.to_string(),
-        cell(row.at.map(size)),
-        cell(row.rank),
-        cell(row.rank.map(|_| view.run.ranked_by.name())),
+        cell(row.step.map(size)),
+        cell(row.standing.rank),
+        cell(row.standing.rank_interval.map(|rank| rank.worst)),
+        cell(row.standing.rank.map(|_| view.run.ranked_by.name())),
         cell(row.verdict),
         row.trials.to_string(),
-        row.repetitions.to_string(),
+        row.measured.to_string(),
         cell(figure.map(|f| f.median)),
         cell(interval.map(|i| i.low)),
         cell(interval.map(|i| i.high)),
         cell(figure.map(|f| f.best)),
         cell(figure.map(|f| f.worst)),
+        cell(view.run.reference.as_ref()),
+    ];
+    cells.extend(ratio(row, Metric::Goodput));
+    cells.extend([
         cell(row.throughput_per_s.map(|f| f.median)),
         cell(service.p50_ns),
         cell(service.p99_ns),
         cell(service.max_ns),
         cell(response.mean_ns),
         cell(response.p50_ns),
-        cell(response.p90_ns),
-        cell(response.p99_ns),
+    ]);
+    cells.extend(ends(row.response_p50_ns));
+    cells.extend([cell(response.p90_ns), cell(response.p99_ns)]);
+    cells.extend(ends(row.response_p99_ns));
+    cells.extend(ratio(row, Metric::P99));
+    cells.extend([
         cell(response.p999_ns),
         cell(response.max_ns),
         cell(row.spans.connect.p50_ns),
@@ -150,10 +182,38 @@ fn headline(view: &View, row: &Row) -> Vec<String> {
         cell(row.usage.generator_cores),
         cell(row.usage.target_rss_bytes),
         cell(row.cost.target_cpu_s_per_million),
+    ]);
+    cells.extend(ends(row.cpu_s_per_million));
+    cells.extend([
+        cell(row.standing.cpu_rank),
+        cell(row.standing.cpu_rank_interval.map(|rank| rank.worst)),
+    ]);
+    cells.extend(ratio(row, Metric::Cpu));
+    cells.extend([
+        cell(row.slices.map(|slices| slices.made)),
+        cell(row.slices.map(|slices| slices.calm)),
         cell(row.start_up_ns),
         caveats.join(" "),
         cell(failure),
+    ]);
+    cells
+}
+
+/// A ratio to the reference and the ends of its interval.
+fn ratio(row: &Row, metric: Metric) -> [String; 3] {
+    let found = row.standing.to_reference.and_then(|to| to.of(metric));
+    let interval = found.map(|ratio| ratio.interval);
+    [
+        cell(found.map(|ratio| ratio.value)),
+        cell(interval.map(|interval| interval.low)),
+        cell(interval.map(|interval| interval.high)),
     ]
+}
+
+/// The ends of a figure's interval.
+fn ends(figure: Option<Figure>) -> [String; 2] {
+    let interval = figure.and_then(|figure| figure.interval);
+    [cell(interval.map(|interval| interval.low)), cell(interval.map(|interval| interval.high))]
 }
 
 /// A step that is not the headline: what is known of it.

@@ -3,6 +3,8 @@
 use pippin_model::caveat::{Severity, Verdict};
 use pippin_model::run::RunState;
 use pippin_model::units::counted;
+use pippin_stats::compare::Metric;
+use pippin_stats::interval::Interval;
 use std::fmt::Write as _;
 
 use crate::form::{Form, Write};
@@ -29,6 +31,7 @@ pub fn of(view: &View) -> String {
     let mut out = String::new();
     head(&mut out, view);
     headline(&mut out, view);
+    by_cpu(&mut out, view);
     doubts(&mut out, view);
     without_result(&mut out, view);
     for row in &view.rows {
@@ -115,7 +118,8 @@ fn headline(out: &mut String, view: &View) {
     } else {
         ["requests/s", "p50", "p99"]
     };
-    let titles = [
+    line(out, &format!("{}\n", text(&view.conclusion)));
+    let mut titles = vec![
         "#",
         "target",
         ranked,
@@ -129,14 +133,20 @@ fn headline(out: &mut String, view: &View) {
         "generator",
         "verdict",
     ];
+    if ranked::has_ratios(view) {
+        titles.insert(RATIO_COLUMN, "ratio (95 %)");
+    }
     table(out, 2, &titles, &rows);
     let span = if is_open(view) { "response time" } else { "service time" };
     let times = if ranked::by_time(view) { "p50, max" } else { "p50, p99, max" };
     line(
         out,
         &format!(
-            "{} {times}: {span}. CPU: 100 % is one core. Struck through: INVALID, not ranked.\n",
-            capital(ranked::legend(view))
+            "{} {times}: {span}. CPU: 100 % is one core. Struck through: INVALID, not ranked.{}\n",
+            capital(ranked::legend(view)),
+            ranked::ratio_legend(view)
+                .map(|ratios| format!(" {}", text(&ratios)))
+                .unwrap_or_default()
         ),
     );
 }
@@ -152,7 +162,8 @@ fn cells(view: &View, row: &Row) -> Vec<String> {
         if row.verdict == Some(Verdict::Invalid) { format!("~~{cell}~~") } else { cell }
     };
     let span = span_of(view, row);
-    let at = row.at.map(|at| format!(" at {}", words::whole(size(at) as u64))).unwrap_or_default();
+    let at =
+        row.step.map(|at| format!(" at {}", words::whole(size(at) as u64))).unwrap_or_default();
     let (p50, p99, rate) = (
         words::ns(span.p50_ns),
         words::ns(span.p99_ns),
@@ -170,15 +181,41 @@ fn cells(view: &View, row: &Row) -> Vec<String> {
         words::bytes(row.usage.target_rss_bytes.map(|bytes| bytes as u64)),
         words::cores(row.usage.generator_cores),
     ];
-    let mut cells = vec![
-        row.rank.map_or_else(|| words::UNKNOWN.into(), |rank| rank.to_string()),
-        format!("{}{at}", text(&row.target.to_string())),
-    ];
+    let mut cells = vec![row.rank_in_words(), format!("{}{at}", text(&row.target.to_string()))];
     cells.extend(figures.into_iter().map(strike));
-    cells.push(row.verdict.map_or_else(String::new, |verdict| {
-        words::verdict(verdict, &row.invalid_repetitions, row.trials)
-    }));
+    if ranked::has_ratios(view) {
+        let metric = view.run.ranked_by.metric();
+        cells.insert(RATIO_COLUMN, row.to_reference_in_words(view.run.reference.as_ref(), metric));
+    }
+    cells.push(row.verdict_in_words());
     cells
+}
+
+/// Where the ratios to the reference stand.
+const RATIO_COLUMN: usize = 4;
+
+/// The ranking by CPU time of a request.
+fn by_cpu(out: &mut String, view: &View) {
+    if !ranked::has_cpu_ranks(view) {
+        return;
+    }
+    let rows: Vec<Vec<String>> = ranked::by_cpu(view)
+        .into_iter()
+        .map(|row| {
+            let cpu = row.cpu_s_per_million;
+            let end = |of: fn(Interval) -> f64| {
+                words::cpu_a_request(cpu.and_then(|figure| figure.interval).map(of))
+            };
+            vec![
+                row.cpu_rank_in_words(),
+                text(&row.target.to_string()),
+                words::cpu_a_request(cpu.map(|figure| figure.median)),
+                format!("{} … {}", end(|of| of.low), end(|of| of.high)),
+                row.to_reference_in_words(view.run.reference.as_ref(), Metric::Cpu),
+            ]
+        })
+        .collect();
+    table(out, 2, &["#", "target", "CPU a request", "95 % interval", "ratio (95 %)"], &rows);
 }
 
 fn doubts(out: &mut String, view: &View) {

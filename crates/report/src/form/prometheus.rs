@@ -138,7 +138,8 @@ fn label(name: &str, value: &str) -> String {
 }
 
 fn rank(view: &View, row: &Row) -> Samples {
-    row.rank
+    row.standing
+        .rank
         .map(|rank| (label("ranked_by", view.run.ranked_by.name()), f64::from(rank)))
         .into_iter()
         .collect()

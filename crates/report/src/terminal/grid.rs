@@ -35,18 +35,22 @@ impl Grid {
     }
 
     /// Columns between the texts of neighbours.
-    const GAP: usize = 2;
+    pub const GAP: usize = 2;
 
     /// Cuts the names in a column of plain text until the table fits into `room` columns, as far as
     /// 12 columns are left of it; the part behind " at ", which tells one step from another, stays.
     pub fn fit(&mut self, column: usize, room: usize) {
-        let widths = self.widths();
-        let width = widths.iter().sum::<usize>() + Self::GAP * widths.len().saturating_sub(1);
-        let left = widths[column].saturating_sub(width.saturating_sub(room)).max(12);
+        let left = self.widths()[column].saturating_sub(self.width().saturating_sub(room)).max(12);
         for cell in self.rows.iter_mut().filter_map(|row| row.get_mut(column)) {
             let (name, at) = cell.split_at(cell.find(" at ").unwrap_or(cell.len()));
             *cell = format!("{}{at}", cut(name, left.saturating_sub(at.len())));
         }
+    }
+
+    /// The width of the whole table.
+    pub fn width(&self) -> usize {
+        let widths = self.widths();
+        widths.iter().sum::<usize>() + Self::GAP * widths.len().saturating_sub(1)
     }
 
     fn widths(&self) -> Vec<usize> {

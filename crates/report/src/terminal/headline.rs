@@ -4,6 +4,7 @@ use pippin_model::histogram::Summary;
 use pippin_model::run::RunState;
 use pippin_model::trial::Step;
 use pippin_model::units::counted;
+use pippin_stats::compare::Metric;
 
 use super::Page;
 use super::grid::Grid;
@@ -12,8 +13,10 @@ use crate::view::View;
 use crate::view::row::Row;
 use crate::words;
 
-/// From this width on everything stands in one table; below it in two.
-const ONE_TABLE: usize = 112;
+/// From this width on a target's own interval stands beside its figure too.
+const ROOM_FOR_INTERVALS: usize = 100;
+/// Bars shorter than this show nothing, longer ones nothing more.
+const BARS: std::ops::RangeInclusive<usize> = 8..=40;
 
 pub fn write(page: &mut Page, view: &View) {
     let run = &view.run;
@@ -48,11 +51,12 @@ pub fn write(page: &mut Page, view: &View) {
         page.line("No target has a result.");
         return;
     }
-    if page.style.width >= ONE_TABLE {
-        one_table(page, view)
-    } else {
-        two_tables(page, view)
-    }
+    page.paragraph("", &view.conclusion);
+    page.line("");
+    standings(page, view);
+    page.line("");
+    use_of(page, view);
+    by_cpu(page, view);
     legend(page, view);
 }
 
@@ -67,39 +71,54 @@ pub fn is_open(view: &View) -> bool {
     matches!(view.run.profile.as_str(), "open" | "devices" | "capacity")
 }
 
-fn one_table(page: &mut Page, view: &View) {
-    let grid = Grid::default().right("#").left("target").right(ranked_title(view)).right("±95 %");
-    let mut grid = use_titles(grid, view).left("verdict");
-    for row in view.measured() {
-        let mut cells = ranked_cells(page, view, row);
-        cells.extend(use_cells(page, view, row));
-        cells.push(verdict(page, row));
-        grid.row(cells);
-    }
+fn standings(page: &mut Page, view: &View) {
+    let without_bars = standings_grid(page, view, None);
+    let room = page.style.width.saturating_sub(without_bars.width() + Grid::GAP);
+    let mut grid = if room < *BARS.start() {
+        without_bars
+    } else {
+        standings_grid(page, view, Some(room.min(*BARS.end())))
+    };
     grid.fit(1, page.style.width);
     grid.write(page, 0);
-    bars(page, view);
 }
 
-fn two_tables(page: &mut Page, view: &View) {
-    let mut grid = Grid::default()
-        .right("#")
-        .left("target")
-        .right(ranked_title(view))
-        .right("95 % interval")
-        .left("")
-        .left("verdict");
-    let room = page.style.width.saturating_sub(68).clamp(6, 30);
+/// The ranked rows, with bars of this length.
+fn standings_grid(page: &Page, view: &View, bars: Option<usize>) -> Grid {
+    let (ratios, intervals) = (
+        ranked::has_ratios(view),
+        page.style.width >= ROOM_FOR_INTERVALS || !ranked::has_ratios(view),
+    );
+    let mut grid = Grid::default().right("#").left("target").right(ranked_title(view));
+    if intervals {
+        grid = grid.right("±95 %");
+    }
+    if ratios {
+        grid = grid.right("ratio (95 %)");
+    }
+    if bars.is_some() {
+        grid = grid.left("");
+    }
+    let mut grid = grid.left("verdict");
     for row in view.measured() {
-        let mut cells = ranked_cells(page, view, row);
-        cells[3] = figure(page, row, &ranked::interval(view, row));
-        cells.push(bar(page, view, row, room));
+        let mut cells =
+            vec![row.rank_in_words(), name(row), figure(page, row, &ranked::median(view, row))];
+        if intervals {
+            let within = ranked::reach(row).map_or_else(|| words::UNKNOWN.into(), words::reach);
+            cells.push(figure(page, row, &within));
+        }
+        if ratios {
+            let metric = view.run.ranked_by.metric();
+            cells.push(row.to_reference_in_words(view.run.reference.as_ref(), metric));
+        }
+        cells.extend(bars.map(|room| bar(page, view, row, room)));
         cells.push(verdict(page, row));
         grid.row(cells);
     }
-    grid.fit(1, page.style.width);
-    grid.write(page, 0);
-    page.line("");
+    grid
+}
+
+fn use_of(page: &mut Page, view: &View) {
     let mut grid = use_titles(Grid::default().left("target"), view);
     for row in view.measured() {
         let mut cells = vec![name(row)];
@@ -107,6 +126,33 @@ fn two_tables(page: &mut Page, view: &View) {
         grid.row(cells);
     }
     grid.fit(0, page.style.width);
+    grid.write(page, 0);
+}
+
+/// The ranking by CPU time of a request.
+fn by_cpu(page: &mut Page, view: &View) {
+    if !ranked::has_cpu_ranks(view) {
+        return;
+    }
+    let mut grid = Grid::default()
+        .right("#")
+        .left("target")
+        .right("CPU a request")
+        .right("±95 %")
+        .right("ratio (95 %)");
+    for row in ranked::by_cpu(view) {
+        let cpu = row.cpu_s_per_million;
+        let within = cpu.and_then(ranked::reach_of);
+        grid.row(vec![
+            row.cpu_rank_in_words(),
+            name(row),
+            words::cpu_a_request(cpu.map(|figure| figure.median)),
+            within.map_or_else(|| words::UNKNOWN.into(), words::reach),
+            row.to_reference_in_words(view.run.reference.as_ref(), Metric::Cpu),
+        ]);
+    }
+    page.line("");
+    grid.fit(1, page.style.width);
     grid.write(page, 0);
 }
 
@@ -123,12 +169,6 @@ fn use_titles(grid: Grid, view: &View) -> Grid {
         grid.right("p50").right("p99").right("max")
     };
     grid.right("errors").right("CPU").right("memory").right("gen CPU")
-}
-
-fn ranked_cells(page: &Page, view: &View, row: &Row) -> Vec<String> {
-    let rank = row.rank.map_or_else(|| words::UNKNOWN.into(), |rank| rank.to_string());
-    let within = ranked::reach(row).map_or_else(|| words::UNKNOWN.into(), words::reach);
-    vec![rank, name(row), figure(page, row, &ranked::median(view, row)), figure(page, row, &within)]
 }
 
 fn use_cells(page: &Page, view: &View, row: &Row) -> Vec<String> {
@@ -156,7 +196,7 @@ fn use_cells(page: &Page, view: &View, row: &Row) -> Vec<String> {
 }
 
 fn name(row: &Row) -> String {
-    let at = match row.at {
+    let at = match row.step {
         Some(Step::Connections { count }) => format!(" at {count}"),
         Some(Step::Rate { .. }) | None => String::new(),
     };
@@ -169,23 +209,10 @@ fn figure(page: &Page, row: &Row, text: &str) -> String {
 }
 
 fn verdict(page: &Page, row: &Row) -> String {
-    row.verdict.map_or_else(String::new, |verdict| {
-        page.paint.verdict(verdict, &words::verdict(verdict, &row.invalid_repetitions, row.trials))
-    })
-}
-
-/// Bars of their own below a table that leaves no room for them.
-fn bars(page: &mut Page, view: &View) {
-    page.line("");
-    let longest = view.measured().map(|row| name(row).chars().count()).max().unwrap_or(0);
-    let room = page.style.width.saturating_sub(longest + 16).min(80);
-    for row in view.measured() {
-        let padded = format!("{:<longest$}", name(row));
-        let median = ranked::median(view, row);
-        let text =
-            format!("{padded}  {:>10}  {}", figure(page, row, &median), bar(page, view, row, room));
-        page.line(&text);
-    }
+    let Some(verdict) = row.verdict else { return String::new() };
+    let told =
+        page.paint.verdict(verdict, &words::verdict(verdict, &row.invalid_repetitions, row.trials));
+    row.main_doubt().map_or_else(|| told.clone(), |doubt| format!("{told} {doubt}"))
 }
 
 /// A bar of the ranked figure in eighths of a column; hatched for what is not ranked.
@@ -213,11 +240,20 @@ fn legend(page: &mut Page, view: &View) {
         "{} {times}: {span}. CPU: 100 % is one core, whole process tree.",
         ranked::legend(view)
     );
-    if view.measured().any(|row| row.at.is_some_and(|at| matches!(at, Step::Connections { .. }))) {
+    if view.measured().any(|row| row.step.is_some_and(|at| matches!(at, Step::Connections { .. })))
+    {
         text.push_str(" \"at\": the number of connections with the highest throughput, which the figures are of.");
     }
     text.push_str(&unranked(view));
-    if shares_ranks(view) {
+    if let Some(ratios) = ranked::ratio_legend(view) {
+        text.push_str(&format!(" {ratios}"));
+    }
+    if view
+        .measured()
+        .any(|row| row.standing.rank_interval.is_some_and(|rank| rank.best < rank.worst))
+    {
+        text.push_str(" A rank like 2-3: the place is one of these, and nothing tells which.");
+    } else if shares_ranks(view) {
         text.push_str(" Targets that share a rank cannot be told apart.");
     }
     page.line("");
@@ -230,7 +266,7 @@ fn legend(page: &mut Page, view: &View) {
 
 /// Why some rows have no rank.
 fn unranked(view: &View) -> String {
-    let unranked: Vec<_> = view.measured().filter(|row| row.rank.is_none()).collect();
+    let unranked: Vec<_> = view.measured().filter(|row| row.standing.rank.is_none()).collect();
     let is_invalid = |row: &&Row| row.verdict == Some(Verdict::Invalid);
     let mut text = String::new();
     if unranked.iter().any(is_invalid) {
@@ -248,6 +284,6 @@ fn unranked(view: &View) -> String {
 }
 
 fn shares_ranks(view: &View) -> bool {
-    let ranks: Vec<u32> = view.measured().filter_map(|row| row.rank).collect();
+    let ranks: Vec<u32> = view.measured().filter_map(|row| row.standing.rank).collect();
     ranks.iter().enumerate().any(|(index, rank)| ranks[index + 1..].contains(rank))
 }

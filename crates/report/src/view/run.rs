@@ -2,8 +2,10 @@
 use pippin_model::fingerprint::Fingerprint;
 use pippin_model::profile::{Connections, Profile, Schedule, Steps, WarmUp};
 use pippin_model::run::{RunRecord, RunState};
+use pippin_model::target::TargetId;
 use pippin_model::units::{format_count, format_length};
 use pippin_stats::criterion::RankedBy;
+use pippin_stats::rounds::SliceCounts;
 use serde::{Deserialize, Serialize};
 
 /// What was done, when and how.
@@ -22,6 +24,12 @@ pub struct RunFacts {
     /// By what the targets are ranked; reports that do not say it ranked by goodput.
     #[serde(default)]
     pub ranked_by: RankedBy,
+    /// The target with which the others are compared; `None` if nobody is ranked.
+    #[serde(default)]
+    pub reference: Option<TargetId>,
+    /// The slices of all trials; `None` if they were measured in one stretch.
+    #[serde(default)]
+    pub slices: Option<SliceCounts>,
     /// Whether it was the quick form.
     pub quick: bool,
     /// How it ended.
@@ -59,6 +67,8 @@ impl RunFacts {
             profile: plan.profile.kind().into(),
             load: with_changes(in_words(&plan.profile), &plan.changed),
             ranked_by: RankedBy::of(&plan.profile),
+            reference: None,
+            slices: SliceCounts::of(&record.trials),
             quick: plan.quick,
             state: record.state,
             started_unix_ns: header.started_unix_ns,

@@ -4,7 +4,6 @@ use pippin_model::histogram::Summary;
 use pippin_model::objective::Objective;
 use pippin_model::profile::{Profile, Steps};
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_model::usage::Role;
 use pippin_stats::objective::misses;
 use pippin_stats::predict::Law;
 use pippin_stats::summary::TargetSummary;
@@ -135,7 +134,7 @@ pub(super) fn headline<'a>(
     };
     let key = |summary: &TargetSummary| {
         (
-            summary.verdict != Verdict::Invalid,
+            summary.verdict != Some(Verdict::Invalid),
             held(summary),
             summary.goodput_per_s.map_or(f64::MIN, |figure| figure.median),
         )
@@ -181,7 +180,7 @@ fn point(
     let missed = objective.map(|objective| missed(objective, summary, trials));
     Some(Point {
         at: summary.step?,
-        verdict: summary.verdict,
+        verdict: summary.verdict?,
         reasons: summary
             .caveats
             .iter()
@@ -190,9 +189,9 @@ fn point(
             .map(|caveat| caveat.id.clone())
             .collect(),
         goodput_per_s: summary.goodput_per_s.map(|figure| figure.median),
-        response_time: summary.spans.response_time.summary(),
+        response_time: summary.spans.response_time.clone(),
         errors: summary.errors.values().sum(),
-        target_cores: summary.cores.get(&Role::Target).copied(),
+        target_cores: summary.usage.target_cores,
         prediction: None,
         held: missed.as_ref().map(|missed| missed.is_empty() && summary.goodput_per_s.is_some()),
         missed: missed.unwrap_or_default(),

@@ -1,0 +1,3 @@
+module example.org/pippin/bench/sense
+
+go 1.22

@@ -1,0 +1,133 @@
+//! `make sense`: whether Pippin tells targets apart that differ in a known way, and only these.
+//!
+//! One real server is measured beside itself and beside copies that are slower by a known amount,
+//! many times. The table says in how many runs each was told apart.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `variations` | what differs, and what must be seen of it |
+//! | `catalog` | the targets and the plan, in a folder of their own |
+//! | `tally` | who was told apart, run by run |
+//! | `summary` | how often, as a table and as JSON |
+mod catalog;
+mod summary;
+mod tally;
+mod variations;
+
+use clap::Args;
+use pippin_model::run::RunRecord;
+use pippin_store::Store;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use catalog::SenseCatalog;
+use tally::Tally;
+
+/// `pippin-bench sense`
+#[derive(Debug, Args)]
+pub struct SenseArguments {
+    /// How many runs.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    runs: u32,
+    /// The full form of the plan `hello`, and not the quick one that `make run` has.
+    #[arg(long)]
+    full: bool,
+    /// The program to measure with; `pippin` beside this one by default.
+    #[arg(long, value_name = "FILE")]
+    pippin: Option<PathBuf>,
+    /// A checkout of Pippin, for its plan and its workload.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    checkout: PathBuf,
+    /// Folder for the result as JSON.
+    #[arg(long, value_name = "DIR", default_value = "bench/results")]
+    results: PathBuf,
+}
+
+/// Finds out what burning costs, measures, and prints and keeps the tally.
+pub fn run(arguments: &SenseArguments) -> Result<(), String> {
+    let pippin = program(arguments.pippin.as_deref())?;
+    let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
+    let catalog = SenseCatalog::write(folder.path(), &arguments.checkout)?;
+    let lab = Lab { pippin, folder: folder.path(), full: arguments.full };
+
+    say("finding out what CPU time costs here");
+    catalog.plan(&variations::for_scale())?;
+    let burnt = lab.measure(0)?;
+    let step = variations::cpu_of_a_step(&burnt)?;
+    catalog.targets(step)?;
+    catalog.plan(&variations::names())?;
+
+    let started = Instant::now();
+    let mut tallies = Vec::new();
+    for number in 1..=arguments.runs {
+        say(&format!("run {number} of {}", arguments.runs));
+        tallies.push(Tally::of(&lab.measure(number)?)?);
+    }
+    say("");
+    let summary = summary::Summary::of(&tallies, arguments.full, started.elapsed().as_secs());
+    println!("{}", summary.table());
+    let path = summary.keep(&arguments.results)?;
+    eprintln!("kept in {}", path.display());
+    Ok(())
+}
+
+fn program(named: Option<&Path>) -> Result<PathBuf, String> {
+    let beside = || {
+        let own = std::env::current_exe().map_err(|error| error.to_string())?;
+        Ok::<PathBuf, String>(own.with_file_name("pippin"))
+    };
+    let path = named.map_or_else(beside, |path| Ok(path.to_path_buf()))?;
+    let absolute = std::path::absolute(&path).map_err(|error| error.to_string())?;
+    if absolute.is_file() {
+        Ok(absolute)
+    } else {
+        Err(format!(
+            "there is no {}; build it with `cargo build --release`, or name it with --pippin",
+            path.display()
+        ))
+    }
+}
+
+/// How a plan is run.
+struct Lab<'a> {
+    pippin: PathBuf,
+    folder: &'a Path,
+    full: bool,
+}
+
+impl Lab<'_> {
+    /// One run of the plan, with its number as the seed.
+    fn measure(&self, seed: u32) -> Result<RunRecord, String> {
+        let store = self.folder.join("pippin.db");
+        let mut command = Command::new(&self.pippin);
+        command
+            .args(["run", "sense", "--install", "--yes", "--seed", &seed.to_string(), "--quiet"])
+            .arg("--store")
+            .arg(&store)
+            .arg("--out")
+            .arg(self.folder.join(format!("run-{seed}")))
+            .args((!self.full).then_some("--quick"))
+            .env("PIPPIN_HOME", self.folder)
+            .current_dir(self.folder)
+            .stdin(Stdio::null());
+        let output =
+            command.output().map_err(|error| format!("{}: {error}", self.pippin.display()))?;
+        // 3 is an INVALID result, which the tally leaves out.
+        if !matches!(output.status.code(), Some(0 | 3)) {
+            let told = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("pippin run ended with {}:\n{told}", output.status));
+        }
+        Store::open(&store)
+            .and_then(|store| store.load("latest"))
+            .map_err(|error| format!("{}: {error}", store.display()))
+    }
+}
+
+/// Replaces the line on a terminal.
+fn say(text: &str) {
+    if std::io::stderr().is_terminal() {
+        eprint!("\r\x1b[K{text}");
+    }
+}

@@ -1,0 +1,205 @@
+//! How often each variation was told apart, as a table and as JSON.
+use pippin_stats::compare::Metric;
+use pippin_stats::quantile::median;
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::tally::{METRICS, Observed, Tally};
+use super::variations::{VARIATIONS, Wanted};
+use crate::results::{Machine, machine};
+
+/// All runs together.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    schema: u32,
+    unix_seconds: u64,
+    /// Whether it is the full form of the plan.
+    full: bool,
+    runs: usize,
+    /// How long all runs took.
+    seconds: u64,
+    machine: Machine,
+    slices: u64,
+    slices_calm: u64,
+    slices_used: u64,
+    variations: Vec<OfVariation>,
+}
+
+#[derive(Debug, Serialize)]
+struct OfVariation {
+    name: &'static str,
+    about: &'static str,
+    from: &'static str,
+    by: Vec<OfMetric>,
+    bounds: Vec<OfBound>,
+}
+
+/// What was seen of a variation by one metric.
+#[derive(Debug, Serialize)]
+struct OfMetric {
+    metric: Metric,
+    /// Runs in which both targets have a valid result.
+    runs: usize,
+    /// Those in which the pair was told apart.
+    apart: usize,
+    /// The median of the ratios.
+    ratio: Option<f64>,
+    /// The median of how far their intervals reach.
+    reach: Option<f64>,
+    observed: Vec<Option<Observed>>,
+}
+
+#[derive(Debug, Serialize)]
+struct OfBound {
+    #[serde(flatten)]
+    wanted: Wanted,
+    /// `None` where it is a bound of the other form, or nothing was seen.
+    met: Option<bool>,
+}
+
+impl OfMetric {
+    fn of(metric: Metric, observed: Vec<Option<Observed>>) -> Self {
+        let known: Vec<Observed> = observed.iter().flatten().copied().collect();
+        let middle =
+            |figure: fn(&Observed) -> f64| median(&known.iter().map(figure).collect::<Vec<_>>());
+        Self {
+            metric,
+            runs: known.len(),
+            apart: known.iter().filter(|observed| observed.apart).count(),
+            ratio: middle(|observed| observed.ratio),
+            reach: middle(|observed| observed.reach),
+            observed,
+        }
+    }
+
+    fn meets(&self, wanted: &Wanted, full: bool) -> Option<bool> {
+        let counts = self.runs > 0 && (full || !wanted.full_only);
+        let share = self.apart as f64 / self.runs as f64;
+        counts.then_some(if wanted.at_least {
+            share >= wanted.share
+        } else {
+            share <= wanted.share
+        })
+    }
+}
+
+impl Summary {
+    pub fn of(tallies: &[Tally], full: bool, seconds: u64) -> Self {
+        let count = |figure: fn(&Tally) -> u64| tallies.iter().map(figure).sum();
+        Self {
+            schema: 1,
+            unix_seconds: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |since| since.as_secs()),
+            full,
+            runs: tallies.len(),
+            seconds,
+            machine: machine(),
+            slices: count(|tally| tally.slices.made),
+            slices_calm: count(|tally| tally.slices.calm),
+            slices_used: count(|tally| tally.slices.used),
+            variations: (0..VARIATIONS.len())
+                .map(|place| of_variation(tallies, place, full))
+                .collect(),
+        }
+    }
+
+    /// The table: for each metric in how many runs a variation was told apart, and its ratio.
+    pub fn table(&self) -> String {
+        let mut out = format!(
+            "{} runs in {} min; {} of {} slices were calm, {} used. Told apart (ratio):\n\n{:<28}",
+            self.runs,
+            self.seconds.div_ceil(60),
+            self.slices_calm,
+            self.slices,
+            self.slices_used,
+            "variation"
+        );
+        for metric in METRICS {
+            // Writing into a String cannot fail.
+            let _ = write!(out, "{:>20}", metric.name());
+        }
+        out.push_str("  bound\n");
+        for of in &self.variations {
+            let _ = write!(out, "{:<28}", of.about);
+            for by in &of.by {
+                let ratio = by.ratio.map_or_else(|| "-".into(), |ratio| format!("{ratio:.3}"));
+                let _ = write!(out, "{:>20}", format!("{} of {} ({ratio})", by.apart, by.runs));
+            }
+            let bounds: Vec<String> = of.bounds.iter().map(in_words).collect();
+            let _ = writeln!(out, "  {}", bounds.join("; "));
+        }
+        out
+    }
+
+    /// Writes it to a file named for the time; returns its path.
+    pub fn keep(&self, folder: &Path) -> Result<PathBuf, String> {
+        let path = folder.join(format!("sense-{}.json", self.unix_seconds));
+        let text = serde_json::to_string(self).map_err(|error| error.to_string())?;
+        std::fs::create_dir_all(folder)
+            .and_then(|()| std::fs::write(&path, text + "\n"))
+            .map_err(|error| format!("writing {}: {error}", path.display()))?;
+        Ok(path)
+    }
+}
+
+fn of_variation(tallies: &[Tally], place: usize, full: bool) -> OfVariation {
+    let variation = VARIATIONS[place];
+    let by: Vec<OfMetric> = METRICS
+        .iter()
+        .enumerate()
+        .map(|(at, metric)| {
+            OfMetric::of(*metric, tallies.iter().map(|tally| tally.variations[place][at]).collect())
+        })
+        .collect();
+    let bound = |wanted: &Wanted| OfBound {
+        wanted: *wanted,
+        met: by.iter().find(|by| by.metric == wanted.metric).and_then(|by| by.meets(wanted, full)),
+    };
+    OfVariation {
+        name: variation.name,
+        about: variation.about,
+        from: variation.from,
+        bounds: variation.wanted.iter().map(bound).collect(),
+        by,
+    }
+}
+
+fn in_words(bound: &OfBound) -> String {
+    let Wanted { metric, at_least, share, full_only } = bound.wanted;
+    let sense = if at_least { "at least" } else { "at most" };
+    let met = match bound.met {
+        Some(true) => "met",
+        Some(false) => "MISSED",
+        None if full_only => "of the full form",
+        None => "unknown",
+    };
+    format!("{} {sense} {:.0} %: {met}", metric.name(), share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sense::tally::tests::run;
+
+    #[test]
+    fn the_table_says_who_was_told_apart_and_which_bounds_are_met() {
+        let tally = Tally::of(&run()).unwrap();
+        let quick = Summary::of(&[tally.clone(), tally.clone()], false, 200);
+        let text = quick.table();
+        let line =
+            |about: &str| text.lines().find(|line| line.starts_with(about)).unwrap().to_string();
+        assert!(text.starts_with("2 runs in 4 min; 336 of 336 slices were calm"), "{text}");
+        assert!(line("10 % more CPU time").contains("2 of 2 (1.1"), "{text}");
+        assert!(line("10 % more CPU time").ends_with("cpu at least 90 %: met"), "{text}");
+        assert!(line("5 % more CPU time").ends_with("of the full form"), "{text}");
+        let twin = line("the same");
+        assert!(twin.ends_with("goodput at most 5 %: met; cpu at most 5 %: met"), "{text}");
+        // What does not differ here misses its bound.
+        let full = Summary::of(&[tally], true, 200).table();
+        assert!(full.contains("cpu at least 90 %: MISSED"), "{full}");
+        assert!(serde_json::to_string(&quick).unwrap().contains("\"slices_calm\":336"));
+    }
+}

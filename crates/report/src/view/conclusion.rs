@@ -1,0 +1,177 @@
+//! What the figures come to, in a few sentences: who leads, what CPU time a request costs, who
+//! counts for nothing, and how small a difference can be seen here.
+use pippin_model::caveat::Verdict;
+use pippin_model::target::TargetId;
+use pippin_model::units::counted;
+use pippin_stats::bootstrap::Basis;
+use pippin_stats::compare::Metric;
+use pippin_stats::criterion::RankedBy;
+use pippin_stats::ratio::Ratio;
+use pippin_stats::standing::Field;
+
+use super::row::Row;
+use super::run::RunFacts;
+use crate::words;
+
+/// The conclusion; rows in the order of the table.
+#[must_use]
+pub fn of(run: &RunFacts, rows: &[Row], field: &Field) -> String {
+    let measured: Vec<&Row> = rows.iter().filter(|row| row.goodput_per_s.is_some()).collect();
+    let ranked: Vec<&Row> =
+        measured.iter().copied().filter(|row| row.standing.rank.is_some()).collect();
+    let mut sentences = vec![first(run, &measured, &ranked, field)];
+    sentences.extend(left_out(&measured, &ranked));
+    sentences.extend(noise(run, &ranked, field));
+    sentences.join(" ")
+}
+
+/// Who leads, and the CPU time of a request.
+fn first(run: &RunFacts, measured: &[&Row], ranked: &[&Row], field: &Field) -> String {
+    match (measured, ranked) {
+        ([], _) => "No target has a result.".into(),
+        (_, []) if measured.iter().all(|row| row.verdict == Some(Verdict::Invalid)) => {
+            match measured {
+                [only] => format!("The result of {} is INVALID{}.", only.target, because(only)),
+                all => format!("All {} results are INVALID: nobody is ranked.", all.len()),
+            }
+        }
+        (_, []) => {
+            "Nobody is ranked, as a single short trial has no interval: repeat it (--repeat 3)."
+                .into()
+        }
+        (_, [only]) => alone(run, only),
+        _ => match cpu(ranked, field) {
+            Some(cpu) => format!("{}; {cpu}.", lead(run, ranked, field)),
+            None => format!("{}.", lead(run, ranked, field)),
+        },
+    }
+}
+
+fn alone(run: &RunFacts, row: &Row) -> String {
+    let figure = |value: f64| match run.ranked_by {
+        RankedBy::Goodput => words::count(Some(value)),
+        RankedBy::ResponseP99 => words::ns_f(Some(value)),
+    };
+    let Some(ranked) = row.ranked else { return format!("{} has a result.", row.target) };
+    let within = ranked
+        .interval
+        .map(|found| format!(" ({} to {})", figure(found.low), figure(found.high)))
+        .unwrap_or_default();
+    let verdict = match row.verdict {
+        Some(Verdict::Suspect) => format!("; it is SUSPECT{}", because(row)),
+        _ => String::new(),
+    };
+    match run.ranked_by {
+        RankedBy::Goodput => {
+            format!("{} answers {} requests/s{within}{verdict}.", row.target, figure(ranked.median))
+        }
+        RankedBy::ResponseP99 => {
+            format!("{} has a p99 of {}{within}{verdict}.", row.target, figure(ranked.median))
+        }
+    }
+}
+
+fn lead(run: &RunFacts, ranked: &[&Row], field: &Field) -> String {
+    let (leaders, others): (Vec<&Row>, Vec<&Row>) =
+        ranked.iter().partition(|row| row.standing.rank == Some(1));
+    match leaders.as_slice() {
+        [a, b] if others.is_empty() => {
+            format!("{} and {} cannot be told apart", a.target, b.target)
+        }
+        all if others.is_empty() => format!("None of the {} targets can be told apart", all.len()),
+        [one] => format!("{} leads{}", one.target, gap(run, one, others[0], field)),
+        some => format!("{} lead and cannot be told apart", names(some)),
+    }
+}
+
+/// How far the next one is behind the only leader, where that is the reference.
+fn gap(run: &RunFacts, leader: &Row, next: &Row, field: &Field) -> String {
+    if field.reference.as_ref() != Some(&leader.target) {
+        return String::new();
+    }
+    let ratio = next.standing.to_reference.and_then(|to| to.of(run.ranked_by.metric()));
+    ratio.map_or_else(String::new, |ratio| {
+        let figure = match run.ranked_by {
+            RankedBy::Goodput => "its requests/s",
+            RankedBy::ResponseP99 => "its p99",
+        };
+        format!(", and {}, the next, has {} {figure}", next.target, words::times(&ratio))
+    })
+}
+
+/// The largest difference of CPU time of a request from the reference that is sure.
+fn cpu(ranked: &[&Row], field: &Field) -> Option<String> {
+    let reference = field.reference.as_ref()?;
+    let found: Vec<(&TargetId, Ratio)> = ranked
+        .iter()
+        .filter_map(|row| Some((&row.target, row.standing.to_reference?.of(Metric::Cpu)?)))
+        .collect();
+    let far = |ratio: &Ratio| ratio.value.ln().abs();
+    let farthest = found
+        .iter()
+        .filter(|(_, ratio)| ratio.is_significant())
+        .max_by(|(_, a), (_, b)| far(a).total_cmp(&far(b)));
+    match (farthest, found.is_empty()) {
+        (Some((target, ratio)), _) => {
+            Some(format!("{target} needs {} the CPU a request of {reference}", words::times(ratio)))
+        }
+        (None, false) => Some("their CPU a request cannot be told apart".into()),
+        (None, true) => None,
+    }
+}
+
+/// Results that count for nothing beside those that do.
+fn left_out(measured: &[&Row], ranked: &[&Row]) -> Option<String> {
+    if ranked.is_empty() {
+        return None;
+    }
+    let invalid: Vec<&Row> =
+        measured.iter().copied().filter(|row| row.verdict == Some(Verdict::Invalid)).collect();
+    match invalid.as_slice() {
+        [] => None,
+        [one] => Some(format!("{} is INVALID{} and not ranked.", one.target, because(one))),
+        some => Some(format!("{} are INVALID and not ranked.", names(some))),
+    }
+}
+
+/// How calm the host was, and what is noise here.
+fn noise(run: &RunFacts, ranked: &[&Row], field: &Field) -> Option<String> {
+    let calm = run.slices.map(|slices| {
+        let verb = if slices.calm == 1 { "was" } else { "were" };
+        format!("{} of {} {verb} calm", slices.calm, counted(slices.made, "slice"))
+    });
+    let noise = field
+        .noise
+        .map(|noise| format!("differences below {} are noise here", words::percent(noise)));
+    let once = ranked.iter().any(|row| {
+        let ratio = row.standing.to_reference.and_then(|to| to.of(run.ranked_by.metric()));
+        ratio.is_some_and(|ratio| ratio.interval.basis == Basis::Windows)
+    });
+    let start = once.then_some("how starts differ is not known, as there was only one of each");
+    let told: Vec<String> = [calm, noise, start.map(Into::into)].into_iter().flatten().collect();
+    let mut text = told.join("; ");
+    if text.is_empty() {
+        return None;
+    }
+    // What begins the sentence is a number or a lower-case word.
+    let first = text.remove(0).to_uppercase().to_string();
+    Some(format!("{first}{text}."))
+}
+
+/// The main doubt of a row in brackets.
+fn because(row: &Row) -> String {
+    row.main_doubt().map_or_else(String::new, |doubt| format!(" ({doubt})"))
+}
+
+/// `a, b and c`; of more than three the first two and how many others.
+fn names(rows: &[&Row]) -> String {
+    let name = |row: &&Row| row.target.to_string();
+    match rows {
+        [] => String::new(),
+        [one] => name(one),
+        [first @ .., last] if rows.len() <= 3 => {
+            format!("{} and {}", first.iter().map(name).collect::<Vec<_>>().join(", "), name(last))
+        }
+        [a, b, rest @ ..] => format!("{}, {} and {} others", name(a), name(b), rest.len()),
+    }
+}

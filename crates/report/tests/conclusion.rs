@@ -1,0 +1,188 @@
+//! The conclusion on top of every form, against records whose truth is known.
+#![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
+use pippin_model::caveat::{Severity, Verdict};
+use pippin_model::example::slices::Rounds;
+use pippin_model::example::{ExampleTrial, caveat, run as example};
+use pippin_model::run::RunRecord;
+use pippin_model::target::TargetId;
+use pippin_model::trial::TrialRecord;
+use pippin_report::form::markdown;
+use pippin_report::html;
+use pippin_report::terminal::{Style, table};
+use pippin_report::view::View;
+
+/// A run of these trials.
+fn run(trials: Vec<TrialRecord>) -> RunRecord {
+    let mut names: Vec<String> = Vec::new();
+    for trial in &trials {
+        let name = trial.spec.target.to_string();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let profile = trials.first().map_or_else(example::closed, |trial| trial.spec.profile.clone());
+    example::finished(example::header("hello", "Hello World", profile, &names), trials)
+}
+
+/// Targets of this goodput and CPU time of a request, measured in rounds.
+fn rounds(rounds: Rounds, targets: &[(&str, f64, f64)]) -> RunRecord {
+    let of = |(name, per_s, cpu_us): &(&str, f64, f64)| rounds.trials(name, *per_s, *cpu_us);
+    run(targets.iter().flat_map(of).collect())
+}
+
+fn conclusion(record: &RunRecord) -> String {
+    View::of(record).conclusion
+}
+
+fn invalid(trials: &mut [TrialRecord]) {
+    for trial in trials {
+        trial.caveats.push(caveat("generator_busy", Severity::Invalid, "97 %", "more processors"));
+        trial.verdict = Verdict::Invalid;
+    }
+}
+
+#[test]
+fn equal_leaders_are_not_told_apart_and_what_costs_more_is_said() {
+    let found = conclusion(&example::rounds());
+    assert!(
+        found.starts_with("rust/axum and c/nginx lead and cannot be told apart; ")
+            || found.starts_with("c/nginx and rust/axum lead and cannot be told apart; "),
+        "{found}"
+    );
+    assert!(found.contains("javascript/express needs 6.") && found.contains(" times ("), "{found}");
+    assert!(found.contains(" of 96 slices were calm; differences below "), "{found}");
+    assert!(found.ends_with(" % are noise here."), "{found}");
+}
+
+#[test]
+fn it_stands_in_terminal_markdown_page_and_json() {
+    let view = View::of(&example::rounds());
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for width in [80, 120] {
+        assert!(words(&table(&view, &Style::plain(width))).contains(&view.conclusion));
+    }
+    assert!(markdown::of(&view).contains(&view.conclusion));
+    assert!(html::page(&view).contains(&view.conclusion));
+    assert!(pippin_report::form::json::of(&view).unwrap().contains(&view.conclusion));
+}
+
+#[test]
+fn of_two_the_faster_leads_by_so_much() {
+    let calm = Rounds { start: 0.001, slice: 0.005, ..Rounds::default() };
+    let found =
+        conclusion(&rounds(calm, &[("a/slow", 10_000.0, 20.0), ("a/fast", 20_000.0, 20.0)]));
+    assert!(
+        found.starts_with("a/fast leads, and a/slow, the next, has 0.50")
+            || found.starts_with("a/fast leads, and a/slow, the next, has 0.49"),
+        "{found}"
+    );
+    assert!(found.contains("; their CPU a request cannot be told apart. 48 of 48 slices were calm; differences below "), "{found}");
+}
+
+#[test]
+fn two_equal_ones_are_undecided() {
+    let found =
+        conclusion(&rounds(Rounds::default(), &[("a/a", 10_000.0, 20.0), ("a/b", 10_000.0, 20.0)]));
+    assert!(
+        found.contains(" cannot be told apart; their CPU a request cannot be told apart. "),
+        "{found}"
+    );
+}
+
+#[test]
+fn twelve_equal_ones_are_counted() {
+    let names: Vec<String> = (0..12).map(|i| format!("a/s{i}")).collect();
+    let targets: Vec<(&str, f64, f64)> =
+        names.iter().map(|name| (name.as_str(), 10_000.0, 20.0)).collect();
+    let found = conclusion(&rounds(Rounds::default(), &targets));
+    assert!(found.starts_with("None of the 12 targets can be told apart; "), "{found}");
+    let mut two_classes = targets;
+    two_classes.iter_mut().take(6).for_each(|target| target.1 = 20_000.0);
+    let found = conclusion(&rounds(Rounds::default(), &two_classes));
+    assert!(found.contains(" and 4 others lead and cannot be told apart"), "{found}");
+}
+
+#[test]
+fn one_target_has_a_figure_and_its_interval() {
+    let found = conclusion(&rounds(Rounds::default(), &[("a/a", 10_000.0, 20.0)]));
+    assert!(found.starts_with("a/a answers 10,000 requests/s ("), "{found}");
+    assert!(found.ends_with("24 of 24 slices were calm."), "{found}");
+}
+
+#[test]
+fn with_one_start_it_says_what_is_not_known() {
+    let once = Rounds { repetitions: 1, rounds: 12, ..Rounds::default() };
+    let found = conclusion(&rounds(once, &[("a/a", 10_000.0, 20.0), ("a/b", 5_000.0, 40.0)]));
+    assert!(
+        found.ends_with("how starts differ is not known, as there was only one of each."),
+        "{found}"
+    );
+}
+
+#[test]
+fn records_without_slices_have_one_too() {
+    let found = conclusion(&example::hello());
+    assert!(
+        found.starts_with("rust/axum leads, and go/net-http, the next, has 0.72 times ("),
+        "{found}"
+    );
+    assert!(found.contains("c/nginx is INVALID (generator busy) and not ranked."), "{found}");
+    assert!(!found.contains("slice"), "{found}");
+}
+
+#[test]
+fn what_is_invalid_or_missing_concludes_nothing() {
+    let mut all = rounds(Rounds::default(), &[("a/a", 1_000.0, 20.0), ("a/b", 2_000.0, 20.0)]);
+    invalid(&mut all.trials);
+    let found = conclusion(&all);
+    assert!(found.starts_with("All 2 results are INVALID: nobody is ranked."), "{found}");
+    all.trials.retain(|trial| trial.spec.target.to_string() == "a/a");
+    all.header.plan.targets.truncate(1);
+    let found = conclusion(&all);
+    assert!(found.starts_with("The result of a/a is INVALID (generator busy)."), "{found}");
+    assert_eq!(conclusion(&run(vec![])), "No target has a result.");
+}
+
+#[test]
+fn single_short_trials_name_the_way_out() {
+    let trial = |target: &str| ExampleTrial::hello().target(target).seconds(2).build();
+    let found = conclusion(&run(vec![trial("a/a"), trial("a/b")]));
+    assert_eq!(
+        found,
+        "Nobody is ranked, as a single short trial has no interval: repeat it (--repeat 3)."
+    );
+}
+
+#[test]
+fn where_the_schedule_sets_the_rate_the_p99_leads() {
+    let found = conclusion(&example::devices());
+    assert!(
+        found.starts_with("go/net-http leads, and javascript/node-http, the next, has 1.0"),
+        "{found}"
+    );
+    assert!(found.contains(") its p99"), "{found}");
+}
+
+#[test]
+fn ratios_are_to_the_reference_that_was_asked_for() {
+    let go: TargetId = "go/net-http".parse().unwrap();
+    let view = View::beside(&example::rounds(), Some(&go));
+    assert_eq!(view.run.reference, Some(go));
+    assert!(table(&view, &Style::plain(120)).contains("Ratios are to go/net-http, within rounds,"));
+    let axum = view.rows.iter().find(|row| row.target.to_string() == "rust/axum").unwrap();
+    assert!((axum.standing.to_reference.unwrap().goodput.unwrap().value / 1.4 - 1.0).abs() < 0.05);
+    assert!(view.conclusion.contains("the CPU a request of go/net-http"), "{}", view.conclusion);
+}
+
+#[test]
+fn the_main_doubt_stands_beside_the_verdict() {
+    let view = View::of(&example::rounds());
+    let page = html::page(&view);
+    for text in
+        [table(&view, &Style::plain(120)), table(&view, &Style::plain(80)), markdown::of(&view)]
+    {
+        assert!(text.contains("SUSPECT no steady state"), "{text}");
+    }
+    assert!(page.contains("<span class=\"sub\">no steady state</span>"));
+}

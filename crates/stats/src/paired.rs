@@ -1,0 +1,292 @@
+//! Targets against each other, paired within rounds of slices.
+//!
+//! What the host does to a round it does to every target of it. So the ratio of two targets is
+//! taken over the rounds that both have, repetition by repetition, on logarithms; within a
+//! repetition it is the ratio of what the slices sum up to. Repetitions are fresh starts, and starts
+//! differ. So the scatter that counts is that of the ratio between repetitions: the rounds within
+//! one say nothing of it. Their mean has Student's t with one degree of freedom less than there are
+//! repetitions, and more by what all pairs together know of that scatter ([`crate::moderated`]).
+//!
+//! With one repetition only the scatter of its rounds is known ([`Basis::Windows`]): the interval
+//! then does not include differences from start to start.
+//!
+//! Targets that never ran in the same round are compared by their levels with Welch's degrees of
+//! freedom (Welch 1947).
+use pippin_model::trial::TrialRecord;
+
+use crate::bootstrap::Basis;
+use crate::compare::Metric;
+use crate::interval::Interval;
+use crate::moderated::{Prior, moderated};
+use crate::quantile::{mean, variance};
+use crate::ratio::Ratio;
+use crate::rounds::{Level, Observed, variance_of_mean};
+use crate::student_t::{t_975, two_sided_p};
+
+/// Every pair of some targets under one metric.
+#[derive(Debug, Clone)]
+pub struct Pairs {
+    targets: usize,
+    /// First over second, for every first before second, in order.
+    estimates: Vec<Option<Estimate>>,
+    prior: Option<Prior>,
+}
+
+/// A logarithm and how it scatters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Estimate {
+    log: f64,
+    scatter: Scatter,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Scatter {
+    /// The variance of one repetition among several, which are fresh starts.
+    Starts { variance: f64, repetitions: f64 },
+    /// The variance of the mean, of which nothing can be borrowed.
+    Mean { variance: f64, degrees: f64, basis: Basis },
+}
+
+impl Estimate {
+    /// From one logarithm and the residuals of its rounds for each repetition; `None` if the scatter
+    /// is unknown.
+    fn of(repetitions: &[Level]) -> Option<Self> {
+        let logs: Vec<f64> = repetitions.iter().map(|level| level.log).collect();
+        let log = mean(&logs)?;
+        let scatter = if let [only] = repetitions {
+            let (variance, worth) = variance_of_mean(&only.residuals)?;
+            Scatter::Mean { variance, degrees: worth - 1.0, basis: Basis::Windows }
+        } else {
+            Scatter::Starts { variance: variance(&logs)?, repetitions: logs.len() as f64 }
+        };
+        Some(Self { log, scatter })
+    }
+
+    /// First over second within the rounds that both have.
+    fn paired(first: &Observed, second: &Observed) -> Option<Self> {
+        let difference = |(a, b): (Level, Level)| Level {
+            log: a.log - b.log,
+            residuals: a.residuals.iter().zip(&b.residuals).map(|(a, b)| a - b).collect(),
+        };
+        Self::of(&first.levels_with(second).into_iter().map(difference).collect::<Vec<_>>())
+    }
+
+    /// First over second, which never ran in the same round.
+    fn apart(first: &Observed, second: &Observed) -> Option<Self> {
+        let (a, b) = (Self::of(&first.levels())?, Self::of(&second.levels())?);
+        let ((va, da, basis_a), (vb, db, basis_b)) = (a.of_mean(None), b.of_mean(None));
+        let basis = if basis_a == basis_b { basis_a } else { Basis::Windows };
+        let spread = va * va / da + vb * vb / db;
+        let degrees = if spread > 0.0 { (va + vb).powi(2) / spread } else { 1.0 };
+        Some(Self {
+            log: a.log - b.log,
+            scatter: Scatter::Mean { variance: va + vb, degrees, basis },
+        })
+    }
+
+    /// The variance of the mean with its degrees of freedom.
+    fn of_mean(&self, prior: Option<Prior>) -> (f64, f64, Basis) {
+        match self.scatter {
+            Scatter::Starts { variance, repetitions } => {
+                let (variance, degrees) = moderated(variance, repetitions - 1.0, prior);
+                (variance / repetitions, degrees, Basis::Trials)
+            }
+            Scatter::Mean { variance, degrees, basis } => (variance, degrees, basis),
+        }
+    }
+
+    /// How far the 95 % interval reaches to either side, as a logarithm.
+    fn half_width(&self, prior: Option<Prior>) -> (f64, Basis) {
+        let (variance, degrees, basis) = self.of_mean(prior);
+        (t_975(degrees) * variance.sqrt(), basis)
+    }
+}
+
+impl Pairs {
+    /// Compares all targets, each given by its trials at one step.
+    #[must_use]
+    pub fn of(targets: &[&[&TrialRecord]], metric: Metric) -> Self {
+        let observed: Vec<Observed> =
+            targets.iter().map(|trials| Observed::of(trials, metric)).collect();
+        let mut estimates = Vec::new();
+        for (place, first) in observed.iter().enumerate() {
+            for second in &observed[place + 1..] {
+                estimates.push(
+                    Estimate::paired(first, second).or_else(|| Estimate::apart(first, second)),
+                );
+            }
+        }
+        let prior = prior_of(&estimates, targets.len());
+        Self { targets: targets.len(), estimates, prior }
+    }
+
+    /// The first target's figure over the second's; `None` if their scatter is unknown.
+    #[must_use]
+    pub fn ratio(&self, first: usize, second: usize) -> Option<Ratio> {
+        let (log, estimate) = self.get(first, second)?;
+        let (half, basis) = estimate.half_width(self.prior);
+        Some(Ratio {
+            value: log.exp(),
+            interval: Interval { low: (log - half).exp(), high: (log + half).exp(), basis },
+        })
+    }
+
+    /// How likely two equal targets differ as much by chance; `None` if their scatter is unknown.
+    #[must_use]
+    pub fn p_value(&self, first: usize, second: usize) -> Option<f64> {
+        let (log, estimate) = self.get(first, second)?;
+        let (variance, degrees, _) = estimate.of_mean(self.prior);
+        Some(if variance > 0.0 {
+            two_sided_p(log / variance.sqrt(), degrees)
+        } else if log == 0.0 {
+            1.0
+        } else {
+            0.0
+        })
+    }
+
+    /// How many targets are compared.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.targets
+    }
+
+    /// Whether none is.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.targets == 0
+    }
+
+    fn get(&self, first: usize, second: usize) -> Option<(f64, &Estimate)> {
+        let (low, high) = (first.min(second), first.max(second));
+        if low == high || high >= self.targets {
+            return None;
+        }
+        // The rows before this one are one pair shorter each.
+        let row = low * (2 * self.targets - low - 1) / 2;
+        let estimate = self.estimates[row + high - low - 1].as_ref()?;
+        Some((if first < second { estimate.log } else { -estimate.log }, estimate))
+    }
+}
+
+/// What all pairs know of the scatter between starts. The repetitions of the targets that a pair
+/// does not have hold `(targets - 2) * (repetitions - 1)` degrees of freedom.
+fn prior_of(estimates: &[Option<Estimate>], targets: usize) -> Option<Prior> {
+    let starts: Vec<(f64, f64)> = estimates
+        .iter()
+        .flatten()
+        .filter_map(|estimate| match estimate.scatter {
+            Scatter::Starts { variance, repetitions } => Some((variance, repetitions - 1.0)),
+            Scatter::Mean { .. } => None,
+        })
+        .collect();
+    let degrees = starts.iter().map(|(_, degrees)| *degrees).fold(f64::INFINITY, f64::min);
+    let others = targets.checked_sub(2)?;
+    if starts.is_empty() || others == 0 {
+        return None;
+    }
+    Prior::of(&starts, others as f64 * degrees)
+}
+
+/// How far the 95 % interval of a target's own figure reaches, as a factor above 1 by which it is
+/// multiplied and divided; `None` if the target was not measured in slices, or its scatter is
+/// unknown. It includes what the host did to whole repetitions, which cancels out of the ratios.
+#[must_use]
+pub fn factor(trials: &[&TrialRecord], metric: Metric) -> Option<(f64, Basis)> {
+    let estimate = Estimate::of(&Observed::of(trials, metric).levels())?;
+    let (half, basis) = estimate.half_width(None);
+    Some((half.exp(), basis))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::example::slices::Rounds;
+
+    fn trials(name: &str, rounds: &Rounds, factor: f64) -> Vec<TrialRecord> {
+        rounds.trials(name, 10_000.0 * factor, 20.0 / factor)
+    }
+
+    fn pairs(targets: &[Vec<TrialRecord>], metric: Metric) -> Pairs {
+        let trials: Vec<Vec<&TrialRecord>> =
+            targets.iter().map(|trials| trials.iter().collect()).collect();
+        let trials: Vec<&[&TrialRecord]> = trials.iter().map(Vec::as_slice).collect();
+        Pairs::of(&trials, metric)
+    }
+
+    #[test]
+    fn what_the_host_does_to_a_round_cancels_out() {
+        // The host runs at anything between half and full speed; the targets scatter by 1 %.
+        let rounds = Rounds { host: 0.3, slice: 0.01, start: 0.0, ..Rounds::default() };
+        let found =
+            pairs(&[trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 0.9)], Metric::Goodput);
+        let ratio = found.ratio(1, 0).unwrap();
+        assert!((ratio.value / 0.9 - 1.0).abs() < 0.01 && ratio.is_significant(), "{ratio:?}");
+        let back = found.ratio(0, 1).unwrap();
+        assert!((back.value * ratio.value - 1.0).abs() < 1e-9);
+        assert!((back.interval.low * ratio.interval.high - 1.0).abs() < 1e-9);
+        let own = trials("a/a", &rounds, 1.0);
+        let (factor, _) = factor(&own.iter().collect::<Vec<_>>(), Metric::Goodput).unwrap();
+        assert!(factor > 1.05, "its own figure is not known as well: {factor}");
+    }
+
+    #[test]
+    fn cpu_a_request_is_the_cpu_time_over_the_answers() {
+        let rounds = Rounds::default();
+        let found = pairs(&[trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 0.5)], Metric::Cpu);
+        let ratio = found.ratio(1, 0).unwrap();
+        assert!(ratio.interval.covers(2.0) && ratio.is_significant(), "{ratio:?}");
+    }
+
+    #[test]
+    fn one_repetition_says_that_it_knows_its_rounds_only() {
+        let rounds = Rounds { repetitions: 1, rounds: 10, ..Rounds::default() };
+        let both = [trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 0.8)];
+        let ratio = pairs(&both, Metric::Goodput).ratio(1, 0).unwrap();
+        assert_eq!(ratio.interval.basis, Basis::Windows);
+        assert!(ratio.is_significant());
+        let rounds = Rounds { rounds: 2, ..rounds };
+        let both = [trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 0.8)];
+        assert!(pairs(&both, Metric::Goodput).ratio(1, 0).is_none(), "two rounds have no scatter");
+    }
+
+    #[test]
+    fn a_start_that_scatters_is_not_hidden_by_many_rounds() {
+        let rounds = Rounds { start: 0.1, rounds: 100, slice: 0.01, ..Rounds::default() };
+        let both = [trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 0.97)];
+        let ratio = pairs(&both, Metric::Goodput).ratio(1, 0).unwrap();
+        assert!(!ratio.is_significant() && ratio.interval.relative_width(1.0) > 0.1, "{ratio:?}");
+    }
+
+    #[test]
+    fn slices_that_are_not_used_do_not_count() {
+        let rounds = Rounds { start: 0.0, ..Rounds::default() };
+        let mut both = [trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 1.0)];
+        for record in &mut both[1] {
+            for slice in record.slices.iter_mut().step_by(2) {
+                (slice.used, slice.figures.goodput_per_s) = (false, 1.0);
+            }
+        }
+        let ratio = pairs(&both, Metric::Goodput).ratio(1, 0).unwrap();
+        assert!((ratio.value - 1.0).abs() < 0.03, "{ratio:?}");
+    }
+
+    #[test]
+    fn targets_that_never_met_are_compared_by_their_levels() {
+        let rounds = Rounds { host: 0.0, ..Rounds::default() };
+        let mut both = [trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 0.5)];
+        for slice in both[1].iter_mut().flat_map(|record| &mut record.slices) {
+            slice.round += 1_000;
+        }
+        let ratio = pairs(&both, Metric::Goodput).ratio(1, 0).unwrap();
+        assert!(ratio.interval.covers(0.5) && ratio.is_significant(), "{ratio:?}");
+    }
+
+    #[test]
+    fn what_is_equal_in_every_round_is_equal() {
+        let rounds = Rounds { host: 0.0, slice: 0.0, start: 0.0, ..Rounds::default() };
+        let found = pairs(&[trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 1.0)], Metric::P99);
+        assert_eq!(found.ratio(0, 1).unwrap().value, 1.0);
+        assert!(found.p_value(0, 1).unwrap() > 0.99);
+    }
+}

@@ -1,0 +1,170 @@
+//! What was observed in rounds of slices: the figures of one target, by repetition and round.
+//!
+//! A round is one slice of every target. What the host does to a round it does to all of them, so
+//! figures of the same round are compared with each other ([`crate::paired`]).
+use pippin_model::slice::Slice;
+use pippin_model::trial::TrialRecord;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::compare::Metric;
+use crate::quantile::{mean, variance};
+use crate::trend::lag_one_autocorrelation;
+
+/// What a slice adds; `None` if it does not know the figure.
+fn part(metric: Metric, slice: &Slice) -> Option<Part> {
+    let figures = &slice.figures;
+    let rate = |sum: f64, over: u64| (over > 0).then_some(Part { sum, over: over as f64 });
+    let quantile = |ns: Option<u64>| {
+        ns.filter(|ns| *ns > 0).map(|ns| Part { sum: (ns as f64).ln(), over: 1.0 })
+    };
+    match metric {
+        Metric::Goodput => {
+            rate(figures.goodput_per_s * slice.measured_ns as f64, slice.measured_ns)
+        }
+        Metric::Cpu => rate(figures.target_cpu_ns? as f64, figures.answered),
+        Metric::P50 => quantile(figures.response.p50_ns),
+        Metric::P99 => quantile(figures.response.p99_ns),
+        Metric::Memory => None,
+    }
+}
+
+/// Whether slices sum up to a rate. Quantiles do not: the mean of their logarithms is taken.
+const fn is_rate(metric: Metric) -> bool {
+    matches!(metric, Metric::Goodput | Metric::Cpu)
+}
+
+/// What one slice adds to a figure, which is the sum of all `sum` divided by the sum of all `over`;
+/// for quantiles, that is the mean of logarithms.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    sum: f64,
+    over: f64,
+}
+
+/// The used slices of one target.
+#[derive(Debug, Clone)]
+pub(crate) struct Observed {
+    metric: Metric,
+    /// By repetition, then by round.
+    repetitions: BTreeMap<u32, BTreeMap<u32, Part>>,
+}
+
+/// A figure over some rounds of one repetition.
+#[derive(Debug, Clone)]
+pub(crate) struct Level {
+    /// The logarithm of the figure.
+    pub(crate) log: f64,
+    /// How far each round lies from it, relative to it, in the order of the rounds.
+    pub(crate) residuals: Vec<f64>,
+}
+
+impl Observed {
+    /// The used slices of these trials of one target.
+    pub(crate) fn of(trials: &[&TrialRecord], metric: Metric) -> Self {
+        let mut repetitions: BTreeMap<u32, BTreeMap<u32, Part>> = BTreeMap::new();
+        for record in trials {
+            let parts = record
+                .slices
+                .iter()
+                .filter(|slice| slice.used)
+                .filter_map(|slice| Some((slice.round, part(metric, slice)?)));
+            repetitions.entry(record.spec.repetition).or_default().extend(parts);
+        }
+        repetitions.retain(|_, rounds| !rounds.is_empty());
+        Self { metric, repetitions }
+    }
+
+    /// The level of each repetition over all its rounds.
+    pub(crate) fn levels(&self) -> Vec<Level> {
+        self.repetitions.values().filter_map(|rounds| self.level(rounds.values())).collect()
+    }
+
+    /// The levels of each repetition over the rounds that both have, this one's and the other's.
+    pub(crate) fn levels_with(&self, other: &Self) -> Vec<(Level, Level)> {
+        let shared = |repetition: &u32, rounds: &BTreeMap<u32, Part>| {
+            let others = other.repetitions.get(repetition)?;
+            let (own, their): (Vec<&Part>, Vec<&Part>) =
+                rounds.iter().filter_map(|(round, part)| Some((part, others.get(round)?))).unzip();
+            Some((self.level(own.into_iter())?, other.level(their.into_iter())?))
+        };
+        self.repetitions
+            .iter()
+            .filter_map(|(repetition, rounds)| shared(repetition, rounds))
+            .collect()
+    }
+
+    /// `None` without a round, or for a rate of 0, which has no logarithm.
+    fn level<'a>(&self, parts: impl Iterator<Item = &'a Part> + Clone) -> Option<Level> {
+        let (sum, over) =
+            parts.clone().fold((0.0, 0.0), |(sum, over), part| (sum + part.sum, over + part.over));
+        let count = parts.clone().count() as f64;
+        if over <= 0.0 {
+            return None;
+        }
+        let figure = sum / over;
+        if !is_rate(self.metric) {
+            return Some(Level {
+                log: figure,
+                residuals: parts.map(|part| part.sum - figure).collect(),
+            });
+        }
+        // The residuals of a ratio estimator (Cochran, "Sampling techniques", 1977, section 6.4).
+        // They exist for a slice without an answer too, whose logarithm does not.
+        let residuals = parts.map(|part| (part.sum - figure * part.over) * count / sum).collect();
+        (figure > 0.0 && figure.is_finite()).then(|| Level { log: figure.ln(), residuals })
+    }
+}
+
+/// The variance of the mean of consecutive residuals, and how many independent ones they are worth;
+/// `None` below three. Neighbours that resemble each other tell less: `n (1 - r) / (1 + r)` of them
+/// are as good as independent ones, if `r` is their correlation (Bartlett 1935).
+pub(crate) fn variance_of_mean(residuals: &[f64]) -> Option<(f64, f64)> {
+    const FEWEST: usize = 3;
+    if residuals.len() < FEWEST {
+        return None;
+    }
+    let n = residuals.len() as f64;
+    let found = lag_one_autocorrelation(residuals);
+    // The estimate is too low by about (1 + 4 r) / n (Kendall 1954).
+    let r = (found + (1.0 + 4.0 * found) / n).clamp(0.0, 0.9);
+    let worth = (n * (1.0 - r) / (1.0 + r)).max(2.0);
+    let spread = variance(residuals)?;
+    Some((spread / worth, worth))
+}
+
+/// Whether any slice is used.
+pub(crate) fn has_slices(record: &TrialRecord) -> bool {
+    record.slices.iter().any(|slice| slice.used)
+}
+
+/// How many slices of some trials were made, and what became of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct SliceCounts {
+    /// All that were made.
+    pub made: u64,
+    /// Those during which the host disturbed nobody.
+    pub calm: u64,
+    /// Those on which the figures rest.
+    pub used: u64,
+    /// The share of the processors' time that the hypervisor took, mean over all slices; `None` if
+    /// it is unknown.
+    pub steal: Option<f64>,
+}
+
+impl SliceCounts {
+    /// Counts the slices of these trials; `None` if they were not measured in slices.
+    #[must_use]
+    pub fn of<'a>(trials: impl IntoIterator<Item = &'a TrialRecord>) -> Option<Self> {
+        let slices: Vec<&Slice> = trials.into_iter().flat_map(|record| &record.slices).collect();
+        let count =
+            |is_so: fn(&Slice) -> bool| slices.iter().filter(|slice| is_so(slice)).count() as u64;
+        let steal: Vec<f64> = slices.iter().filter_map(|slice| slice.host.steal).collect();
+        (!slices.is_empty()).then(|| Self {
+            made: slices.len() as u64,
+            calm: count(|slice| slice.calm),
+            used: count(|slice| slice.used),
+            steal: mean(&steal),
+        })
+    }
+}
