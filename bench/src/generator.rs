@@ -74,7 +74,7 @@ fn spec(arguments: &EngineArguments) -> LoadSpec {
         } else {
             Vec::new()
         },
-        requests: vec![request(arguments)],
+        requests: vec![request(arguments)].into(),
         schedule: schedule(arguments, duration_ns),
         connections: Connections {
             count: arguments.connections,

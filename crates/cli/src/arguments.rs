@@ -12,8 +12,11 @@ use std::path::PathBuf;
 use crate::completions;
 use crate::values::{self, Time};
 
+mod import;
 pub mod load;
+pub mod request;
 
+pub use import::{ImportArguments, ImportCommand};
 pub use load::LoadArguments;
 
 const STYLES: Styles = Styles::styled()
@@ -51,6 +54,9 @@ pub enum Command {
     Run(RunArguments),
     /// Load any URL.
     Load(Box<LoadArguments>),
+    /// Write a file of requests for `pippin load --requests`.
+    #[command(subcommand)]
+    Import(ImportCommand),
     /// List all plans.
     Plans(PlansArguments),
     /// List, install, check or add targets.
@@ -338,7 +344,7 @@ pub struct CompareArguments {
     pub shape: load::ShapeArguments,
     /// What servers are asked.
     #[command(flatten)]
-    pub request: load::RequestArguments,
+    pub request: request::RequestArguments,
     /// How connections to servers are secured.
     #[command(flatten)]
     pub tls: load::TlsArguments,

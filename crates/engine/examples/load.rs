@@ -71,7 +71,7 @@ fn spec(a: &Arguments) -> LoadSpec {
         source_addresses: (0..a.number("sources", 0.0) as u8)
             .map(|n| IpAddr::from([127, 0, 1, n + 1]))
             .collect(),
-        requests: vec![Request { check: Check { status: vec![200], ..get.check }, ..get }],
+        requests: vec![Request { check: Check { status: vec![200], ..get.check }, ..get }].into(),
         schedule: match a.text("mode", "closed").as_str() {
             "closed" => Schedule::Closed { think: a.given("think").then_some(think) },
             "open" => Schedule::Open {

@@ -29,6 +29,16 @@ pub enum EngineError {
     /// Nothing to send.
     #[error("no request to send: give at least one")]
     NoRequests,
+    /// Only a sample of the requests is there.
+    #[error(
+        "only {kept} of {count} requests are here, as records keep them: load the file that they came from"
+    )]
+    SampleOfRequests {
+        /// How many are here.
+        kept: usize,
+        /// How many there were.
+        count: u64,
+    },
     /// A request that the protocol cannot write.
     #[error("{request} cannot be sent: {why}")]
     UnsendableRequest {

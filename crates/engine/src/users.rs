@@ -112,7 +112,7 @@ impl Users {
             Schedule::Closed { think } => Self::Closed { think: think.map(think_times) },
             Schedule::Open { arrivals, stages } => {
                 let spin_ns = spec.spin_ns.unwrap_or(DEFAULT_SPIN_NS);
-                let count = spec.requests.len() as u32;
+                let count = spec.requests.turn_count() as u32;
                 Self::Open(OpenLoop {
                     arrivals: Arrivals::new(*arrivals, stages, lane.nth, lane.of, spec.seed),
                     start: UNKNOWN,
@@ -145,7 +145,7 @@ impl Users {
     /// that each template is sent as often as the others at any time. `nth` is the connection's
     /// number in the whole load.
     pub fn first_template(spec: &LoadSpec, nth: u64) -> u32 {
-        (nth % spec.requests.len() as u64) as u32
+        (nth % spec.requests.turn_count() as u64) as u32
     }
 
     /// Whether requests that are under way when measuring starts are measured: in a closed loop one

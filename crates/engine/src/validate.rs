@@ -93,6 +93,12 @@ fn requests(spec: &LoadSpec) -> Result<(), EngineError> {
     if spec.requests.is_empty() {
         return Err(EngineError::NoRequests);
     }
+    if let Some(whole) = spec.requests.sample_of() {
+        return Err(EngineError::SampleOfRequests {
+            kept: spec.requests.len(),
+            count: whole.count,
+        });
+    }
     for (nth, request) in spec.requests.iter().enumerate() {
         let is_head = request.method == "HEAD";
         let why = contradiction(&request.check).or_else(|| {

@@ -179,7 +179,7 @@ impl Calibrator<'_> {
     fn load(&self, server: &ReferenceServer, profile: &Profile) -> Result<LoadResult, LabError> {
         let cores = self.cpus.generator.0.iter().copied().collect();
         let requests = vec![request(server.address())];
-        let base = LoadSpec { requests, ..load::base(server.address(), cores, 1) };
+        let base = LoadSpec { requests: requests.into(), ..load::base(server.address(), cores, 1) };
         let mut trial = Trial::of(load::of(profile, None, base));
         let load = trial.measure(&Watch { observer: &Silent, stop: self.stop })?.load;
         if load.interrupted { Err(LabError::Interrupted) } else { Ok(load) }

@@ -2,8 +2,8 @@
 use pippin_engine::Referee;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{
-    BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Protocol, Request, StopRule,
-    Timeouts, WarmUp,
+    BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Protocol, Request, Requests,
+    StopRule, Timeouts, WarmUp,
 };
 use pippin_model::profile::{Profile, Schedule};
 use pippin_model::trial::Step;
@@ -29,12 +29,14 @@ pub fn requests(
     samples: &[Sample],
     as_proved: &BodyCheck,
     host: SocketAddr,
-) -> Vec<Request> {
+) -> Requests {
     let host = host.to_string();
     samples
         .iter()
         .map(|sample| Request {
             method: workload.request.method.clone(),
+            headers: sample.headers.clone(),
+            body: sample.request_body.clone().into_bytes(),
             check: Check {
                 status: vec![workload.answer.status],
                 body: body_check(workload, sample, as_proved),
@@ -69,7 +71,7 @@ pub fn base(address: SocketAddr, cores: Vec<u32>, seed: u64) -> LoadSpec {
         tls: None,
         protocol: Protocol::Http1,
         source_addresses: Vec::new(),
-        requests: Vec::new(),
+        requests: Requests::default(),
         schedule: Schedule::Closed { think: None },
         connections: Connections::kept(1),
         stop: StopRule::default(),
@@ -118,7 +120,7 @@ fn fitted(mut load: LoadSpec) -> LoadSpec {
 /// As the engine's.
 pub fn run_closed(
     base: LoadSpec,
-    requests: Vec<Request>,
+    requests: Requests,
     connections: u32,
     stop: StopRule,
     referee: Option<Arc<dyn Referee>>,

@@ -203,6 +203,7 @@ fn header(
         pippin_version: env!("CARGO_PKG_VERSION").into(),
         workload,
         url: None,
+        requests: None,
         server: None,
         seed: settings.seed,
         host: pippin_probe::fingerprint(),

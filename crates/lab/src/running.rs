@@ -1,7 +1,7 @@
 //! A target that runs: started as its manifest says, ready, and stopped with a look at what it
 //! leaves.
 use pippin_model::cpus::CpuSet;
-use pippin_model::load_spec::{LoadSpec, Request};
+use pippin_model::load_spec::{LoadSpec, Request, Requests};
 use pippin_model::target::TargetId;
 use pippin_model::tls::TlsSpec;
 use pippin_model::trial::{Failure, Stage};
@@ -172,12 +172,12 @@ impl RunningTarget {
 
     /// Lets a load go to it: `requests` are the workload's, unless the target is asked something
     /// else.
-    pub fn aim(&self, load: &mut LoadSpec, requests: Vec<Request>) {
+    pub fn aim(&self, load: &mut LoadSpec, requests: Requests) {
         let reached = &self.reached;
         load.addresses.clone_from(&reached.addresses);
         load.tls.clone_from(&reached.tls);
-        load.requests = reached.requests.clone().unwrap_or(requests);
-        for request in &mut load.requests {
+        load.requests = reached.requests.clone().map_or(requests, Into::into);
+        for request in load.requests.iter_mut() {
             request.host.clone_from(&reached.host);
         }
     }

@@ -159,7 +159,8 @@ impl Trial<'_> {
             }
         }
         watch.observer.event(&Event::Stage("measuring"));
-        record.load_spec = Some(without_secrets(self.load.clone()));
+        let requests = self.load.requests.for_record();
+        record.load_spec = Some(LoadSpec { requests, ..self.load.clone() });
         let measured = match self.measure(watch) {
             Ok(measured) => Some(measured),
             Err(error) => {
@@ -244,56 +245,8 @@ impl Trial<'_> {
     }
 }
 
-/// Headers whose values no record holds.
-const SECRETS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
-
-/// The same load without the values of secret headers.
-fn without_secrets(mut load: LoadSpec) -> LoadSpec {
-    let headers = load.requests.iter_mut().flat_map(|request| &mut request.headers);
-    for (_, value) in headers.filter(|(name, _)| is_secret(name)) {
-        *value = "(not kept)".into();
-    }
-    load
-}
-
-fn is_secret(name: &str) -> bool {
-    SECRETS.iter().any(|secret| name.eq_ignore_ascii_case(secret))
-}
-
 fn thinned(samples: Vec<UsageSample>) -> Vec<UsageSample> {
     let a_second = (1_000 / SAMPLE_EVERY.as_millis() as usize).max(1);
     let every = if samples.len() > MOST_SAMPLES { a_second } else { 1 };
     samples.into_iter().step_by(every).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use pippin_model::load_spec::Request;
-
-    #[test]
-    fn secrets_are_in_no_record() {
-        let header = |name: &str, value: &str| (name.to_string(), value.to_string());
-        let request = Request {
-            headers: vec![
-                header("Accept", "*/*"),
-                header("authorization", "Bearer x"),
-                header("Proxy-Authorization", "Basic y"),
-                header("Cookie", "z=1"),
-                header("Cookies", "stays"),
-            ],
-            body: b"Cookie: stays".to_vec(),
-            ..Request::get("/", "a")
-        };
-        let base = crate::load::base(([127, 0, 0, 1], 1).into(), Vec::new(), 1);
-        let kept = without_secrets(LoadSpec { requests: vec![request.clone()], ..base });
-        let headers = vec![
-            header("Accept", "*/*"),
-            header("authorization", "(not kept)"),
-            header("Proxy-Authorization", "(not kept)"),
-            header("Cookie", "(not kept)"),
-            header("Cookies", "stays"),
-        ];
-        assert_eq!(kept.requests, [Request { headers, ..request }]);
-    }
 }

@@ -30,6 +30,8 @@ pub const PLAN: &str = "load";
 pub struct UrlLoad {
     /// The URL as it was given.
     pub url: String,
+    /// What is loaded, for people: the URL, and the file of the requests if there is one.
+    pub title: String,
     /// Its method and path, as they are asked.
     pub request: Request,
     /// The status that is right; 200 where several are.
@@ -143,7 +145,7 @@ fn roots(base: &LoadSpec, servers: &[Server]) -> Roots {
 
 fn spec(load: &UrlLoad, header: &RunHeader, repetition: u32, step: Option<Step>) -> TrialSpec {
     TrialSpec {
-        target: target_of(&load.url),
+        target: target_of(&load.title),
         workload: header.workload.id.clone(),
         profile: load.profile.clone(),
         repetition,
@@ -167,7 +169,7 @@ pub fn target_of(url: &str) -> TargetId {
 
 fn header(load: &UrlLoad, servers: &Result<Vec<Server>, NoServer>) -> RunHeader {
     let started = unix_now_ns();
-    let target = target_of(&load.url);
+    let target = target_of(&load.title);
     let info = TargetInfo {
         manifest: None,
         route: None,
@@ -181,13 +183,14 @@ fn header(load: &UrlLoad, servers: &Result<Vec<Server>, NoServer>) -> RunHeader 
         pippin_version: env!("CARGO_PKG_VERSION").into(),
         plan: ad_hoc::plan(
             PLAN,
-            load.url.clone(),
+            load.title.clone(),
             vec![target.clone()],
             load.repetitions,
             load.profile.clone(),
         ),
         workload: ad_hoc::workload(load.request.clone(), load.status),
         url: Some(load.url.clone()),
+        requests: Some(load.base.requests.known()),
         server: Some(url_server(servers)),
         seed: load.base.seed,
         host: pippin_probe::fingerprint(),

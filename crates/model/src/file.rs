@@ -113,7 +113,7 @@ pub fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, Fil
 }
 
 /// Adds "did you mean" to serde's "unknown field `a`, expected one of `b`, `c`".
-fn with_suggestion(message: &str) -> String {
+pub(crate) fn with_suggestion(message: &str) -> String {
     let first_line = message.lines().next().unwrap_or(message);
     let Some(rest) = first_line
         .strip_prefix("unknown field ")

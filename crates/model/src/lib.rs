@@ -11,7 +11,9 @@
 //! | [`gate`] | conditions on measured figures |
 //! | [`histogram`] | the one histogram type |
 //! | [`schedule`] | when requests are due |
-//! | [`request`] | one request, and what its answer must be |
+//! | [`request`], [`requests`] | one request, and what its answer must be; all of a load, with the order of sending |
+//! | [`request_file`] | files of requests: vegeta's HTTP format, JSON lines, lists of URLs |
+//! | [`import`] | HAR, access logs and curl commands as requests |
 //! | [`load_spec`], [`load_result`], [`tls`] | what the engine is asked and what it answers |
 //! | [`usage`], [`fingerprint`] | what the kernel told about processes and about the host |
 //! | [`caveat`], [`trial`] | judgement, and the record of one measured window |
@@ -27,6 +29,7 @@ pub mod file;
 pub mod fingerprint;
 pub mod gate;
 pub mod histogram;
+pub mod import;
 pub mod live;
 pub mod load_result;
 pub mod load_spec;
@@ -37,6 +40,8 @@ pub mod plan_options;
 pub mod profile;
 pub mod published;
 pub mod request;
+pub mod request_file;
+pub mod requests;
 pub mod run;
 pub mod schedule;
 pub mod slice;

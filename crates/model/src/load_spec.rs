@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 
 pub use crate::request::{BodyCheck, Check, Request};
+pub use crate::requests::Requests;
 pub use crate::schedule::{Arrivals, Schedule, Stage};
 use crate::tls::TlsSpec;
 use crate::units::{UnitError, parse_duration_ns};
@@ -22,7 +23,7 @@ pub struct LoadSpec {
     /// need many.
     pub source_addresses: Vec<IpAddr>,
     /// The requests, sent in turn over the whole load.
-    pub requests: Vec<Request>,
+    pub requests: Requests,
     /// When requests are due.
     pub schedule: Schedule,
     /// How many connections, and how they are used. For devices the number of devices rules.

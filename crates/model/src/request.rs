@@ -36,7 +36,7 @@ impl Request {
 }
 
 /// What a right answer is.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Check {
     /// The statuses that are right; empty accepts 200 to 399.
     pub status: Vec<u16>,
@@ -50,7 +50,7 @@ pub struct Check {
 }
 
 /// What a right body is.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BodyCheck {
     /// Any body.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::fingerprint::Fingerprint;
 use crate::manifest::Manifest;
 use crate::plan::Plan;
+use crate::requests::Whole;
 use crate::target::TargetId;
 use crate::trial::{Failure, TrialRecord};
 use crate::workload::Workload;
@@ -25,6 +26,9 @@ pub struct RunHeader {
     /// The URL that was loaded; `None` where targets of a catalogue were measured.
     #[serde(default)]
     pub url: Option<String>,
+    /// What a load of a URL sends; `None` for plans, and for records that are older.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<Whole>,
     /// The server behind the URL; `None` where targets of a catalogue were measured, or it was
     /// stored before this was kept.
     #[serde(default)]

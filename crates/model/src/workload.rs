@@ -41,13 +41,19 @@ pub struct Workload {
 }
 
 /// What is asked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// The method.
     pub method: String,
     /// The path; `{name}` stands for a value that varies.
     pub path: String,
+    /// Further headers. `{name}` stands for a value that varies.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// The body. `{name}` stands for a value that varies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
     /// The values that vary from request to request.
     #[serde(default)]
     pub vary: BTreeMap<String, Vary>,
@@ -280,7 +286,7 @@ impl Workload {
     }
 
     fn check_request(&self) -> Result<(), Wrong> {
-        let Request { method, path, vary } = &self.request;
+        let Request { method, path, headers, body, vary } = &self.request;
         if method.is_empty() || !method.bytes().all(is_token) {
             return Err(Wrong::at(
                 "request.method",
@@ -302,6 +308,13 @@ impl Workload {
                     format!("the path names `{{{name}}}`, but [request.vary] has no `{name}`"),
                 ));
             }
+        }
+        check_headers(headers)?;
+        if body.is_some() && matches!(method.as_str(), "GET" | "HEAD") {
+            return Err(Wrong::at(
+                "request.body",
+                format!("{method} has no body; write method = \"POST\", or leave the body out"),
+            ));
         }
         let mut samples: u64 = 1;
         for (name, vary) in vary {
@@ -354,6 +367,13 @@ impl Workload {
         let fill = |text: &str| fill(text, &binding, |value| value.to_string());
         Sample {
             path: self::fill(&self.request.path, &binding, percent_encode),
+            headers: self
+                .request
+                .headers
+                .iter()
+                .map(|(name, value)| (name.clone(), fill(value)))
+                .collect(),
+            request_body: self.request.body.as_deref().map(fill).unwrap_or_default(),
             body: self.answer.body.as_deref().map(fill),
             contains: self.answer.contains.iter().map(|text| fill(text)).collect(),
             binding,
@@ -387,6 +407,23 @@ const fn is_token(byte: u8) -> bool {
         )
 }
 
+/// What a value could add, such as a line break, is refused where the request is written.
+fn check_headers(headers: &BTreeMap<String, String>) -> Result<(), Wrong> {
+    for (name, value) in headers {
+        let at = || format!("request.headers.{name}");
+        if name.is_empty() || !name.bytes().all(is_token) {
+            return Err(Wrong::at(at(), format!("{name:?} is no name of a header")));
+        }
+        if ["content-length", "transfer-encoding", "host"].contains(&name.to_lowercase().as_str()) {
+            return Err(Wrong::at(at(), format!("Pippin sets the header {name}: leave it out")));
+        }
+        if !value.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte)) {
+            return Err(Wrong::at(at(), format!("the value of {name} must be visible ASCII")));
+        }
+    }
+    Ok(())
+}
+
 /// A proof of nothing would always hold.
 fn check_proof(proof: &Proof) -> Result<(), String> {
     let counted = match proof {
@@ -410,7 +447,11 @@ fn check_proof(proof: &Proof) -> Result<(), String> {
 pub struct Sample {
     /// The path, percent-encoded.
     pub path: String,
-    /// The whole body, where the workload fixes it.
+    /// Further headers of the request: name and value.
+    pub headers: Vec<(String, String)>,
+    /// The body of the request; empty if it has none.
+    pub request_body: String,
+    /// The whole body of the answer, where the workload fixes it.
     pub body: Option<String>,
     /// Texts that must be in the body.
     pub contains: Vec<String>,

@@ -1,6 +1,7 @@
 //! Compares two sets of trials, target by target, and finds what forbids the comparison.
 use pippin_model::caveat::Verdict;
 use pippin_model::fingerprint::Fingerprint;
+use pippin_model::requests::Whole;
 use pippin_model::run::RunHeader;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
@@ -276,6 +277,10 @@ pub fn differences(a: &RunHeader, b: &RunHeader) -> Vec<Difference> {
         format!("{:?} {:?}", a.workload.request, a.workload.answer),
         format!("{:?} {:?}", b.workload.request, b.workload.answer),
     );
+    if let (Some(a), Some(b)) = (&a.requests, &b.requests) {
+        let known = |whole: &Whole| format!("{} of digest {}", whole.count, whole.digest);
+        compare("requests", true, known(a), known(b));
+    }
     compare("profile", true, format!("{:?}", a.plan.profile), format!("{:?}", b.plan.profile));
     compare("workers", true, text(a.plan.workers), text(b.plan.workers));
     compare("processors by role", true, format!("{:?}", a.plan.cpus), format!("{:?}", b.plan.cpus));

@@ -8,31 +8,33 @@ use pippin_model::units::Spread;
 use std::path::PathBuf;
 
 use super::GateArguments;
-use crate::values::{self, EventLoop, Field, Points, Statuses, Time};
+use super::request::{FileArguments, RequestArguments};
+use crate::values::{self, EventLoop, Points, Time};
 
 /// `pippin load`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  pippin load http://127.0.0.1:8080/ -c 64 -d 10s          closed loop, as wrk\n  pippin load http://127.0.0.1:8080/ -c 10 -n 1000 --no-keep-alive   as ab\n  pippin load http://127.0.0.1:8080/ -R 5000 -d 30s        constant rate; response time from the intended instant\n  pippin load http://127.0.0.1:8080/ --devices 1000 --ramp 10s,30s,10s\n  pippin load http://127.0.0.1:8080/ --sweep 1..512 -d 5s\n  pippin load http://127.0.0.1:8080/ --objective \"p99<50ms\" -c 64 -d 5s\n  pippin load https://127.0.0.1:8443/ --http2 -c 10 --streams 32    HTTP/2, as h2load -c 10 -m 32"
+    after_help = "Examples:\n  pippin load http://127.0.0.1:8080/ -c 64 -d 10s          closed loop, as wrk\n  pippin load http://127.0.0.1:8080/ -c 10 -n 1000 --no-keep-alive   as ab\n  pippin load http://127.0.0.1:8080/ -R 5000 -d 30s        constant rate; response time from the intended instant\n  pippin load http://127.0.0.1:8080/ --devices 1000 --ramp 10s,30s,10s\n  pippin load http://127.0.0.1:8080 --requests shop.jsonl -d 30s     many requests, in turn\n  pippin load http://127.0.0.1:8080/ --sweep 1..512 -d 5s\n  pippin load http://127.0.0.1:8080/ --objective \"p99<50ms\" -c 64 -d 5s\n  pippin load https://127.0.0.1:8443/ --http2 -c 10 --streams 32    HTTP/2, as h2load -c 10 -m 32"
 )]
 pub struct LoadArguments {
-    /// http://HOST[:PORT]/PATH or https://...; without a scheme it is http.
-    #[arg(value_name = "URL", value_hint = ValueHint::Url)]
-    pub url: String,
+    /// http://HOST[:PORT]/PATH or https://...; without a scheme it is http. May be left out where a
+    /// file of requests names the server.
+    #[arg(value_name = "URL", value_hint = ValueHint::Url, required_unless_present_any = ["requests", "urls_from_file"])]
+    pub url: Option<String>,
     /// How load is applied.
     #[command(flatten)]
     pub shape: ShapeArguments,
     /// Simulated devices instead of connections; with --ramp UP,SUSTAIN,DOWN.
-    #[arg(long, value_name = "N", conflicts_with_all = ["requests", "rate", "sweep", "objective", "duration", "no_keep_alive", "requests_per_connection", "pipeline", "connections"], requires = "ramp", value_parser = values::connections)]
+    #[arg(long, value_name = "N", conflicts_with_all = ["count", "rate", "sweep", "objective", "duration", "no_keep_alive", "requests_per_connection", "pipeline", "connections"], requires = "ramp", value_parser = values::connections)]
     pub devices: Option<u32>,
     /// Requests before a device is replaced.
     #[arg(long, value_name = "N", requires = "devices", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub requests_per_device: u32,
     /// A closed loop at each number of connections: 1,2,4,8 or 1..512 (doubling).
-    #[arg(long, value_name = "LIST", conflicts_with_all = ["requests", "rate", "think", "objective", "connections"], value_parser = values::points)]
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["count", "rate", "think", "objective", "connections"], value_parser = values::points)]
     pub sweep: Option<Points>,
     /// Search for the highest rate that keeps this: "p99<50ms, errors<0.1%".
-    #[arg(long, value_name = "BOUNDS", conflicts_with_all = ["requests", "poisson", "think", "no_keep_alive", "requests_per_connection", "pipeline"], value_parser = Objective::parse)]
+    #[arg(long, value_name = "BOUNDS", conflicts_with_all = ["count", "poisson", "think", "no_keep_alive", "requests_per_connection", "pipeline"], value_parser = Objective::parse)]
     pub objective: Option<Objective>,
     /// Measure so many times, for an interval.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["devices", "sweep", "objective"], value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -40,6 +42,9 @@ pub struct LoadArguments {
     /// What is asked.
     #[command(flatten)]
     pub request: RequestArguments,
+    /// The requests of a file.
+    #[command(flatten)]
+    pub files: FileArguments,
     /// What is spoken.
     #[command(flatten)]
     pub protocol: ProtocolArguments,
@@ -95,14 +100,14 @@ pub struct ShapeArguments {
     #[arg(short = 'c', long, value_name = "N", default_value_t = 10, value_parser = values::connections)]
     pub connections: u32,
     /// How long to measure: 30s, 2m; a number alone is seconds. 10 s unless -n is given.
-    #[arg(short = 'd', long, value_name = "TIME", conflicts_with = "requests", value_parser = values::length)]
+    #[arg(short = 'd', long, value_name = "TIME", conflicts_with = "count", value_parser = values::length)]
     pub duration: Option<Time>,
     /// How many requests to send.
     #[arg(short = 'n', long, value_name = "N", value_parser = values::requests)]
-    pub requests: Option<u64>,
+    pub count: Option<u64>,
     /// Open loop: requests per second, whatever the server does. With --objective: where the search
     /// begins.
-    #[arg(short = 'R', long, visible_alias = "rps", value_name = "RATE", conflicts_with_all = ["requests", "think"], allow_negative_numbers = true, value_parser = values::rate)]
+    #[arg(short = 'R', long, visible_alias = "rps", value_name = "RATE", conflicts_with_all = ["count", "think"], allow_negative_numbers = true, value_parser = values::rate)]
     pub rate: Option<f64>,
     /// Open loop: exponentially distributed gaps instead of equal ones.
     #[arg(long, requires = "rate")]
@@ -139,26 +144,6 @@ pub struct ProtocolArguments {
     /// HTTP/2: users of each connection, each with one request under way: streams at the same time.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection", "devices"], value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub streams: u32,
-}
-
-/// What is asked, and what is right.
-#[derive(Debug, Args)]
-pub struct RequestArguments {
-    /// The method.
-    #[arg(short = 'm', long, value_name = "METHOD", default_value = "GET")]
-    pub method: String,
-    /// A header field, NAME: VALUE; may be given several times.
-    #[arg(short = 'H', long = "header", value_name = "FIELD", value_parser = values::field)]
-    pub headers: Vec<Field>,
-    /// The request's body.
-    #[arg(short = 'b', long, value_name = "TEXT")]
-    pub body: Option<String>,
-    /// Statuses that are right, as 200,404 or 2xx; 200 to 399 by default.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::statuses)]
-    pub expect_status: Vec<Statuses>,
-    /// The body that is right, byte by byte.
-    #[arg(long, value_name = "TEXT")]
-    pub expect_body: Option<String>,
 }
 
 /// How connections are secured.

@@ -12,7 +12,8 @@ use std::path::Path;
 use super::compare_given::{self, is_url};
 use super::compare_table::{Sides, conclude};
 use super::{Shared, compare_branches, place};
-use crate::arguments::load::{HostArguments, RequestArguments, ShapeArguments, TlsArguments};
+use crate::arguments::load::{HostArguments, ShapeArguments, TlsArguments};
+use crate::arguments::request::RequestArguments;
 use crate::arguments::{CompareArguments, GateArguments};
 use crate::exit::CliError;
 

@@ -55,7 +55,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     let repetitions = arguments.repeat.unwrap_or(REPETITIONS);
     let plan = ad_hoc::plan(PLAN, title, ids.clone(), repetitions, profile);
     let status = statuses_of(&arguments.request.expect_status).first().copied().unwrap_or(200);
-    let workload = ad_hoc::workload(request::in_workload(&arguments.request, &asked), status);
+    let workload = ad_hoc::workload(request::in_workload(&arguments.request, &asked)?, status);
     let catalog = catalog(&place).with_given(targets, [workload]);
     let how = How {
         folder: &folder,
@@ -129,7 +129,7 @@ impl Given<'_> {
 
     fn request(&self, path: &str) -> Result<Request, CliError> {
         // The host is the target's own, which is not known before it listens.
-        request::of(&self.arguments.request, "localhost", path, Protocol::Http1)
+        request::of(&self.arguments.request, "localhost", path)
     }
 
     fn listening(&self, text: &str) -> Result<Target, CliError> {

@@ -4,9 +4,10 @@
 //! |---|---|
 //! | [`profile`] | how load is applied |
 //! | [`protocol`] | what is spoken, and one connection before the load |
-//! | [`request`] | what is asked, and what is right |
+//! | [`request`], [`body`] | what is asked, and what is right |
 //! | [`tls`] | how connections are secured |
 //! | [`url`] | where to connect, and whether that is allowed |
+mod body;
 pub mod profile;
 pub mod protocol;
 pub mod request;
@@ -28,7 +29,6 @@ use pippin_store::Store;
 use std::path::Path;
 use std::time::Duration;
 
-use self::url::Url;
 use super::Shared;
 use super::gates::Gates;
 use crate::arguments::LoadArguments;
@@ -40,11 +40,12 @@ use crate::signals;
 use crate::values;
 
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
-    let url = Url::parse(&arguments.url)?;
     let profile = profile::of(arguments)?;
-    let protocol = protocol::of(&arguments.protocol, &url)?;
-    let tls = tls::of(&arguments.tls, &url)?;
-    let request = request::of(&arguments.request, &url.authority, &url.target, protocol)?;
+    let asked = request::all(arguments)?;
+    let url = &asked.url;
+    let protocol = protocol::of(&arguments.protocol, url)?;
+    protocol::check(protocol, &asked.requests)?;
+    let tls = tls::of(&arguments.tls, url)?;
     let timeouts = timeouts(arguments.timeout.ns());
     let connect = Duration::from_nanos(timeouts.connect_ns);
     let addresses = url.resolve(&arguments.hosts.allow_host, connect)?;
@@ -55,7 +56,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         tls,
         protocol,
         source_addresses: arguments.source_ips.clone(),
-        requests: vec![request],
+        requests: asked.requests.clone(),
         timeouts,
         // Threads that are asked for are refused where they cannot be; the others are chosen.
         threads: arguments.threads.unwrap_or(0),
@@ -64,12 +65,13 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         addresses,
         ..load::base(([127, 0, 0, 1], 0).into(), cores(arguments)?, arguments.seed)
     };
-    let target = target_of(&arguments.url);
+    let target = target_of(&asked.title());
     let gates = Gates::prepare(shared, &arguments.gates, std::slice::from_ref(&target))?;
     let store = store(shared, arguments);
     let load = UrlLoad {
         url: url.whole(),
-        request: request::in_workload(&arguments.request, &url.target),
+        title: asked.title(),
+        request: asked.in_workload(),
         status: values::statuses_of(&arguments.request.expect_status)
             .first()
             .copied()
@@ -85,7 +87,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         base,
         target_pid: arguments.target_pid,
     };
-    let observer = progress::observer(shared.quiet, Subject::Url(url.whole()));
+    let observer = progress::observer(shared.quiet, Subject::Url(asked.title()));
     let record = measure(load, arguments, store.as_ref(), observer)?;
     let code = show(arguments, &record)?;
     let is_text = arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-");

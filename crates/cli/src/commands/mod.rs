@@ -10,6 +10,7 @@ mod doctor;
 mod export;
 mod gates;
 mod history;
+mod import;
 mod load;
 mod plans;
 mod reference;
@@ -60,6 +61,7 @@ pub fn run(arguments: Arguments, given: BTreeSet<String>) -> Result<u8, CliError
     match arguments.command {
         Command::Run(arguments) => run::run(&shared, &arguments),
         Command::Load(arguments) => load::run(&shared, &arguments),
+        Command::Import(command) => import::run(&command),
         Command::Plans(arguments) => plans::run(&arguments),
         Command::Targets(command) => targets::run(&shared, command),
         Command::Report(arguments) => report::run(&shared, &arguments),

@@ -46,6 +46,7 @@ pub fn header(plan: Plan) -> RunHeader {
         pippin_version: "0".into(),
         workload: pippin_model::workload::Workload::read(&workload).unwrap(),
         url: None,
+        requests: None,
         server: None,
         seed: 1,
         host: Fingerprint::default(),

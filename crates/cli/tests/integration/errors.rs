@@ -179,7 +179,7 @@ fn numbers_times_and_headers_that_mean_nothing() {
             &["-c", "10", "-n", "3"],
             &["3 requests for 10 connections", "ask for at most 3 connections"],
         ),
-        (&["-n", "0"], &["invalid value '0' for '--requests <N>'"]),
+        (&["-n", "0"], &["invalid value '0' for '--count <N>'"]),
         (&["-n", "-5"], &["-5"]),
         (
             &["-d", "ten"],

@@ -37,6 +37,7 @@ mod load;
 #[path = "../../../engine/tests/truth/patience.rs"]
 mod patience;
 mod proofs;
+mod requests;
 mod services;
 mod store;
 mod streams;

@@ -12,8 +12,8 @@ use crate::wire::{Slice, Template, Wire};
 /// HTTP/1.1: answers come in order, and requests are the same bytes each time.
 pub(crate) struct Http1 {
     wire: Arc<Wire>,
-    /// What holds for the answers to each template.
-    rules: Vec<Rules>,
+    /// What holds for answers, and for those to HEAD.
+    rules: [Rules; 2],
     cache: HeadCache,
 }
 
@@ -28,19 +28,23 @@ impl Protocol for Http1 {
             let bytes = request::render(request, is_only).map_err(|why| {
                 EngineError::UnsendableRequest { request: place(spec, nth), why: why.to_string() }
             })?;
-            let may_repeat = request::is_idempotent(&request.method);
-            Ok((bytes, Template { check: request.check.clone(), may_repeat }))
+            let template = Template {
+                check: request.check.clone(),
+                may_repeat: request::is_idempotent(&request.method),
+                head_only: is_head(request),
+            };
+            Ok((bytes, template))
         });
-        Wire::new(rendered.collect::<Result<_, _>>()?, spec.connections.pipeline)
+        Wire::new(rendered, spec.requests.turns(), spec.connections.pipeline)
     }
 
     fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self {
-        let rules = spec.requests.iter().map(|request| Rules {
-            head_only: is_head(request),
+        let rules = [false, true].map(|head_only| Rules {
+            head_only,
             head_bytes: spec.limits.head_bytes,
             body_bytes: spec.limits.body_bytes,
         });
-        Self { wire: Arc::clone(wire), rules: rules.collect(), cache: HeadCache::default() }
+        Self { wire: Arc::clone(wire), rules, cache: HeadCache::default() }
     }
 
     #[inline]
@@ -64,7 +68,7 @@ impl Protocol for Http1 {
     ) -> Result<Step, ErrorKind> {
         let tag = answers.oldest();
         let Some(template) = answers.template(tag) else { return Err(ErrorKind::Malformed) };
-        let rules = &self.rules[template as usize];
+        let rules = &self.rules[usize::from(self.wire.template(template).head_only)];
         let mut sink = Forward { answers, tag, template };
         match decoder.decode(input, rules, &mut self.cache, &mut sink) {
             Ok(step) if step.complete => Ok(Step::Complete { tag, used: step.used }),

@@ -18,18 +18,13 @@ use crate::wire::{Template, Wire};
 pub(crate) struct Http2 {
     /// Has the bodies of requests; their heads depend on the connection.
     wire: Arc<Wire>,
-    templates: Vec<Prepared>,
+    /// The heads of the requests.
+    blocks: Vec<Block>,
+    /// Which request is sent in which turn.
+    turns: Vec<u32>,
     limits: Limits,
     /// Streams of a connection at the same time.
     most_streams: u32,
-}
-
-/// A request as it goes out.
-struct Prepared {
-    block: Block,
-    body_bytes: u32,
-    /// Its answer has no body (RFC 9110 section 9.3.2).
-    is_head: bool,
 }
 
 /// A connection; `None` before its first byte.
@@ -45,26 +40,24 @@ impl Protocol for Http2 {
         let rendered = spec.requests.iter().enumerate().map(|(nth, request)| {
             check(request)
                 .map_err(|why| EngineError::UnsendableRequest { request: place(spec, nth), why })?;
-            let may_repeat = request::is_idempotent(&request.method);
-            Ok((request.body.clone(), Template { check: request.check.clone(), may_repeat }))
+            let template = Template {
+                check: request.check.clone(),
+                may_repeat: request::is_idempotent(&request.method),
+                head_only: request.method == "HEAD",
+            };
+            Ok((request.body.clone(), template))
         });
-        Wire::new(rendered.collect::<Result<_, _>>()?, 1)
+        Wire::new(rendered, spec.requests.turns(), 1)
     }
 
     fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self {
         let scheme = if spec.tls.is_some() { "https" } else { "http" };
         let requests: Vec<Vec<Field>> =
             spec.requests.iter().map(|request| fields(request, scheme)).collect();
-        let templates = blocks(&requests).into_iter().zip(&spec.requests);
         Self {
             wire: Arc::clone(wire),
-            templates: templates
-                .map(|(block, request)| Prepared {
-                    block,
-                    body_bytes: request.body.len() as u32,
-                    is_head: request.method == "HEAD",
-                })
-                .collect(),
+            blocks: blocks(&requests),
+            turns: spec.requests.turns().map(|request| request as u32).collect(),
             limits: Limits {
                 head_bytes: spec.limits.head_bytes as usize,
                 body_bytes: spec.limits.body_bytes,
@@ -95,20 +88,21 @@ impl Protocol for Http2 {
     #[inline]
     fn render(&self, connection: &mut Connection, template: u32, tag: u32, out: &mut Frames) {
         let Some(session) = &mut connection.0 else { return };
-        let prepared = &self.templates[template as usize];
+        let block = &self.blocks[self.turns[template as usize] as usize];
+        let body = self.wire.slice(template);
         if session.streams.len() <= tag as usize {
             session.streams.resize(tag as usize + 1, Stream::default());
         }
         let stream = &mut session.streams[tag as usize];
         *stream = Stream {
             template,
-            to_send: prepared.body_bytes,
-            has_no_body: prepared.is_head,
+            to_send: body.end - body.start,
+            has_no_body: self.wire.template(template).head_only,
             // What the queue remembers of the stream before holds for this one.
             is_queued: stream.is_queued,
             ..Stream::default()
         };
-        session.sending.open(&prepared.block, stream, out);
+        session.sending.open(block, stream, out);
         session.sending.enqueue(tag, stream);
         session.opened(tag);
     }

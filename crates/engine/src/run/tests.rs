@@ -100,7 +100,8 @@ fn an_hour(address: std::net::SocketAddr) -> LoadSpec {
         requests: vec![Request {
             check: Check { status: vec![200], ..Check::default() },
             ..Request::get("/", "x")
-        }],
+        }]
+        .into(),
         schedule: Schedule::Closed { think: None },
         connections: Connections {
             count: 3,

@@ -15,7 +15,7 @@ fn load(schedule: Schedule, connections: u32, requests: Option<u64>, templates: 
         tls: None,
         protocol: Protocol::Http1,
         source_addresses: Vec::new(),
-        requests: vec![Request::get("/", "x"); templates],
+        requests: vec![Request::get("/", "x"); templates].into(),
         schedule,
         connections: Connections {
             count: connections,

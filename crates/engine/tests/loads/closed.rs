@@ -46,7 +46,7 @@ fn templates_go_in_turn() {
         stream.write_all(HELLO).is_ok()
     });
     let requests = ["/a", "/b", "/c"].map(|path| get(path, BodyCheck::Any)).to_vec();
-    conserved(&LoadSpec { requests, ..counted(address, 1, 7) });
+    conserved(&LoadSpec { requests: requests.into(), ..counted(address, 1, 7) });
     assert_eq!(*seen.lock().unwrap(), ["/a", "/b", "/c", "/a", "/b", "/c", "/a"]);
 }
 
@@ -298,7 +298,8 @@ fn a_large_body_is_read_through_the_small_buffer() {
         stream.write_all(&kept).is_ok()
     });
     let requests = vec![get("/", BodyCheck::Exact(body.to_vec()))];
-    let measured = conserved(&LoadSpec { requests, ..counted(address, 2, 10) }).measured;
+    let measured =
+        conserved(&LoadSpec { requests: requests.into(), ..counted(address, 2, 10) }).measured;
     assert_eq!((measured.requests.good, measured.bytes.body), (10, 30_000_000));
 }
 
@@ -309,7 +310,7 @@ fn a_large_request_is_written_to_the_end() {
     let head = format!("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: {}\r\n\r\n", body.len());
     let sent = (head.len() + body.len()) as u64;
     let requests = vec![Request { method: "POST".into(), body, ..get("/", BodyCheck::Any) }];
-    let result = conserved(&LoadSpec { requests, ..counted(address, 1, 1) });
+    let result = conserved(&LoadSpec { requests: requests.into(), ..counted(address, 1, 1) });
     assert_eq!((result.measured.requests.good, result.measured.bytes.sent), (1, sent));
 }
 
@@ -322,7 +323,7 @@ fn pipelined_requests_are_answered_in_turn() {
             .is_ok()
     });
     let requests = ["/a", "/b", "/c"].map(|path| get(path, BodyCheck::Exact(path.into()))).to_vec();
-    let mut spec = LoadSpec { requests, ..counted(address, 2, 1000) };
+    let mut spec = LoadSpec { requests: requests.into(), ..counted(address, 2, 1000) };
     spec.connections.pipeline = 16;
     let measured = conserved(&spec).measured;
     assert_eq!((measured.requests.good, account.requests()), (1000, 1000));

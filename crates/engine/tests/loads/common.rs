@@ -12,7 +12,7 @@ pub fn counted(address: std::net::SocketAddr, connections: u32, requests: u64) -
         tls: None,
         protocol: Protocol::Http1,
         source_addresses: vec![],
-        requests: vec![get("/", BodyCheck::Exact(b"Hello World!".to_vec()))],
+        requests: vec![get("/", BodyCheck::Exact(b"Hello World!".to_vec()))].into(),
         schedule: Schedule::Closed { think: None },
         connections: Connections {
             count: connections,

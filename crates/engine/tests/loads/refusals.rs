@@ -139,7 +139,8 @@ fn a_request_that_cannot_be_written_is_named() {
     ];
     for (change, message) in cases {
         let refused = refusal(|spec| {
-            spec.requests = ["/a", "/b", "/c"].map(|path| get(path, BodyCheck::Any)).to_vec();
+            spec.requests =
+                ["/a", "/b", "/c"].map(|path| get(path, BodyCheck::Any)).to_vec().into();
             change(&mut spec.requests[1]);
         });
         assert!(refused.contains(message), "{refused}");

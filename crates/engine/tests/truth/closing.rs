@@ -122,7 +122,7 @@ fn a_body_ended_by_closing(io: IoChoice) {
     let server =
         spawn(Script::always(Answer::ok(b"hello").pause_in_body(ms(5)).until_close())).unwrap();
     let spec = LoadSpec {
-        requests: vec![get(pippin_model::load_spec::BodyCheck::Exact(b"hello".to_vec()))],
+        requests: vec![get(pippin_model::load_spec::BodyCheck::Exact(b"hello".to_vec()))].into(),
         ..closed(server.address(), io, 2, 30)
     };
     let result = run(&spec);
@@ -246,7 +246,7 @@ fn a_send_under_way_ends_with_its_connection(io: IoChoice) {
         ..get(pippin_model::load_spec::BodyCheck::Any)
     };
     let result = run(&LoadSpec {
-        requests: vec![request],
+        requests: vec![request].into(),
         timeouts: Timeouts { request_ns: 200 * MS, ..Timeouts::default() },
         ..closed(address, io, 1, 2)
     });

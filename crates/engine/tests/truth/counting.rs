@@ -19,7 +19,7 @@ on_each_loop!(
 fn all_is_well(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
     let spec = LoadSpec {
-        requests: vec![get(BodyCheck::Exact(b"hello".to_vec()))],
+        requests: vec![get(BodyCheck::Exact(b"hello".to_vec()))].into(),
         ..closed(server.address(), io, 3, 200)
     };
     let result = run(&spec);
@@ -91,7 +91,7 @@ fn requests_take_turns(io: IoChoice) {
         ..get(BodyCheck::Exact(body.to_vec()))
     };
     let spec = LoadSpec {
-        requests: vec![template("a", b"A"), template("b", b"B")],
+        requests: vec![template("a", b"A"), template("b", b"B")].into(),
         ..closed(server.address(), io, 1, 100)
     };
     let result = run(&spec);
@@ -115,7 +115,7 @@ fn wrong_bodies(io: IoChoice) {
     ];
     for (check, wrong) in checks {
         let result = run(&LoadSpec {
-            requests: vec![get(check.clone())],
+            requests: vec![get(check.clone())].into(),
             ..closed(server.address(), io, 2, 300)
         });
         let requests = result.measured.requests;
@@ -147,8 +147,10 @@ fn head_has_no_body(io: IoChoice) {
         check: Check { status: vec![204], body: BodyCheck::Exact(Vec::new()), ..Check::default() },
         ..get(BodyCheck::Any)
     };
-    let result =
-        run(&LoadSpec { requests: vec![head, no_content], ..closed(server.address(), io, 1, 50) });
+    let result = run(&LoadSpec {
+        requests: vec![head, no_content].into(),
+        ..closed(server.address(), io, 1, 50)
+    });
     assert_eq!((result.measured.requests.good, result.measured.bytes.body), (50, 0));
     assert_eq!(result.measured.connections.opened, 1);
 }
@@ -160,7 +162,8 @@ fn redirects_are_answers(io: IoChoice) {
     }))
     .unwrap();
     let any = Request { check: Check::default(), ..get(BodyCheck::Any) };
-    let result = run(&LoadSpec { requests: vec![any], ..closed(server.address(), io, 1, 40) });
+    let result =
+        run(&LoadSpec { requests: vec![any].into(), ..closed(server.address(), io, 1, 40) });
     let status = result.measured.status;
     assert_eq!(
         (status.s2xx, status.s3xx, status.s4xx, status.s5xx, status.other),

@@ -12,7 +12,7 @@ on_each_loop!(interim_answers, chunks_and_trailers, a_large_body, any_framing_sp
 fn interim_answers(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello").interim(100).interim(103))).unwrap();
     let result = run(&LoadSpec {
-        requests: vec![get(BodyCheck::Exact(b"hello".to_vec()))],
+        requests: vec![get(BodyCheck::Exact(b"hello".to_vec()))].into(),
         ..closed(server.address(), io, 2, 30)
     });
     let account = server.stop().unwrap();
@@ -33,7 +33,7 @@ fn chunks_and_trailers(io: IoChoice) {
         spawn(Script::always(Answer::ok(b"hello, world").chunked(5, &["X-Sum: 1", "X-More: 2"])))
             .unwrap();
     let result = run(&LoadSpec {
-        requests: vec![get(BodyCheck::Exact(b"hello, world".to_vec()))],
+        requests: vec![get(BodyCheck::Exact(b"hello, world".to_vec()))].into(),
         ..closed(server.address(), io, 2, 30)
     });
     let account = server.stop().unwrap();
@@ -57,7 +57,7 @@ fn a_large_body(io: IoChoice) {
     };
     let server = spawn(script).unwrap();
     let result = run(&LoadSpec {
-        requests: vec![get(BodyCheck::Exact(body))],
+        requests: vec![get(BodyCheck::Exact(body))].into(),
         ..closed(server.address(), io, 2, 8)
     });
     let account = server.stop().unwrap();

@@ -89,7 +89,7 @@ fn more_body_than_declared(io: IoChoice) {
 fn assert_surplus(io: IoChoice, answer: &Answer) {
     let server = spawn(Script::always(answer.clone())).unwrap();
     let result = run(&LoadSpec {
-        requests: vec![get(BodyCheck::Exact(b"hello".to_vec()))],
+        requests: vec![get(BodyCheck::Exact(b"hello".to_vec()))].into(),
         ..closed(server.address(), io, 1, 8)
     });
     let account = server.stop().unwrap();
@@ -113,7 +113,7 @@ fn bytes_that_nobody_asked_for(io: IoChoice) {
     let server = spawn(Script::always(answer.pause_in_head(ms(20)))).unwrap();
     let think = pippin_model::units::Spread { mean_ns: 60 * MS, jitter: 0.0 };
     let spec = LoadSpec {
-        requests: vec![get(BodyCheck::Exact(b"hello".to_vec()))],
+        requests: vec![get(BodyCheck::Exact(b"hello".to_vec()))].into(),
         schedule: pippin_model::load_spec::Schedule::Closed { think: Some(think) },
         ..closed(server.address(), io, 1, 10)
     };

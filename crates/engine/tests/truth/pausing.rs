@@ -22,7 +22,7 @@ on_each_loop!(
 fn medians(io: IoChoice, answer: Answer) -> (f64, f64, f64) {
     let server = spawn(Script::always(answer)).unwrap();
     let spec = LoadSpec {
-        requests: vec![get(BodyCheck::Exact(b"hello".to_vec()))],
+        requests: vec![get(BodyCheck::Exact(b"hello".to_vec()))].into(),
         ..closed(server.address(), io, 2, 20)
     };
     let result = run(&spec);
@@ -90,7 +90,7 @@ fn one_byte_at_a_time(io: IoChoice) {
     ] {
         let server = spawn(Script::always(answer.byte_by_byte(Duration::from_micros(50)))).unwrap();
         let spec = LoadSpec {
-            requests: vec![get(BodyCheck::Exact(b"hello".to_vec()))],
+            requests: vec![get(BodyCheck::Exact(b"hello".to_vec()))].into(),
             ..closed(server.address(), io, 1, 10)
         };
         let result = run(&spec);

@@ -26,7 +26,7 @@ fn answers_come_in_order(io: IoChoice) {
         ..get(BodyCheck::Exact(vec![name as u8]))
     };
     let spec = LoadSpec {
-        requests: vec![template('a'), template('b'), template('c')],
+        requests: vec![template('a'), template('b'), template('c')].into(),
         ..closed(server.address(), io, 1, 400)
     };
     let result = run(&pipelined(spec, 8));

@@ -181,7 +181,7 @@ fn bytes_may_come_one_at_a_time(io: IoChoice) {
     let certified = Certified { record_bytes: Some(50), ..Certified::default() };
     let secured = Secured::new(Script::always(Answer::ok(&[b'x'; 300])), &certified, manner);
     let requests = vec![get(BodyCheck::Exact(vec![b'x'; 300]))];
-    let result = run(&LoadSpec { requests, ..secured.closed(io, 2, 40) });
+    let result = run(&LoadSpec { requests: requests.into(), ..secured.closed(io, 2, 40) });
     assert_eq!((result.measured.requests.good, errors(&result)), (40, vec![]));
 }
 
@@ -194,7 +194,7 @@ fn large_bodies_and_large_requests(io: IoChoice) {
         let secured =
             Secured::new(Script::always(Answer::ok(&body)), &certified, Manner::default());
         let result = run(&LoadSpec {
-            requests: vec![get(BodyCheck::Exact(body.clone()))],
+            requests: vec![get(BodyCheck::Exact(body.clone()))].into(),
             ..secured.closed(io, 2, 6)
         });
         assert_eq!(
@@ -215,8 +215,11 @@ fn large_bodies_and_large_requests(io: IoChoice) {
     .unwrap();
     let requests =
         vec![Request { method: "POST".into(), body, ..get(BodyCheck::Exact(b"as sent".to_vec())) }];
-    let result =
-        run(&LoadSpec { requests, tls: trusting(&authority), ..closed(front.address(), io, 2, 4) });
+    let result = run(&LoadSpec {
+        requests: requests.into(),
+        tls: trusting(&authority),
+        ..closed(front.address(), io, 2, 4)
+    });
     assert_eq!((result.measured.requests.good, errors(&result)), (4, vec![]));
 }
 

@@ -46,7 +46,7 @@ pub fn closed(address: SocketAddr, io: IoChoice, connections: u32, requests: u64
         tls: None,
         protocol: Protocol::Http1,
         source_addresses: Vec::new(),
-        requests: vec![get(BodyCheck::Any)],
+        requests: vec![get(BodyCheck::Any)].into(),
         schedule: Schedule::Closed { think: None },
         connections: Connections {
             count: connections,

@@ -11,10 +11,11 @@ use super::{Subject, Verdict};
 pub fn every_sample(subject: &mut Subject<'_>) -> Verdict {
     let subject = &*subject;
     subject.samples.iter().try_for_each(|sample| {
-        let answer = subject.ask(&subject.workload.request.method, &sample.path)?;
-        subject
-            .differs(sample, &answer)
-            .map_or(Ok(()), |difference| Err(format!("GET {}: {difference}", sample.path)))
+        let answer = subject.ask_sample(sample)?;
+        subject.differs(sample, &answer).map_or(Ok(()), |difference| {
+            let method = &subject.workload.request.method;
+            Err(format!("{method} {}: {difference}", sample.path))
+        })
     })
 }
 

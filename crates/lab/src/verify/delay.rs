@@ -127,7 +127,7 @@ pub fn simultaneous(subject: &mut Subject<'_>, connections: u32, wait: Spread) -
 /// Wrong answers and none are errors at once; that they took too long is the verdict.
 fn at_once(subject: &mut Subject<'_>, connections: u32, wait: Spread) -> Result<Verdict, String> {
     let sample = subject.first()?;
-    let request = Request::get(&sample.path);
+    let request = Request::of_sample(&subject.workload.request.method, sample);
     let mut clients = Vec::new();
     for number in 1..=connections {
         clients.push(

@@ -5,6 +5,7 @@ use pippin_engine::http1::Rules;
 use pippin_engine::http1::client::{ReadError, Response, read_response};
 use pippin_engine::http1::request::render;
 use pippin_model::load_spec;
+use pippin_model::workload::Sample;
 use pippin_reference::monotonic_ns;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -15,6 +16,8 @@ use std::time::Duration;
 pub struct Request {
     method: String,
     path: String,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
     close: bool,
 }
 
@@ -28,7 +31,18 @@ impl Request {
     /// Any method.
     #[must_use]
     pub fn of(method: &str, path: &str) -> Self {
-        Self { method: method.into(), path: path.into(), close: false }
+        let (headers, body) = (Vec::new(), Vec::new());
+        Self { method: method.into(), path: path.into(), headers, body, close: false }
+    }
+
+    /// What a workload asks.
+    #[must_use]
+    pub fn of_sample(method: &str, sample: &Sample) -> Self {
+        Self {
+            headers: sample.headers.clone(),
+            body: sample.request_body.clone().into_bytes(),
+            ..Self::of(method, &sample.path)
+        }
     }
 
     /// The same with `Connection: close`.
@@ -126,6 +140,8 @@ impl Client {
     pub fn send(&mut self, request: &Request) -> Result<(), String> {
         let asked = load_spec::Request {
             method: request.method.clone(),
+            headers: request.headers.clone(),
+            body: request.body.clone(),
             ..load_spec::Request::get(&request.path, &self.address.to_string())
         };
         let bytes = render(&asked, request.close).map_err(|error| error.to_string())?;

@@ -88,6 +88,18 @@ impl Subject<'_> {
             .map_err(|error| format!("{method} {path}: {error}"))
     }
 
+    /// Asks what the workload asks, on a connection of its own.
+    ///
+    /// # Errors
+    /// A message that names the request.
+    pub fn ask_sample(&self, sample: &Sample) -> Result<http::Answer, String> {
+        let method = &self.workload.request.method;
+        let mut client = http::Client::connect(self.address, self.limit)?;
+        client
+            .exchange(&http::Request::of_sample(method, sample))
+            .map_err(|error| format!("{method} {}: {error}", sample.path))
+    }
+
     /// What is wrong with an answer, if anything is.
     #[must_use]
     pub fn differs(&self, sample: &Sample, answer: &Answer) -> Option<String> {
@@ -117,7 +129,7 @@ impl Subject<'_> {
         if !self.workload.answer.as_proved {
             return Ok(BodyCheck::Any);
         }
-        Ok(BodyCheck::Exact(self.ask(&self.workload.request.method, &self.first()?.path)?.body))
+        Ok(BodyCheck::Exact(self.ask_sample(self.first()?)?.body))
     }
 
     /// The first sample, which every workload has.

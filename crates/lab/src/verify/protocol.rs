@@ -45,7 +45,7 @@ pub fn keep_alive(subject: &mut Subject<'_>) -> Verdict {
     let mut client = Client::connect(subject.address, subject.limit)?;
     for round in 1..=3 {
         let reply = client
-            .exchange(&Request::get(&sample.path))
+            .exchange(&Request::of_sample(&subject.workload.request.method, &sample))
             .map_err(|error| format!("request {round} on one connection: {error}"))?;
         if let Some(difference) = subject.differs(&sample, &reply) {
             return Err(format!("request {round} on one connection: {difference}"));

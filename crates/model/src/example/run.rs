@@ -159,6 +159,7 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
         },
         workload: Workload::read(&workload).unwrap(),
         url: None,
+        requests: None,
         server: None,
         seed: 42,
         host: host(),

@@ -24,8 +24,8 @@ pub fn write(page: &mut Page, view: &View) -> bool {
 }
 
 fn write_one(page: &mut Page, load: &LoadView, row: Option<&Row>) {
-    let url = page.paint.bold(&load.url);
-    page.line(&format!("{url}  {}", load_in_words(load)));
+    let title = page.paint.bold(&load.title);
+    page.line(&format!("{title}  {}", load_in_words(load)));
     page.line("");
     write_rate(page, load);
     write_response_times(page, &load.response_time, row);
@@ -42,8 +42,8 @@ fn write_one(page: &mut Page, load: &LoadView, row: Option<&Row>) {
 
 /// The steps of a sweep or of a search, or the repetitions: each a line of one table.
 fn write_several(page: &mut Page, view: &View, loads: &[LoadView]) {
-    let url = page.paint.bold(&loads[0].url);
-    page.line(&format!("{url}  {}", view.run.load));
+    let title = page.paint.bold(&loads[0].title);
+    page.line(&format!("{title}  {}", view.run.load));
     if loads.iter().any(|load| load.step.is_some()) {
         steps::write(page, view);
     } else {

@@ -21,6 +21,8 @@ use std::collections::BTreeMap;
 pub struct LoadView {
     pub pippin_version: String,
     pub url: String,
+    /// What was loaded, for people: the URL, and the file of the requests if there was one.
+    pub title: String,
     /// What was spoken.
     #[serde(default)]
     pub protocol: Protocol,
@@ -117,11 +119,17 @@ impl LoadView {
     pub fn all(run: &RunRecord) -> Vec<Self> {
         let Some(url) = &run.header.url else { return Vec::new() };
         let server = run.header.server.as_ref();
-        run.trials.iter().filter_map(|trial| Self::of(url, server, trial)).collect()
+        let title = &run.header.plan.title;
+        run.trials.iter().filter_map(|trial| Self::of(url, title, server, trial)).collect()
     }
 
     /// `None` if the trial failed before its load.
-    fn of(url: &str, server: Option<&UrlServer>, record: &TrialRecord) -> Option<Self> {
+    fn of(
+        url: &str,
+        title: &str,
+        server: Option<&UrlServer>,
+        record: &TrialRecord,
+    ) -> Option<Self> {
         let load = record.load.as_ref()?;
         let measured = &load.measured;
         let answers = measured.requests.completed;
@@ -129,6 +137,7 @@ impl LoadView {
         Some(Self {
             pippin_version: env!("CARGO_PKG_VERSION").into(),
             url: url.into(),
+            title: title.into(),
             protocol: record.load_spec.as_ref().map(|spec| spec.protocol).unwrap_or_default(),
             profile: record.spec.profile.clone(),
             step: record.spec.step,

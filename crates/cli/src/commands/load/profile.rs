@@ -77,7 +77,7 @@ fn duration(shape: &ShapeArguments) -> Time {
 }
 
 fn closed(shape: &ShapeArguments, usual: Time) -> Result<Profile, CliError> {
-    let (stop, warm_up) = match (shape.requests, shape.warm_up) {
+    let (stop, warm_up) = match (shape.count, shape.warm_up) {
         (None, warm_up) => {
             (StopRule::after(shape.duration.unwrap_or(usual).ns()), warm_up.unwrap_or(WarmUp::AUTO))
         }

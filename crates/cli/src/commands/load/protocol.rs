@@ -1,6 +1,6 @@
 //! What is spoken, and one connection before the load that tells what is wrong with the flags.
-use pippin_engine::{EngineError, Remedy, try_connection};
-use pippin_model::load_spec::Protocol;
+use pippin_engine::{EngineError, Remedy, check_request, try_connection};
+use pippin_model::load_spec::{Protocol, Request};
 use pippin_model::tls::TlsSpec;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -34,6 +34,14 @@ pub fn of(arguments: &ProtocolArguments, url: &Url) -> Result<Protocol, CliError
         );
     }
     Ok(Protocol::Http1)
+}
+
+/// Whether all requests can be written in HTTP/2, which has no headers about connections.
+pub fn check(protocol: Protocol, requests: &[Request]) -> Result<(), CliError> {
+    if protocol == Protocol::Http1 {
+        return Ok(());
+    }
+    requests.iter().try_for_each(|request| check_request(request, protocol)).map_err(CliError::User)
 }
 
 /// One connection with each address, so that a wrong certificate or a server of another protocol is

@@ -1,39 +1,192 @@
 //! What is asked, and what a right answer is.
-use pippin_engine::check_request;
-use pippin_model::load_spec::{BodyCheck, Check, Protocol, Request};
+use pippin_engine::http1::request::check;
+use pippin_model::load_spec::{BodyCheck, Check, Request, Requests};
+use pippin_model::request_file::{self, Format, RequestFile};
 use pippin_model::workload;
-use std::collections::BTreeMap;
+use std::path::Path;
 
-use crate::arguments::load::RequestArguments;
+use super::body::{self, Body};
+use super::url::Url;
+use crate::arguments::LoadArguments;
+use crate::arguments::request::{FileArguments, RequestArguments};
 use crate::exit::CliError;
 use crate::values::statuses_of;
 
-/// The request, with the check of its answer.
-pub fn of(
-    arguments: &RequestArguments,
-    host: &str,
-    path: &str,
-    protocol: Protocol,
-) -> Result<Request, CliError> {
-    let headers = arguments.headers.iter().map(|field| (field.name.clone(), field.value.clone()));
-    let body = arguments
+/// Everything that is asked.
+pub struct Asked {
+    /// The server, and the path of the only request where there is no file.
+    pub url: Url,
+    /// The name of the file that the requests came from.
+    pub file: Option<String>,
+    pub requests: Requests,
+}
+
+/// What the flags ask for.
+pub fn all(arguments: &LoadArguments) -> Result<Asked, CliError> {
+    let FileArguments { requests, urls_from_file } = &arguments.files;
+    match (requests, urls_from_file) {
+        (Some(path), _) => of_file(arguments, path, None),
+        (None, Some(path)) => of_file(arguments, path, Some(Format::Urls)),
+        (None, None) => {
+            let url = Url::parse(arguments.url.as_deref().unwrap_or_default())?;
+            let request = of(&arguments.request, &url.authority, &url.target)?;
+            Ok(Asked { url, file: None, requests: vec![request].into() })
+        }
+    }
+}
+
+/// The only request, with the check of its answer.
+pub fn of(asked: &RequestArguments, host: &str, path: &str) -> Result<Request, CliError> {
+    let made = body::of(asked)?;
+    let default = if made.is_some() { "POST" } else { "GET" };
+    let Body { bytes, media_type } = made.unwrap_or(Body { bytes: Vec::new(), media_type: None });
+    let mut headers = headers(asked)?;
+    if let Some(media_type) = media_type.filter(|_| !has(&headers, "content-type")) {
+        headers.push(("Content-Type".into(), media_type));
+    }
+    let body = asked
         .expect_body
         .as_ref()
         .map_or(BodyCheck::Any, |body| BodyCheck::Exact(body.clone().into_bytes()));
     let request = Request {
-        method: arguments.method.clone(),
+        method: asked.method.clone().unwrap_or_else(|| default.into()),
         target: path.into(),
         host: host.into(),
-        headers: headers.collect(),
-        body: arguments.body.clone().unwrap_or_default().into_bytes(),
-        check: Check { status: statuses_of(&arguments.expect_status), body, ..Check::default() },
+        headers,
+        body: bytes,
+        check: Check { status: statuses_of(&asked.expect_status), body, ..Check::default() },
     };
     // Refused here, so that nothing is stored of a load that cannot begin.
-    check_request(&request, protocol).map_err(CliError::User)?;
+    check(&request).map_err(|error| CliError::User(error.to_string()))?;
     Ok(request)
 }
 
-/// The same as a workload names it.
-pub fn in_workload(arguments: &RequestArguments, path: &str) -> workload::Request {
-    workload::Request { method: arguments.method.clone(), path: path.into(), vary: BTreeMap::new() }
+/// The headers that the flags add to every request.
+fn headers(asked: &RequestArguments) -> Result<Vec<(String, String)>, CliError> {
+    let mut headers: Vec<(String, String)> =
+        asked.headers.iter().map(|field| (field.name.clone(), field.value.clone())).collect();
+    let mut add = |flag: &str, name: &str, value: String| {
+        if has(&headers, name) {
+            return Err(CliError::User(format!(
+                "{flag} and -H `{name}: ...` both set the header {name}: keep one"
+            )));
+        }
+        headers.push((name.into(), value));
+        Ok(())
+    };
+    if let Some(user) = &asked.user {
+        add("-u", "Authorization", body::basic(user)?)?;
+    }
+    if let Some(wrong) = asked.cookie.iter().find(|cookie| !cookie.contains('=')) {
+        return Err(CliError::User(format!(
+            "--cookie `{wrong}` is not NAME=VALUE; cookies from a file are not read"
+        )));
+    }
+    if !asked.cookie.is_empty() {
+        add("--cookie", "Cookie", asked.cookie.join("; "))?;
+    }
+    if asked.compressed {
+        add("--compressed", "Accept-Encoding", "gzip, deflate, br, zstd".into())?;
+    }
+    Ok(headers)
+}
+
+fn has(headers: &[(String, String)], name: &str) -> bool {
+    headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name))
+}
+
+fn of_file(
+    arguments: &LoadArguments,
+    path: &Path,
+    format: Option<Format>,
+) -> Result<Asked, CliError> {
+    if format.is_none()
+        && !path.exists()
+        && crate::values::requests(&path.to_string_lossy()).is_ok()
+    {
+        return Err(CliError::User(format!(
+            "--requests names a file, and there is no {path}; a number of requests is -n {path}",
+            path = path.display()
+        )));
+    }
+    let file =
+        request_file::read(path, format).map_err(|error| CliError::User(error.to_string()))?;
+    let url = server(arguments, path, &file)?;
+    let added = headers(&arguments.request)?;
+    let statuses = statuses_of(&arguments.request.expect_status);
+    let RequestFile { mut requests, weights, lines, .. } = file;
+    for (request, line) in requests.iter_mut().zip(lines) {
+        request.host.clone_from(&url.authority);
+        request.headers.retain(|(name, _)| !has(&added, name));
+        request.headers.extend(added.iter().cloned());
+        if request.check.status.is_empty() {
+            request.check.status.clone_from(&statuses);
+        }
+        check(request)
+            .map_err(|error| CliError::User(format!("{}:{line}: {error}", path.display())))?;
+    }
+    let requests = Requests::weighted(requests, &weights)
+        .map_err(|error| CliError::User(format!("{}: {error}", path.display())))?;
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    Ok(Asked { url, file: Some(name), requests })
+}
+
+/// The server of a file's requests: that of the command line, or the one that the file names.
+fn server(arguments: &LoadArguments, path: &Path, file: &RequestFile) -> Result<Url, CliError> {
+    let path = path.display();
+    let in_file = file.server.as_ref();
+    let Some(text) = &arguments.url else {
+        let (server, _) = in_file.ok_or_else(|| {
+            CliError::User(format!(
+                "{path} has paths only: name the server too, as pippin load http://127.0.0.1:8080"
+            ))
+        })?;
+        return Url::parse(&server.to_string());
+    };
+    let url = Url::parse(text)?;
+    if url.target != "/" {
+        return Err(CliError::User(format!(
+            "the path of {text} has no effect, because {path} has the paths; leave it out"
+        )));
+    }
+    match in_file {
+        Some((server, line))
+            if server.authority != url.authority || server.is_https != url.is_https =>
+        {
+            Err(CliError::User(format!(
+                "{path}:{line}: this goes to {server}, and the command line names {text}; keep the path only, or leave the URL out"
+            )))
+        }
+        _ => Ok(url),
+    }
+}
+
+/// The only request as a workload names it.
+pub fn in_workload(asked: &RequestArguments, path: &str) -> Result<workload::Request, CliError> {
+    let request = of(asked, "localhost", path)?;
+    Ok(workload::Request {
+        method: request.method,
+        path: request.target,
+        ..workload::Request::default()
+    })
+}
+
+impl Asked {
+    /// The first request as a workload names it.
+    pub fn in_workload(&self) -> workload::Request {
+        let first = self.requests.first();
+        workload::Request {
+            method: first.map_or_else(|| "GET".into(), |request| request.method.clone()),
+            path: first.map_or_else(|| "/".into(), |request| request.target.clone()),
+            ..workload::Request::default()
+        }
+    }
+
+    /// What is loaded, for titles: the URL, and the file if there is one.
+    pub fn title(&self) -> String {
+        match &self.file {
+            None => self.url.whole(),
+            Some(file) => format!("{} (requests of {file})", self.url.whole()),
+        }
+    }
 }

@@ -38,7 +38,7 @@ fn over_tls_it_is_agreed_on(io: IoChoice) {
         assert_eq!(agreed.unwrap().unwrap().alpn.as_deref(), Some("h2"));
         let spec = LoadSpec {
             tls: Some(tls),
-            requests: vec![get(BodyCheck::Exact(b"/".to_vec()))],
+            requests: vec![get(BodyCheck::Exact(b"/".to_vec()))].into(),
             ..closed(front.address(), io, 3, 600)
         };
         let result = run(&streams(spec, 8));

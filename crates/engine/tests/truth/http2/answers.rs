@@ -38,7 +38,7 @@ fn answers_find_their_requests(io: IoChoice) {
         requests.push(asking(&format!("/path/{nth}"), &format!("/path/{nth}")));
         requests.push(asking(&format!("/wait/{}/text{nth}", 7 - nth), &format!("text{nth}")));
     }
-    let spec = LoadSpec { requests, ..closed(server.address, io, 3, 3_000) };
+    let spec = LoadSpec { requests: requests.into(), ..closed(server.address, io, 3, 3_000) };
     let result = run(&streams(spec, 9));
     assert_eq!((result.measured.requests.good, errors(&result)), (3_000, vec![]));
     assert_eq!(server.account.connections.load(Relaxed), 3);
@@ -50,7 +50,7 @@ fn answers_find_their_requests(io: IoChoice) {
 fn each_stream_is_a_user(io: IoChoice) {
     let server = Library::new(Builder::new());
     let spec = LoadSpec {
-        requests: vec![asking("/wait/50/x", "x")],
+        requests: vec![asking("/wait/50/x", "x")].into(),
         ..closed(server.address, io, 4, 320)
     };
     let result = run(&streams(spec, 8));
@@ -63,7 +63,7 @@ fn each_stream_is_a_user(io: IoChoice) {
 fn streams_wait_beside_each_other(io: IoChoice) {
     let server = Library::new(Builder::new());
     let spec = LoadSpec {
-        requests: vec![asking("/wait/40/x", "x")],
+        requests: vec![asking("/wait/40/x", "x")].into(),
         ..closed(server.address, io, 1, 128)
     };
     let result = run(&streams(spec, 16));
@@ -91,7 +91,10 @@ fn bodies_of_any_size_in_both_directions(io: IoChoice) {
         Request { target: "/bytes/1000000".into(), ..get(BodyCheck::Exact(vec![b'x'; 1_000_000])) };
     let empty = Request { target: "/bytes/0".into(), ..get(BodyCheck::Exact(vec![])) };
     let requests = vec![upload, large, asking("/a", "/a"), empty];
-    let result = run(&streams(LoadSpec { requests, ..closed(server.address, io, 2, 80) }, 6));
+    let result = run(&streams(
+        LoadSpec { requests: requests.into(), ..closed(server.address, io, 2, 80) },
+        6,
+    ));
     assert_eq!((result.measured.requests.good, errors(&result)), (80, vec![]));
     let uploaded = server.account.body_bytes.load(Relaxed);
     assert!(uploaded >= 20 * 300_000 && uploaded.is_multiple_of(300_000), "{uploaded}");
@@ -105,8 +108,10 @@ fn heads_of_any_size(io: IoChoice) {
     let path = format!("/{}", "p".repeat(20_000));
     let mut long = asking(&path, &path);
     long.headers.push(("X-Long".into(), "v".repeat(20_000)));
-    let spec =
-        LoadSpec { requests: vec![long, asking("/b", "/b")], ..closed(server.address, io, 2, 40) };
+    let spec = LoadSpec {
+        requests: vec![long, asking("/b", "/b")].into(),
+        ..closed(server.address, io, 2, 40)
+    };
     let result = run(&streams(spec, 4));
     assert_eq!((result.measured.requests.good, errors(&result)), (40, vec![]));
 }
@@ -118,7 +123,7 @@ fn the_server_may_allow_fewer_streams(io: IoChoice) {
     builder.max_concurrent_streams(3);
     let server = Library::new(builder);
     let spec = LoadSpec {
-        requests: vec![asking("/wait/20/x", "x")],
+        requests: vec![asking("/wait/20/x", "x")].into(),
         ..closed(server.address, io, 2, 120)
     };
     let result = run(&streams(spec, 9));
@@ -144,7 +149,10 @@ fn an_open_loop_over_streams(io: IoChoice) {
     let server = Library::new(Builder::new());
     let load = |count| {
         let requests = vec![asking("/wait/100/x", "x")];
-        run(&streams(LoadSpec { requests, ..open(server.address, io, 1, 100.0, 1_000) }, count))
+        run(&streams(
+            LoadSpec { requests: requests.into(), ..open(server.address, io, 1, 100.0, 1_000) },
+            count,
+        ))
     };
     let enough = load(20);
     assert_eq!(enough.measured.requests.scheduled, 100);

@@ -145,7 +145,7 @@ fn a_late_answer_fails_alone(io: IoChoice) {
     let spec = closed(server.address, io, 1, 2_000);
     let timeouts = Timeouts { request_ns: 200 * MS, ..spec.timeouts };
     let requests = vec![get(BodyCheck::Exact(b"hello".to_vec()))];
-    let result = run(&streams(LoadSpec { timeouts, requests, ..spec }, 5));
+    let result = run(&streams(LoadSpec { timeouts, requests: requests.into(), ..spec }, 5));
     let requests = result.measured.requests;
     let late = errors(&result);
     // A busy machine may make the late answer come before its time is up.

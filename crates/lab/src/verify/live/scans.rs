@@ -103,14 +103,11 @@ fn nudge(subject: &mut Subject<'_>) {
         subject.services.postgres().and_then(Postgres::connections_of_others).unwrap_or(1);
     let connections = (2 * backends).clamp(8, 64);
     let base = LoadSpec { threads: 1, ..load::base(subject.address, Vec::new(), 1) };
-    let requests =
+    let mut requests =
         load::requests(subject.workload, subject.samples, &BodyCheck::Any, subject.address);
-    let any = requests.into_iter().map(|mut request| {
-        request.check.body = BodyCheck::Any;
-        request
-    });
+    requests.iter_mut().for_each(|request| request.check.body = BodyCheck::Any);
     let stop = StopRule::requests(u64::from(connections) * 4);
-    let _ = load::run_closed(base, any.collect(), connections, stop, None);
+    let _ = load::run_closed(base, requests, connections, stop, None);
 }
 
 #[cfg(test)]

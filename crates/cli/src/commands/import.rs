@@ -1,0 +1,81 @@
+//! `pippin import`: what other programs wrote -> a file of requests as JSON lines.
+use pippin_model::file::FileError;
+use pippin_model::import::{Imported, access_log, curl, har};
+use pippin_model::request_file::{Asked, WrongLine, json_lines};
+use pippin_model::requests::is_secret;
+use pippin_model::units::counted;
+use std::io::{IsTerminal, Read};
+use std::path::Path;
+
+use crate::arguments::{ImportArguments, ImportCommand};
+use crate::exit::{self, CliError};
+use crate::output::{print, say};
+
+pub fn run(command: &ImportCommand) -> Result<u8, CliError> {
+    type Parse = fn(&str) -> Result<Imported, WrongLine>;
+    let (arguments, parse): (_, Parse) = match command {
+        ImportCommand::Har(arguments) => (arguments, har::parse),
+        ImportCommand::AccessLog(arguments) => (arguments, access_log::parse),
+        ImportCommand::Curl(arguments) => (arguments, curl::parse),
+    };
+    let text = read(&arguments.file)?;
+    let wrong = |line: usize, message: String| {
+        let path = arguments.file.clone();
+        CliError::User(FileError::Content { path, line: Some(line), message }.to_string())
+    };
+    let imported = parse(&text).map_err(|(line, message)| wrong(line, message))?;
+    let imported = imported.only(arguments.host.as_deref()).map_err(CliError::User)?;
+    if imported.requests.is_empty() {
+        return Err(CliError::User(format!(
+            "{} holds no request that can be sent again",
+            arguments.file.display()
+        )));
+    }
+    write(arguments, &imported.requests)?;
+    tell(arguments, &imported);
+    Ok(exit::OK)
+}
+
+fn read(path: &Path) -> Result<String, CliError> {
+    let bytes = if path.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    let bytes = bytes.map_err(|error| CliError::User(format!("{}: {error}", path.display())))?;
+    // Access logs hold whatever clients sent.
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn write(arguments: &ImportArguments, requests: &[Asked]) -> Result<(), CliError> {
+    let lines: String = requests.iter().map(|asked| json_lines::write(asked) + "\n").collect();
+    match &arguments.out {
+        Some(path) => {
+            std::fs::write(path, lines).map_err(CliError::io(format!("write {}", path.display())))
+        }
+        None => print(lines.as_bytes()).map(|_| ()),
+    }
+}
+
+/// What was left out, and how the file is used.
+fn tell(arguments: &ImportArguments, imported: &Imported) {
+    for (why, count) in &imported.left_out {
+        say(format_args!("left out: {count} {why}"));
+    }
+    let mut headers = imported.requests.iter().flat_map(|request| &request.headers);
+    if headers.any(|(name, _)| is_secret(name)) {
+        say(
+            "the requests hold cookies or credentials of whoever recorded them: keep the file to yourself",
+        );
+    }
+    if let Some(path) = &arguments.out {
+        say(format_args!(
+            "{} in {file}; to send: pippin load http://HOST:PORT --requests {file}",
+            counted(imported.requests.len() as u64, "request"),
+            file = path.display()
+        ));
+    } else if std::io::stdout().is_terminal() {
+        say("write them to a file with --out FILE");
+    }
+}

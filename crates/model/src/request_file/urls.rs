@@ -1,0 +1,21 @@
+//! A URL or a path a line; blank lines and lines that begin with `#` are passed over.
+use super::{Asked, WrongLine, split_url};
+
+/// Hands each GET to `add`, with its line.
+///
+/// # Errors
+/// At the first line that is neither a URL nor a path.
+pub fn parse(
+    text: &str,
+    add: &mut dyn FnMut(usize, Asked) -> Result<(), WrongLine>,
+) -> Result<(), WrongLine> {
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let (server, target) = split_url(line).map_err(|why| (number, why))?;
+        add(number, Asked { method: "GET".into(), server, target, weight: 1, ..Asked::default() })?;
+    }
+    Ok(())
+}
