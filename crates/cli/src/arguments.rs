@@ -12,10 +12,12 @@ use std::path::PathBuf;
 use crate::completions;
 use crate::values::{self, Time};
 
+mod fleet;
 mod import;
 pub mod load;
 pub mod request;
 
+pub use fleet::{AgentArguments, FleetArguments, NatsArguments};
 pub use import::{ImportArguments, ImportCommand};
 pub use load::LoadArguments;
 
@@ -51,9 +53,12 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run an experiment: install, start, prove, measure and compare its targets.
-    Run(RunArguments),
+    Run(Box<RunArguments>),
     /// Load any URL.
     Load(Box<LoadArguments>),
+    /// Apply parts of loads for a coordinator elsewhere, which `run` and `load` with --nats are; ends
+    /// with Ctrl-C (docs/fleet.md).
+    Agent(Box<AgentArguments>),
     /// Write a file of requests for `pippin load --requests`.
     #[command(subcommand)]
     Import(ImportCommand),
@@ -156,6 +161,9 @@ pub struct RunArguments {
     pub seed: Option<u64>,
     #[command(flatten)]
     pub gates: GateArguments,
+    /// Who applies the load.
+    #[command(flatten)]
+    pub fleet: FleetArguments,
 }
 
 /// `pippin plans`

@@ -1,5 +1,6 @@
 //! Exit codes and the error at the edge.
 use pippin_engine::EngineError;
+use pippin_fleet::FleetError;
 use pippin_lab::LabError;
 use pippin_store::StoreError;
 
@@ -55,6 +56,12 @@ impl CliError {
     pub fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let what = what.into();
         move |source| Self::Io(what, source)
+    }
+}
+
+impl From<FleetError> for CliError {
+    fn from(error: FleetError) -> Self {
+        Self::Lab(error.into())
     }
 }
 

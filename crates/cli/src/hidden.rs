@@ -15,6 +15,7 @@ pub fn run(arguments: &[String]) -> Option<i32> {
         Some("__supervise") => Some(orders(&arguments[2..]).map_or(2, |orders| supervise(&orders))),
         Some("__upstream") => Some(serve(&arguments[2..], upstream)),
         Some("__null") => Some(serve(&arguments[2..], null)),
+        Some("__agents") => Some(agents(&arguments[2..])),
         Some("__device") => Some(serve(&arguments[2..], device)),
         _ => None,
     }
@@ -66,6 +67,24 @@ fn serve(
         Ok(()) => 0,
         Err(error) => {
             output::say(format_args!("port {port}: {error}"));
+            4
+        }
+    }
+}
+
+/// Many agents that load nothing (docs/fleet.md): `--nats URL --number N`.
+fn agents(arguments: &[String]) -> i32 {
+    let (Some(url), Some(agents)) = (value(arguments, "--nats"), number(arguments, "--number"))
+    else {
+        return 2;
+    };
+    crate::descriptors::raise_limit();
+    let token = std::env::var(pippin_fleet::TOKEN).ok();
+    let nats = pippin_fleet::nats::Nats { url: url.into(), token, ..Default::default() };
+    match pippin_fleet::simulate::simulate(&nats, agents as usize, signals::catch()) {
+        Ok(()) => 0,
+        Err(error) => {
+            output::say(error);
             4
         }
     }

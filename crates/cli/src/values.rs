@@ -70,7 +70,7 @@ pub fn count(text: &str, bounds: RangeInclusive<u64>) -> Result<u64, String> {
 
 /// Connections, devices: 1 to a million.
 pub fn connections(text: &str) -> Result<u32, String> {
-    count(text, 1..=1_000_000).map(|count| count as u32)
+    count(text, 1..=100_000_000).map(|count| count as u32)
 }
 
 /// Requests: at least 1.

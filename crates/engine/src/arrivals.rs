@@ -6,14 +6,15 @@
 //! gaps of mean 1 takes the place of `n` (time-change theorem: such a process in the variable `N`
 //! is a Poisson process of the given rate in time).
 //!
-//! Threads share the load without talking. With constant arrivals thread `i` of `T` takes every
-//! `T`-th arrival, from the `i`-th on. With Poisson arrivals each thread draws its own process of a
-//! `T`-th of the rate; the sum of these is a Poisson process of the whole rate.
+//! Threads share the load without talking. With constant arrivals each takes the arrivals whose
+//! numbers are its lane's. With Poisson arrivals each draws its own process of its fraction of the
+//! rate; the sum of these is a Poisson process of the whole rate.
 use pippin_model::load_spec::{Arrivals as Kind, Stage};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
 
 use crate::random;
+use crate::users::Lane;
 
 /// A stage in the variables of the formula above; times in seconds.
 #[derive(Debug, Clone, Copy)]
@@ -35,14 +36,18 @@ pub(crate) struct Arrivals {
     piece: usize,
     /// Position in arrivals of the whole load.
     position: f64,
-    threads: f64,
+    lane: Lane,
+    /// Arrivals of this thread before the next one.
+    gone: u64,
     gaps: Option<Xoshiro256PlusPlus>,
+    /// Mean gap of Poisson arrivals, in arrivals of the whole load.
+    mean_gap: f64,
     next_ns: Option<u64>,
 }
 
 impl Arrivals {
-    /// The arrivals of thread `thread` of `threads`.
-    pub fn new(kind: Kind, stages: &[Stage], thread: u32, threads: u32, seed: u64) -> Self {
+    /// The arrivals of a lane.
+    pub fn new(kind: Kind, stages: &[Stage], lane: Lane, seed: u64) -> Self {
         let (mut from_ns, mut before) = (0, 0.0);
         let pieces = stages
             .iter()
@@ -61,15 +66,14 @@ impl Arrivals {
                 piece
             })
             .collect();
-        let (gaps, position) = match kind {
-            Kind::Constant => (None, f64::from(thread)),
-            Kind::Poisson => (Some(random::generator(seed, thread)), 0.0),
+        let gaps = match kind {
+            Kind::Constant => None,
+            Kind::Poisson => Some(random::generator(seed, lane.stream())),
         };
+        let mean_gap = 1.0 / lane.fraction();
         let mut arrivals =
-            Self { pieces, piece: 0, position, threads: f64::from(threads), gaps, next_ns: None };
-        if arrivals.gaps.is_some() {
-            arrivals.position = arrivals.gap();
-        }
+            Self { pieces, piece: 0, position: 0.0, lane, gone: 0, gaps, mean_gap, next_ns: None };
+        arrivals.position = arrivals.next_position();
         arrivals.next_ns = arrivals.due();
         arrivals
     }
@@ -84,15 +88,18 @@ impl Arrivals {
     /// Goes on to the one after.
     #[inline]
     pub fn advance(&mut self) {
-        self.position += self.gap();
+        self.gone += 1;
+        self.position = self.next_position();
         self.next_ns = self.due();
     }
 
-    fn gap(&mut self) -> f64 {
+    fn next_position(&mut self) -> f64 {
         match &mut self.gaps {
-            None => self.threads,
+            None => self.lane.number(self.gone) as f64,
             // 1 - u lies in (0, 1], so that the logarithm is finite.
-            Some(random) => -(1.0 - random::unit(random.next_u64())).ln() * self.threads,
+            Some(random) => {
+                self.position - (1.0 - random::unit(random.next_u64())).ln() * self.mean_gap
+            }
         }
     }
 
@@ -128,7 +135,7 @@ mod tests {
     }
 
     fn all(kind: Kind, stages: &[Stage], thread: u32, threads: u32, seed: u64) -> Vec<u64> {
-        let mut arrivals = Arrivals::new(kind, stages, thread, threads, seed);
+        let mut arrivals = Arrivals::new(kind, stages, Lane::of_whole(thread, threads), seed);
         std::iter::from_fn(|| {
             let next = arrivals.next_ns()?;
             arrivals.advance();

@@ -14,8 +14,10 @@ use crate::tally::WindowTally;
 use crate::timeline::{Progress, Timeline, UNKNOWN};
 use crate::watchdog;
 use crate::worker::{Outcome, Shared};
-use crate::{Control, EngineError, clock};
+use crate::{Control, EngineError, Gate, clock};
 
+/// From the set-up to the start of a schedule that nobody holds back.
+const SOON_NS: u64 = 1_000_000;
 /// How long before it comes an instant is announced: longer than any thread sleeps.
 const LEAD_NS: u64 = 30_000_000;
 /// The short windows in which the warm-up's throughput is looked at.
@@ -161,8 +163,10 @@ impl<'a> Coordinator<'a> {
             Message::SetUp => {
                 self.counts.set_up += 1;
                 if self.counts.set_up == threads {
-                    let soon = clock::now_ns() + 1_000_000;
-                    self.begin(self.control.start_at_ns.map_or(soon, |at| at.max(soon)));
+                    match self.control.gate {
+                        Some(gate) => gate.reach(),
+                        None => self.begin(clock::now_ns() + SOON_NS),
+                    }
                 }
             }
             Message::Window { from, to, tally } => {
@@ -227,6 +231,7 @@ impl<'a> Coordinator<'a> {
             self.interrupted = true;
             self.timeline.end_now(now);
         }
+        self.watch_the_gate(now);
         self.watch_the_end(now);
         if let WarmUp::Auto { at_most_ns } = self.spec.warm_up
             && self.measure_from == UNKNOWN
@@ -237,6 +242,20 @@ impl<'a> Coordinator<'a> {
         }
     }
 
+    /// Begins when the caller has said when. Threads hear of it in time if that is at least
+    /// [`LEAD_NS`] ahead.
+    fn watch_the_gate(&mut self, now: u64) {
+        let waits = self.start == UNKNOWN && self.counts.set_up == self.progress.len();
+        if let Some(start) = self.control.gate.filter(|_| waits).and_then(Gate::start) {
+            self.begin(start.max(now + SOON_NS));
+        }
+    }
+
+    /// Whether all is set up, and the caller has not said yet when to start.
+    fn is_held(&self) -> bool {
+        self.start == UNKNOWN && self.control.gate.is_some_and(Gate::is_reached)
+    }
+
     /// Ends a load that outlives its time, and counts for how long threads outlive its end. A stop
     /// of the whole process (SIGSTOP, a suspended machine) is not their doing, so that each look
     /// counts for two polls at the most.
@@ -244,7 +263,7 @@ impl<'a> Coordinator<'a> {
         let passed = now.saturating_sub(self.looked_at).min(2 * RARE_POLL.as_nanos() as u64);
         self.looked_at = now;
         let end = self.timeline.instants().end;
-        if end == UNKNOWN && now > self.latest_end() {
+        if end == UNKNOWN && !self.is_held() && now > self.latest_end() {
             self.fail("the load did not end in time".into());
         } else if now > end {
             self.overdue_ns += passed;

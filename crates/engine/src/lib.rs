@@ -18,6 +18,7 @@ mod counts;
 mod cpu;
 mod descriptors;
 mod error;
+mod gate;
 pub mod http1;
 pub mod http2;
 mod io;
@@ -51,6 +52,7 @@ use pippin_model::load_spec::{Limits, LoadSpec, Protocol, Request};
 use pippin_model::tls::{Negotiated, TlsSpec};
 
 pub use error::{EngineError, Remedy};
+pub use gate::Gate;
 pub use referee::{Exchange, Referee};
 
 /// How the caller takes part in a load while it runs.
@@ -65,9 +67,9 @@ pub struct Control<'a> {
     /// Whether throughput has stopped trending, given the completed requests per second of each
     /// short window (200 ms) so far.
     pub steady: fn(&[f64]) -> bool,
-    /// When the schedule starts, on CLOCK_MONOTONIC in nanoseconds. `None` starts it as soon as the
-    /// connections are open; so does an instant that has passed by then.
-    pub start_at_ns: Option<u64>,
+    /// Holds the schedule back until the caller has said when it starts. `None` starts it as soon as
+    /// the connections are open.
+    pub gate: Option<&'a Gate>,
     /// Whether windows carry their histograms, so that those of peers can be merged.
     pub histograms: bool,
     /// Judges the bodies of requests whose check says so; without one, such a load is refused.
@@ -78,7 +80,7 @@ impl<'a> Control<'a> {
     /// Nobody listens, and the load starts at once.
     #[must_use]
     pub const fn new(stop: &'a AtomicBool, steady: fn(&[f64]) -> bool) -> Self {
-        Self { stop, on_window: None, steady, start_at_ns: None, histograms: false, referee: None }
+        Self { stop, on_window: None, steady, gate: None, histograms: false, referee: None }
     }
 }
 

@@ -1,10 +1,11 @@
 //! Who sends the next request, when, and which: the users of one lane of a load. They know no
 //! sockets and no bytes.
 //!
-//! A load is dealt out to lanes: the threads of all its slices. Lane `i` of `n` takes every `n`-th
-//! arrival and device, and an even share of the connections and requests, so that all lanes
-//! together are the whole load.
-use pippin_model::load_spec::{LoadSpec, Schedule};
+//! A load is dealt out to its slices, and the items of a slice to its threads in turn: a thread of a
+//! slice is a lane. All lanes together are the whole load, whatever the number of
+//! threads of each slice.
+use pippin_model::load_spec::{LoadSpec, Part, Schedule, share_of};
+use std::sync::Arc;
 
 use crate::arrivals::Arrivals;
 use crate::polling::AnswerPolling;
@@ -12,38 +13,81 @@ use crate::random::ThinkTimes;
 use crate::timeline::UNKNOWN;
 
 /// A lane's place in the whole load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Lane {
-    pub nth: u32,
-    pub of: u32,
+    part: Part,
+    /// Of the part's items among each `of` of the load.
+    places: Arc<[u32]>,
+    thread: u32,
+    threads: u32,
 }
+
+/// Streams of random numbers for each unit of a part: more than a part has threads.
+const STREAMS: u32 = 1_024;
 
 impl Lane {
     /// The lane of a thread of this load, or of its slice of a load.
     pub fn new(spec: &LoadSpec, thread: u32) -> Self {
-        let slice = spec.slice;
-        Self { nth: slice.nth * spec.threads + thread, of: slice.of * spec.threads }
+        let places = spec.slice.places().into();
+        Self { part: spec.slice, places, thread, threads: spec.threads }
     }
 
-    /// This lane's share of a total. Shares differ by one at the most and add up.
-    pub fn share(self, total: u64) -> u64 {
-        let (nth, of) = (u64::from(self.nth), u64::from(self.of));
-        total / of + u64::from(nth < total % of)
+    /// A thread of a load that has one slice.
+    #[cfg(test)]
+    pub fn of_whole(thread: u32, threads: u32) -> Self {
+        Self { part: Part::WHOLE, places: Part::WHOLE.places().into(), thread, threads }
+    }
+
+    /// The place in the whole load of this lane's `i`-th item: its part's items are dealt out over
+    /// its threads in turn.
+    #[inline]
+    pub fn number(&self, i: u64) -> u64 {
+        let item = u64::from(self.thread) + i * u64::from(self.threads);
+        let (row, place) = match self.places.len() {
+            1 => (item, 0),
+            width => (item / width as u64, item as usize % width),
+        };
+        row * u64::from(self.part.of) + u64::from(self.places[place])
+    }
+
+    /// This lane's share of a rate.
+    pub fn fraction(&self) -> f64 {
+        f64::from(self.part.width) / f64::from(self.part.of) / f64::from(self.threads)
+    }
+
+    /// Names this lane's random numbers: no other lane of the load has the same ones.
+    pub const fn stream(&self) -> u32 {
+        self.part.nth.wrapping_mul(STREAMS).wrapping_add(self.thread)
+    }
+
+    /// This lane's share of a total. The shares of all lanes add up.
+    pub fn share(&self, total: u64) -> u64 {
+        let (own, threads) = (self.share_of_part(total), u64::from(self.threads));
+        own / threads + u64::from(u64::from(self.thread) < own % threads)
     }
 
     /// The shares of all lanes before this one.
-    pub fn before(self, total: u64) -> u64 {
-        let (nth, of) = (u64::from(self.nth), u64::from(self.of));
-        total / of * nth + nth.min(total % of)
+    pub fn before(&self, total: u64) -> u64 {
+        let (own, threads) = (self.share_of_part(total), u64::from(self.threads));
+        let thread = u64::from(self.thread);
+        let parts_before = match self.part {
+            Part { nth: 0, .. } => 0,
+            Part { nth, of, .. } => Part { nth: 0, width: nth, of }.share(total),
+        };
+        parts_before + own / threads * thread + thread.min(own % threads)
+    }
+
+    fn share_of_part(&self, total: u64) -> u64 {
+        share_of(&self.places, self.part.of, total)
     }
 
     /// Connections (or devices at the same time) of this lane.
-    pub fn users(self, spec: &LoadSpec) -> u32 {
+    pub fn users(&self, spec: &LoadSpec) -> u32 {
         self.share(u64::from(all_users(spec))) as u32
     }
 
     /// Requests that this lane schedules at the most.
-    pub fn quota(self, spec: &LoadSpec) -> u64 {
+    pub fn quota(&self, spec: &LoadSpec) -> u64 {
         spec.stop.requests.map_or(u64::MAX, |requests| self.share(requests))
     }
 }
@@ -80,9 +124,9 @@ pub(crate) struct OpenLoop {
 
 /// Whose turn it is among the templates.
 struct Turn {
-    template: u32,
-    step: u32,
-    count: u32,
+    lane: Lane,
+    taken: u64,
+    count: u64,
 }
 
 /// The devices of a lane.
@@ -106,19 +150,22 @@ const DEFAULT_SPIN_NS: u64 = 50_000;
 const ANSWER_SPINS: u64 = 2;
 
 impl Users {
-    pub fn new(spec: &LoadSpec, lane: Lane) -> Self {
-        let think_times = |spread| ThinkTimes::new(spread, spec.seed, lane.nth);
+    pub fn new(spec: &LoadSpec, lane: &Lane) -> Self {
+        let think_times = |spread| ThinkTimes::new(spread, spec.seed, lane.stream());
         match &spec.schedule {
             Schedule::Closed { think } => Self::Closed { think: think.map(think_times) },
             Schedule::Open { arrivals, stages } => {
                 let spin_ns = spec.spin_ns.unwrap_or(DEFAULT_SPIN_NS);
-                let count = spec.requests.turn_count() as u32;
                 Self::Open(OpenLoop {
-                    arrivals: Arrivals::new(*arrivals, stages, lane.nth, lane.of, spec.seed),
+                    arrivals: Arrivals::new(*arrivals, stages, lane.clone(), spec.seed),
                     start: UNKNOWN,
                     spin_ns,
                     polling: AnswerPolling::new(spin_ns * ANSWER_SPINS),
-                    turn: Turn { template: lane.nth % count, step: lane.of % count, count },
+                    turn: Turn {
+                        lane: lane.clone(),
+                        taken: 0,
+                        count: spec.requests.turn_count() as u64,
+                    },
                 })
             }
             Schedule::Devices {
@@ -132,7 +179,7 @@ impl Users {
                 think: think_times(*think),
                 requests_each: *requests_per_device,
                 all: u64::from(*devices),
-                lane,
+                lane: lane.clone(),
                 ramp_up_ns: *ramp_up_ns,
                 until: ramp_up_ns + sustain_ns,
                 start: UNKNOWN,
@@ -199,20 +246,20 @@ impl OpenLoop {
 
 impl Turn {
     #[inline]
-    const fn take(&mut self) -> u32 {
-        let template = self.template;
-        self.template += self.step;
-        if self.template >= self.count {
-            self.template -= self.count;
+    fn take(&mut self) -> u32 {
+        if self.count == 1 {
+            return 0;
         }
-        template
+        let number = self.lane.number(self.taken);
+        self.taken += 1;
+        (number % self.count) as u32
     }
 }
 
 impl Devices {
     /// When the next device of the ramp is due; `None` when all have been.
     pub fn next_birth(&self) -> Option<u64> {
-        let number = u64::from(self.lane.nth) + self.born * u64::from(self.lane.of);
+        let number = self.lane.number(self.born);
         (number < self.all).then(|| {
             self.start
                 + (u128::from(number) * u128::from(self.ramp_up_ns) / u128::from(self.all)) as u64

@@ -29,12 +29,12 @@ pub(crate) fn users(spec: &LoadSpec) -> u32 {
 
 /// Which part of the load is asked for.
 fn slice(spec: &LoadSpec) -> Result<(), EngineError> {
-    let Part { nth, of } = spec.slice;
-    if nth >= of || u64::from(of) * u64::from(spec.threads) > 1 << 20 {
+    let Part { nth, width, of } = spec.slice;
+    if width == 0 || of > 1 << 20 || nth.checked_add(width).is_none_or(|end| end > of) {
         return Err(EngineError::OutOfBounds {
             what: "the slice",
-            value: format!("{nth} of {of}"),
-            bounds: "a number from 0 on, of more slices than that, with at most 1,048,576 threads in all",
+            value: format!("{width} from {nth} of {of}"),
+            bounds: "at least 1, from 0 on, of at least so many and at most 1,048,576",
         });
     }
     Ok(())

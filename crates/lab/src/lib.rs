@@ -12,6 +12,7 @@
 //! | [`verify`] | proves that a target does a workload's work |
 //! | [`load`] | from a profile and a workload to what the engine runs |
 //! | [`trial`], [`proving`] | one load with what is sampled beside it; what proves a target around it |
+//! | [`generator`] | who applies a load |
 //! | [`steps`], [`recording`] | the steps of a profile; the record of a run while it is made |
 //! | [`run`], [`url`] | all trials of a plan; a load of a URL |
 //! | [`check`], [`calibrate`] | `pippin targets check`; what the generator itself can do |
@@ -27,6 +28,7 @@ pub mod demand;
 pub mod descriptors;
 pub mod environment;
 pub mod error;
+pub mod generator;
 pub mod install;
 pub mod lifecycle;
 pub mod load;

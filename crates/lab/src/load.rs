@@ -94,11 +94,12 @@ pub fn of(profile: &Profile, step: Option<Step>, base: LoadSpec) -> LoadSpec {
     fitted(LoadSpec { schedule, connections, stop, warm_up, ..base })
 }
 
-/// Chooses what is still open: enough loopback source addresses for the connections, where one has
+/// A load, or a part of one, with what is still open: enough loopback source addresses for the connections, where one has
 /// too few ports; a thread for each processor, and enough threads where one descriptor table (each
 /// thread can have its own) has too few entries, but no more threads than connections.
-fn fitted(mut load: LoadSpec) -> LoadSpec {
-    let connections = load.connections.count;
+#[must_use]
+pub fn fitted(mut load: LoadSpec) -> LoadSpec {
+    let connections = load.slice.share(load.connections.count.into()) as u32;
     if load.threads == 0 {
         let tables = descriptors::tables_for(u64::from(connections), descriptors::open_files());
         let wanted = (tables.min(1_024) as u32).max(load.cores.len() as u32);
@@ -108,10 +109,14 @@ fn fitted(mut load: LoadSpec) -> LoadSpec {
         load.addresses.iter().all(|address| address.ip().is_loopback() && address.is_ipv4());
     let wanted = connections.div_ceil(CONNECTIONS_PER_SOURCE);
     if all_loopback && wanted > 1 && load.source_addresses.is_empty() {
-        load.source_addresses =
-            (0..wanted).map(|i| IpAddr::V4(Ipv4Addr::new(127, 0, 1, (i + 1) as u8))).collect();
+        load.source_addresses = (0..wanted).map(|i| IpAddr::V4(loopback(i))).collect();
     }
     load
+}
+
+/// The `i`-th loopback address for connecting from, from 127.0.1.1 on.
+fn loopback(i: u32) -> Ipv4Addr {
+    Ipv4Addr::from(u32::from(Ipv4Addr::new(127, 0, 1, 1)).wrapping_add(i))
 }
 
 /// Runs a short closed loop, for proofs.

@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::catalog::{Catalog, Target};
 use crate::descriptors;
 use crate::error::LabError;
+use crate::generator::Generator;
 use crate::install::{Installed, Installer};
 use crate::lifecycle::affinity;
 use crate::load;
@@ -46,6 +47,8 @@ pub struct RunSettings<'a> {
     pub seed: u64,
     /// The generator's ceiling, if known.
     pub calibration: Option<Calibration>,
+    /// Who applies the loads.
+    pub generator: &'a dyn Generator,
     /// Told what happens.
     pub observer: &'a dyn Observer,
     /// Set when the user wants to stop.
@@ -397,6 +400,7 @@ impl<'a> Execution<'a> {
             roots: Some(proving.roots()),
             proving: Some(&mut proving),
             referee: None,
+            generator: self.settings.generator,
         };
         trial.make(spec, &Watch { observer: self.settings.observer, stop: self.settings.stop })
     }

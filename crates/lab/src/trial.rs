@@ -1,10 +1,11 @@
 //! One load with what is sampled beside it and what proves its target: the only way to the engine.
-use pippin_engine::{Control, EngineError, Referee};
+use pippin_engine::{Control, Referee};
+use pippin_model::agent::AgentPart;
 use pippin_model::caveat::Verdict;
 use pippin_model::load_result::{LoadResult, Window};
 use pippin_model::load_spec::LoadSpec;
 use pippin_model::trial::{Failure, Stage, TrialRecord, TrialSpec};
-use pippin_model::usage::{Usage, UsageSample};
+use pippin_model::usage::{Role, Usage, UsageSample};
 use pippin_probe::{Roots, Sampler, usage_between};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::error::LabError;
+use crate::generator::{Applied, Generator, Here, NotApplied};
 use crate::observer::{Event, Observer, Silent};
 
 /// How often the kernel is asked during a load.
@@ -30,6 +32,8 @@ pub struct Trial<'a> {
     pub proving: Option<&'a mut dyn Proving>,
     /// Judges the answers that need it, where no `proving` does.
     pub referee: Option<Arc<dyn Referee>>,
+    /// Who applies the load.
+    pub generator: &'a dyn Generator,
 }
 
 /// What proves a target, around its load.
@@ -86,6 +90,8 @@ impl Watch<'_> {
 pub struct Measured {
     /// By the generator.
     pub load: LoadResult,
+    /// The agents that took part.
+    pub agents: Vec<AgentPart>,
     /// By the kernel, over the measured part.
     pub usage: Option<Usage>,
     /// The samples behind it.
@@ -129,6 +135,7 @@ pub fn empty_record(spec: &TrialSpec) -> TrialRecord {
         load_spec: None,
         load: None,
         slices: Vec::new(),
+        agents: Vec::new(),
         usage: None,
         samples: Vec::new(),
         start_up_ns: None,
@@ -144,7 +151,7 @@ impl Trial<'_> {
     /// A load of which only the generator's own figures matter.
     #[must_use]
     pub const fn of(load: LoadSpec) -> Self {
-        Self { load, roots: None, proving: None, referee: None }
+        Self { load, roots: None, proving: None, referee: None, generator: &Here }
     }
 
     /// Proves, loads, proves; what fails is in the record. Judging is not done here.
@@ -158,6 +165,7 @@ impl Trial<'_> {
                 return record;
             }
         }
+        self.generator.fit(&mut self.load);
         watch.observer.event(&Event::Stage("measuring"));
         let requests = self.load.requests.for_record();
         record.load_spec = Some(LoadSpec { requests, ..self.load.clone() });
@@ -173,6 +181,7 @@ impl Trial<'_> {
         if let Some(measured) = measured {
             record.usage = measured.usage;
             record.samples = thinned(measured.samples);
+            record.agents = measured.agents;
             record.load = Some(measured.load);
         }
         if let Some(proving) = self.proving {
@@ -207,9 +216,9 @@ impl Trial<'_> {
         referee: Option<Arc<dyn Referee>>,
         watch: &Watch<'_>,
     ) -> Result<Measured, NotMeasured> {
-        let sampler = match &self.roots {
+        let sampler = match self.sampled() {
             Some(roots) => Some(
-                Sampler::start(roots.clone(), SAMPLE_EVERY, None)
+                Sampler::start(roots, SAMPLE_EVERY, None)
                     .map_err(|error| NotMeasured::of(LabError::User(error.to_string())))?,
             ),
             None => None,
@@ -223,25 +232,32 @@ impl Trial<'_> {
             referee,
             ..Control::new(watch.stop, pippin_stats::steady::has_settled)
         };
-        let load = pippin_engine::run(&self.load, &control);
+        let applied = self.generator.apply(&self.load, &control);
         let samples = sampler.map_or(Vec::new(), Sampler::stop);
-        let measured = |load: LoadResult| Measured {
+        let measured = |Applied { load, agents }: Applied| Measured {
             usage: usage_between(&samples, load.measured_from_ns, load.measured_to_ns),
             load,
+            agents,
             samples: samples.clone(),
         };
-        match load {
-            Ok(load) => Ok(measured(load)),
-            Err(error) => Err(NotMeasured {
-                measured: match &error {
-                    EngineError::Died { measured: Some(load), .. } => {
-                        Some(Box::new(measured((**load).clone())))
-                    }
-                    _ => None,
-                },
-                error: error.into(),
-            }),
+        match applied {
+            Ok(applied) => Ok(measured(applied)),
+            Err(NotApplied { error, applied }) => {
+                Err(NotMeasured { error, measured: applied.map(|some| Box::new(measured(*some))) })
+            }
         }
+    }
+
+    /// Whose use of the machine is sampled, with the generator's own processes.
+    fn sampled(&self) -> Option<Roots> {
+        let mut roots = self.roots.clone()?;
+        let own = self.generator.roots();
+        if own.is_empty() {
+            roots.roles.remove(&Role::Generator);
+        } else {
+            roots.roles.insert(Role::Generator, own);
+        }
+        Some(roots)
     }
 }
 

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 
 use crate::ad_hoc;
 use crate::error::LabError;
+use crate::generator::Generator;
 use crate::load;
 use crate::observer::Event;
 use crate::recording::{Keeping, Recording};
@@ -27,7 +28,7 @@ use crate::trial::{Trial, Watch, unix_now_ns};
 pub const PLAN: &str = "load";
 
 /// What is loaded, and how.
-pub struct UrlLoad {
+pub struct UrlLoad<'a> {
     /// The URL as it was given.
     pub url: String,
     /// What is loaded, for people: the URL, and the file of the requests if there is one.
@@ -46,6 +47,8 @@ pub struct UrlLoad {
     pub target_pid: Option<i32>,
     /// The generator's ceiling, if it is known and holds for this load.
     pub calibration: Option<Calibration>,
+    /// Who applies the load.
+    pub generator: &'a dyn Generator,
 }
 
 /// Loads a URL: every step of the profile, each kept as it finishes.
@@ -53,7 +56,11 @@ pub struct UrlLoad {
 /// # Errors
 /// If the first step cannot run as it is asked for. A later one that cannot is in the record, and
 /// ends the run.
-pub fn run(load: UrlLoad, keeping: Keeping<'_>, watch: &Watch<'_>) -> Result<RunRecord, LabError> {
+pub fn run(
+    load: UrlLoad<'_>,
+    keeping: Keeping<'_>,
+    watch: &Watch<'_>,
+) -> Result<RunRecord, LabError> {
     let UrlLoad { ref profile, ref base, .. } = load;
     let servers = servers(&load)?;
     let mut recording = Recording::begin(header(&load, &servers), keeping, watch.observer)?;
@@ -74,6 +81,7 @@ pub fn run(load: UrlLoad, keeping: Keeping<'_>, watch: &Watch<'_>) -> Result<Run
             roots: Some(roots(base, servers.as_deref().unwrap_or_default())),
             proving: None,
             referee: None,
+            generator: load.generator,
         };
         let mut record = trial.make(&spec, watch);
         let held = steps.observe(&record);
@@ -119,7 +127,7 @@ pub fn failure(record: &RunRecord) -> Option<LabError> {
 }
 
 /// The processes that serve the URL on this machine, or why none is measured.
-fn servers(load: &UrlLoad) -> Result<Result<Vec<Server>, NoServer>, LabError> {
+fn servers(load: &UrlLoad<'_>) -> Result<Result<Vec<Server>, NoServer>, LabError> {
     let Some(pid) = load.target_pid else { return Ok(server::behind(&load.base.addresses)) };
     match server::of_process(pid) {
         Ok(named) => Ok(Ok(vec![named])),
@@ -143,7 +151,7 @@ fn roots(base: &LoadSpec, servers: &[Server]) -> Roots {
     }
 }
 
-fn spec(load: &UrlLoad, header: &RunHeader, repetition: u32, step: Option<Step>) -> TrialSpec {
+fn spec(load: &UrlLoad<'_>, header: &RunHeader, repetition: u32, step: Option<Step>) -> TrialSpec {
     TrialSpec {
         target: target_of(&load.title),
         workload: header.workload.id.clone(),
@@ -167,7 +175,7 @@ pub fn target_of(url: &str) -> TargetId {
     ad_hoc::name_of("url", rest)
 }
 
-fn header(load: &UrlLoad, servers: &Result<Vec<Server>, NoServer>) -> RunHeader {
+fn header(load: &UrlLoad<'_>, servers: &Result<Vec<Server>, NoServer>) -> RunHeader {
     let started = unix_now_ns();
     let target = target_of(&load.title);
     let info = TargetInfo {

@@ -17,10 +17,12 @@
 //! | [`load_spec`], [`load_result`], [`tls`] | what the engine is asked and what it answers |
 //! | [`usage`], [`fingerprint`] | what the kernel told about processes and about the host |
 //! | [`caveat`], [`trial`] | judgement, and the record of one measured window |
+//! | [`agent`] | what one agent of a fleet did in a trial |
 //! | [`slice`] | a short stretch of a trial, one of many |
 //! | [`run`] | one execution of a plan |
 //! | [`live`] | what a run tells of itself while it is under way |
 //! | `example` | made-up records for tests (feature `example`) |
+pub mod agent;
 pub mod caveat;
 pub mod cpus;
 #[cfg(feature = "example")]

@@ -55,19 +55,63 @@ pub struct LoadSpec {
 
 /// A part of a load: several generators, each with another part, apply the whole of it together.
 ///
-/// Arrivals, devices, connections and counted requests are dealt out over the threads of all parts,
-/// so that the parts together are the load that `of` times as many threads would apply.
+/// The arrivals, devices, connections and counted requests of a load are dealt out in turn to `of`
+/// units, in a fixed order in which neighbours lie far apart. This part has `width` units, from the
+/// `nth` on. Parts that cover the units `0..of` once are the whole load, whatever the number of
+/// threads of each. With Poisson arrivals each thread draws a process of its own; together they have
+/// the whole rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// Which one, from 0.
+    /// Its first unit, from 0.
     pub nth: u32,
-    /// Of how many.
+    /// How many units it has.
+    #[serde(default = "one")]
+    pub width: u32,
+    /// Units of the whole load.
     pub of: u32,
+}
+
+const fn one() -> u32 {
+    1
 }
 
 impl Part {
     /// The only part of a load.
-    pub const WHOLE: Self = Self { nth: 0, of: 1 };
+    pub const WHOLE: Self = Self { nth: 0, width: 1, of: 1 };
+
+    /// The places of this part's items among each `of` items of the whole load, ascending: item `n`
+    /// belongs to the unit `n s mod of`, with `s` coprime to `of` and near the golden section of it.
+    /// So the items of each part lie evenly among the others (three-distance theorem).
+    #[must_use]
+    pub fn places(&self) -> Vec<u32> {
+        let of = u64::from(self.of.max(1));
+        let step = scatter(of);
+        let own = u64::from(self.nth)..u64::from(self.nth) + u64::from(self.width);
+        (0..of).filter(|n| own.contains(&(n * step % of))).map(|n| n as u32).collect()
+    }
+
+    /// How many of `total` items are this part's.
+    #[must_use]
+    pub fn share(&self, total: u64) -> u64 {
+        share_of(&self.places(), self.of, total)
+    }
+}
+
+/// How many of `total` items lie at these places of each `of`.
+#[must_use]
+pub fn share_of(places: &[u32], of: u32, total: u64) -> u64 {
+    let (rows, rest) = (total / u64::from(of), total % u64::from(of));
+    rows * places.len() as u64 + places.partition_point(|place| u64::from(*place) < rest) as u64
+}
+
+/// A number that is coprime to `of`, near `of` times 0.618.
+fn scatter(of: u64) -> u64 {
+    let golden = (of as f64 * 0.618_033_988_749_895) as u64;
+    (golden.max(1)..of).find(|step| greatest_common_divisor(*step, of) == 1).unwrap_or(1)
+}
+
+const fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 impl Default for Part {
@@ -114,10 +158,6 @@ pub struct Connections {
     /// the protocol is HTTP/2.
     #[serde(default = "one")]
     pub streams: u32,
-}
-
-const fn one() -> u32 {
-    1
 }
 
 impl Connections {

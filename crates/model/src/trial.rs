@@ -2,6 +2,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+use crate::agent::AgentPart;
 use crate::caveat::{Caveat, Verdict};
 use crate::cpus::CpuSplit;
 use crate::load_result::LoadResult;
@@ -65,6 +66,9 @@ pub struct TrialRecord {
     /// in one stretch. `load` and `usage` sum up those that are used.
     #[serde(default)]
     pub slices: Vec<Slice>,
+    /// The agents that applied the load together; empty if this process did.
+    #[serde(default)]
+    pub agents: Vec<AgentPart>,
     /// What the kernel told over the measured part.
     pub usage: Option<Usage>,
     /// The samples behind `usage`, about one a second.

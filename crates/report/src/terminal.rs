@@ -3,12 +3,14 @@
 //!
 //! | module | what it writes |
 //! |---|---|
+//! | `agents` | the agents of a fleet |
 //! | [`grid`] | aligned columns |
 //! | [`paint`] | colours, and what stands in their place without them |
 //! | `headline` | the ranked table |
 //! | `load`, `histogram` | loads of a URL, in place of the ranked table; distributions as bars |
 //! | `steps` | sweeps, capacity searches, phases of devices |
 //! | `remarks` | caveats, failures, published figures, explanations, host |
+mod agents;
 mod grid;
 mod headline;
 mod histogram;
@@ -70,10 +72,12 @@ pub fn table(view: &View, style: &Style) -> String {
     let style = Style { width: style.width.max(LEAST_WIDTH), ..*style };
     let mut page = Page { out: String::new(), style, paint: Paint { colour: style.colour } };
     if load::write(&mut page, view) {
+        agents::write(&mut page, view);
         return page.out;
     }
     headline::write(&mut page, view);
     steps::write(&mut page, view);
+    agents::write(&mut page, view);
     remarks::write(&mut page, view);
     page.out
 }

@@ -11,8 +11,10 @@
 //! | [`series`] | figures over time |
 //! | [`sweep`] | the points of a sweep or of a capacity search |
 //! | [`phases`] | the phases of a device load |
+//! | [`agents`] | the agents that applied the loads |
 //! | [`doubts`] | caveats by name over all targets |
 //! | [`published`] | published figures beside one's own |
+pub mod agents;
 pub mod conclusion;
 pub mod curve;
 pub mod doubts;
@@ -34,6 +36,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+use agents::AgentView;
 use doubts::Doubt;
 use load::LoadView;
 use published::PublishedTable;
@@ -59,6 +62,9 @@ pub struct View {
     /// Every load of a URL in full; none where the targets of a catalogue were measured.
     #[serde(default)]
     pub loads: Vec<LoadView>,
+    /// The agents that applied the loads; none where this machine did alone.
+    #[serde(default)]
+    pub agents: Vec<AgentView>,
     /// Every caveat by name, the gravest first.
     pub doubts: Vec<Doubt>,
     /// Published figures beside one's own.
@@ -98,6 +104,7 @@ impl View {
             published: published::of(&record.header.plan, &rows),
             rows,
             loads: LoadView::all(record),
+            agents: agents::of(record),
             host: record.header.host.clone(),
             plan: record.header.plan.clone(),
             workload: record.header.workload.clone(),

@@ -7,8 +7,8 @@ use pippin_model::objective::Objective;
 use pippin_model::units::Spread;
 use std::path::PathBuf;
 
-use super::GateArguments;
 use super::request::{FileArguments, RequestArguments};
+use super::{FleetArguments, GateArguments};
 use crate::values::{self, EventLoop, Points, Time};
 
 /// `pippin load`
@@ -91,6 +91,9 @@ pub struct LoadArguments {
     pub seed: u64,
     #[command(flatten)]
     pub gates: GateArguments,
+    /// Who applies the load.
+    #[command(flatten)]
+    pub fleet: FleetArguments,
 }
 
 /// How load is applied, in the shapes that one measurement has.

@@ -58,7 +58,13 @@ pub fn run(
     let plan = catalog.plan(plan, &options)?;
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let copies = Copies::within(&folder);
-    let how = How { folder: &folder, install: true, yes: arguments.yes, seed: arguments.seed };
+    let how = How {
+        folder: &folder,
+        install: true,
+        yes: arguments.yes,
+        seed: arguments.seed,
+        fleet: None,
+    };
     let measured = copies
         .write(&repository, &branches, &target, catalog)
         .and_then(|catalog| measure(shared, &catalog, plan, &how));

@@ -62,6 +62,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
         install: arguments.install,
         yes: arguments.yes,
         seed: arguments.seed,
+        fleet: None,
     };
     let record = measure(shared, &catalog, plan, &how)?;
     let view = View::of(&record);

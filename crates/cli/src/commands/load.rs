@@ -14,12 +14,15 @@ pub mod request;
 pub mod tls;
 pub mod url;
 
+use pippin_fleet::fleet::Fleet;
+use pippin_lab::generator::{Generator, Here};
 use pippin_lab::lifecycle::affinity;
 use pippin_lab::recording::Keeping;
 use pippin_lab::trial::Watch;
 use pippin_lab::url::{UrlLoad, failure, run as execute, target_of};
 use pippin_lab::{load, observer::Observer};
 use pippin_model::caveat::Verdict;
+use pippin_model::cpus::CpuSet;
 use pippin_model::load_spec::{LoadSpec, Protocol, Timeouts};
 use pippin_model::profile::{Profile, Steps};
 use pippin_model::run::{Calibration, RunRecord, RunState};
@@ -29,8 +32,8 @@ use pippin_store::Store;
 use std::path::Path;
 use std::time::Duration;
 
-use super::Shared;
 use super::gates::Gates;
+use super::{Shared, fleet};
 use crate::arguments::LoadArguments;
 use crate::exit::{self, CliError};
 use crate::live::{Published, Subject};
@@ -68,6 +71,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let target = target_of(&asked.title());
     let gates = Gates::prepare(shared, &arguments.gates, std::slice::from_ref(&target))?;
     let store = store(shared, arguments);
+    let fleet = fleet_of(shared, arguments, &base)?;
     let load = UrlLoad {
         url: url.whole(),
         title: asked.title(),
@@ -76,15 +80,16 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
             .first()
             .copied()
             .unwrap_or(200),
-        // The ceiling was measured without TLS, which costs more than all the rest, and over
-        // HTTP/1.1.
+        // The ceiling was measured without TLS, which costs more than all the rest, over HTTP/1.1 and
+        // with one generator.
         calibration: store
             .as_ref()
-            .filter(|_| base.tls.is_none() && protocol == Protocol::Http1)
+            .filter(|_| base.tls.is_none() && protocol == Protocol::Http1 && fleet.is_none())
             .and_then(calibration),
         profile,
         repetitions: arguments.repeat,
         base,
+        generator: fleet.as_ref().map_or(&Here as &dyn Generator, |fleet| fleet),
         target_pid: arguments.target_pid,
     };
     let observer = progress::observer(shared.quiet, Subject::Url(asked.title()));
@@ -96,7 +101,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
 }
 
 fn measure(
-    load: UrlLoad,
+    load: UrlLoad<'_>,
     arguments: &LoadArguments,
     store: Option<&Store>,
     observer: Box<dyn Observer>,
@@ -107,6 +112,31 @@ fn measure(
     };
     let observer = Published::new(observer, store);
     Ok(execute(load, Keeping::IfPossible(store), &Watch { observer: &observer, stop })?)
+}
+
+/// The agents that the flags ask for. What is this machine's alone cannot be asked of others.
+fn fleet_of(
+    shared: &Shared,
+    arguments: &LoadArguments,
+    base: &LoadSpec,
+) -> Result<Option<Fleet>, CliError> {
+    if arguments.fleet.agents.is_some() && !arguments.source_ips.is_empty() {
+        return Err(CliError::User(
+            "--source-ips: with --agents each agent has its own; give them to `pippin agent`"
+                .into(),
+        ));
+    }
+    if arguments.fleet.nats.nats.is_some() && arguments.cpus.is_some() {
+        return Err(CliError::User(
+            "--cpus: with --nats each agent has its own; give them to `pippin agent`".into(),
+        ));
+    }
+    let loads = fleet::Loads {
+        threads: arguments.threads,
+        cpus: CpuSet(base.cores.iter().copied().collect()),
+        allowed_hosts: &arguments.hosts.allow_host,
+    };
+    fleet::gather(shared, &arguments.fleet, &loads)
 }
 
 /// The store, if there is one or one can be made. That there is none is told, and no reason not to

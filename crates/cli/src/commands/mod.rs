@@ -1,4 +1,5 @@
 //! One file a command.
+mod agent;
 mod calibrate;
 mod capacity;
 mod compare;
@@ -8,6 +9,7 @@ mod compare_table;
 mod consent;
 mod doctor;
 mod export;
+mod fleet;
 mod gates;
 mod history;
 mod import;
@@ -61,6 +63,7 @@ pub fn run(arguments: Arguments, given: BTreeSet<String>) -> Result<u8, CliError
     match arguments.command {
         Command::Run(arguments) => run::run(&shared, &arguments),
         Command::Load(arguments) => load::run(&shared, &arguments),
+        Command::Agent(arguments) => agent::run(&shared, &arguments),
         Command::Import(command) => import::run(&command),
         Command::Plans(arguments) => plans::run(&arguments),
         Command::Targets(command) => targets::run(&shared, command),

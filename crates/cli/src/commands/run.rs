@@ -1,7 +1,8 @@
 //! `pippin run`
 use pippin_lab::catalog::Catalog;
+use pippin_lab::generator::{Generator, Here};
 use pippin_lab::place::Place;
-use pippin_lab::run::{RunSettings, run as execute};
+use pippin_lab::run::{RunSettings, run as execute, split};
 use pippin_model::caveat::Verdict;
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::run::{RunRecord, RunState};
@@ -9,9 +10,10 @@ use pippin_report::{html, terminal, view::View};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::fleet::{self, Loads};
 use super::gates::Gates;
 use super::{Shared, catalog, consent, place, print, reference};
-use crate::arguments::RunArguments;
+use crate::arguments::{FleetArguments, RunArguments};
 use crate::exit::{self, CliError};
 use crate::live::{Published, Subject};
 use crate::output;
@@ -43,6 +45,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         install: arguments.install,
         yes: arguments.yes,
         seed: arguments.seed,
+        fleet: Some(&arguments.fleet),
     };
     let record = measure(shared, &catalog, plan, &how)?;
     let view = View::beside(&record, reference.as_ref());
@@ -66,6 +69,8 @@ pub struct How<'a> {
     pub yes: bool,
     /// Seeds order and loads; the time of day by default.
     pub seed: Option<u64>,
+    /// The agents that apply the loads, if any shall.
+    pub fleet: Option<&'a FleetArguments>,
 }
 
 /// Where a run's page and logs go: the given folder, or one of its own in the place's folder of
@@ -99,6 +104,13 @@ pub fn measure(
         )?;
     let store = shared.store()?;
     let stop = signals::catch();
+    let fleet = match how.fleet {
+        Some(arguments) => {
+            let cpus = split(&plan)?.generator;
+            fleet::gather(shared, arguments, &Loads { threads: None, cpus, allowed_hosts: &[] })?
+        }
+        None => None,
+    };
     let observer = Published::new(progress::observer(shared.quiet, Subject::Plan), &store);
     let settings = RunSettings {
         catalog,
@@ -107,7 +119,8 @@ pub fn measure(
         install: how.install,
         apt,
         seed: how.seed.unwrap_or_else(now_ns),
-        calibration: store.calibration()?,
+        calibration: if fleet.is_none() { store.calibration()? } else { None },
+        generator: fleet.as_ref().map_or(&Here as &dyn Generator, |fleet| fleet),
         observer: &observer,
         stop,
     };

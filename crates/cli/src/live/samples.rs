@@ -154,6 +154,7 @@ pub fn failed(spec: &TrialSpec, failure: Option<(Stage, &str)>) -> TrialRecord {
         load_spec: None,
         load: None,
         slices: Vec::new(),
+        agents: Vec::new(),
         usage: None,
         samples: Vec::new(),
         start_up_ns: None,

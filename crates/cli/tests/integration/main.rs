@@ -13,6 +13,7 @@
 //! | `under_way` | `pippin serve` beside a run |
 //! | `load` | `pippin load` against servers whose truth is known |
 //! | `https` | the same behind TLS |
+//! | `fleet` | several agents as one generator on this machine, and over three hosts with faults |
 //! | `services` | a database that the user gave |
 //! | `store` | stores that may only be read, full disks |
 //! | `streams` | output that nobody reads or that is full, signals that were blocked |
@@ -26,6 +27,7 @@ mod branches;
 mod checking;
 mod errors;
 mod files;
+mod fleet;
 mod given;
 mod help;
 mod http2;

@@ -8,6 +8,7 @@ use pippin_model::load_spec::{
 use pippin_reference::scripted::{Answer, Script, spawn};
 
 use super::*;
+use crate::Gate;
 use crate::io::{Event, Handshake, Opening, Sending};
 use crate::wire::{Slice, Wire};
 
@@ -243,12 +244,39 @@ fn a_load_starts_at_the_agreed_instant() {
     let mut spec = an_hour(server.address());
     spec.stop = StopRule { duration_ns: None, requests: Some(10) };
     let at = clock::now_ns() + 300_000_000;
-    let control = Control { start_at_ns: Some(at), ..Control::new(&stop, |_| true) };
+    let gate = Gate::new();
+    gate.open_at(at);
+    let control = Control { gate: Some(&gate), ..Control::new(&stop, |_| true) };
     let result = run_on::<Over<Epoll, Tcp, Http1>>(&spec, &control).unwrap();
     assert_eq!(result.measured_from_ns, at);
     assert!(result.started_ns < at, "the connections are opened before");
     // An instant that has passed is at once.
     assert!(run_on::<Over<Epoll, Tcp, Http1>>(&spec, &control).unwrap().measured_from_ns > at);
+}
+
+#[test]
+fn a_load_waits_at_its_gate_with_its_connections_open() {
+    let stop = AtomicBool::new(false);
+    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    let mut spec = an_hour(server.address());
+    spec.stop = StopRule { duration_ns: None, requests: Some(10) };
+    let gate = Gate::new();
+    let result = std::thread::scope(|scope| {
+        let load = scope.spawn(|| {
+            let control = Control { gate: Some(&gate), ..Control::new(&stop, |_| true) };
+            run_on::<Over<Epoll, Tcp, Http1>>(&spec, &control).unwrap()
+        });
+        while !gate.is_reached() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert_eq!(server.account().requests, 0);
+        let at = clock::now_ns() + 100_000_000;
+        gate.open_at(at);
+        let result = load.join().unwrap();
+        assert!(result.measured_from_ns >= at);
+        result
+    });
+    assert_eq!(result.measured.requests.completed, 10);
 }
 
 struct Resets;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use pippin_engine::Control;
+use pippin_engine::{Control, Gate};
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::{ErrorKind, LoadResult, Measured};
 use pippin_model::load_spec::{
@@ -104,7 +104,10 @@ pub fn run(spec: &LoadSpec) -> LoadResult {
 /// The same; the schedule starts at this instant of CLOCK_MONOTONIC.
 pub fn run_from(spec: &LoadSpec, start_at_ns: Option<u64>) -> LoadResult {
     let stop = AtomicBool::new(false);
-    let control = Control { start_at_ns, ..Control::new(&stop, |_| true) };
+    let gate = Gate::new();
+    gate.open_at(start_at_ns.unwrap_or(0));
+    let gate = start_at_ns.map(|_| &gate);
+    let control = Control { gate, ..Control::new(&stop, |_| true) };
     let result = pippin_engine::run(spec, &control).unwrap();
     let loop_name = match spec.io {
         IoChoice::Epoll => "epoll",

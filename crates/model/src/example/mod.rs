@@ -34,6 +34,7 @@ pub fn failed(record: TrialRecord, stage: Stage, message: &str) -> TrialRecord {
     TrialRecord {
         load: None,
         slices: Vec::new(),
+        agents: Vec::new(),
         usage: None,
         samples: Vec::new(),
         start_up_ns: None,

@@ -273,6 +273,7 @@ impl ExampleTrial {
             load_spec: None,
             load: Some(self.load(requests, duration_ns, response_ms)),
             slices: Vec::new(),
+            agents: Vec::new(),
             usage: Some(self.usage(requests.completed, duration_ns)),
             samples: self.samples(duration_ns),
             start_up_ns: Some(38_000_000),

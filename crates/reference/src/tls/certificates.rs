@@ -76,6 +76,17 @@ impl Authority {
         self.issuer.pem()
     }
 
+    /// A certificate for these names and IP addresses with its key, in PEM form: for servers that
+    /// read files.
+    #[must_use]
+    pub fn certificate_pem(&self, names: Vec<String>) -> (String, String) {
+        let key = KeyPair::generate().expect("a key");
+        let mut params = CertificateParams::new(names).expect("names of a test");
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
+        (certificate.pem(), key.serialize_pem())
+    }
+
     /// A server with a certificate of this authority.
     #[must_use]
     pub fn server(&self, certified: &Certified) -> Arc<ServerConfig> {

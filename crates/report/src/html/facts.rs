@@ -3,10 +3,11 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::view::View;
+use crate::view::agents::COLUMNS;
 use crate::words;
 
 pub fn section(view: &View) -> Markup {
-    html! { (host(view)) (plan(view)) (method(view)) }
+    html! { (host(view)) (agents(view)) (plan(view)) (method(view)) }
 }
 
 fn host(view: &View) -> Markup {
@@ -46,6 +47,33 @@ fn host(view: &View) -> Markup {
                 @for (name, value) in &facts { dt { (name) } dd { (value.as_deref().unwrap_or("unknown")) } }
                 @for (name, value) in &host.limits { dt { "Limit " code { (name) } } dd { (value.map_or_else(|| "none".into(), words::whole)) } }
                 @for (name, value) in &host.sysctls { dt { code { (name) } } dd { (value) } }
+            }
+        }
+    }
+}
+
+fn agents(view: &View) -> Markup {
+    if view.agents.is_empty() {
+        return html! {};
+    }
+    html! {
+        section id="agents" {
+            h2 { "Agents" }
+            p { "These agents applied each load together. Figures of time are taken on one machine each; starts and rates rest on their clocks, of which the column says how far they are off and how well that is known." }
+            div.scroll tabindex="0" role="region" aria-label="Agents, scrolls sideways" {
+                table {
+                    thead { tr { @for name in COLUMNS { th scope="col" { (name) } } th scope="col" { "host" } } }
+                    tbody {
+                        @for agent in &view.agents {
+                            tr {
+                                @for (column, cell) in agent.cells().iter().enumerate() {
+                                    @if column == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
+                                }
+                                td { (agent.host) @for tag in &agent.tags { " " code { (tag) } } @if let Some(failure) = &agent.failure { br; strong { (failure) } } }
+                            }
+                        }
+                    }
+                }
             }
         }
     }

@@ -1,4 +1,5 @@
 //! One load of a URL in full: all that was counted, as `pippin load --json` writes it.
+use pippin_model::agent::AgentPart;
 use pippin_model::caveat::{Caveat, Verdict};
 use pippin_model::histogram::Summary;
 use pippin_model::load_result::{
@@ -63,6 +64,9 @@ pub struct LoadView {
     pub server: Option<ServerView>,
     pub phases: Vec<PhaseView>,
     pub windows: Vec<Window>,
+    /// The agents that applied it together, each with its own figures; empty if this machine did.
+    #[serde(default)]
+    pub agents: Vec<AgentPart>,
     pub verdict: Verdict,
     pub caveats: Vec<Caveat>,
 }
@@ -183,6 +187,7 @@ impl LoadView {
             server: server.map(|server| ServerView::of(server, record)),
             phases: load.phases.iter().map(|one| phase(one, load.tls.is_some())).collect(),
             windows: load.windows.clone(),
+            agents: record.agents.clone(),
             verdict: record.verdict,
             caveats: record.caveats.clone(),
         })

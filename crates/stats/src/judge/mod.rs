@@ -3,6 +3,7 @@
 //!
 //! To add one, write a file with `judge` and its tests (one that provokes it, one near miss), and
 //! add a line to [`TRIAL_JUDGES`] or [`RUN_JUDGES`].
+pub mod agents;
 pub mod answer_size;
 pub mod bimodal;
 pub mod clocks;
@@ -40,7 +41,7 @@ pub mod unproved;
 pub mod upstream_calls;
 pub mod wrong_answers;
 
-use pippin_model::caveat::Caveat;
+use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::trial::TrialRecord;
 
 pub use answer_size::AnswerSize;
@@ -58,6 +59,10 @@ pub type RunJudge = fn(&[TrialRecord], &mut RunCaveats);
 pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["no_result"], no_result::judge),
     (&["no_answers"], no_result::judge_silence),
+    (&["agent_missing"], agents::judge_missing),
+    (&["agent_late"], agents::judge_late),
+    (&["agent_doubt"], agents::judge_doubts),
+    (&["agent_clock"], agents::judge_clock),
     (&["wrong_answers"], wrong_answers::judge),
     (&["upstream_not_called", "upstream_called_more"], upstream_calls::judge),
     (&["errors"], errors::judge),
@@ -112,6 +117,21 @@ pub fn judge_trial(record: &TrialRecord, context: &Context) -> Vec<Caveat> {
     found
 }
 
+/// What an agent of a fleet can say of its own part: doubts about its host and its generator. All
+/// other judges need the whole load.
+const OF_AN_AGENT: [&str; 6] =
+    ["send_lag", "generator_busy", "near_ceiling", "steal", "foreign_cpu", "frequency_change"];
+
+/// The doubts about an agent's host and generator, the gravest first.
+#[must_use]
+pub fn judge_agent(record: &TrialRecord, context: &Context) -> Vec<Caveat> {
+    let mut found = judge_trial(record, context);
+    found.retain(|caveat| {
+        caveat.severity > Severity::Note && OF_AN_AGENT.contains(&caveat.id.as_str())
+    });
+    found
+}
+
 /// The caveats that need several trials, by target, the gravest first.
 #[must_use]
 pub fn judge_run(records: &[TrialRecord]) -> RunCaveats {
@@ -128,7 +148,7 @@ pub fn judge_run(records: &[TrialRecord]) -> RunCaveats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pippin_model::caveat::{Severity, Verdict};
+    use pippin_model::caveat::Verdict;
     use pippin_model::example::ExampleTrial;
     use std::collections::BTreeSet;
 
@@ -156,6 +176,17 @@ mod tests {
             ("generator_busy", "listen_overflows")
         );
         assert_eq!(Verdict::of(&found), Verdict::Invalid);
+    }
+
+    #[test]
+    fn an_agent_judges_its_generator_and_not_the_load() {
+        let mut record = ExampleTrial::hello().generator_busy(0.97).completed(0).build();
+        record.usage.as_mut().unwrap().listen_overflows = Some(3);
+        let found = judge_agent(&record, &Context::default());
+        assert_eq!(found.iter().map(|one| one.id.as_str()).collect::<Vec<_>>(), ["generator_busy"]);
+        let names = TRIAL_JUDGES.iter().flat_map(|(names, _)| names.iter());
+        let known: BTreeSet<_> = names.copied().collect();
+        assert!(OF_AN_AGENT.iter().all(|name| known.contains(name)));
     }
 
     #[test]

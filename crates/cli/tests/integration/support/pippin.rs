@@ -85,9 +85,14 @@ pub fn command(home: &Path, arguments: &[&str]) -> Command {
     if home.join("targets").is_dir() && home.join("workloads").is_dir() {
         command.env("PIPPIN_HOME", home);
     }
-    for variable in
-        ["PIPPIN_ALLOW_HOST", "PIPPIN_DATABASE_URL", "PIPPIN_PROGRAM", "COLUMNS", "CLICOLOR_FORCE"]
-    {
+    for variable in [
+        "PIPPIN_ALLOW_HOST",
+        "PIPPIN_NATS_TOKEN",
+        "PIPPIN_DATABASE_URL",
+        "PIPPIN_PROGRAM",
+        "COLUMNS",
+        "CLICOLOR_FORCE",
+    ] {
         command.env_remove(variable);
     }
     command

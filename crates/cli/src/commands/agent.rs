@@ -1,0 +1,55 @@
+//! `pippin agent`: one generator of a fleet.
+use pippin_fleet::agent::Policy;
+use pippin_fleet::fleet::{AgentSettings, serve};
+use pippin_lab::lifecycle::affinity;
+use pippin_model::cpus::CpuSet;
+use pippin_store::Store;
+
+use super::{Shared, fleet};
+use crate::arguments::AgentArguments;
+use crate::exit::{self, CliError};
+use crate::output;
+use crate::signals;
+
+pub fn run(shared: &Shared, arguments: &AgentArguments) -> Result<u8, CliError> {
+    let nats = fleet::nats(&arguments.nats)?.ok_or_else(|| {
+        CliError::User(
+            "an agent needs a NATS server: --nats nats://127.0.0.1:4222 (docs/fleet.md)".into(),
+        )
+    })?;
+    let say = |text: &str| {
+        if !shared.quiet {
+            output::say(text);
+        }
+    };
+    let settings = AgentSettings {
+        nats,
+        name: arguments.name.clone(),
+        tags: arguments.tags.clone(),
+        policy: Policy::allowing(arguments.allow_host.clone()),
+        cores: cores(arguments.cpus.as_ref())?,
+        source_addresses: arguments.source_ips.clone(),
+        calibration: calibration(shared),
+        say: &say,
+        stop: signals::catch(),
+    };
+    serve(settings)?;
+    Ok(exit::OK)
+}
+
+/// The generator's ceiling, where it is known. An agent makes no store.
+fn calibration(shared: &Shared) -> Option<pippin_model::run::Calibration> {
+    let path = shared.store_path().ok().filter(|path| path.is_file())?;
+    Store::open(&path).ok()?.calibration().ok().flatten()
+}
+
+fn cores(cpus: Option<&CpuSet>) -> Result<Vec<u32>, CliError> {
+    let available = affinity::available();
+    let cpus = cpus.unwrap_or(&available);
+    match cpus.0.difference(&available.0).next() {
+        Some(missing) => Err(CliError::User(format!(
+            "--cpus names processor {missing}, but this process may use {available}"
+        ))),
+        None => Ok(cpus.0.iter().copied().collect()),
+    }
+}

@@ -1,0 +1,276 @@
+//! Several agents as one generator: on this machine by `--agents N`, and over three hosts, with
+//! faults of each kind.
+use super::support::{Hosts, Outcome, alive_with, command, pippin, start, until};
+use pippin_reference::Running;
+use pippin_reference::scripted::{Account, Answer, Script, spawn};
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+/// A machine with other things to do may make a load suspect or invalid; what was counted is right
+/// all the same.
+const BELIEVED_OR_NOT: [i32; 2] = [0, 3];
+
+fn steady() -> Running<Account> {
+    spawn(Script::always(Answer::ok(b"hello").delay(Duration::from_millis(2)))).unwrap()
+}
+
+fn read(outcome: &Outcome) -> Value {
+    serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| panic!("{error}: {outcome}"))
+}
+
+fn ids(json: &Value) -> Vec<&str> {
+    json["caveats"].as_array().unwrap().iter().filter_map(|one| one["id"].as_str()).collect()
+}
+
+/// The evidence of a caveat.
+#[track_caller]
+fn evidence<'a>(json: &'a Value, id: &str) -> &'a str {
+    let caveats = json["caveats"].as_array().unwrap();
+    let found = caveats.iter().find(|one| one["id"] == id);
+    found.unwrap_or_else(|| panic!("no {id} in {:?}", ids(json)))["evidence"].as_str().unwrap()
+}
+
+#[test]
+fn three_agents_are_one_generator_and_leave_nothing() {
+    let server = steady();
+    let (url, folder) = (format!("http://{}/", server.address()), tempfile::tempdir().unwrap());
+    let words = [
+        "load", &url, "--agents", "3", "-R", "300", "-c", "9", "-d", "2s", "--quiet", "--json", "-",
+    ];
+    let outcome = pippin(folder.path(), &words);
+    assert!(outcome.code.is_some_and(|code| BELIEVED_OR_NOT.contains(&code)), "{outcome}");
+    let json = read(&outcome);
+    assert_eq!(json["requests"]["scheduled"], 600, "{json:#}");
+    assert_eq!(json["connections"]["asked"], 9);
+    let agents = json["agents"].as_array().unwrap();
+    let scheduled: Vec<u64> =
+        agents.iter().map(|one| one["figures"]["scheduled"].as_u64().unwrap()).collect();
+    assert_eq!(scheduled, [200, 200, 200], "each has a third");
+    assert!(agents.iter().all(|one| one["clock"]["error_ns"] == 0), "one machine has one clock");
+    assert!(!ids(&json).contains(&"agent_missing"), "{json:#}");
+    assert_eq!(json["response_time"]["count"], json["requests"]["completed"]);
+    let seen = server.stop().unwrap().requests;
+    let sent = json["requests"]["sent"].as_u64().unwrap();
+    assert!(seen >= sent, "the server saw {seen} of {sent}");
+    assert!(
+        until(|| alive_with(&url).is_empty() && fleet_processes().is_empty()),
+        "{:?}",
+        fleet_processes()
+    );
+}
+
+/// Processes of local fleets that this test process has started.
+fn fleet_processes() -> Vec<String> {
+    alive_with("pippin-fleet-").into_iter().filter(|line| line.contains("--name local-")).collect()
+}
+
+#[test]
+fn a_killed_coordinator_takes_its_local_fleet_along() {
+    let server = steady();
+    let (url, folder) = (format!("http://{}/", server.address()), tempfile::tempdir().unwrap());
+    let words = ["load", &url, "--agents", "2", "-c", "4", "-d", "60s", "--warm-up", "none"];
+    let call = start(folder.path(), &words);
+    assert!(until(|| server.account().requests > 50), "{}", call.finish());
+    call.signal(libc::SIGKILL);
+    drop(call);
+    let killed = Instant::now();
+    assert!(until(|| {
+        let before = server.account().requests;
+        std::thread::sleep(Duration::from_millis(500));
+        server.account().requests == before
+    }));
+    // Supervisors end at once; agents alone would take 4 s.
+    assert!(killed.elapsed() < Duration::from_secs(20), "{:?}", killed.elapsed());
+}
+
+#[test]
+fn a_sweep_and_devices_are_dealt_out_too() {
+    let server = steady();
+    let (url, folder) = (format!("http://{}/", server.address()), tempfile::tempdir().unwrap());
+    let load = |words: &[&str]| {
+        let all = [&["load", &url, "--agents", "2", "--quiet", "--json", "-"], words].concat();
+        let outcome = pippin(folder.path(), &all);
+        assert!(outcome.code.is_some_and(|code| BELIEVED_OR_NOT.contains(&code)), "{outcome}");
+        read(&outcome)
+    };
+    let devices = load(&["--devices", "21", "--think", "50ms", "--ramp", "500ms,1s,500ms"]);
+    assert_eq!(devices["connections"]["asked"], 21);
+    let phases = devices["phases"].as_array().unwrap();
+    assert_eq!(phases.len(), 3, "{devices:#}");
+    let sweep = load(&["--sweep", "2,4", "-d", "500ms", "--warm-up", "none"]);
+    let asked: Vec<&Value> =
+        sweep.as_array().unwrap().iter().map(|one| &one["connections"]["asked"]).collect();
+    assert_eq!(asked, [2, 4]);
+}
+
+#[test]
+fn slips_with_a_fleet_are_told() {
+    let server = steady();
+    let (url, folder) = (format!("http://{}/", server.address()), tempfile::tempdir().unwrap());
+    let load = |words: &[&str]| pippin(folder.path(), &[&["load", &url], words].concat());
+    load(&["--nats", "nats://127.0.0.1:4222"]).is_a_user_error(&["add --agents N"]);
+    load(&["--agents", "3", "-c", "2", "-n", "10"])
+        .is_a_user_error(&["2 connections cannot be dealt out to 3 agents"]);
+    load(&["--agents", "2", "--nats", "nats://10.1.2.3:4222"])
+        .is_a_user_error(&["must be reached over TLS: write tls://10.1.2.3:4222"]);
+    load(&["--agents", "2", "--source-ips", "127.0.0.2"])
+        .is_a_user_error(&["--source-ips", "pippin agent"]);
+    load(&["--creds", "x"]).is_a_user_error(&["--nats"]);
+    pippin(folder.path(), &["agent"]).is_a_user_error(&["--nats nats://127.0.0.1:4222"]);
+    pippin(folder.path(), &["agent", "--nats", "nats://127.0.0.1:1", "--name", "a.b"])
+        .is_a_user_error(&["--name `a.b`"]);
+    let nobody = free_port();
+    load(&["--agents", "1", "--nats", &format!("nats://127.0.0.1:{nobody}")])
+        .is_a_user_error(&[&format!("--nats nats://127.0.0.1:{nobody}")]);
+    // Without nats-server on the path.
+    let mut without = command(folder.path(), &["load", &url, "--agents", "2", "-n", "10"]);
+    let output = without.env("PATH", "/nonexistent").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    // It may lie where servers lie.
+    assert!(
+        output.status.code() != Some(2) || said.contains("apt-get install nats-server"),
+        "{said}"
+    );
+}
+
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+const JSON: [&str; 3] = ["--quiet", "--json", "-"];
+
+/// An open loop of so many seconds.
+fn open(seconds: &str) -> Vec<&str> {
+    [&["-R", "200", "-c", "8", "-d", seconds, "--timeout", "2s"], &JSON[..]].concat()
+}
+
+#[test]
+fn a_clock_that_is_off_and_one_that_drifts_are_told_and_change_nothing() {
+    let Some(hosts) = Hosts::new("fleet: clocks") else { return };
+    // 3 s ahead; 1,500 millionths too fast.
+    let _a = hosts.agent("a", &[("PIPPIN_WRONG_CLOCK", "3000000000,0")]);
+    let _b = hosts.agent("b", &[("PIPPIN_WRONG_CLOCK", "-7000000000,1500")]);
+    let outcome = hosts.load(&open("8s")).finish();
+    let json = read(&outcome);
+    assert_eq!(json["requests"]["scheduled"], 1_600, "{outcome}");
+    let agents = json["agents"].as_array().unwrap();
+    let clock = |nth: usize, key: &str| agents[nth]["clock"][key].as_f64();
+    assert!(
+        (clock(0, "offset_ns").unwrap() - 3e9).abs() <= clock(0, "error_ns").unwrap() + 1e6,
+        "{agents:#?}"
+    );
+    // The drift adds up from the agent's start on.
+    assert!((clock(1, "offset_ns").unwrap() + 7e9).abs() < 5e8, "{agents:#?}");
+    let (drift, error) = (clock(1, "drift_ppm").unwrap(), clock(1, "drift_error_ppm").unwrap());
+    assert!((drift - 1_500.0).abs() <= error + 50.0, "{drift} +-{error}");
+    if drift - error > 500.0 {
+        assert!(evidence(&json, "agent_clock").contains("b: its clock drifts by"), "{json:#}");
+    }
+    assert!(!ids(&json).contains(&"agent_missing"), "{json:#}");
+    let late = agents[0]["late_ns"].as_f64().unwrap();
+    assert!(late.abs() < 1e9, "the offset is taken out of the start: {late}");
+}
+
+#[test]
+fn an_agent_killed_in_the_load_is_named() {
+    let Some(hosts) = Hosts::new("fleet: a killed agent") else { return };
+    let (_a, b) = (hosts.agent("a", &[]), hosts.agent("b", &[]));
+    let call = hosts.load(&open("60s"));
+    assert!(until(|| hosts.requests() > 200));
+    b.signal(libc::SIGKILL);
+    let outcome = call.finish();
+    outcome.exits(3);
+    let json = read(&outcome);
+    assert!(
+        evidence(&json, "agent_missing").contains("1 of 2 agents: b: nothing was heard"),
+        "{outcome}"
+    );
+    assert!(json["requests"]["completed"].as_u64().unwrap() > 0, "what was measured is kept");
+}
+
+#[test]
+fn an_agent_that_its_operator_ends_is_named() {
+    let Some(hosts) = Hosts::new("fleet: an agent that leaves") else { return };
+    let (_a, b) = (hosts.agent("a", &[]), hosts.agent("b", &[]));
+    let call = hosts.load(&open("60s"));
+    assert!(until(|| hosts.requests() > 200));
+    b.signal(libc::SIGTERM);
+    b.finish().exits(0);
+    let outcome = call.finish();
+    outcome.exits(3);
+    assert!(evidence(&read(&outcome), "agent_missing").contains("b: its operator ended it"));
+}
+
+#[test]
+fn a_host_cut_off_for_five_seconds_is_named_and_can_be_used_again() {
+    let Some(hosts) = Hosts::new("fleet: a host that is cut off") else { return };
+    let (_a, _b) = (hosts.agent("a", &[]), hosts.agent("b", &[]));
+    let call = hosts.load(&open("60s"));
+    assert!(until(|| hosts.requests() > 200));
+    hosts.set_link("b", false);
+    std::thread::sleep(Duration::from_secs(5));
+    hosts.set_link("b", true);
+    let outcome = call.finish();
+    outcome.exits(3);
+    assert!(evidence(&read(&outcome), "agent_missing").contains("b: "), "{outcome}");
+    let again = hosts.load(&open("1s")).finish();
+    assert!(!ids(&read(&again)).contains(&"agent_missing"), "{again}");
+}
+
+#[test]
+fn a_nats_server_that_comes_back_loses_nothing_and_one_that_does_not_ends_the_load() {
+    let Some(mut hosts) = Hosts::new("fleet: a killed NATS server") else { return };
+    let (_a, _b) = (hosts.agent("a", &[]), hosts.agent("b", &[]));
+    let call = hosts.load(&open("6s"));
+    assert!(until(|| hosts.requests() > 200));
+    hosts.kill_nats();
+    std::thread::sleep(Duration::from_secs(1));
+    hosts.start_nats();
+    let outcome = call.finish();
+    let json = read(&outcome);
+    assert!(!ids(&json).contains(&"agent_missing"), "{outcome}");
+    assert_eq!(json["requests"]["scheduled"], 1_200, "{outcome}");
+    let call = hosts.load(&open("60s"));
+    let before = hosts.requests();
+    assert!(until(|| hosts.requests() > before + 200));
+    hosts.kill_nats();
+    let outcome = call.finish();
+    // Nobody could deliver anything: there is no result.
+    outcome.says(&["agent a: nothing was heard", "agent b: nothing was heard"]);
+    assert_ne!(outcome.code, Some(0));
+    assert!(until(|| is_still(&hosts)), "agents end their load too");
+}
+
+#[test]
+fn agents_end_their_load_when_the_coordinator_is_killed_and_serve_the_next_one() {
+    let Some(hosts) = Hosts::new("fleet: a killed coordinator") else { return };
+    let (_a, _b) = (hosts.agent("a", &[]), hosts.agent("b", &[]));
+    let call = hosts.load(&open("60s"));
+    assert!(until(|| hosts.requests() > 200));
+    call.signal(libc::SIGKILL);
+    drop(call);
+    let killed = Instant::now();
+    assert!(until(|| is_still(&hosts)), "no load goes on");
+    // 4 s of silence, and what a busy machine adds; is_still looks for half a second.
+    assert!(killed.elapsed() < Duration::from_secs(20), "{:?}", killed.elapsed());
+    let again = hosts.load(&open("1s")).finish();
+    assert_eq!(read(&again)["requests"]["scheduled"], 200, "{again}");
+}
+
+/// Whether no request comes for half a second.
+fn is_still(hosts: &Hosts) -> bool {
+    let before = hosts.requests();
+    std::thread::sleep(Duration::from_millis(500));
+    hosts.requests() == before
+}
+
+#[test]
+fn a_host_that_an_agents_operator_did_not_allow_is_not_loaded() {
+    let Some(hosts) = Hosts::new("fleet: a host that is not allowed") else { return };
+    let (_a, _b) = (hosts.agent("a", &[]), hosts.agent("b", &[]));
+    let outcome = hosts.load_at("10.77.2.1", &open("1s")).finish();
+    outcome.is_a_user_error(&[
+        "agent a: its operator has not allowed 10.77.2.1; start it with --allow-host 10.77.2.1",
+    ]);
+    assert_eq!(hosts.requests(), 0);
+}

@@ -1,0 +1,259 @@
+//! Three hosts on this machine: network namespaces with veth between them. The hub has a NATS
+//! server with TLS and users of least rights, and a server to load; `a` and `b` have agents.
+use pippin_reference::tls::Authority;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::pippin::{Started, command};
+
+/// The hub as `a` and `b` see it.
+const HUB: &str = "10.77.1.1";
+
+/// Hosts; gone when dropped.
+pub struct Hosts {
+    id: String,
+    folder: tempfile::TempDir,
+    nats: Option<Child>,
+    requests: Arc<AtomicU64>,
+    port: u16,
+}
+
+impl Hosts {
+    /// `None` where this machine does not allow network namespaces, or has no nats-server; that is
+    /// told, and kept in the file that `PIPPIN_SKIPPED` names.
+    pub fn new(test: &str) -> Option<Self> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let id = format!("p{}x{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        if !run(&["ip", "netns", "add", &format!("{id}-c")]) {
+            skip(test, "network namespaces are not allowed here");
+            return None;
+        }
+        if Command::new("nats-server").arg("--version").output().is_err() {
+            skip(test, "there is no nats-server");
+            run(&["ip", "netns", "delete", &format!("{id}-c")]);
+            return None;
+        }
+        wire(&id);
+        let requests = Arc::new(AtomicU64::new(0));
+        let port = serve(&id, Arc::clone(&requests));
+        let folder = tempfile::tempdir().unwrap();
+        let mut hosts = Self { id, folder, nats: None, requests, port };
+        hosts.write_files();
+        hosts.start_nats();
+        Some(hosts)
+    }
+
+    fn write_files(&self) {
+        let authority = Authority::new();
+        let (certificate, key) = authority.certificate_pem(vec![HUB.into()]);
+        let file = |name: &str| self.folder.path().join(name);
+        for (name, text) in
+            [("ca.pem", authority.pem()), ("cert.pem", certificate), ("key.pem", key)]
+        {
+            std::fs::write(file(name), text).unwrap();
+        }
+        // The rights of deploy/kubernetes/nats.conf.
+        let config = format!(
+            r#"listen: "0.0.0.0:4222"
+tls {{ cert_file: "{}", key_file: "{}" }}
+authorization {{ users: [
+  {{ user: agent, password: a, permissions {{ subscribe: ["pippin.call", "pippin.order.*"], publish: ["pippin.report.*"] }} }}
+  {{ user: coordinator, password: c, permissions {{ subscribe: ["pippin.report.*"], publish: ["pippin.call", "pippin.order.*"] }} }}
+] }}
+"#,
+            file("cert.pem").display(),
+            file("key.pem").display()
+        );
+        std::fs::write(file("nats.conf"), config).unwrap();
+    }
+
+    /// Starts the server, or starts it again.
+    pub fn start_nats(&mut self) {
+        let config = self.folder.path().join("nats.conf");
+        let mut command = self.inside("c", "nats-server");
+        let child = command.arg("-c").arg(config).stderr(Stdio::null()).spawn().unwrap();
+        self.nats = Some(child);
+    }
+
+    /// Kills the server.
+    pub fn kill_nats(&mut self) {
+        if let Some(mut child) = self.nats.take() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+
+    /// Requests that the server has seen.
+    pub fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    /// Cuts a host off, or joins it again.
+    pub fn set_link(&self, host: &str, up: bool) {
+        let namespace = format!("{}-c", self.id);
+        let state = if up { "up" } else { "down" };
+        assert!(run(&[
+            "ip",
+            "netns",
+            "exec",
+            &namespace,
+            "ip",
+            "link",
+            "set",
+            &format!("to-{host}"),
+            state
+        ]));
+    }
+
+    fn inside(&self, host: &str, program: &str) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &format!("{}-{host}", self.id), program]);
+        command
+    }
+
+    fn start(&self, host: &str, words: &[&str], variables: &[(&str, &str)]) -> Started {
+        // Its settings, without its program.
+        let like = command(self.folder.path(), &[]);
+        let mut inside = self.inside(host, env!("CARGO_BIN_EXE_pippin"));
+        inside.args(words).current_dir(self.folder.path());
+        for (name, value) in like.get_envs() {
+            match value {
+                Some(value) => inside.env(name, value),
+                None => inside.env_remove(name),
+            };
+        }
+        inside.envs(variables.iter().copied());
+        inside.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Started::of(&mut inside)
+    }
+
+    /// Starts an agent of the host's name; it may load the hub.
+    pub fn agent(&self, host: &str, variables: &[(&str, &str)]) -> Started {
+        let url = format!("tls://agent:a@{HUB}:4222");
+        let words = [
+            "agent",
+            "--nats",
+            &url,
+            "--tls-ca",
+            "ca.pem",
+            "--name",
+            host,
+            "--cpus",
+            "0",
+            "--allow-host",
+            HUB,
+        ];
+        self.start(host, &words, variables)
+    }
+
+    /// Starts a load of the hub's server by both agents.
+    pub fn load(&self, words: &[&str]) -> Started {
+        self.load_at(HUB, words)
+    }
+
+    /// The same by another address of the hub.
+    pub fn load_at(&self, host: &str, words: &[&str]) -> Started {
+        let nats = format!("tls://coordinator:c@{HUB}:4222");
+        let url = format!("http://{host}:{}/", self.port);
+        let all = [
+            &[
+                "load",
+                &url,
+                "--nats",
+                &nats,
+                "--tls-ca",
+                "ca.pem",
+                "--agents",
+                "2",
+                "--allow-host",
+                host,
+            ],
+            words,
+        ]
+        .concat();
+        self.start("c", &all, &[])
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        self.kill_nats();
+        for host in ["a", "b", "c"] {
+            run(&["ip", "netns", "delete", &format!("{}-{host}", self.id)]);
+        }
+    }
+}
+
+/// Joins `a` and `b` to the hub.
+fn wire(id: &str) {
+    let name = |host: &str| format!("{id}-{host}");
+    let hub = name("c");
+    let within = |namespace: &str, words: &[&str]| {
+        assert!(run(&[&["ip", "netns", "exec", namespace, "ip"], words].concat()), "{words:?}");
+    };
+    within(&hub, &["link", "set", "lo", "up"]);
+    for (host, net) in [("a", 1), ("b", 2)] {
+        let (namespace, here) = (name(host), format!("to-{host}"));
+        let (near, far) = (format!("10.77.{net}.1"), format!("10.77.{net}.2"));
+        assert!(run(&["ip", "netns", "add", &namespace]));
+        within(
+            &hub,
+            &["link", "add", &here, "type", "veth", "peer", "name", "up0", "netns", &namespace],
+        );
+        within(&hub, &["address", "add", &format!("{near}/24"), "dev", &here]);
+        within(&hub, &["link", "set", &here, "up"]);
+        within(&namespace, &["link", "set", "lo", "up"]);
+        within(&namespace, &["address", "add", &format!("{far}/24"), "dev", "up0"]);
+        within(&namespace, &["link", "set", "up0", "up"]);
+        within(&namespace, &["route", "add", "default", "via", &near]);
+    }
+}
+
+/// A server in the hub that answers each request and counts it. Its threads end with the test.
+fn serve(id: &str, requests: Arc<AtomicU64>) -> u16 {
+    let namespace = std::fs::File::open(format!("/run/netns/{id}-c")).unwrap();
+    let listener = std::thread::spawn(move || {
+        // SAFETY: setns(2) of this thread alone, with a descriptor that is open.
+        assert_eq!(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) }, 0);
+        TcpListener::bind("0.0.0.0:0").unwrap()
+    });
+    let listener = listener.join().unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let requests = Arc::clone(&requests);
+            std::thread::spawn(move || answer(stream, &requests));
+        }
+    });
+    port
+}
+
+fn answer(mut stream: TcpStream, requests: &AtomicU64) {
+    let mut bytes = [0; 4096];
+    while stream.read(&mut bytes).is_ok_and(|count| count > 0) {
+        requests.fetch_add(1, Ordering::Relaxed);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        if stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").is_err() {
+            return;
+        }
+    }
+}
+
+fn run(words: &[&str]) -> bool {
+    let output = Command::new(words[0]).args(&words[1..]).output();
+    output.is_ok_and(|output| output.status.success())
+}
+
+/// Says that a test was skipped, now and at the end of all tests.
+#[allow(clippy::print_stderr)] // for whoever reads a test's output
+fn skip(test: &str, why: &str) {
+    eprintln!("SKIPPED {test}: {why}");
+    if let Some(path) = std::env::var_os("PIPPIN_SKIPPED") {
+        let mut file = std::fs::File::options().append(true).create(true).open(path).unwrap();
+        writeln!(file, "{test}: {why}").unwrap();
+    }
+}

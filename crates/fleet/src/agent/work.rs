@@ -1,0 +1,162 @@
+//! One slice on this machine: the load waits at its gate, is watched, judged and reported.
+use pippin_engine::{Control, Gate};
+use pippin_lab::generator::{Applied, Generator, Here, NotApplied};
+use pippin_lab::load::fitted;
+use pippin_lab::observer::{Event, Observer};
+use pippin_lab::trial::{Trial, Watch};
+use pippin_model::cpus::{CpuSet, CpuSplit};
+use pippin_model::load_result::LoadResult;
+use pippin_model::load_spec::LoadSpec;
+use pippin_model::profile::{Profile, Steps};
+use pippin_model::run::Calibration;
+use pippin_model::target::TargetId;
+use pippin_model::trial::{TrialRecord, TrialSpec};
+use pippin_probe::{RoleRoot, Roots};
+use pippin_stats::judge::{Context, judge_agent};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::{Told, Worker};
+use crate::clock::Clock;
+use crate::message::{Prepare, SliceResult};
+
+/// What an agent has to apply loads with.
+#[derive(Debug, Clone)]
+pub struct Means {
+    /// Processors of its generator, a thread each.
+    pub cores: Vec<u32>,
+    /// Local addresses to connect from.
+    pub source_addresses: Vec<IpAddr>,
+    /// Its ceiling, if it is calibrated.
+    pub calibration: Option<Calibration>,
+    /// Its clock.
+    pub clock: Clock,
+}
+
+impl Worker for Means {
+    fn begin(
+        &self,
+        slice: Prepare,
+        gate: Arc<Gate>,
+        stop: Arc<AtomicBool>,
+        tell: UnboundedSender<Told>,
+    ) {
+        let means = self.clone();
+        // The engine catches its own panics and keeps its own time: this thread ends.
+        std::thread::spawn(move || {
+            let trial = slice.trial;
+            let result = means.work(slice, &gate, &stop, &tell);
+            drop(tell.send(Told::Over(trial, Box::new(result))));
+        });
+    }
+}
+
+impl Means {
+    fn work(
+        &self,
+        slice: Prepare,
+        gate: &Gate,
+        stop: &AtomicBool,
+        tell: &UnboundedSender<Told>,
+    ) -> SliceResult {
+        let Prepare { trial, load, threads, watches_host } = slice;
+        let load = self.fit(load, threads);
+        let spec = spec_of(&load);
+        let own = vec![RoleRoot::Process(std::process::id() as i32)];
+        let roots = watches_host.then(|| Roots {
+            roles: BTreeMap::from([(pippin_model::usage::Role::Generator, own)]),
+            log: None,
+            port: None,
+        });
+        let seconds = Seconds { trial, tell };
+        let record = Trial { roots, generator: &AtGate(gate), ..Trial::of(load) }
+            .make(&spec, &Watch { observer: &seconds, stop });
+        self.result(record)
+    }
+
+    /// The load with this machine's threads, processors and addresses.
+    fn fit(&self, load: LoadSpec, threads: Option<u32>) -> LoadSpec {
+        // Those of the whole load were chosen for one machine.
+        let source_addresses = self.source_addresses.clone();
+        let (threads, cores) = (threads.unwrap_or(0), self.cores.clone());
+        fitted(LoadSpec { threads, cores, source_addresses, ..load })
+    }
+
+    fn result(&self, record: TrialRecord) -> SliceResult {
+        let context = Context { calibration: self.calibration.as_ref(), ..Context::default() };
+        let caveats = judge_agent(&record, &context);
+        let failure = record.failure.map(|failure| failure.message);
+        let load = record.load.map(|load| self.on_own_clock(load));
+        SliceResult { start_ns: load.as_ref().and_then(start_of), load, failure, caveats }
+    }
+
+    fn on_own_clock(&self, load: LoadResult) -> LoadResult {
+        LoadResult {
+            started_ns: self.clock.of_kernel(load.started_ns),
+            measured_from_ns: self.clock.of_kernel(load.measured_from_ns),
+            measured_to_ns: self.clock.of_kernel(load.measured_to_ns),
+            ..load
+        }
+    }
+}
+
+/// When the schedule started: before warm-up and ramp. `None` if it never did.
+fn start_of(load: &LoadResult) -> Option<u64> {
+    let ramp_ns = load.phases.first().map_or(0, |phase| phase.measured.duration_ns);
+    let has_run = load.measured_to_ns > load.measured_from_ns || !load.windows.is_empty();
+    has_run.then(|| load.measured_from_ns - load.warm_up.duration_ns - ramp_ns)
+}
+
+/// The engine, with a start that others decide.
+struct AtGate<'a>(&'a Gate);
+
+impl Generator for AtGate<'_> {
+    fn apply(&self, load: &LoadSpec, control: &Control<'_>) -> Result<Applied, NotApplied> {
+        let at_gate = Control {
+            on_window: control.on_window,
+            gate: Some(self.0),
+            histograms: true,
+            ..Control::new(control.stop, control.steady)
+        };
+        Here.apply(load, &at_gate)
+    }
+
+    fn roots(&self) -> Vec<RoleRoot> {
+        Here.roots()
+    }
+}
+
+struct Seconds<'a> {
+    trial: u64,
+    tell: &'a UnboundedSender<Told>,
+}
+
+impl Observer for Seconds<'_> {
+    fn event(&self, event: &Event<'_>) {
+        if let Event::Window(window, _) = event {
+            let second = Told::Second(self.trial, Box::new((*window).clone()));
+            drop(self.tell.send(second));
+        }
+    }
+}
+
+/// What the judges need to know of a load: how it was applied.
+fn spec_of(load: &LoadSpec) -> TrialSpec {
+    let LoadSpec { schedule, connections, stop, warm_up, .. } = load.clone();
+    TrialSpec {
+        target: TargetId { language: "url".into(), name: "slice".into(), variant: None },
+        workload: "url".into(),
+        profile: Profile { schedule, connections, stop, warm_up, steps: Steps::One },
+        repetition: 0,
+        step: None,
+        cpus: CpuSplit {
+            generator: CpuSet(load.cores.iter().copied().collect()),
+            ..CpuSplit::default()
+        },
+        workers: 0,
+        seed: load.seed,
+    }
+}

@@ -1,0 +1,388 @@
+//! A coordinator and its agents in virtual time: the messages go straight across, and a test takes
+//! some of them away.
+use pippin_engine::Gate;
+use pippin_model::example::ExampleTrial;
+use pippin_model::fingerprint::Fingerprint;
+use pippin_model::load_spec::LoadSpec;
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::*;
+use crate::agent::{self, Policy, Worker};
+use crate::message::Prepare;
+
+const STEP_NS: u64 = 25_000_000;
+const SECOND: u64 = 1_000_000_000;
+
+/// A slice that a test lets go on.
+struct Slice0 {
+    trial: u64,
+    stop: Arc<AtomicBool>,
+    tell: UnboundedSender<agent::Told>,
+    load: LoadSpec,
+}
+
+/// Its slices are done by the test.
+#[derive(Clone, Default)]
+struct Idle(std::rc::Rc<RefCell<Vec<Slice0>>>);
+
+impl Worker for Idle {
+    fn begin(
+        &self,
+        slice: Prepare,
+        gate: Arc<Gate>,
+        stop: Arc<AtomicBool>,
+        tell: UnboundedSender<agent::Told>,
+    ) {
+        gate.reach();
+        let Prepare { trial, load, .. } = slice;
+        self.0.borrow_mut().push(Slice0 { trial, stop, tell, load });
+    }
+}
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+struct Simulated {
+    agent: agent::Agent<'static, Idle>,
+    work: Idle,
+    told: UnboundedReceiver<agent::Told>,
+    name: String,
+    /// Its messages get through.
+    is_connected: bool,
+    is_alive: bool,
+}
+
+impl Simulated {
+    fn new(name: &str, instance: u64) -> Self {
+        let (tell, told) = unbounded_channel();
+        let hello = Hello {
+            tags: Vec::new(),
+            host: Fingerprint::default(),
+            boot: Some("one".into()),
+            processors: 1,
+            ceiling_per_s: None,
+            claimed_by: None,
+        };
+        let work = Idle::default();
+        let peer = Peer { name: name.into(), instance };
+        let agent = agent::Agent::new(
+            (peer, hello),
+            Clock::default(),
+            Policy::default(),
+            work.clone(),
+            tell,
+            (&NEVER, &|_| ()),
+        );
+        Self { agent, work, told, name: name.into(), is_connected: true, is_alive: true }
+    }
+
+    /// Ends its slice with this result.
+    fn finish(&self, result: SliceResult) {
+        let slice = self.work.0.borrow_mut().pop().unwrap();
+        slice.tell.send(agent::Told::Over(slice.trial, Box::new(result))).unwrap();
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.work.0.borrow().last().is_none_or(|slice| slice.stop.load(Ordering::Relaxed))
+    }
+}
+
+struct World {
+    now_ns: u64,
+    coordinator: Coordinator,
+    events: Receiver<Event>,
+    agents: Vec<Simulated>,
+}
+
+impl World {
+    fn new(names: &[&str], wanted: usize) -> Self {
+        let (sender, events) = channel();
+        // Only differences count; beats are stamped by the real clock, which hardly moves.
+        let wanted = Wanted { agents: wanted, within_ns: 5 * SECOND };
+        let me = Peer { name: "c".into(), instance: 99 };
+        let coordinator =
+            Coordinator::new(me, Some("one".into()), Clock::default(), wanted, sender);
+        let now_ns = Clock::default().now_ns();
+        let agents = (0..).zip(names).map(|(nth, name)| Simulated::new(name, nth)).collect();
+        Self { now_ns, coordinator, events, agents }
+    }
+
+    fn deliver(&mut self, outgoing: Vec<Outgoing>) {
+        for message in outgoing {
+            for nth in 0..self.agents.len() {
+                let agent = &mut self.agents[nth];
+                let is_its = [subject::CALL.to_string(), subject::order(&agent.name)]
+                    .contains(&message.subject);
+                if is_its && agent.is_alive && agent.is_connected {
+                    let reports = agent.agent.hear(&message.payload, self.now_ns);
+                    self.hear(reports);
+                }
+            }
+        }
+    }
+
+    fn hear(&mut self, reports: Vec<Outgoing>) {
+        for report in reports {
+            let answers = self.coordinator.hear(&report.payload, self.now_ns);
+            self.deliver(answers);
+        }
+    }
+
+    /// Lets some time pass.
+    fn pass(&mut self, ns: u64) {
+        let until = self.now_ns + ns;
+        while self.now_ns < until {
+            self.now_ns += STEP_NS;
+            let orders = self.coordinator.tick(self.now_ns);
+            self.deliver(orders);
+            for nth in 0..self.agents.len() {
+                let agent = &mut self.agents[nth];
+                let mut reports = Vec::new();
+                while let Ok(told) = agent.told.try_recv() {
+                    reports.extend(agent.agent.told(told, self.now_ns));
+                }
+                reports.extend(agent.agent.tick(self.now_ns));
+                if agent.is_alive && agent.is_connected {
+                    self.hear(reports);
+                }
+            }
+        }
+    }
+
+    fn apply(&mut self) {
+        let load = ExampleTrial::hello().build().load_spec.unwrap_or_else(base);
+        let told = Told::Apply { load: Box::new(load), threads: None };
+        let orders = self.coordinator.told(told, self.now_ns);
+        self.deliver(orders);
+    }
+
+    fn all_finish(&self) {
+        self.agents.iter().for_each(|agent| agent.finish(whole()));
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.events.try_iter().find_map(|event| match event {
+            Event::Over(outcome) => Some(outcome),
+            _ => None,
+        })
+    }
+
+    /// Gathers, prepares and starts a load on two agents.
+    fn under_way() -> Self {
+        let mut world = Self::new(&["a", "b"], 2);
+        world.pass(2 * SECOND);
+        world.apply();
+        world.pass(SECOND);
+        assert!(world.coordinator.trial.as_ref().unwrap().start_ns.is_some(), "the load started");
+        world
+    }
+}
+
+fn base() -> LoadSpec {
+    pippin_lab::load::base(([127, 0, 0, 1], 80).into(), Vec::new(), 1)
+}
+
+fn whole() -> SliceResult {
+    let load = ExampleTrial::hello().build().load;
+    SliceResult {
+        start_ns: load.as_ref().map(|load| load.measured_from_ns),
+        load,
+        failure: None,
+        caveats: Vec::new(),
+    }
+}
+
+fn failures(outcome: &Outcome) -> Vec<(String, Option<String>)> {
+    outcome.agents.iter().map(|agent| (agent.name.clone(), agent.failure.clone())).collect()
+}
+
+#[test]
+fn agents_are_chosen_by_name_and_apply_a_load_together() {
+    let mut world = World::new(&["c", "a", "b"], 2);
+    world.pass(2 * SECOND);
+    let gathered = world.events.try_iter().find_map(|event| match event {
+        Event::Gathered(agents) => {
+            Some(agents.into_iter().map(|(name, _)| name).collect::<Vec<_>>())
+        }
+        _ => None,
+    });
+    assert_eq!(gathered.unwrap(), ["a", "b"]);
+    world.agents.retain(|agent| agent.name != "c");
+    world.apply();
+    world.pass(SECOND);
+    let parts: Vec<Part> =
+        world.agents.iter().map(|agent| agent.work.0.borrow()[0].load.slice).collect();
+    assert_eq!(parts, [Part { nth: 0, width: 1, of: 2 }, Part { nth: 1, width: 1, of: 2 }]);
+    world.all_finish();
+    world.pass(SECOND);
+    let outcome = world.outcome().unwrap();
+    assert!(outcome.has_started && outcome.slices.len() == 2);
+    assert_eq!(failures(&outcome), [("a".into(), None), ("b".into(), None)]);
+    // Results are taken, so that the next load finds free agents.
+    world.apply();
+    world.pass(SECOND);
+    world.all_finish();
+    world.pass(SECOND);
+    assert_eq!(world.outcome().unwrap().slices.len(), 2);
+}
+
+#[test]
+fn too_few_agents_are_told_with_the_reasons() {
+    let mut world = World::new(&["a"], 2);
+    world.pass(SECOND);
+    let old = br#"{"schema":1,"version":"0.0.9","from":{"name":"old","instance":1},"body":{}}"#;
+    world.coordinator.hear(old, world.now_ns);
+    world.pass(5 * SECOND);
+    let why = world.events.try_iter().find_map(|event| match event {
+        Event::TooFew(why) => Some(why),
+        _ => None,
+    });
+    let why = why.unwrap();
+    assert!(why.starts_with("1 of 2 agents answered within 5 s"), "{why}");
+    assert!(why.contains("agent old is Pippin 0.0.9 (messages 1), this is 0."), "{why}");
+    assert!(world.coordinator.is_over());
+}
+
+#[test]
+fn an_agent_that_falls_silent_ends_the_load_and_is_named() {
+    let mut world = World::under_way();
+    world.agents[1].is_alive = false;
+    world.pass(3 * SECOND);
+    assert!(world.outcome().is_none() && !world.agents[0].is_stopped());
+    world.pass(2 * SECOND);
+    assert!(world.agents[0].is_stopped(), "the others do not go on");
+    world.agents[0].finish(whole());
+    world.pass(SECOND);
+    let outcome = world.outcome().unwrap();
+    let named = failures(&outcome);
+    assert_eq!((outcome.slices.len(), &named[0]), (1, &("a".into(), None)));
+    assert!(named[1].1.as_ref().unwrap().contains("nothing was heard of it for"), "{named:?}");
+}
+
+#[test]
+fn an_agent_that_dies_before_the_start_ends_the_load_too() {
+    let mut world = World::new(&["a", "b"], 2);
+    world.pass(2 * SECOND);
+    world.agents[1].is_alive = false;
+    world.apply();
+    world.pass(SECOND);
+    assert!(world.coordinator.trial.as_ref().unwrap().start_ns.is_none());
+    world.pass(4 * SECOND);
+    world.agents[0].finish(whole());
+    world.pass(SECOND);
+    let outcome = world.outcome().unwrap();
+    assert!(!outcome.has_started);
+    assert!(failures(&outcome)[1].1.is_some());
+}
+
+#[test]
+fn a_result_is_sent_until_it_is_taken() {
+    let mut world = World::under_way();
+    world.agents[1].is_connected = false;
+    world.all_finish();
+    world.pass(2 * SECOND);
+    assert!(world.outcome().is_none());
+    world.agents[1].is_connected = true;
+    world.pass(2 * SECOND);
+    let outcome = world.outcome().unwrap();
+    assert_eq!((outcome.slices.len(), failures(&outcome)[1].1.clone()), (2, None));
+}
+
+#[test]
+fn who_was_cut_off_for_five_seconds_has_ended_its_load() {
+    let mut world = World::under_way();
+    world.agents[1].is_connected = false;
+    world.pass(5 * SECOND);
+    assert!(world.agents[1].is_stopped(), "no load goes on without its coordinator");
+    world.agents[1].is_connected = true;
+    world.agents[0].finish(whole());
+    world.pass(SECOND);
+    assert!(failures(&world.outcome().unwrap())[1].1.is_some());
+    // It takes part in the next load, once its own is over.
+    world.agents[1].finish(whole());
+    world.pass(SECOND);
+    world.apply();
+    world.pass(SECOND);
+    world.all_finish();
+    world.pass(SECOND);
+    assert_eq!(failures(&world.outcome().unwrap())[1].1, None);
+}
+
+#[test]
+fn without_a_coordinator_agents_end_their_load_and_are_free() {
+    let mut world = World::under_way();
+    for agent in &mut world.agents {
+        agent.is_connected = false;
+    }
+    world.pass(3 * SECOND);
+    assert!(world.agents.iter().all(|agent| !agent.is_stopped()));
+    world.pass(3 * SECOND / 2);
+    assert!(world.agents.iter().all(Simulated::is_stopped));
+    // Another one may have them.
+    world.all_finish();
+    world.pass(STEP_NS);
+    let other = Peer { name: "d".into(), instance: 100 };
+    let beat = seal(&other, &Order::Beat { sent_ns: 0 });
+    let answers = world.agents[0].agent.hear(&beat, world.now_ns);
+    assert_eq!(answers[0].subject, subject::report(&other));
+    assert!(matches!(
+        open::<Report>(&answers[0].payload),
+        Some(Opened::Same(_, Report::Echo { .. }))
+    ));
+}
+
+#[test]
+fn an_agent_works_for_one_coordinator_only() {
+    let mut world = World::under_way();
+    let other = Peer { name: "d".into(), instance: 100 };
+    for order in [Order::Beat { sent_ns: 0 }, Order::Stop { trial: 1 }, Order::Release] {
+        let answers = world.agents[0].agent.hear(&seal(&other, &order), world.now_ns);
+        match open::<Report>(&answers[0].payload) {
+            Some(Opened::Same(_, Report::Busy { with })) => assert_eq!(with, "c"),
+            answer => panic!("{answer:?}"),
+        }
+    }
+    assert!(!world.agents[0].is_stopped());
+}
+
+#[test]
+fn an_agent_started_anew_is_not_the_same_one() {
+    let mut world = World::under_way();
+    let mut again = Simulated::new("b", 1_000);
+    std::mem::swap(&mut world.agents[1], &mut again);
+    world.pass(SECOND);
+    world.agents[0].finish(whole());
+    world.pass(SECOND);
+    let named = failures(&world.outcome().unwrap());
+    assert!(named[1].1.as_ref().unwrap().contains("started anew"), "{named:?}");
+}
+
+#[test]
+fn what_an_agent_refuses_is_told_with_its_name() {
+    let mut world = World::new(&["a", "b"], 2);
+    world.pass(2 * SECOND);
+    let mut load = base();
+    load.addresses = vec![([10, 1, 2, 3], 80).into()];
+    let told = Told::Apply { load: Box::new(load), threads: None };
+    let orders = world.coordinator.told(told, world.now_ns);
+    world.deliver(orders);
+    world.pass(SECOND);
+    let named = failures(&world.outcome().unwrap());
+    assert!(named[0].1.as_ref().unwrap().contains("--allow-host 10.1.2.3"), "{named:?}");
+}
+
+#[test]
+fn the_users_stop_reaches_all_and_is_no_failure() {
+    let mut world = World::under_way();
+    let orders = world.coordinator.told(Told::Stop, world.now_ns);
+    world.deliver(orders);
+    world.pass(SECOND);
+    assert!(world.agents.iter().all(Simulated::is_stopped));
+    world.all_finish();
+    world.pass(SECOND);
+    let outcome = world.outcome().unwrap();
+    assert!(outcome.agents.iter().all(|agent| agent.failure.is_none()));
+}

@@ -1,0 +1,373 @@
+//! A fleet as a generator of the lab, and the life of an agent's process.
+use pippin_engine::Control;
+use pippin_lab::LabError;
+use pippin_lab::generator::{Applied, Generator, NotApplied};
+use pippin_model::agent::AgentPart;
+use pippin_model::load_spec::{LoadSpec, WarmUp};
+use pippin_model::run::Calibration;
+use pippin_model::units::counted;
+use pippin_probe::RoleRoot;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::actor::live;
+use crate::agent::{Agent, Means, Policy};
+use crate::clock::Clock;
+use crate::coordinator::{Coordinator, Event, Outcome, Told, Wanted};
+use crate::error::FleetError;
+use crate::local::Local;
+use crate::merge::merge;
+use crate::message::{Hello, Peer, subject};
+use crate::nats::Nats;
+
+/// How often a fleet looks whether its user wants to stop.
+const LOOK: Duration = Duration::from_millis(20);
+/// An agent that cannot connect tries again after this time.
+const TRY_AGAIN: Duration = Duration::from_secs(2);
+
+/// Agents that apply loads together.
+pub struct Fleet {
+    tell: UnboundedSender<Told>,
+    events: Mutex<Receiver<Event>>,
+    threads: Option<u32>,
+    agents: Vec<(String, Hello)>,
+    boot: Option<String>,
+    coordinator: Option<JoinHandle<()>>,
+    /// Dropped last: it ends the server.
+    local: Option<Local>,
+}
+
+/// What a fleet is made of.
+pub struct FleetSettings<'a> {
+    /// The server.
+    pub nats: Nats,
+    /// How many agents, and how long they may take to answer.
+    pub wanted: Wanted,
+    /// Threads on each agent.
+    pub threads: Option<u32>,
+    /// The server and the agents, if they were started here for this fleet.
+    pub local: Option<Local>,
+    /// Told what happens.
+    pub say: &'a dyn Fn(&str),
+    /// Set when the user wants to stop.
+    pub stop: &'a AtomicBool,
+}
+
+impl Fleet {
+    /// Connects, and gathers the agents.
+    ///
+    /// # Errors
+    /// If the server cannot be reached, or there are not enough agents in time.
+    pub fn gather(settings: FleetSettings<'_>) -> Result<Self, FleetError> {
+        settings.nats.check()?;
+        let (tell, told) = unbounded_channel();
+        let (sender, events) = channel();
+        let boot = boot();
+        let member = Member { nats: settings.nats, wanted: settings.wanted, boot: boot.clone() };
+        let coordinator = std::thread::Builder::new()
+            .name("fleet".into())
+            .spawn(move || member.live(told, sender))
+            .map_err(LabError::io("start a thread"))?;
+        let mut fleet = Self {
+            tell,
+            events: Mutex::new(events),
+            threads: settings.threads,
+            agents: Vec::new(),
+            boot,
+            coordinator: Some(coordinator),
+            local: settings.local,
+        };
+        fleet.agents = fleet.gathered(settings.say, settings.stop)?;
+        Ok(fleet)
+    }
+
+    fn gathered(
+        &self,
+        say: &dyn Fn(&str),
+        stop: &AtomicBool,
+    ) -> Result<Vec<(String, Hello)>, FleetError> {
+        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match events.recv_timeout(LOOK) {
+                Ok(Event::Gathered(agents)) => return Ok(agents),
+                Ok(Event::TooFew(why)) => return Err(FleetError::User(why)),
+                Ok(Event::Note(text)) => say(&text),
+                Ok(Event::Gathering(able, wanted)) => {
+                    say(&format!("{able} of {}", counted(wanted as u64, "agent")))
+                }
+                Ok(Event::Second(_) | Event::Over(_)) | Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(ended().into()),
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Err(LabError::Interrupted.into());
+            }
+        }
+    }
+
+    /// The agents by name, with what they said of themselves.
+    #[must_use]
+    pub fn agents(&self) -> &[(String, Hello)] {
+        &self.agents
+    }
+
+    /// Whether the agents can apply this load at all.
+    fn check(&self, load: &LoadSpec) -> Result<(), LabError> {
+        let (agents, connections) = (self.agents.len() as u64, u64::from(load.connections.count));
+        if connections < agents {
+            return Err(LabError::User(format!(
+                "{} cannot be dealt out to {}: each needs one at least",
+                counted(connections, "connection"),
+                counted(agents, "agent")
+            )));
+        }
+        let is_loopback = |address: &SocketAddr| address.ip().is_loopback();
+        let elsewhere = self.agents.iter().find(|(_, hello)| hello.boot != self.boot);
+        match (load.addresses.iter().find(|address| is_loopback(address)), elsewhere) {
+            (Some(address), Some((name, _))) => Err(LabError::User(format!(
+                "agent {name} is on another machine, where {address} is that machine itself; name an address that all agents reach"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn wait(&self, control: &Control<'_>) -> Result<Outcome, LabError> {
+        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut has_stopped = false;
+        loop {
+            match events.recv_timeout(LOOK) {
+                Ok(Event::Over(outcome)) => return Ok(outcome),
+                Ok(Event::Second(window)) => {
+                    if let Some(listen) = control.on_window {
+                        listen(&window);
+                    }
+                }
+                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(ended()),
+            }
+            if !has_stopped && control.stop.load(Ordering::Relaxed) {
+                has_stopped = true;
+                drop(self.tell.send(Told::Stop));
+            }
+        }
+    }
+}
+
+fn ended() -> LabError {
+    LabError::User("the fleet's own thread ended; its message says why".into())
+}
+
+impl Generator for Fleet {
+    fn fit(&self, load: &mut LoadSpec) {
+        // Each agent would end its warm-up at another instant: they take the longest one.
+        if let WarmUp::Auto { at_most_ns } = load.warm_up {
+            load.warm_up = WarmUp::Fixed { duration_ns: at_most_ns };
+        }
+    }
+
+    fn apply(&self, load: &LoadSpec, control: &Control<'_>) -> Result<Applied, NotApplied> {
+        self.check(load)?;
+        if control.referee.is_some() {
+            return Err(LabError::User(
+                "what is right changes while this workload is loaded, and only this process knows it: a fleet cannot apply it; run it without --agents".into(),
+            )
+            .into());
+        }
+        let told = Told::Apply { load: Box::new(load.clone()), threads: self.threads };
+        self.tell.send(told).map_err(|_| ended())?;
+        let Outcome { agents, slices, has_started } = self.wait(control)?;
+        let merged = merge(&slices)
+            .map_err(|error| LabError::User(format!("an agent sent a window with {error}")))?;
+        match merged {
+            Some(load) if has_started || control.stop.load(Ordering::Relaxed) => {
+                Ok(Applied { load, agents })
+            }
+            _ => Err(LabError::User(format!("no load was applied: {}", failures(&agents))).into()),
+        }
+    }
+
+    fn roots(&self) -> Vec<RoleRoot> {
+        self.local.as_ref().map_or(Vec::new(), Local::roots)
+    }
+}
+
+fn failures(agents: &[AgentPart]) -> String {
+    let failed =
+        |agent: &AgentPart| Some(format!("agent {}: {}", agent.name, agent.failure.as_ref()?));
+    let failures: Vec<String> = agents.iter().filter_map(failed).collect();
+    failures.join("; ")
+}
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        drop(self.tell.send(Told::End));
+        if let Some(thread) = self.coordinator.take() {
+            drop(thread.join());
+        }
+    }
+}
+
+/// The coordinator's thread.
+struct Member {
+    nats: Nats,
+    wanted: Wanted,
+    boot: Option<String>,
+}
+
+impl Member {
+    fn live(self, told: UnboundedReceiver<Told>, events: Sender<Event>) {
+        let failed = events.clone();
+        if let Err(error) = on_this_thread(self.coordinate(told, events)) {
+            drop(failed.send(Event::TooFew(error.to_string())));
+        }
+    }
+
+    async fn coordinate(
+        self,
+        mut told: UnboundedReceiver<Told>,
+        events: Sender<Event>,
+    ) -> Result<(), FleetError> {
+        let name = host_name().unwrap_or_else(|| "coordinator".into());
+        let me = peer(format!("{name}-{}", std::process::id()))?;
+        let client = self.nats.connect(&me.name).await?;
+        let clock = Clock::of_this_process();
+        let subjects = [subject::report(&me)];
+        let mut coordinator = Coordinator::new(me, self.boot, clock, self.wanted, events);
+        live(&client, &subjects, &mut coordinator, &mut told, clock).await
+    }
+}
+
+/// What an agent is started with.
+pub struct AgentSettings<'a> {
+    /// The server.
+    pub nats: Nats,
+    /// Its name; one made of the host's by default.
+    pub name: Option<String>,
+    /// What its operator says of it.
+    pub tags: Vec<String>,
+    /// Hosts that it may load besides loopback.
+    pub policy: Policy,
+    /// Processors, addresses, ceiling.
+    pub cores: Vec<u32>,
+    /// Local addresses to connect from.
+    pub source_addresses: Vec<std::net::IpAddr>,
+    /// Its ceiling, if it is calibrated.
+    pub calibration: Option<Calibration>,
+    /// Told what happens.
+    pub say: &'a dyn Fn(&str),
+    /// Set when its operator wants it to end.
+    pub stop: &'a AtomicBool,
+}
+
+/// The life of an agent: until its operator ends it.
+///
+/// # Errors
+/// If the server cannot be used as it is asked for.
+pub fn serve(settings: AgentSettings<'_>) -> Result<(), FleetError> {
+    settings.nats.check()?;
+    on_this_thread(serve_on(settings))
+}
+
+async fn serve_on(settings: AgentSettings<'_>) -> Result<(), FleetError> {
+    let (say, stop) = (settings.say, settings.stop);
+    let name = settings.name.clone().unwrap_or_else(|| {
+        format!("{}-{}", host_name().unwrap_or_else(|| "agent".into()), std::process::id())
+    });
+    let me = peer(name)?;
+    let clock = Clock::of_this_process();
+    let hello = Hello {
+        tags: settings.tags,
+        host: pippin_probe::fingerprint(),
+        boot: boot(),
+        processors: settings.cores.len() as u32,
+        ceiling_per_s: settings.calibration.as_ref().and_then(ceiling),
+        claimed_by: None,
+    };
+    let Some(client) = connected(&settings.nats, &me.name, say, stop).await? else { return Ok(()) };
+    say(&format!("agent {} at {}", me.name, settings.nats.name()));
+    let means = Means {
+        cores: settings.cores,
+        source_addresses: settings.source_addresses,
+        calibration: settings.calibration,
+        clock,
+    };
+    let (tell, mut told) = unbounded_channel();
+    let mut agent = Agent::new((me, hello), clock, settings.policy, means, tell, (stop, say));
+    let subjects = agent.subjects();
+    live(&client, &subjects, &mut agent, &mut told, clock).await
+}
+
+/// Waits for a server that is not there yet: machines of a fleet start in any order. `None` if the
+/// operator ends the agent before.
+async fn connected(
+    nats: &Nats,
+    name: &str,
+    say: &dyn Fn(&str),
+    stop: &AtomicBool,
+) -> Result<Option<async_nats::Client>, FleetError> {
+    let mut has_said = false;
+    while !stop.load(Ordering::Relaxed) {
+        match nats.connect(name).await {
+            Ok(client) => return Ok(Some(client)),
+            Err(error) if error.to_string().contains("authorization") => return Err(error),
+            Err(error) if !has_said => {
+                has_said = true;
+                say(&format!("{error}; trying again every {} s", TRY_AGAIN.as_secs()));
+            }
+            Err(_) => {}
+        }
+        for _ in 0..TRY_AGAIN.as_millis() / LOOK.as_millis() {
+            tokio::time::sleep(LOOK).await;
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The highest throughput of a calibration, requests per second.
+fn ceiling(calibration: &Calibration) -> Option<f64> {
+    calibration.ceiling_per_s.values().copied().reduce(f64::max)
+}
+
+/// Names the running kernel (proc_sys_kernel(5)); `None` where it does not say.
+pub(crate) fn boot() -> Option<String> {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok().map(|text| text.trim().into())
+}
+
+/// The host's name as one word of a subject.
+fn host_name() -> Option<String> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    let word = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    let name: String = name.trim().chars().map(word).take(40).collect();
+    (!name.is_empty()).then_some(name)
+}
+
+/// Draws an instance for a name.
+///
+/// # Errors
+/// If the name cannot be one of an agent.
+pub fn peer(name: String) -> Result<Peer, FleetError> {
+    use rand::TryRng;
+    if !crate::message::is_name(&name) {
+        return Err(FleetError::User(format!(
+            "--name `{name}`: a name has 1 to 64 letters, digits, `-` and `_`"
+        )));
+    }
+    let instance = rand::rngs::SysRng
+        .try_next_u64()
+        .map_err(|error| FleetError::User(format!("the kernel has no random numbers: {error}")))?;
+    Ok(Peer { name, instance })
+}
+
+pub(crate) fn on_this_thread<T>(
+    work: impl Future<Output = Result<T, FleetError>>,
+) -> Result<T, FleetError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(LabError::io("set up an event loop"))?.block_on(work)
+}

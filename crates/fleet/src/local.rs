@@ -1,0 +1,198 @@
+//! A NATS server and agents as processes of this machine, for `--agents N` alone. They live below
+//! supervisors, which end them with this process, however that ends.
+use pippin_lab::LabError;
+use pippin_lab::environment;
+use pippin_lab::lifecycle::port;
+use pippin_lab::lifecycle::supervised::{Launch, Supervised, own_program};
+use pippin_model::cpus::CpuSet;
+use pippin_probe::RoleRoot;
+use rand::TryRng;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::error::FleetError;
+use crate::nats::Nats;
+
+/// How long the server may take to listen.
+const START: Duration = Duration::from_secs(10);
+
+/// What is started.
+pub struct LocalSettings<'a> {
+    /// How many agents.
+    pub agents: usize,
+    /// The generator's processors.
+    pub cpus: CpuSet,
+    /// Hosts that the user allowed to load.
+    pub allowed_hosts: &'a [String],
+    /// The store in which the generator's ceiling is.
+    pub store: Option<PathBuf>,
+}
+
+/// The server and its agents.
+pub struct Local {
+    nats: Nats,
+    agents: Vec<Supervised>,
+    server: Supervised,
+    _folder: Folder,
+}
+
+/// A folder that goes with its owner.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+impl Local {
+    /// Starts the server and the agents.
+    ///
+    /// # Errors
+    /// If there is no nats-server, or one of them does not start.
+    pub fn start(settings: &LocalSettings<'_>) -> Result<Self, FleetError> {
+        let program = environment::find_program("nats-server").ok_or_else(|| {
+            FleetError::User("there is no nats-server here: `apt-get install nats-server`, or `go install github.com/nats-io/nats-server/v2@latest`; or name a server with --nats URL".into())
+        })?;
+        let folder = Folder(private_folder()?);
+        let (server, nats) = start_server(&program, &folder.0)?;
+        let agents = deal(&settings.cpus, settings.agents)
+            .into_iter()
+            .enumerate()
+            .map(|(nth, cpus)| start_agent(nth + 1, cpus, &nats, &folder.0, settings))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { nats, agents, server, _folder: folder })
+    }
+
+    /// Where the server is.
+    #[must_use]
+    pub const fn nats(&self) -> &Nats {
+        &self.nats
+    }
+
+    /// What the generator consists of here: the agents, the server, and this process between them.
+    #[must_use]
+    pub fn roots(&self) -> Vec<RoleRoot> {
+        let started = self.agents.iter().chain([&self.server]);
+        let trees = started.map(|process| RoleRoot::Tree(process.supervisor_pid()));
+        trees.chain([RoleRoot::Process(std::process::id() as i32)]).collect()
+    }
+}
+
+/// The processors of each agent: its own where there are enough, else they take turns.
+fn deal(cpus: &CpuSet, agents: usize) -> Vec<CpuSet> {
+    let all: Vec<u32> = cpus.0.iter().copied().collect();
+    let own = |nth: usize| -> CpuSet {
+        if all.len() >= agents {
+            let (from, to) = (nth * all.len() / agents, (nth + 1) * all.len() / agents);
+            CpuSet(all[from..to].iter().copied().collect())
+        } else {
+            CpuSet(all.get(nth % all.len().max(1)).copied().into_iter().collect())
+        }
+    };
+    (0..agents).map(own).collect()
+}
+
+fn private_folder() -> Result<PathBuf, FleetError> {
+    use std::os::unix::fs::DirBuilderExt;
+    let path =
+        std::env::temp_dir().join(format!("pippin-fleet-{}-{}", std::process::id(), random()?));
+    std::fs::DirBuilder::new()
+        .mode(0o700)
+        .create(&path)
+        .map_err(LabError::io(format!("create {}", path.display())))?;
+    Ok(path)
+}
+
+fn random() -> Result<String, FleetError> {
+    let number = rand::rngs::SysRng.try_next_u64();
+    let number = number
+        .map_err(|error| FleetError::User(format!("the kernel has no random numbers: {error}")))?;
+    Ok(format!("{number:016x}"))
+}
+
+fn start_server(program: &Path, folder: &Path) -> Result<(Supervised, Nats), FleetError> {
+    let port = port::free().map_err(LabError::io("find a port"))?;
+    let token = random()?;
+    let config = folder.join("nats.conf");
+    // Other users of this machine reach the port too: the token keeps them out.
+    let text = format!(
+        "listen: \"127.0.0.1:{port}\"\nauthorization {{ token: \"{token}\" }}\nmax_payload: 8388608\n"
+    );
+    std::fs::write(&config, text).map_err(LabError::io(format!("write {}", config.display())))?;
+    let mut server = Supervised::start(&Launch {
+        command: vec![
+            program.to_string_lossy().into_owned(),
+            "-c".into(),
+            config.to_string_lossy().into_owned(),
+        ],
+        env: environment::inherited(),
+        folder: folder.into(),
+        log: folder.join("nats.log"),
+        cpus: CpuSet::default(),
+        stop: "SIGTERM".into(),
+        grace: Duration::from_secs(2),
+    })?;
+    let until = Instant::now() + START;
+    while !port::is_listening(port) {
+        if server.ended().is_some() || Instant::now() > until {
+            let tail = server.log_tail(3).join(" | ");
+            return Err(FleetError::User(format!("nats-server did not start: {tail}")));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let url = format!("nats://127.0.0.1:{port}");
+    Ok((server, Nats { url, token: Some(token), ..Nats::default() }))
+}
+
+fn start_agent(
+    number: usize,
+    cpus: CpuSet,
+    nats: &Nats,
+    folder: &Path,
+    settings: &LocalSettings<'_>,
+) -> Result<Supervised, FleetError> {
+    let mut command: Vec<String> =
+        vec![own_program()?.to_string_lossy().into_owned(), "agent".into()];
+    // Numbers of one width: agents are told in the order of their names.
+    let width = settings.agents.to_string().len();
+    command.extend(["--nats".into(), nats.url.clone()]);
+    command.extend(["--name".into(), format!("local-{number:0width$}")]);
+    if !cpus.is_empty() {
+        command.extend(["--cpus".into(), cpus.to_string()]);
+    }
+    for host in settings.allowed_hosts {
+        command.extend(["--allow-host".into(), host.clone()]);
+    }
+    if let Some(store) = &settings.store {
+        command.extend(["--store".into(), store.to_string_lossy().into_owned()]);
+    }
+    let mut env = environment::inherited();
+    // Not on the command line, which everybody can read.
+    env.extend(nats.token.clone().map(|token| (crate::TOKEN.to_string(), token)));
+    Ok(Supervised::start(&Launch {
+        command,
+        env,
+        folder: folder.into(),
+        log: folder.join(format!("agent-{number}.log")),
+        cpus: CpuSet::default(),
+        stop: "SIGTERM".into(),
+        grace: Duration::from_secs(2),
+    })?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_agent_has_processors_of_its_own_where_there_are_enough() {
+        let dealt = |cpus: &str, agents| -> Vec<String> {
+            let cpus = CpuSet::parse(cpus).unwrap();
+            deal(&cpus, agents).iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(dealt("0-7", 3), ["0-1", "2-4", "5-7"]);
+        assert_eq!(dealt("1,3", 2), ["1", "3"]);
+        assert_eq!(dealt("4-5", 3), ["4", "5", "4"]);
+    }
+}

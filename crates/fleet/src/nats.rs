@@ -1,0 +1,171 @@
+//! The connection to NATS, and what is asked of it outside of this machine.
+use async_nats::{Client, ConnectOptions, ServerAddr};
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::error::FleetError;
+
+/// Messages that may wait for a connection that is being made again.
+const WAITING: usize = 65_536;
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// Where the NATS server is, and who we are there.
+#[derive(Debug, Clone, Default)]
+pub struct Nats {
+    /// `nats://HOST:PORT` or `tls://HOST:PORT`.
+    pub url: String,
+    /// A file with credentials (JWT and seed, as `nsc` makes them).
+    pub creds: Option<PathBuf>,
+    /// A token.
+    pub token: Option<String>,
+    /// A file with the authority that signed the server's certificate (PEM).
+    pub tls_ca: Option<PathBuf>,
+}
+
+impl Nats {
+    /// Whether this may be used: on loopback anything, elsewhere only TLS with a proof of who we
+    /// are. Whoever may publish to a fleet makes it send load.
+    ///
+    /// # Errors
+    /// If the URL is none, a file is missing, or TLS or the proof is.
+    pub fn check(&self) -> Result<(), FleetError> {
+        let server = self.server()?;
+        for (flag, file) in [("--creds", &self.creds), ("--tls-ca", &self.tls_ca)] {
+            if let Some(file) = file.as_ref().filter(|file| !file.is_file()) {
+                return Err(FleetError::User(format!(
+                    "{flag}: there is no file {}",
+                    file.display()
+                )));
+            }
+        }
+        if is_loopback(server.host()) {
+            return Ok(());
+        }
+        let place = format!("--nats {}: this server is not on this machine", shown(&server));
+        if !self.is_tls(&server) {
+            return Err(FleetError::User(format!(
+                "{place}, so that it must be reached over TLS: write tls://{}:{}, and name its authority with --tls-ca FILE if that is not one of the system's",
+                server.host(),
+                server.port()
+            )));
+        }
+        let is_known = self.creds.is_some() || self.token.is_some() || server.username().is_some();
+        if !is_known {
+            return Err(FleetError::User(format!(
+                "{place}, so that it must know who speaks: give --creds FILE, or a token in PIPPIN_NATS_TOKEN"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Connects. A connection that is lost later is made again, for as long as it takes.
+    ///
+    /// # Errors
+    /// As [`Self::check`]; if nobody answers, or the server refuses us.
+    pub async fn connect(&self, name: &str) -> Result<Client, FleetError> {
+        self.check()?;
+        let server = self.server()?;
+        let failed = |what: &dyn std::fmt::Display| {
+            FleetError::User(format!("--nats {}: {what}", shown(&server)))
+        };
+        let mut options = ConnectOptions::new()
+            .name(name)
+            .client_capacity(WAITING)
+            .subscription_capacity(WAITING)
+            .connection_timeout(CONNECT)
+            .ping_interval(Duration::from_secs(2))
+            .max_reconnects(None)
+            .ignore_discovered_servers()
+            .reconnect_delay_callback(|attempts| {
+                Duration::from_millis((attempts as u64 * 50).min(500))
+            });
+        if self.is_tls(&server) {
+            options = options.require_tls(true);
+        }
+        if let Some(file) = &self.tls_ca {
+            options = options.add_root_certificates(file.clone());
+        }
+        if let (Some(user), Some(password)) = (server.username(), server.password()) {
+            options = options.user_and_password(user.into(), password.into());
+        }
+        if let Some(token) = &self.token {
+            options = options.token(token.clone());
+        }
+        if let Some(file) = &self.creds {
+            let text = std::fs::read_to_string(file).map_err(|error| failed(&error))?;
+            options = options.credentials(&text).map_err(|error| failed(&error))?;
+        }
+        options.connect(server.clone()).await.map_err(|error| failed(&error))
+    }
+
+    /// The URL without a password, for messages.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.server().map_or_else(|_| self.url.clone(), |server| shown(&server))
+    }
+
+    fn server(&self) -> Result<ServerAddr, FleetError> {
+        let wrong = |why: &str| {
+            FleetError::User(format!(
+                "--nats `{}`: {why}; write it like nats://127.0.0.1:4222",
+                self.url
+            ))
+        };
+        let server = ServerAddr::from_str(&self.url).map_err(|error| wrong(&error.to_string()))?;
+        if server.host().is_empty() || !matches!(server.scheme(), "nats" | "tls") {
+            return Err(wrong("it is no address of a NATS server"));
+        }
+        Ok(server)
+    }
+
+    fn is_tls(&self, server: &ServerAddr) -> bool {
+        server.scheme() == "tls" || self.tls_ca.is_some()
+    }
+}
+
+fn shown(server: &ServerAddr) -> String {
+    format!("{}://{}:{}", server.scheme(), server.host(), server.port())
+}
+
+fn is_loopback(host: &str) -> bool {
+    let literal = host.trim_start_matches('[').trim_end_matches(']');
+    literal == "localhost" || literal.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn why(nats: &Nats) -> String {
+        nats.check().err().map_or_else(String::new, |error| error.to_string())
+    }
+
+    #[test]
+    fn off_loopback_tls_and_a_proof_are_asked_for() {
+        let at = |url: &str| Nats { url: url.into(), ..Nats::default() };
+        for url in ["nats://127.0.0.1:4222", "nats://localhost", "127.0.0.1:4222", "nats://[::1]:4"]
+        {
+            assert_eq!(why(&at(url)), "", "{url}");
+        }
+        let token = Some("secret".to_string());
+        assert!(
+            why(&Nats { token: token.clone(), ..at("nats://10.0.0.1:4222") })
+                .contains("over TLS: write tls://10.0.0.1:4222")
+        );
+        // A name that begins like one of this machine is another machine's.
+        assert!(
+            why(&Nats { token: token.clone(), ..at("nats://localhost.evil.example") })
+                .contains("over TLS")
+        );
+        assert!(why(&at("tls://nats.example:4222")).contains("must know who speaks"));
+        assert_eq!(why(&Nats { token, ..at("tls://nats.example:4222") }), "");
+        assert_eq!(why(&at("tls://ana:secret@nats.example:4222")), "");
+        assert!(!at("tls://ana:secret@nats.example:4222").name().contains("secret"));
+        assert!(why(&at("http://127.0.0.1:1")).contains("write it like nats://127.0.0.1:4222"));
+        let missing = Nats { tls_ca: Some("/nonexistent/ca.pem".into()), ..at("tls://a.example") };
+        assert!(why(&missing).contains("--tls-ca: there is no file"));
+    }
+}

@@ -1,0 +1,209 @@
+//! Agents that speak as real ones do and load nothing, many in one process: what a fleet of this
+//! size costs its coordinator and its NATS server.
+use pippin_engine::Gate;
+use pippin_model::fingerprint::Fingerprint;
+use pippin_model::histogram::Histogram;
+use pippin_model::load_result::{
+    GeneratorUse, LoadResult, Measured, Phase, StampCounts, WarmUpResult, Window, WindowHistograms,
+};
+use pippin_model::load_spec::{LoadSpec, Schedule};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use crate::actor::live;
+use crate::agent::{Agent, Policy, Told, Worker};
+use crate::clock::Clock;
+use crate::error::FleetError;
+use crate::fleet::{boot, on_this_thread, peer};
+use crate::message::{Hello, Prepare, SliceResult};
+use crate::nats::Nats;
+
+const SECOND_NS: u64 = 1_000_000_000;
+/// Response times of a simulated device: 100 ms +-5 % and a tail, which fill as many buckets as
+/// measured ones do.
+const MEDIAN_NS: f64 = 100e6;
+
+/// Lets so many agents live until `stop` is set.
+///
+/// # Errors
+/// If the server cannot be used.
+pub fn simulate(nats: &Nats, agents: usize, stop: &AtomicBool) -> Result<(), FleetError> {
+    on_this_thread(async {
+        let local = tokio::task::LocalSet::new();
+        let all = (0..agents).map(|number| one(nats, number, stop));
+        let outcomes = local.run_until(futures_util::future::join_all(all)).await;
+        outcomes.into_iter().collect()
+    })
+}
+
+async fn one(nats: &Nats, number: usize, stop: &AtomicBool) -> Result<(), FleetError> {
+    let me = peer(format!("simulated-{number:05}"))?;
+    let clock = Clock::of_this_process();
+    let hello = Hello {
+        tags: vec!["simulated".into()],
+        host: Fingerprint {
+            hostname: Some("nowhere".into()),
+            cpus: 2,
+            ..pippin_probe::fingerprint()
+        },
+        boot: boot(),
+        processors: 2,
+        ceiling_per_s: None,
+        claimed_by: None,
+    };
+    let client = nats.connect(&me.name).await?;
+    let (tell, mut told) = unbounded_channel();
+    let mut agent =
+        Agent::new((me, hello), clock, Policy::default(), Pretends, tell, (stop, &|_| ()));
+    let subjects = agent.subjects();
+    live(&client, &subjects, &mut agent, &mut told, clock).await
+}
+
+/// Reports made-up seconds.
+struct Pretends;
+
+impl Worker for Pretends {
+    fn begin(
+        &self,
+        slice: Prepare,
+        gate: Arc<Gate>,
+        stop: Arc<AtomicBool>,
+        tell: UnboundedSender<Told>,
+    ) {
+        gate.reach();
+        tokio::task::spawn_local(async move {
+            let trial = slice.trial;
+            let result = pretend(&slice, &gate, &stop, &tell).await;
+            drop(tell.send(Told::Over(trial, Box::new(result))));
+        });
+    }
+}
+
+async fn pretend(
+    slice: &Prepare,
+    gate: &Gate,
+    stop: &AtomicBool,
+    tell: &UnboundedSender<Told>,
+) -> SliceResult {
+    let start_ns = loop {
+        match gate.start() {
+            Some(start_ns) => break start_ns,
+            None if stop.load(Ordering::Relaxed) => break pippin_probe::clock::monotonic_ns(),
+            None => tokio::time::sleep(Duration::from_millis(20)).await,
+        }
+    };
+    let [up, sustain, down] = phases(&slice.load);
+    let devices = slice.load.slice.share(slice.load.connections.count.into());
+    let mut load = nothing_yet(start_ns, [up, sustain]);
+    for second in 0..(up + sustain + down) / SECOND_NS {
+        let due = start_ns + (second + 1) * SECOND_NS;
+        let left = due.saturating_sub(pippin_probe::clock::monotonic_ns());
+        tokio::time::sleep(Duration::from_nanos(left)).await;
+        if stop.load(Ordering::Relaxed) {
+            load.interrupted = true;
+            break;
+        }
+        let from_ns = (second * SECOND_NS) as i64 - up as i64;
+        let window = second_of(from_ns, devices, slice.load.seed ^ second, &mut load);
+        drop(tell.send(Told::Second(slice.trial, Box::new(window.clone()))));
+        load.windows.push(window);
+    }
+    let measured = load.measured.clone();
+    for (phase, length) in load.phases.iter_mut().zip([up, sustain, down]) {
+        phase.measured = Measured { duration_ns: length, ..measured.clone() };
+    }
+    SliceResult { load: Some(load), start_ns: Some(start_ns), failure: None, caveats: Vec::new() }
+}
+
+const fn phases(load: &LoadSpec) -> [u64; 3] {
+    match load.schedule {
+        Schedule::Devices { ramp_up_ns, sustain_ns, ramp_down_ns, .. } => {
+            [ramp_up_ns, sustain_ns, ramp_down_ns]
+        }
+        _ => [0, 10 * SECOND_NS, 0],
+    }
+}
+
+fn nothing_yet(start_ns: u64, [up, sustain]: [u64; 2]) -> LoadResult {
+    let phase =
+        |name: &str, from_ns| Phase { name: name.into(), from_ns, measured: Measured::default() };
+    LoadResult {
+        io: "simulated".into(),
+        threads: 2,
+        started_unix_ns: Clock::default().unix_ns(),
+        started_ns: start_ns,
+        measured_from_ns: start_ns + up,
+        measured_to_ns: start_ns + up + sustain,
+        warm_up: WarmUpResult {
+            duration_ns: 0,
+            steady: None,
+            completed: 0,
+            errors: BTreeMap::new(),
+        },
+        measured: Measured { duration_ns: sustain, ..Measured::default() },
+        phases: vec![phase("ramp_up", 0), phase("sustain", up), phase("ramp_down", up + sustain)],
+        windows: Vec::new(),
+        generator: GeneratorUse { cpu_ns_by_thread: vec![0, 0], ..GeneratorUse::default() },
+        tls: None,
+        interrupted: false,
+    }
+}
+
+/// One second of so many devices, each of which asks once.
+fn second_of(from_ns: i64, devices: u64, seed: u64, load: &mut LoadResult) -> Window {
+    let (mut response, mut send_lag) = (Histogram::new(), Histogram::new());
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    // More draws than buckets, fewer than devices: each stands for several.
+    let draws = devices.clamp(1, 2_000);
+    for _ in 0..draws {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let unit = (state >> 11) as f64 / (1_u64 << 53) as f64;
+        let tail = if unit > 0.99 { (unit - 0.99) * 400.0 } else { 0.0 };
+        response.record_n((MEDIAN_NS * (0.95 + unit / 10.0 + tail)) as u64, devices / draws);
+        send_lag.record_n((50e3 * unit) as u64, devices / draws);
+    }
+    let count = response.count();
+    let mut window = Window {
+        from_ns,
+        duration_ns: SECOND_NS,
+        sent: count,
+        completed: count,
+        good: count,
+        live_connections: devices,
+        bytes_in: count * 1_100,
+        bytes_out: count * 80,
+        ..Window::default()
+    };
+    window.read(&response, &send_lag);
+    window.histograms =
+        Some(WindowHistograms { response: response.encode(), send_lag: send_lag.encode() });
+    add(&mut load.measured, &response, &send_lag, devices);
+    window
+}
+
+fn add(measured: &mut Measured, response: &Histogram, send_lag: &Histogram, devices: u64) {
+    let count = response.count();
+    let requests = &mut measured.requests;
+    for counted in
+        [&mut requests.scheduled, &mut requests.sent, &mut requests.completed, &mut requests.good]
+    {
+        *counted += count;
+    }
+    measured.answered.completed += count;
+    measured.answered.good += count;
+    measured.status.s2xx += count;
+    measured.stamps.merge(&StampCounts { kernel: count, user_space: 0 });
+    (measured.connections.asked, measured.connections.peak) = (devices, devices);
+    let spans = &mut measured.spans;
+    for span in [&mut spans.response_time, &mut spans.service_time, &mut spans.headers] {
+        span.merge(response);
+    }
+    for span in [&mut spans.send_lag, &mut spans.own_lag, &mut spans.pick_up_lag] {
+        span.merge(send_lag);
+    }
+}

@@ -1,0 +1,70 @@
+//! Who applies a load: the engine in this process, or somebody elsewhere.
+use pippin_engine::{Control, EngineError};
+use pippin_model::agent::AgentPart;
+use pippin_model::load_result::LoadResult;
+use pippin_model::load_spec::LoadSpec;
+use pippin_probe::RoleRoot;
+
+use crate::error::LabError;
+
+/// What came of a load.
+#[derive(Debug)]
+pub struct Applied {
+    /// What was measured.
+    pub load: LoadResult,
+    /// The agents that took part; empty if the load was applied here.
+    pub agents: Vec<AgentPart>,
+}
+
+/// Why a load was not applied to its end.
+#[derive(Debug)]
+pub struct NotApplied {
+    /// What went wrong.
+    pub error: LabError,
+    /// What was measured until then.
+    pub applied: Option<Box<Applied>>,
+}
+
+impl From<LabError> for NotApplied {
+    fn from(error: LabError) -> Self {
+        Self { error, applied: None }
+    }
+}
+
+/// Applies loads.
+pub trait Generator {
+    /// Replaces what this generator cannot do, before the load is recorded.
+    fn fit(&self, _load: &mut LoadSpec) {}
+
+    /// Applies one load and blocks until it is over.
+    ///
+    /// # Errors
+    /// If the load cannot be applied as it is asked for, or a part of the generator died.
+    fn apply(&self, load: &LoadSpec, control: &Control<'_>) -> Result<Applied, NotApplied>;
+
+    /// Its processes on this machine.
+    fn roots(&self) -> Vec<RoleRoot>;
+}
+
+/// The engine in this process.
+#[derive(Debug, Clone, Copy)]
+pub struct Here;
+
+impl Generator for Here {
+    fn apply(&self, load: &LoadSpec, control: &Control<'_>) -> Result<Applied, NotApplied> {
+        let alone = |load| Applied { load, agents: Vec::new() };
+        pippin_engine::run(load, control).map(alone).map_err(|error| NotApplied {
+            applied: match &error {
+                EngineError::Died { measured: Some(load), .. } => {
+                    Some(Box::new(alone((**load).clone())))
+                }
+                _ => None,
+            },
+            error: error.into(),
+        })
+    }
+
+    fn roots(&self) -> Vec<RoleRoot> {
+        vec![RoleRoot::Process(std::process::id() as i32)]
+    }
+}

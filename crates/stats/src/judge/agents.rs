@@ -1,0 +1,186 @@
+//! INVALID: an agent of the fleet is missing, or was late. What its own records say counts for all.
+use pippin_model::agent::AgentPart;
+use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::units::{counted, format_ns};
+
+use crate::judge::evidence::{Evidence, caveat};
+
+/// An agent may start so much after the agreed instant: its schedule is a thousandth of a minute
+/// behind at the most.
+const LATE_NS: i64 = 10_000_000;
+/// A clock that is known to this is known well enough for windows of a second.
+const CLOCK_ERROR_NS: u64 = 50_000_000;
+/// NTP changes the speed of a clock by up to 500 millionths; quartz differs by 100 at the most.
+const DRIFT_PPM: f64 = 500.0;
+
+/// Whether an agent delivered no result, or not all of it.
+pub fn judge_missing(evidence: &Evidence) -> Option<Caveat> {
+    let missing = named(evidence, |agent| agent.failure.clone());
+    (!missing.is_empty()).then(|| {
+        caveat(
+            "agent_missing",
+            Severity::Invalid,
+            of_all(evidence, &missing),
+            "the load was smaller than asked for: look at the agent's own output, and measure again",
+        )
+    })
+}
+
+/// Whether an agent's schedule started after the others'.
+pub fn judge_late(evidence: &Evidence) -> Option<Caveat> {
+    let late = named(evidence, |agent| {
+        let error = agent.clock.map_or(0, |clock| clock.error_ns) as i64;
+        let late = agent.late_ns.filter(|late| late.abs() > LATE_NS + error)?;
+        Some(format!(
+            "{} {}",
+            format_ns(late.unsigned_abs()),
+            if late > 0 { "late" } else { "early" }
+        ))
+    });
+    (!late.is_empty()).then(|| {
+        caveat(
+            "agent_late",
+            Severity::Invalid,
+            format!("{} (limit {})", of_all(evidence, &late), format_ns(LATE_NS as u64)),
+            "the agents did not apply one load together: look for a slow network or a busy agent",
+        )
+    })
+}
+
+/// Whether an agent's clock is known badly, or runs at another speed.
+pub fn judge_clock(evidence: &Evidence) -> Option<Caveat> {
+    let bad = named(evidence, |agent| {
+        let clock = agent.clock?;
+        if clock.error_ns > CLOCK_ERROR_NS {
+            return Some(format!("its clock is known to +-{} only", format_ns(clock.error_ns)));
+        }
+        let (drift, error) = clock.drift_ppm.zip(clock.drift_error_ppm)?;
+        (drift.abs() - error > DRIFT_PPM)
+            .then(|| format!("its clock drifts by {drift:.0} +-{error:.0} millionths"))
+    });
+    (!bad.is_empty()).then(|| {
+        caveat(
+            "agent_clock",
+            Severity::Suspect,
+            of_all(evidence, &bad),
+            "run a time service (NTP) on each machine; spans are taken on one machine each, rates and starts depend on its clock",
+        )
+    })
+}
+
+/// Whether an agent's own records doubt its figures: those of all rest on them.
+pub fn judge_doubts(evidence: &Evidence) -> Option<Caveat> {
+    let doubts = |agent: &AgentPart| {
+        let ids = agent.caveats.iter().map(|own| format!("{}: {}", own.id, own.evidence));
+        Some(ids.collect::<Vec<_>>().join("; ")).filter(|text| !text.is_empty())
+    };
+    let all = evidence.record.agents.iter().flat_map(|agent| &agent.caveats);
+    let severity = all.map(|own| own.severity).max()?;
+    Some(caveat(
+        "agent_doubt",
+        severity,
+        of_all(evidence, &named(evidence, doubts)),
+        "give this agent less of the load, or a quieter machine",
+    ))
+}
+
+/// The agents of which there is something to say, with what it is.
+fn named(evidence: &Evidence, what: impl Fn(&AgentPart) -> Option<String>) -> Vec<String> {
+    let agents = evidence.record.agents.iter();
+    agents.filter_map(|agent| Some(format!("{}: {}", agent.name, what(agent)?))).collect()
+}
+
+fn of_all(evidence: &Evidence, named: &[String]) -> String {
+    let all = counted(evidence.record.agents.len() as u64, "agent");
+    format!("{} of {all}: {}", named.len(), named.join(" | "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::test::judged;
+    use pippin_model::agent::AgentClock;
+    use pippin_model::example::ExampleTrial;
+    use pippin_model::fingerprint::Fingerprint;
+    use pippin_model::load_spec::Part;
+    use pippin_model::trial::TrialRecord;
+
+    fn with(change: impl Fn(&mut AgentPart)) -> TrialRecord {
+        let agent = |nth: u32| AgentPart {
+            name: format!("a-{nth}"),
+            tags: Vec::new(),
+            host: Fingerprint::default(),
+            part: Part { nth, width: 1, of: 2 },
+            clock: Some(AgentClock {
+                offset_ns: 3_000_000_000,
+                error_ns: 1_000_000,
+                drift_ppm: Some(5.0),
+                drift_error_ppm: Some(50.0),
+            }),
+            late_ns: Some(1_000_000),
+            figures: None,
+            caveats: Vec::new(),
+            failure: None,
+        };
+        let mut record = ExampleTrial::hello().build();
+        record.agents = vec![agent(0), agent(1)];
+        change(&mut record.agents[1]);
+        record
+    }
+
+    #[test]
+    fn agents_that_did_their_part_raise_no_doubt() {
+        let record = with(|_| ());
+        for judge in [judge_missing, judge_late, judge_clock, judge_doubts] {
+            assert_eq!(judged(judge, &record), None);
+        }
+    }
+
+    #[test]
+    fn who_is_missing_is_named() {
+        let found = judged(
+            judge_missing,
+            &with(|agent| agent.failure = Some("nothing heard for 4 s".into())),
+        );
+        let found = found.unwrap();
+        assert_eq!(found.severity, Severity::Invalid);
+        assert_eq!(found.evidence, "1 of 2 agents: a-1: nothing heard for 4 s");
+    }
+
+    #[test]
+    fn lateness_counts_beyond_the_clocks_error() {
+        let late = |ns| judged(judge_late, &with(|agent| agent.late_ns = Some(ns)));
+        assert_eq!(late(10_900_000), None);
+        let found = late(11_100_000).unwrap();
+        assert!(found.evidence.contains("a-1: 11.1 ms late (limit 10.0 ms)"), "{}", found.evidence);
+        assert!(late(-11_100_000).unwrap().evidence.contains("early"));
+    }
+
+    #[test]
+    fn a_clock_that_is_off_is_no_doubt_and_one_that_runs_fast_is() {
+        let drifts = |ppm, error| {
+            judged(
+                judge_clock,
+                &with(|agent| {
+                    let clock = agent.clock.as_mut().unwrap();
+                    (clock.drift_ppm, clock.drift_error_ppm) = (Some(ppm), Some(error));
+                }),
+            )
+        };
+        assert_eq!(drifts(-540.0, 50.0), None);
+        assert!(drifts(-560.0, 50.0).unwrap().evidence.contains("drifts by -560 +-50 millionths"));
+    }
+
+    #[test]
+    fn an_agents_own_doubt_weighs_as_much_as_there() {
+        let found = judged(
+            judge_doubts,
+            &with(|agent| {
+                agent.caveats.push(caveat("generator_busy", Severity::Invalid, "99 %".into(), ""));
+            }),
+        );
+        let found = found.unwrap();
+        assert_eq!(found.severity, Severity::Invalid);
+        assert!(found.evidence.contains("a-1: generator_busy: 99 %"), "{}", found.evidence);
+    }
+}
