@@ -2,7 +2,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`place`] | where the user is, and where runs are kept |
+//! | [`place`], [`project`] | where the user is, and where runs are kept; the targets of a project file |
 //! | [`catalog`], [`target`] | finds targets, workloads and plans; a target, and how it comes to run |
 //! | [`ad_hoc`], [`container`] | targets that the command line gives; container images |
 //! | [`environment`], [`install`], [`versions`], [`short_command`] | gets targets ready |
@@ -14,12 +14,13 @@
 //! | [`trial`], [`proving`] | one load with what is sampled beside it; what proves a target around it |
 //! | [`generator`] | who applies a load |
 //! | [`steps`], [`recording`] | the steps of a profile; the record of a run while it is made |
-//! | [`run`], [`url`] | all trials of a plan; a load of a URL |
+//! | [`run`], [`url`], [`address`] | all trials of a plan; a load of a URL; a URL and its addresses |
 //! | [`check`], [`calibrate`] | `pippin targets check`; what the generator itself can do |
 //! | [`revision`] | a target as it is in a revision of git |
 //! | [`demand`], [`descriptors`] | what a plan asks of this host; open files against connections |
 //! | [`observer`] | who is told |
 pub mod ad_hoc;
+pub mod address;
 pub mod calibrate;
 pub mod catalog;
 pub mod check;
@@ -34,6 +35,7 @@ pub mod lifecycle;
 pub mod load;
 pub mod observer;
 pub mod place;
+pub mod project;
 pub mod proving;
 pub mod recording;
 pub mod revision;

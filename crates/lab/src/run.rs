@@ -103,14 +103,28 @@ fn resolve(
             let served = target.manifest.workloads_of(id.variant.as_deref());
             if !served.contains(&workload.id) {
                 return Err(LabError::User(format!(
-                    "{id} does not serve the workload `{}` (it serves {}); take it out of the plan",
+                    "{id} does not serve the workload `{}` (it serves {}); {}",
                     workload.id,
-                    served.join(", ")
+                    served.join(", "),
+                    way_out(&target, workload)
                 )));
             }
             Ok((id.clone(), target))
         })
         .collect()
+}
+
+/// What lets a target take part: of one's own, the route that is missing.
+fn way_out(target: &Target, workload: &Workload) -> String {
+    if target.id.language != pippin_model::project::LANGUAGE {
+        return "take it out of the plan".into();
+    }
+    let (request, answer) = (&workload.request, &workload.answer);
+    let body = answer.body.as_ref().map_or(String::new(), |body| format!(" and the body {body:?}"));
+    format!(
+        "to compare it there, let it answer {} {} with {}{body}, and write serves = [\"{}\"] in [target.{}] of pippin.toml",
+        request.method, request.path, answer.status, workload.id, target.id.name
+    )
 }
 
 /// Which targets cannot hold the plan's connections here: told before anything is installed or

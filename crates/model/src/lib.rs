@@ -7,6 +7,7 @@
 //! | [`target`], [`manifest`] | names of targets and their `target.toml` |
 //! | [`workload`] | what a target must serve and how that is proved |
 //! | [`objective`], [`profile`], [`cpus`], [`plan`], [`plan_options`] | one experiment |
+//! | [`project`] | `pippin.toml`: targets, workloads and plans of a user's own |
 //! | [`published`] | figures published elsewhere, shown beside one's own |
 //! | [`gate`] | conditions on measured figures |
 //! | [`histogram`] | the one histogram type |
@@ -40,6 +41,7 @@ pub mod objective;
 pub mod plan;
 pub mod plan_options;
 pub mod profile;
+pub mod project;
 pub mod published;
 pub mod request;
 pub mod request_file;

@@ -6,13 +6,11 @@
 //! | [`protocol`] | what is spoken, and one connection before the load |
 //! | [`request`], [`body`] | what is asked, and what is right |
 //! | [`tls`] | how connections are secured |
-//! | [`url`] | where to connect, and whether that is allowed |
 mod body;
 pub mod profile;
 pub mod protocol;
 pub mod request;
 pub mod tls;
-pub mod url;
 
 use pippin_fleet::fleet::Fleet;
 use pippin_lab::generator::{Generator, Here};
@@ -69,7 +67,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         ..load::base(([127, 0, 0, 1], 0).into(), cores(arguments)?, arguments.seed)
     };
     let target = target_of(&asked.title());
-    let gates = Gates::prepare(shared, &arguments.gates, std::slice::from_ref(&target))?;
+    let gates = Gates::prepare(shared, &arguments.gates, std::slice::from_ref(&target), &[])?;
     let store = store(shared, arguments);
     let fleet = fleet_of(shared, arguments, &base)?;
     let load = UrlLoad {

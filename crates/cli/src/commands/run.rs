@@ -22,7 +22,7 @@ use crate::signals;
 
 pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let place = place()?;
-    let catalog = catalog(&place);
+    let catalog = catalog(&place)?;
     let options = PlanOptions {
         quick: arguments.quick,
         targets: if arguments.targets.is_empty() {
@@ -38,7 +38,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     };
     let plan = catalog.plan(&arguments.plan, &options)?;
     let reference = reference::among(arguments.reference.as_deref(), &plan.targets)?;
-    let gates = Gates::prepare(shared, &arguments.gates, &plan.targets)?;
+    let gates = Gates::prepare(shared, &arguments.gates, &plan.targets, &plan.gates)?;
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let how = How {
         folder: &folder,
@@ -79,7 +79,10 @@ pub struct How<'a> {
 pub fn folder(place: &Place, out: Option<&Path>, plan: &str) -> Result<PathBuf, CliError> {
     let folder = match out {
         Some(out) => out.to_path_buf(),
-        None => place.runs()?.join(format!("{plan}-{}", now_ns() / 1_000)),
+        None => {
+            place.prepare()?;
+            place.runs()?.join(format!("{plan}-{}", now_ns() / 1_000))
+        }
     };
     std::path::absolute(&folder).map_err(CliError::io(format!("find {}", folder.display())))
 }

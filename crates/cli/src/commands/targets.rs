@@ -24,7 +24,7 @@ use crate::signals;
 
 pub fn run(shared: &Shared, command: TargetsCommand) -> Result<u8, CliError> {
     let place = place()?;
-    let catalog = catalog(&place);
+    let catalog = catalog(&place)?;
     match command {
         TargetsCommand::List { json } => list(&catalog, json),
         TargetsCommand::Install { targets, yes } => install(shared, &catalog, &targets, yes),

@@ -154,6 +154,7 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
             cpus: PlanCpus::default(),
             price: Some(Price { per_hour: 0.08, cores: 2, currency: "EUR".into() }),
             published: None,
+            gates: Vec::new(),
             quick: false,
             changed: Vec::new(),
         },

@@ -1,11 +1,11 @@
 //! What is spoken, and one connection before the load that tells what is wrong with the flags.
 use pippin_engine::{EngineError, Remedy, check_request, try_connection};
+use pippin_lab::address::Url;
 use pippin_model::load_spec::{Protocol, Request};
 use pippin_model::tls::TlsSpec;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::url::Url;
 use crate::arguments::load::ProtocolArguments;
 use crate::exit::CliError;
 

@@ -1,7 +1,7 @@
 //! The flags of `pippin load` about TLS.
+use pippin_lab::address::Url;
 use pippin_model::tls::TlsSpec;
 
-use super::url::Url;
 use crate::arguments::load::TlsArguments;
 use crate::exit::CliError;
 
