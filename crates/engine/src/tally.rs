@@ -9,7 +9,7 @@ use pippin_model::load_result::{
 };
 
 /// The kinds of errors, in the order of their discriminants.
-const KINDS: [ErrorKind; 13] = [
+const KINDS: [ErrorKind; 14] = [
     ErrorKind::ConnectRefused,
     ErrorKind::ConnectReset,
     ErrorKind::ConnectTimeout,
@@ -23,6 +23,7 @@ const KINDS: [ErrorKind; 13] = [
     ErrorKind::TooEarly,
     ErrorKind::Timeout,
     ErrorKind::TooLarge,
+    ErrorKind::StreamReset,
 ];
 
 /// Counters and time spans of a stretch.

@@ -195,6 +195,9 @@ pub struct RequestCounts {
     pub failed: u64,
     /// Still under way when the stretch ended.
     pub censored: u64,
+    /// How often one was sent again because the server had not looked at it; `sent` counts it once.
+    #[serde(default)]
+    pub sent_again: u64,
 }
 
 impl RequestCounts {
@@ -207,6 +210,7 @@ impl RequestCounts {
         self.good += other.good;
         self.failed += other.failed;
         self.censored += other.censored;
+        self.sent_again += other.sent_again;
     }
 
     /// Whether every request is accounted for.
@@ -263,7 +267,7 @@ pub enum ErrorKind {
     CloseBeforeAnswer,
     /// Closed or reset inside the body.
     CloseInBody,
-    /// Not HTTP/1.1, or HTTP that must be rejected.
+    /// Not HTTP, or HTTP that must be rejected.
     Malformed,
     /// A complete answer with a status that the check does not accept.
     WrongStatus,
@@ -276,6 +280,8 @@ pub enum ErrorKind {
     Timeout,
     /// Head or body beyond the limit.
     TooLarge,
+    /// HTTP/2: the server ended the stream without a whole answer (RST_STREAM).
+    StreamReset,
 }
 
 impl ErrorKind {
@@ -325,6 +331,7 @@ impl ErrorKind {
             Self::TooEarly => "too_early",
             Self::Timeout => "timeout",
             Self::TooLarge => "too_large",
+            Self::StreamReset => "stream_reset",
         }
     }
 }

@@ -4,7 +4,7 @@ use pippin_lab::ad_hoc;
 use pippin_lab::address::Url;
 use pippin_lab::container::{self, Image};
 use pippin_lab::target::{Listening, Target};
-use pippin_model::load_spec::Request;
+use pippin_model::load_spec::{Protocol, Request};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use super::compare::SEED;
 use super::compare_table::{Sides, conclude};
-use super::load::{profile, request, tls};
+use super::load::{profile, protocol, request, tls};
 use super::run::{How, folder, measure, write_page};
 use super::{Shared, catalog, place, print};
 use crate::arguments::CompareArguments;
@@ -150,7 +150,7 @@ impl Given<'_> {
         let path = self.arguments.path.as_ref().unwrap_or(&url.target);
         let tls = tls::of(&self.arguments.tls, &url)?;
         let addresses = url.resolve(&self.arguments.hosts.allow_host, PATIENCE)?;
-        tls::try_it(&addresses, tls.as_ref(), PATIENCE)?;
+        protocol::try_it(&addresses, tls.as_ref(), Protocol::Http1, PATIENCE)?;
         let request = self.request(path)?;
         Ok(ad_hoc::listening(Listening { addresses, tls, url }, request))
     }

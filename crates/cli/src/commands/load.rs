@@ -3,10 +3,12 @@
 //! | module | what it makes of the flags |
 //! |---|---|
 //! | [`profile`] | how load is applied |
+//! | [`protocol`] | what is spoken, and one connection before the load |
 //! | [`request`], [`body`] | what is asked, and what is right |
 //! | [`tls`] | how connections are secured |
 mod body;
 pub mod profile;
+pub mod protocol;
 pub mod request;
 pub mod tls;
 
@@ -19,7 +21,7 @@ use pippin_lab::url::{UrlLoad, failure, run as execute, target_of};
 use pippin_lab::{load, observer::Observer};
 use pippin_model::caveat::Verdict;
 use pippin_model::cpus::CpuSet;
-use pippin_model::load_spec::{LoadSpec, Timeouts};
+use pippin_model::load_spec::{LoadSpec, Protocol, Timeouts};
 use pippin_model::run::{Calibration, RunRecord, RunState};
 use pippin_report::view::{View, load::SearchView, row::Row};
 use pippin_report::{html, terminal};
@@ -41,15 +43,18 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let profile = profile::of(arguments)?;
     let asked = request::all(arguments)?;
     let url = &asked.url;
+    let protocol = protocol::of(&arguments.protocol, url)?;
+    protocol::check(protocol, &asked.requests)?;
     let tls = tls::of(&arguments.tls, url)?;
     let timeouts = timeouts(arguments.timeout.ns());
     let connect = Duration::from_nanos(timeouts.connect_ns);
     let addresses = url.resolve(&arguments.hosts.allow_host, connect)?;
     must_have_folder("--json", arguments.json.as_deref())?;
     must_have_folder("--html", arguments.html.as_deref())?;
-    tls::try_it(&addresses, tls.as_ref(), connect)?;
+    protocol::try_it(&addresses, tls.as_ref(), protocol, connect)?;
     let base = LoadSpec {
         tls,
+        protocol,
         source_addresses: arguments.source_ips.clone(),
         requests: asked.requests.clone(),
         timeouts,
@@ -72,10 +77,11 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
             .first()
             .copied()
             .unwrap_or(200),
-        // Without TLS, which costs the generator more than all the rest, was the ceiling measured.
+        // The ceiling was measured without TLS, which costs more than all the rest, over HTTP/1.1 and
+        // with one generator.
         calibration: store
             .as_ref()
-            .filter(|_| base.tls.is_none() && fleet.is_none())
+            .filter(|_| base.tls.is_none() && protocol == Protocol::Http1 && fleet.is_none())
             .and_then(calibration),
         profile,
         repetitions: arguments.repeat,

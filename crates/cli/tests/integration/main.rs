@@ -31,6 +31,7 @@ mod files;
 mod fleet;
 mod given;
 mod help;
+mod http2;
 mod https;
 mod installation;
 mod interruption;

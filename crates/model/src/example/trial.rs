@@ -333,6 +333,7 @@ impl ExampleTrial {
             good: completed.saturating_sub(wrong),
             failed,
             censored: self.censored,
+            sent_again: 0,
         }
     }
 

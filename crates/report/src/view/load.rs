@@ -5,6 +5,7 @@ use pippin_model::histogram::Summary;
 use pippin_model::load_result::{
     ByteCounts, ConnectionCounts, ErrorKind, Measured, Phase, RequestCounts, StatusCounts, Window,
 };
+use pippin_model::load_spec::Protocol;
 use pippin_model::run::{RunRecord, ServerProcess, UrlServer};
 use pippin_model::tls::TlsUse;
 use pippin_model::trial::TrialRecord;
@@ -24,6 +25,9 @@ pub struct LoadView {
     pub url: String,
     /// What was loaded, for people: the URL, and the file of the requests if there was one.
     pub title: String,
+    /// What was spoken.
+    #[serde(default)]
+    pub protocol: Protocol,
     pub profile: pippin_model::profile::Profile,
     pub step: Option<pippin_model::trial::Step>,
     pub io: String,
@@ -150,6 +154,7 @@ impl LoadView {
             pippin_version: env!("CARGO_PKG_VERSION").into(),
             url: url.into(),
             title: title.into(),
+            protocol: record.load_spec.as_ref().map(|spec| spec.protocol).unwrap_or_default(),
             profile: record.spec.profile.clone(),
             step: record.spec.step,
             io: load.io.clone(),

@@ -1,7 +1,7 @@
 //! The input of a judge of one trial.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_result::{LoadResult, Measured};
-use pippin_model::profile::{Profile, Schedule};
+use pippin_model::profile::{Connections, Profile, Schedule};
 use pippin_model::run::{Calibration, RunHeader};
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
 use pippin_model::units::{Spread, format_whole};
@@ -175,8 +175,19 @@ impl<'a> Evidence<'a> {
     /// Requests that may be under way at a time on each connection, as the generator was asked.
     #[must_use]
     pub fn pipeline(&self) -> u32 {
+        self.asked().pipeline.max(1) * self.streams()
+    }
+
+    /// Users of each connection, who have a stream each over HTTP/2.
+    #[must_use]
+    pub fn streams(&self) -> u32 {
+        self.asked().streams.max(1)
+    }
+
+    /// How the generator was asked to use connections.
+    fn asked(&self) -> Connections {
         let asked = self.record.load_spec.as_ref().map(|spec| spec.connections);
-        asked.unwrap_or(self.profile().connections).pipeline.max(1)
+        asked.unwrap_or(self.profile().connections)
     }
 
     /// Connections (devices) requested.

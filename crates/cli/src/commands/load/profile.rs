@@ -20,6 +20,12 @@ const DEVICE_THINK: Spread = Spread { mean_ns: 900_000_000, jitter: 0.05 };
 
 /// The profile that the flags of `pippin load` describe.
 pub fn of(arguments: &LoadArguments) -> Result<Profile, CliError> {
+    let mut profile = without_streams(arguments)?;
+    profile.connections.streams = arguments.protocol.streams;
+    Ok(profile)
+}
+
+fn without_streams(arguments: &LoadArguments) -> Result<Profile, CliError> {
     let shape = &arguments.shape;
     let profile = if let Some(devices) = arguments.devices {
         return of_devices(arguments, devices);
