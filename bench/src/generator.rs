@@ -3,8 +3,8 @@ use clap::{Args, ValueEnum};
 use pippin_engine::Control;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{
-    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Request, Schedule,
-    Stage, StopRule, Timeouts, WarmUp,
+    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Protocol, Request,
+    Schedule, Stage, StopRule, Timeouts, WarmUp,
 };
 use pippin_model::units::Spread;
 use std::net::{IpAddr, SocketAddr};
@@ -68,6 +68,7 @@ fn spec(arguments: &EngineArguments) -> LoadSpec {
     LoadSpec {
         addresses: vec![arguments.address],
         tls: None,
+        protocol: Protocol::Http1,
         source_addresses: if arguments.sources > 1 {
             (1..=arguments.sources).map(|last| IpAddr::from([127, 0, 0, last])).collect()
         } else {
@@ -79,6 +80,7 @@ fn spec(arguments: &EngineArguments) -> LoadSpec {
             count: arguments.connections,
             requests_per_connection: arguments.close.then_some(1),
             pipeline: arguments.pipeline,
+            streams: 1,
         },
         stop: StopRule { duration_ns: (!is_devices).then_some(duration_ns), requests: None },
         warm_up: WarmUp::None,

@@ -1,4 +1,5 @@
 //! How often each variation was told apart, as a table and as JSON.
+use pippin_model::units::counted;
 use pippin_stats::compare::Metric;
 use pippin_stats::quantile::median;
 use serde::Serialize;
@@ -109,8 +110,8 @@ impl Summary {
     /// The table: for each metric in how many runs a variation was told apart, and its ratio.
     pub fn table(&self) -> String {
         let mut out = format!(
-            "{} runs in {} min; {} of {} slices were calm, {} used. Told apart (ratio):\n\n{:<28}",
-            self.runs,
+            "{} in {} min; {} of {} slices were calm, {} used. Told apart (ratio):\n\n{:<28}",
+            counted(self.runs as u64, "run"),
             self.seconds.div_ceil(60),
             self.slices_calm,
             self.slices,

@@ -54,6 +54,8 @@ pub struct Arguments {
 pub enum Command {
     /// Run an experiment: install, start, prove, measure and compare its targets.
     Run(Box<RunArguments>),
+    /// Write a project file for a server of your own: pippin.toml in the current folder.
+    Init(InitArguments),
     /// Load any URL.
     Load(Box<LoadArguments>),
     /// Apply parts of loads for a coordinator elsewhere, which `run` and `load` with --nats are; ends
@@ -164,6 +166,32 @@ pub struct RunArguments {
     /// Who applies the load.
     #[command(flatten)]
     pub fleet: FleetArguments,
+}
+
+/// `pippin init`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  pippin init                                             asks on a terminal\n  pippin init --command 'node server.js' --path /api\n  pippin init --url http://127.0.0.1:3000"
+)]
+pub struct InitArguments {
+    /// The command that starts the server. PORT is in its environment, and {PORT} is replaced.
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["url", "image"], value_hint = ValueHint::CommandString)]
+    pub command: Option<String>,
+    /// The URL of a server that runs.
+    #[arg(long, value_name = "URL", conflicts_with = "image", value_hint = ValueHint::Url)]
+    pub url: Option<String>,
+    /// A container image.
+    #[arg(long, value_name = "IMAGE")]
+    pub image: Option<String>,
+    /// A command that builds the server; may be given several times.
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["url", "image"])]
+    pub build: Vec<String>,
+    /// A path that the server answers.
+    #[arg(long, value_name = "PATH")]
+    pub path: Option<String>,
+    /// The name of the target; app by default.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
 }
 
 /// `pippin plans`
@@ -295,12 +323,12 @@ pub struct CalibrateArguments {
 /// `pippin compare`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  pippin compare 20261121 latest --fail-if \"goodput < -5%\"       two runs\n  pippin compare latest#go/net-http latest#rust/axum             two targets of a run\n  pippin compare http://127.0.0.1:3000/ http://127.0.0.1:3001/   two servers that run\n  pippin compare --command 'node old.js' --command 'node new.js' --path /api\n                                                                 two commands that serve on PORT\n  pippin compare main my-branch --target go/net-http --plan hello --install --fail-if \"p99 > 10%\"\n                                                                 two branches, measured in one run"
+    after_help = "Examples:\n  pippin compare 20261121 latest --fail-if \"goodput < -5%\"       two runs\n  pippin compare latest#go/net-http latest#rust/axum             two targets of a run\n  pippin compare http://127.0.0.1:3000/ http://127.0.0.1:3001/   two servers that run\n  pippin compare --command 'node old.js' --command 'node new.js' --path /api\n                                                                 two commands that serve on PORT\n  pippin compare main HEAD                                       two revisions of your own server (pippin.toml)\n  pippin compare main my-branch --target go/net-http --plan hello --install --fail-if \"p99 > 10%\"\n                                                                 two branches, measured in one run"
 )]
 pub struct CompareArguments {
     /// Two runs: a name, its beginning, `latest` (the newest with a result), or a file; RUN#TARGET
-    /// takes one target of it. Or URLs of servers that run. With --target two branches, tags or
-    /// commits.
+    /// takes one target of it. Or URLs of servers that run. With --target, or in a project with
+    /// pippin.toml, two branches, tags or commits.
     #[arg(value_name = "WHAT", add = ArgValueCandidates::new(completions::runs))]
     pub sides: Vec<String>,
     /// A server that this command starts, in the current folder; may be given several times. PORT is
@@ -314,13 +342,13 @@ pub struct CompareArguments {
     #[arg(long, value_name = "PATH")]
     pub path: Option<String>,
     /// Measure this target as it is in two branches, interleaved in one run: go/net-http.
-    #[arg(long, value_name = "TARGET", requires = "plan", add = ArgValueCandidates::new(completions::targets))]
+    #[arg(long, value_name = "TARGET", add = ArgValueCandidates::new(completions::targets))]
     pub target: Option<String>,
-    /// With --target: the plan; its own targets are left out.
-    #[arg(long, value_name = "PLAN", requires = "target", add = ArgValueCandidates::new(completions::plans))]
+    /// With two branches: the plan; in a project its only one by default.
+    #[arg(long, value_name = "PLAN", add = ArgValueCandidates::new(completions::plans))]
     pub plan: Option<String>,
-    /// With --target: the plan's quick form.
-    #[arg(long, requires = "target")]
+    /// With two branches: the plan's quick form.
+    #[arg(long)]
     pub quick: bool,
     /// Fresh starts of each server or branch; 5, or as in the plan.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]

@@ -80,7 +80,7 @@ fn in_catalog<F>(find: F) -> Vec<CompletionCandidate>
 where
     F: FnOnce(&Catalog) -> Result<Vec<CompletionCandidate>, LabError>,
 {
-    let found = commands::place().and_then(|place| Ok(find(&commands::catalog(&place))?));
+    let found = commands::place().and_then(|place| Ok(find(&commands::catalog(&place)?)?));
     found.unwrap_or_default()
 }
 

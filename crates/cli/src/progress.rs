@@ -3,7 +3,7 @@
 use pippin_lab::observer::{Event, Observer, Silent};
 use pippin_model::load_result::Window;
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
-use pippin_model::units::{format_count, format_ns};
+use pippin_model::units::{counted, format_count, format_ns};
 
 use crate::live::{Live, Subject, choice};
 use crate::output;
@@ -41,10 +41,10 @@ impl Lines {
             Event::RunStarted(_) if self.each_second => Vec::new(),
             Event::RunStarted(header) => {
                 vec![format!(
-                    "{}: {} ({} targets, seed {})",
+                    "{}: {} ({}, seed {})",
                     header.id,
                     header.plan.title,
-                    header.plan.targets.len(),
+                    counted(header.plan.targets.len() as u64, "target"),
                     header.seed
                 )]
             }
@@ -54,7 +54,9 @@ impl Lines {
             Event::TrialStarted(spec, number, total) => vec![announcement(spec, *number, *total)],
             Event::TrialFinished(record) if !self.each_second => outcome(record),
             Event::Window(window, _) if self.each_second => vec![second(window)],
-            Event::TrialFinished(_) | Event::Stage(_) | Event::Window(..) => Vec::new(),
+            Event::TrialFinished(_) | Event::Slice(..) | Event::Stage(_) | Event::Window(..) => {
+                Vec::new()
+            }
         }
     }
 }
@@ -101,7 +103,8 @@ fn outcome(record: &TrialRecord) -> Vec<String> {
             let rate = measured.throughput_per_s().map_or("-".into(), format_count);
             let p99 = measured.spans.response_time.quantile_ns(0.99).map_or("-".into(), format_ns);
             vec![format!(
-                "        {rate} requests/s, p99 {p99}, {} errors, {}",
+                "        {}: {rate} requests/s, p99 {p99}, {} errors, {}",
+                record.spec.target,
                 measured.errors_total(),
                 record.verdict
             )]
@@ -111,14 +114,18 @@ fn outcome(record: &TrialRecord) -> Vec<String> {
 }
 
 fn second(window: &Window) -> String {
-    let at = window.from_ns as f64 / 1e9;
+    // How long the warm-up takes is not known before it ends.
+    let at = if window.from_ns < 0 {
+        "warm-up".to_string()
+    } else {
+        format!("{:.1} s", window.from_ns as f64 / 1e9)
+    };
     let seconds = window.duration_ns as f64 / 1e9;
     let rate =
         if seconds > 0.0 { format_count(window.completed as f64 / seconds) } else { "-".into() };
     let p99 = window.response_p99_ns.map_or("-".into(), format_ns);
-    let warm = if window.from_ns < 0 { " warm-up" } else { "" };
     format!(
-        "{at:>7.1} s  {rate:>10} requests/s  p99 {p99:>9}  {} errors  {} connections{warm}",
+        "{at:>9}  {rate:>10} requests/s  p99 {p99:>9}  {} errors  {} connections",
         window.errors, window.live_connections
     )
 }

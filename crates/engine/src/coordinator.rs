@@ -219,8 +219,12 @@ impl<'a> Coordinator<'a> {
     fn measure(&mut self, from: u64) {
         self.measure_from = from;
         self.timeline.measure_from(from);
-        if let Some(end) = crate::stop::end(self.spec, self.start, from) {
+        let end = crate::stop::end(self.spec, self.start, from);
+        if let Some(end) = end {
             self.timeline.end_at(end);
+        }
+        if let Some(listen) = self.control.on_measuring {
+            listen(from, end);
         }
     }
 

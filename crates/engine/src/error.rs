@@ -16,6 +16,8 @@ pub enum Remedy {
     DoNotVerify,
     /// To speak HTTP without TLS.
     PlainHttp,
+    /// To speak another version of HTTP.
+    OtherProtocol,
 }
 
 /// A load that cannot run as it was asked for.
@@ -196,6 +198,22 @@ pub enum EngineError {
         reason: String,
         /// What the user may do about it, where that is known.
         remedy: Option<Remedy>,
+    },
+    /// Nobody listens.
+    #[error("no connection to {address}: {error}")]
+    Unreachable {
+        /// Where.
+        address: SocketAddr,
+        /// What connect(2) said.
+        error: io::Error,
+    },
+    /// The server does not speak HTTP/2.
+    #[error("HTTP/2 with {address} fails: {why}")]
+    NoHttp2 {
+        /// With whom.
+        address: SocketAddr,
+        /// What came instead.
+        why: String,
     },
     /// io_uring was asked for and cannot be had.
     #[error("io_uring cannot be used here: {0}; choose `auto` or `epoll`")]

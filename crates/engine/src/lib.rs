@@ -4,11 +4,13 @@
 //! or files.
 //!
 //! The way of a load: `validate` -> `run` starts one `worker` a thread, each built of an `io` event
-//! loop, a `transport` (TCP, or TLS over it) and a `protocol` (`http1`), all chosen at compile time.
+//! loop, a `transport` (TCP, or TLS over it) and a `protocol` (`http1`, `http2`), all chosen at compile
+//! time.
 //! `users` say when a request is due, a `check` says whether its answer is right, and a `recorder`
 //! counts. The `coordinator` tells all workers when measuring starts and ends (`timeline`) and
 //! merges what they have counted.
 mod arrivals;
+pub mod blocking;
 mod check;
 mod clock;
 mod coordinator;
@@ -18,6 +20,7 @@ mod descriptors;
 mod error;
 mod gate;
 pub mod http1;
+pub mod http2;
 mod io;
 mod polling;
 mod protocol;
@@ -45,7 +48,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use pippin_model::load_result::{LoadResult, Window};
-use pippin_model::load_spec::LoadSpec;
+use pippin_model::load_spec::{Limits, LoadSpec, Protocol, Request};
 use pippin_model::tls::{Negotiated, TlsSpec};
 
 pub use error::{EngineError, Remedy};
@@ -61,6 +64,9 @@ pub struct Control<'a> {
     /// unknown length its `from_ns` counts from the latest possible start of measuring; in the
     /// result it is exact.
     pub on_window: Option<&'a (dyn Fn(&Window) + Send + Sync)>,
+    /// Told when it is known when the measured part begins and, if time ends it, when it ends
+    /// (CLOCK_MONOTONIC, nanoseconds): some time before it begins.
+    pub on_measuring: Option<&'a (dyn Fn(u64, Option<u64>) + Send + Sync)>,
     /// Whether throughput has stopped trending, given the completed requests per second of each
     /// short window (200 ms) so far.
     pub steady: fn(&[f64]) -> bool,
@@ -77,21 +83,54 @@ impl<'a> Control<'a> {
     /// Nobody listens, and the load starts at once.
     #[must_use]
     pub const fn new(stop: &'a AtomicBool, steady: fn(&[f64]) -> bool) -> Self {
-        Self { stop, on_window: None, steady, gate: None, histograms: false, referee: None }
+        Self {
+            stop,
+            on_window: None,
+            on_measuring: None,
+            steady,
+            gate: None,
+            histograms: false,
+            referee: None,
+        }
     }
 }
 
-/// Does one TLS handshake and closes again: whether a load would get through, before it begins.
+/// Opens one connection as a load would, as far as both sides have greeted each other, and closes
+/// it: whether a load would get through, before it begins. What TLS has agreed on, if there is TLS.
 ///
 /// # Errors
-/// If there is no such server name, no root to trust, or the handshake fails or takes longer than
-/// `timeout`.
-pub fn try_handshake(
+/// If there is no such server name, no root to trust, the handshake fails, or the server does not
+/// speak the protocol; or any of it takes longer than `timeout`.
+pub fn try_connection(
     address: SocketAddr,
-    tls: &TlsSpec,
+    tls: Option<&TlsSpec>,
+    protocol: Protocol,
     timeout: Duration,
-) -> Result<Negotiated, EngineError> {
-    tls::probe::handshake(address, tls, timeout)
+) -> Result<Option<Negotiated>, EngineError> {
+    let stream = blocking::Stream::connect(address, tls, protocol, timeout)?;
+    let negotiated = stream.negotiated().cloned();
+    match protocol {
+        Protocol::Http1 => {
+            let mut stream = stream;
+            stream.say_goodbye();
+        }
+        Protocol::Http2 => {
+            http2::client::Client::new(stream, Limits::default())
+                .map_err(|why| EngineError::NoHttp2 { address, why: why.to_string() })?;
+        }
+    }
+    Ok(negotiated)
+}
+
+/// Whether a request can be written in a protocol.
+///
+/// # Errors
+/// What part of it is wrong, and what is right.
+pub fn check_request(request: &Request, protocol: Protocol) -> Result<(), String> {
+    match protocol {
+        Protocol::Http1 => http1::request::check(request).map_err(|why| why.to_string()),
+        Protocol::Http2 => http2::check(request),
+    }
 }
 
 /// Applies one load and blocks until it is over.

@@ -1,7 +1,7 @@
 //! The seam between a worker and a protocol: how requests become bytes, and bytes become answers.
 //!
 //! A protocol knows nothing of times, and not what a right answer is. It is chosen at compile time,
-//! so that the seam costs nothing. [`crate::http1::Http1`] is the first one.
+//! so that the seam costs nothing: [`crate::http1::Http1`], [`crate::http2::Http2`].
 use std::sync::Arc;
 
 use pippin_model::load_result::ErrorKind;
@@ -16,8 +16,10 @@ pub(crate) trait Protocol: Sized {
     type Session: Default;
     /// Requests whose bytes the kernel has not taken yet.
     type Out: Outgoing;
-    /// Whether answers come in the order of their requests. Only then the end of a connection can
-    /// be the end of an answer.
+    /// Whether answers come in the order of their requests, all of which are one user's. Only then
+    /// the end of a connection can be the end of an answer. Otherwise each place of a connection is
+    /// a user of its own, whose number is the tag of its requests, and the protocol may send bytes
+    /// of its own.
     const IN_ORDER: bool;
 
     /// Renders everything that does not vary: the requests of a load, with what is known of them.
@@ -29,12 +31,35 @@ pub(crate) trait Protocol: Sized {
     /// The protocol for one worker.
     fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self;
 
+    /// A connection is open: appends what goes first on it.
+    #[inline]
+    fn begin(&self, _session: &mut Self::Session, _out: &mut Self::Out) {}
+
+    /// How many more requests the server takes on a connection that has so many under way.
+    #[inline]
+    fn room(_session: &Self::Session, _under_way: u32) -> u32 {
+        u32::MAX
+    }
+
+    /// Whether a connection can carry no further requests, whatever the server says.
+    #[inline]
+    fn is_spent(_session: &Self::Session) -> bool {
+        false
+    }
+
+    /// Appends what else may go out now that the kernel has taken what was there.
+    #[inline]
+    fn refill(&self, _session: &mut Self::Session, _out: &mut Self::Out) {}
+
+    /// Nobody waits for the answer to this request any more. Only where answers come in any order.
+    fn cancel(_session: &mut Self::Session, _tag: u32, _out: &mut Self::Out) {}
+
     /// Appends a request to what a connection is to send. `tag` tells requests under way on the
     /// same connection apart; it is below the number that may be under way.
     fn render(&self, session: &mut Self::Session, template: u32, tag: u32, out: &mut Self::Out);
 
-    /// Reads on in `input`, at most to the end of one answer. There is at least one request under
-    /// way.
+    /// Reads on in `input`, at most to the end of one answer. If answers come in order, at least one
+    /// request is under way. What the server is to be told goes to `out`.
     ///
     /// # Errors
     /// The kind under which the request fails. The connection is then of no further use.
@@ -43,6 +68,7 @@ pub(crate) trait Protocol: Sized {
         session: &mut Self::Session,
         input: &[u8],
         answers: &mut A,
+        out: &mut Self::Out,
     ) -> Result<Step, ErrorKind>;
 
     /// What the end of the connection means for the answer under way.
@@ -56,6 +82,11 @@ pub(crate) enum Step {
     More,
     /// The answer to the request with this tag is complete; it took so many bytes of the input.
     Complete { tag: u32, used: usize },
+    /// The request with this tag fails, and the connection goes on. Not if answers come in order.
+    Failed { tag: u32, used: usize, kind: ErrorKind },
+    /// The server has not looked at the request with this tag: it may be sent again. Not if answers
+    /// come in order.
+    Refused { tag: u32, used: usize },
 }
 
 /// What the end of a connection means.
@@ -80,10 +111,15 @@ pub(crate) trait Answers {
     fn template(&self, tag: u32) -> Option<u32>;
     /// Something came that is no answer of its own.
     fn interim(&mut self);
+    /// A field of a head that is being read; only where answers come in any order.
+    #[inline]
+    fn field(&mut self, _tag: u32, _name: &[u8], _value: &[u8]) {}
     /// The head is complete. `is_last`: the server takes no further requests on this connection.
-    fn head(&mut self, status: u16, is_last: bool);
+    fn head(&mut self, tag: u32, status: u16, is_last: bool);
     /// A piece of the body of the answer to this request.
-    fn body(&mut self, template: u32, piece: &[u8]);
+    fn body(&mut self, tag: u32, template: u32, piece: &[u8]);
+    /// The server takes no further requests on this connection.
+    fn closing(&mut self) {}
 }
 
 /// The bytes of requests, waiting for the kernel.
@@ -100,7 +136,6 @@ pub(crate) trait Outgoing: Default {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Bytes<'a> {
     Wire(Slice),
-    #[cfg_attr(not(test), expect(dead_code, reason = "HTTP/1.1 sends from the wire alone"))]
     Own(&'a [u8]),
 }
 
@@ -130,6 +165,3 @@ impl Outgoing for Slice {
         self.start += count;
     }
 }
-
-#[cfg(test)]
-mod tests;

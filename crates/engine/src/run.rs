@@ -5,17 +5,18 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Request, Schedule};
+use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Protocol, Request, Schedule};
 
 use crate::coordinator::Coordinator;
 use crate::descriptors::Tables;
 use crate::error::place;
 use crate::http1::Http1;
+use crate::http2::Http2;
 use crate::io::Io;
 use crate::io::epoll::Epoll;
 use crate::io::socket::Endpoints;
 use crate::io::uring::{self, Uring};
-use crate::protocol::Protocol;
+use crate::protocol::Protocol as _;
 use crate::recorder::{Message, Recorder};
 use crate::result::{assemble, stretches};
 use crate::timeline::{Progress, Timeline};
@@ -48,12 +49,13 @@ fn refereed(spec: &LoadSpec, control: &Control<'_>) -> Result<(), EngineError> {
     }
 }
 
-/// Chooses the transport. A protocol besides HTTP/1.1 would be chosen here too.
+/// Chooses transport and protocol.
 fn over<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
-    if spec.tls.is_some() {
-        run_on::<Over<I, Tls, Http1>>(spec, control)
-    } else {
-        run_on::<Over<I, Tcp, Http1>>(spec, control)
+    match (spec.protocol, spec.tls.is_some()) {
+        (Protocol::Http1, false) => run_on::<Over<I, Tcp, Http1>>(spec, control),
+        (Protocol::Http1, true) => run_on::<Over<I, Tls, Http1>>(spec, control),
+        (Protocol::Http2, false) => run_on::<Over<I, Tcp, Http2>>(spec, control),
+        (Protocol::Http2, true) => run_on::<Over<I, Tls, Http2>>(spec, control),
     }
 }
 
@@ -76,9 +78,9 @@ pub(crate) fn run_on<S: Stack>(
             &spec.addresses,
             &spec.source_addresses,
             spec.connections.pipeline > 1,
-            spec.tls.is_some(),
+            spec.tls.is_some() || spec.protocol != Protocol::Http1,
         )),
-        tls: spec.tls.as_ref().map(Client::new).transpose()?,
+        tls: spec.tls.as_ref().map(|tls| Client::new(tls, spec.protocol)).transpose()?,
         timeline: Timeline::new(),
         referee: control.referee.clone(),
         progress: (0..spec.threads).map(|_| Progress::default()).collect(),

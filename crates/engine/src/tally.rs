@@ -9,7 +9,7 @@ use pippin_model::load_result::{
 };
 
 /// The kinds of errors, in the order of their discriminants.
-const KINDS: [ErrorKind; 13] = [
+const KINDS: [ErrorKind; 14] = [
     ErrorKind::ConnectRefused,
     ErrorKind::ConnectReset,
     ErrorKind::ConnectTimeout,
@@ -23,6 +23,7 @@ const KINDS: [ErrorKind; 13] = [
     ErrorKind::TooEarly,
     ErrorKind::Timeout,
     ErrorKind::TooLarge,
+    ErrorKind::StreamReset,
 ];
 
 /// Counters and time spans of a stretch.
@@ -56,11 +57,16 @@ impl Tally {
         *class += 1;
     }
 
-    /// The server closed a connection on which it had completed `served` answers.
-    pub fn closed_by_server(&mut self, served: u64) {
-        self.connections.closed_by_server += 1;
-        let (least, most) = self.connections.requests_before_close.unwrap_or((served, served));
-        self.connections.requests_before_close = Some((least.min(served), most.max(served)));
+    /// The server closed a connection on which it had completed `served` answers, and which had
+    /// been without a request for so long.
+    pub fn closed_by_server(&mut self, served: u64, idle_ns: u64) {
+        let one = ConnectionCounts {
+            closed_by_server: 1,
+            requests_before_close: Some((served, served)),
+            idle_before_close_ns: Some((idle_ns, idle_ns)),
+            ..ConnectionCounts::default()
+        };
+        self.connections.merge_closes(&one);
     }
 
     /// Adds what another thread counted in the same stretch. Peaks add up: an upper bound where
@@ -167,12 +173,13 @@ mod tests {
     #[test]
     fn a_keep_alive_limit_is_seen_through_the_merge() {
         let mut one = Tally::default();
-        one.closed_by_server(100);
-        one.closed_by_server(7);
+        one.closed_by_server(100, 5);
+        one.closed_by_server(7, 0);
         let mut all = Tally::default();
         all.merge(&one);
         all.merge(&Tally::default());
         assert_eq!(all.connections.requests_before_close, Some((7, 100)));
+        assert_eq!(all.connections.idle_before_close_ns, Some((0, 5)));
         assert_eq!(all.connections.closed_by_server, 2);
     }
 }

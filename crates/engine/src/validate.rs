@@ -1,5 +1,7 @@
 //! Whether a load can run as it is asked for, decided before anything is opened.
-use pippin_model::load_spec::{BodyCheck, Check, LoadSpec, Part, Schedule, Stage, WarmUp};
+use pippin_model::load_spec::{
+    BodyCheck, Check, Connections, LoadSpec, Part, Protocol, Schedule, Stage, WarmUp,
+};
 use pippin_model::units::Spread;
 
 use crate::error::{EngineError, place};
@@ -12,6 +14,7 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), EngineError> {
     addresses(spec)?;
     requests(spec)?;
     numbers(spec)?;
+    protocol(spec)?;
     match &spec.schedule {
         Schedule::Closed { think } => closed(spec, think.is_some()),
         Schedule::Open { stages, .. } => open(spec, stages),
@@ -97,7 +100,13 @@ fn requests(spec: &LoadSpec) -> Result<(), EngineError> {
         });
     }
     for (nth, request) in spec.requests.iter().enumerate() {
-        if let Some(why) = contradiction(&request.check) {
+        let is_head = request.method == "HEAD";
+        let why = contradiction(&request.check).or_else(|| {
+            body_bounds(&request.check.body)
+                .filter(|(min, _)| is_head && *min > 0)
+                .map(|_| "an answer to HEAD has no body".into())
+        });
+        if let Some(why) = why {
             return Err(EngineError::ImpossibleCheck { request: place(spec, nth), why });
         }
     }
@@ -121,7 +130,7 @@ fn contradiction(check: &Check) -> Option<String> {
 }
 
 /// The least and the greatest number of bytes of a right body; `None` if any is right.
-pub(crate) const fn body_bounds(check: &BodyCheck) -> Option<(u64, u64)> {
+const fn body_bounds(check: &BodyCheck) -> Option<(u64, u64)> {
     match check {
         BodyCheck::Any | BodyCheck::Refereed => None,
         BodyCheck::Exact(body) => Some((body.len() as u64, body.len() as u64)),
@@ -134,6 +143,7 @@ fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
         ("the number of threads", u64::from(spec.threads)),
         ("the number of connections", u64::from(users(spec))),
         ("the pipeline depth", u64::from(spec.connections.pipeline)),
+        ("the number of streams a connection", u64::from(spec.connections.streams)),
         ("requests per connection", spec.connections.requests_per_connection.map_or(1, u64::from)),
         ("the number of requests", spec.stop.requests.unwrap_or(1)),
         ("the duration", spec.stop.duration_ns.unwrap_or(1)),
@@ -159,6 +169,18 @@ fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
     let bounds = [
         ("the number of threads", u64::from(spec.threads), 1024, "at most 1,024"),
         ("the pipeline depth", u64::from(spec.connections.pipeline), 1024, "at most 1,024"),
+        (
+            "the number of streams a connection",
+            u64::from(spec.connections.streams),
+            1024,
+            "at most 1,024",
+        ),
+        (
+            "requests under way at the same time",
+            spec.connections.most_under_way(),
+            1 << 24,
+            "at most 16,777,216",
+        ),
         ("the timeout of connects", spec.timeouts.connect_ns, 3_600_000_000_000, "at most 1 hour"),
         ("the timeout of requests", spec.timeouts.request_ns, 3_600_000_000_000, "at most 1 hour"),
         ("the limit of heads", u64::from(spec.limits.head_bytes), 16 << 20, "at most 16 MiB"),
@@ -210,6 +232,33 @@ fn schedule_ns(spec: &LoadSpec) -> u64 {
 }
 
 const PIPELINING: &str = "HTTP pipelining";
+const STREAMS: &str = "more than one stream a connection";
+
+/// What only some protocols can do.
+fn protocol(spec: &LoadSpec) -> Result<(), EngineError> {
+    let Connections { pipeline, streams, requests_per_connection, .. } = spec.connections;
+    match spec.protocol {
+        Protocol::Http1 if streams > 1 => Err(contradicts(
+            STREAMS,
+            "HTTP/1.1",
+            "its connections carry one request after the other; choose HTTP/2, or more connections",
+        )),
+        Protocol::Http2 if pipeline > 1 => Err(contradicts(
+            PIPELINING,
+            "HTTP/2",
+            "its connections have streams instead: give a number of streams",
+        )),
+        _ if streams > 1 && requests_per_connection.is_some() => Err(contradicts(
+            STREAMS,
+            "a number of requests per connection",
+            "leave one of them out",
+        )),
+        _ if streams > 1 && matches!(spec.schedule, Schedule::Devices { .. }) => {
+            Err(contradicts(STREAMS, "devices", "leave it out: a device waits for each answer"))
+        }
+        _ => Ok(()),
+    }
+}
 
 fn closed(spec: &LoadSpec, thinks: bool) -> Result<(), EngineError> {
     if spec.stop.duration_ns.is_none() && spec.stop.requests.is_none() {

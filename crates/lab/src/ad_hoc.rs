@@ -2,8 +2,9 @@
 //! are asked one request, and nothing proves them.
 use pippin_model::load_spec::Request;
 use pippin_model::manifest::{Command, Install, Manifest, Ready, Start};
-use pippin_model::plan::{Plan, PlanCpus};
+use pippin_model::plan::{EXTRA_TIME, Plan, PlanCpus};
 use pippin_model::profile::Profile;
+use pippin_model::project::words;
 use pippin_model::target::TargetId;
 use pippin_model::workload::{self, Answer, Workload};
 use std::collections::BTreeMap;
@@ -22,9 +23,9 @@ const READY_WITHIN: &str = "60s";
 
 /// Something that listens already. `request` holds the path of its own URL.
 #[must_use]
-pub fn listening(url: &str, listening: Listening, request: Request) -> Target {
-    let (_, address) = url.split_once("://").unwrap_or(("", url));
-    let id = name_of("url", address);
+pub fn listening(listening: Listening, request: Request) -> Target {
+    let url = &listening.url;
+    let id = name_of("url", &format!("{}{}", url.authority, url.target));
     target(id, Path::new("/"), Vec::new(), request, Kind::Listening(listening))
 }
 
@@ -44,18 +45,6 @@ pub fn image(image: Image, folder: &Path, request: Request) -> Target {
     let install = Some(Install { steps: vec![image.pull()] });
     let made = target(id, folder, Vec::new(), request, Kind::Image(image));
     Target { manifest: Manifest { install, ..made.manifest }, ..made }
-}
-
-/// The words of a command, as a shell splits them.
-///
-/// # Errors
-/// If it has none, or a quote is not closed.
-pub fn words(text: &str) -> Result<Command, String> {
-    match shlex::split(text) {
-        Some(words) if words.first().is_some_and(|program| !program.is_empty()) => Ok(words),
-        Some(_) => Err(format!("`{text}` names no program")),
-        None => Err(format!("`{text}`: a quote is not closed")),
-    }
 }
 
 /// Words of a text as the name of a target: `url/127-0-0-1-8080`.
@@ -146,6 +135,8 @@ pub fn plan(
         targets,
         repetitions,
         precision: None,
+        slice_ns: None,
+        extra_time: EXTRA_TIME,
         profile,
         workers: None,
         database_pool: 0,
@@ -154,6 +145,7 @@ pub fn plan(
         cpus: PlanCpus::default(),
         price: None,
         published: None,
+        gates: Vec::new(),
         quick: false,
         changed: Vec::new(),
     }

@@ -3,6 +3,7 @@
 use pippin_model::file::{FileError, Wrong, nearest};
 use pippin_model::manifest::Manifest;
 use pippin_model::plan::{Plan, PlanOptions};
+use pippin_model::project::Project;
 use pippin_model::target::TargetId;
 use pippin_model::workload::Workload;
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use std::sync::OnceLock;
 
 use crate::error::LabError;
 use crate::place::Place;
+use crate::project;
 pub use crate::target::Target;
 
 /// Makes the folder of the catalog that ships with the program, and names it.
@@ -30,6 +32,8 @@ pub struct Catalog {
     given: BTreeMap<TargetId, Target>,
     /// Workloads that no folder of a catalog holds.
     given_workloads: BTreeMap<String, Workload>,
+    /// The user's project file, whose plans come first.
+    project: Option<Project>,
 }
 
 impl Catalog {
@@ -44,7 +48,34 @@ impl Catalog {
             copies: BTreeMap::new(),
             given: BTreeMap::new(),
             given_workloads: BTreeMap::new(),
+            project: None,
         }
+    }
+
+    /// The same catalog with a project's targets, workloads and plans before all others.
+    ///
+    /// # Errors
+    /// If one of its targets cannot be used.
+    pub fn with_project(self, project: Project) -> Result<Self, LabError> {
+        let targets = project::targets(&project, &self.root)?;
+        let workloads: Vec<Workload> = project.workloads.values().cloned().collect();
+        let mut catalog = self.with_given(targets, workloads);
+        for target in project.targets.values() {
+            for (place, name) in target.manifest.workloads.iter().enumerate() {
+                catalog.workload(name).map_err(|error| {
+                    let at = format!("target.{}.serves[{place}]", target.manifest.name);
+                    project.wrong(&at, &error.to_string())
+                })?;
+            }
+        }
+        catalog.project = Some(project);
+        Ok(catalog)
+    }
+
+    /// The project file, if there is one.
+    #[must_use]
+    pub const fn project(&self) -> Option<&Project> {
+        self.project.as_ref()
     }
 
     /// The same catalog with these targets and this workload before all others.
@@ -112,6 +143,7 @@ impl Catalog {
         if let Some(shipped) = self.shipped()? {
             ids.extend(target_ids_in(&shipped.join("targets"))?);
         }
+        ids.extend(self.given.keys().cloned());
         ids.sort();
         ids.dedup();
         Ok(ids)
@@ -193,8 +225,10 @@ impl Catalog {
             let of_group: Vec<&TargetId> =
                 all.iter().filter(|id| name == "all" || id.language == name).collect();
             if of_group.is_empty() {
-                let id: TargetId =
-                    name.parse().map_err(|error: pippin_model::target::TargetIdError| {
+                let own =
+                    self.project.as_ref().and_then(|project| project.own(name).ok().flatten());
+                let id: TargetId = own.as_deref().unwrap_or(name).parse().map_err(
+                    |error: pippin_model::target::TargetIdError| {
                         let known: Vec<String> = all
                             .iter()
                             .flat_map(|id| [id.to_string(), id.language.clone()])
@@ -203,7 +237,8 @@ impl Catalog {
                             pippin_model::file::nearest(name, known.iter().map(String::as_str))
                                 .map(|near| format!("; did you mean {near}?"));
                         LabError::User(format!("{error}{}", hint.unwrap_or_default()))
-                    })?;
+                    },
+                )?;
                 self.target(&id)?;
                 selected.push(id);
             }
@@ -244,7 +279,11 @@ impl Catalog {
     /// # Errors
     /// If a folder cannot be read.
     pub fn plan_ids(&self) -> Result<Vec<String>, LabError> {
-        self.stems("plans")
+        let mut plans = self.stems("plans")?;
+        plans.extend(self.project.iter().flat_map(Project::plan_ids).cloned());
+        plans.sort();
+        plans.dedup();
+        Ok(plans)
     }
 
     /// The plan of this name, or in this file.
@@ -252,6 +291,9 @@ impl Catalog {
     /// # Errors
     /// If there is none, or it cannot be used.
     pub fn plan(&self, name: &str, options: &PlanOptions) -> Result<Plan, LabError> {
+        if let Some(plan) = self.project.as_ref().and_then(|project| project.plan(name, options)) {
+            return Ok(plan?);
+        }
         let given = Path::new(name);
         if name.ends_with(".toml") || name.contains('/') {
             return Ok(Plan::read(given, options)?);

@@ -10,6 +10,7 @@ pub mod causes;
 pub mod many;
 pub mod passed;
 
+use pippin_model::conformance::Conformance;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{Connections, LoadSpec, StopRule};
 use pippin_model::target::TargetId;
@@ -21,6 +22,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use crate::catalog::{Catalog, Target};
+use crate::conformance;
 use crate::error::LabError;
 use crate::install::{Installed, Installer};
 use crate::lifecycle::affinity;
@@ -45,6 +47,8 @@ pub struct Checked {
     pub workloads: BTreeMap<String, Vec<String>>,
     /// What was seen that is allowed and worth knowing, each with its workload.
     pub remarks: Vec<String>,
+    /// How it answers at the edges of HTTP/1.1, which decides nothing.
+    pub conformance: Vec<Conformance>,
     /// Why it was not checked at all.
     pub skipped: Option<Skipped>,
 }
@@ -81,6 +85,7 @@ impl Checked {
             route: None,
             workloads: BTreeMap::new(),
             remarks: Vec::new(),
+            conformance: Vec::new(),
             skipped: None,
         }
     }
@@ -171,6 +176,7 @@ impl Checker<'_> {
                 installed,
                 &workload,
                 &mut checked.remarks,
+                &mut checked.conformance,
             ) {
                 Ok(wrong) => wrong,
                 Err(LabError::Target(failure)) => {
@@ -198,6 +204,7 @@ impl Checker<'_> {
         installed: &Installed,
         workload: &Workload,
         said: &mut Vec<String>,
+        conformance: &mut Vec<Conformance>,
     ) -> Result<Vec<String>, LabError> {
         let cpus = affinity::available();
         let settings = ServiceSettings {
@@ -242,6 +249,9 @@ impl Checker<'_> {
             if running.crashed().is_none() {
                 wrong.extend(failures(verify::prove(&mut subject, ProofTime::After)));
             }
+        }
+        if conformance.is_empty() && wrong.is_empty() {
+            *conformance = conformance::of(&running, workload);
         }
         if let Some(crash) = running.crashed() {
             let tail =

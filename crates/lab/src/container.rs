@@ -2,8 +2,9 @@
 //! processors.
 use pippin_model::cpus::CpuSet;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use crate::environment::{find_program, inherited};
 use crate::short_command::{self, Output};
@@ -16,35 +17,54 @@ const RUNTIMES: [&str; 2] = ["docker", "podman"];
 pub struct Image {
     /// Its name, as `ghcr.io/x/y:tag`.
     pub reference: String,
-    /// docker or podman.
-    runtime: PathBuf,
+}
+
+/// docker or podman, looked for once.
+///
+/// # Errors
+/// Why neither can start anything, and what to install.
+pub fn runtime() -> Result<&'static Path, &'static str> {
+    static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    match FOUND.get_or_init(look_for_runtime) {
+        Ok(program) => Ok(program),
+        Err(why) => Err(why),
+    }
+}
+
+fn look_for_runtime() -> Result<PathBuf, String> {
+    let mut why = Vec::new();
+    for name in RUNTIMES {
+        let Some(program) = find_program(name) else {
+            why.push(format!("{name} is not installed"));
+            continue;
+        };
+        if ask(&program, &["info"]).is_some() {
+            return Ok(program);
+        }
+        why.push(format!("`{name} info` fails (for docker: is its daemon running?)"));
+    }
+    Err(format!(
+        "no container can be started: {}; install one of them, as with: apt-get install podman",
+        why.join("; ")
+    ))
+}
+
+fn ask(program: &Path, arguments: &[&str]) -> Option<Output> {
+    let mut command = Command::new(program);
+    command.args(arguments).env_clear().envs(inherited());
+    short_command::output(&mut command).filter(|output| output.success)
 }
 
 impl Image {
-    /// An image, where this machine can run one.
+    /// An image of this name.
     ///
     /// # Errors
-    /// Why it can run none, and what to install.
-    pub fn of(reference: &str) -> Result<Self, String> {
+    /// If it cannot be a name.
+    pub fn named(reference: &str) -> Result<Self, String> {
         if reference.is_empty() || reference.starts_with('-') {
             return Err(format!("`{reference}` is no name of an image"));
         }
-        let mut why = Vec::new();
-        for name in RUNTIMES {
-            let Some(program) = find_program(name) else {
-                why.push(format!("{name} is not installed"));
-                continue;
-            };
-            let image = Self { reference: reference.into(), runtime: program };
-            if image.ask(&["info"]).is_some() {
-                return Ok(image);
-            }
-            why.push(format!("`{name} info` fails (for docker: is its daemon running?)"));
-        }
-        Err(format!(
-            "no container can be started: {}; install one of them, as with: apt-get install podman",
-            why.join("; ")
-        ))
+        Ok(Self { reference: reference.into() })
     }
 
     /// Whether it is on this machine.
@@ -56,7 +76,7 @@ impl Image {
     /// The command that fetches it.
     #[must_use]
     pub fn pull(&self) -> Vec<String> {
-        [&self.runtime.display().to_string(), "pull", &self.reference].map(String::from).to_vec()
+        [&program(), "pull", &self.reference].map(String::from).to_vec()
     }
 
     /// The command that starts it, so that it is reached on this port of the loopback.
@@ -66,9 +86,7 @@ impl Image {
     #[must_use]
     pub fn start(&self, name: &str, port: u16, cpus: &CpuSet, workers: u32) -> Vec<String> {
         let mut words: Vec<String> =
-            [&self.runtime.display().to_string(), "run", "--rm", "--pull=never", "--name", name]
-                .map(String::from)
-                .to_vec();
+            [&program(), "run", "--rm", "--pull=never", "--name", name].map(String::from).to_vec();
         if !cpus.is_empty() {
             words.push(format!("--cpuset-cpus={cpus}"));
         }
@@ -110,10 +128,13 @@ impl Image {
     }
 
     fn ask(&self, arguments: &[&str]) -> Option<Output> {
-        let mut command = Command::new(&self.runtime);
-        command.args(arguments).env_clear().envs(inherited());
-        short_command::output(&mut command).filter(|output| output.success)
+        ask(runtime().ok()?, arguments)
     }
+}
+
+/// The first word of commands to the runtime.
+fn program() -> String {
+    runtime().map_or_else(|_| RUNTIMES[0].into(), |program| program.display().to_string())
 }
 
 /// Of `{"80/tcp":{}}`: 80.
@@ -141,7 +162,7 @@ mod tests {
 
     #[test]
     fn what_a_runtime_would_read_as_an_option_is_no_image() {
-        assert!(Image::of("--privileged").unwrap_err().contains("no name of an image"));
-        assert!(Image::of("").is_err());
+        assert!(Image::named("--privileged").unwrap_err().contains("no name of an image"));
+        assert!(Image::named("").is_err());
     }
 }

@@ -42,6 +42,12 @@ pub trait Generator {
     /// If the load cannot be applied as it is asked for, or a part of the generator died.
     fn apply(&self, load: &LoadSpec, control: &Control<'_>) -> Result<Applied, NotApplied>;
 
+    /// Whether it is ready at once, so that loads of some tenths of a second make sense. Agents agree
+    /// on an instant for each load, and tell of it once a second.
+    fn is_ready_at_once(&self) -> bool {
+        false
+    }
+
     /// Its processes on this machine.
     fn roots(&self) -> Vec<RoleRoot>;
 }
@@ -51,6 +57,10 @@ pub trait Generator {
 pub struct Here;
 
 impl Generator for Here {
+    fn is_ready_at_once(&self) -> bool {
+        true
+    }
+
     fn apply(&self, load: &LoadSpec, control: &Control<'_>) -> Result<Applied, NotApplied> {
         let alone = |load| Applied { load, agents: Vec::new() };
         pippin_engine::run(load, control).map(alone).map_err(|error| NotApplied {

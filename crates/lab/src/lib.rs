@@ -2,7 +2,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`place`] | where the user is, and where runs are kept |
+//! | [`place`], [`project`] | where the user is, and where runs are kept; the targets of a project file |
 //! | [`catalog`], [`target`] | finds targets, workloads and plans; a target, and how it comes to run |
 //! | [`ad_hoc`], [`container`] | targets that the command line gives; container images |
 //! | [`environment`], [`install`], [`versions`], [`short_command`] | gets targets ready |
@@ -11,18 +11,22 @@
 //! | [`running`] | a target that runs |
 //! | [`verify`] | proves that a target does a workload's work |
 //! | [`load`], [`pool`] | from a profile and a workload to what the engine runs; the requests of a load |
-//! | [`trial`], [`proving`] | one load with what is sampled beside it; what proves a target around it |
+//! | [`trial`], [`proving`], [`single`] | one load with what is sampled beside it; what proves a target around it; requests one at a time before it |
+//! | [`slices`] | the slices of a target: how long, how they are made, what they add up to |
 //! | [`generator`] | who applies a load |
 //! | [`steps`], [`recording`] | the steps of a profile; the record of a run while it is made |
-//! | [`run`], [`url`] | all trials of a plan; a load of a URL |
+//! | [`run`], [`url`], [`address`] | all trials of a plan; a load of a URL; a URL and its addresses |
 //! | [`check`], [`calibrate`] | `pippin targets check`; what the generator itself can do |
 //! | [`revision`] | a target as it is in a revision of git |
+//! | [`conformance`] | how a target answers at the edges of HTTP/1.1 |
 //! | [`demand`], [`descriptors`] | what a plan asks of this host; open files against connections |
 //! | [`observer`] | who is told |
 pub mod ad_hoc;
+pub mod address;
 pub mod calibrate;
 pub mod catalog;
 pub mod check;
+pub mod conformance;
 pub mod container;
 pub mod demand;
 pub mod descriptors;
@@ -35,6 +39,7 @@ pub mod load;
 pub mod observer;
 pub mod place;
 pub mod pool;
+pub mod project;
 pub mod proving;
 pub mod recording;
 pub mod revision;
@@ -43,6 +48,8 @@ pub mod running;
 pub mod scaffold;
 pub mod services;
 pub mod short_command;
+pub mod single;
+pub mod slices;
 pub mod steps;
 pub mod target;
 pub mod trial;

@@ -2,8 +2,8 @@
 use pippin_engine::Referee;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{
-    BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Request, Requests, StopRule,
-    Timeouts, WarmUp,
+    BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Protocol, Request, Requests,
+    StopRule, Timeouts, WarmUp,
 };
 use pippin_model::profile::{Profile, Schedule};
 use pippin_model::trial::Step;
@@ -69,6 +69,7 @@ pub fn base(address: SocketAddr, cores: Vec<u32>, seed: u64) -> LoadSpec {
     LoadSpec {
         addresses: vec![address],
         tls: None,
+        protocol: Protocol::Http1,
         source_addresses: Vec::new(),
         requests: Requests::default(),
         schedule: Schedule::Closed { think: None },

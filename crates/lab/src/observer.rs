@@ -16,6 +16,9 @@ pub enum Event<'a> {
     RunStarted(&'a RunHeader),
     /// A trial begins: its number, counted from 1, of how many at the most.
     TrialStarted(&'a TrialSpec, usize, usize),
+    /// A slice of a target that was announced before begins: its round, counted from 1, of how many
+    /// that are planned. Slices that replace others come after these.
+    Slice(&'a TrialSpec, u32, u32),
     /// What the trial is doing now: "starting", "proving".
     Stage(&'a str),
     /// Another second of load, and the newest sample of what the processes use.

@@ -1,5 +1,6 @@
 //! Where the user is, and where Pippin therefore keeps what it makes: runs, logs, the database
 //! (docs/decisions/one-binary.md).
+use pippin_model::project::{self, Project};
 use std::path::{Path, PathBuf};
 
 use crate::error::LabError;
@@ -20,13 +21,15 @@ enum Kind {
     Named,
     /// A folder with `targets/` and `workloads/`: a checkout of Pippin.
     Checkout,
+    /// A folder with a project file.
+    Project,
     /// Any other folder.
     Elsewhere,
 }
 
 impl Place {
-    /// The checkout that `start` lies in, else `start` itself; [`HOME_VARIABLE`] names another
-    /// one.
+    /// The nearest folder above `start` with a project file, or that is a checkout; else `start`
+    /// itself. [`HOME_VARIABLE`] names a checkout instead.
     ///
     /// # Errors
     /// If the variable names no checkout, or `start` cannot be opened.
@@ -47,8 +50,13 @@ impl Place {
         let start = start
             .canonicalize()
             .map_err(LabError::io(format!("cannot open {}", start.display())))?;
-        Ok(match start.ancestors().find(|folder| is_checkout(folder)) {
-            Some(root) => Self { root: root.into(), kind: Kind::Checkout },
+        let kind = |folder: &Path| match folder.join(project::FILE).is_file() {
+            true => Some(Kind::Project),
+            false => is_checkout(folder).then_some(Kind::Checkout),
+        };
+        let found = start.ancestors().find_map(|folder| Some((folder, kind(folder)?)));
+        Ok(match found {
+            Some((root, kind)) => Self { root: root.into(), kind },
             None => Self { root: start, kind: Kind::Elsewhere },
         })
     }
@@ -57,6 +65,42 @@ impl Place {
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Whether the folder has a project file.
+    #[must_use]
+    pub fn has_project(&self) -> bool {
+        self.kind == Kind::Project
+    }
+
+    /// The project file, if the folder has one.
+    ///
+    /// # Errors
+    /// If it cannot be used.
+    pub fn project(&self) -> Result<Option<Project>, LabError> {
+        match self.kind {
+            Kind::Project => Ok(Some(Project::read(&self.root)?)),
+            Kind::Named | Kind::Checkout | Kind::Elsewhere => Ok(None),
+        }
+    }
+
+    /// Makes the folder for what Pippin keeps in a project, which is no part of the user's
+    /// repository.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn prepare(&self) -> Result<(), LabError> {
+        if self.kind != Kind::Project {
+            return Ok(());
+        }
+        let own = self.own()?;
+        let ignored = own.join(".gitignore");
+        if ignored.is_file() {
+            return Ok(());
+        }
+        std::fs::create_dir_all(&own)
+            .and_then(|()| std::fs::write(&ignored, "*\n"))
+            .map_err(LabError::io(format!("write {}", ignored.display())))
     }
 
     /// Whether its catalog is the only one.
@@ -80,7 +124,7 @@ impl Place {
     pub fn runs(&self) -> Result<PathBuf, LabError> {
         match self.kind {
             Kind::Named | Kind::Checkout => Ok(self.root.join("runs")),
-            Kind::Elsewhere => Ok(self.own()?.join("runs")),
+            Kind::Project | Kind::Elsewhere => Ok(self.own()?.join("runs")),
         }
     }
 
@@ -94,7 +138,7 @@ impl Place {
 
     fn own(&self) -> Result<PathBuf, LabError> {
         match self.kind {
-            Kind::Named | Kind::Checkout => Ok(self.root.join(".pippin")),
+            Kind::Named | Kind::Checkout | Kind::Project => Ok(self.root.join(".pippin")),
             Kind::Elsewhere => Ok(user_folder("XDG_STATE_HOME", ".local/state")?.join("pippin")),
         }
     }

@@ -10,11 +10,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::conformance;
 use crate::error::LabError;
 use crate::load;
 use crate::pool;
 use crate::running::RunningTarget;
 use crate::services::Services;
+use crate::single;
 use crate::trial::Proving;
 use crate::verify::live::{self, Live};
 use crate::verify::{self, Subject};
@@ -39,6 +41,8 @@ pub struct ProvedTarget<'a> {
     pub closes: bool,
     /// What judges answers that are different each time; made anew before the load.
     pub live: Live,
+    /// Whether to ask the target about the edges of HTTP/1.1 when the proofs are done.
+    pub asks_conformance: bool,
 }
 
 impl ProvedTarget<'_> {
@@ -90,8 +94,16 @@ impl ProvedTarget<'_> {
     }
 }
 
-impl Proving for ProvedTarget<'_> {
-    fn before(&mut self, load: &mut LoadSpec, record: &mut TrialRecord) -> Result<(), Failure> {
+impl ProvedTarget<'_> {
+    /// Proves the target before its load, and lets the load expect what was proved.
+    ///
+    /// # Errors
+    /// The proofs that failed.
+    pub fn prove_before(
+        &mut self,
+        load: &mut LoadSpec,
+        record: &mut TrialRecord,
+    ) -> Result<(), Failure> {
         record.start_up_ns = self.target.start_up().map(|time| time.as_nanos() as u64);
         let requests = if self.target.is_proved() {
             self.closes = !load.connections.keep_alive();
@@ -113,6 +125,37 @@ impl Proving for ProvedTarget<'_> {
             requests
         };
         self.target.aim(load, requests);
+        // A search looks for a rate, and asks nobody why a target is as fast as it is.
+        if !record.spec.profile.is_search() {
+            record.single = single::measure(load);
+        }
+        Ok(())
+    }
+
+    /// Proves the target after its load, by the answers of the load too, unless it failed meanwhile
+    /// or the load was stopped.
+    pub fn prove_after(&mut self, record: &mut TrialRecord) {
+        if let Some(failure) = self.target.crashed() {
+            record.failure = Some(failure);
+        } else if self.target.is_proved()
+            && record.failure.is_none()
+            && !record.load.as_ref().is_some_and(|load| load.interrupted)
+        {
+            if let Some(load) = &record.load {
+                record.proofs.extend(live::prove(&mut self.subject(), load));
+            }
+            record.proofs.extend(verify::prove(&mut self.subject(), ProofTime::After));
+            record.failure = self.failed(&record.proofs);
+        }
+        if record.failure.is_none() && self.asks_conformance {
+            record.conformance = conformance::of(self.target, self.workload);
+        }
+    }
+}
+
+impl Proving for ProvedTarget<'_> {
+    fn before(&mut self, load: &mut LoadSpec, record: &mut TrialRecord) -> Result<(), Failure> {
+        self.prove_before(load, record)?;
         self.counts_anew = self.services.reset_account();
         Ok(())
     }
@@ -130,18 +173,7 @@ impl Proving for ProvedTarget<'_> {
         if self.counts_anew {
             record.services = self.services.account();
         }
-        if let Some(failure) = self.target.crashed() {
-            record.failure = Some(failure);
-        } else if self.target.is_proved()
-            && record.failure.is_none()
-            && !record.load.as_ref().is_some_and(|load| load.interrupted)
-        {
-            if let Some(load) = &record.load {
-                record.proofs.extend(live::prove(&mut self.subject(), load));
-            }
-            record.proofs.extend(verify::prove(&mut self.subject(), ProofTime::After));
-            record.failure = self.failed(&record.proofs);
-        }
+        self.prove_after(record);
     }
 
     fn log_tail(&self) -> Vec<String> {

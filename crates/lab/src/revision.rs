@@ -81,6 +81,30 @@ impl Repository {
         }
     }
 
+    /// A revision with all its files.
+    ///
+    /// # Errors
+    /// If there is no such revision; the message names the nearest.
+    pub fn whole(&self, name: &str) -> Result<Revision, LabError> {
+        let commit = self
+            .parse(&format!("{name}^{{commit}}"))
+            .filter(|_| !name.starts_with('-'))
+            .ok_or_else(|| self.unknown_revision(name))?;
+        let tree = self.parse(&format!("{commit}^{{tree}}")).unwrap_or_default();
+        Ok(Revision { name: name.into(), commit, tree })
+    }
+
+    /// A worktree of git's with the files of a revision, in a new folder.
+    ///
+    /// # Errors
+    /// If git cannot make it.
+    pub fn worktree(&self, revision: &Revision, into: &Path) -> Result<Worktree, LabError> {
+        let folder = into.display().to_string();
+        let made = ["worktree", "add", "--detach", &folder, &revision.commit];
+        git(&self.top, &made, None)?.map_err(|said| failed(&revision.name, &said))?;
+        Ok(Worktree { repository: self.clone(), folder: into.into() })
+    }
+
     /// Whether git knows a revision of this name.
     #[must_use]
     pub fn knows(&self, name: &str) -> bool {
@@ -153,6 +177,33 @@ impl Repository {
             "revision `{name}` has no target `{target}`{}",
             there_are(&target.to_string(), &known)
         ))
+    }
+}
+
+/// A worktree of git's; it is removed when this is dropped.
+#[derive(Debug)]
+pub struct Worktree {
+    repository: Repository,
+    folder: PathBuf,
+}
+
+impl Worktree {
+    /// Its folder that corresponds to the one for which the repository was looked for.
+    #[must_use]
+    pub fn project_folder(&self) -> PathBuf {
+        self.folder.join(&self.repository.prefix)
+    }
+}
+
+impl Drop for Worktree {
+    fn drop(&mut self) {
+        // What a build left in it is removed too; what git cannot remove is in nobody's way.
+        let folder = self.folder.display().to_string();
+        let remove = ["worktree", "remove", "--force", &folder];
+        if !git(&self.repository.top, &remove, None).is_ok_and(|done| done.is_ok()) {
+            let _ = std::fs::remove_dir_all(&self.folder);
+            let _ = git(&self.repository.top, &["worktree", "prune"], None);
+        }
     }
 }
 

@@ -1,5 +1,13 @@
 //! One execution of a plan: everything installed, then every repetition of every target, in a
 //! seeded interleaved order, each with a fresh start.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `rounds` | a repetition of loads that are measured in slices: groups of targets, in rounds |
+//! | `member` | one target of a group |
+mod member;
+mod rounds;
+
 use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::plan::Plan;
 use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
@@ -15,6 +23,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::catalog::{Catalog, Target};
+use crate::conformance;
 use crate::descriptors;
 use crate::error::LabError;
 use crate::generator::Generator;
@@ -26,6 +35,7 @@ use crate::proving::ProvedTarget;
 use crate::recording::{Keeping, Recording};
 use crate::running::{RunningTarget, StartSettings};
 use crate::services::{ServiceSettings, Services};
+use crate::slices::room::Room;
 use crate::steps::Steps;
 use crate::trial::{Trial, Watch, empty_record, unix_now_ns};
 use crate::verify::{self, live::Live};
@@ -103,14 +113,28 @@ fn resolve(
             let served = target.manifest.workloads_of(id.variant.as_deref());
             if !served.contains(&workload.id) {
                 return Err(LabError::User(format!(
-                    "{id} does not serve the workload `{}` (it serves {}); take it out of the plan",
+                    "{id} does not serve the workload `{}` (it serves {}); {}",
                     workload.id,
-                    served.join(", ")
+                    served.join(", "),
+                    way_out(&target, workload)
                 )));
             }
             Ok((id.clone(), target))
         })
         .collect()
+}
+
+/// What lets a target take part: of one's own, the route that is missing.
+fn way_out(target: &Target, workload: &Workload) -> String {
+    if target.id.language != pippin_model::project::LANGUAGE {
+        return "take it out of the plan".into();
+    }
+    let (request, answer) = (&workload.request, &workload.answer);
+    let body = answer.body.as_ref().map_or(String::new(), |body| format!(" and the body {body:?}"));
+    format!(
+        "to compare it there, let it answer {} {} with {}{body}, and write serves = [\"{}\"] in [target.{}] of pippin.toml",
+        request.method, request.path, answer.status, workload.id, target.id.name
+    )
 }
 
 /// Which targets cannot hold the plan's connections here: told before anything is installed or
@@ -245,6 +269,9 @@ struct Execution<'a> {
     cpus: CpuSplit,
     samples: Vec<Sample>,
     given_up: BTreeSet<TargetId>,
+    /// Targets that are not idle when nobody asks them, and how that was told.
+    restless: BTreeMap<TargetId, String>,
+    room: Room,
     number: usize,
     /// Trials of all targets that are available.
     in_all: usize,
@@ -267,6 +294,8 @@ impl<'a> Execution<'a> {
             cpus,
             samples,
             given_up: BTreeSet::new(),
+            restless: BTreeMap::new(),
+            room: Room::default(),
             number: 0,
             in_all,
         }
@@ -286,22 +315,41 @@ impl<'a> Execution<'a> {
             return Ok(());
         }
         let mut services = self.start_services()?;
-        let mut made = 0;
-        for (repetition, id) in order {
-            if self.interrupted() {
-                return Err(LabError::Interrupted);
+        for repetition in 0..self.header().plan.repetitions {
+            if repetition > 0 && self.is_precise_enough(repetition) {
+                break;
             }
-            if repetition > made {
-                made = repetition;
-                if self.is_precise_enough(repetition) {
-                    break;
-                }
-            }
-            if !self.given_up.contains(&id) && !self.settings.observer.skips(&id) {
-                self.session(&id, repetition, &mut services)?;
+            let targets = order.iter().filter(|(of, _)| *of == repetition).map(|(_, id)| id);
+            let targets: Vec<TargetId> = targets.cloned().collect();
+            if self.is_sliced() {
+                self.rounds(repetition, targets, &mut services)?;
+            } else {
+                self.one_by_one(repetition, &targets, &mut services)?;
             }
         }
         Ok(())
+    }
+
+    /// A repetition of loads that have a course of their own.
+    fn one_by_one(
+        &mut self,
+        repetition: u32,
+        targets: &[TargetId],
+        services: &mut Services,
+    ) -> Result<(), LabError> {
+        for id in targets {
+            if self.interrupted() {
+                return Err(LabError::Interrupted);
+            }
+            if self.takes_part(id) {
+                self.session(id, repetition, services)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn takes_part(&self, id: &TargetId) -> bool {
+        !self.given_up.contains(id) && !self.settings.observer.skips(id)
     }
 
     fn start_services(&self) -> Result<Services, LabError> {
@@ -309,10 +357,26 @@ impl<'a> Execution<'a> {
         let settings = ServiceSettings {
             folder: &self.settings.folder,
             cpus: self.cpus.services.clone(),
-            database_connections: plan.database_pool.max(self.workers() * 2) * 2,
+            database_connections: self.pool() * self.up_together() as u32,
             upstream_delay_ns: plan.upstream_delay_ns,
         };
         Services::start(&self.header().workload.services, &settings, &|| self.interrupted())
+    }
+
+    /// Connections to the database that a target may open: twice its pool, because some open as many
+    /// again before they close the old ones.
+    fn pool(&self) -> u32 {
+        self.header().plan.database_pool.max(self.workers() * 2) * 2
+    }
+
+    /// Targets that may be up at the same time.
+    fn up_together(&self) -> usize {
+        let together = self.is_sliced() && !self.is_alone();
+        if together { self.header().plan.targets.len() } else { 1 }
+    }
+
+    fn is_sliced(&self) -> bool {
+        self.header().plan.profile.is_sliced() && self.settings.generator.is_ready_at_once()
     }
 
     fn workers(&self) -> u32 {
@@ -329,32 +393,24 @@ impl<'a> Execution<'a> {
         let Some((target, Ok(installed))) = self.prepared.get(id).cloned() else { return Ok(()) };
         let mut spec = self.spec(id, repetition, None);
         self.announce(&spec);
-        let start = StartSettings {
-            cpus: self.cpus.target.clone(),
-            workers: self.workers(),
-            database_pool: self.header().plan.database_pool,
-            services: services.environment(),
-            folder: &self.settings.folder,
+        let mut running = match self.start(id, &target, &installed, services) {
+            Ok(running) => running,
+            Err(LabError::Target(failure)) => {
+                let mut record = empty_record(&spec);
+                record.failure = Some(failure);
+                // It would fail in every repetition.
+                self.given_up.insert(id.clone());
+                return self.finish(record, Vec::new());
+            }
+            Err(other) => return Err(other),
         };
-        self.settings.observer.event(&Event::Stage("starting"));
-        let mut running =
-            match RunningTarget::start(&target, id, &installed, &start, &|| self.interrupted()) {
-                Ok(running) => running,
-                Err(LabError::Target(failure)) => {
-                    let mut record = empty_record(&spec);
-                    record.failure = Some(failure);
-                    // It would fail in every repetition.
-                    self.given_up.insert(id.clone());
-                    return self.finish(record, Vec::new());
-                }
-                Err(other) => return Err(other),
-            };
         let mut steps = Steps::of(&self.header().plan.profile);
         let mut step = steps.next();
         while let Some(current) = step {
             spec.step = current;
             let mut record = self.make(&spec, &mut running, services);
-            let _ = steps.observe(&record);
+            self.recording.judge(&mut record, Vec::new());
+            steps.observe(&record, &self.watch());
             let over =
                 record.failure.is_some() || self.interrupted() || self.settings.observer.skips(id);
             step = if over { None } else { steps.next() };
@@ -365,13 +421,34 @@ impl<'a> Execution<'a> {
                 let unclean = running.stop();
                 return self.finish(record, unclean);
             }
-            self.recording.judge(&mut record, Vec::new());
             self.recording.keep(record)?;
             spec = self.spec(id, repetition, step.flatten());
             self.announce(&spec);
         }
         drop(running.stop());
         Ok(())
+    }
+
+    fn start(
+        &self,
+        id: &TargetId,
+        target: &Target,
+        installed: &Installed,
+        services: &Services,
+    ) -> Result<RunningTarget, LabError> {
+        let settings = StartSettings {
+            cpus: self.cpus.target.clone(),
+            workers: self.workers(),
+            database_pool: self.header().plan.database_pool,
+            services: services.environment(),
+            folder: &self.settings.folder,
+        };
+        self.settings.observer.event(&Event::Stage("starting"));
+        RunningTarget::start(target, id, installed, &settings, &|| self.interrupted())
+    }
+
+    fn watch(&self) -> Watch<'a> {
+        Watch { observer: self.settings.observer, stop: self.settings.stop }
     }
 
     fn announce(&mut self, spec: &TrialSpec) {
@@ -395,6 +472,7 @@ impl<'a> Execution<'a> {
             counts_anew: false,
             live: Live::default(),
             closes: false,
+            asks_conformance: conformance::is_asked(&self.header().plan, spec),
         };
         let trial = Trial {
             load: load::of(&spec.profile, spec.step, base),
@@ -403,7 +481,7 @@ impl<'a> Execution<'a> {
             referee: None,
             generator: self.settings.generator,
         };
-        trial.make(spec, &Watch { observer: self.settings.observer, stop: self.settings.stop })
+        trial.make(spec, &self.watch())
     }
 
     fn spec(&self, id: &TargetId, repetition: u32, step: Option<Step>) -> TrialSpec {

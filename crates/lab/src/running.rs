@@ -137,10 +137,14 @@ impl RunningTarget {
 
     /// What runs already, with its processes if they are on this machine and may be seen.
     fn found(target: &Target, id: &TargetId, listening: &Listening) -> Result<Self, LabError> {
-        let address = *listening.addresses.first().ok_or_else(|| {
-            LabError::target(Stage::Start, format!("{} has no address", listening.host))
+        let addresses = listening.resolved().map_err(|error| match error {
+            LabError::User(message) => LabError::target(Stage::Start, message),
+            other => other,
         })?;
-        let servers = server::behind(&listening.addresses).unwrap_or_default();
+        let address = *addresses.first().ok_or_else(|| {
+            LabError::target(Stage::Start, format!("{} has no address", listening.url.host))
+        })?;
+        let servers = server::behind(&addresses).unwrap_or_default();
         Ok(Self {
             process: None,
             address,
@@ -148,8 +152,8 @@ impl RunningTarget {
             name: id.to_string(),
             roots: servers.iter().map(|server| server.root).collect(),
             reached: Reached {
-                addresses: listening.addresses.clone(),
-                host: listening.host.clone(),
+                addresses,
+                host: listening.url.authority.clone(),
                 tls: listening.tls.clone(),
                 requests: target.requests.clone(),
                 is_proved: target.is_proved(),

@@ -1,21 +1,22 @@
 //! The steps of a profile, one after the other: known beforehand, or found by a search.
-use pippin_model::objective::Objective;
 use pippin_model::profile::{Profile, Steps as Points};
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_stats::capacity::Search;
-use pippin_stats::objective;
+use pippin_model::units::format_count;
+use pippin_stats::capacity::{Search, Seen, step};
+use std::time::{Duration, Instant};
+
+use crate::observer::Event;
+use crate::trial::Watch;
+
+/// How often a rest looks whether the user wants to stop.
+const GLANCE: Duration = Duration::from_millis(50);
 
 /// The steps that are still to be made.
 pub enum Steps {
     /// Known beforehand; `None` is the profile as it is.
     Known(std::vec::IntoIter<Option<Step>>),
     /// Rates that a search chooses.
-    Search {
-        /// Where the search is.
-        search: Search,
-        /// What a rate must hold.
-        objective: Objective,
-    },
+    Search(Search),
 }
 
 impl Steps {
@@ -27,12 +28,9 @@ impl Steps {
             Points::Connections(list) => {
                 list.iter().map(|&count| Some(Step::Connections { count })).collect()
             }
-            Points::Search { objective, precision } => {
+            Points::Search { precision, .. } => {
                 let start = profile.schedule.rate_per_s().unwrap_or(1.0);
-                return Self::Search {
-                    search: Search::new(start, *precision),
-                    objective: objective.clone(),
-                };
+                return Self::Search(Search::new(start, *precision));
             }
         };
         Self::Known(known.into_iter())
@@ -47,15 +45,40 @@ impl Steps {
         }
     }
 
-    /// Takes note of how a step came out; whether its rate kept the objective, in a search.
-    pub fn observe(&mut self, record: &TrialRecord) -> Option<bool> {
-        let Self::Search { search, objective } = self else { return None };
-        let (Some(Step::Rate { per_s }), Some(load)) = (record.spec.step, &record.load) else {
-            return None;
+    /// Takes note of how a judged step came out. In a search, it tells the outcome and lets the
+    /// target rest after a rate that it could not keep.
+    pub fn observe(&mut self, record: &TrialRecord, watch: &Watch<'_>) {
+        let (Self::Search(search), Some(Step::Rate { per_s })) = (self, record.spec.step) else {
+            return;
         };
-        let held = objective::misses(objective, &load.measured).is_empty();
-        search.observe(per_s, held);
-        Some(held)
+        let Some(seen) = Seen::of(record) else { return };
+        search.observe(per_s, seen);
+        let rate = format_count(per_s);
+        let text = match search.next() {
+            Some(_) => format!("{rate} requests/s: {}", seen.words()),
+            None => {
+                format!(
+                    "{rate} requests/s: {}; capacity: {}",
+                    seen.words(),
+                    search.outcome().words()
+                )
+            }
+        };
+        watch.observer.event(&Event::Note(&text));
+        if search.next().is_some() {
+            rest(Duration::from_nanos(step::rest_ns(record)), watch);
+        }
+    }
+}
+
+fn rest(length: Duration, watch: &Watch<'_>) {
+    let until = Instant::now() + length;
+    while !watch.is_over() {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        std::thread::sleep(left.min(GLANCE));
     }
 }
 
@@ -66,7 +89,7 @@ impl Iterator for Steps {
     fn next(&mut self) -> Option<Self::Item> {
         match self {
             Self::Known(steps) => steps.next(),
-            Self::Search { search, .. } => search.next().map(|per_s| Some(Step::Rate { per_s })),
+            Self::Search(search) => search.next().map(|per_s| Some(Step::Rate { per_s })),
         }
     }
 }

@@ -5,8 +5,11 @@ use pippin_model::target::TargetId;
 use pippin_model::tls::TlsSpec;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use crate::address::{CONSENT_VARIABLE, Url};
 use crate::container::Image;
+use crate::error::LabError;
 use crate::install::digest;
 
 /// A target: of a catalog, of a project file, or given on the command line.
@@ -41,13 +44,46 @@ pub enum Kind {
 /// Where something listens that runs already.
 #[derive(Debug, Clone)]
 pub struct Listening {
-    /// Its addresses; at least one.
+    /// Its URL; the path is not used.
+    pub url: Url,
+    /// Its addresses; empty until somebody looks.
     pub addresses: Vec<SocketAddr>,
-    /// Host and port as they were written.
-    pub host: String,
     /// How connections are secured; `None` for http.
     pub tls: Option<TlsSpec>,
 }
+
+impl Listening {
+    /// What listens at a URL; its certificate is verified.
+    ///
+    /// # Errors
+    /// If it is no URL.
+    pub fn at(url: &str) -> Result<Self, LabError> {
+        let url = Url::parse(url)?;
+        let tls = url.is_https.then(|| TlsSpec {
+            server_name: url.host.clone(),
+            extra_roots_pem: None,
+            verify: true,
+            resume: false,
+        });
+        Ok(Self { url, addresses: Vec::new(), tls })
+    }
+
+    /// Its addresses, which are looked for if they are not known yet.
+    ///
+    /// # Errors
+    /// If nobody answers, or the host may not be loaded.
+    pub fn resolved(&self) -> Result<Vec<SocketAddr>, LabError> {
+        if !self.addresses.is_empty() {
+            return Ok(self.addresses.clone());
+        }
+        let consent = std::env::var(CONSENT_VARIABLE).unwrap_or_default();
+        let allowed: Vec<String> = consent.split(',').map(str::to_string).collect();
+        self.url.resolve(&allowed, PATIENCE)
+    }
+}
+
+/// How long opening a connection may take, before the load.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Target {
     /// A target of a catalog.

@@ -6,7 +6,7 @@ use pippin_model::load_result::{LoadResult, Window};
 use pippin_model::load_spec::LoadSpec;
 use pippin_model::trial::{Failure, Stage, TrialRecord, TrialSpec};
 use pippin_model::usage::{Role, Usage, UsageSample};
-use pippin_probe::{Roots, Sampler, usage_between};
+use pippin_probe::{Roots, Sampler, TreeMemory, usage_between};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ use crate::generator::{Applied, Generator, Here, NotApplied};
 use crate::observer::{Event, Observer, Silent};
 
 /// How often the kernel is asked during a load.
-const SAMPLE_EVERY: Duration = Duration::from_millis(200);
+pub(crate) const SAMPLE_EVERY: Duration = Duration::from_millis(200);
 /// Records keep all samples up to this number, so that short trials have a curve to draw; of more,
 /// they keep about one a second.
 const MOST_SAMPLES: usize = 50;
@@ -135,11 +135,14 @@ pub fn empty_record(spec: &TrialSpec) -> TrialRecord {
         load_spec: None,
         load: None,
         slices: Vec::new(),
+        single: None,
+        company: None,
         agents: Vec::new(),
         usage: None,
         samples: Vec::new(),
         start_up_ns: None,
         proofs: Vec::new(),
+        conformance: Vec::new(),
         failure: None,
         services: BTreeMap::new(),
         caveats: Vec::new(),
@@ -204,24 +207,46 @@ impl Trial<'_> {
             Some(proving) => proving.load_begins().map_err(NotMeasured::of)?,
             None => self.referee.clone(),
         };
-        let measured = self.apply(referee, watch);
+        let measured = self.apply(referee, &mut TreeMemory::default(), SAMPLE_EVERY, watch);
         if let Some(proving) = &mut self.proving {
             proving.load_ends(measured.as_ref().ok().map(|measured| &measured.load));
         }
         measured
     }
 
+    /// The same without a word to `proving`, at another pace, and with the probe's memory of earlier
+    /// loads of the same target.
+    ///
+    /// # Errors
+    /// As [`Self::measure`].
+    pub fn measure_on(
+        &self,
+        memory: &mut TreeMemory,
+        every: Duration,
+        watch: &Watch<'_>,
+    ) -> Result<Measured, NotMeasured> {
+        self.apply(self.referee.clone(), memory, every, watch)
+    }
+
     fn apply(
         &self,
         referee: Option<Arc<dyn Referee>>,
+        memory: &mut TreeMemory,
+        every: Duration,
         watch: &Watch<'_>,
     ) -> Result<Measured, NotMeasured> {
         let sampler = match self.sampled() {
             Some(roots) => Some(
-                Sampler::start(roots, SAMPLE_EVERY, None)
+                Sampler::resume(roots, std::mem::take(memory), every, None)
                     .map_err(|error| NotMeasured::of(LabError::User(error.to_string())))?,
             ),
             None => None,
+        };
+        // What is used is cut where measuring begins and ends: samples there leave nothing to guess.
+        let on_measuring = |from_ns: u64, to_ns: Option<u64>| {
+            for instant in [Some(from_ns), to_ns].into_iter().flatten() {
+                sampler.iter().for_each(|sampler| sampler.also_at(instant));
+            }
         };
         let on_window = |window: &Window| {
             let latest = sampler.as_ref().and_then(Sampler::latest);
@@ -229,11 +254,16 @@ impl Trial<'_> {
         };
         let control = Control {
             on_window: Some(&on_window),
+            on_measuring: Some(&on_measuring),
             referee,
             ..Control::new(watch.stop, pippin_stats::steady::has_settled)
         };
         let applied = self.generator.apply(&self.load, &control);
-        let samples = sampler.map_or(Vec::new(), Sampler::stop);
+        let samples = sampler.map_or(Vec::new(), |sampler| {
+            let (samples, learned) = sampler.pause();
+            *memory = learned;
+            samples
+        });
         let measured = |Applied { load, agents }: Applied| Measured {
             usage: usage_between(&samples, load.measured_from_ns, load.measured_to_ns),
             load,

@@ -7,7 +7,6 @@ use pippin_model::run::{
 };
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialSpec};
-use pippin_model::units::format_count;
 use pippin_model::usage::Role;
 use pippin_model::workload::Request;
 use pippin_probe::server::{self, NoServer, Server};
@@ -84,7 +83,6 @@ pub fn run(
             generator: load.generator,
         };
         let mut record = trial.make(&spec, watch);
-        let held = steps.observe(&record);
         recording.judge(&mut record, Vec::new());
         if let Some(failure) = &record.failure {
             // What was measured until a part of the engine died is kept.
@@ -98,10 +96,8 @@ pub fn run(
             break;
         }
         recording.keep(record)?;
-        if let (Some(Step::Rate { per_s }), Some(held)) = (step, held) {
-            let outcome = if held { "held" } else { "not held" };
-            let rate = format_count(per_s);
-            watch.observer.event(&Event::Note(&format!("{rate} requests/s: {outcome}")));
+        if let Some(made) = recording.trials().last() {
+            steps.observe(made, watch);
         }
         if watch.is_over() {
             state = RunState::Interrupted;

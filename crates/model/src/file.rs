@@ -49,6 +49,12 @@ impl Wrong {
         Self { at: at.into(), message: message.into() }
     }
 
+    /// The same below these keys.
+    #[must_use]
+    pub fn below(self, keys: &str) -> Self {
+        Self { at: format!("{keys}.{}", self.at), ..self }
+    }
+
     /// As an error of the file with this text.
     #[must_use]
     pub fn of(self, path: &Path, text: &str) -> FileError {

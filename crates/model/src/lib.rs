@@ -7,6 +7,7 @@
 //! | [`target`], [`manifest`] | names of targets and their `target.toml` |
 //! | [`workload`] | what a target must serve and how that is proved |
 //! | [`objective`], [`profile`], [`cpus`], [`plan`], [`plan_options`] | one experiment |
+//! | [`project`] | `pippin.toml`: targets, workloads and plans of a user's own |
 //! | [`published`] | figures published elsewhere, shown beside one's own |
 //! | [`gate`] | conditions on measured figures |
 //! | [`histogram`] | the one histogram type |
@@ -17,13 +18,16 @@
 //! | [`load_spec`], [`load_result`], [`tls`] | what the engine is asked and what it answers |
 //! | [`usage`], [`fingerprint`] | what the kernel told about processes and about the host |
 //! | [`caveat`], [`trial`] | judgement, and the record of one measured window |
+//! | [`conformance`] | answers at the edges of HTTP/1.1 |
 //! | [`agent`] | what one agent of a fleet did in a trial |
-//! | [`slice`] | a short stretch of a trial, one of many |
-//! | [`run`] | one execution of a plan |
+//! | [`run`], [`comparable`] | one execution of a plan; what must be equal for two to be compared |
+//! | [`slice`], [`sequence`] | a short stretch of a trial, one of many; such stretches as one |
 //! | [`live`] | what a run tells of itself while it is under way |
 //! | `example` | made-up records for tests (feature `example`) |
 pub mod agent;
 pub mod caveat;
+pub mod comparable;
+pub mod conformance;
 pub mod cpus;
 pub mod draw;
 #[cfg(feature = "example")]
@@ -41,12 +45,14 @@ pub mod objective;
 pub mod plan;
 pub mod plan_options;
 pub mod profile;
+pub mod project;
 pub mod published;
 pub mod request;
 pub mod request_file;
 pub mod requests;
 pub mod run;
 pub mod schedule;
+pub mod sequence;
 pub mod slice;
 pub mod target;
 pub mod tls;

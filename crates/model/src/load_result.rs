@@ -195,6 +195,9 @@ pub struct RequestCounts {
     pub failed: u64,
     /// Still under way when the stretch ended.
     pub censored: u64,
+    /// How often one was sent again because the server had not looked at it; `sent` counts it once.
+    #[serde(default)]
+    pub sent_again: u64,
 }
 
 impl RequestCounts {
@@ -207,6 +210,7 @@ impl RequestCounts {
         self.good += other.good;
         self.failed += other.failed;
         self.censored += other.censored;
+        self.sent_again += other.sent_again;
     }
 
     /// Whether every request is accounted for.
@@ -263,7 +267,7 @@ pub enum ErrorKind {
     CloseBeforeAnswer,
     /// Closed or reset inside the body.
     CloseInBody,
-    /// Not HTTP/1.1, or HTTP that must be rejected.
+    /// Not HTTP, or HTTP that must be rejected.
     Malformed,
     /// A complete answer with a status that the check does not accept.
     WrongStatus,
@@ -276,6 +280,8 @@ pub enum ErrorKind {
     Timeout,
     /// Head or body beyond the limit.
     TooLarge,
+    /// HTTP/2: the server ended the stream without a whole answer (RST_STREAM).
+    StreamReset,
 }
 
 impl ErrorKind {
@@ -325,6 +331,7 @@ impl ErrorKind {
             Self::TooEarly => "too_early",
             Self::Timeout => "timeout",
             Self::TooLarge => "too_large",
+            Self::StreamReset => "stream_reset",
         }
     }
 }
@@ -345,6 +352,10 @@ pub struct ConnectionCounts {
     /// The least and the most requests that a connection had served when the server closed it after
     /// a complete answer: equal where the server has a keep-alive limit. `None` if it closed none.
     pub requests_before_close: Option<(u64, u64)>,
+    /// The least and the most time, nanoseconds, for which such a connection had been without a
+    /// request when the server closed it: long and alike where the server has an idle timeout.
+    #[serde(default)]
+    pub idle_before_close_ns: Option<(u64, u64)>,
     /// Of how many the kernel told the round trip of the handshake, which then is the span
     /// `connect`; of the others it is the time from `connect()` until the socket was writable.
     #[serde(default)]
@@ -363,11 +374,12 @@ impl ConnectionCounts {
         self.closed_by_server += other.closed_by_server;
         self.timed_by_kernel += other.timed_by_kernel;
         self.repeated_syns += other.repeated_syns;
-        self.requests_before_close = match (self.requests_before_close, other.requests_before_close)
-        {
+        let both = |one: Option<(u64, u64)>, other| match (one, other) {
             (Some((least, most)), Some((l, m))) => Some((least.min(l), most.max(m))),
             (one, other) => one.or(other),
         };
+        self.requests_before_close = both(self.requests_before_close, other.requests_before_close);
+        self.idle_before_close_ns = both(self.idle_before_close_ns, other.idle_before_close_ns);
     }
 }
 

@@ -15,6 +15,9 @@ pub struct LoadSpec {
     pub addresses: Vec<SocketAddr>,
     /// How connections are secured; `None` speaks plain TCP.
     pub tls: Option<TlsSpec>,
+    /// What is spoken over them.
+    #[serde(default)]
+    pub protocol: Protocol,
     /// Local addresses to connect from, in turn; empty leaves the choice to the kernel. One address
     /// has about 28,000 ports towards one destination (`ip_local_port_range`), so many connections
     /// need many.
@@ -117,6 +120,29 @@ impl Default for Part {
     }
 }
 
+/// What is spoken over the connections of a load.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Protocol {
+    /// HTTP/1.1 (RFC 9112).
+    #[default]
+    #[serde(rename = "http/1.1")]
+    Http1,
+    /// HTTP/2 (RFC 9113): over TLS by ALPN (`h2`), otherwise with prior knowledge (`h2c`).
+    #[serde(rename = "h2")]
+    Http2,
+}
+
+impl Protocol {
+    /// Its usual name: `HTTP/1.1`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Http1 => "HTTP/1.1",
+            Self::Http2 => "HTTP/2",
+        }
+    }
+}
+
 /// How connections are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Connections {
@@ -128,13 +154,23 @@ pub struct Connections {
     /// How many requests may be under way on one connection (HTTP pipelining); 1 is the normal
     /// case.
     pub pipeline: u32,
+    /// How many users share a connection, each with a stream of its own for each request; 1 unless
+    /// the protocol is HTTP/2.
+    #[serde(default = "one")]
+    pub streams: u32,
 }
 
 impl Connections {
     /// Connections that live as long as the server lets them, with one request under way on each.
     #[must_use]
     pub const fn kept(count: u32) -> Self {
-        Self { count, requests_per_connection: None, pipeline: 1 }
+        Self { count, requests_per_connection: None, pipeline: 1, streams: 1 }
+    }
+
+    /// Requests that may be under way at the same time, over all connections.
+    #[must_use]
+    pub fn most_under_way(&self) -> u64 {
+        u64::from(self.count) * u64::from(self.pipeline.max(1)) * u64::from(self.streams.max(1))
     }
 
     /// Whether a connection serves more than one request.

@@ -204,7 +204,6 @@ impl Manifest {
                 ),
             ));
         }
-        self.check_commands()?;
         if self.workloads.is_empty() {
             return Err(Wrong::at(
                 "workloads",
@@ -218,8 +217,14 @@ impl Manifest {
             ));
         }
         self.check_needs()?;
-        self.check_start()?;
         self.check_names()?;
+        self.check_parts()
+    }
+
+    /// Commands, start and texts: what a target of a project file has too.
+    pub(crate) fn check_parts(&self) -> Result<(), Wrong> {
+        self.check_commands()?;
+        self.check_start()?;
         self.check_texts()
     }
 

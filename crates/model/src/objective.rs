@@ -73,6 +73,38 @@ impl Objective {
     }
 }
 
+/// Steps of this length show by their windows whether a queue grows, whatever the bounds are.
+const LONG_ENOUGH_NS: u64 = 4_000_000_000;
+/// Shorter steps must be so many times as long as the shortest bound on the response time.
+const TIMES_BOUND: u64 = 20;
+
+impl Objective {
+    /// The shortest step that can tell a rate which is 5 % too high, nanoseconds. At such a rate
+    /// each second adds 50 ms to the queue, so that a short step ends before a bound is reached.
+    #[must_use]
+    pub fn shortest_step_ns(&self) -> u64 {
+        let bounds = self.0.iter().filter_map(|bound| match bound {
+            Bound::ResponseTime { below_ns, .. } => Some(*below_ns),
+            Bound::Errors { .. } => None,
+        });
+        bounds.min().map_or(LONG_ENOUGH_NS, |ns| ns.saturating_mul(TIMES_BOUND)).min(LONG_ENOUGH_NS)
+    }
+
+    /// # Errors
+    /// If steps of this length are too short for the objective.
+    pub fn fits_steps_of(&self, step_ns: u64) -> Result<(), String> {
+        let shortest = self.shortest_step_ns();
+        if step_ns >= shortest {
+            return Ok(());
+        }
+        Err(format!(
+            "steps of {} are too short for `{self}`: a rate that is more than 5 % too high would hold for so long; make them {} or longer",
+            format_ns(step_ns),
+            format_ns(shortest)
+        ))
+    }
+}
+
 /// A text that is no objective.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectiveError {
@@ -106,6 +138,21 @@ impl fmt::Display for Objective {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_step_must_be_long_enough_for_a_queue_to_reach_a_bound() {
+        let shortest = |text: &str| Objective::parse(text).unwrap().shortest_step_ns();
+        assert_eq!(shortest("p99 < 50ms, errors < 0.1%"), 1_000_000_000);
+        assert_eq!(
+            shortest("p50 < 10ms, p99 < 1s"),
+            200_000_000,
+            "the first bound is the first to be reached"
+        );
+        assert_eq!(shortest("p99 < 1s"), 4_000_000_000);
+        assert_eq!(shortest("errors < 0.1%"), 4_000_000_000);
+        let error = Objective::parse("p99 < 1s").unwrap().fits_steps_of(500_000_000).unwrap_err();
+        assert!(error.contains("make them 4.00 s or longer"), "{error}");
+    }
 
     #[test]
     fn bounds_read_and_print() {

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::cpus::CpuSet;
-use crate::file::{FileError, read_toml};
+use crate::file::{FileError, Wrong, read_with_text};
+use crate::gate::Gate;
 pub use crate::plan_options::PlanOptions;
-use crate::profile::{Profile, RawProfile};
+use crate::profile::{OneOrMany, Profile, RawProfile};
 use crate::published::Published;
 use crate::target::TargetId;
-use crate::units::{parse_duration_ns, parse_percent};
+use crate::units::{format_length, parse_duration_ns, parse_percent};
 
 /// One experiment, checked and resolved: targets x workload x profile x repetitions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +30,13 @@ pub struct Plan {
     /// Measuring ends early when the 95 % interval is narrower than this fraction; `None` makes all
     /// repetitions.
     pub precision: Option<f64>,
+    /// How long a slice lasts in nanoseconds; `None` leaves it to the run.
+    #[serde(default)]
+    pub slice_ns: Option<u64>,
+    /// How much longer measuring may take to replace slices that the host disturbed, as a fraction
+    /// of the planned time.
+    #[serde(default = "extra_time")]
+    pub extra_time: f64,
     /// How load is applied.
     pub profile: Profile,
     /// `WORKERS` of every target; `None` is the number of its processors.
@@ -45,6 +53,9 @@ pub struct Plan {
     pub price: Option<Price>,
     /// Published figures to show beside one's own.
     pub published: Option<Published>,
+    /// Conditions that every target must keep.
+    #[serde(default)]
+    pub gates: Vec<Gate>,
     /// Whether this is the quick form.
     pub quick: bool,
     /// What the command line changed, in words.
@@ -77,29 +88,46 @@ pub struct Price {
     pub currency: String,
 }
 
-#[derive(Debug, Deserialize)]
+/// A plan as it is written, in a file of its own or in a project file.
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawPlan {
-    title: String,
+pub(crate) struct RawPlan {
+    title: Option<String>,
     summary: Option<String>,
     workload: String,
-    targets: Vec<String>,
+    pub(crate) targets: Vec<String>,
     #[serde(default = "three")]
     repetitions: u32,
     precision: Option<String>,
+    slice: Option<String>,
+    extra_time: Option<String>,
     workers: Option<u32>,
     database_pool: Option<u32>,
     upstream_delay: Option<String>,
     errors_allowed: Option<String>,
-    profile: RawProfile,
+    #[serde(default)]
+    gate: Vec<String>,
+    profile: Option<RawProfile>,
+    /// In the place of a profile: an open loop of this rate, or else a closed loop.
+    rate: Option<Rate>,
+    connections: Option<u32>,
+    duration: Option<String>,
     quick: Option<RawQuick>,
     cpus: Option<RawCpus>,
     price: Option<Price>,
     published: Option<RawPublished>,
 }
 
+/// `500` or `"500/s"`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged, expecting = "expected requests per second, as 500 or \"500/s\"")]
+enum Rate {
+    Number(f64),
+    Text(String),
+}
+
 /// `[quick]`: the same shape in seconds.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawQuick {
     repetitions: Option<u32>,
@@ -107,7 +135,7 @@ struct RawQuick {
     profile: RawProfile,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawCpus {
     target: Option<String>,
@@ -117,7 +145,7 @@ struct RawCpus {
     share: bool,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawPublished {
     /// The table, beside the plan.
@@ -135,6 +163,13 @@ const fn three() -> u32 {
     3
 }
 
+/// At most as long again as planned.
+pub const EXTRA_TIME: f64 = 1.0;
+
+const fn extra_time() -> f64 {
+    EXTRA_TIME
+}
+
 impl Plan {
     /// Reads, checks and resolves a plan file.
     ///
@@ -142,24 +177,27 @@ impl Plan {
     /// If the file cannot be used or an option does not go with it; the message names the place and
     /// the fix.
     pub fn read(path: &Path, options: &PlanOptions) -> Result<Self, FileError> {
-        let raw: RawPlan = read_toml(path)?;
+        let (raw, text): (RawPlan, String) = read_with_text(path)?;
         let published =
             raw.published.as_ref().map(|published| read_published(path, published)).transpose()?;
         let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_string();
         Self::resolve(id, raw, published, options)
-            .map_err(|message| FileError::content(path, message))
+            .map_err(|message| at_its_key("", message).of(path, &text))
     }
 
-    fn resolve(
+    /// Checks and resolves a plan that is a part of another file. Messages begin with the key that
+    /// they are about.
+    pub(crate) fn resolve(
         id: String,
         raw: RawPlan,
         published: Option<Published>,
         options: &PlanOptions,
     ) -> Result<Self, String> {
+        let profile = raw.profile()?;
         let quick = if options.quick { Some(raw.quick.unwrap_or_default()) } else { None };
         let profile = match &quick {
-            Some(quick) => raw.profile.overlaid(&quick.profile),
-            None => raw.profile,
+            Some(quick) => profile.overlaid(&quick.profile),
+            None => profile,
         };
         let repetitions = options
             .repetitions
@@ -193,12 +231,14 @@ impl Plan {
             changed.push(format!("{workers} workers (--workers)"));
         }
         Ok(Self {
+            title: raw.title.unwrap_or_else(|| id.clone()),
             id,
-            title: raw.title,
             summary: raw.summary,
             workload: raw.workload,
             targets,
             repetitions,
+            slice_ns: slice(&profile, raw.slice.as_deref())?,
+            extra_time: extra(&profile, raw.extra_time.as_deref())?,
             precision: percent("precision", raw.precision.as_deref())?
                 .map(precision)
                 .transpose()?,
@@ -220,9 +260,71 @@ impl Plan {
             cpus: raw.cpus.map_or_else(|| Ok(PlanCpus::default()), RawCpus::checked)?,
             price: raw.price.map(Price::checked).transpose()?,
             published,
+            gates: raw
+                .gate
+                .iter()
+                .map(|text| Gate::must_hold(text).map_err(|error| format!("gate: {error}")))
+                .collect::<Result<_, _>>()?,
             quick: options.quick,
             changed,
         })
+    }
+}
+
+/// What is wrong, at the key with which the message begins; below these keys.
+pub(crate) fn at_its_key(below: &str, message: String) -> Wrong {
+    let first = message.split([' ', ':']).next().unwrap_or_default();
+    let is_key = !first.is_empty()
+        && first.bytes().all(|byte| byte.is_ascii_lowercase() || b"_.".contains(&byte));
+    let keys = [below, if is_key { first } else { "" }];
+    let keys: Vec<&str> = keys.into_iter().filter(|part| !part.is_empty()).collect();
+    Wrong::at(keys.join("."), message)
+}
+
+impl RawPlan {
+    /// The profile, or the one that `rate`, `connections` and `duration` stand for.
+    fn profile(&self) -> Result<RawProfile, String> {
+        let short = [
+            ("rate", self.rate.is_some()),
+            ("connections", self.connections.is_some()),
+            ("duration", self.duration.is_some()),
+        ];
+        let given = short.iter().find(|(_, given)| *given);
+        match (&self.profile, given) {
+            (Some(profile), None) => return Ok(profile.clone()),
+            (Some(_), Some((key, _))) => {
+                return Err(format!(
+                    "{key} and [profile] exclude each other; write profile.{key} instead"
+                ));
+            }
+            (None, None) => {
+                return Err("profile is missing; write for example: connections = 10".into());
+            }
+            (None, Some(_)) => {}
+        }
+        let rate = self.rate.as_ref().map(Rate::per_s).transpose()?;
+        let usual = if rate.is_some() { 64 } else { 10 };
+        Ok(RawProfile {
+            kind: Some(if rate.is_some() { "open" } else { "closed" }.into()),
+            connections: Some(OneOrMany::One(self.connections.unwrap_or(usual))),
+            duration: Some(self.duration.clone().unwrap_or_else(|| "10s".into())),
+            rate,
+            ..RawProfile::default()
+        })
+    }
+}
+
+impl Rate {
+    fn per_s(&self) -> Result<f64, String> {
+        match self {
+            Self::Number(number) => Ok(*number),
+            Self::Text(text) => {
+                let number = text.trim().strip_suffix("/s").unwrap_or(text).trim();
+                number.parse().map_err(|_| {
+                    format!("rate: `{text}` is not a rate; write it like 500 or \"500/s\"")
+                })
+            }
+        }
     }
 }
 
@@ -272,6 +374,40 @@ impl Price {
 
 fn at_least_one(key: &str, count: u32, fix: &str) -> Result<u32, String> {
     if count == 0 { Err(format!("{key} must be at least 1; {fix}")) } else { Ok(count) }
+}
+
+/// The length of a slice, in a plan whose loads are measured in slices.
+fn slice(profile: &Profile, text: Option<&str>) -> Result<Option<u64>, String> {
+    let Some(text) = text else { return Ok(None) };
+    must_be_sliced("slice", profile)?;
+    let ns = parse_duration_ns(text).map_err(|error| format!("slice: {error}"))?;
+    let longest = profile.headline_ns().unwrap_or(u64::MAX);
+    if ns < SHORTEST_SLICE_NS || ns > longest {
+        return Err(format!(
+            "slice = \"{text}\" must be at least {} and at most the duration, {}",
+            format_length(SHORTEST_SLICE_NS),
+            format_length(longest)
+        ));
+    }
+    Ok(Some(ns))
+}
+
+/// Below this the kernel's counters, which tick in hundredths of a second, say nothing of a slice.
+const SHORTEST_SLICE_NS: u64 = 100_000_000;
+
+fn extra(profile: &Profile, text: Option<&str>) -> Result<f64, String> {
+    let Some(fraction) = percent("extra_time", text)? else { return Ok(EXTRA_TIME) };
+    must_be_sliced("extra_time", profile)?;
+    Ok(fraction)
+}
+
+fn must_be_sliced(key: &str, profile: &Profile) -> Result<(), String> {
+    if profile.is_sliced() {
+        return Ok(());
+    }
+    Err(format!(
+        "{key} goes with loads that are measured in slices: closed loops with a duration and a warm-up, open loops, sweeps; take it out"
+    ))
 }
 
 /// No interval is ever narrower than nothing, and every one narrower than the figure itself.
@@ -368,6 +504,14 @@ mod tests {
             (
                 PLAN.replace("workload=", "repetitions=0\nworkload="),
                 "repetitions must be at least 1",
+            ),
+            (PLAN.replace("workload=", "slice='10ms'\nworkload="), "at least 100 ms"),
+            (PLAN.replace("workload=", "slice='31s'\nworkload="), "at most the duration, 30 s"),
+            (
+                PLAN.replace("workload=", "slice='1s'\nworkload=")
+                    .replace("duration='30s'", "requests=5")
+                    .replace("duration='3s'", "requests=5"),
+                "slice goes with loads that are measured in slices",
             ),
             (PLAN.replace("'2%'", "'0%'"), "precision must be above 0 % and below 100 %"),
             (PLAN.replace("'2%'", "'100%'"), "precision must be above 0 % and below 100 %"),

@@ -178,6 +178,16 @@ impl Profile {
         sustain.or(self.stop.duration_ns)
     }
 
+    /// Whether its loads are measured in slices: those that go on without an end, after a warm-up
+    /// that is left out. Counted requests and devices have a course of their own, a search has one
+    /// of its rates, and without a warm-up the first requests are what is measured.
+    #[must_use]
+    pub fn is_sliced(&self) -> bool {
+        let has_a_course = self.schedule.phases().is_some() || self.stop.requests.is_some();
+        let begins_cold = self.warm_up == WarmUp::None && !self.schedule.sets_the_pace();
+        self.stop.duration_ns.is_some() && !has_a_course && !begins_cold && !self.is_search()
+    }
+
     /// Whether the targets' rates are searched for.
     #[must_use]
     pub const fn is_search(&self) -> bool {

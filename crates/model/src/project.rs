@@ -147,6 +147,12 @@ impl Project {
         Ok(project)
     }
 
+    /// An error of the file, at these keys.
+    #[must_use]
+    pub fn wrong(&self, at: &str, message: &str) -> FileError {
+        Wrong::at(at, message).of(&self.path, &self.text)
+    }
+
     /// The names of its plans, sorted.
     pub fn plan_ids(&self) -> impl Iterator<Item = &String> {
         self.plans.keys()
@@ -156,23 +162,20 @@ impl Project {
     ///
     /// # Errors
     /// If an option does not go with it.
-    pub fn plan(
-        &self,
-        name: &str,
-        options: &PlanOptions,
-    ) -> Option<Result<Plan, FileError>> {
-        self.plans.contains_key(name).then(|| {
-            self.resolved(name, options).map_err(|wrong| wrong.of(&self.path, &self.text))
-        })
+    pub fn plan(&self, name: &str, options: &PlanOptions) -> Option<Result<Plan, FileError>> {
+        self.plans
+            .contains_key(name)
+            .then(|| self.resolved(name, options).map_err(|wrong| wrong.of(&self.path, &self.text)))
     }
 
     fn resolved(&self, name: &str, options: &PlanOptions) -> Result<Plan, Wrong> {
         let below = format!("plan.{name}");
         let mut raw = self.plans[name].clone();
         for (index, target) in raw.targets.iter_mut().enumerate() {
-            if let Some(own) = self.own(target).map_err(|message| {
-                Wrong::at(format!("{below}.targets[{index}]"), message)
-            })? {
+            if let Some(own) = self
+                .own(target)
+                .map_err(|message| Wrong::at(format!("{below}.targets[{index}]"), message))?
+            {
                 *target = own;
             }
         }
@@ -287,7 +290,13 @@ impl RawTarget {
             manifest.check_parts().map_err(|wrong| {
                 let key = wrong.at.replace("start.ready.timeout", "ready_within");
                 let key = key.replace("start.", "").replace("install.steps", "build");
-                Wrong { at: at(&key), message: wrong.message.replace("start.", "") }
+                Wrong {
+                    at: at(&key),
+                    message: wrong
+                        .message
+                        .replace("start.ready.timeout", "ready_within")
+                        .replace("start.", ""),
+                }
             })?;
         }
         Ok(ProjectTarget { how, folder: self.folder.unwrap_or_else(|| ".".into()), manifest })
@@ -379,7 +388,7 @@ gate = ["p99 < 50ms", "errors < 0.1%"]
         assert_eq!(project.targets["old"].how, How::Url("http://127.0.0.1:3000".into()));
         let item = &project.workloads["item"];
         assert_eq!((item.request.method.as_str(), item.answer.status), ("GET", 200));
-        assert_eq!((item.samples().len(), item.proofs.len()), (5, 1));
+        assert_eq!((item.samples(0, 10).len(), item.proofs.len()), (5, 1));
         let plan = project.plan("ci", &PlanOptions::default()).unwrap().unwrap();
         let targets: Vec<String> = plan.targets.iter().map(ToString::to_string).collect();
         assert_eq!(targets, ["own/shop", "go/net-http"]);

@@ -95,6 +95,8 @@ pub struct HistoryPoint {
     pub plan: String,
     /// Whether it was the plan's quick form.
     pub quick: bool,
+    /// The load and the host, see [`crate::comparable::key`].
+    pub comparable: String,
     /// The verdict.
     pub verdict: String,
     /// Right answers per second.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::agent::AgentPart;
 use crate::caveat::{Caveat, Verdict};
+use crate::conformance::Conformance;
 use crate::cpus::CpuSplit;
 use crate::load_result::LoadResult;
 use crate::load_spec::LoadSpec;
@@ -66,6 +67,13 @@ pub struct TrialRecord {
     /// in one stretch. `load` and `usage` sum up those that are used.
     #[serde(default)]
     pub slices: Vec<Slice>,
+    /// What requests one at a time took before the load; `None` where none were made: loads of a
+    /// URL, whose server gets no request that nobody asked for, and records from before this.
+    #[serde(default)]
+    pub single: Option<Single>,
+    /// Beside whom it was measured; `None` if it was measured in one stretch.
+    #[serde(default)]
+    pub company: Option<Company>,
     /// The agents that applied the load together; empty if this process did.
     #[serde(default)]
     pub agents: Vec<AgentPart>,
@@ -77,6 +85,10 @@ pub struct TrialRecord {
     pub start_up_ns: Option<u64>,
     /// The proofs, before, during and after the load.
     pub proofs: Vec<ProofOutcome>,
+    /// How the target answered at the edges of HTTP/1.1; asked once in a run, after the load, and
+    /// empty where it was not asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conformance: Vec<Conformance>,
     /// Why there is no result.
     pub failure: Option<Failure>,
     /// What the services said of the whole load, warm-up and ramps included: `"upstream_calls"`,
@@ -87,6 +99,30 @@ pub struct TrialRecord {
     pub caveats: Vec<Caveat>,
     /// What follows from the caveats.
     pub verdict: Verdict,
+}
+
+/// Requests that were sent one at a time to a target that had nothing else to do: what a request
+/// takes when it does not queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Single {
+    /// How many there were.
+    pub requests: u64,
+    /// The median of their service times, nanoseconds.
+    pub median_ns: u64,
+}
+
+/// Which other targets were up while a target was measured in slices.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Company {
+    /// The targets that were up at the same time, itself included.
+    pub targets: u32,
+    /// Rounds that were planned.
+    pub rounds: u32,
+    /// Processors that it kept busy while others were measured: 0.005 is half a percent of one.
+    /// `None` if nobody else was, or it is unknown.
+    pub idle_cores: Option<f64>,
+    /// Why it was not measured in turn with the others, in words; `None` if it was.
+    pub apart: Option<String>,
 }
 
 /// How one proof came out.

@@ -210,8 +210,13 @@ pub fn format_bytes(bytes: u64) -> String {
 /// requests`.
 #[must_use]
 pub fn counted(count: u64, noun: &str) -> String {
-    let number = if count < 1_000 { count.to_string() } else { format_count(count as f64) };
-    format!("{number} {noun}{}", if count == 1 { "" } else { "s" })
+    format!("{} {noun}{}", format_whole(count), if count == 1 { "" } else { "s" })
+}
+
+/// Writes a whole number with thousands separated by commas: `7`, `37,258`.
+#[must_use]
+pub fn format_whole(count: u64) -> String {
+    if count < 1_000 { count.to_string() } else { format_count(count as f64) }
 }
 
 /// Writes a rate with thousands separated by commas and no more digits than it carries: `37,258`,

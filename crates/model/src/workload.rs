@@ -21,13 +21,17 @@ pub enum Service {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
-    /// Version of the file format: 1.
+    /// Version of the file format: 1. This and the next three keys are left out in a project file.
+    #[serde(default)]
     pub schema: u32,
     /// The name; equals the file's.
+    #[serde(default)]
     pub id: String,
     /// A short name for people.
+    #[serde(default)]
     pub title: String,
     /// What it measures, in a sentence.
+    #[serde(default)]
     pub summary: String,
     /// What it needs besides the target.
     #[serde(default)]
@@ -35,9 +39,10 @@ pub struct Workload {
     /// What is asked.
     pub request: Request,
     /// What must come back.
+    #[serde(default)]
     pub answer: Answer,
     /// How it is proved, before and after each load.
-    #[serde(rename = "proof")]
+    #[serde(default, rename = "proof")]
     pub proofs: Vec<Proof>,
 }
 
@@ -46,6 +51,7 @@ pub struct Workload {
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// The method.
+    #[serde(default = "get")]
     pub method: String,
     /// The path; `{name}` stands for a value that varies.
     pub path: String,
@@ -123,6 +129,7 @@ impl Vary {
 #[serde(deny_unknown_fields)]
 pub struct Answer {
     /// The status.
+    #[serde(default = "ok")]
     pub status: u16,
     /// The media type, without parameters.
     pub content_type: Option<String>,
@@ -167,6 +174,29 @@ impl Source {
         match self {
             Self::Upstream => "upstream",
             Self::Table => "table",
+        }
+    }
+}
+
+fn get() -> String {
+    "GET".into()
+}
+
+const fn ok() -> u16 {
+    200
+}
+
+impl Default for Answer {
+    /// 200, with any body.
+    fn default() -> Self {
+        Self {
+            status: ok(),
+            content_type: None,
+            body: None,
+            body_bytes: None,
+            contains: Vec::new(),
+            as_proved: false,
+            from: None,
         }
     }
 }
@@ -285,7 +315,10 @@ impl Workload {
         Ok(workload)
     }
 
-    fn check(&self) -> Result<(), Wrong> {
+    pub(crate) fn check(&self) -> Result<(), Wrong> {
+        if self.schema == 0 {
+            return Err(Wrong::at("", "schema is missing; write schema = 1"));
+        }
         if self.schema != 1 {
             return Err(Wrong::at(
                 "schema",

@@ -15,10 +15,12 @@
 //! | [`process_table`] | which processes live below which root, found at little cost |
 //! | [`outsiders`] | CPU time of everybody who belongs to no role |
 //! | [`tree`] | CPU time of a whole tree, each process counted exactly once, also after its death |
+//! | [`tree_clocks`] | CPU time of several trees and nothing else, at little cost |
 //! | [`switches`] | context switches of a whole tree |
 //! | [`mod@sample`] | one instant: [`sample()`] |
 //! | [`sampler`] | many instants: a thread |
 //! | [`usage`] | what lies between two instants: [`usage_between`] |
+//! | [`disturbance`] | what the host did to some processors meanwhile |
 //! | [`cgroup`], [`cpuinfo`], [`topology`], [`limits`], [`sysctl`], [`virtualisation`] | parts of the fingerprint |
 //! | [`host_load`] | how busy the host is while nobody measures |
 //! | [`mod@fingerprint`] | the host a run is made on: [`fingerprint()`] |
@@ -26,6 +28,7 @@
 pub mod cgroup;
 pub mod clock;
 pub mod cpuinfo;
+pub mod disturbance;
 pub mod doctor;
 pub mod error;
 pub mod fingerprint;
@@ -48,6 +51,7 @@ pub mod switches;
 pub mod sysctl;
 pub mod topology;
 pub mod tree;
+pub mod tree_clocks;
 pub mod usage;
 pub mod virtualisation;
 
@@ -56,4 +60,5 @@ pub use error::ProbeError;
 pub use fingerprint::fingerprint;
 pub use sample::{RoleRoot, Roots, TreeMemory, sample};
 pub use sampler::Sampler;
+pub use tree_clocks::TreeClocks;
 pub use usage::usage_between;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::clock::thread_cpu_ns;
+use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::error::ProbeError;
 use crate::sample::{Roots, TreeMemory, sample};
 
@@ -21,9 +21,9 @@ struct Shared {
 #[derive(Debug)]
 pub struct Sampler {
     shared: Arc<Shared>,
-    /// Dropping it is the signal to stop.
-    running: Option<Sender<()>>,
-    thread: Option<JoinHandle<Vec<UsageSample>>>,
+    /// Takes the instants at which it is to sample too. Dropping it is the signal to stop.
+    running: Option<Sender<u64>>,
+    thread: Option<JoinHandle<(Vec<UsageSample>, TreeMemory)>>,
 }
 
 impl Sampler {
@@ -34,17 +34,31 @@ impl Sampler {
     /// # Errors
     /// If the thread cannot be started or cannot be bound to that processor.
     pub fn start(roots: Roots, every: Duration, cpu: Option<u32>) -> Result<Self, ProbeError> {
+        Self::resume(roots, TreeMemory::default(), every, cpu)
+    }
+
+    /// The same with the memory of an earlier sampler of these roots, so that its counters go on
+    /// and nothing is learned twice.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub fn resume(
+        roots: Roots,
+        memory: TreeMemory,
+        every: Duration,
+        cpu: Option<u32>,
+    ) -> Result<Self, ProbeError> {
         let shared = Arc::new(Shared::default());
         let (running, stopped) = channel();
         let (ready, begun) = sync_channel(1);
         let of_thread = Arc::clone(&shared);
         let work = move || match cpu.map_or(Ok(()), pin) {
-            Ok(()) => run(&roots, every, &of_thread, &stopped, &ready),
+            Ok(()) => run(&roots, memory, every, &of_thread, &stopped, &ready),
             Err(error) => {
                 // The owner waits for this answer. If the owner is gone, the answer does not
                 // matter.
                 let _ = ready.send(Err(error));
-                Vec::new()
+                (Vec::new(), memory)
             }
         };
         let thread = std::thread::Builder::new()
@@ -69,13 +83,27 @@ impl Sampler {
         self.shared.cpu_ns.load(Ordering::Relaxed)
     }
 
+    /// Samples at this instant too (CLOCK_MONOTONIC, nanoseconds), or at once if it has passed.
+    pub fn also_at(&self, instant_ns: u64) {
+        if let Some(running) = &self.running {
+            // A thread that has ended samples no more.
+            let _ = running.send(instant_ns);
+        }
+    }
+
     /// Takes a last sample and returns all, in order of time.
     #[must_use]
-    pub fn stop(mut self) -> Vec<UsageSample> {
+    pub fn stop(self) -> Vec<UsageSample> {
+        self.pause().0
+    }
+
+    /// The same, with the memory from which [`Self::resume`] goes on.
+    #[must_use]
+    pub fn pause(mut self) -> (Vec<UsageSample>, TreeMemory) {
         self.finish()
     }
 
-    fn finish(&mut self) -> Vec<UsageSample> {
+    fn finish(&mut self) -> (Vec<UsageSample>, TreeMemory) {
         self.running = None;
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
@@ -89,14 +117,16 @@ impl Drop for Sampler {
 
 fn run(
     roots: &Roots,
+    mut memory: TreeMemory,
     every: Duration,
     shared: &Shared,
-    stopped: &Receiver<()>,
+    asked: &Receiver<u64>,
     ready: &SyncSender<Result<(), ProbeError>>,
-) -> Vec<UsageSample> {
-    let mut memory = TreeMemory::default();
+) -> (Vec<UsageSample>, TreeMemory) {
     let mut samples = Vec::new();
+    let mut instants: Vec<u64> = Vec::new();
     let mut due = Instant::now();
+    memory.ask_for_details();
     loop {
         take(roots, &mut memory, shared, &mut samples);
         if samples.len() == 1 {
@@ -107,14 +137,34 @@ fn run(
         while due <= Instant::now() {
             due += every.max(Duration::from_millis(1));
         }
-        match stopped.recv_timeout(due.saturating_duration_since(Instant::now())) {
-            Err(RecvTimeoutError::Timeout) => {}
-            Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+        if !wait(due, &mut instants, asked) {
+            break;
         }
     }
     memory.ask_for_details();
     take(roots, &mut memory, shared, &mut samples);
-    samples
+    (samples, memory)
+}
+
+/// Waits until a sample is due, by the pace or because somebody asked for one; `false` if it is
+/// time to stop.
+fn wait(due: Instant, instants: &mut Vec<u64>, asked: &Receiver<u64>) -> bool {
+    loop {
+        let now_ns = monotonic_ns();
+        let mut left = due.saturating_duration_since(Instant::now());
+        if let Some(next) = instants.iter().min() {
+            left = left.min(Duration::from_nanos(next.saturating_sub(now_ns)));
+        }
+        match asked.recv_timeout(left) {
+            Ok(instant_ns) => instants.push(instant_ns),
+            Err(RecvTimeoutError::Timeout) => {
+                let now_ns = monotonic_ns();
+                instants.retain(|instant| *instant > now_ns);
+                return true;
+            }
+            Err(RecvTimeoutError::Disconnected) => return false,
+        }
+    }
 }
 
 fn take(roots: &Roots, memory: &mut TreeMemory, shared: &Shared, samples: &mut Vec<UsageSample>) {

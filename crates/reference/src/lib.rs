@@ -8,6 +8,7 @@
 //! | [`device`] | 1,024 bytes after 100 ms +-5 %, on 100,000 connections | the device profile's calibration |
 //! | [`corpus`] | what servers do that proofs must see, or not mind: a table | tests of proofs |
 //! | [`scripted`] | whatever a test asks for: pauses, stalls, resets, lies | tests of the engine |
+//! | [`frames`] | HTTP/2, frame by frame, right or wrong | tests of the engine and of `pippin load` |
 //! | `tls` (a feature) | any of these behind TLS | tests of the engine and of `pippin load` |
 //!
 //! Each has `serve(listener, config, stop)`, which runs on the calling thread until `stop` is set
@@ -20,6 +21,7 @@ pub mod corpus;
 
 pub mod device;
 mod error;
+pub mod frames;
 mod handle;
 pub mod null;
 pub mod numbers;

@@ -16,6 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("sweep", example::sweep()),
         ("devices", example::devices()),
         ("capacity", example::capacity()),
+        ("rounds", example::rounds()),
         ("twenty", example::many(20)),
     ] {
         let view = View::of(&record);

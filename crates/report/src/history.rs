@@ -14,17 +14,20 @@ use pippin_stats::changepoint::{ChangePoint, FEWEST_PER_SIDE, change_points};
 use pippin_stats::quantile::median;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::BTreeMap;
 
 use crate::words;
 
-/// A plan's runs of one target; each plan is a history of its own, because only equal loads
-/// compare.
+/// A plan's runs of one target that can be compared: with the same resolved load, on the same kind
+/// of host. A plan that was changed, or run elsewhere, begins another history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
     /// The plan.
     pub plan: String,
     /// Whether these are its quick forms.
     pub quick: bool,
+    /// Which of the histories of this plan it is, from 1, the oldest first; `None` if there is one.
+    pub part: Option<usize>,
     /// Oldest first.
     pub runs: Vec<Run>,
 }
@@ -90,24 +93,33 @@ impl Figure {
 /// The histories of a target, by plan; points come oldest first.
 #[must_use]
 pub fn of(points: &[HistoryPoint]) -> Vec<History> {
-    let mut plans: Vec<(&str, bool)> =
-        points.iter().map(|point| (point.plan.as_str(), point.quick)).collect();
-    plans.sort_unstable();
-    plans.dedup();
-    plans
-        .into_iter()
-        .map(|(plan, quick)| History {
+    // By plan, and within a plan in the order in which each load and host first occurs.
+    let mut plans: BTreeMap<(&str, bool), Vec<&str>> = BTreeMap::new();
+    for point in points {
+        let keys = plans.entry((point.plan.as_str(), point.quick)).or_default();
+        if !keys.contains(&point.comparable.as_str()) {
+            keys.push(&point.comparable);
+        }
+    }
+    let parts = plans.into_iter().flat_map(|((plan, quick), keys)| {
+        let is_split = keys.len() > 1;
+        keys.into_iter().enumerate().map(move |(place, key)| History {
             plan: plan.into(),
             quick,
-            runs: runs_of(points, plan, quick),
+            part: is_split.then_some(place + 1),
+            runs: runs_of(points, plan, quick, key),
         })
-        .collect()
+    });
+    parts.collect()
 }
 
 /// Medians by run.
-fn runs_of(points: &[HistoryPoint], plan: &str, quick: bool) -> Vec<Run> {
+fn runs_of(points: &[HistoryPoint], plan: &str, quick: bool, key: &str) -> Vec<Run> {
     let mut runs: Vec<(Run, Vec<f64>, Vec<f64>)> = Vec::new();
-    for point in points.iter().filter(|point| point.plan == plan && point.quick == quick) {
+    let is_of = |point: &&HistoryPoint| {
+        point.plan == plan && point.quick == quick && point.comparable == key
+    };
+    for point in points.iter().filter(is_of) {
         let Some(goodput) = point.goodput_per_s else { continue };
         if runs.last().is_none_or(|(run, _, _)| run.id != point.run) {
             let run = Run {
@@ -139,10 +151,13 @@ fn runs_of(points: &[HistoryPoint], plan: &str, quick: bool) -> Vec<Run> {
 }
 
 impl History {
-    /// Its name: the plan, and whether it is the quick form.
+    /// Its name: the plan, whether it is the quick form, and which load or host it is of where
+    /// there are several.
     #[must_use]
     pub fn title(&self) -> String {
-        format!("{}{}", self.plan, if self.quick { ", quick form" } else { "" })
+        let quick = if self.quick { ", quick form" } else { "" };
+        let part = self.part.map_or(String::new(), |part| format!(", load or host {part}"));
+        format!("{}{quick}{part}", self.plan)
     }
 
     /// Runs that are believed and have this figure.
@@ -218,6 +233,7 @@ mod tests {
             started_unix_ns: 0,
             plan: plan.into(),
             quick: false,
+            comparable: "same".into(),
             verdict: verdict.into(),
             goodput_per_s: goodput,
             p99_ns: Some(5),
@@ -266,6 +282,22 @@ mod tests {
             histories.iter().map(History::title).collect::<Vec<_>>(),
             ["hello", "hello, quick form"]
         );
+    }
+
+    #[test]
+    fn another_load_or_host_begins_a_history_of_its_own() {
+        let mut points = slowed_down();
+        for point in &mut points[8..] {
+            point.comparable = "the plan was changed".into();
+        }
+        let histories = of(&points);
+        let told: Vec<_> =
+            histories.iter().map(|history| (history.title(), history.runs.len())).collect();
+        assert_eq!(
+            told,
+            [("hello, load or host 1".to_string(), 8), ("hello, load or host 2".to_string(), 8)]
+        );
+        assert!(histories.iter().all(|history| history.changes(Figure::Goodput).is_empty()));
     }
 
     #[test]

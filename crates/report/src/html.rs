@@ -7,8 +7,10 @@
 //! | `headline` | the ranked table |
 //! | `figures` | charts with alternative text and data tables |
 //! | `remarks` | verdicts with evidence, failures, explanations |
+//! | `conformance` | answers at the edges of HTTP/1.1 |
 //! | `facts` | host, versions, plan, manifests, how figures were taken |
 //! | `theme` | colours of the charts on dark ground |
+mod conformance;
 mod facts;
 pub(crate) mod figures;
 mod headline;
@@ -100,6 +102,7 @@ pub fn run(view: &View) -> Markup {
             (figures::section(view, &charts))
             (figures::published(view, &charts))
             (figures::cost(&charts))
+            (conformance::section(view))
             (facts::section(view))
         }
         footer { p { "Made by Pippin " (view.run.pippin_version) ". This page holds everything it shows and asks for nothing." } }

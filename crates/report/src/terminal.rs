@@ -71,11 +71,16 @@ impl Style {
 pub fn table(view: &View, style: &Style) -> String {
     let style = Style { width: style.width.max(LEAST_WIDTH), ..*style };
     let mut page = Page { out: String::new(), style, paint: Paint { colour: style.colour } };
-    if load::write(&mut page, view) {
+    let is_search = view.rows.iter().any(|row| row.at_search().is_some());
+    if !is_search && load::write(&mut page, view) {
         agents::write(&mut page, view);
         return page.out;
     }
-    headline::write(&mut page, view);
+    if is_search && !view.loads.is_empty() {
+        headline::title(&mut page, view);
+    } else {
+        headline::write(&mut page, view);
+    }
     steps::write(&mut page, view);
     agents::write(&mut page, view);
     remarks::write(&mut page, view);

@@ -4,6 +4,7 @@
 //! | module | what it makes |
 //! |---|---|
 //! | [`run`] | title, time, load in words, host, the record of how figures were taken |
+//! | [`calm`] | how calm the host was |
 //! | [`conclusion`] | what the figures come to, in a few sentences |
 //! | [`row`] | one target: rank, figures, spans, use, cost, caveats, failure |
 //! | [`load`] | one load of a URL in full |
@@ -13,9 +14,12 @@
 //! | [`phases`] | the phases of a device load |
 //! | [`agents`] | the agents that applied the loads |
 //! | [`doubts`] | caveats by name over all targets |
+//! | [`conformance`] | answers at the edges of HTTP/1.1, by target |
 //! | [`published`] | published figures beside one's own |
 pub mod agents;
+pub mod calm;
 pub mod conclusion;
+pub mod conformance;
 pub mod curve;
 pub mod doubts;
 pub mod load;
@@ -37,6 +41,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use agents::AgentView;
+use conformance::TargetConformance;
 use doubts::Doubt;
 use load::LoadView;
 use published::PublishedTable;
@@ -67,6 +72,9 @@ pub struct View {
     pub agents: Vec<AgentView>,
     /// Every caveat by name, the gravest first.
     pub doubts: Vec<Doubt>,
+    /// How targets answered at the edges of HTTP/1.1; empty where they were not asked.
+    #[serde(default)]
+    pub conformance: Vec<TargetConformance>,
     /// Published figures beside one's own.
     #[serde(rename = "printed")]
     pub published: Option<PublishedTable>,
@@ -104,6 +112,7 @@ impl View {
             published: published::of(&record.header.plan, &rows),
             rows,
             loads: LoadView::all(record),
+            conformance: conformance::of(record),
             agents: agents::of(record),
             host: record.header.host.clone(),
             plan: record.header.plan.clone(),

@@ -1,5 +1,6 @@
 //! Figures as people read them; units as everywhere in Pippin.
 use pippin_model::caveat::Verdict;
+pub use pippin_model::units::format_whole as whole;
 use pippin_model::units::{format_bytes, format_count, format_ns};
 use pippin_stats::interval::Interval;
 use pippin_stats::rank::RankInterval;
@@ -30,12 +31,6 @@ pub fn bytes(value: Option<u64>) -> String {
 #[must_use]
 pub fn count(value: Option<f64>) -> String {
     value.map_or_else(|| UNKNOWN.into(), format_count)
-}
-
-/// A whole number with separators: `1,234`.
-#[must_use]
-pub fn whole(value: u64) -> String {
-    if value < 1_000 { value.to_string() } else { format_count(value as f64) }
 }
 
 /// A fraction as a percentage: 0.0213 is `2.1 %`.

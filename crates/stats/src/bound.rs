@@ -1,7 +1,8 @@
 //! Whether a target is at the limit of its own processors or of those of its services.
 //!
 //! Time that the hypervisor took from a processor counts as busy, because it can only take time
-//! from a processor that has work to do.
+//! from a processor that has work to do. So does time that other programs used on it, as far as the
+//! target had about the share that a scheduler gives it beside one of them.
 use pippin_model::cpus::CpuSet;
 use pippin_model::usage::Role;
 
@@ -15,6 +16,15 @@ const WHOLE: f64 = 0.10;
 /// The busy share from which shared processors count as full.
 const FULL: f64 = 0.95;
 
+/// The share of its processors that a target which always has work gets beside one other program
+/// that has: half, less what the scheduler's rounding costs.
+const FAIR: f64 = 0.40;
+/// The busy share from which processors may be what limits a target, although they are not known to
+/// be full.
+const MAY_BE_FULL: f64 = 0.50;
+/// The part of a request's time from which the target's CPU time is not small beside it.
+const MUCH_CPU: f64 = 0.25;
+
 /// How processors limit a target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bound {
@@ -26,6 +36,8 @@ pub enum Bound {
         given: f64,
         /// Cores that the hypervisor took from those.
         stolen: f64,
+        /// Cores of those that other programs used.
+        others: f64,
     },
     /// It keeps a whole number of processors busy, fewer than it was given: that many processes or
     /// threads do the work.
@@ -57,8 +69,11 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Bound> {
     let cores = evidence.cores(Role::Target)?;
     let given = given_cores(evidence)?;
     let stolen = stolen_cores(evidence, &evidence.record.spec.cpus.target);
-    if cores + stolen >= BUSY * given {
-        return Some(Bound::AllItsCores { cores, given, stolen });
+    let others = others_cores(evidence);
+    let is_full = cores + stolen >= BUSY * given
+        || (cores + stolen + others >= BUSY * given && cores + stolen >= FAIR * given);
+    if is_full {
+        return Some(Bound::AllItsCores { cores, given, stolen, others });
     }
     if evidence.record.spec.cpus.is_shared() {
         let busy = shared_busy(evidence)?;
@@ -100,9 +115,42 @@ pub(crate) fn services_bound(evidence: &Evidence) -> bool {
             .is_some_and(|cores| cores + stolen_cores(evidence, cpus) >= BUSY * given)
 }
 
-/// The end of a sentence about busy cores, if the hypervisor took some of them.
-pub(crate) fn taken(stolen: f64) -> String {
-    if stolen >= 0.01 { format!(", and the hypervisor took {stolen:.2}") } else { String::new() }
+/// Whether requests mostly wait for something that is no processor: the processors are at most half
+/// busy, whoever uses them, or CPU time is a small part of the `single_s` seconds that a request
+/// takes which does not queue. `None` if CPU use is unknown.
+pub(crate) fn is_waiting(
+    evidence: &Evidence,
+    throughput_per_s: f64,
+    single_s: f64,
+) -> Option<bool> {
+    let cores = evidence.cores(Role::Target)?;
+    let stolen = stolen_cores(evidence, &evidence.record.spec.cpus.target);
+    let used = cores + stolen + others_cores(evidence);
+    let cpu_s = cores / throughput_per_s;
+    Some(used < MAY_BE_FULL * given_cores(evidence)? || cpu_s < MUCH_CPU * single_s)
+}
+
+/// The end of a sentence about busy cores, if others took some of them.
+pub(crate) fn taken(stolen: f64, others: f64) -> String {
+    let by =
+        |who: &str, cores: f64| (cores >= 0.01).then(|| format!(", and {who} took {cores:.2}"));
+    // Interrupts and rounding are no program.
+    let others = if others >= 0.05 { others } else { 0.0 };
+    [by("the hypervisor", stolen), by("other programs", others)].into_iter().flatten().collect()
+}
+
+/// Cores that other programs used on the target's own processors; 0 where that is not known: they
+/// are shared with other roles, or the target is not bound to any.
+fn others_cores(evidence: &Evidence) -> f64 {
+    let cpus = &evidence.record.spec.cpus;
+    let (Some(usage), Some(cores)) = (evidence.usage(), evidence.cores(Role::Target)) else {
+        return 0.0;
+    };
+    if cpus.is_shared() {
+        return 0.0;
+    }
+    let busy: f64 = cpus.target.0.iter().filter_map(|cpu| usage.busy_by_cpu.get(cpu)).sum();
+    (busy - cores).clamp(0.0, usage.foreign_cores.unwrap_or(0.0).max(0.0))
 }
 
 /// Cores that the hypervisor took from these processors, or from all if the set is empty; 0 if that

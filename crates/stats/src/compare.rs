@@ -1,6 +1,6 @@
 //! Compares two sets of trials, target by target, and finds what forbids the comparison.
 use pippin_model::caveat::Verdict;
-use pippin_model::fingerprint::Fingerprint;
+use pippin_model::comparable;
 use pippin_model::requests::Whole;
 use pippin_model::run::RunHeader;
 use pippin_model::target::TargetId;
@@ -270,34 +270,14 @@ pub fn differences(a: &RunHeader, b: &RunHeader) -> Vec<Difference> {
             found.push(Difference { what: what.into(), a, b, refuses });
         }
     };
-    compare("workload", true, a.workload.id.clone(), b.workload.id.clone());
-    compare(
-        "workload's contract",
-        true,
-        format!("{:?} {:?}", a.workload.request, a.workload.answer),
-        format!("{:?} {:?}", b.workload.request, b.workload.answer),
-    );
+    for (a, b) in comparable::facts(a).into_iter().zip(comparable::facts(b)) {
+        compare(a.what, a.refuses, a.value, b.value);
+    }
+    // Runs from before this was kept do not say.
     if let (Some(a), Some(b)) = (&a.requests, &b.requests) {
         let known = |whole: &Whole| format!("{} of digest {}", whole.count, whole.digest);
         compare("requests", true, known(a), known(b));
     }
-    compare("profile", true, format!("{:?}", a.plan.profile), format!("{:?}", b.plan.profile));
-    compare("workers", true, text(a.plan.workers), text(b.plan.workers));
-    compare("processors by role", true, format!("{:?}", a.plan.cpus), format!("{:?}", b.plan.cpus));
-    compare(
-        "database pool",
-        true,
-        a.plan.database_pool.to_string(),
-        b.plan.database_pool.to_string(),
-    );
-    compare(
-        "upstream's delay in ns",
-        true,
-        a.plan.upstream_delay_ns.to_string(),
-        b.plan.upstream_delay_ns.to_string(),
-    );
-    compare("Pippin", false, a.pippin_version.clone(), b.pippin_version.clone());
-    compare_hosts(&a.host, &b.host, &mut compare);
     for (name, before) in &a.targets {
         let Some(after) = b.targets.get(name) else { continue };
         compare(
@@ -314,35 +294,6 @@ pub fn differences(a: &RunHeader, b: &RunHeader) -> Vec<Difference> {
         );
     }
     found
-}
-
-fn compare_hosts(
-    a: &Fingerprint,
-    b: &Fingerprint,
-    compare: &mut impl FnMut(&str, bool, String, String),
-) {
-    compare("processor", true, text(a.cpu_model.clone()), text(b.cpu_model.clone()));
-    compare("number of processors", true, a.cpus.to_string(), b.cpus.to_string());
-    compare("simultaneous multithreading", true, text(a.smt), text(b.smt));
-    compare("governor", true, text(a.governor.clone()), text(b.governor.clone()));
-    compare("turbo", true, text(a.turbo), text(b.turbo));
-    compare("virtualisation", true, text(a.virtualisation.clone()), text(b.virtualisation.clone()));
-    compare("processor limit of the control group", true, text(a.cgroup_cpus), text(b.cgroup_cpus));
-    compare(
-        "memory in GiB",
-        true,
-        text(a.memory_bytes.map(gibibytes)),
-        text(b.memory_bytes.map(gibibytes)),
-    );
-    compare("kernel", false, text(a.kernel.clone()), text(b.kernel.clone()));
-    compare("host name", false, text(a.hostname.clone()), text(b.hostname.clone()));
-    compare("distribution", false, text(a.distribution.clone()), text(b.distribution.clone()));
-    compare("kernel settings", false, format!("{:?}", a.sysctls), format!("{:?}", b.sysctls));
-}
-
-/// Rounded, because the kernel reserves a little memory, and how much varies from boot to boot.
-fn gibibytes(bytes: u64) -> u64 {
-    (bytes + (1 << 29)) >> 30
 }
 
 fn text<T: ToString>(value: Option<T>) -> String {

@@ -2,8 +2,9 @@
 //!
 //! If a target serves `k` requests at a time, each for `S`, then `X = k / S`, however many wait. So
 //! `X * S` is `k` and stays `k` while the queue grows (Little's law for the requests in service).
-//! `S` cannot be seen under load. It is at most the shortest service time, and at least the wait
-//! that the workload contains.
+//! `S` cannot be seen under load: the shortest time of a load is that of a lucky request, or of one
+//! that queued. It is what single requests took before the load, or the wait that the workload
+//! itself contains.
 
 /// How many times the time in service answers must take to count as queued.
 const QUEUE: f64 = 2.0;
@@ -19,8 +20,7 @@ pub struct Load {
     pub throughput_per_s: f64,
     /// Mean service time in seconds.
     pub mean_service_s: f64,
-    /// The time of a request that does not queue, in seconds: the workload's own wait, or else the
-    /// shortest service time.
+    /// The time of a request that does not queue, in seconds.
     pub unqueued_s: f64,
 }
 
@@ -37,8 +37,7 @@ pub fn inferred(load: &Load) -> Option<f64> {
 
 /// The same from the points of a sweep, in ascending order: the throughput of the last points must
 /// be flat within 10 % while their number of connections at least doubles. The time without a queue
-/// is the mean service time of the first point if it has at most two connections, or else the
-/// shortest time of all points.
+/// is that of the last point.
 #[must_use]
 pub fn inferred_from_sweep(points: &[Load]) -> Option<f64> {
     let last = points.last()?;
@@ -50,12 +49,7 @@ pub fn inferred_from_sweep(points: &[Load]) -> Option<f64> {
     if last.connections < 2.0 * flat.connections {
         return None;
     }
-    let shortest = points.iter().map(|point| point.unqueued_s).fold(f64::INFINITY, f64::min);
-    let unqueued_s = points
-        .first()
-        .filter(|first| first.connections <= 2.0)
-        .map_or(shortest, |first| first.mean_service_s);
-    inferred(&Load { unqueued_s, ..*last })
+    inferred(last)
 }
 
 #[cfg(test)]
@@ -95,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_shows_it_without_a_known_wait() {
+    fn a_sweep_shows_it() {
         let point = |connections: f64| {
             let served = connections.min(4.0);
             let throughput_per_s = served / 0.02;
@@ -103,7 +97,7 @@ mod tests {
                 connections,
                 throughput_per_s,
                 mean_service_s: connections / throughput_per_s,
-                unqueued_s: 0.02 * (connections / served).max(1.0),
+                unqueued_s: 0.02,
             }
         };
         let sweep: Vec<Load> = [1.0, 2.0, 4.0, 8.0, 16.0].into_iter().map(point).collect();

@@ -1,4 +1,7 @@
 //! What limits a target: a short paragraph made from evidence.
+#[cfg(test)]
+mod simulated;
+
 use pippin_model::plan::Price;
 use pippin_model::trial::TrialRecord;
 use pippin_model::units::{format_count, format_ns};
@@ -8,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::bound::{Bound, cpu_bound, given_cores, services_bound, taken};
 use crate::cost::{cpu_seconds_per_million, money_per_million};
-use crate::judge::inferred_concurrency::limit as concurrency_limit;
+use crate::judge::inferred_concurrency::{at_a_time, limit as concurrency_limit};
 use crate::judge::{
-    Context, Evidence, generator_busy, near_ceiling, rate_not_achieved, time_goes, whole,
+    Context, Evidence, generator_busy, near_ceiling, rate_not_achieved, stalls, time_goes, whole,
 };
 use crate::quantile::median;
 
@@ -38,7 +41,7 @@ pub enum Limit {
     },
     /// The upstream, whose processors are busy.
     Upstream,
-    /// The number of connections: each waits for its answer, and nothing is full.
+    /// The number of connections: each waits for its answer as long as a single request does.
     Connections,
     /// Nothing: the target keeps up with the offered rate.
     NotSaturated,
@@ -55,41 +58,86 @@ pub struct Explanation {
     pub text: String,
 }
 
-/// Explains the trials of one target at one step. The limit comes from the trial of median goodput,
-/// so its figures fit together. Costs are medians over all trials.
+/// Explains the trials of one target at one step. Each trial has a limit of its own; the one that
+/// most of them share is named, with the figures of the trial of median goodput among those, which
+/// fit together. Costs are medians over all trials.
 #[must_use]
 pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>) -> Explanation {
-    let Some(record) = typical(trials) else {
+    let measured: Vec<&TrialRecord> = by_goodput(trials);
+    if measured.is_empty() {
         let failure = trials.iter().find_map(|record| record.failure.as_ref());
         let text = failure.map_or_else(
             || "No result: no load was applied.".into(),
             |f| format!("No result: failed at stage `{}`: {}.", f.stage.name(), f.message),
         );
         return Explanation { limit: Limit::NoResult, text };
-    };
+    }
+    let found: Vec<(Evidence, Limit, String)> = measured
+        .iter()
+        .map(|record| {
+            let evidence = Evidence { record, context };
+            let (limit, reason) = limit(&evidence);
+            (evidence, limit, reason)
+        })
+        .collect();
+    let (record, limit, reason) = shared_by_most(&found);
     let evidence = Evidence { record, context };
-    let (limit, reason) = limit(&evidence);
-    let sentences = [Some(reason), where_time_goes(&evidence), costs(trials, price)];
+    let sentences = [
+        Some(reason),
+        stalls::of(&evidence).map(|stalls| format!("{}.", stalls.words())),
+        where_time_goes(&evidence),
+        costs(trials, price),
+    ];
     Explanation { limit, text: sentences.into_iter().flatten().collect::<Vec<_>>().join(" ") }
 }
 
-/// The trial of median goodput; the lower one of an even number.
-fn typical<'a>(trials: &[&'a TrialRecord]) -> Option<&'a TrialRecord> {
+/// The limit that more than half of the trials share, from the median one of those, in words.
+fn shared_by_most<'a>(found: &[(Evidence<'a>, Limit, String)]) -> (&'a TrialRecord, Limit, String) {
+    let of_kind = |kind: &Limit| -> Vec<&(Evidence<'a>, Limit, String)> {
+        found.iter().filter(|(_, other, _)| is_same_kind(kind, other)).collect()
+    };
+    let most =
+        found.iter().map(|(_, kind, _)| of_kind(kind)).max_by_key(Vec::len).unwrap_or_default();
+    let typical = |group: &[&(Evidence<'a>, Limit, String)]| group.len().saturating_sub(1) / 2;
+    let (evidence, limit, reason) = most[typical(&most)];
+    if most.len() == found.len() {
+        return (evidence.record, *limit, reason.clone());
+    }
+    if 2 * most.len() > found.len() {
+        let of = format!("In {} of {} repetitions: ", most.len(), found.len());
+        return (evidence.record, *limit, format!("{of}{reason}"));
+    }
+    let reason = "The repetitions disagree about what limits it, so nothing is named.".to_string();
+    (evidence.record, Limit::Unknown, reason)
+}
+
+fn is_same_kind(a: &Limit, b: &Limit) -> bool {
+    std::mem::discriminant(a) == std::mem::discriminant(b)
+}
+
+/// The trials that have a result, ascending in goodput.
+fn by_goodput<'a>(trials: &[&'a TrialRecord]) -> Vec<&'a TrialRecord> {
     let goodput =
         |record: &TrialRecord| record.load.as_ref().and_then(|load| load.measured.goodput_per_s());
     let mut measured: Vec<(&TrialRecord, f64)> =
         trials.iter().filter_map(|record| Some((*record, goodput(record)?))).collect();
     measured.sort_by(|a, b| a.1.total_cmp(&b.1));
-    measured.get(measured.len().checked_sub(1)? / 2).map(|(record, _)| *record)
+    measured.into_iter().map(|(record, _)| record).collect()
 }
 
 fn limit(evidence: &Evidence) -> (Limit, String) {
-    by_generator(evidence)
-        .or_else(|| by_processor(evidence))
-        .or_else(|| by_service(evidence))
-        .or_else(|| by_concurrency(evidence))
-        .or_else(|| by_rate(evidence))
-        .unwrap_or_else(|| by_connections(evidence))
+    if let Some(generator) = by_generator(evidence) {
+        return generator;
+    }
+    let fitting = [by_processor(evidence), by_service(evidence), by_concurrency(evidence)];
+    let mut fitting: Vec<(Limit, String)> = fitting.into_iter().flatten().collect();
+    match fitting.len() {
+        0 => by_rate(evidence).unwrap_or_else(|| by_connections(evidence)),
+        1 => fitting.swap_remove(0),
+        _ => {
+            (Limit::Unknown, "The figures fit more than one explanation, so none is given.".into())
+        }
+    }
 }
 
 fn by_generator(evidence: &Evidence) -> Option<(Limit, String)> {
@@ -106,13 +154,13 @@ fn by_generator(evidence: &Evidence) -> Option<(Limit, String)> {
 
 fn by_processor(evidence: &Evidence) -> Option<(Limit, String)> {
     let (cores, given, text) = match cpu_bound(evidence)? {
-        Bound::AllItsCores { cores, given, stolen } => (
+        Bound::AllItsCores { cores, given, stolen, others } => (
             cores,
             given,
             format!(
                 "CPU-bound: it keeps {cores:.2} of its {} busy{}.",
                 processors(given),
-                taken(stolen)
+                taken(stolen, others)
             ),
         ),
         Bound::SomeOfItsCores { cores, given } => (
@@ -139,6 +187,9 @@ fn by_processor(evidence: &Evidence) -> Option<(Limit, String)> {
     Some((Limit::Processor { cores, given }, text))
 }
 
+/// Cores from which services that are not full count as working.
+const WORKING: f64 = 0.5;
+
 fn by_service(evidence: &Evidence) -> Option<(Limit, String)> {
     let cores = evidence.cores(Role::Services)?;
     let target = evidence.cores(Role::Target)?;
@@ -151,7 +202,7 @@ fn by_service(evidence: &Evidence) -> Option<(Limit, String)> {
         )
     };
     if services.contains(&Service::Postgres)
-        && (is_full || (evidence.is_saturating() && cores > target))
+        && (is_full || (evidence.is_saturating() && cores > target && cores >= WORKING))
     {
         return Some((Limit::Database, with("the database")));
     }
@@ -162,7 +213,8 @@ fn by_service(evidence: &Evidence) -> Option<(Limit, String)> {
 fn by_concurrency(evidence: &Evidence) -> Option<(Limit, String)> {
     let (load, requests) = concurrency_limit(evidence)?;
     let text = format!(
-        "Serves about {requests:.0} requests at a time for {} connections: a request takes {} in service and {} in all, and the processors are not busy.",
+        "Serves about {} at a time for {} connections: a request takes {} in service and {} in all, and the processors are not what it waits for.",
+        at_a_time(requests),
         whole(load.connections),
         format_ns((load.unqueued_s * 1e9) as u64),
         format_ns((load.mean_service_s * 1e9) as u64)
@@ -194,6 +246,9 @@ fn by_rate(evidence: &Evidence) -> Option<(Limit, String)> {
     })
 }
 
+/// How many times the time of a single request answers must take to have queued.
+const QUEUED: f64 = 2.0;
+
 fn by_connections(evidence: &Evidence) -> (Limit, String) {
     let Some(cores) = evidence.cores(Role::Target) else {
         return (
@@ -206,17 +261,31 @@ fn by_connections(evidence: &Evidence) -> (Limit, String) {
         .measured()
         .and_then(|measured| measured.spans.service_time.mean_ns())
         .map_or(0, |ns| ns as u64);
-    let wait = match evidence.context.expected_delay {
-        Some(delay) => format!(", of which the workload itself waits {}", format_ns(delay.mean_ns)),
-        None => String::new(),
-    };
     let given = given_cores(evidence)
         .map_or(String::new(), |given| format!(" of its {}", processors(given)));
+    let wait = match (evidence.context.expected_delay, evidence.record.single) {
+        (Some(delay), _) => {
+            format!(", of which the workload itself waits {}", format_ns(delay.mean_ns))
+        }
+        (None, Some(single)) => {
+            format!(", and a request that is alone takes {}", format_ns(single.median_ns))
+        }
+        (None, None) => String::new(),
+    };
+    let is_without_queue =
+        evidence.single_ns().is_some_and(|single_ns| (mean as f64) < QUEUED * single_ns);
+    if is_without_queue {
+        let text = format!(
+            "Limited by the {connections} connections: each waits {} for its answer{wait}. The target keeps {cores:.2}{given} busy.",
+            format_ns(mean)
+        );
+        return (Limit::Connections, text);
+    }
     let text = format!(
-        "Limited by the {connections} connections: each waits {} for its answer{wait}, and the target keeps {cores:.2}{given} busy; more connections would give more throughput.",
+        "The target keeps {cores:.2}{given} busy, and a request takes {}{wait}; nothing measured shows what limits it.",
         format_ns(mean)
     );
-    (Limit::Connections, text)
+    (Limit::Unknown, text)
 }
 
 fn processors(count: f64) -> String {

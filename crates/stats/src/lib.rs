@@ -9,7 +9,8 @@
 //! | [`bootstrap`], [`interval`], [`ratio`], [`rank`], [`standing`], [`sequential`] | how sure a median is, who is ahead, when to stop |
 //! | [`rounds`], [`paired`] | what was observed in rounds of slices; targets against each other within them |
 //! | [`criterion`], [`due`] | by what targets are ranked; quantiles over all requests that were due |
-//! | [`order`] | the interleaved order of repetitions |
+//! | [`order`] | the interleaved order of repetitions and rounds |
+//! | [`calm`] | which slices the host left alone, and on which of them figures rest |
 //! | [`modes`], [`littles_law`], [`concurrency`], [`bound`], [`cost`] | what one trial's figures say of generator and target |
 //! | [`usl`], [`knee`], [`predict`], [`sweep`], [`capacity`], [`objective`] | scalability: fit, knee, prediction before each point, all of a sweep together, the search for the highest rate that keeps an objective |
 //! | [`judge`] | the caveats |
@@ -18,6 +19,7 @@
 //! | [`summary`], [`resources`] | all trials of a target in the figures that tables show; what it used |
 pub mod bootstrap;
 pub mod bound;
+pub mod calm;
 pub mod capacity;
 pub mod changepoint;
 pub mod compare;

@@ -1,7 +1,6 @@
 //! The shape of a histogram of time spans: its modes, and the mode at 40 ms that delayed
 //! acknowledgements cause.
 use pippin_model::histogram::Histogram;
-use pippin_model::units::Spread;
 
 /// A hump of the distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -144,26 +143,26 @@ fn weakest_border(humps: &[Hump], smooth: &[f64], total: f64) -> Option<usize> {
 /// (TCP_DELACK_MIN of include/net/tcp.h: HZ / 25 = 40 ms), with the time of the answer itself.
 const DELAYED_ACK_NS: (u64, u64) = (38_000_000, 47_000_000);
 
-/// The fraction of spans in a narrow mode 40 ms above `delay` (the wait that the workload itself
-/// contains); `None` if there is none: fewer than 500 spans, less than 1 % in the mode, or a
-/// density of at most three times that of its neighbourhood.
+/// The fraction of spans that must be fast for a slow mode to stand beside them. Linux acknowledges
+/// the first segments of a connection at once, so that some bodies always are.
+const FAST: f64 = 0.003;
+
+/// The fraction of spans from head to body in a narrow mode at 40 ms; `None` if there is none:
+/// fewer than 500 spans, less than 1 % in the mode, a density of at most three times that of its
+/// neighbourhood, or no fast ones (below 15 ms) beside it.
 #[must_use]
-pub fn delayed_ack_share(histogram: &Histogram, delay: Option<Spread>) -> Option<f64> {
-    if histogram.count() < FEWEST {
+pub fn delayed_ack_share(body: &Histogram) -> Option<f64> {
+    if body.count() < FEWEST {
         return None;
     }
-    let (least, most) = delay.map_or((0, 0), |delay| (delay.min_ns(), delay.max_ns()));
-    let band = (least + DELAYED_ACK_NS.0, most + DELAYED_ACK_NS.1);
-    let below = (most + 15_000_000, least + 36_000_000);
-    let above = (most + 50_000_000, most + 70_000_000);
-    let inside = between(histogram, band)?;
+    let inside = between(body, DELAYED_ACK_NS)?;
     let density = |(from, to): (u64, u64)| {
-        between(histogram, (from, to))
-            .filter(|_| to > from)
-            .map_or(0.0, |share| share / (to - from) as f64)
+        between(body, (from, to)).map_or(0.0, |share| share / (to - from) as f64)
     };
-    let neighbourhood = density(below).max(density(above));
-    (inside >= 0.01 && density(band) > 3.0 * neighbourhood).then_some(inside)
+    let neighbourhood = density((15_000_000, 36_000_000)).max(density((50_000_000, 70_000_000)));
+    let fast = body.fraction_at_or_below(15_000_000)?;
+    (inside >= 0.01 && fast >= FAST && density(DELAYED_ACK_NS) > 3.0 * neighbourhood)
+        .then_some(inside)
 }
 
 fn between(histogram: &Histogram, (from, to): (u64, u64)) -> Option<f64> {
@@ -217,20 +216,12 @@ mod tests {
     }
 
     #[test]
-    fn forty_milliseconds_stand_out_also_above_a_wait() {
+    fn forty_milliseconds_stand_out() {
         let mut noise = Noise::new(3);
         let mut h = Histogram::new();
         lognormal(&mut h, &mut noise, 3e5, 0.3, 9_000);
         lognormal(&mut h, &mut noise, 41e6, 0.02, 1_000);
-        assert!((delayed_ack_share(&h, None).unwrap() - 0.1).abs() < 0.01);
-        let wait = Spread { mean_ns: 100_000_000, jitter: 0.05 };
-        let mut waiting = Histogram::new();
-        for i in 0..1_000 {
-            waiting.record(
-                wait.at(f64::from(i) / 1_000.0) + if i % 5 == 0 { 41_000_000 } else { 300_000 },
-            );
-        }
-        assert!((delayed_ack_share(&waiting, Some(wait)).unwrap() - 0.2).abs() < 0.01);
+        assert!((delayed_ack_share(&h).unwrap() - 0.1).abs() < 0.01);
     }
 
     #[test]
@@ -238,6 +229,6 @@ mod tests {
         let mut noise = Noise::new(4);
         let mut h = Histogram::new();
         lognormal(&mut h, &mut noise, 40e6, 0.5, 10_000);
-        assert_eq!(delayed_ack_share(&h, None), None);
+        assert_eq!(delayed_ack_share(&h), None);
     }
 }

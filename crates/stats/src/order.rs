@@ -1,4 +1,4 @@
-//! The order of a run's trials. Repetitions are interleaved, so a drift of the machine affects all
+//! The order of a run's trials and slices. Repetitions and rounds are interleaved, so a drift of the machine affects all
 //! targets equally.
 use rand::Rng;
 

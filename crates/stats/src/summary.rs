@@ -253,8 +253,9 @@ impl TargetSummary {
     }
 }
 
-/// All trials of a target at a step; figures and caveats are empty without one.
-fn summarise_one<R: Rng + ?Sized>(
+/// All trials of a target at a step, or of several, which is then `None`; figures and caveats are
+/// empty without one.
+pub fn summarise_one<R: Rng + ?Sized>(
     target: &TargetId,
     step: Option<Step>,
     trials: &[&TrialRecord],
@@ -362,8 +363,16 @@ pub(crate) fn goodput(load: &LoadResult) -> Option<Sample> {
 }
 
 /// The figures by which a target is ranked. If one trial with a result does not have the figure,
-/// there is none: the others alone would look better than the target is.
+/// there is none: the others alone would look better than the target is. Of a capacity search, whose
+/// trials here are those that confirmed its outcome, it is the rate that they offered.
 pub(crate) fn ranked_samples(trials: &[&TrialRecord], by: RankedBy) -> Vec<Sample> {
+    let searched = |record: &&TrialRecord| match record.spec.step {
+        Some(Step::Rate { per_s }) => Some(Sample::alone(per_s)),
+        _ => None,
+    };
+    if trials.iter().any(|record| record.spec.profile.is_search()) {
+        return trials.iter().filter_map(searched).collect();
+    }
     loads(trials).map(|load| by.sample(load)).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
@@ -382,7 +391,8 @@ pub(crate) fn samples(
     loads(trials).filter_map(figure).collect()
 }
 
-fn figure<R: Rng + ?Sized>(samples: &[Sample], rng: &mut R) -> Option<Figure> {
+/// The median of samples with their interval.
+pub(crate) fn figure<R: Rng + ?Sized>(samples: &[Sample], rng: &mut R) -> Option<Figure> {
     let values: Vec<f64> = samples.iter().map(|sample| sample.value).collect();
     let (worst, best) = values
         .iter()

@@ -5,8 +5,9 @@ use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
 use serde::{Deserialize, Serialize};
 
+use crate::bound::{cpu_bound, is_waiting};
 use crate::concurrency::{Load, inferred_from_sweep};
-use crate::judge::repetitions;
+use crate::judge::{Context, Evidence, repetitions};
 use crate::knee::knee;
 use crate::predict::{Foretold, foretell};
 use crate::quantile::median;
@@ -29,6 +30,19 @@ pub struct Sweep {
     pub served_at_a_time: Option<f64>,
 }
 
+/// Whether throughput still rises at the last of the points, which ascend, by at least a tenth:
+/// more connections than were measured bring more.
+#[must_use]
+pub fn rises_at_its_end(points: &[Point]) -> bool {
+    let best_before = |points: &[Point]| points.iter().map(|point| point.x).fold(0.0, f64::max);
+    points
+        .split_last()
+        .is_some_and(|(last, before)| !before.is_empty() && last.x >= RISES * best_before(before))
+}
+
+/// How much more the last point must have than every other for the curve to rise there.
+const RISES: f64 = 1.1;
+
 /// The sweep of every target that was measured at two or more numbers of connections, in the order
 /// in which they first occur.
 #[must_use]
@@ -43,29 +57,60 @@ pub fn sweeps(records: &[TrialRecord]) -> Vec<Sweep> {
 }
 
 fn sweep(target: &TargetId, records: &[TrialRecord]) -> Option<Sweep> {
-    let mut loads: Vec<Load> = repetitions(records)
+    let groups = repetitions(records);
+    let mut steps: Vec<(u32, &[&TrialRecord])> = groups
         .iter()
         .filter(|(other, _, _)| *other == target)
         .filter_map(|(_, step, trials)| match step {
-            Some(Step::Connections { count }) => load_at(f64::from(*count), trials),
+            Some(Step::Connections { count }) => Some((*count, trials.as_slice())),
             _ => None,
         })
         .collect();
-    loads.sort_by(|a, b| a.connections.total_cmp(&b.connections));
+    steps.sort_by_key(|(count, _)| *count);
+    let single_s = single_s(&steps);
+    let mut loads: Vec<Load> = Vec::new();
+    for (count, trials) in &steps {
+        loads.extend(load_at(f64::from(*count), trials, single_s));
+    }
     let points: Vec<Point> =
         loads.iter().map(|load| Point { n: load.connections, x: load.throughput_per_s }).collect();
+    let waits = || {
+        let last = loads.last()?;
+        let (_, trials) = steps.last()?;
+        let all = trials.iter().map(|record| {
+            let evidence = Evidence { record, context: &Context::default() };
+            cpu_bound(&evidence).is_none()
+                && is_waiting(&evidence, last.throughput_per_s, last.unqueued_s).unwrap_or(false)
+        });
+        all.reduce(|a, b| a && b)
+    };
     (points.len() > 1).then(|| Sweep {
         target: target.clone(),
         usl: fit(&points),
         knee: knee(&points),
         foretold: foretell(&points),
-        served_at_a_time: inferred_from_sweep(&loads),
+        served_at_a_time: inferred_from_sweep(&loads).filter(|_| waits() == Some(true)),
         points,
     })
 }
 
-/// The medians over repetitions at one number of connections.
-fn load_at(connections: f64, trials: &[&TrialRecord]) -> Option<Load> {
+/// The time of a request that does not queue: of single requests before the steps, or the mean
+/// service time of one connection. `None` if neither was measured: two connections can queue.
+fn single_s(steps: &[(u32, &[&TrialRecord])]) -> Option<f64> {
+    let before: Vec<f64> = steps
+        .iter()
+        .flat_map(|(_, trials)| trials.iter())
+        .filter_map(|record| Some(record.single?.median_ns as f64 / 1e9))
+        .collect();
+    median(&before).or_else(|| {
+        let (_, trials) = steps.first().filter(|(count, _)| *count == 1)?;
+        load_at(1.0, trials, None).map(|load| load.mean_service_s)
+    })
+}
+
+/// The medians over repetitions at one number of connections. Without a time of single requests,
+/// nothing is inferred: `unqueued_s` is then the mean.
+fn load_at(connections: f64, trials: &[&TrialRecord], single_s: Option<f64>) -> Option<Load> {
     let over = |figure: fn(&Measured) -> Option<f64>| {
         median(
             &trials
@@ -74,11 +119,12 @@ fn load_at(connections: f64, trials: &[&TrialRecord]) -> Option<Load> {
                 .collect::<Vec<_>>(),
         )
     };
+    let mean_service_s = over(|measured| Some(measured.spans.service_time.mean_ns()? / 1e9))?;
     Some(Load {
         connections,
         throughput_per_s: over(Measured::throughput_per_s).filter(|x| *x > 0.0)?,
-        mean_service_s: over(|measured| Some(measured.spans.service_time.mean_ns()? / 1e9))?,
-        unqueued_s: over(|measured| Some(measured.spans.service_time.min_ns()? as f64 / 1e9))?,
+        mean_service_s,
+        unqueued_s: single_s.unwrap_or(mean_service_s),
     })
 }
 

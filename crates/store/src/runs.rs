@@ -1,5 +1,6 @@
 //! Writing and reading runs.
 use pippin_model::caveat::Verdict;
+use pippin_model::comparable;
 use pippin_model::run::{Calibration, HistoryPoint, RunHeader, RunRecord, RunState};
 use pippin_model::trial::TrialRecord;
 use rusqlite::{OptionalExtension, Row, params};
@@ -229,11 +230,20 @@ impl Store {
     pub fn history(&self, target: &str) -> Result<Vec<HistoryPoint>, StoreError> {
         self.with(|connection| {
             let mut statement = connection.prepare(
-                "SELECT run, runs.started_unix_ns, plan, verdict, goodput_per_s, p99_ns, quick FROM trials JOIN runs ON runs.id = run
+                "SELECT run, runs.started_unix_ns, plan, verdict, goodput_per_s, p99_ns, quick, header FROM trials JOIN runs ON runs.id = run
                  WHERE target = ?1 ORDER BY runs.started_unix_ns, number",
             )?;
-            let point = |row: &Row<'_>| {
+            // The trials of a run follow each other and share its header.
+            let mut last = (String::new(), String::new());
+            let mut point = |row: &Row<'_>| {
+                let header: String = row.get(7)?;
+                if header != last.0 {
+                    // What cannot be read compares with nothing but its like.
+                    let read = serde_json::from_str::<RunHeader>(&header);
+                    last = (header, read.as_ref().map(comparable::key).unwrap_or_default());
+                }
                 Ok(HistoryPoint {
+                    comparable: last.1.clone(),
                     run: row.get(0)?,
                     started_unix_ns: row.get::<_, i64>(1)? as u64,
                     plan: row.get(2)?,
@@ -243,7 +253,7 @@ impl Store {
                     quick: row.get(6)?,
                 })
             };
-            statement.query_map([target], point)?.collect()
+            statement.query_map([target], &mut point)?.collect()
         })
     }
 

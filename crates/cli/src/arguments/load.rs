@@ -14,7 +14,7 @@ use crate::values::{self, EventLoop, Points, Time};
 /// `pippin load`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  pippin load http://127.0.0.1:8080/ -c 64 -d 10s          closed loop, as wrk\n  pippin load http://127.0.0.1:8080/ -c 10 -n 1000 --no-keep-alive   as ab\n  pippin load http://127.0.0.1:8080/ -R 5000 -d 30s        constant rate; response time from the intended instant\n  pippin load http://127.0.0.1:8080/ --devices 1000 --ramp 10s,30s,10s\n  pippin load http://127.0.0.1:8080 --requests shop.jsonl -d 30s     many requests, in turn\n  pippin load http://127.0.0.1:8080/ --sweep 1..512 -d 5s\n  pippin load http://127.0.0.1:8080/ --objective \"p99<50ms\" -c 64 -d 5s"
+    after_help = "Examples:\n  pippin load http://127.0.0.1:8080/ -c 64 -d 10s          closed loop, as wrk\n  pippin load http://127.0.0.1:8080/ -c 10 -n 1000 --no-keep-alive   as ab\n  pippin load http://127.0.0.1:8080/ -R 5000 -d 30s        constant rate; response time from the intended instant\n  pippin load http://127.0.0.1:8080/ --devices 1000 --ramp 10s,30s,10s\n  pippin load http://127.0.0.1:8080 --requests shop.jsonl -d 30s     many requests, in turn\n  pippin load http://127.0.0.1:8080/ --sweep 1..512 -d 5s\n  pippin load http://127.0.0.1:8080/ --objective \"p99<50ms\" -c 64 -d 5s\n  pippin load https://127.0.0.1:8443/ --http2 -c 10 --streams 32    HTTP/2, as h2load -c 10 -m 32"
 )]
 pub struct LoadArguments {
     /// http://HOST[:PORT]/PATH or https://...; without a scheme it is http. May be left out where a
@@ -45,6 +45,9 @@ pub struct LoadArguments {
     /// The requests of a file.
     #[command(flatten)]
     pub files: FileArguments,
+    /// What is spoken.
+    #[command(flatten)]
+    pub protocol: ProtocolArguments,
     /// How connections are secured.
     #[command(flatten)]
     pub tls: TlsArguments,
@@ -130,6 +133,20 @@ pub struct ShapeArguments {
     /// Requests under way on one connection at a time.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection", "rate", "think"], value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub pipeline: u32,
+}
+
+/// What is spoken: HTTP/1.1, unless a flag says otherwise.
+#[derive(Debug, Args)]
+pub struct ProtocolArguments {
+    /// HTTP/2 over TLS, agreed on by ALPN; for https:// URLs.
+    #[arg(long, conflicts_with = "pipeline")]
+    pub http2: bool,
+    /// HTTP/2 without TLS, which the server must know of (prior knowledge); for http:// URLs.
+    #[arg(long, conflicts_with_all = ["http2", "pipeline"])]
+    pub h2c: bool,
+    /// HTTP/2: users of each connection, each with one request under way: streams at the same time.
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection", "devices"], value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub streams: u32,
 }
 
 /// How connections are secured.

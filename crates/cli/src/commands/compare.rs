@@ -11,7 +11,7 @@ use std::path::Path;
 
 use super::compare_given::{self, is_url};
 use super::compare_table::{Sides, conclude};
-use super::{Shared, compare_branches, place};
+use super::{Shared, compare_branches, compare_revisions, place};
 use crate::arguments::load::{HostArguments, ShapeArguments, TlsArguments};
 use crate::arguments::request::RequestArguments;
 use crate::arguments::{CompareArguments, GateArguments};
@@ -36,6 +36,19 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
         ));
     };
     refuse(shared, &for_servers(), "URLs, --command and --image")?;
+    let place = place()?;
+    let is_own = arguments.target.as_ref().is_none_or(|target| !target.contains('/'));
+    if is_own && place.has_project() && compare_revisions::are_revisions(&place, [a, b]) {
+        return compare_revisions::run(shared, arguments, [a, b], &place);
+    }
+    match (&arguments.target, &arguments.plan) {
+        (Some(_), None) => {
+            return Err(CliError::User("--target needs a plan: add --plan PLAN".into()));
+        }
+        (None, Some(_)) => return Err(CliError::User("--plan goes with --target TARGET".into())),
+        (None, None) => refuse(shared, &FOR_BRANCHES, "--target TARGET")?,
+        (Some(_), Some(_)) => {}
+    }
     if let (Some(target), Some(plan)) = (&arguments.target, &arguments.plan) {
         return compare_branches::run(shared, arguments, [a, b], target, plan);
     }

@@ -36,7 +36,7 @@ pub fn run(
     plan: &str,
 ) -> Result<u8, CliError> {
     let place = place()?;
-    let catalog = catalog(&place);
+    let catalog = catalog(&place)?;
     let target: TargetId =
         target.parse().map_err(|error: pippin_model::target::TargetIdError| {
             CliError::User(format!("--target: {error}"))

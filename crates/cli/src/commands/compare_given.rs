@@ -1,9 +1,10 @@
 //! `pippin compare URL URL`, `--command ... --command ...`, `--image ...`: what the command line
 //! gives, as targets of one interleaved run.
 use pippin_lab::ad_hoc;
-use pippin_lab::container::Image;
+use pippin_lab::address::Url;
+use pippin_lab::container::{self, Image};
 use pippin_lab::target::{Listening, Target};
-use pippin_model::load_spec::Request;
+use pippin_model::load_spec::{Protocol, Request};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
@@ -17,8 +18,7 @@ use std::time::Duration;
 
 use super::compare::SEED;
 use super::compare_table::{Sides, conclude};
-use super::load::url::Url;
-use super::load::{profile, request, tls};
+use super::load::{profile, protocol, request, tls};
 use super::run::{How, folder, measure, write_page};
 use super::{Shared, catalog, place, print};
 use crate::arguments::CompareArguments;
@@ -56,7 +56,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     let plan = ad_hoc::plan(PLAN, title, ids.clone(), repetitions, profile);
     let status = statuses_of(&arguments.request.expect_status).first().copied().unwrap_or(200);
     let workload = ad_hoc::workload(request::in_workload(&arguments.request, &asked)?, status);
-    let catalog = catalog(&place).with_given(targets, [workload]);
+    let catalog = catalog(&place)?.with_given(targets, [workload]);
     let how = How {
         folder: &folder,
         install: arguments.install,
@@ -107,7 +107,9 @@ impl Given<'_> {
             targets.push(ad_hoc::command(text, &here, self.request(&path)?)?);
         }
         for reference in image {
-            let image = Image::of(reference)
+            let image = container::runtime()
+                .map_err(str::to_string)
+                .and_then(|_| Image::named(reference))
                 .map_err(|error| CliError::User(format!("--image {reference}: {error}")))?;
             targets.push(ad_hoc::image(image, self.folder, self.request(&path)?));
         }
@@ -148,9 +150,9 @@ impl Given<'_> {
         let path = self.arguments.path.as_ref().unwrap_or(&url.target);
         let tls = tls::of(&self.arguments.tls, &url)?;
         let addresses = url.resolve(&self.arguments.hosts.allow_host, PATIENCE)?;
-        tls::try_it(&addresses, tls.as_ref(), PATIENCE)?;
-        let listening = Listening { addresses, host: url.authority.clone(), tls };
-        Ok(ad_hoc::listening(&url.whole(), listening, self.request(path)?))
+        protocol::try_it(&addresses, tls.as_ref(), Protocol::Http1, PATIENCE)?;
+        let request = self.request(path)?;
+        Ok(ad_hoc::listening(Listening { addresses, tls, url }, request))
     }
 }
 

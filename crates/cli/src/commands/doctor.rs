@@ -10,7 +10,7 @@ use crate::arguments::DoctorArguments;
 use crate::exit::{self, CliError};
 
 pub fn run(_shared: &Shared, arguments: &DoctorArguments) -> Result<u8, CliError> {
-    let catalog = catalog(&place()?);
+    let catalog = catalog(&place()?)?;
     let names =
         if arguments.plans.is_empty() { catalog.plan_ids()? } else { arguments.plans.clone() };
     let options = PlanOptions { quick: arguments.quick, ..PlanOptions::default() };

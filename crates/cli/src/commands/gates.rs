@@ -23,6 +23,8 @@ use crate::output::{print, say};
 /// The gates of a run or a load, with the stored runs that they compare with.
 pub struct Gates<'a> {
     arguments: &'a GateArguments,
+    /// Those of the plan, then those of the command line.
+    gates: Vec<Gate>,
     stored: BTreeMap<String, RunRecord>,
 }
 
@@ -35,14 +37,16 @@ impl<'a> Gates<'a> {
         shared: &Shared,
         arguments: &'a GateArguments,
         targets: &[TargetId],
+        of_plan: &[Gate],
     ) -> Result<Self, CliError> {
+        let gates: Vec<Gate> = of_plan.iter().chain(&arguments.fail_if).cloned().collect();
         let mut stored = BTreeMap::new();
-        for Gate { condition, .. } in &arguments.fail_if {
+        for gate @ Gate { condition, .. } in &gates {
             let base = match (&condition.base, condition.limit) {
                 (Some(base), _) => base,
                 (None, Limit::Change(_)) => {
                     return Err(CliError::User(format!(
-                        "--fail-if \"{condition}\": a change needs a base: add `vs RUN` or `vs TARGET`"
+                        "{gate}: a change needs a base: add `vs RUN` or `vs TARGET`"
                     )));
                 }
                 (None, _) => continue,
@@ -53,10 +57,10 @@ impl<'a> Gates<'a> {
             let record = shared
                 .store()?
                 .load(base)
-                .map_err(|error| CliError::User(format!("--fail-if \"{condition}\": {error}")))?;
+                .map_err(|error| CliError::User(format!("{gate}: {error}")))?;
             stored.insert(base.clone(), record);
         }
-        Ok(Self { arguments, stored })
+        Ok(Self { arguments, gates, stored })
     }
 
     /// Judges a run, writes the files and says what came of each gate; whether all are passed.
@@ -70,7 +74,7 @@ impl<'a> Gates<'a> {
             stored: self.stored.iter().filter(comparable).collect(),
         };
         let trials = &record.trials;
-        let outcomes = judge(&self.arguments.fail_if, trials, &bases, &mut seeded());
+        let outcomes = judge(&self.gates, trials, &bases, &mut seeded());
         let title = record.header.plan.title.clone();
         let details = || markdown::of(&View::of(record));
         tell(self.arguments, &outcomes, is_text, &Told { title, trials, details: &details })

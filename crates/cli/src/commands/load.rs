@@ -3,14 +3,14 @@
 //! | module | what it makes of the flags |
 //! |---|---|
 //! | [`profile`] | how load is applied |
+//! | [`protocol`] | what is spoken, and one connection before the load |
 //! | [`request`], [`body`] | what is asked, and what is right |
 //! | [`tls`] | how connections are secured |
-//! | [`url`] | where to connect, and whether that is allowed |
 mod body;
 pub mod profile;
+pub mod protocol;
 pub mod request;
 pub mod tls;
-pub mod url;
 
 use pippin_fleet::fleet::Fleet;
 use pippin_lab::generator::{Generator, Here};
@@ -21,11 +21,10 @@ use pippin_lab::url::{UrlLoad, failure, run as execute, target_of};
 use pippin_lab::{load, observer::Observer};
 use pippin_model::caveat::Verdict;
 use pippin_model::cpus::CpuSet;
-use pippin_model::load_spec::{LoadSpec, Timeouts};
-use pippin_model::profile::{Profile, Steps};
+use pippin_model::load_spec::{LoadSpec, Protocol, Timeouts};
 use pippin_model::run::{Calibration, RunRecord, RunState};
-use pippin_model::units::format_count;
-use pippin_report::{html, terminal, view::View};
+use pippin_report::view::{View, load::SearchView, row::Row};
+use pippin_report::{html, terminal};
 use pippin_store::Store;
 use std::path::Path;
 use std::time::Duration;
@@ -44,15 +43,18 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let profile = profile::of(arguments)?;
     let asked = request::all(arguments)?;
     let url = &asked.url;
+    let protocol = protocol::of(&arguments.protocol, url)?;
+    protocol::check(protocol, &asked.requests)?;
     let tls = tls::of(&arguments.tls, url)?;
     let timeouts = timeouts(arguments.timeout.ns());
     let connect = Duration::from_nanos(timeouts.connect_ns);
     let addresses = url.resolve(&arguments.hosts.allow_host, connect)?;
     must_have_folder("--json", arguments.json.as_deref())?;
     must_have_folder("--html", arguments.html.as_deref())?;
-    tls::try_it(&addresses, tls.as_ref(), connect)?;
+    protocol::try_it(&addresses, tls.as_ref(), protocol, connect)?;
     let base = LoadSpec {
         tls,
+        protocol,
         source_addresses: arguments.source_ips.clone(),
         requests: asked.requests.clone(),
         timeouts,
@@ -64,7 +66,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         ..load::base(([127, 0, 0, 1], 0).into(), cores(arguments)?, arguments.seed)
     };
     let target = target_of(&asked.title());
-    let gates = Gates::prepare(shared, &arguments.gates, std::slice::from_ref(&target))?;
+    let gates = Gates::prepare(shared, &arguments.gates, std::slice::from_ref(&target), &[])?;
     let store = store(shared, arguments);
     let fleet = fleet_of(shared, arguments, &base)?;
     let load = UrlLoad {
@@ -75,10 +77,11 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
             .first()
             .copied()
             .unwrap_or(200),
-        // Without TLS, which costs the generator more than all the rest, was the ceiling measured.
+        // The ceiling was measured without TLS, which costs more than all the rest, over HTTP/1.1 and
+        // with one generator.
         calibration: store
             .as_ref()
-            .filter(|_| base.tls.is_none() && fleet.is_none())
+            .filter(|_| base.tls.is_none() && protocol == Protocol::Http1 && fleet.is_none())
             .and_then(calibration),
         profile,
         repetitions: arguments.repeat,
@@ -186,9 +189,15 @@ fn cores(arguments: &LoadArguments) -> Result<Vec<u32>, CliError> {
 
 fn show(arguments: &LoadArguments, record: &RunRecord) -> Result<u8, CliError> {
     let view = View::of(record);
-    let json = match view.loads.as_slice() {
-        [one] if record.trials.len() == 1 => serde_json::to_string_pretty(one),
-        several => serde_json::to_string_pretty(several),
+    let search = view.rows.iter().find_map(Row::at_search);
+    let json = match (search, view.loads.as_slice()) {
+        (Some(search), steps) => serde_json::to_string_pretty(&SearchView {
+            capacity_per_s: search.capacity_per_s,
+            capacity: search.capacity.as_ref(),
+            steps,
+        }),
+        (None, [one]) if record.trials.len() == 1 => serde_json::to_string_pretty(one),
+        (None, several) => serde_json::to_string_pretty(several),
     }
     .map_err(|error| CliError::Io("write JSON".into(), error.into()))?
         + "\n";
@@ -211,27 +220,17 @@ fn show(arguments: &LoadArguments, record: &RunRecord) -> Result<u8, CliError> {
 
 /// What the exit code says, in words too where it is no plain one.
 fn conclude(record: &RunRecord, view: &View) -> Result<u8, CliError> {
-    let Profile { steps, .. } = &record.header.plan.profile;
-    let capacity = view
-        .rows
-        .iter()
-        .filter_map(|row| row.sweep.as_ref())
-        .find_map(|search| search.capacity_per_s);
-    if let Steps::Search { objective, .. } = steps {
-        say(match capacity {
-            Some(rate) => format!("capacity: {} requests/s keep {objective}", format_count(rate)),
-            None => format!("capacity: no rate that was tried keeps {objective}"),
-        });
-    }
+    let search = view.rows.iter().find_map(|row| row.at_search()?.capacity.as_ref());
     if let Some(failure) = failure(record) {
         return Err(failure.into());
     }
     let is_invalid = record.trials.iter().any(|trial| trial.verdict == Verdict::Invalid);
-    Ok(match (record.state, steps) {
+    Ok(match (record.state, search) {
         (RunState::Interrupted, _) => exit::INTERRUPTED,
-        (_, Steps::Search { .. }) if capacity.is_none() => exit::FAILED,
-        (_, Steps::Search { .. }) => exit::OK,
-        _ if is_invalid => exit::INVALID,
+        // A step that was INVALID was repeated; what counts is how the search ended.
+        (_, Some(search)) if search.is_invalid() => exit::INVALID,
+        (_, Some(search)) if search.has_missed_objective() => exit::FAILED,
+        (_, None) if is_invalid => exit::INVALID,
         _ => exit::OK,
     })
 }

@@ -5,6 +5,7 @@ mod capacity;
 mod compare;
 mod compare_branches;
 mod compare_given;
+mod compare_revisions;
 mod compare_table;
 mod consent;
 mod doctor;
@@ -13,6 +14,7 @@ mod fleet;
 mod gates;
 mod history;
 mod import;
+mod init;
 mod load;
 mod plans;
 mod reference;
@@ -45,6 +47,9 @@ pub struct Shared {
 impl Shared {
     /// Opens the database.
     fn store(&self) -> Result<Store, CliError> {
+        if self.store.is_none() {
+            place()?.prepare()?;
+        }
         Ok(Store::open(&self.store_path()?)?)
     }
 
@@ -62,6 +67,7 @@ pub fn run(arguments: Arguments, given: BTreeSet<String>) -> Result<u8, CliError
     let shared = Shared { store: arguments.store, quiet: arguments.quiet, given };
     match arguments.command {
         Command::Run(arguments) => run::run(&shared, &arguments),
+        Command::Init(arguments) => init::run(&arguments),
         Command::Load(arguments) => load::run(&shared, &arguments),
         Command::Agent(arguments) => agent::run(&shared, &arguments),
         Command::Import(command) => import::run(&command),
@@ -106,9 +112,13 @@ pub fn place() -> Result<Place, CliError> {
     Ok(Place::find(&here)?)
 }
 
-/// What is there: the place's own, then what ships with the program.
-pub fn catalog(place: &Place) -> Catalog {
-    Catalog::of(place, Some(unpack))
+/// What is there: the project file's, the place's own, then what ships with the program.
+pub fn catalog(place: &Place) -> Result<Catalog, CliError> {
+    let catalog = Catalog::of(place, Some(unpack));
+    Ok(match place.project()? {
+        Some(project) => catalog.with_project(project)?,
+        None => catalog,
+    })
 }
 
 fn unpack() -> Result<PathBuf, LabError> {

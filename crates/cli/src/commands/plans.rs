@@ -2,6 +2,7 @@
 use pippin_lab::LabError;
 use pippin_lab::catalog::Catalog;
 use pippin_model::plan::{Plan, PlanOptions};
+use pippin_model::units::counted;
 use pippin_report::view::run::in_words;
 use std::fmt::Write as _;
 
@@ -10,7 +11,7 @@ use crate::arguments::PlansArguments;
 use crate::exit::CliError;
 
 pub fn run(arguments: &PlansArguments) -> Result<u8, CliError> {
-    let catalog = catalog(&place()?);
+    let catalog = catalog(&place()?)?;
     let names = catalog.plan_ids()?;
     let out = if arguments.json { json(&catalog, &names)? } else { text(&catalog, &names) };
     print(out.as_bytes())
@@ -28,11 +29,12 @@ fn text(catalog: &Catalog, names: &[String]) -> String {
         // Writing into a String cannot fail.
         let _ = match read(catalog, name) {
             Ok(plan) => {
-                let (load, targets) = (in_words(&plan.profile), plan.targets.len());
+                let load = in_words(&plan.profile);
+                let targets = counted(plan.targets.len() as u64, "target");
                 let blank = "";
                 writeln!(
                     out,
-                    "{name:<width$}  {}\n{blank:<width$}  workload {}, {targets} targets: {load}",
+                    "{name:<width$}  {}\n{blank:<width$}  workload {}, {targets}: {load}",
                     plan.title, plan.workload
                 )
             }

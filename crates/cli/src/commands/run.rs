@@ -6,7 +6,9 @@ use pippin_lab::run::{RunSettings, run as execute, split};
 use pippin_model::caveat::Verdict;
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::run::{RunRecord, RunState};
-use pippin_report::{html, terminal, view::View};
+use pippin_report::view::{View, row::Row, sweep::Sweep};
+use pippin_report::{html, terminal};
+use pippin_stats::capacity::found::Capacity;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -22,7 +24,7 @@ use crate::signals;
 
 pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let place = place()?;
-    let catalog = catalog(&place);
+    let catalog = catalog(&place)?;
     let options = PlanOptions {
         quick: arguments.quick,
         targets: if arguments.targets.is_empty() {
@@ -38,7 +40,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     };
     let plan = catalog.plan(&arguments.plan, &options)?;
     let reference = reference::among(arguments.reference.as_deref(), &plan.targets)?;
-    let gates = Gates::prepare(shared, &arguments.gates, &plan.targets)?;
+    let gates = Gates::prepare(shared, &arguments.gates, &plan.targets, &plan.gates)?;
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let how = How {
         folder: &folder,
@@ -49,14 +51,30 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     };
     let record = measure(shared, &catalog, plan, &how)?;
     let view = View::beside(&record, reference.as_ref());
+    let is_search = record.header.plan.profile.is_search();
     let printed = print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes());
     write_page(shared, &view, &folder)?;
     printed?;
+    let is_invalid = if is_search {
+        view.rows.iter().filter_map(Row::at_search).any(is_invalid_search)
+    } else {
+        has_invalid_result(&record)
+    };
     let is_passed = gates.conclude(&record, true)?;
-    Ok(match exit_code(&record, arguments.strict) {
+    Ok(match exit_code(&record, is_invalid, arguments.strict) {
         exit::OK if !is_passed => exit::FAILED,
         code => code,
     })
+}
+
+/// A step of a search that was INVALID was repeated; what counts is how the search ended.
+fn is_invalid_search(search: &Sweep) -> bool {
+    search.capacity.as_ref().is_some_and(Capacity::is_invalid)
+}
+
+/// Whether a trial that has a result is INVALID, be it that it failed after its load.
+fn has_invalid_result(record: &RunRecord) -> bool {
+    record.trials.iter().any(|trial| trial.load.is_some() && trial.verdict == Verdict::Invalid)
 }
 
 /// How a plan is executed from the command line.
@@ -79,7 +97,10 @@ pub struct How<'a> {
 pub fn folder(place: &Place, out: Option<&Path>, plan: &str) -> Result<PathBuf, CliError> {
     let folder = match out {
         Some(out) => out.to_path_buf(),
-        None => place.runs()?.join(format!("{plan}-{}", now_ns() / 1_000)),
+        None => {
+            place.prepare()?;
+            place.runs()?.join(format!("{plan}-{}", now_ns() / 1_000))
+        }
     };
     std::path::absolute(&folder).map_err(CliError::io(format!("find {}", folder.display())))
 }
@@ -140,16 +161,10 @@ pub fn write_page(shared: &Shared, view: &View, folder: &Path) -> Result<(), Cli
 
 /// Interrupted before invalid before failed before ok. A target that failed or is unavailable is
 /// data unless `strict` is asked for; a run without any valid result is not.
-fn exit_code(record: &RunRecord, strict: bool) -> u8 {
+fn exit_code(record: &RunRecord, is_invalid: bool, strict: bool) -> u8 {
     match record.state {
         RunState::Interrupted => exit::INTERRUPTED,
-        _ if record
-            .trials
-            .iter()
-            .any(|trial| trial.failure.is_none() && trial.verdict == Verdict::Invalid) =>
-        {
-            exit::INVALID
-        }
+        _ if is_invalid => exit::INVALID,
         _ if record.trials.iter().all(|trial| trial.failure.is_some()) => exit::LAB_FAILURE,
         _ if strict && has_failed_target(record) => exit::FAILED,
         _ => exit::OK,

@@ -7,6 +7,7 @@ use pippin_lab::check::{self, Checked, Skipped, causes};
 use pippin_lab::install::Installer;
 use pippin_lab::place::Place;
 use pippin_lab::scaffold;
+use pippin_model::conformance::{Conformance, in_words};
 use pippin_model::target::TargetId;
 use pippin_model::units::parse_duration_ns;
 use pippin_model::workload::Service;
@@ -24,7 +25,7 @@ use crate::signals;
 
 pub fn run(shared: &Shared, command: TargetsCommand) -> Result<u8, CliError> {
     let place = place()?;
-    let catalog = catalog(&place);
+    let catalog = catalog(&place)?;
     match command {
         TargetsCommand::List { json } => list(&catalog, json),
         TargetsCommand::Install { targets, yes } => install(shared, &catalog, &targets, yes),
@@ -271,6 +272,24 @@ fn row(checked: &Checked) -> String {
     }
     for remark in &checked.remarks {
         out.push_str(&format!("    note: {remark}\n"));
+    }
+    out + &conformance(&checked.conformance)
+}
+
+/// What is not as HTTP has it. It decides nothing.
+fn conformance(all: &[Conformance]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("    conformance (no part of the check): {}\n", in_words(all));
+    for one in all.iter().filter(|one| !one.is_right) {
+        out.push_str(&format!(
+            "      {:<6} {:<17} {}: {}\n",
+            one.level.name(),
+            one.section,
+            one.probe,
+            one.found
+        ));
     }
     out
 }

@@ -3,6 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`state`] | what is shown: applies events, knows no terminal and no clock |
+//! | [`turns`] | targets that are measured in turn |
 //! | [`eta`] | how long a trial is meant to last and how far it is |
 //! | [`draw`], [`trials`], [`help`] | from the state to a frame |
 //! | [`look`] | colours and signs that the terminal can show |
@@ -27,6 +28,7 @@ mod snapshot;
 mod state;
 pub mod terminal;
 mod trials;
+mod turns;
 
 pub use observer::Live;
 pub use publish::Published;

@@ -53,7 +53,7 @@ impl<'a> Published<'a> {
 impl Board {
     /// What cannot be written is missed by who looks on, and by no result.
     fn write(&mut self, event: &Event<'_>) {
-        let too_soon = matches!(event, Event::Window(..))
+        let too_soon = matches!(event, Event::Window(..) | Event::Slice(..))
             && self.written.is_some_and(|written| written.elapsed() < SHORTEST_PAUSE);
         let Some(file) = self.file.as_ref().filter(|_| !too_soon) else { return };
         if let Some(live) = snapshot::of(&self.state, self.began.elapsed(), file.process()) {

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::eta::{Length, Progress, progress};
+use super::turns::{Turns, placed};
 
 /// Windows shorter than this say little about a rate: the last one of a load is as short as chance
 /// has it.
@@ -47,6 +48,10 @@ pub struct State {
     order: Vec<(u32, TargetId)>,
     /// How many of these were begun.
     begun: usize,
+    /// Targets that are measured in turn.
+    pub(super) turns: Turns,
+    /// When the first trial began.
+    first_began: Option<Duration>,
 }
 
 /// A target's part in the plan.
@@ -90,6 +95,8 @@ pub struct Current {
     /// When the stage began, counted from the beginning of the view.
     pub stage_began: Duration,
     began: Duration,
+    /// Whether it is measured in slices, and these have begun.
+    in_slices: bool,
     load_began: Option<Duration>,
     window_came: Duration,
     sample: Option<UsageSample>,
@@ -150,6 +157,8 @@ impl State {
             planned: BTreeMap::new(),
             order: Vec::new(),
             begun: 0,
+            turns: Turns::default(),
+            first_began: None,
         }
     }
 
@@ -164,6 +173,7 @@ impl State {
             Event::TrialStarted(spec, number, total) => {
                 self.trial_started(spec, *number, *total, now)
             }
+            Event::Slice(spec, round, of) => self.slice(spec, *round, *of, now),
             Event::Stage(stage) => self.stage(stage, now),
             Event::Window(window, sample) => self.window(window, *sample, now),
             Event::TrialFinished(record) => self.trial_finished(record, now),
@@ -210,6 +220,11 @@ impl State {
             self.begun = place + 1;
         }
         let is_search = spec.profile.is_search();
+        self.first_began.get_or_insert(now);
+        if let Some(before) = self.current.take() {
+            self.turns.park(before);
+        }
+        self.turns.forget(&spec.target);
         self.current = Some(Current {
             spec: spec.clone(),
             number,
@@ -219,6 +234,7 @@ impl State {
             usage: LiveUse::default(),
             over: false,
             began: now,
+            in_slices: false,
             stage_began: now,
             load_began: None,
             window_came: now,
@@ -238,7 +254,11 @@ impl State {
     /// Another second of load.
     pub fn window(&mut self, window: &Window, sample: Option<&UsageSample>, now: Duration) {
         let Some(current) = &mut self.current else { return };
-        current.windows.push(window.clone());
+        if !current.in_slices {
+            current.windows.push(window.clone());
+        } else if let Some(window) = placed(&current.windows, window) {
+            current.windows.push(window);
+        }
         current.window_came = now;
         if let Some(sample) = sample {
             current.usage = current
@@ -253,12 +273,13 @@ impl State {
 
     /// A trial is over.
     pub fn trial_finished(&mut self, record: &TrialRecord, now: Duration) {
-        let began = self.current.as_ref().map_or(now, |current| current.began);
-        self.finished.push(Finished::of(record, now.saturating_sub(began)));
-        if let Some(current) = &mut self.current {
+        self.finished.push(Finished::of(record, self.took(now)));
+        let is_current = |current: &&mut Current| current.spec.target == record.spec.target;
+        if let Some(current) = self.current.as_mut().filter(is_current) {
             current.over = true;
             current.stage = "finished".into();
         }
+        self.turns.forget(&record.spec.target);
         let Some(failure) = &record.failure else { return };
         if let Some(planned) = self.planned.get_mut(&record.spec.target) {
             // The rest of a sweep is not tried with a target that failed; one that does not start
@@ -266,6 +287,17 @@ impl State {
             planned.started += planned.left_in_repetition();
             planned.given_up |= matches!(failure.stage, Stage::Start | Stage::Ready | Stage::Proof);
         }
+    }
+
+    /// The time of the trial that is over. Those that are up together share theirs.
+    fn took(&self, now: Duration) -> Duration {
+        let Some(current) = &self.current else { return Duration::ZERO };
+        if !current.in_slices {
+            return now.saturating_sub(current.began);
+        }
+        let known: Duration = self.finished.iter().map(|trial| trial.took).sum();
+        let began = self.first_began.unwrap_or(now) + known;
+        now.saturating_sub(began) / (self.turns.waiting() as u32 + u32::from(!current.over)).max(1)
     }
 
     /// The user wants no more of the target under way; its name, unless there is nothing to skip.
@@ -301,6 +333,9 @@ impl State {
     /// How far the load under way is; `None` outside of one.
     pub fn progress(&self, now: Duration) -> Option<Progress> {
         let current = self.current.as_ref()?;
+        if current.in_slices && !current.over {
+            return self.turns.progress(now);
+        }
         let began = current.load_began?;
         let length = Length::of(&current.spec.profile);
         Some(progress(
@@ -375,6 +410,17 @@ impl State {
 }
 
 impl Current {
+    /// Its next slice begins; the windows of its warm-up are over.
+    pub(super) fn begin_slice(&mut self, now: Duration) {
+        if !self.in_slices {
+            self.windows.clear();
+        }
+        self.in_slices = true;
+        self.stage = "measuring".into();
+        (self.stage_began, self.window_came) = (now, now);
+        self.load_began = Some(now);
+    }
+
     /// Connections, or devices, that the load asks for.
     pub fn asked(&self) -> u32 {
         self.spec.profile.at(self.spec.step).connections.count

@@ -200,9 +200,9 @@ fn slips_name_place_and_fix() {
     let say =
         |arguments: &[&str]| checkout.pippin(&[&["compare", "main", "next"], arguments].concat());
     say(&["--target", "test/it", "--plan", "quick"]).is_a_user_error(&["add --install"]);
-    say(&["--target", "test/it"]).exits(2).says(&["--plan <PLAN>"]);
-    say(&["--plan", "quick"]).exits(2).says(&["--target <TARGET>"]);
-    say(&["--quick"]).exits(2).says(&["--target <TARGET>"]);
+    say(&["--target", "test/it"]).is_a_user_error(&["--target needs a plan"]);
+    say(&["--plan", "quick"]).is_a_user_error(&["--plan goes with --target TARGET"]);
+    say(&["--quick"]).is_a_user_error(&["--quick goes with --target TARGET only"]);
     say(&["--target", "it", "--plan", "quick", "--install"])
         .is_a_user_error(&["--target: `it` is not the name of a target"]);
     say(&["--target", "test/it", "--plan", "quikc", "--install"])

@@ -272,6 +272,11 @@ fn flags_that_exclude_each_other() {
         ),
         (&["--tls-resume", "-d", "1s"], &["--tls-resume has no effect with http://"]),
         (&["--ca", "root.pem", "--insecure"], &["cannot be used with"]),
+        (&["--http2"], &["--http2 is agreed on within TLS", "--h2c"]),
+        (&["--streams", "4"], &["--streams has no effect over HTTP/1.1", "--h2c"]),
+        (&["--h2c", "--pipeline", "4"], &["cannot be used with"]),
+        (&["--h2c", "--streams", "4", "--no-keep-alive"], &["cannot be used with"]),
+        (&["--h2c", "-H", "Connection: close", "-n", "10"], &["HTTP/2 has no header `connection`"]),
     ] {
         let all = [&["load", url.as_str()], arguments].concat();
         refused(&checkout, &all, texts);

@@ -43,16 +43,16 @@ fn plans() {
             "\"test/it\"",
             "\"it\"",
             &[
-                "plans/hello.toml: targets: `it` is not the name of a target; write it like go/net-http",
+                "plans/hello.toml:3: targets: `it` is not the name of a target; write it like go/net-http",
             ],
         ),
-        ("\"test/it\"", "", &["plans/hello.toml: targets is empty; name at least one"]),
+        ("\"test/it\"", "", &["plans/hello.toml:3: targets is empty; name at least one"]),
         ("\"test/it\"", "\"test/it\", \"test/it\"", &["targets names `test/it` twice"]),
         (
             "\"300ms\"",
             "\"300\"",
             &[
-                "plans/hello.toml: profile.duration: `300` is not a duration; write it like \"900ms\"",
+                "plans/hello.toml:11: profile.duration: `300` is not a duration; write it like \"900ms\"",
             ],
         ),
         ("\"300ms\"", "\"0s\"", &["profile.duration must be longer than 0"]),
@@ -90,17 +90,17 @@ fn plans() {
         (
             "repetitions = 1",
             "repetitions = 1\nworkers = 0",
-            &["plans/hello.toml: workers must be at least 1; take it out for one a processor"],
+            &["plans/hello.toml:5: workers must be at least 1; take it out for one a processor"],
         ),
         (
             "repetitions = 1",
             "repetitions = 1\ndatabase_pool = 0",
-            &["plans/hello.toml: database_pool must be at least 1; take it out for 20"],
+            &["plans/hello.toml:5: database_pool must be at least 1; take it out for 20"],
         ),
         (
             "repetitions = 1",
             "repetitions = 1\nprecision = \"0%\"",
-            &["plans/hello.toml: precision must be above 0 % and below 100 %"],
+            &["plans/hello.toml:5: precision must be above 0 % and below 100 %"],
         ),
         (
             "share = true",

@@ -8,6 +8,7 @@
 //! | `interruption` | Ctrl-C and kill -9 in the middle of a run |
 //! | `errors`, `files` | slips on the command line and in hand-written files: exit code, place and fix |
 //! | `branches`, `given` | `pippin compare` of two branches of a target; of URLs, commands and images |
+//! | `project` | `pippin.toml`: a server of one's own, its plans, gates and revisions; `pippin init` |
 //! | `checking` | `targets check` of many targets |
 //! | `installation` | tools, steps, routes, consent |
 //! | `under_way` | `pippin serve` beside a run |
@@ -30,6 +31,7 @@ mod files;
 mod fleet;
 mod given;
 mod help;
+mod http2;
 mod https;
 mod installation;
 mod interruption;
@@ -37,6 +39,7 @@ mod lifecycle;
 mod load;
 #[path = "../../../engine/tests/truth/patience.rs"]
 mod patience;
+mod project;
 mod proofs;
 mod requests;
 mod services;

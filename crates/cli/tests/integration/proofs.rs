@@ -177,9 +177,11 @@ fn an_upstream_called_once_a_request_under_the_same_load_is_not_doubted() {
         windows.iter().map(|window| window.sent).sum::<u64>(),
     );
     let calls = trial.services["upstream_answered"] as u64;
+    // The warm-up and each slice end with a request under way on each connection.
+    let loads = 1 + trial.slices.iter().filter(|slice| slice.used).count() as u64;
     // About 25 a second and connection, for 3.4 s, on a machine that has time.
     assert!(
-        good > 200 && (good..=sent).contains(&calls) && sent - good <= 16,
+        good > 200 && (good..=sent).contains(&calls) && sent - good <= 16 * loads,
         "{good} right, {sent} sent, {calls} calls"
     );
 }

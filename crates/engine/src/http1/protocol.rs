@@ -7,7 +7,6 @@ use pippin_model::load_spec::{LoadSpec, Request};
 use super::{DecodeError, Decoder, Eof, HeadCache, HeadInfo, Rules, Sink, request};
 use crate::error::{EngineError, place};
 use crate::protocol::{Answers, End, Protocol, Step};
-use crate::validate::body_bounds;
 use crate::wire::{Slice, Template, Wire};
 
 /// HTTP/1.1: answers come in order, and requests are the same bytes each time.
@@ -29,11 +28,6 @@ impl Protocol for Http1 {
             let bytes = request::render(request, is_only).map_err(|why| {
                 EngineError::UnsendableRequest { request: place(spec, nth), why: why.to_string() }
             })?;
-            if is_head(request) && body_bounds(&request.check.body).is_some_and(|(min, _)| min > 0)
-            {
-                let why = "an answer to HEAD has no body".into();
-                return Err(EngineError::ImpossibleCheck { request: place(spec, nth), why });
-            }
             let template = Template {
                 check: request.check.clone(),
                 may_repeat: request::is_idempotent(&request.method),
@@ -70,11 +64,12 @@ impl Protocol for Http1 {
         decoder: &mut Decoder,
         input: &[u8],
         answers: &mut A,
+        _: &mut Slice,
     ) -> Result<Step, ErrorKind> {
         let tag = answers.oldest();
         let Some(template) = answers.template(tag) else { return Err(ErrorKind::Malformed) };
         let rules = &self.rules[usize::from(self.wire.template(template).head_only)];
-        let mut sink = Forward { answers, template };
+        let mut sink = Forward { answers, tag, template };
         match decoder.decode(input, rules, &mut self.cache, &mut sink) {
             Ok(step) if step.complete => Ok(Step::Complete { tag, used: step.used }),
             Ok(_) => Ok(Step::More),
@@ -96,6 +91,7 @@ impl Protocol for Http1 {
 /// Hands on what the decoder finds.
 struct Forward<'a, A> {
     answers: &'a mut A,
+    tag: u32,
     template: u32,
 }
 
@@ -106,12 +102,12 @@ impl<A: Answers> Sink for Forward<'_, A> {
 
     #[inline]
     fn head(&mut self, info: &HeadInfo, _raw: &[u8]) {
-        self.answers.head(info.status, !info.keep_alive);
+        self.answers.head(self.tag, info.status, !info.keep_alive);
     }
 
     #[inline]
     fn body(&mut self, piece: &[u8]) {
-        self.answers.body(self.template, piece);
+        self.answers.body(self.tag, self.template, piece);
     }
 }
 

@@ -97,7 +97,7 @@ pub fn check(request: &Request) -> Result<(), RequestError> {
 
 /// Whether a request may be sent again if the server closed the connection before it arrived (RFC
 /// 9110 section 9.2.2).
-pub(super) fn is_idempotent(method: &str) -> bool {
+pub(crate) fn is_idempotent(method: &str) -> bool {
     matches!(method, "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS" | "TRACE")
 }
 

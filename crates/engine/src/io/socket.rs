@@ -68,18 +68,23 @@ pub(crate) struct Endpoints {
     /// Requests are pipelined: several writes may be under way on a connection.
     pipelines: bool,
     /// Several writes may follow each other without an answer between them, as those of a TLS
-    /// handshake do: Nagle's algorithm would hold them back.
+    /// handshake and of HTTP/2 do: Nagle's algorithm would hold them back.
     sends_at_once: bool,
 }
 
 impl Endpoints {
-    pub fn new(targets: &[SocketAddr], sources: &[IpAddr], pipelines: bool, is_tls: bool) -> Self {
+    pub fn new(
+        targets: &[SocketAddr],
+        sources: &[IpAddr],
+        pipelines: bool,
+        converses: bool,
+    ) -> Self {
         let sources = sources.iter().map(|ip| SocketAddr::new(*ip, 0).into()).collect();
         Self {
             targets: targets.iter().map(|target| (*target).into()).collect(),
             sources,
             pipelines,
-            sends_at_once: pipelines || is_tls,
+            sends_at_once: pipelines || converses,
         }
     }
 

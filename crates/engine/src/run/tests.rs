@@ -2,7 +2,9 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use pippin_model::load_spec::{Check, Connections, Limits, Request, StopRule, Timeouts, WarmUp};
+use pippin_model::load_spec::{
+    Check, Connections, Limits, Protocol, Request, StopRule, Timeouts, WarmUp,
+};
 use pippin_reference::scripted::{Answer, Script, spawn};
 
 use super::*;
@@ -94,6 +96,7 @@ fn an_hour(address: std::net::SocketAddr) -> LoadSpec {
     LoadSpec {
         addresses: vec![address],
         tls: None,
+        protocol: Protocol::Http1,
         source_addresses: Vec::new(),
         requests: vec![Request {
             check: Check { status: vec![200], ..Check::default() },
@@ -101,7 +104,12 @@ fn an_hour(address: std::net::SocketAddr) -> LoadSpec {
         }]
         .into(),
         schedule: Schedule::Closed { think: None },
-        connections: Connections { count: 3, requests_per_connection: None, pipeline: 1 },
+        connections: Connections {
+            count: 3,
+            requests_per_connection: None,
+            pipeline: 1,
+            streams: 1,
+        },
         stop: StopRule { duration_ns: Some(3_600_000_000_000), requests: None },
         warm_up: WarmUp::None,
         timeouts: Timeouts::default(),

@@ -1,13 +1,15 @@
 //! What all TLS connections of a load share: whom to trust, which versions and suites to offer.
 use std::sync::Arc;
 
-use pippin_model::tls::{TlsSpec, TlsUse};
+use pippin_model::load_spec::Protocol;
+use pippin_model::tls::{Negotiated, TlsSpec, TlsUse};
 use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 
+use super::reason;
 use super::tickets::Tickets;
 use super::unverified::Unverified;
 use crate::error::EngineError;
@@ -17,11 +19,13 @@ use crate::error::EngineError;
 pub(crate) struct Client {
     pub config: Arc<ClientConfig>,
     pub server_name: ServerName<'static>,
+    /// The name of the protocol that the server must choose (ALPN, RFC 7301); `None` if any will do.
+    pub must_speak: Option<&'static str>,
 }
 
 impl Client {
     /// Reads the roots and decides what is offered.
-    pub fn new(spec: &TlsSpec) -> Result<Self, EngineError> {
+    pub fn new(spec: &TlsSpec, protocol: Protocol) -> Result<Self, EngineError> {
         let server_name = ServerName::try_from(spec.server_name.clone())
             .map_err(|_| EngineError::ServerName { name: spec.server_name.clone() })?;
         let provider = Arc::new(ring::default_provider());
@@ -40,13 +44,24 @@ impl Client {
                 .with_custom_certificate_verifier(Arc::new(Unverified::new(provider)))
         };
         let mut config = builder.with_no_client_auth();
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        // A server without ALPN speaks HTTP/1.1 (RFC 9113 section 3.2).
+        let (name, must_speak) = match protocol {
+            Protocol::Http1 => ("http/1.1", None),
+            Protocol::Http2 => ("h2", Some("h2")),
+        };
+        config.alpn_protocols = vec![name.into()];
         config.resumption = if spec.resume {
             Resumption::store(Arc::new(Tickets::default()))
         } else {
             Resumption::disabled()
         };
-        Ok(Self { config: Arc::new(config), server_name })
+        Ok(Self { config: Arc::new(config), server_name, must_speak })
+    }
+
+    /// Why the load cannot go over a connection that agreed on this; `None` if it can.
+    pub fn objection(&self, negotiated: &Negotiated) -> Option<String> {
+        let name = self.must_speak.filter(|name| negotiated.alpn.as_deref() != Some(name))?;
+        Some(reason::does_not_speak(name))
     }
 }
 

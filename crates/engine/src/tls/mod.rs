@@ -3,11 +3,10 @@
 //!
 //! - [`config`]: what all connections of a load share; [`session`]: one connection's state;
 //!   [`reason`]: what went wrong, in words; [`tickets`]: sessions to resume; [`unverified`]:
-//!   trusting whoever answers; [`probe`]: one handshake by itself.
+//!   trusting whoever answers.
 //!
-//! Nothing here opens, reads or writes a socket but [`probe`].
+//! Nothing here opens, reads or writes a socket.
 pub(crate) mod config;
-pub(crate) mod probe;
 pub(crate) mod reason;
 pub(crate) mod session;
 #[cfg(test)]

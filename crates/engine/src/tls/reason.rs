@@ -1,5 +1,5 @@
 //! What went wrong with TLS, in the words in which it is counted and shown.
-use rustls::{CertificateError, Error};
+use rustls::{AlertDescription, CertificateError, Error};
 
 use crate::error::Remedy;
 
@@ -15,12 +15,20 @@ pub(crate) const HANDSHAKE_TIMEOUT: &str = "the handshake did not end in time";
 pub(crate) const TRUNCATED: &str =
     "the connection ended without close_notify, so that the body may be truncated";
 
+/// The server does not choose the protocol that it is asked for.
+pub(crate) fn does_not_speak(name: &str) -> String {
+    format!("the server does not offer the protocol `{name}` (ALPN)")
+}
+
 /// What an error of the TLS library means to who runs a load.
 pub(crate) fn in_words(error: &Error) -> String {
     match error {
         Error::InvalidCertificate(certificate) => certificate_in_words(certificate),
         Error::InvalidMessage(_) => {
             "the server's bytes are not TLS: the port may speak plain HTTP".into()
+        }
+        Error::AlertReceived(AlertDescription::NoApplicationProtocol) => {
+            "the server does not offer the protocol that is asked for (ALPN)".into()
         }
         Error::AlertReceived(alert) => format!("the server refused with the alert {alert:?}"),
         Error::PeerIncompatible(why) => {
@@ -50,6 +58,9 @@ pub(crate) const fn remedy(error: &Error) -> Option<Remedy> {
         ) => Some(Remedy::TrustRoot),
         Error::InvalidCertificate(_) => Some(Remedy::DoNotVerify),
         Error::InvalidMessage(_) => Some(Remedy::PlainHttp),
+        Error::AlertReceived(AlertDescription::NoApplicationProtocol) => {
+            Some(Remedy::OtherProtocol)
+        }
         _ => None,
     }
 }

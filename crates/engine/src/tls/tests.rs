@@ -2,6 +2,7 @@
 use std::io::{Read as _, Write as _};
 use std::sync::LazyLock;
 
+use pippin_model::load_spec::Protocol;
 use pippin_model::tls::TlsSpec;
 use pippin_reference::tls::{Authority, Certified};
 use rustls::ServerConnection;
@@ -26,7 +27,7 @@ impl Pair {
             verify,
             resume: false,
         };
-        let session = Session::new(&Client::new(&spec).unwrap()).unwrap();
+        let session = Session::new(&Client::new(&spec, Protocol::Http1).unwrap()).unwrap();
         let server = ServerConnection::new(authority.server(certified)).unwrap();
         let mut pair = Self { session, server };
         while !pair.session.is_secured() || pair.server.is_handshaking() {
@@ -115,7 +116,7 @@ fn a_handshake_may_come_a_byte_at_a_time() {
             verify: true,
             resume: false,
         };
-        let session = Session::new(&Client::new(&spec).unwrap()).unwrap();
+        let session = Session::new(&Client::new(&spec, Protocol::Http1).unwrap()).unwrap();
         let mut pair =
             Pair { session, server: ServerConnection::new(authority.server(&certified)).unwrap() };
         while !pair.session.is_secured() || pair.server.is_handshaking() {
@@ -236,7 +237,7 @@ fn unsecured() -> Session {
             verify: true,
             resume: false,
         };
-        Client::new(&spec).unwrap()
+        Client::new(&spec, Protocol::Http1).unwrap()
     });
     Session::new(&CLIENT).unwrap()
 }

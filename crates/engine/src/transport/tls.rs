@@ -58,10 +58,8 @@ impl Transport for Tls {
         let result = session.receive(input, &mut self.plaintext);
         let handshake = match &result {
             _ if session.is_secured() => {
-                if !was_secured {
-                    self.seen.add(&session.negotiated());
-                }
-                Handshake::Done
+                let objection = if was_secured { None } else { self.secured(session) };
+                objection.map_or(Handshake::Done, Handshake::Failed)
             }
             Ok(()) if session.is_closed_by_peer() => {
                 Handshake::Failed(reason::CLOSED_IN_HANDSHAKE.into())
@@ -170,6 +168,16 @@ impl Transport for Tls {
 }
 
 impl Tls {
+    /// The handshake is done: why the load cannot go over this connection, if it cannot.
+    fn secured(&mut self, session: &Session) -> Option<String> {
+        let negotiated = session.negotiated();
+        let objection = self.client.as_ref().and_then(|client| client.objection(&negotiated));
+        if objection.is_none() {
+            self.seen.add(&negotiated);
+        }
+        objection
+    }
+
     /// Sends what the handshake wants to send.
     fn step<I: Io>(&mut self, io: &mut I, state: &mut State, slot: u32) -> Handshake {
         match self.flush(io, state, slot) {

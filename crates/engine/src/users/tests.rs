@@ -1,7 +1,8 @@
 //! All lanes of all slices together are the whole load: tested on the iterators that the workers
 //! use.
 use pippin_model::load_spec::{
-    Arrivals, Connections, IoChoice, Limits, Part, Request, Stage, StopRule, Timeouts, WarmUp,
+    Arrivals, Connections, IoChoice, Limits, Part, Protocol, Request, Stage, StopRule, Timeouts,
+    WarmUp,
 };
 use pippin_model::units::Spread;
 use proptest::prelude::*;
@@ -12,10 +13,16 @@ fn load(schedule: Schedule, connections: u32, requests: Option<u64>, templates: 
     LoadSpec {
         addresses: Vec::new(),
         tls: None,
+        protocol: Protocol::Http1,
         source_addresses: Vec::new(),
         requests: vec![Request::get("/", "x"); templates].into(),
         schedule,
-        connections: Connections { count: connections, requests_per_connection: None, pipeline: 1 },
+        connections: Connections {
+            count: connections,
+            requests_per_connection: None,
+            pipeline: 1,
+            streams: 1,
+        },
         stop: StopRule { duration_ns: None, requests },
         warm_up: WarmUp::None,
         timeouts: Timeouts::default(),

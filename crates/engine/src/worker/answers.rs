@@ -49,14 +49,14 @@ impl Answers for Answer<'_> {
     }
 
     #[inline]
-    fn head(&mut self, status: u16, is_last: bool) {
+    fn head(&mut self, _tag: u32, status: u16, is_last: bool) {
         self.judge.head(status);
         *self.server_closes = is_last;
         *self.head_at = self.arrived;
     }
 
     #[inline]
-    fn body(&mut self, template: u32, piece: &[u8]) {
+    fn body(&mut self, _tag: u32, template: u32, piece: &[u8]) {
         self.judge.piece(&self.wire.template(template).check, piece);
     }
 }
@@ -81,6 +81,9 @@ impl<S: Stack> Worker<'_, S> {
     /// Input was decoded: what follows from it.
     #[inline]
     pub(super) fn has_read(&mut self, slot: u32, Reading { settled, fault }: Reading) {
+        if !S::Protocol::IN_ORDER {
+            return self.has_read_streams(slot, fault);
+        }
         if let Some(kind) = fault {
             return self.broken(slot, kind, settled);
         }
@@ -118,11 +121,16 @@ impl<S: Stack> Core<'_, S> {
     /// Decodes what arrived.
     #[inline]
     pub(super) fn read(&mut self, slot: u32, mut input: &[u8]) -> Reading {
+        if !S::Protocol::IN_ORDER {
+            return self.read_streams(slot, input);
+        }
         let mut settled = 0;
         while self.connections[slot as usize].in_flight > 0 {
             let (tag, used) = match self.decode(slot, input) {
-                Err(kind) => return Reading { settled, fault: Some(kind) },
-                Ok(Step::More) => return Reading { settled, fault: None },
+                Err(kind) | Ok(Step::Failed { kind, .. }) => {
+                    return Reading { settled, fault: Some(kind) };
+                }
+                Ok(Step::More | Step::Refused { .. }) => return Reading { settled, fault: None },
                 Ok(Step::Complete { tag, used }) => (tag, used),
             };
             input = &input[used..];
@@ -163,7 +171,8 @@ impl<S: Stack> Core<'_, S> {
             head_at: &mut connection.mark,
             interim: 0,
         };
-        let step = self.protocol.decode(&mut connection.protocol, input, &mut answer);
+        let out = &mut connection.out;
+        let step = self.protocol.decode(&mut connection.protocol, input, &mut answer, out);
         if answer.interim > 0 {
             let stretch = flights[connection.head as usize].stretch as usize;
             let interim = answer.interim;
@@ -178,21 +187,22 @@ impl<S: Stack> Core<'_, S> {
     pub(super) fn complete(&mut self, slot: u32, tag: u32, surplus: bool) {
         let (now, arrived, is_stamped) = (self.now, self.arrived, self.is_stamped);
         let has_plan = self.users.have_a_plan();
-        let connection = &mut self.connections[slot as usize];
+        let was_full = self.was_full(slot);
         let (request, head) = if S::Protocol::IN_ORDER {
             self.flights.settle::<true>(slot, tag)
         } else {
             self.flights.settle::<false>(slot, tag)
         };
+        let connection = &mut self.connections[slot as usize];
         connection.head = head;
         connection.in_flight -= 1;
         connection.served += 1;
-        connection.free_at = arrived;
+        if was_full {
+            connection.free_at = arrived;
+        }
         connection.has_failed = false;
         self.open_requests -= 1;
 
-        let status = connection.judge.status;
-        let body_bytes = connection.judge.body_bytes;
         // The clock that stamps is not the one that says when a request was sent.
         let done_at = arrived.max(request.sent_at);
         let timing = Timing {
@@ -201,10 +211,9 @@ impl<S: Stack> Core<'_, S> {
             done_ns: done_at,
             read_ns: now,
         };
-        let check = &self.wire.template(request.template).check;
-        let wrong = connection.judge.finish(check, timing, self.referee);
+        let (status, body_bytes, wrong, mark) = self.judged(slot, tag, request.template, timing);
         let error = if surplus { Some(ErrorKind::Malformed) } else { wrong };
-        let head_at = connection.mark.clamp(request.sent_at, done_at);
+        let head_at = mark.clamp(request.sent_at, done_at);
         let spans = AnswerSpans {
             stretch: request.stretch,
             headers_ns: head_at - request.sent_at,

@@ -1,7 +1,7 @@
 //! The requests under way: `depth` places for each connection, whose numbers are the tags.
 //!
-//! If answers come in order, the places of a connection are a ring. Otherwise a place is free once
-//! its request is settled.
+//! If answers come in order, the places of a connection are a ring. Otherwise each place is that of
+//! a user, and also says what the user does while it has no request under way.
 
 /// A request that was sent and not answered.
 #[derive(Debug, Clone, Copy)]
@@ -11,18 +11,22 @@ pub(super) struct InFlight {
     pub sendable_at: u64,
     pub sent_at: u64,
     pub template: u32,
-    /// The stretch it belongs to, or [`FREE`].
+    /// The stretch it belongs to, or what the user of this place does instead.
     pub stretch: u32,
 }
 
-/// No request is in this place.
-const FREE: u32 = u32::MAX;
+/// Nothing: no request is in this place.
+pub(super) const IDLE: u32 = u32::MAX;
+/// It thinks, or waits for an arrival.
+pub(super) const WAITING: u32 = u32::MAX - 1;
+/// Its request is due since `intended_at`, and not sent.
+pub(super) const DUE: u32 = u32::MAX - 2;
 
 impl InFlight {
     /// Whether a request is in this place.
     #[inline]
     pub const fn is_taken(&self) -> bool {
-        self.stretch != FREE
+        self.stretch < DUE
     }
 
     /// How long after it was due it was sent.
@@ -56,7 +60,7 @@ pub(super) struct Flights {
 impl Flights {
     pub fn new(slots: u32, depth: u32, in_order: bool) -> Self {
         let free =
-            InFlight { intended_at: 0, sendable_at: 0, sent_at: 0, template: 0, stretch: FREE };
+            InFlight { intended_at: 0, sendable_at: 0, sent_at: 0, template: 0, stretch: IDLE };
         Self { places: vec![free; slots as usize * depth as usize], depth, in_order }
     }
 
@@ -68,24 +72,15 @@ impl Flights {
     }
 
     #[inline]
-    fn place(&mut self, slot: u32, tag: u32) -> &mut InFlight {
+    pub fn place(&mut self, slot: u32, tag: u32) -> &mut InFlight {
         &mut self.places[slot as usize * self.depth as usize + tag as usize]
     }
 
-    /// Takes in a request of a connection that has `in_flight` of them from `head` on; its tag.
+    /// Takes in a request of a connection that has `in_flight` of them from `head` on, in a ring; its
+    /// tag.
     #[inline]
-    pub fn enter<const IN_ORDER: bool>(
-        &mut self,
-        slot: u32,
-        (head, in_flight): (u32, u32),
-        request: InFlight,
-    ) -> u32 {
-        let tag = if IN_ORDER {
-            (head + in_flight) % self.depth
-        } else {
-            // A user has at most `depth` requests under way, so that there is a place.
-            self.of(slot).iter().position(|place| place.stretch == FREE).unwrap_or(0) as u32
-        };
+    pub fn enter(&mut self, slot: u32, (head, in_flight): (u32, u32), request: InFlight) -> u32 {
+        let tag = (head + in_flight) % self.depth;
         *self.place(slot, tag) = request;
         tag
     }
@@ -97,7 +92,7 @@ impl Flights {
         if IN_ORDER {
             return (request, if tag + 1 == self.depth { 0 } else { tag + 1 });
         }
-        self.place(slot, tag).stretch = FREE;
+        self.place(slot, tag).stretch = IDLE;
         (request, 0)
     }
 
@@ -107,7 +102,7 @@ impl Flights {
         let (depth, in_order) = (self.depth, self.in_order);
         (0..if in_order { in_flight } else { depth })
             .map(move |i| if in_order { (head + i) % depth } else { i })
-            .filter(move |tag| in_order || of[*tag as usize].stretch != FREE)
+            .filter(move |tag| in_order || of[*tag as usize].is_taken())
     }
 
     /// The requests under way, in the same order.
@@ -120,14 +115,14 @@ impl Flights {
         let tags: Vec<u32> = self.tags(slot, ring).collect();
         let requests = tags.iter().map(|tag| *self.place(slot, *tag)).collect();
         for tag in tags {
-            self.place(slot, tag).stretch = FREE;
+            self.place(slot, tag).stretch = IDLE;
         }
         requests
     }
 
-    /// The last `count` requests of a connection were handed over at `sent_at`.
+    /// The last `count` requests of a ring were handed over at `sent_at`.
     #[inline]
-    pub fn stamp<const IN_ORDER: bool>(
+    pub fn stamp(
         &mut self,
         slot: u32,
         (head, in_flight): (u32, u32),
@@ -135,16 +130,10 @@ impl Flights {
         sent_at: u64,
         mut each: impl FnMut(&InFlight),
     ) {
-        if IN_ORDER {
-            for i in in_flight.saturating_sub(count)..in_flight {
-                let request = self.place(slot, (head + i) % self.depth);
-                request.sent_at = sent_at;
-                each(request);
-            }
-        } else {
-            // What is not queued was given this instant when it entered.
-            let of = self.of(slot).iter();
-            of.filter(|place| place.stretch != FREE && place.sent_at == sent_at).for_each(each);
+        for i in in_flight.saturating_sub(count)..in_flight {
+            let request = self.place(slot, (head + i) % self.depth);
+            request.sent_at = sent_at;
+            each(request);
         }
     }
 

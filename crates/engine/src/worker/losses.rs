@@ -3,7 +3,7 @@
 use pippin_model::load_result::ErrorKind;
 
 use super::connection::Link;
-use super::flights::InFlight;
+use super::flights::{IDLE, InFlight};
 use super::{Core, Stack, Worker};
 use crate::io::Io;
 use crate::protocol::{End, Protocol};
@@ -39,16 +39,23 @@ impl<S: Stack> Worker<'_, S> {
     /// What was due on a connection stays unsent, for this reason.
     fn give_up(&mut self, slot: u32, kind: ErrorKind) {
         let core = &mut self.core;
+        let due: Vec<u64> = if S::Protocol::IN_ORDER { Vec::new() } else { core.take_due(slot) };
         let connection = &mut core.connections[slot as usize];
         let pending = std::mem::take(&mut connection.pending);
-        let intended_at = connection.pending_since;
+        let intended_at = due.first().copied().unwrap_or(connection.pending_since);
         let stretch = if pending > 0 {
             core.stretch_of(intended_at)
         } else {
             core.recorder.stretch_of_first()
         };
         core.recorder.error(stretch, kind);
-        core.recorder.tally(stretch).requests.unsent += u64::from(pending);
+        if S::Protocol::IN_ORDER {
+            core.recorder.tally(stretch).requests.unsent += u64::from(pending);
+        }
+        for intended_at in due {
+            let stretch = core.stretch_of(intended_at);
+            core.recorder.tally(stretch).requests.unsent += 1;
+        }
         core.open_requests -= u64::from(pending);
         self.after_failure(slot);
     }
@@ -68,6 +75,9 @@ impl<S: Stack> Worker<'_, S> {
         }
         if connection.in_flight == 0 {
             self.server_closed(slot);
+            if !S::Protocol::IN_ORDER {
+                self.push(slot);
+            }
             return;
         }
         let end = S::Protocol::end(&mut connection.protocol);
@@ -110,6 +120,9 @@ impl<S: Stack> Worker<'_, S> {
         self.drop_connection(slot);
         let now = self.core.now;
         if settled + failed == 0 {
+            if !S::Protocol::IN_ORDER && self.core.connections[slot as usize].pending > 0 {
+                self.after_failure(slot);
+            }
             return;
         }
         if has_served || kind == ErrorKind::Timeout {
@@ -123,9 +136,15 @@ impl<S: Stack> Worker<'_, S> {
     /// that answer fail.
     pub(super) fn server_closed(&mut self, slot: u32) {
         self.core.fail_all(slot, ErrorKind::CloseBeforeAnswer);
-        let served = u64::from(self.core.connections[slot as usize].served);
-        self.core.recorder.now_tally().closed_by_server(served);
+        self.note_close(slot);
         self.drop_connection(slot);
+    }
+
+    fn note_close(&mut self, slot: u32) {
+        let core = &mut self.core;
+        let connection = &core.connections[slot as usize];
+        let idle_ns = core.now.saturating_sub(connection.free_at);
+        core.recorder.now_tally().closed_by_server(connection.served.into(), idle_ns);
     }
 
     pub(super) fn drop_connection(&mut self, slot: u32) {
@@ -167,9 +186,10 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     fn send_again(&mut self, slot: u32) {
+        let again = u64::from(self.core.connections[slot as usize].in_flight);
+        self.core.recorder.now_tally().requests.sent_again += again;
         self.core.take_back(slot);
-        let served = u64::from(self.core.connections[slot as usize].served);
-        self.core.recorder.now_tally().closed_by_server(served);
+        self.note_close(slot);
         self.drop_connection(slot);
         self.open(slot);
     }
@@ -203,8 +223,10 @@ impl<S: Stack> Worker<'_, S> {
             } else if connection.link == Link::Connecting {
                 self.io.close(slot);
                 self.connect_failed(slot, ErrorKind::ConnectTimeout);
-            } else {
+            } else if S::Protocol::IN_ORDER {
                 self.broken(slot, ErrorKind::Timeout, 0);
+            } else if let Some(deadline) = self.time_out_streams(slot) {
+                next = next.min(deadline);
             }
         }
         // Many timeouts in a row must not mean a look at all connections each time.
@@ -223,6 +245,10 @@ impl<S: Stack> Core<'_, S> {
     /// The requests under way on a connection never reached the server: they are due again, and
     /// count as not sent.
     fn take_back(&mut self, slot: u32) {
+        if !S::Protocol::IN_ORDER {
+            let tags: Vec<u32> = self.flights.tags(slot, (0, 0)).collect();
+            return tags.into_iter().rev().for_each(|tag| self.take_back_stream(slot, tag));
+        }
         let connection = &mut self.connections[slot as usize];
         let ring = (connection.head, connection.in_flight);
         let requests = self.flights.take_all(slot, ring);
@@ -241,32 +267,45 @@ impl<S: Stack> Core<'_, S> {
     /// All requests under way on a connection fail: the oldest for this reason, those behind it
     /// because their answers never came.
     fn fail_all(&mut self, slot: u32, kind: ErrorKind) -> u32 {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &self.connections[slot as usize];
         let ring = (connection.head, connection.in_flight);
-        let requests = self.flights.take_all(slot, ring);
-        connection.in_flight = 0;
-        for (place, request) in requests.iter().enumerate() {
-            let behind = if kind == ErrorKind::Timeout {
-                ErrorKind::Timeout
-            } else {
-                ErrorKind::CloseBeforeAnswer
+        let tags: Vec<u32> = self.flights.tags(slot, ring).collect();
+        let behind = if kind == ErrorKind::Timeout { kind } else { ErrorKind::CloseBeforeAnswer };
+        for (place, tag) in tags.iter().enumerate() {
+            let request = *self.flights.place(slot, *tag);
+            self.flights.place(slot, *tag).stretch = IDLE;
+            let kind = match if place == 0 { kind } else { behind } {
+                // Of many answers some may have begun, and others not.
+                ErrorKind::CloseBeforeAnswer | ErrorKind::CloseInBody if !S::Protocol::IN_ORDER => {
+                    if self.has_head(slot, *tag) {
+                        ErrorKind::CloseInBody
+                    } else {
+                        ErrorKind::CloseBeforeAnswer
+                    }
+                }
+                kind => kind,
             };
-            let kind = if place == 0 { kind } else { behind };
-            let stretch = request.stretch as usize;
-            self.recorder.error(stretch, kind);
-            let timeout = self.spec.timeouts.request_ns;
-            let response = request.response_ns(request.sent_at + timeout, self.users.have_a_plan());
-            let tally = self.recorder.tally(stretch);
-            tally.requests.failed += 1;
-            tally.lags(request);
-            if kind == ErrorKind::Timeout {
-                tally.spans.service_time.record(timeout);
-                tally.spans.response_time.record(response);
-                self.recorder.window().response.record(response);
-            }
+            self.fail(&request, kind);
         }
-        self.open_requests -= requests.len() as u64;
-        requests.len() as u32
+        self.connections[slot as usize].in_flight = 0;
+        self.open_requests -= tags.len() as u64;
+        tags.len() as u32
+    }
+
+    /// A request fails.
+    pub(super) fn fail(&mut self, request: &InFlight, kind: ErrorKind) {
+        let stretch = request.stretch as usize;
+        self.recorder.error(stretch, kind);
+        let timeout = self.spec.timeouts.request_ns;
+        let response = request.response_ns(request.sent_at + timeout, self.users.have_a_plan());
+        let tally = self.recorder.tally(stretch);
+        tally.requests.failed += 1;
+        tally.lags(request);
+        if kind == ErrorKind::Timeout {
+            tally.spans.service_time.record(timeout);
+            tally.spans.response_time.record(response);
+            self.recorder.window().response.record(response);
+        }
     }
 
     /// The load is over: what is under way is censored, what is due was never sent.
@@ -278,6 +317,13 @@ impl<S: Stack> Core<'_, S> {
                 let tally = self.recorder.tally(request.stretch as usize);
                 tally.requests.censored += 1;
                 tally.lags(&request);
+            }
+            if !S::Protocol::IN_ORDER {
+                for intended_at in self.take_due(slot) {
+                    let stretch = self.stretch_of(intended_at);
+                    self.recorder.tally(stretch).requests.unsent += 1;
+                }
+                continue;
             }
             let connection = &self.connections[slot as usize];
             if connection.pending > 0 {

@@ -3,13 +3,15 @@
 //!
 //! - this file: the loop; [`users`]: when a request is due; [`sending`]: opening and writing;
 //!   [`answers`]: reading and judging; [`losses`]: everything that can go wrong; [`securing`]:
-//!   handshakes of the transport; [`connection`], [`flights`]: the state.
+//!   handshakes of the transport; [`streams`]: connections that several users share; [`connection`],
+//!   [`flights`]: the state.
 mod answers;
 mod connection;
 mod flights;
 mod losses;
 mod securing;
 mod sending;
+mod streams;
 mod users;
 
 use std::collections::VecDeque;
@@ -37,6 +39,7 @@ use crate::users::{Lane, Users};
 use crate::wire::Wire;
 use connection::{Connection, ConnectionOf};
 use flights::Flights;
+use streams::Streams;
 
 /// The longest sleep: how late a thread can notice that the load was stopped.
 const MAX_WAIT_NS: u64 = 10_000_000;
@@ -120,9 +123,10 @@ struct Core<'a, S: Stack> {
     users: Users,
     connections: Vec<ConnectionOf<S>>,
     flights: Flights,
+    streams: Streams,
     opening: Connecting,
     timers: Wheel,
-    /// Open loop: connections that wait for an arrival, in turn.
+    /// Open loop: users that wait for an arrival, in turn.
     free: VecDeque<u32>,
     /// Slots whose last send (of so many requests) is queued in the event loop and not stamped yet.
     queued: Vec<(u32, u32)>,
@@ -177,6 +181,20 @@ impl<'a, S: Stack> Worker<'a, S> {
         let now = clock::now_ns();
         let connections = (0..u64::from(slots))
             .map(|slot| Connection::new(Users::first_template(spec, first + slot)));
+        // Users who share connections have timers of their own, besides those of connections.
+        let (depth, streams, timers) = if S::Protocol::IN_ORDER {
+            (spec.connections.pipeline, Streams::default(), slots)
+        } else {
+            let depth = spec.connections.streams;
+            (depth, Streams::new(slots, depth), slots * (depth + 1))
+        };
+        let mut flights = Flights::new(slots, depth, S::Protocol::IN_ORDER);
+        if !S::Protocol::IN_ORDER {
+            for (slot, tag) in (0..slots).flat_map(|slot| (0..depth).map(move |tag| (slot, tag))) {
+                let user = (first + u64::from(slot)) * u64::from(depth) + u64::from(tag);
+                flights.place(slot, tag).template = Users::first_template(spec, user);
+            }
+        }
         let core = Core {
             spec,
             thread: *thread,
@@ -188,7 +206,8 @@ impl<'a, S: Stack> Worker<'a, S> {
             recorder,
             users: Users::new(spec, &lane),
             connections: connections.collect(),
-            flights: Flights::new(slots, spec.connections.pipeline, S::Protocol::IN_ORDER),
+            flights,
+            streams,
             opening: Connecting {
                 waiting: VecDeque::new(),
                 connecting: 0,
@@ -196,7 +215,7 @@ impl<'a, S: Stack> Worker<'a, S> {
                 is_setting_up: false,
                 nth: first,
             },
-            timers: Wheel::new(slots, now),
+            timers: Wheel::new(timers, now),
             free: VecDeque::new(),
             queued: Vec::new(),
             open_requests: 0,

@@ -38,7 +38,8 @@ impl<S: Stack> Worker<'_, S> {
         if self.core.connections[slot as usize].link == Link::Securing {
             match handshake {
                 Handshake::Done => {
-                    let is_spoilt = !self.transport.input(&self.io).is_empty();
+                    let is_spoilt =
+                        S::Protocol::IN_ORDER && !self.transport.input(&self.io).is_empty();
                     self.core.connections[slot as usize].is_spoilt = is_spoilt;
                     self.secured(slot);
                 }

@@ -32,7 +32,9 @@ impl<S: Stack> Worker<'_, S> {
         let handshake = self.io.handshake(slot);
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
-        connection.is_spoilt = handshake.is_some_and(|seen| seen.has_received);
+        // A server that may speak first spoils nothing by it.
+        connection.is_spoilt =
+            S::Protocol::IN_ORDER && handshake.is_some_and(|seen| seen.has_received);
         let until_writable_ns = core.now - connection.mark;
         core.recorder.connected(until_writable_ns, handshake, !connection.was_opened);
         if S::Transport::SECURES { self.secure(slot) } else { self.take_into_use(slot) }
@@ -45,18 +47,24 @@ impl<S: Stack> Worker<'_, S> {
         connection.link = Link::Up;
         connection.free_at = core.now;
         let is_first = !std::mem::replace(&mut connection.was_opened, true);
+        core.protocol.begin(&mut connection.protocol, &mut connection.out);
         core.opening.connecting -= 1;
         core.recorder.opened(is_first);
-        if connection.pending > 0 {
-            self.send_pending(slot);
-        } else {
+        if connection.pending == 0 {
             self.opened_idle(slot);
+        }
+        // Other protocols than HTTP/1.1 have something to say before the first request.
+        if !S::Protocol::IN_ORDER || self.core.connections[slot as usize].pending > 0 {
+            self.send_pending(slot);
         }
     }
 
     /// Sends what is due on an open connection.
     #[inline]
     pub(super) fn send_pending(&mut self, slot: u32) {
+        if !S::Protocol::IN_ORDER {
+            return self.send_due(slot);
+        }
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
         if !connection.out.is_empty() {
@@ -87,24 +95,33 @@ impl<S: Stack> Worker<'_, S> {
 
     /// Sends what waits on a connection and counts the bytes that go out.
     #[inline]
-    fn transmit(&mut self, slot: u32) -> Sending {
-        let connection = &mut self.core.connections[slot as usize];
-        let bytes = connection.out.bytes();
-        let length = bytes.len();
-        let state = &mut connection.transport;
-        let sending = self.transport.send(&mut self.io, state, slot, bytes, &self.core.wire);
-        let taken = match sending {
-            Sending::Done | Sending::Queued => length,
-            Sending::Blocked(taken) => taken,
-            Sending::Failed(_) => 0,
-        };
-        connection.out.took(taken);
-        if S::Transport::SECURES {
-            self.count_sent();
-        } else {
-            self.core.recorder.bytes_out(taken);
+    pub(super) fn transmit(&mut self, slot: u32) -> Sending {
+        loop {
+            let core = &mut self.core;
+            let connection = &mut core.connections[slot as usize];
+            core.protocol.refill(&mut connection.protocol, &mut connection.out);
+            let bytes = connection.out.bytes();
+            let length = bytes.len();
+            if !S::Protocol::IN_ORDER && length == 0 {
+                return Sending::Done;
+            }
+            let state = &mut connection.transport;
+            let sending = self.transport.send(&mut self.io, state, slot, bytes, &core.wire);
+            let taken = match sending {
+                Sending::Done | Sending::Queued => length,
+                Sending::Blocked(taken) => taken,
+                Sending::Failed(_) => 0,
+            };
+            connection.out.took(taken);
+            if S::Transport::SECURES {
+                self.count_sent();
+            } else {
+                core.recorder.bytes_out(taken);
+            }
+            if S::Protocol::IN_ORDER || taken < length {
+                return sending;
+            }
         }
-        sending
     }
 
     /// The kernel takes more: what is left of the last write, then what has become due meanwhile.
@@ -136,11 +153,7 @@ impl<S: Stack> Core<'_, S> {
             let template = connection.template;
             let request = InFlight { intended_at, sendable_at, sent_at, template, stretch };
             let ring = (connection.head, connection.in_flight);
-            let tag = if S::Protocol::IN_ORDER {
-                self.flights.enter::<true>(slot, ring, request)
-            } else {
-                self.flights.enter::<false>(slot, ring, request)
-            };
+            let tag = self.flights.enter(slot, ring, request);
             self.protocol.render(&mut connection.protocol, template, tag, &mut connection.out);
             connection.in_flight += 1;
             connection.template += 1;
@@ -161,10 +174,6 @@ impl<S: Stack> Core<'_, S> {
         let ring = (connection.head, connection.in_flight);
         let recorder = &mut self.recorder;
         let each = |request: &InFlight| recorder.sent_late_by(request.send_lag_ns());
-        if S::Protocol::IN_ORDER {
-            self.flights.stamp::<true>(slot, ring, count, sent_at, each);
-        } else {
-            self.flights.stamp::<false>(slot, ring, count, sent_at, each);
-        }
+        self.flights.stamp(slot, ring, count, sent_at, each);
     }
 }

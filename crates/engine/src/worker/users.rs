@@ -2,6 +2,7 @@
 use super::connection::Link;
 use super::{Core, Stack, Worker};
 use crate::io::Io;
+use crate::protocol::Protocol;
 use crate::recorder::{MEASURED, Message, WARM_UP};
 use crate::timeline::UNKNOWN;
 use crate::users::Users;
@@ -65,21 +66,27 @@ impl<S: Stack> Worker<'_, S> {
             }
             // Users that think begin anywhere in their thoughts: all at once would be a beat that
             // no crowd has.
-            Users::Closed { think: Some(think) } => {
+            Users::Closed { think: Some(_) } => {
                 for slot in slots {
-                    let due = at + think.draw_remainder_ns();
-                    self.core.timers.set(slot, due);
+                    for tag in 0..self.core.users_of_a_connection() {
+                        let Users::Closed { think: Some(think) } = &mut self.core.users else {
+                            return;
+                        };
+                        let due = at + think.draw_remainder_ns();
+                        self.core.think(slot, tag, due);
+                    }
                 }
             }
             Users::Open(open) => {
                 open.start = at;
                 // What could not be opened before is tried again.
-                for slot in slots.filter(|slot| {
-                    self.core.connections[*slot as usize].link == Link::Down
-                        && !self.core.connections[*slot as usize].has_failed
-                }) {
-                    self.core.free.push_back(slot);
+                for slot in slots {
+                    let connection = &self.core.connections[slot as usize];
+                    if connection.link == Link::Down && !connection.has_failed {
+                        self.core.wait_all_for_arrivals(slot);
+                    }
                 }
+                self.core.deal_out();
             }
             Users::Devices(devices) => {
                 devices.start = at;
@@ -99,12 +106,11 @@ impl<S: Stack> Worker<'_, S> {
                 devices.born += 1;
             }
         }
-        while let Some((slot, due)) = self.core.timers.pop(now) {
-            if self.core.connections[slot as usize].has_failed {
+        while let Some((timer, due)) = self.core.timers.pop(now) {
+            match self.core.retried(timer) {
                 // Where many fail, they must not try again all at once.
-                self.core.opening.waiting.push_back((slot, Some(due)));
-            } else {
-                self.wake_up(slot, due);
+                Some(slot) => self.core.opening.waiting.push_back((slot, Some(due))),
+                None => self.has_thought(timer, due),
             }
         }
         while self.core.opening.has_room()
@@ -115,7 +121,18 @@ impl<S: Stack> Worker<'_, S> {
         self.dispatch();
     }
 
-    /// A user begins, has thought, or has waited to try again.
+    /// A user has thought.
+    fn has_thought(&mut self, user: u32, due: u64) {
+        let (slot, tag) = self.core.place_of(user);
+        if S::Protocol::IN_ORDER || matches!(self.core.users, Users::Devices(_)) {
+            self.wake_up(slot, due);
+        } else {
+            self.core.make_due(slot, tag, due);
+            self.push(slot);
+        }
+    }
+
+    /// The users of a connection begin, or have waited to try again.
     fn wake_up(&mut self, slot: u32, due: u64) {
         match &self.core.users {
             Users::Devices(devices) => {
@@ -128,22 +145,44 @@ impl<S: Stack> Worker<'_, S> {
                 }
                 self.ready(slot, due, 1);
             }
-            Users::Closed { .. } => self.ready(slot, due, self.core.flights.depth),
-            Users::Open(_) => self.core.free.push_back(slot),
+            Users::Closed { .. } if S::Protocol::IN_ORDER => {
+                self.ready(slot, due, self.core.flights.depth);
+            }
+            Users::Closed { .. } => {
+                for tag in self.core.idle(slot) {
+                    self.core.make_due(slot, tag, due);
+                }
+                self.push(slot);
+            }
+            Users::Open(_) => self.core.wait_all_for_arrivals(slot),
         }
     }
 
     /// Open loop: sends what is due, as long as a connection is free for it.
-    fn dispatch(&mut self) {
+    pub(super) fn dispatch(&mut self) {
         while let Users::Open(open) = &self.core.users {
+            if open.start == UNKNOWN {
+                return;
+            }
             let Some(due) = open.next_due().filter(|due| *due <= self.core.now) else { return };
             if self.core.quota == 0 || !self.core.has_free() {
                 return;
             }
-            let Some(slot) = self.core.free.pop_front() else { return };
+            let Some(user) = self.core.free.pop_front() else { return };
+            let (slot, tag) = self.core.place_of(user);
+            if !S::Protocol::IN_ORDER && self.core.is_parked(slot, tag) {
+                continue;
+            }
             let Users::Open(open) = &mut self.core.users else { return };
-            self.core.connections[slot as usize].template = open.take();
-            self.ready(slot, due, 1);
+            let template = open.take();
+            if S::Protocol::IN_ORDER {
+                self.core.connections[slot as usize].template = template;
+                self.ready(slot, due, 1);
+            } else {
+                self.core.flights.place(slot, tag).template = template;
+                self.core.make_due(slot, tag, due);
+                self.push(slot);
+            }
             let now = self.core.now;
             if let Users::Open(open) = &mut self.core.users {
                 open.polling.sent(now);
@@ -153,6 +192,11 @@ impl<S: Stack> Worker<'_, S> {
 
     /// The user of `slot` wants to send `count` requests, since `intended_at`.
     pub(super) fn ready(&mut self, slot: u32, intended_at: u64, count: u32) {
+        if !S::Protocol::IN_ORDER {
+            // Devices, each of which has a connection of its own.
+            self.core.make_due(slot, 0, intended_at);
+            return self.push(slot);
+        }
         let count = u64::from(count).min(self.core.quota) as u32;
         if count == 0 {
             return;
@@ -168,6 +212,9 @@ impl<S: Stack> Worker<'_, S> {
     /// Requests of `slot` are settled, well or not, since `at`: what comes next.
     #[inline]
     pub(super) fn after_requests(&mut self, slot: u32, at: u64) {
+        if !S::Protocol::IN_ORDER {
+            return self.after_all_streams(slot, at);
+        }
         match &mut self.core.users {
             // With pipelining a user sends a row of requests and, when the last of it is answered,
             // the next row.
@@ -188,7 +235,7 @@ impl<S: Stack> Worker<'_, S> {
         }
     }
 
-    fn after_device_request(&mut self, slot: u32, at: u64) {
+    pub(super) fn after_device_request(&mut self, slot: u32, at: u64) {
         let Users::Devices(devices) = &mut self.core.users else { return };
         if self.core.connections[slot as usize].device_left > 0 {
             let due = at + devices.think.draw_ns();
@@ -207,7 +254,7 @@ impl<S: Stack> Worker<'_, S> {
     /// A connection opened without a request for it: the open loop's before its schedule starts.
     pub(super) fn opened_idle(&mut self, slot: u32) {
         if let Users::Open(_) = &self.core.users {
-            self.core.free.push_back(slot);
+            self.core.wait_all_for_arrivals(slot);
         }
     }
 
@@ -218,7 +265,9 @@ impl<S: Stack> Worker<'_, S> {
         let (least, most) = RETRY_BOUNDS_NS;
         let wait_ns = (self.core.connections.len() as u64 * RETRY_EACH_NS).clamp(least, most);
         let due = self.core.now + wait_ns;
-        self.core.timers.set(slot, due);
+        if let Some(timer) = self.core.retry_timer(slot) {
+            self.core.timers.set(timer, due);
+        }
     }
 }
 
@@ -248,14 +297,33 @@ impl<S: Stack> Core<'_, S> {
     /// Open loop: whether a connection waits for an arrival, and may be opened if it is not open.
     /// After a failure that is limited.
     fn has_free(&self) -> bool {
-        self.free.front().is_some_and(|slot| {
-            let connection = &self.connections[*slot as usize];
+        self.free.front().is_some_and(|user| {
+            let (slot, _) = self.place_of(*user);
+            let connection = &self.connections[slot as usize];
             !connection.has_failed || connection.link == Link::Up || self.opening.has_room()
         })
     }
 
+    /// The users of a connection who do nothing wait for arrivals.
+    fn wait_all_for_arrivals(&mut self, slot: u32) {
+        if S::Protocol::IN_ORDER {
+            return self.free.push_back(slot);
+        }
+        let idle = self.idle(slot);
+        self.wait_for_arrivals(slot, idle);
+    }
+
+    /// Arrivals begin: they go to one connection after the other, and not to all users of the first.
+    fn deal_out(&mut self) {
+        if !S::Protocol::IN_ORDER {
+            let mut users: Vec<u32> = self.free.drain(..).collect();
+            users.sort_by_key(|user| (self.place_of(*user).1, *user));
+            self.free = users.into();
+        }
+    }
+
     /// Counts requests as due.
-    fn schedule(&mut self, slot: u32, intended_at: u64, count: u32) {
+    pub(super) fn schedule(&mut self, slot: u32, intended_at: u64, count: u32) {
         let stretch = self.stretch_of(intended_at);
         self.recorder.tally(stretch).requests.scheduled += u64::from(count);
         if self.quota != u64::MAX {

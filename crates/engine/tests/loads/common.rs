@@ -10,10 +10,16 @@ pub fn counted(address: std::net::SocketAddr, connections: u32, requests: u64) -
     LoadSpec {
         addresses: vec![address],
         tls: None,
+        protocol: Protocol::Http1,
         source_addresses: vec![],
         requests: vec![get("/", BodyCheck::Exact(b"Hello World!".to_vec()))].into(),
         schedule: Schedule::Closed { think: None },
-        connections: Connections { count: connections, requests_per_connection: None, pipeline: 1 },
+        connections: Connections {
+            count: connections,
+            requests_per_connection: None,
+            pipeline: 1,
+            streams: 1,
+        },
         stop: StopRule { duration_ns: None, requests: Some(requests) },
         warm_up: WarmUp::None,
         timeouts: Timeouts { connect_ns: 2_000_000_000, request_ns: 2_000_000_000 },

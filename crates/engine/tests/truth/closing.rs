@@ -72,7 +72,12 @@ fn an_unannounced_limit(io: IoChoice) {
 fn a_connection_per_request(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello")).close_after(1, true)).unwrap();
     let spec = LoadSpec {
-        connections: Connections { count: 3, requests_per_connection: Some(1), pipeline: 1 },
+        connections: Connections {
+            count: 3,
+            requests_per_connection: Some(1),
+            pipeline: 1,
+            streams: 1,
+        },
         ..closed(server.address(), io, 3, 60)
     };
     let result = run(&spec);
@@ -92,7 +97,12 @@ fn a_connection_per_request(io: IoChoice) {
 fn a_limit_of_our_own(io: IoChoice) {
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
     let spec = LoadSpec {
-        connections: Connections { count: 1, requests_per_connection: Some(4), pipeline: 1 },
+        connections: Connections {
+            count: 1,
+            requests_per_connection: Some(4),
+            pipeline: 1,
+            streams: 1,
+        },
         ..closed(server.address(), io, 1, 100)
     };
     let result = run(&spec);

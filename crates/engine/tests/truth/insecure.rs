@@ -1,7 +1,7 @@
 //! Handshakes that fail: no request is ever sent, each is counted as unsent under the error `tls`,
 //! and the reason is named.
 use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{IoChoice, LoadSpec, Timeouts};
+use pippin_model::load_spec::{IoChoice, LoadSpec, Protocol, Timeouts};
 use pippin_model::tls::TlsSpec;
 use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
@@ -27,7 +27,9 @@ fn trusting(authority: &Authority) -> TlsSpec {
 /// 2 users try 3 requests each; every one fails for this reason.
 fn assert_fails(address: SocketAddr, tls: TlsSpec, io: IoChoice, reason: &str) {
     let timeouts = Timeouts { connect_ns: 100 * MS, request_ns: 5_000 * MS };
-    let probed = pippin_engine::try_handshake(address, &tls, ms(200)).unwrap_err().to_string();
+    let probed = pippin_engine::try_connection(address, Some(&tls), Protocol::Http1, ms(200))
+        .unwrap_err()
+        .to_string();
     assert!(probed.contains(reason), "`{probed}` does not say `{reason}`");
     let result = run(&LoadSpec { timeouts, tls: Some(tls), ..closed(address, io, 2, 6) });
     let requests = result.measured.requests;
@@ -99,7 +101,7 @@ fn servers_that_do_not_get_through_the_handshake(io: IoChoice) {
     );
     let other_protocol =
         front(Certified { alpn: vec!["h2"], ..Certified::default() }, Manner::default());
-    assert_fails(other_protocol.address(), trusting(&authority), io, "NoApplicationProtocol");
+    assert_fails(other_protocol.address(), trusting(&authority), io, "does not offer the protocol");
     // A server of plain HTTP that answers what it cannot read, as nginx does.
     let plain = plaintext();
     assert_fails(plain, trusting(&authority), io, "not TLS");

@@ -16,6 +16,7 @@ mod counting;
 mod devices;
 mod early_bytes;
 mod framing;
+mod http2;
 mod insecure;
 mod lying;
 mod open_loop;

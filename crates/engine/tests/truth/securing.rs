@@ -78,7 +78,12 @@ fn tls_use(result: &LoadResult) -> &TlsUse {
 }
 
 const fn per_connection(requests: u32, connections: u32) -> Connections {
-    Connections { count: connections, requests_per_connection: Some(requests), pipeline: 1 }
+    Connections {
+        count: connections,
+        requests_per_connection: Some(requests),
+        pipeline: 1,
+        streams: 1,
+    }
 }
 
 /// The server waits 30 ms before it answers the first message of the handshake: that is in `tls`,
@@ -307,7 +312,8 @@ fn bytes_that_are_no_tls_behind_an_answer(io: IoChoice) {
 
 fn rows_of_requests(io: IoChoice) {
     let secured = Secured::hello();
-    let connections = Connections { count: 2, requests_per_connection: None, pipeline: 16 };
+    let connections =
+        Connections { count: 2, requests_per_connection: None, pipeline: 16, streams: 1 };
     let result = run(&LoadSpec { connections, ..secured.closed(io, 2, 1_000) });
     assert_eq!((result.measured.requests.good, errors(&result)), (1_000, vec![]));
     assert_eq!(secured.server.stop().unwrap().requests, 1_000);

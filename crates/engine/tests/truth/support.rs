@@ -8,8 +8,8 @@ use pippin_engine::{Control, Gate};
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::{ErrorKind, LoadResult, Measured};
 use pippin_model::load_spec::{
-    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Request, Schedule,
-    Stage, StopRule, Timeouts, WarmUp,
+    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Protocol, Request,
+    Schedule, Stage, StopRule, Timeouts, WarmUp,
 };
 
 /// Makes a test on each event loop of functions that take it.
@@ -44,10 +44,16 @@ pub fn closed(address: SocketAddr, io: IoChoice, connections: u32, requests: u64
     LoadSpec {
         addresses: vec![address],
         tls: None,
+        protocol: Protocol::Http1,
         source_addresses: Vec::new(),
         requests: vec![get(BodyCheck::Any)].into(),
         schedule: Schedule::Closed { think: None },
-        connections: Connections { count: connections, requests_per_connection: None, pipeline: 1 },
+        connections: Connections {
+            count: connections,
+            requests_per_connection: None,
+            pipeline: 1,
+            streams: 1,
+        },
         stop: StopRule { duration_ns: None, requests: Some(requests) },
         warm_up: WarmUp::None,
         timeouts: Timeouts { connect_ns: 5_000 * MS, request_ns: 5_000 * MS },

@@ -124,7 +124,12 @@ fn five_thousand_a_second(io: IoChoice) {
 
 fn a_connection_for_each_request(io: IoChoice) {
     compare(&Case::new("a connection each"), hello(), |address| LoadSpec {
-        connections: Connections { count: 1, requests_per_connection: Some(1), pipeline: 1 },
+        connections: Connections {
+            count: 1,
+            requests_per_connection: Some(1),
+            pipeline: 1,
+            streams: 1,
+        },
         ..closed(address, io, 1, 2_000)
     });
 }
@@ -142,7 +147,12 @@ fn a_body_that_drips(io: IoChoice) {
 
 fn pipelining(io: IoChoice) {
     compare(&Case::new("10, pipelining 4"), hello(), |address| LoadSpec {
-        connections: Connections { count: 10, requests_per_connection: None, pipeline: 4 },
+        connections: Connections {
+            count: 10,
+            requests_per_connection: None,
+            pipeline: 4,
+            streams: 1,
+        },
         ..closed(address, io, 10, 20_000)
     });
 }

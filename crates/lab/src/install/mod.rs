@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::container;
 use crate::environment;
 use crate::error::LabError;
 use crate::target::{Kind, Target};
@@ -82,6 +83,9 @@ impl Installer<'_> {
     pub fn install(&self, target: &Target) -> Result<Installed, LabError> {
         if let Some(installed) = present(target) {
             return Ok(installed);
+        }
+        if let (Kind::Image(_), Err(why)) = (&target.kind, container::runtime()) {
+            return Err(LabError::target(Stage::Install, why));
         }
         if (self.interrupted)() {
             return Err(LabError::Interrupted);

@@ -9,6 +9,7 @@ use pippin_model::cpus::CpuSet;
 use pippin_model::workload::Service;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use crate::error::LabError;
 use crate::install::Installer;
@@ -111,6 +112,16 @@ impl Services {
     /// Lets the services count anew; whether they do.
     pub fn reset_account(&mut self) -> bool {
         self.upstream.as_mut().is_none_or(|upstream| upstream.reset().is_ok())
+    }
+
+    /// Waits until no call is under way any more, so that what a target still asks for is not
+    /// counted for the next one; at most so long.
+    pub fn rest(&mut self, at_most: Duration) {
+        let deadline = Instant::now() + at_most;
+        let Some(upstream) = self.upstream.as_mut() else { return };
+        while upstream.waiting().is_ok_and(|waiting| waiting > 0) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// What the services counted since [`Self::reset_account`], by name; for the trial's record.

@@ -102,10 +102,22 @@ impl Upstream {
     /// # Errors
     /// If the upstream does not answer.
     pub fn calls(&mut self) -> Result<u64, String> {
+        self.count("upstream_answered")
+    }
+
+    /// Calls of `/slow` that are not answered yet.
+    ///
+    /// # Errors
+    /// If the upstream does not answer.
+    pub fn waiting(&mut self) -> Result<u64, String> {
+        self.count("upstream_waiting")
+    }
+
+    fn count(&mut self, name: &str) -> Result<u64, String> {
         self.account()?
-            .get("upstream_answered")
-            .map(|calls| *calls as u64)
-            .ok_or_else(|| "the upstream does not count its calls".into())
+            .get(name)
+            .map(|count| *count as u64)
+            .ok_or_else(|| format!("the upstream does not tell `{name}`"))
     }
 
     /// Every number of its account, by name with the prefix `upstream_`.

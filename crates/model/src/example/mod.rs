@@ -34,6 +34,7 @@ pub fn failed(record: TrialRecord, stage: Stage, message: &str) -> TrialRecord {
     TrialRecord {
         load: None,
         slices: Vec::new(),
+        single: None,
         agents: Vec::new(),
         usage: None,
         samples: Vec::new(),

@@ -7,7 +7,7 @@ use super::{ExampleTrial, SECOND, STARTED_UNIX_NS, caveat, failed};
 use crate::caveat::{Severity, Verdict};
 use crate::fingerprint::Fingerprint;
 use crate::objective::Objective;
-use crate::plan::{Plan, PlanCpus, Price};
+use crate::plan::{EXTRA_TIME, Plan, PlanCpus, Price};
 use crate::profile::{Profile, StopRule, WarmUp};
 use crate::published::Published;
 use crate::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
@@ -146,6 +146,8 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
             targets: targets.iter().map(|target| id(target)).collect(),
             repetitions: 3,
             precision: Some(0.02),
+            slice_ns: None,
+            extra_time: EXTRA_TIME,
             profile,
             workers: None,
             database_pool: 20,
@@ -154,6 +156,7 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
             cpus: PlanCpus::default(),
             price: Some(Price { per_hour: 0.08, cores: 2, currency: "EUR".into() }),
             published: None,
+            gates: Vec::new(),
             quick: false,
             changed: Vec::new(),
         },
@@ -305,8 +308,18 @@ pub fn devices() -> RunRecord {
 pub fn capacity() -> RunRecord {
     let objective = Objective::parse("p99 < 2ms, errors < 0.1%").unwrap();
     let profile = Profile::capacity(objective, 1_000.0, 64, 10 * SECOND, 0.05);
-    let steps =
-        [(1_000.0, 0.40), (2_000.0, 0.42), (4_000.0, 0.50), (8_000.0, 1.9), (6_000.0, 0.66)];
+    let steps = [
+        (1_000.0, 0.40),
+        (2_000.0, 0.42),
+        (4_000.0, 0.50),
+        (8_000.0, 1.9),
+        (6_000.0, 0.66),
+        (7_000.0, 0.95),
+        (6_500.0, 0.84),
+        (6_250.0, 0.78),
+        (6_000.0, 0.66),
+        (6_250.0, 0.78),
+    ];
     let trials = steps.map(|(per_s, median_ms)| {
         let server = Server { per_s, median_ms, ..SERVERS[4] };
         server.trial(&profile, 0, Some(Step::Rate { per_s })).build()

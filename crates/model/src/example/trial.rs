@@ -273,6 +273,8 @@ impl ExampleTrial {
             load_spec: None,
             load: Some(self.load(requests, duration_ns, response_ms)),
             slices: Vec::new(),
+            single: None,
+            company: None,
             agents: Vec::new(),
             usage: Some(self.usage(requests.completed, duration_ns)),
             samples: self.samples(duration_ns),
@@ -284,6 +286,7 @@ impl ExampleTrial {
                 failure: None,
                 remark: None,
             }],
+            conformance: Vec::new(),
             failure: None,
             services: BTreeMap::new(),
             verdict: Verdict::of(&self.caveats),
@@ -331,6 +334,7 @@ impl ExampleTrial {
             good: completed.saturating_sub(wrong),
             failed,
             censored: self.censored,
+            sent_again: 0,
         }
     }
 

@@ -137,8 +137,8 @@ fn law(sweep: &Sweep) -> Option<String> {
     let knee = sweep.knee.map(|n| format!(", knee at {n:.0}")).unwrap_or_default();
     let (lambda, sigma, kappa) =
         (parameter(law.lambda, 0), parameter(law.sigma, 4), parameter(law.kappa, 6));
-    let doubts: String = sweep.doubts().iter().map(|doubt| format!(" {doubt}")).collect();
-    Some(format!("λ {lambda}, σ {sigma}, κ {kappa}{peak}{knee}.{doubts}"))
+    let doubts: String = sweep.doubts().iter().map(|doubt| format!("{doubt} ")).collect();
+    Some(format!("{doubts}λ {lambda}, σ {sigma}, κ {kappa}{peak}{knee}."))
 }
 
 fn table_row(row: &Row, point: &Point) -> Vec<String> {
@@ -231,18 +231,10 @@ fn search(rows: &[(usize, &Row, &Sweep)]) -> Chart {
     let (wide, narrow) = times(rows, "offered requests/s").unwrap_or_default();
     let capacities: Vec<String> = rows
         .iter()
-        .map(|(_, row, sweep)| {
-            let rate = sweep.capacity_per_s.map_or_else(
-                || "none that was tried".into(),
-                |rate| format!("{} requests/s", words::count(Some(rate))),
-            );
-            format!("{}: {rate}.", row.target)
-        })
+        .map(|(_, row, sweep)| format!("{}: {}", row.target, sweep.outcome().join(" ")))
         .collect();
     let cells = rows.iter().flat_map(|(_, row, sweep)| {
         sweep.points.iter().map(|point| {
-            let held =
-                point.held.map_or(words::UNKNOWN, |held| if held { "held" } else { "missed" });
             let s = &point.response_time;
             vec![
                 row.target.to_string(),
@@ -250,7 +242,7 @@ fn search(rows: &[(usize, &Row, &Sweep)]) -> Chart {
                 words::count(point.goodput_per_s),
                 words::ns(s.p50_ns),
                 words::ns(s.p99_ns),
-                held.into(),
+                point.kept(),
             ]
         })
     });
@@ -258,11 +250,11 @@ fn search(rows: &[(usize, &Row, &Sweep)]) -> Chart {
         name: "capacity".into(),
         title: "Response time by offered rate".into(),
         alternative: format!(
-            "Median and 99th percentile of the response time by offered rate. Highest rate that kept the objective: {}",
+            "Median and 99th percentile of the response time by offered rate. {}",
             capacities.join(" ")
         ),
         caption: format!(
-            "Solid: the median. Dashed: the 99th percentile. Highest rate that kept the objective: {}",
+            "Solid: the median. Dashed: the 99th percentile. {}",
             capacities.join(" ")
         ),
         lines_by_target: true,

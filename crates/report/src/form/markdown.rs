@@ -13,7 +13,7 @@ use crate::terminal::{is_open, parameter, signed, span_of};
 use crate::view::View;
 use crate::view::row::Row;
 use crate::view::run::host_line;
-use crate::view::sweep::{Sweep, size};
+use crate::view::sweep::{RISES, Sweep, size};
 use crate::words;
 
 /// This form.
@@ -42,6 +42,9 @@ pub fn of(view: &View) -> String {
     }
     explanations(&mut out, view);
     published(&mut out, view);
+    if let Some(calm) = &view.run.calm {
+        line(&mut out, &format!("{}\n", text(&calm.line())));
+    }
     line(
         &mut out,
         &format!(
@@ -284,10 +287,7 @@ fn sweep(out: &mut String, row: &Row, sweep: &Sweep) {
                 signed(point.prediction.and_then(|p| p.throughput_error)),
                 words::ns_f(point.response_time.mean_ns),
                 words::ns(point.response_time.p99_ns),
-                point.held.map_or_else(
-                    || point.verdict.to_string(),
-                    |held| if held { "held".into() } else { "missed".into() },
-                ),
+                if sweep.capacity.is_some() { point.kept() } else { point.verdict.to_string() },
             ]
         })
         .collect();
@@ -297,16 +297,17 @@ fn sweep(out: &mut String, row: &Row, sweep: &Sweep) {
         let knee = sweep.knee.map(|n| format!(" Knee at {n:.0}.")).unwrap_or_default();
         let (lambda, sigma, kappa) =
             (parameter(law.lambda, 0), parameter(law.sigma, 4), parameter(law.kappa, 6));
-        let doubts: String = sweep.doubts().iter().map(|doubt| format!(" {doubt}")).collect();
+        let doubts: String = sweep.doubts().iter().map(|doubt| format!("{doubt} ")).collect();
+        let rises = if sweep.rises() { format!(" {RISES}") } else { String::new() };
         line(
             out,
             &format!(
-                "Universal Scalability Law: λ {lambda} requests/s, σ {sigma}, κ {kappa}.{knee}{doubts}\n"
+                "{doubts}Universal Scalability Law: λ {lambda} requests/s, σ {sigma}, κ {kappa}.{knee}{rises}\n"
             ),
         );
     }
-    if let Some(rate) = sweep.capacity_per_s {
-        line(out, &format!("Capacity: {} requests/s.\n", words::count(Some(rate))));
+    for sentence in sweep.outcome() {
+        line(out, &format!("{sentence}\n"));
     }
 }
 

@@ -26,7 +26,7 @@ fn section(history: &History, link: &impl Fn(&str) -> Markup) -> Markup {
     let changes: Vec<_> = Figure::ALL.iter().flat_map(|figure| history.changes(*figure)).collect();
     html! {
         section {
-            h2 { "Plan " (history.plan) @if history.quick { " " span.tag { "quick form" } } }
+            h2 { "Plan " (history.plan) @if history.quick { " " span.tag { "quick form" } } @if let Some(part) = history.part { " " span.tag { "load or host " (part) } } }
             @for figure in Figure::ALL { @if let Some(chart) = chart::of(history, figure) { (figures::figure(&chart)) } }
             @if history.is_long_enough() {
                 h3 { "Changes" }

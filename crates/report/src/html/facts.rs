@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::view::View;
 use crate::view::agents::COLUMNS;
+use crate::view::calm::Calm;
 use crate::words;
 
 pub fn section(view: &View) -> Markup {
@@ -40,9 +41,11 @@ fn host(view: &View) -> Markup {
         ("Who ran where", view.run.cpus.clone()),
         ("Generator", view.run.generator.clone()),
     ];
+    let calm = view.run.calm.as_ref().map(Calm::line);
     html! {
         section id="host" {
             h2 { "Host" }
+            @if let Some(calm) = calm { p { (calm) } }
             dl.facts {
                 @for (name, value) in &facts { dt { (name) } dd { (value.as_deref().unwrap_or("unknown")) } }
                 @for (name, value) in &host.limits { dt { "Limit " code { (name) } } dd { (value.map_or_else(|| "none".into(), words::whole)) } }

@@ -34,9 +34,9 @@ pub fn section(view: &View) -> Markup {
                 table.sortable.headline aria-describedby="results-note" {
                     thead {
                         tr {
-                            (th("#", true)) (th("Target", false)) (th(ranked, true)) (th("95 % interval", true)) @if ratios { (th("Ratio", true)) }
+                            (th("#", true)) (th("Target", false)) (th("Verdict", false)) (th(ranked, true)) (th("95 % interval", true)) @if ratios { (th("Ratio", true)) }
                             (th(first, true)) (th(second, true)) (th("max", true)) (th("Errors", true))
-                            (th("CPU", true)) (th("CPU a request", true)) @if services { (th("Services", true)) } (th("Memory", true)) (th("Generator", true)) (th("Verdict", false))
+                            (th("CPU", true)) (th("CPU a request", true)) @if services { (th("Services", true)) } (th("Memory", true)) (th("Generator", true))
                         }
                     }
                     tbody { @for row in view.measured() { (line(view, row, services)) } }
@@ -65,6 +65,11 @@ fn line(view: &View, row: &Row, services: bool) -> Markup {
                 @if let Some(Step::Connections { count }) = row.step { span.sub { "best at " (count) " connections" } }
                 @else if let Some(framework) = &row.framework { span.sub { (framework) } }
             }
+            td {
+                @if let Some(verdict) = row.verdict { (badge(verdict)) }
+                @if let Some(doubt) = row.main_doubt() { span.sub { (doubt) } }
+                @if !row.invalid_repetitions.is_empty() && (row.invalid_repetitions.len() as u32) < row.trials { span.sub { (words::in_trials(&row.invalid_repetitions, row.trials)) } }
+            }
             (cell(row.ranked.map(|figure| figure.median), &ranked::median(view, row)))
             td.number data-value=[reach.map(|(below, above)| above.max(-below))] {
                 @if let Some(interval) = interval { (ranked::text(view, Some(interval.low))) " – " (ranked::text(view, Some(interval.high))) @if let Some(reach) = reach.map(words::reach) { span.sub { @if !reach.starts_with('-') { "± " } (reach) } } }
@@ -79,11 +84,6 @@ fn line(view: &View, row: &Row, services: bool) -> Markup {
             @if services { (cell(row.usage.services_cores, &words::cores(row.usage.services_cores))) }
             (cell(row.usage.target_rss_bytes, &words::bytes(row.usage.target_rss_bytes.map(|bytes| bytes as u64))))
             (cell(row.usage.generator_cores, &words::cores(row.usage.generator_cores)))
-            td {
-                @if let Some(verdict) = row.verdict { (badge(verdict)) }
-                @if let Some(doubt) = row.main_doubt() { span.sub { (doubt) } }
-                @if !row.invalid_repetitions.is_empty() && (row.invalid_repetitions.len() as u32) < row.trials { span.sub { (words::in_trials(&row.invalid_repetitions, row.trials)) } }
-            }
         }
     }
 }
@@ -104,7 +104,7 @@ fn cpu_a_request(view: &View, row: &Row) -> Markup {
         td.number data-value=[cpu.map(|figure| figure.median)] {
             (words::cpu_a_request(cpu.map(|figure| figure.median)))
             @if let Some(reach) = reach { span.sub { @if !reach.starts_with('-') { "± " } (reach) } }
-            @if ranked::has_cpu_ranks(view) && row.standing.cpu_rank.is_some() { span.sub { "rank " (row.cpu_rank_in_words()) ", ratio " (row.to_reference_in_words(view.run.reference.as_ref(), Metric::Cpu)) } }
+            @if ranked::has_cpu_ranks(view) && row.standing.cpu_rank.is_some() { span.sub { "rank " (row.cpu_rank_in_words()) } span.sub { "ratio " (row.to_reference_in_words(view.run.reference.as_ref(), Metric::Cpu)) } }
         }
     }
 }

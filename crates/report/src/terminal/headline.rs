@@ -18,7 +18,8 @@ const ROOM_FOR_INTERVALS: usize = 100;
 /// Bars shorter than this show nothing, longer ones nothing more.
 const BARS: std::ops::RangeInclusive<usize> = 8..=40;
 
-pub fn write(page: &mut Page, view: &View) {
+/// What was done, and when.
+pub fn title(page: &mut Page, view: &View) {
     let run = &view.run;
     let quick =
         if run.quick { " (quick form: shorter and less sure than the full one)" } else { "" };
@@ -46,6 +47,11 @@ pub fn write(page: &mut Page, view: &View) {
         RunState::Interrupted => page.line("Interrupted: what follows is what was finished."),
         RunState::Failed => page.line("The lab itself failed: what follows is what was finished."),
     }
+}
+
+/// The title and the table.
+pub fn write(page: &mut Page, view: &View) {
+    title(page, view);
     page.line("");
     if view.measured().next().is_none() {
         page.line("No target has a result.");
@@ -272,7 +278,9 @@ fn unranked(view: &View) -> String {
     if unranked.iter().any(is_invalid) {
         text.push_str(" INVALID rows are not ranked.");
     }
-    if unranked.iter().any(|row| row.ranked.is_none()) {
+    if unranked.iter().any(|row| row.at_search().is_some_and(|_| row.ranked.is_none())) {
+        text.push_str(" Without a capacity: see how the search ended.");
+    } else if unranked.iter().any(|row| row.ranked.is_none()) {
         text.push_str(" Without a p99: more than 1 % of what was due was never answered.");
     }
     if unranked.iter().any(|row| !is_invalid(row) && row.ranked.is_some()) {

@@ -138,8 +138,12 @@ fn write_measured(load: &LoadView, out: &mut String) {
     line(
         out,
         &format!(
-            "Measured     {:.2} s, {}, {} of {} connections, {}",
-            load.duration_ns as f64 / 1e9,
+            "Measured     {}, {}, {} of {} connections, {}",
+            if load.duration_ns < 1_000_000_000 {
+                format_ns(load.duration_ns)
+            } else {
+                format!("{:.2} s", load.duration_ns as f64 / 1e9)
+            },
             counted(load.threads.into(), "thread"),
             c.peak,
             c.asked,
@@ -164,8 +168,13 @@ fn write_measured(load: &LoadView, out: &mut String) {
 }
 
 fn load_in_words(load: &LoadView) -> String {
-    let load = load.profile.at(load.step);
-    load.schedule.loop_and_amount(load.connections.count)
+    let profile = load.profile.at(load.step);
+    let streams = match profile.connections.streams {
+        1 => String::new(),
+        count => format!(" with {count} streams each"),
+    };
+    let amount = profile.schedule.loop_and_amount(profile.connections.count);
+    format!("{amount}{streams}, {}", load.protocol.name())
 }
 
 fn write_counts(load: &LoadView, out: &mut String) {
@@ -178,6 +187,10 @@ fn write_counts(load: &LoadView, out: &mut String) {
             r.scheduled, r.sent, r.unsent, r.completed, r.failed, r.censored
         ),
     );
+    if r.sent_again > 0 {
+        let times = counted(r.sent_again, "time");
+        line(out, &format!("             {times} sent again, as the server had not read it"));
+    }
     let s = &load.status;
     line(
         out,
@@ -217,7 +230,10 @@ fn write_counts(load: &LoadView, out: &mut String) {
     write_server(load, out);
     let c = &load.connections;
     if let Some(with_target) = load.connections_with_target {
-        let seen = held::in_words(c.asked as f64, with_target);
+        let streams = load.profile.connections.streams;
+        let carrier = if streams > 1 { "stream" } else { "connection" };
+        let users = c.asked as f64 * f64::from(streams);
+        let seen = held::in_words(users, carrier, with_target);
         line(out, &format!("Connections  {seen}"));
     }
     if c.reconnects + c.closed_by_server > 0 {

@@ -18,6 +18,9 @@ pub fn write(page: &mut Page, view: &View) {
     if let Some(cpus) = &view.run.cpus {
         page.paragraph("CPUs: ", cpus);
     }
+    if let Some(calm) = &view.run.calm {
+        page.paragraph("Calm: ", &calm.line());
+    }
 }
 
 /// How a severity is called in tables.

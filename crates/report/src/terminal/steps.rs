@@ -1,20 +1,23 @@
 //! Sweeps, capacity searches, phases of devices.
 use pippin_model::caveat::Verdict;
-use pippin_model::trial::Step;
+use pippin_model::units::counted;
 use pippin_stats::usl::Parameter;
 
 use super::Page;
 use super::grid::Grid;
 use crate::view::View;
 use crate::view::row::Row;
-use crate::view::sweep::{Point, Sweep, size};
+use crate::view::sweep::{Point, RISES, Sweep, size};
 use crate::words;
 
 pub fn write(page: &mut Page, view: &View) {
     for row in &view.rows {
         if let Some(sweep) = &row.sweep {
-            let is_search = sweep.points.iter().any(|point| matches!(point.at, Step::Rate { .. }));
-            if is_search { search(page, row, sweep) } else { by_connections(page, row, sweep) }
+            if sweep.capacity.is_some() {
+                search(page, row, sweep)
+            } else {
+                by_connections(page, row, sweep)
+            }
         }
     }
     for row in view.rows.iter().filter(|row| !row.phases.is_empty()) {
@@ -56,6 +59,9 @@ fn by_connections(page: &mut Page, row: &Row, sweep: &Sweep) {
         grid.row(cells);
     }
     grid.write(page, 2);
+    for doubt in sweep.doubts() {
+        page.paragraph("  ", &doubt);
+    }
     if let Some(fit) = &sweep.fit {
         let law = &fit.law;
         let peak =
@@ -73,10 +79,11 @@ fn by_connections(page: &mut Page, row: &Row, sweep: &Sweep) {
         page.paragraph("  ", &format!("Knee at {knee:.0} connections: more of them bring little."));
     }
     if let Some(served) = sweep.served_at_a_time {
-        page.paragraph("  ", &format!("Serves about {served:.0} requests at a time."));
+        let served = counted(served.round() as u64, "request");
+        page.paragraph("  ", &format!("Serves about {served} at a time."));
     }
-    for doubt in sweep.doubts() {
-        page.paragraph("  ", &doubt);
+    if sweep.rises() {
+        page.paragraph("  ", RISES);
     }
 }
 
@@ -98,11 +105,6 @@ fn search(page: &mut Page, row: &Row, sweep: &Sweep) {
         .right("errors")
         .left("objective");
     for point in &sweep.points {
-        let held = match point.held {
-            Some(true) => "held",
-            Some(false) => "missed",
-            None => words::UNKNOWN,
-        };
         grid.row(vec![
             words::count(Some(size(point.at))),
             mark(point, &words::count(point.goodput_per_s)),
@@ -110,13 +112,12 @@ fn search(page: &mut Page, row: &Row, sweep: &Sweep) {
             words::ns(point.response_time.p99_ns),
             words::ns(point.response_time.max_ns),
             words::whole(point.errors),
-            held.into(),
+            point.kept(),
         ]);
     }
     grid.write(page, 2);
-    match sweep.capacity_per_s {
-        Some(rate) => page.line(&format!("  Capacity: {} requests/s.", words::count(Some(rate)))),
-        None => page.line("  The objective was kept at no rate that was tried."),
+    for sentence in sweep.outcome() {
+        page.paragraph("  ", &sentence);
     }
 }
 

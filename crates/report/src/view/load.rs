@@ -5,10 +5,12 @@ use pippin_model::histogram::Summary;
 use pippin_model::load_result::{
     ByteCounts, ConnectionCounts, ErrorKind, Measured, Phase, RequestCounts, StatusCounts, Window,
 };
+use pippin_model::load_spec::Protocol;
 use pippin_model::run::{RunRecord, ServerProcess, UrlServer};
 use pippin_model::tls::TlsUse;
 use pippin_model::trial::TrialRecord;
 use pippin_model::usage::Role;
+use pippin_stats::capacity::found::Capacity;
 use pippin_stats::cost::cpu_seconds_per_million;
 use pippin_stats::judge::held::Held;
 use pippin_stats::judge::{Context, Evidence};
@@ -23,6 +25,9 @@ pub struct LoadView {
     pub url: String,
     /// What was loaded, for people: the URL, and the file of the requests if there was one.
     pub title: String,
+    /// What was spoken.
+    #[serde(default)]
+    pub protocol: Protocol,
     pub profile: pippin_model::profile::Profile,
     pub step: Option<pippin_model::trial::Step>,
     pub io: String,
@@ -65,6 +70,17 @@ pub struct LoadView {
     pub agents: Vec<AgentPart>,
     pub verdict: Verdict,
     pub caveats: Vec<Caveat>,
+}
+
+/// A capacity search of a URL, as `pippin load --json` writes it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SearchView<'a> {
+    /// The highest rate that kept the objective, confirmed; null where there is none.
+    pub capacity_per_s: Option<f64>,
+    /// How the search ended.
+    pub capacity: Option<&'a Capacity>,
+    /// Each step in full, in the order in which they were made.
+    pub steps: &'a [LoadView],
 }
 
 /// What the generator used.
@@ -138,6 +154,7 @@ impl LoadView {
             pippin_version: env!("CARGO_PKG_VERSION").into(),
             url: url.into(),
             title: title.into(),
+            protocol: record.load_spec.as_ref().map(|spec| spec.protocol).unwrap_or_default(),
             profile: record.spec.profile.clone(),
             step: record.spec.step,
             io: load.io.clone(),

@@ -3,13 +3,14 @@ use pippin_model::caveat::Severity;
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
+use pippin_stats::capacity::found::{Capacity, confirming};
 use pippin_stats::compare::Metric;
 use pippin_stats::criterion::RankedBy;
 use pippin_stats::explain::{Explanation, explain};
-use pippin_stats::judge::{Context, judge_run};
+use pippin_stats::judge::{Context, RunCaveats, judge_run};
 use pippin_stats::rank::Better;
 use pippin_stats::standing::{Field, stand};
-use pippin_stats::summary::{TargetSummary, summarise, together};
+use pippin_stats::summary::{TargetSummary, summarise, summarise_one, together};
 use pippin_stats::sweep::{Sweep as FoundSweep, sweeps};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -62,8 +63,12 @@ pub fn rows<R: Rng + ?Sized>(
     reference: Option<&TargetId>,
     rng: &mut R,
 ) -> (Vec<Row>, Field) {
-    let summaries = summarise(&record.trials, &judge_run(&record.trials), rng);
-    let found = sweeps(&record.trials);
+    let caveats = judge_run(&record.trials);
+    let found = Found {
+        summaries: &summarise(&record.trials, &caveats, rng),
+        caveats: &caveats,
+        sweeps: &sweeps(&record.trials),
+    };
     let mut targets = record.header.plan.targets.clone();
     for trial in &record.trials {
         if !targets.contains(&trial.spec.target) {
@@ -71,7 +76,7 @@ pub fn rows<R: Rng + ?Sized>(
         }
     }
     let mut entries: Vec<Entry> =
-        targets.iter().map(|target| Entry::of(record, target, &summaries, &found)).collect();
+        targets.iter().map(|target| Entry::of(record, target, &found, rng)).collect();
     let mut headlines: Vec<TargetSummary> =
         entries.iter().map(|entry| entry.summary.clone()).collect();
     let trials: Vec<Vec<&TrialRecord>> =
@@ -105,6 +110,13 @@ pub fn rows<R: Rng + ?Sized>(
     (rows, field)
 }
 
+/// What the statistics found in the trials of all targets.
+struct Found<'a> {
+    caveats: &'a RunCaveats,
+    summaries: &'a [TargetSummary],
+    sweeps: &'a [FoundSweep],
+}
+
 /// The trials of one target, those of them that make its headline, and what these came to.
 struct Entry<'a> {
     trials: Vec<&'a TrialRecord>,
@@ -114,30 +126,48 @@ struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    fn of(
+    fn of<R: Rng + ?Sized>(
         record: &'a RunRecord,
         target: &TargetId,
-        summaries: &'a [TargetSummary],
-        found: &[FoundSweep],
+        found: &Found<'_>,
+        rng: &mut R,
     ) -> Self {
         let profile = &record.header.plan.profile;
         let trials: Vec<&TrialRecord> =
             record.trials.iter().filter(|trial| trial.spec.target == *target).collect();
         let own: Vec<&TargetSummary> =
-            summaries.iter().filter(|summary| summary.target == *target).collect();
-        let sweep =
-            sweep::of(profile, &own, &trials, found.iter().find(|found| found.target == *target));
-        let summary = sweep::headline(profile, &own, sweep.as_ref());
-        let headline = trials
-            .iter()
-            .copied()
-            .filter(|trial| summary.is_some_and(|summary| trial.spec.step == summary.step))
-            .collect();
-        let summary = summary.cloned().unwrap_or_else(|| TargetSummary {
-            // Where nothing was measured, this plan still says how it would have been ranked.
-            ranked_by: RankedBy::of(profile),
-            ..TargetSummary::without_trial(target)
-        });
+            found.summaries.iter().filter(|summary| summary.target == *target).collect();
+        let capacity = if profile.is_search() { Capacity::of(&trials, &mut *rng) } else { None };
+        let of_target = found.sweeps.iter().find(|found| found.target == *target);
+        let rate_per_s = capacity.as_ref().and_then(|capacity| capacity.rate_per_s);
+        let sweep = sweep::of(profile, &own, &trials, of_target, capacity);
+        let held = if profile.is_search() { confirming(&trials) } else { Vec::new() };
+        let (headline, mut summary) = match held.first().map(|first| first.spec.step) {
+            Some(first) => {
+                let step = first.filter(|_| held.iter().all(|trial| trial.spec.step == first));
+                let of_run = found.caveats.get(target).map_or(&[][..], Vec::as_slice);
+                let summary = summarise_one(target, step, &held, of_run, rng);
+                (held, summary)
+            }
+            None => {
+                let summary = sweep::headline(profile, &own);
+                let is_headline = |trial: &&TrialRecord| {
+                    summary.is_some_and(|summary| trial.spec.step == summary.step)
+                };
+                let headline = trials.iter().copied().filter(is_headline).collect();
+                let none = || TargetSummary {
+                    // Where nothing was measured, this plan still says how it would have been
+                    // ranked.
+                    ranked_by: RankedBy::of(profile),
+                    ..TargetSummary::without_trial(target)
+                };
+                (headline, summary.cloned().unwrap_or_else(none))
+            }
+        };
+        if profile.is_search() {
+            // A search is ranked by its outcome.
+            summary.ranked = rate_per_s;
+        }
         Self { trials, headline, summary, sweep }
     }
 
@@ -191,6 +221,12 @@ impl Entry<'_> {
 }
 
 impl Row {
+    /// Its points, if they are those of a capacity search.
+    #[must_use]
+    pub fn at_search(&self) -> Option<&Sweep> {
+        self.sweep.as_ref().filter(|sweep| sweep.capacity.is_some())
+    }
+
     /// The gravest caveat that is a doubt, by its name in words: `generator busy`.
     #[must_use]
     pub fn main_doubt(&self) -> Option<String> {

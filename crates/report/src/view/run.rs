@@ -8,6 +8,8 @@ use pippin_stats::criterion::RankedBy;
 use pippin_stats::rounds::SliceCounts;
 use serde::{Deserialize, Serialize};
 
+use crate::view::calm::Calm;
+
 /// What was done, when and how.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunFacts {
@@ -50,6 +52,9 @@ pub struct RunFacts {
     pub cpus: Option<String>,
     /// The event loop and the number of threads of the generator in the first trial.
     pub generator: Option<String>,
+    /// How calm the host was; `None` if nothing was measured in slices.
+    #[serde(default)]
+    pub calm: Option<Calm>,
 }
 
 impl RunFacts {
@@ -87,14 +92,29 @@ impl RunFacts {
             }),
             generator: load.map(|load| {
                 format!(
-                    "{}, {} thread{}",
+                    "{}, {} thread{}{}",
                     load.io,
                     load.threads,
-                    if load.threads == 1 { "" } else { "s" }
+                    if load.threads == 1 { "" } else { "s" },
+                    spoken(record)
                 )
             }),
+            calm: Calm::of(&record.trials),
         }
     }
+}
+
+/// The protocols of all loads, each once, behind a comma: `, HTTP/1.1, HTTP/2 over TLS`.
+fn spoken(record: &RunRecord) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for spec in record.trials.iter().filter_map(|trial| trial.load_spec.as_ref()) {
+        let over = if spec.tls.is_some() { " over TLS" } else { "" };
+        let name = format!(", {}{over}", spec.protocol.name());
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.concat()
 }
 
 /// A plan that the command line changed is no longer the published experiment, and says so wherever
@@ -145,6 +165,7 @@ pub fn in_words(profile: &Profile) -> String {
 
 fn keep(connections: &Connections) -> String {
     match connections.requests_per_connection {
+        None if connections.streams > 1 => format!("{} streams a connection", connections.streams),
         None => "keep-alive".into(),
         Some(1) => "a connection for each request".into(),
         Some(count) => format!("{count} requests a connection"),

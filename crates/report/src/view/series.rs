@@ -69,8 +69,13 @@ impl Series {
 }
 
 fn load_points(load: &LoadResult) -> Vec<LoadPoint> {
-    // A last window of a few milliseconds tells nothing of a rate.
-    let whole = load.windows.iter().filter(|window| window.duration_ns >= 500_000_000);
+    // A last window of a few milliseconds tells nothing of a rate. Those of slices are as short as
+    // these.
+    let longest = load.windows.iter().map(|window| window.duration_ns).max().unwrap_or(0);
+    let whole = load
+        .windows
+        .iter()
+        .filter(|window| window.duration_ns >= 500_000_000.min(longest / 2).max(100_000_000));
     whole
         .map(|window| LoadPoint {
             at_s: (window.from_ns as f64 + window.duration_ns as f64 / 2.0) / 1e9,

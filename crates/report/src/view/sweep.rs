@@ -1,18 +1,23 @@
 //! The points of a sweep or of a capacity search.
 use pippin_model::caveat::{Severity, Verdict};
 use pippin_model::histogram::Summary;
-use pippin_model::objective::Objective;
 use pippin_model::profile::{Profile, Steps};
 use pippin_model::trial::{Step, TrialRecord};
-use pippin_stats::objective::misses;
+use pippin_stats::capacity::Seen;
+use pippin_stats::capacity::found::Capacity;
+use pippin_stats::capacity::step::missed;
+use pippin_stats::judge::search;
 use pippin_stats::predict::Law;
 use pippin_stats::summary::TargetSummary;
-use pippin_stats::sweep::Sweep as FoundSweep;
+use pippin_stats::sweep::{Sweep as FoundSweep, rises_at_its_end};
 use pippin_stats::usl::{self, Usl};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::words;
+
+/// What a curve that still rises shows.
+pub const RISES: &str = "Throughput still rises at the last point: more connections bring more.";
 
 /// The points of one target, ascending.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,8 +31,12 @@ pub struct Sweep {
     pub knee: Option<f64>,
     /// How many requests are served at a time, where throughput is flat while the queue grows.
     pub served_at_a_time: Option<f64>,
-    /// Capacity search only: the highest rate that kept the objective, requests per second.
+    /// Capacity search only: the highest rate that kept the objective, requests per second, median
+    /// of the repetitions; `None` unless each of them confirmed one.
     pub capacity_per_s: Option<f64>,
+    /// Capacity search only: how the search of each repetition ended.
+    #[serde(default)]
+    pub capacity: Option<Capacity>,
 }
 
 /// One point, over all repetitions.
@@ -50,8 +59,12 @@ pub struct Point {
     pub target_cores: Option<f64>,
     /// What was predicted from the points before it.
     pub prediction: Option<PredictionView>,
-    /// Capacity search only: whether the objective was kept.
+    /// Capacity search only: whether the objective was kept, by the evidence of all steps at this
+    /// rate; `None` if they are INVALID.
     pub held: Option<bool>,
+    /// Capacity search only: how each step at this rate came out, in words.
+    #[serde(default)]
+    pub seen: Vec<String>,
     /// Capacity search only: what was missed, over all trials.
     pub missed: Vec<String>,
 }
@@ -81,7 +94,68 @@ pub struct Fit {
     pub curve: Vec<(f64, f64)>,
 }
 
+impl Point {
+    /// Capacity search only: how the steps at this rate came out: `held 2x, missed`.
+    #[must_use]
+    pub fn kept(&self) -> String {
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        for seen in &self.seen {
+            match counts.iter_mut().find(|(known, _)| known == seen) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((seen, 1)),
+            }
+        }
+        let parts = counts.into_iter().map(|(seen, count)| match count {
+            1 => seen.to_string(),
+            count => format!("{seen} {count}x"),
+        });
+        match parts.collect::<Vec<_>>().join(", ") {
+            none if none.is_empty() => words::UNKNOWN.into(),
+            some => some,
+        }
+    }
+}
+
 impl Sweep {
+    /// Capacity search only: the outcome in sentences, one for each repetition, and one for all
+    /// together where there are several.
+    #[must_use]
+    pub fn outcome(&self) -> Vec<String> {
+        let Some(capacity) = &self.capacity else { return Vec::new() };
+        if let [one] = capacity.searches.as_slice() {
+            return vec![format!("Capacity: {}.", one.outcome.words())];
+        }
+        let together = match capacity.rate_per_s {
+            Some(figure) => {
+                let interval = figure.interval.map_or(String::new(), |interval| {
+                    let (low, high) =
+                        (words::count(Some(interval.low)), words::count(Some(interval.high)));
+                    format!(", 95 % interval {low} to {high}")
+                });
+                format!("Capacity: {} requests/s{interval}.", words::count(Some(figure.median)))
+            }
+            None => "Capacity: unknown, because not every repetition confirmed one.".into(),
+        };
+        let each = capacity
+            .searches
+            .iter()
+            .map(|search| format!("Repetition {}: {}.", search.repetition, search.outcome.words()));
+        std::iter::once(together).chain(each).collect()
+    }
+
+    /// Whether throughput still rises at the last point: [`RISES`].
+    #[must_use]
+    pub fn rises(&self) -> bool {
+        self.capacity.is_none() && rises_at_its_end(&self.by_size())
+    }
+
+    fn by_size(&self) -> Vec<usl::Point> {
+        let points = self.points.iter();
+        points
+            .filter_map(|point| Some(usl::Point { n: size(point.at), x: point.goodput_per_s? }))
+            .collect()
+    }
+
     /// What is to be known before law and knee are believed, a sentence each.
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
@@ -102,47 +176,36 @@ impl Sweep {
                 reasons.join(", ")
             )
         });
-        let measured: Vec<usl::Point> = self
-            .points
-            .iter()
-            .filter_map(|point| Some(usl::Point { n: size(point.at), x: point.goodput_per_s? }))
-            .collect();
-        let of_law = fit.law.misses_too_far(&measured).map(|miss| {
+        let of_law = fit.law.misses_too_far(&self.by_size()).map(|miss| {
             let miss = words::percent(miss);
             format!("The law misses the points by {miss} in the median: it does not describe them, and neither its parameters nor the knee can be relied on.")
         });
-        [of_points, of_law].into_iter().flatten().collect()
+        [of_law, of_points].into_iter().flatten().collect()
     }
 }
 
 /// The summary that makes the headline of a target; `None` without one.
 ///
-/// A sweep's headline is its best point, a capacity search's the highest offered rate that kept the
-/// objective; points that are INVALID only where there is no other.
+/// A sweep's headline is its best point. A capacity search's is the lowest rate that was tried,
+/// where no repetition has a rate that held ([`confirming`]). Points that are INVALID only where
+/// there is no other.
 pub(super) fn headline<'a>(
     profile: &Profile,
     summaries: &[&'a TargetSummary],
-    sweep: Option<&Sweep>,
 ) -> Option<&'a TargetSummary> {
-    if profile.steps == Steps::One {
-        return summaries.first().copied();
+    let is_measurable = |summary: &TargetSummary| summary.verdict != Some(Verdict::Invalid);
+    let goodput =
+        |summary: &TargetSummary| summary.goodput_per_s.map_or(f64::MIN, |figure| figure.median);
+    let rate = |summary: &TargetSummary| summary.step.map_or(f64::MAX, size);
+    match profile.steps {
+        Steps::One => summaries.first().copied(),
+        Steps::Connections(_) => summaries.iter().copied().max_by(|a, b| {
+            is_measurable(a).cmp(&is_measurable(b)).then(goodput(a).total_cmp(&goodput(b)))
+        }),
+        Steps::Search { .. } => {
+            summaries.iter().copied().min_by(|a, b| rate(a).total_cmp(&rate(b)))
+        }
     }
-    let held = |summary: &TargetSummary| {
-        sweep.and_then(|sweep| {
-            sweep.points.iter().find(|point| Some(point.at) == summary.step)?.held
-        }) != Some(false)
-    };
-    let key = |summary: &TargetSummary| {
-        (
-            summary.verdict != Some(Verdict::Invalid),
-            held(summary),
-            summary.goodput_per_s.map_or(f64::MIN, |figure| figure.median),
-        )
-    };
-    summaries.iter().copied().max_by(|a, b| {
-        let (a, b) = (key(a), key(b));
-        (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2))
-    })
 }
 
 /// The points of one target; `None` if the profile has none.
@@ -151,40 +214,49 @@ pub(super) fn of(
     summaries: &[&TargetSummary],
     trials: &[&TrialRecord],
     found: Option<&FoundSweep>,
+    capacity: Option<Capacity>,
 ) -> Option<Sweep> {
-    let objective = match &profile.steps {
-        Steps::One => return None,
-        Steps::Connections(_) => None,
-        Steps::Search { objective, .. } => Some(objective),
-    };
+    if profile.steps == Steps::One {
+        return None;
+    }
     let mut points: Vec<Point> =
-        summaries.iter().filter_map(|summary| point(summary, objective, trials)).collect();
+        summaries.iter().filter_map(|summary| point(summary, trials)).collect();
     points.sort_by(|a, b| size(a.at).total_cmp(&size(b.at)));
     if points.is_empty() {
         return None;
     }
-    let sweep =
-        Sweep { points, fit: None, knee: None, served_at_a_time: None, capacity_per_s: None };
-    Some(match (objective, found) {
-        (Some(_), _) => with_capacity(sweep),
-        (None, Some(found)) => with_law(sweep, found),
-        (None, None) => sweep,
+    let sweep = Sweep {
+        points,
+        fit: None,
+        knee: None,
+        served_at_a_time: None,
+        capacity_per_s: capacity
+            .as_ref()
+            .and_then(|capacity| Some(capacity.rate_per_s.as_ref()?.median)),
+        capacity,
+    };
+    Some(match found {
+        Some(found) => with_law(sweep, found),
+        None => sweep,
     })
 }
 
-fn point(
-    summary: &TargetSummary,
-    objective: Option<&Objective>,
-    trials: &[&TrialRecord],
-) -> Option<Point> {
-    let missed = objective.map(|objective| missed(objective, summary, trials));
+fn point(summary: &TargetSummary, trials: &[&TrialRecord]) -> Option<Point> {
+    let here: Vec<&TrialRecord> =
+        trials.iter().copied().filter(|trial| trial.spec.step == summary.step).collect();
+    let seen: Vec<Seen> = here.iter().filter_map(|trial| Seen::of(trial)).collect();
+    let evidence: Vec<i32> = seen.iter().filter_map(|seen| seen.points()).collect();
+    // What follows from all steps of a search together is no doubt of this one.
+    let caveats = || {
+        let of_steps = summary.caveats.iter().filter(|counted| {
+            counted.trials > 0 || !search::IDS.contains(&counted.caveat.id.as_str())
+        });
+        of_steps.map(|counted| &counted.caveat)
+    };
     Some(Point {
         at: summary.step?,
-        verdict: summary.verdict?,
-        reasons: summary
-            .caveats
-            .iter()
-            .map(|counted| &counted.caveat)
+        verdict: Verdict::of(caveats()),
+        reasons: caveats()
             .filter(|caveat| caveat.severity != Severity::Note)
             .map(|caveat| caveat.id.clone())
             .collect(),
@@ -193,28 +265,10 @@ fn point(
         errors: summary.errors.values().sum(),
         target_cores: summary.usage.target_cores,
         prediction: None,
-        held: missed.as_ref().map(|missed| missed.is_empty() && summary.goodput_per_s.is_some()),
-        missed: missed.unwrap_or_default(),
+        held: (!evidence.is_empty()).then(|| evidence.iter().sum::<i32>() > 0),
+        seen: seen.iter().map(|seen| seen.words().to_string()).collect(),
+        missed: here.iter().flat_map(|trial| missed(trial)).collect(),
     })
-}
-
-/// What the trials at this step missed.
-fn missed(objective: &Objective, summary: &TargetSummary, trials: &[&TrialRecord]) -> Vec<String> {
-    let here = trials
-        .iter()
-        .filter(|trial| trial.spec.step == summary.step)
-        .filter_map(|trial| trial.load.as_ref());
-    here.flat_map(|load| misses(objective, &load.measured)).collect()
-}
-
-fn with_capacity(mut sweep: Sweep) -> Sweep {
-    let first_failed = sweep
-        .points
-        .iter()
-        .position(|point| point.held == Some(false))
-        .unwrap_or(sweep.points.len());
-    sweep.capacity_per_s = sweep.points[..first_failed].last().map(|point| size(point.at));
-    sweep
 }
 
 /// Adds what the statistics found: predictions, the law, the knee, the number served at a time.
@@ -282,6 +336,7 @@ mod tests {
             target_cores: None,
             prediction: None,
             held: None,
+            seen: Vec::new(),
             missed: Vec::new(),
         };
         let points = points.iter().map(point).collect();
@@ -291,6 +346,7 @@ mod tests {
             knee: None,
             served_at_a_time: None,
             capacity_per_s: None,
+            capacity: None,
         }
     }
 
@@ -310,9 +366,9 @@ mod tests {
             (16, 11_772.0, Some("spread")),
         ];
         let doubts = swept(&stolen).doubts();
-        assert_eq!(doubts[0], "3 of 5 points are not VALID: spread (1), steal (2).");
+        assert_eq!(doubts[1], "3 of 5 points are not VALID: spread (1), steal (2).");
         assert!(
-            doubts[1].starts_with("The law misses the points by ") && doubts.len() == 2,
+            doubts[0].starts_with("The law misses the points by ") && doubts.len() == 2,
             "{doubts:?}"
         );
     }

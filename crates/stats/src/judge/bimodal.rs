@@ -2,7 +2,6 @@
 //! mode at 40 ms that delayed acknowledgements cause.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::units::format_ns;
-use pippin_model::usage::Role;
 
 use crate::judge::evidence::{Evidence, caveat, percent};
 use crate::modes::{delayed_ack_share, modes};
@@ -26,22 +25,13 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     ))
 }
 
-/// Busy cores above which a target that answers in 40 ms may simply be slow.
-const WORKING: f64 = 0.5;
-
-/// Whether many answers take 40 ms longer than the workload's own wait. If most of them do, this
-/// counts only while the target is idle, because a queue may also take 40 ms.
+/// Whether many bodies follow their head after 40 ms, while others follow at once. A queue of 40 ms
+/// delays the head.
 pub fn judge_delayed_ack(evidence: &Evidence) -> Option<Caveat> {
-    let share = delayed_ack_share(
-        &evidence.measured()?.spans.service_time,
-        evidence.context.expected_delay,
-    )?;
-    if share > 0.5 && evidence.cores(Role::Target).is_none_or(|cores| cores > WORKING) {
-        return None;
-    }
+    let share = delayed_ack_share(&evidence.measured()?.spans.body)?;
     let advice = "set TCP_NODELAY, or write head and body at once: the server writes its answer in pieces and waits for an acknowledgement that TCP delays by 40 ms";
     let seen = format!(
-        "{} of the answers took 40 ms longer than they should (38 to 47 ms)",
+        "{} of the bodies came 38 to 47 ms after their head, others at once",
         percent(share)
     );
     Some(caveat("delayed_ack", Severity::Suspect, seen, advice))
@@ -80,15 +70,24 @@ mod tests {
         assert_eq!(judged(judge, &with(&[(1.0, 6_000), (1.5, 4_000)])), None);
     }
 
+    fn bodies(parts: &[(f64, u64)]) -> pippin_model::trial::TrialRecord {
+        let mut record = with(parts);
+        let spans = &mut record.load.as_mut().unwrap().measured.spans;
+        (spans.body, spans.service_time) = (spans.service_time.clone(), Histogram::new());
+        record
+    }
+
     #[test]
     fn forty_milliseconds_are_seen_and_thirty_are_not() {
         assert_eq!(
-            judged(judge_delayed_ack, &with(&[(0.3, 9_500), (41.0, 500)])).unwrap().severity,
+            judged(judge_delayed_ack, &bodies(&[(0.001, 9_500), (41.0, 500)])).unwrap().severity,
             Severity::Suspect
         );
-        assert_eq!(judged(judge_delayed_ack, &with(&[(0.3, 9_500), (30.0, 500)])), None);
+        // Most bodies: only the first ones of each connection are acknowledged at once.
+        assert!(judged(judge_delayed_ack, &bodies(&[(0.001, 500), (41.0, 9_500)])).is_some());
+        assert_eq!(judged(judge_delayed_ack, &bodies(&[(0.001, 9_500), (30.0, 500)])), None);
         assert_eq!(
-            judged(judge_delayed_ack, &with(&[(0.3, 9_950), (41.0, 50)])),
+            judged(judge_delayed_ack, &bodies(&[(0.001, 9_950), (41.0, 50)])),
             None,
             "less than 1 %"
         );
@@ -96,10 +95,10 @@ mod tests {
 
     #[test]
     fn a_queue_of_forty_milliseconds_is_not_a_delayed_acknowledgement() {
-        let mut working = with(&[(41.0, 10_000)]);
-        working.usage.as_mut().unwrap().roles.get_mut(&Role::Target).unwrap().cores = Some(0.95);
-        assert_eq!(judged(judge_delayed_ack, &working), None);
-        working.usage.as_mut().unwrap().roles.get_mut(&Role::Target).unwrap().cores = Some(0.02);
-        assert!(judged(judge_delayed_ack, &working).is_some());
+        // A lock with 100 connections: all answers take 42 ms, head and body together.
+        let mut queue = with(&[(42.0, 10_000)]);
+        queue.load.as_mut().unwrap().measured.spans.body.record_n(0, 10_000);
+        assert_eq!(judged(judge_delayed_ack, &queue), None);
+        assert_eq!(judged(judge_delayed_ack, &bodies(&[(41.0, 10_000)])), None, "none at once");
     }
 }

@@ -17,9 +17,9 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
                 busy * 100.0
             ),
         ),
-        Some(Bound::AllItsCores { stolen, .. }) => (
+        Some(Bound::AllItsCores { stolen, others, .. }) => (
             "cpu_bound",
-            format!("CPU-bound: {cores:.2} of {given:.0} processors busy{}", taken(stolen)),
+            format!("CPU-bound: {cores:.2} of {given:.0} processors busy{}", taken(stolen, others)),
         ),
         Some(Bound::SomeOfItsCores { .. }) => {
             ("cpu_bound", format!("CPU-bound: {cores:.2} of {given:.0} processors busy"))

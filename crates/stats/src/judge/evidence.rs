@@ -1,10 +1,10 @@
 //! The input of a judge of one trial.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_result::{LoadResult, Measured};
-use pippin_model::profile::{Profile, Schedule};
+use pippin_model::profile::{Connections, Profile, Schedule};
 use pippin_model::run::{Calibration, RunHeader};
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
-use pippin_model::units::{Spread, format_count};
+use pippin_model::units::{Spread, format_whole};
 use pippin_model::usage::{Role, Usage};
 use pippin_model::workload::{Proof, Service, Workload};
 
@@ -122,10 +122,24 @@ impl<'a> Evidence<'a> {
         self.offered_per_s().is_none().then(|| measured.spans.own_lag.mean_ns())?
     }
 
+    /// The time of a request that does not queue, nanoseconds: of single requests before the load,
+    /// or else the workload's own wait. The shortest time under load is no such time.
+    #[must_use]
+    pub fn single_ns(&self) -> Option<f64> {
+        let single = self.record.single.map(|single| single.median_ns as f64);
+        single.or_else(|| self.context.expected_delay.map(|delay| delay.mean_ns as f64))
+    }
+
     /// Length of the measured part in seconds.
     #[must_use]
     pub fn duration_s(&self) -> Option<f64> {
         self.measured().map(|measured| measured.duration_ns as f64 / 1e9).filter(|s| *s > 0.0)
+    }
+
+    /// Of how many stretches the measured part consists: its slices, or one.
+    #[must_use]
+    pub fn stretches(&self) -> f64 {
+        self.record.slices.iter().filter(|slice| slice.used).count().max(1) as f64
     }
 
     /// Complete answers per second, if there were any.
@@ -161,8 +175,19 @@ impl<'a> Evidence<'a> {
     /// Requests that may be under way at a time on each connection, as the generator was asked.
     #[must_use]
     pub fn pipeline(&self) -> u32 {
+        self.asked().pipeline.max(1) * self.streams()
+    }
+
+    /// Users of each connection, who have a stream each over HTTP/2.
+    #[must_use]
+    pub fn streams(&self) -> u32 {
+        self.asked().streams.max(1)
+    }
+
+    /// How the generator was asked to use connections.
+    fn asked(&self) -> Connections {
         let asked = self.record.load_spec.as_ref().map(|spec| spec.connections);
-        asked.unwrap_or(self.profile().connections).pipeline.max(1)
+        asked.unwrap_or(self.profile().connections)
     }
 
     /// Connections (devices) requested.
@@ -205,7 +230,7 @@ pub(crate) fn caveat(id: &str, severity: Severity, evidence: String, advice: &st
 
 /// A number of things, without decimals: `9`, `37,258`.
 pub(crate) fn whole(count: f64) -> String {
-    if count.abs() < 999.5 { format!("{count:.0}") } else { format_count(count) }
+    format_whole(count.round() as u64)
 }
 
 /// `0.973` as `97.3 %`.

@@ -34,7 +34,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     };
     let seen = format!(
         "{}, and the generator held {:.1} ({}; limit {:.0} %)",
-        in_words(held.users, held.with_target()),
+        held.in_words(),
         held.users - held.with_target(),
         percent(held.share()),
         limit * 100.0
@@ -52,6 +52,8 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 #[derive(Debug, Clone, Copy)]
 pub struct Held {
     users: f64,
+    /// What carries each of them: a connection, or a stream of one.
+    carrier: &'static str,
     held_ns: f64,
     with_target_ns: f64,
 }
@@ -65,7 +67,8 @@ impl Held {
             return None;
         }
         Some(Self {
-            users: evidence.connections()?,
+            users: evidence.connections()? * f64::from(evidence.streams()),
+            carrier: if evidence.streams() > 1 { "stream" } else { "connection" },
             held_ns: evidence.held_ns()?,
             with_target_ns: measured.spans.response_time.mean_ns()?,
         })
@@ -82,13 +85,18 @@ impl Held {
     pub fn with_target(self) -> f64 {
         self.users * (1.0 - self.share())
     }
+
+    fn in_words(self) -> String {
+        in_words(self.users, self.carrier, self.with_target())
+    }
 }
 
 /// `of 64 connections 6.1 were with the target on average`.
 #[must_use]
-pub fn in_words(users: f64, with_target: f64) -> String {
-    let (noun, verb) = if users > 1.0 { ("connections", "were") } else { ("connection", "was") };
-    format!("of {} {noun} {with_target:.1} {verb} with the target on average", whole(users))
+pub fn in_words(users: f64, carrier: &str, with_target: f64) -> String {
+    let (plural, verb) = if users > 1.0 { ("s", "were") } else { ("", "was") };
+    let users = whole(users);
+    format!("of {users} {carrier}{plural} {with_target:.1} {verb} with the target on average")
 }
 
 #[cfg(test)]

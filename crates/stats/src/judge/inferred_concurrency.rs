@@ -1,9 +1,9 @@
 //! NOTE: how many requests the target serves at a time, if this limits it and the processor does
 //! not.
 use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::units::{format_count, format_ns};
+use pippin_model::units::{counted, format_count, format_ns};
 
-use crate::bound::{cpu_bound, services_bound};
+use crate::bound::{cpu_bound, is_waiting, services_bound};
 use crate::concurrency::{Load, inferred};
 use crate::judge::evidence::{Evidence, caveat, whole};
 use crate::steady::arriving_per_s;
@@ -16,7 +16,8 @@ const UPSTREAM_PEAK: &str = "upstream_peak_waiting";
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let (load, limit) = limit(evidence)?;
     let mut seen = format!(
-        "serves about {limit:.0} requests at a time: {} requests/s x {} make {limit:.1} in service, while {} users wait {}",
+        "serves about {} at a time: {} requests/s x {} make {limit:.1} in service, while {} users wait {}",
+        at_a_time(limit),
         format_count(load.throughput_per_s),
         format_ns((load.unqueued_s * 1e9) as u64),
         whole(load.connections),
@@ -35,18 +36,22 @@ pub(crate) fn limit(evidence: &Evidence) -> Option<(Load, f64)> {
         return None;
     }
     let service = &evidence.measured()?.spans.service_time;
-    let unqueued_ns =
-        evidence.context.expected_delay.map(|delay| delay.mean_ns).or_else(|| service.min_ns())?;
     let load = Load {
         connections: evidence.connections()?,
         throughput_per_s: arriving_per_s(evidence.load()?)
             .or_else(|| evidence.throughput_per_s())?,
         mean_service_s: service.mean_ns()? / 1e9,
-        unqueued_s: unqueued_ns as f64 / 1e9,
+        unqueued_s: evidence.single_ns()? / 1e9,
     };
     // Without CPU figures, only a known wait can tell a limit from a busy processor.
-    let knows = evidence.usage().is_some() || evidence.context.expected_delay.is_some();
-    inferred(&load).filter(|served| knows && *served >= 0.5).map(|served| (load, served))
+    let waits = is_waiting(evidence, load.throughput_per_s, load.unqueued_s)
+        .unwrap_or(evidence.context.expected_delay.is_some());
+    inferred(&load).filter(|served| waits && *served >= 0.5).map(|served| (load, served))
+}
+
+/// `1 request`, `5 requests`.
+pub(crate) fn at_a_time(limit: f64) -> String {
+    counted(limit.round() as u64, "request")
 }
 
 #[cfg(test)]

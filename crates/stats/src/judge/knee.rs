@@ -5,6 +5,7 @@ use pippin_model::trial::TrialRecord;
 use pippin_model::units::format_count;
 
 use crate::judge::evidence::caveat;
+use crate::judge::inferred_concurrency::at_a_time;
 use crate::judge::run::{RunCaveats, note};
 use crate::sweep::{Sweep, sweeps};
 
@@ -23,11 +24,10 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
                 ),
             );
         }
-        // A busy processor also serves one at a time; the judge of single trials tells the two
-        // apart.
-        if let Some(served) = sweep.served_at_a_time.filter(|served| *served >= 1.5) {
+        if let Some(served) = sweep.served_at_a_time {
             let seen = format!(
-                "throughput stays flat while connections grow: serves about {served:.0} requests at a time (throughput times the service time without a queue)"
+                "throughput stays flat while connections grow: serves about {} at a time (throughput times the service time without a queue)",
+                at_a_time(served)
             );
             note(
                 found,
@@ -36,7 +36,7 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
                     "inferred_concurrency",
                     Severity::Note,
                     seen,
-                    "raise the limit of threads, workers or database connections, or give the target more processors",
+                    "raise the limit of threads, workers or database connections if the target should serve more at a time",
                 ),
             );
         }
@@ -45,8 +45,17 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
 
 fn knee_in_words(sweep: &Sweep) -> Option<String> {
     let knee = sweep.knee?;
-    let mut seen =
+    let knee_text =
         format!("knee at {:.0} connections with {} requests/s", knee.n, format_count(knee.x));
+    let miss = sweep.usl.and_then(|usl| usl.misses_too_far(&sweep.points));
+    // What cannot be relied on says so first.
+    let mut seen = match miss {
+        Some(miss) => format!(
+            "the Universal Scalability Law misses the points by {:.0} %, so neither it nor the knee is reliable: {knee_text}",
+            miss * 100.0
+        ),
+        None => knee_text,
+    };
     if let Some(usl) = sweep.usl {
         seen.push_str(&format!(
             "; Universal Scalability Law: lambda {}, sigma {:.4}, kappa {:.6}",
@@ -56,9 +65,6 @@ fn knee_in_words(sweep: &Sweep) -> Option<String> {
         ));
         if let Some(peak) = usl.peak_n {
             seen.push_str(&format!(", peak at {peak:.0} connections"));
-        }
-        if let Some(miss) = usl.misses_too_far(&sweep.points) {
-            seen.push_str(&format!("; but the law misses the points by {:.0} %, so neither it nor the knee is reliable", miss * 100.0));
         }
     }
     Some(seen)
@@ -100,6 +106,9 @@ mod tests {
         let found = judged(|n| {
             [16_000, 53_000, 48_000, 16_000, 12_000, 37_000, 51_000][n.ilog2() as usize]
         });
-        assert!(found[0].1.contains("but the law misses the points by "), "{found:?}");
+        assert!(
+            found[0].1.starts_with("the Universal Scalability Law misses the points by "),
+            "{found:?}"
+        );
     }
 }

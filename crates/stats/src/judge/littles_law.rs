@@ -55,6 +55,7 @@ fn law(evidence: &Evidence, measured: &Measured) -> Option<LittlesLaw> {
         think_s: evidence.think().map_or(0.0, |think| think.mean_ns as f64 / 1e9),
         held_s: evidence.held_ns().unwrap_or(0.0) / 1e9,
         duration_s: evidence.duration_s()?,
+        stretches: evidence.stretches(),
     };
     // A pipelined row is sent anew when its last answer is there, so that on average between one
     // and all of its requests are under way.

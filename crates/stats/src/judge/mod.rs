@@ -21,6 +21,7 @@ pub mod listen_overflows;
 pub mod listen_queue;
 pub mod littles_law;
 pub mod logs_requests;
+pub mod measured_apart;
 pub mod memory_grows;
 pub mod near_ceiling;
 pub mod no_result;
@@ -30,9 +31,11 @@ pub mod not_conserved;
 pub mod profiles_differ;
 pub mod rate_not_achieved;
 mod run;
+pub mod search;
 pub mod send_lag;
 pub mod server_closes;
 pub mod spread;
+pub mod stalls;
 pub mod stamps;
 #[cfg(test)]
 pub(crate) mod test;
@@ -79,8 +82,10 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["interrupted"], no_result::judge_interruption),
     (&["steal"], noisy_neighbour::judge_steal),
     (&["foreign_cpu"], noisy_neighbour::judge_foreign),
+    (&["measured_apart"], measured_apart::judge),
     (&["no_steady_state"], no_steady_state::judge),
     (&["bimodal"], bimodal::judge),
+    (&["stalls"], stalls::judge),
     (&["delayed_ack"], bimodal::judge_delayed_ack),
     (&["server_closes"], server_closes::judge),
     (&["answer_size"], answer_size::judge),
@@ -105,6 +110,7 @@ pub const RUN_JUDGES: &[(&[&str], RunJudge)] = &[
     (&["answer_size", "answer_overhead"], answer_size::judge_run),
     (&["frequency_change", "clock_change"], clocks::judge_run),
     (&["knee", "inferred_concurrency"], knee::judge_run),
+    (search::IDS, search::judge_run),
 ];
 
 /// All caveats of one trial, the gravest first.

@@ -21,14 +21,16 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     ))
 }
 
-/// Whether nothing at all was answered.
+/// Whether nothing at all was answered. A step of a capacity search may be that far beyond the
+/// capacity.
 pub fn judge_silence(evidence: &Evidence) -> Option<Caveat> {
     let measured = evidence.measured()?;
     let seen = || format!("0 complete answers to {} requests sent", measured.requests.sent);
+    let severity = if evidence.is_search_step() { Severity::Note } else { Severity::Invalid };
     (measured.requests.completed == 0).then(|| {
         caveat(
             "no_answers",
-            Severity::Invalid,
+            severity,
             seen(),
             "measure longer than one answer takes, and see the errors by kind",
         )

@@ -1,7 +1,9 @@
 //! SUSPECT: CPU time went to others: the hypervisor stole it, or processes that belong to no role
 //! used it.
 use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::slice::SliceHost;
 use pippin_model::trial::TrialSpec;
+use pippin_model::units::counted;
 use std::collections::BTreeSet;
 
 use crate::judge::evidence::{Evidence, caveat, percent};
@@ -9,35 +11,67 @@ use crate::judge::evidence::{Evidence, caveat, percent};
 /// The share of the trial's processors above which others disturb it.
 const LIMIT: f64 = 0.02;
 
-/// Whether the hypervisor stole more than 2 % of the trial's processors.
+/// Whether the hypervisor stole more than 2 % of the trial's processors, in the slices that are used
+/// if it was measured in slices.
 pub fn judge_steal(evidence: &Evidence) -> Option<Caveat> {
-    let stolen = evidence.usage()?.steal_cores?;
     judged(
         evidence,
-        stolen,
+        (|host| host.steal, evidence.usage()?.steal_cores),
         "steal",
         "stolen by the hypervisor",
         "measure at a quieter time or on dedicated hardware: other virtual machines compete for this processor",
     )
 }
 
-/// Whether processes of no role used more than 2 % of the trial's processors.
+/// Whether processes of no role used more than 2 % of the trial's processors, likewise.
 pub fn judge_foreign(evidence: &Evidence) -> Option<Caveat> {
-    let foreign = evidence.usage()?.foreign_cores?;
     judged(
         evidence,
-        foreign,
+        (|host| host.foreign, evidence.usage()?.foreign_cores),
         "foreign_cpu",
         "used by other processes",
         "stop the other programs on this machine (`pippin doctor` shows them) and measure again",
     )
 }
 
-fn judged(evidence: &Evidence, cores: f64, id: &str, by: &str, advice: &str) -> Option<Caveat> {
+/// What the host did in a slice, and over the whole trial in processors.
+type Noise = (fn(&SliceHost) -> Option<f64>, Option<f64>);
+
+fn judged(evidence: &Evidence, noise: Noise, id: &str, by: &str, advice: &str) -> Option<Caveat> {
+    let (of_slice, cores) = noise;
+    if !evidence.record.slices.is_empty() {
+        return in_slices(evidence, of_slice, id, by, advice);
+    }
+    let cores = cores?;
     let of = processors(&evidence.record.spec, evidence.usage()?.busy_by_cpu.len())?;
     let share = cores / of;
     let seen =
         || format!("{:.2} of {of:.0} processors {by}: {} (limit 2 %)", cores, percent(share));
+    (share > LIMIT).then(|| caveat(id, Severity::Suspect, seen(), advice))
+}
+
+fn in_slices(
+    evidence: &Evidence,
+    of_slice: fn(&SliceHost) -> Option<f64>,
+    id: &str,
+    by: &str,
+    advice: &str,
+) -> Option<Caveat> {
+    let slices = &evidence.record.slices;
+    let used: Vec<_> = slices.iter().filter(|slice| slice.used).collect();
+    let length: u64 = used.iter().map(|slice| slice.measured_ns).sum();
+    let weighted: Option<f64> =
+        used.iter().map(|slice| Some(of_slice(&slice.host)? * slice.measured_ns as f64)).sum();
+    let share = weighted? / length.max(1) as f64;
+    let calm = slices.iter().filter(|slice| slice.calm).count();
+    let seen = || {
+        format!(
+            "{} of the processors {by} in the {} that are used (limit 2 %); {calm} of {} were calm",
+            percent(share),
+            counted(used.len() as u64, "slice"),
+            counted(slices.len() as u64, "slice")
+        )
+    };
     (share > LIMIT).then(|| caveat(id, Severity::Suspect, seen(), advice))
 }
 
@@ -69,6 +103,35 @@ mod tests {
         assert!(judged(judge_foreign, &with(0.05, 0.0)).unwrap().evidence.contains("2.5 %"));
         assert_eq!(judged(judge_steal, &with(0.05, 0.0)), None);
         assert_eq!(judged(judge_steal, &with(0.0, 0.05)).unwrap().id, "steal");
+    }
+
+    #[test]
+    fn only_the_slices_that_are_used_count() {
+        use crate::calm;
+        use pippin_model::slice::{Slice, SliceFigures};
+        let slice = |round, steal| {
+            let host = SliceHost { steal: Some(steal), foreign: Some(0.0), waiting: None };
+            Slice {
+                round,
+                started_unix_ns: 0,
+                measured_ns: 400_000_000,
+                figures: SliceFigures::default(),
+                calm: calm::is_calm(&host),
+                host,
+                used: false,
+            }
+        };
+        let mut record = with(0.5, 0.5);
+        record.slices = vec![slice(0, 0.0), slice(1, 0.6), slice(2, 0.01)];
+        calm::choose(&mut record.slices, 3, &[]);
+        assert_eq!(judged(judge_steal, &record), None, "the disturbed one is not used");
+        assert_eq!(judged(judge_foreign, &record), None);
+        calm::choose(&mut record.slices, 6, &[]);
+        let found = judged(judge_steal, &record).unwrap();
+        assert_eq!(
+            found.evidence,
+            "20.3 % of the processors stolen by the hypervisor in the 3 slices that are used (limit 2 %); 2 of 3 slices were calm"
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let (name, counts) = std::iter::once(("the measured part", load.measured.requests))
         .chain(phases)
         .find(|(_, counts)| !counts.are_conserved())?;
-    let RequestCounts { scheduled, sent, unsent, completed, good, failed, censored } = counts;
+    let RequestCounts { scheduled, sent, unsent, completed, good, failed, censored, .. } = counts;
     let seen = format!(
         "in {name}: scheduled {scheduled} = sent {sent} + unsent {unsent}; sent = completed {completed} + failed {failed} + censored {censored}; good {good}"
     );

@@ -33,7 +33,7 @@ fn schedule_missed(evidence: &Evidence, offered: f64) -> Option<String> {
     let chance = match evidence.profile().schedule {
         // Five standard deviations of a Poisson count.
         Schedule::Open { arrivals: Arrivals::Poisson, .. } => 5.0 * due.sqrt(),
-        _ => 2.0,
+        _ => 2.0 * evidence.stretches(),
     };
     (scheduled < due * (1.0 - UNSENT_LIMIT) - chance).then(|| {
         format!(
@@ -62,7 +62,8 @@ fn unsent(evidence: &Evidence, offered: f64) -> Option<String> {
 fn backlog(evidence: &Evidence, offered: f64) -> Option<String> {
     let measured = evidence.measured()?;
     let requests = measured.requests;
-    let under_way_anyway = 2.0 * offered * measured.spans.response_time.min_ns()? as f64 / 1e9;
+    let at_each_end = 2.0 * offered * measured.spans.response_time.min_ns()? as f64 / 1e9;
+    let under_way_anyway = at_each_end * evidence.stretches();
     let piled_up = requests.censored as f64;
     (piled_up > BACKLOG_LIMIT * requests.scheduled as f64 + under_way_anyway).then(|| {
         format!(

@@ -12,7 +12,8 @@ const FRACTION: f64 = 0.10;
 const FEWEST: u64 = 100;
 
 /// Whether the 99th percentile of the generator's own lag is above 1 ms and above a tenth of the
-/// median response time.
+/// median service time. The response time would not do: it holds the lag itself, so that the more a
+/// generator is behind, the longer it might be behind.
 ///
 /// If the engine measured own lag, the wait for a free connection is not included, because the
 /// target causes it. A connection is free when the kernel has its answer: answers that lie unread
@@ -27,11 +28,11 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     if lag.count() < FEWEST {
         return None;
     }
-    let (p99, median) = (lag.quantile_ns(0.99)?, spans.response_time.quantile_ns(0.5)?);
+    let (p99, median) = (lag.quantile_ns(0.99)?, spans.service_time.quantile_ns(0.5)?);
     let limit = FLOOR_NS.max((FRACTION * median as f64) as u64);
     let seen = || {
         format!(
-            "send lag p99 {} with a median response time of {} (limit {})",
+            "send lag p99 {} with a median service time of {} (limit {})",
             format_ns(p99),
             format_ns(median),
             format_ns(limit)
@@ -57,6 +58,20 @@ mod tests {
             "{}",
             found.evidence
         );
+    }
+
+    #[test]
+    fn a_generator_that_falls_behind_does_not_excuse_itself_by_its_own_backlog() {
+        // 1,000,000/s asked for, half of it sent: the last requests are due for 15 s before they
+        // are sent, and each is answered in 0.1 ms.
+        let mut behind = ExampleTrial::open(1_000_000.0).own_lag_ms(15_000.0).build();
+        let spans = &mut behind.load.as_mut().unwrap().measured.spans;
+        (spans.service_time, spans.response_time) = Default::default();
+        spans.service_time.record_n(100_000, 1_000);
+        (0..1_000u64).for_each(|i| spans.response_time.record(i * 15_000_000));
+        let found = judged(judge, &behind).unwrap();
+        assert_eq!(found.severity, Severity::Invalid);
+        assert!(found.evidence.contains("median service time of 100 us"), "{}", found.evidence);
     }
 
     #[test]

@@ -1,15 +1,20 @@
 //! SUSPECT: the server closes connections that should be kept open, so the figures include
 //! reopening them.
 use pippin_model::caveat::{Caveat, Severity};
-use pippin_model::units::counted;
+use pippin_model::units::{counted, format_ns};
 
 use crate::judge::evidence::{Evidence, caveat, whole};
 
 /// Closes per answer below which their cost does not show.
 const NEGLIGIBLE: f64 = 0.0001;
+/// A connection that was without a request for so long was closed because of that.
+const IDLE_NS: u64 = 100_000_000;
+/// How much longer the longest wait for a request may be than the shortest for both to be the same
+/// timeout: servers look for idle connections now and then.
+const SAME_TIMEOUT: f64 = 1.2;
 
 /// Whether the server closed connections after complete answers, beyond what the profile itself
-/// causes, and after how many requests.
+/// causes: after how many requests, or after how long without one.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let measured = evidence.measured()?;
     let closed = measured.connections.closed_by_server;
@@ -20,12 +25,15 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         Some(asked) if limits.is_none_or(|(least, _)| least >= u64::from(asked)) => return None,
         Some(_) | None => {}
     }
-    let is_limit = limits.is_some_and(|(least, most)| least == most) && closed > 1;
+    let idle = measured.connections.idle_before_close_ns.filter(|(least, _)| *least >= IDLE_NS);
+    let is_limit =
+        idle.is_none() && limits.is_some_and(|(least, most)| least == most) && closed > 1;
     let is_frequent = closed as f64 > NEGLIGIBLE * measured.requests.completed as f64;
-    if closed == 0 || !(is_limit || is_frequent) {
+    if closed == 0 || !(is_limit || is_frequent || (idle.is_some() && closed > 1)) {
         return None;
     }
     let limit = match limits {
+        _ if idle.is_some() => idle.map(timeout).unwrap_or_default(),
         Some((least, most)) if least == most => {
             format!("keep-alive limit found: {}", counted(least, "request"))
         }
@@ -38,8 +46,20 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         "the server closed {} connections after complete answers; {limit}",
         whole(closed as f64)
     );
-    let advice = "raise the server's limit of requests per connection";
+    let advice = if idle.is_some() {
+        "raise the server's keep-alive timeout above the time between two requests of a connection"
+    } else {
+        "raise the server's limit of requests per connection"
+    };
     Some(caveat("server_closes", Severity::Suspect, seen, advice))
+}
+
+fn timeout((least_ns, most_ns): (u64, u64)) -> String {
+    if most_ns as f64 <= SAME_TIMEOUT * least_ns as f64 {
+        format!("idle timeout found: {} without a request", format_ns(least_ns))
+    } else {
+        format!("after {} to {} without a request", format_ns(least_ns), format_ns(most_ns))
+    }
 }
 
 #[cfg(test)]
@@ -66,6 +86,29 @@ mod tests {
         );
         let jitter = closing(ExampleTrial::hello().build(), 300, (900, 1_100));
         assert!(judged(judge, &jitter).unwrap().evidence.ends_with("after 900 to 1,100 requests"));
+    }
+
+    #[test]
+    fn an_idle_timeout_is_no_limit_of_requests() {
+        // Nothing was sent on these connections, and the server closed them after a second.
+        let mut record = closing(ExampleTrial::open(10.0).build(), 40, (0, 0));
+        let connections = &mut record.load.as_mut().unwrap().measured.connections;
+        connections.idle_before_close_ns = Some((1_000_000_000, 1_040_000_000));
+        let found = judged(judge, &record).unwrap();
+        assert!(
+            found.evidence.ends_with("idle timeout found: 1.00 s without a request")
+                && found.advice.contains("keep-alive timeout"),
+            "{found:?}"
+        );
+        let connections = &mut record.load.as_mut().unwrap().measured.connections;
+        connections.idle_before_close_ns = Some((1_000_000_000, 1_900_000_000));
+        let found = judged(judge, &record).unwrap();
+        assert!(found.evidence.ends_with("after 1.00 s to 1.90 s without a request"), "{found:?}");
+        // One that says `Connection: close` with an answer is not idle.
+        let connections = &mut record.load.as_mut().unwrap().measured.connections;
+        (connections.idle_before_close_ns, connections.requests_before_close) =
+            (Some((0, 2_000)), Some((100, 100)));
+        assert!(judged(judge, &record).unwrap().evidence.contains("keep-alive limit found: 100"));
     }
 
     #[test]

@@ -20,6 +20,12 @@ const DEVICE_THINK: Spread = Spread { mean_ns: 900_000_000, jitter: 0.05 };
 
 /// The profile that the flags of `pippin load` describe.
 pub fn of(arguments: &LoadArguments) -> Result<Profile, CliError> {
+    let mut profile = without_streams(arguments)?;
+    profile.connections.streams = arguments.protocol.streams;
+    Ok(profile)
+}
+
+fn without_streams(arguments: &LoadArguments) -> Result<Profile, CliError> {
     let shape = &arguments.shape;
     let profile = if let Some(devices) = arguments.devices {
         return of_devices(arguments, devices);
@@ -30,11 +36,15 @@ pub fn of(arguments: &LoadArguments) -> Result<Profile, CliError> {
     } else if let Some(objective) = &arguments.objective {
         refuse_ramp(shape, "--objective")?;
         refuse_warm_up(shape, "--objective")?;
+        let duration_ns = duration(shape).ns();
+        objective
+            .fits_steps_of(duration_ns)
+            .map_err(|error| CliError::User(format!("--objective: {error} (-d)")))?;
         Profile::capacity(
             objective.clone(),
             shape.rate.unwrap_or(START_RATE_PER_S),
             shape.connections,
-            duration(shape).ns(),
+            duration_ns,
             PRECISION,
         )
     } else {

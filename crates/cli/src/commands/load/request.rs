@@ -1,12 +1,12 @@
 //! What is asked, and what a right answer is.
 use pippin_engine::http1::request::check;
+use pippin_lab::address::Url;
 use pippin_model::load_spec::{BodyCheck, Check, Request, Requests};
 use pippin_model::request_file::{self, Format, RequestFile};
 use pippin_model::workload;
 use std::path::Path;
 
 use super::body::{self, Body};
-use super::url::Url;
 use crate::arguments::LoadArguments;
 use crate::arguments::request::{FileArguments, RequestArguments};
 use crate::exit::CliError;
@@ -141,7 +141,7 @@ fn server(arguments: &LoadArguments, path: &Path, file: &RequestFile) -> Result<
                 "{path} has paths only: name the server too, as pippin load http://127.0.0.1:8080"
             ))
         })?;
-        return Url::parse(&server.to_string());
+        return Ok(Url::parse(&server.to_string())?);
     };
     let url = Url::parse(text)?;
     if url.target != "/" {

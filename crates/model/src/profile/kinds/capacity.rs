@@ -7,16 +7,19 @@ use crate::units::parse_percent;
 pub const KEYS: &[&str] = &["objective", "start_rate", "connections", "duration", "precision"];
 
 pub fn read(raw: &RawProfile) -> Result<Profile, String> {
-    let objective = raw.objective.as_deref();
+    let text = raw.objective.as_deref();
+    let objective = text
+        .ok_or("profile.objective is missing: \"p99 < 50ms, errors < 0.1%\"".to_string())
+        .and_then(|text| {
+            Objective::parse(text).map_err(|error| format!("profile.objective: {error}"))
+        })?;
+    let duration_ns = required_duration("duration", raw.duration.as_deref())?;
+    objective.fits_steps_of(duration_ns).map_err(|error| format!("profile.duration: {error}"))?;
     Ok(Profile::capacity(
-        objective
-            .ok_or("profile.objective is missing: \"p99 < 50ms, errors < 0.1%\"".to_string())
-            .and_then(|text| {
-                Objective::parse(text).map_err(|error| format!("profile.objective: {error}"))
-            })?,
+        objective,
         positive_rate("start_rate", raw.start_rate)?,
         connections_of(raw)?.count,
-        required_duration("duration", raw.duration.as_deref())?,
+        duration_ns,
         precision(raw.precision.as_deref().unwrap_or("2%"))?,
     ))
 }

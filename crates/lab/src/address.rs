@@ -1,29 +1,39 @@
-//! The URL of `pippin load`: its parts, its addresses, and whether it may be loaded.
+//! A URL that is to be loaded: its parts, its addresses, and whether that is allowed.
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-use crate::exit::CliError;
+use crate::error::LabError;
+
+/// Hosts that may be loaded, separated by commas.
+pub const CONSENT_VARIABLE: &str = "PIPPIN_ALLOW_HOST";
 
 /// How long a connection is tried before a load, at the most.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The parts of an http or https URL (RFC 9110 section 4.2).
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Url {
+    /// Whether its scheme is https.
     pub is_https: bool,
     /// Host and port as they were written.
     pub authority: String,
     /// A name or an address, without brackets.
     pub host: String,
+    /// Its port, or the scheme's.
     pub port: u16,
     /// Path and query.
     pub target: String,
 }
 
 impl Url {
-    pub fn parse(text: &str) -> Result<Self, CliError> {
+    /// Reads it; without a scheme it is http.
+    ///
+    /// # Errors
+    /// If it is none; the message says how it is written.
+    pub fn parse(text: &str) -> Result<Self, LabError> {
         let error = |why: &str| {
-            CliError::User(format!("`{text}`: {why}; write it like http://127.0.0.1:8080/path"))
+            LabError::User(format!("`{text}`: {why}; write it like http://127.0.0.1:8080/path"))
         };
         let (is_https, rest) = match text.split_once("://") {
             Some(("http", rest)) => (false, rest),
@@ -64,6 +74,7 @@ impl Url {
     }
 
     /// The whole URL, with its scheme.
+    #[must_use]
     pub fn whole(&self) -> String {
         let scheme = if self.is_https { "https" } else { "http" };
         format!("{scheme}://{}{}", self.authority, self.target)
@@ -71,24 +82,27 @@ impl Url {
 
     /// Loopback is always allowed; any other host needs consent for its very name.
     /// One connection is tried, which may take so long.
+    ///
+    /// # Errors
+    /// If there is no consent, no such host, or nobody answers.
     pub fn resolve(
         &self,
         allowed: &[String],
         timeout: Duration,
-    ) -> Result<Vec<SocketAddr>, CliError> {
+    ) -> Result<Vec<SocketAddr>, LabError> {
         let addresses: Vec<SocketAddr> = (self.host.as_str(), self.port)
             .to_socket_addrs()
             .map_err(|error| {
-                CliError::User(format!("cannot find the host `{}`: {error}", self.host))
+                LabError::User(format!("cannot find the host `{}`: {error}", self.host))
             })?
             .collect();
         if addresses.is_empty() {
-            return Err(CliError::User(format!("the host `{}` has no address", self.host)));
+            return Err(LabError::User(format!("the host `{}` has no address", self.host)));
         }
         if addresses.iter().any(|address| !address.ip().is_loopback())
             && !allowed.contains(&self.host)
         {
-            return Err(CliError::User(format!(
+            return Err(LabError::User(format!(
                 "`{}` is not this machine; if you may load it, say so: --allow-host {}, or PIPPIN_ALLOW_HOST={} in the environment",
                 self.host, self.host, self.host
             )));
@@ -113,7 +127,7 @@ impl Url {
             }
             _ => error.to_string(),
         });
-        Err(CliError::User(format!(
+        Err(LabError::User(format!(
             "nobody answers at {}:{}: {why}; is the server running?",
             self.host, self.port
         )))

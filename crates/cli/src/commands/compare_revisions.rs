@@ -1,0 +1,216 @@
+//! `pippin compare main HEAD` in a repository with a project file: its targets as they are in two
+//! revisions, each in a worktree of git, as targets of one interleaved run.
+use pippin_lab::place::Place;
+use pippin_lab::project::of as prepared;
+use pippin_lab::revision::{Repository, Revision, Worktree};
+use pippin_lab::target::Target;
+use pippin_model::plan::{Plan, PlanOptions};
+use pippin_model::project::{FILE, How, Project, ProjectTarget};
+use pippin_model::run::{RunRecord, RunState};
+use pippin_model::target::TargetId;
+use pippin_model::trial::TrialRecord;
+use pippin_report::view::View;
+use pippin_stats::compare::{Comparison, compare};
+
+use super::compare_table::{Sides, conclude};
+use super::gates::seeded;
+use super::run::{How as Manner, folder, measure, write_page};
+use super::{Shared, catalog};
+use crate::arguments::CompareArguments;
+use crate::exit::{self, CliError};
+use crate::output;
+
+/// The project's targets in one revision.
+struct Side {
+    revision: Revision,
+    ids: Vec<TargetId>,
+}
+
+/// Whether both names are revisions of the repository that the project lies in.
+pub fn are_revisions(place: &Place, names: [&str; 2]) -> bool {
+    Repository::of(place.root())
+        .is_ok_and(|repository| names.iter().all(|name| repository.knows(name)))
+}
+
+pub fn run(
+    shared: &Shared,
+    arguments: &CompareArguments,
+    names: [&str; 2],
+    place: &Place,
+) -> Result<u8, CliError> {
+    let catalog = catalog(place)?;
+    let project = catalog.project().ok_or_else(|| CliError::User(format!("no {FILE} here")))?;
+    let options = PlanOptions {
+        quick: arguments.quick,
+        repetitions: arguments.repeat,
+        ..PlanOptions::default()
+    };
+    let plan = catalog.plan(plan_of(project, arguments)?, &options)?;
+    let targets = targets_of(project, &plan, arguments.target.as_deref())?;
+    let repository = Repository::of(place.root())?;
+    let revisions = revisions(&repository, names, arguments.force)?;
+    let folder = folder(place, arguments.out.as_deref(), &plan.id)?;
+    let mut worktrees = Vec::new();
+    let mut sides = Vec::new();
+    let mut copies = Vec::new();
+    for (revision, end) in revisions {
+        let path =
+            folder.join(format!("worktree-{}{end}-{}", revision.label(), std::process::id()));
+        let worktree = repository.worktree(&revision, &path)?;
+        let mut ids = Vec::new();
+        for target in &targets {
+            let copy = copy(target, &worktree, &format!("@{}{end}", revision.label()))?;
+            ids.push(copy.id.clone());
+            copies.push(copy);
+        }
+        sides.push(Side { revision, ids });
+        worktrees.push(worktree);
+    }
+    let ids: Vec<TargetId> = sides.iter().flat_map(|side| side.ids.clone()).collect();
+    let plan = Plan { targets: ids.clone(), ..plan };
+    let manner = Manner {
+        folder: &folder,
+        install: arguments.install,
+        yes: arguments.yes,
+        seed: arguments.seed,
+        fleet: None,
+    };
+    let catalog = catalog.with_given(copies, []);
+    let record = measure(shared, &catalog, plan, &manner)?;
+    drop(worktrees);
+    write_page(shared, &View::of(&record), &folder)?;
+    if record.state == RunState::Interrupted {
+        return Ok(exit::INTERRUPTED);
+    }
+    let missing = ids.iter().filter(|id| tell_missing(&record, id)).count();
+    if missing > 0 {
+        return Ok(exit::LAB_FAILURE);
+    }
+    conclude(arguments, &compared(&record, &sides))
+}
+
+/// The plan that was named, or the only one.
+fn plan_of<'a>(project: &'a Project, arguments: &'a CompareArguments) -> Result<&'a str, CliError> {
+    if let Some(plan) = &arguments.plan {
+        return Ok(plan);
+    }
+    let plans: Vec<&String> = project.plan_ids().collect();
+    match plans.as_slice() {
+        [one] => Ok(one),
+        [] => Err(CliError::User(format!("{FILE} has no plan; add one, as [plan.ci]"))),
+        several => {
+            let names: Vec<&str> = several.iter().map(|name| name.as_str()).collect();
+            Err(CliError::User(format!(
+                "{FILE} has several plans; add --plan with one of {}",
+                names.join(", ")
+            )))
+        }
+    }
+}
+
+/// The targets of the plan whose source is in the repository.
+fn targets_of<'a>(
+    project: &'a Project,
+    plan: &Plan,
+    only: Option<&str>,
+) -> Result<Vec<&'a ProjectTarget>, CliError> {
+    let only = only.map(|name| project.own(name)).transpose().map_err(CliError::User)?.flatten();
+    let targets: Vec<&ProjectTarget> = project
+        .targets
+        .values()
+        .filter(|target| target.how == How::Command && plan.targets.contains(&target.id()))
+        .filter(|target| only.as_ref().is_none_or(|only| target.id().to_string() == *only))
+        .collect();
+    if targets.is_empty() {
+        return Err(CliError::User(format!(
+            "plan {} has no target that a command of {FILE} starts, and only those have revisions",
+            plan.id
+        )));
+    }
+    Ok(targets)
+}
+
+/// Both, each with what tells equal labels apart.
+fn revisions(
+    repository: &Repository,
+    [a, b]: [&str; 2],
+    force: bool,
+) -> Result<[(Revision, &'static str); 2], CliError> {
+    let (a, b) = (repository.whole(a)?, repository.whole(b)?);
+    if a.tree == b.tree && !force {
+        return Err(CliError::User(format!(
+            "`{}` ({}) and `{}` ({}) have the same files: there is nothing to compare; --force measures both all the same, which shows the noise",
+            a.name,
+            a.short_commit(),
+            b.name,
+            b.short_commit()
+        )));
+    }
+    let ends = if a.label() == b.label() { ["-a", "-b"] } else { ["", ""] };
+    Ok([(a, ends[0]), (b, ends[1])])
+}
+
+/// A target as its revision describes it, or as it is described now if that revision does not.
+fn copy(now: &ProjectTarget, worktree: &Worktree, end: &str) -> Result<Target, CliError> {
+    let root = worktree.project_folder();
+    let then = if root.join(FILE).is_file() {
+        Project::read(&root)
+            .map_err(|error| CliError::User(error.to_string()))?
+            .targets
+            .remove(&now.manifest.name)
+            .filter(|then| then.how == How::Command)
+    } else {
+        None
+    };
+    let mut target = prepared(then.as_ref().unwrap_or(now), &root)?;
+    // The workload is the present one, whatever the revision knew.
+    target.manifest.workloads.clone_from(&now.manifest.workloads);
+    target.id.name.push_str(end);
+    Ok(target)
+}
+
+fn of(record: &RunRecord, ids: &[TargetId]) -> Vec<TrialRecord> {
+    let is_one = |trial: &&TrialRecord| ids.contains(&trial.spec.target);
+    record.trials.iter().filter(is_one).cloned().collect()
+}
+
+/// Whether a target has no result; why is told on standard error.
+fn tell_missing(record: &RunRecord, id: &TargetId) -> bool {
+    let mut trials = of(record, std::slice::from_ref(id));
+    if trials.iter().any(|trial| trial.load.is_some() && trial.failure.is_none()) {
+        return false;
+    }
+    let unavailable = record.header.targets.get(id).and_then(|info| info.unavailable.clone());
+    let why = unavailable.or_else(|| trials.drain(..).find_map(|trial| trial.failure));
+    let why = why.map_or(String::new(), |why| format!(": {}: {}", why.stage.name(), why.message));
+    output::say(format_args!("{id}: no result{why}"));
+    true
+}
+
+fn compared(record: &RunRecord, sides: &[Side]) -> Sides {
+    let mut rng = seeded();
+    let pairs = sides[0].ids.iter().zip(&sides[1].ids);
+    let targets = pairs
+        .flat_map(|(a, b)| {
+            let (a, b) = (of(record, std::slice::from_ref(a)), of(record, std::slice::from_ref(b)));
+            compare(&a, &b, &mut rng).targets
+        })
+        .collect();
+    let words =
+        |side: &Side| format!("{} (commit {})", side.revision.name, side.revision.short_commit());
+    let json = |side: &Side| serde_json::json!({"revision": side.revision.name, "commit": side.revision.commit, "targets": side.ids});
+    Sides {
+        a: words(&sides[0]),
+        b: words(&sides[1]),
+        a_trials: of(record, &sides[0].ids),
+        b_trials: of(record, &sides[1].ids),
+        unfinished: Vec::new(),
+        comparison: Comparison { targets, only_a: Vec::new(), only_b: Vec::new() },
+        differences: Vec::new(),
+        more: vec![
+            ("run", record.header.id.clone().into()),
+            ("a", json(&sides[0])),
+            ("b", json(&sides[1])),
+        ],
+    }
+}

@@ -1,0 +1,161 @@
+//! `pippin init`: writes a project file that works.
+use pippin_model::project::{FILE, Project, words};
+use std::io::{BufRead, IsTerminal};
+use std::path::Path;
+
+use super::print;
+use crate::arguments::InitArguments;
+use crate::exit::CliError;
+use crate::output;
+
+/// What the file says.
+struct Answers {
+    name: String,
+    /// `command = ...`, `url = ...` or `image = ...`, as TOML.
+    how: String,
+    /// Whether Pippin starts it.
+    is_command: bool,
+    build: Vec<String>,
+    path: String,
+}
+
+pub fn run(arguments: &InitArguments) -> Result<u8, CliError> {
+    let here = std::env::current_dir().map_err(CliError::io("find the current folder"))?;
+    let path = here.join(FILE);
+    if path.exists() {
+        return Err(CliError::User(format!("{} is there already; edit it", path.display())));
+    }
+    let answers = Answers::of(arguments, &here)?;
+    let text = answers.file();
+    std::fs::write(&path, &text).map_err(CliError::io(format!("write {}", path.display())))?;
+    // A name or a path that cannot stand in the file is told with its line, and leaves nothing.
+    if let Err(error) = Project::read(&here) {
+        let _ = std::fs::remove_file(&path);
+        return Err(CliError::User(error.to_string()));
+    }
+    print(format!("{} is written. Next:\n  pippin run ci\n", path.display()).as_bytes())
+}
+
+impl Answers {
+    fn of(arguments: &InitArguments, here: &Path) -> Result<Self, CliError> {
+        let guess = Guess::of(here);
+        let (how, is_command) = match (&arguments.command, &arguments.url, &arguments.image) {
+            (_, Some(url), _) => (format!("url = {}", quoted(url)), false),
+            (_, _, Some(image)) => (format!("image = {}", quoted(image)), false),
+            (Some(command), ..) => (format!("command = {}", checked(command)?), true),
+            (None, None, None) => {
+                let what = "The command that starts your server (it listens on the variable PORT)";
+                let command = asked(what, guess.command, "--command, --url or --image")?;
+                (format!("command = {}", checked(&command)?), true)
+            }
+        };
+        let path = match &arguments.path {
+            Some(path) => path.clone(),
+            None if is_asking() => asked("A path that it answers", Some("/"), "--path")?,
+            None => "/".into(),
+        };
+        let name = arguments.name.clone().unwrap_or_else(|| "app".into());
+        let build = match arguments.build.as_slice() {
+            [] if is_command && arguments.command.is_none() => {
+                guess.build.map(String::from).into_iter().collect()
+            }
+            given => given.to_vec(),
+        };
+        Ok(Self { name, how, is_command, build, path })
+    }
+
+    fn file(&self) -> String {
+        let Self { name, how, path, .. } = self;
+        let build: Vec<String> = self.build.iter().map(|step| quoted(step)).collect();
+        let build = match (self.is_command, build.as_slice()) {
+            (false, _) => String::new(),
+            (true, []) => {
+                "# build = [\"npm ci\"]          # run in this folder before each run\n".into()
+            }
+            (true, steps) => format!("build = [{}]\n", steps.join(", ")),
+        };
+        let env = if self.is_command {
+            "# PORT is in the environment; a server that reads something else:\n# env = { LISTEN = \"127.0.0.1:{PORT}\" }\n"
+        } else {
+            ""
+        };
+        let path = quoted(path);
+        format!(
+            r#"# What Pippin measures here. All keys are in docs/project-file.md of Pippin.
+
+[target.{name}]
+{build}{how}
+{env}# To compare it with the servers that ship with Pippin, name workloads of theirs that it serves too:
+# serves = ["hello"]           # GET / answers `Hello World!`
+
+[workload.home]
+request = {{ path = {path} }}
+answer = {{ status = 200 }}     # also: contains = ["..."], body = "...", content_type = "..."
+
+[plan.ci]
+workload = "home"
+targets = ["{name}"]
+connections = 10               # or rate = "500/s"
+duration = "5s"
+repetitions = 3
+gate = ["errors < 0.1%"]       # also: "p99 < 50ms", "goodput > 1000/s"
+"#
+        )
+    }
+}
+
+/// What the folder says about its server.
+struct Guess {
+    command: Option<&'static str>,
+    build: Option<&'static str>,
+}
+
+impl Guess {
+    fn of(folder: &Path) -> Self {
+        let known = [
+            ("package.json", "npm start", "npm ci"),
+            ("go.mod", "./server", "go build -o server ."),
+            ("Cargo.toml", "cargo run --release", "cargo build --release"),
+            ("manage.py", "python3 manage.py runserver {PORT} --noreload", ""),
+            ("app.py", "python3 app.py", ""),
+            ("server.js", "node server.js", ""),
+        ];
+        let found = known.into_iter().find(|(file, ..)| folder.join(file).is_file());
+        Self {
+            command: found.map(|(_, command, _)| command),
+            build: found.map(|(.., build)| build).filter(|build| !build.is_empty()),
+        }
+    }
+}
+
+fn is_asking() -> bool {
+    std::io::stdin().is_terminal()
+}
+
+/// An answer from the terminal; an empty one is what stands in brackets.
+fn asked(what: &str, usual: Option<&str>, flag: &str) -> Result<String, CliError> {
+    if !is_asking() {
+        return Err(CliError::User(format!("nobody can be asked here; add {flag}")));
+    }
+    let usual = usual.unwrap_or_default();
+    let hint = if usual.is_empty() { String::new() } else { format!(" [{usual}]") };
+    output::ask(&format!("{what}{hint}: "));
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer).map_err(CliError::io("read the answer"))?;
+    let answer = if answer.trim().is_empty() { usual } else { answer.trim() };
+    match answer {
+        "" => Err(CliError::User(format!("nothing was answered; add {flag}"))),
+        answer => Ok(answer.into()),
+    }
+}
+
+/// A command as it stands in the file.
+fn checked(command: &str) -> Result<String, CliError> {
+    words(command).map_err(|error| CliError::User(format!("--command {error}")))?;
+    Ok(quoted(command))
+}
+
+/// A string of TOML (a basic string; JSON's escapes are a part of its own).
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

@@ -1,0 +1,86 @@
+//! What is spoken, and one connection before the load that tells what is wrong with the flags.
+use pippin_engine::{EngineError, Remedy, check_request, try_connection};
+use pippin_lab::address::Url;
+use pippin_model::load_spec::{Protocol, Request};
+use pippin_model::tls::TlsSpec;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use crate::arguments::load::ProtocolArguments;
+use crate::exit::CliError;
+
+/// How long the connection before the load may take at the most: as long as one in it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The protocol that the flags and the URL name.
+pub fn of(arguments: &ProtocolArguments, url: &Url) -> Result<Protocol, CliError> {
+    let refuse = |why: &str| Err(CliError::User(why.into()));
+    if arguments.http2 && !url.is_https {
+        return refuse(
+            "--http2 is agreed on within TLS, and http:// has none; write https://, or --h2c for a server that speaks HTTP/2 without TLS",
+        );
+    }
+    if arguments.h2c && url.is_https {
+        return refuse(
+            "--h2c is HTTP/2 without TLS, and https:// has TLS; write --http2, or http://",
+        );
+    }
+    if arguments.http2 || arguments.h2c {
+        return Ok(Protocol::Http2);
+    }
+    if arguments.streams > 1 {
+        return refuse(
+            "--streams has no effect over HTTP/1.1, whose connections carry one request after the other; write --http2 or --h2c, or more connections (-c)",
+        );
+    }
+    Ok(Protocol::Http1)
+}
+
+/// Whether all requests can be written in HTTP/2, which has no headers about connections.
+pub fn check(protocol: Protocol, requests: &[Request]) -> Result<(), CliError> {
+    if protocol == Protocol::Http1 {
+        return Ok(());
+    }
+    requests.iter().try_for_each(|request| check_request(request, protocol)).map_err(CliError::User)
+}
+
+/// One connection with each address, so that a wrong certificate or a server of another protocol is
+/// a message with its fix and no load of failures. HTTP/1.1 without TLS has nothing to agree on.
+pub fn try_it(
+    addresses: &[SocketAddr],
+    tls: Option<&TlsSpec>,
+    protocol: Protocol,
+    timeout: Duration,
+) -> Result<(), CliError> {
+    if tls.is_none() && protocol == Protocol::Http1 {
+        return Ok(());
+    }
+    for address in addresses {
+        try_connection(*address, tls, protocol, timeout.min(PATIENCE))
+            .map_err(|error| CliError::User(format!("{error}{}", fix(&error))))?;
+    }
+    Ok(())
+}
+
+const fn fix(error: &EngineError) -> &'static str {
+    match error {
+        EngineError::Handshake { remedy: Some(Remedy::TrustRoot), .. } => {
+            "; trust its root with --ca FILE, or do not verify it with --insecure"
+        }
+        EngineError::Handshake { remedy: Some(Remedy::OtherName), .. } => {
+            "; name what it is for with --server-name NAME, or do not verify it with --insecure"
+        }
+        EngineError::Handshake { remedy: Some(Remedy::DoNotVerify), .. } => {
+            "; renew it, or do not verify it with --insecure"
+        }
+        EngineError::Handshake { remedy: Some(Remedy::PlainHttp), .. } => "; if so, write http://",
+        EngineError::Handshake { remedy: Some(Remedy::OtherProtocol), .. } => {
+            "; leave --http2 out to load it over HTTP/1.1"
+        }
+        EngineError::NoHttp2 { .. } => "; leave --h2c or --http2 out to load it over HTTP/1.1",
+        EngineError::NoRoots { .. } => " (--ca FILE, --insecure)",
+        EngineError::ExtraRoots(_) => " (--ca)",
+        EngineError::ServerName { .. } => " (--server-name)",
+        _ => "",
+    }
+}

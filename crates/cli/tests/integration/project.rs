@@ -1,0 +1,186 @@
+//! `pippin.toml`: a server of one's own, its plans and gates, its revisions; `pippin init`.
+use super::support::{Outcome, Started, cheat, command};
+use crate::patience::in_time;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+crate::patience::patient_tests!(two_revisions_are_built_measured_and_compared);
+
+/// A repository of a user's own.
+struct Repository {
+    folder: TempDir,
+}
+
+impl Repository {
+    fn new() -> Self {
+        let folder = tempfile::Builder::new().prefix("pippin-test-").tempdir().unwrap();
+        Self { folder }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn write(&self, file: &str, text: &str) -> PathBuf {
+        let path = self.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// A project whose server answers after so many milliseconds, as a file that is built says.
+    fn with_server(delay_ms: u32) -> Self {
+        let repository = Self::new();
+        repository.write("delay", &format!("slow:{delay_ms}"));
+        repository.write(
+            "pippin.toml",
+            &format!(
+                "[target.shop]\nbuild = [[\"cp\", \"delay\", \"built\"]]\ncommand = [\"sh\", \"-c\", \"exec '{}' $(cat built) own\"]\nserves = [\"hello\"]\n[workload.home]\nrequest = {{ path = \"/\" }}\nanswer = {{ contains = [\"Hello\"], body_bytes = {{ min = 1, max = 100 }} }}\n[plan.ci]\nworkload = \"home\"\ntargets = [\"shop\"]\nrepetitions = 2\nprofile = {{ kind = \"closed\", connections = 4, duration = \"300ms\", warm_up = \"none\" }}\ncpus = {{ share = true }}\ngate = [\"errors < 1%\", \"p50 < 5s\"]\n",
+                cheat().display()
+            ),
+        );
+        repository
+    }
+
+    fn pippin(&self, arguments: &[&str]) -> Outcome {
+        let mut command = command(self.path(), arguments);
+        Started::of(&mut command).finish()
+    }
+
+    fn git(&self, arguments: &[&str]) -> String {
+        let output = Command::new("git")
+            .arg("-C")
+            .arg(self.path())
+            .args(["-c", "user.name=x", "-c", "user.email=x@example.org"])
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+#[test]
+fn one_command_builds_proves_measures_and_judges() {
+    let repository = Repository::with_server(5);
+    let outcome = repository.pippin(&["run", "ci"]);
+    outcome.says(&["own/shop", "gate passed  require p50 < 5s"]);
+    assert!([Some(0), Some(3)].contains(&outcome.code), "{outcome}");
+    assert!(repository.path().join(".pippin/pippin.db").is_file());
+    assert_eq!(
+        std::fs::read_to_string(repository.path().join(".pippin/.gitignore")).unwrap(),
+        "*\n"
+    );
+    repository.pippin(&["plans"]).exits(0).says(&["ci  ", "workload home, 1 target:"]);
+    repository.pippin(&["targets", "list"]).exits(0).says(&["own/shop "]);
+    repository.pippin(&["history", "own/shop"]).exits(0).says(&["-ci"]);
+    let text = std::fs::read_to_string(repository.path().join("pippin.toml")).unwrap();
+    repository.write("pippin.toml", &text.replace("p50 < 5s", "p50 < 1us"));
+    let outcome = repository.pippin(&["run", "ci"]);
+    outcome.says(&["gate FAILED  require p50 < 1us"]);
+    assert!([Some(1), Some(3)].contains(&outcome.code), "{outcome}");
+}
+
+#[test]
+fn a_shipped_workload_that_it_serves_is_measured_and_for_others_the_route_is_told() {
+    let repository = Repository::with_server(5);
+    repository.write(
+        "plans/short.toml",
+        "title = \"Short\"\nworkload = \"hello\"\ntargets = [\"own/shop\"]\nrepetitions = 1\nconnections = 2\nduration = \"300ms\"\n[cpus]\nshare = true\n",
+    );
+    repository
+        .pippin(&["run", "short", "--targets", "shop"])
+        .says(&["own/shop"])
+        .keeps_quiet_about(&["failed at"]);
+    repository.pippin(&["run", "hola", "--targets", "shop"]).is_a_user_error(&[
+        "own/shop does not serve the workload `hola` (it serves home, hello)",
+        "let it answer GET /hola/{name} with 200",
+        "serves = [\"hola\"] in [target.shop]",
+    ]);
+}
+
+fn two_revisions_are_built_measured_and_compared() {
+    let repository = Repository::with_server(20);
+    repository.git(&["init", "-q", "-b", "main"]);
+    repository.git(&["add", "."]);
+    repository.git(&["commit", "-q", "-m", "Fast"]);
+    repository.pippin(&["compare", "main", "HEAD"]).is_a_user_error(&["have the same files"]);
+    repository.git(&["checkout", "-q", "-b", "next"]);
+    repository.write("delay", "slow:60");
+    repository.git(&["commit", "-q", "-a", "-m", "Slow"]);
+    let outcome = repository.pippin(&[
+        "compare",
+        "main",
+        "HEAD",
+        "--fail-if",
+        "goodput < -20%",
+        "--repeat",
+        "3",
+    ]);
+    in_time(outcome.code == Some(1), || outcome.to_string());
+    outcome.says(&[
+        "A main (commit ",
+        "B HEAD (commit ",
+        "own/shop@main -> own/shop@HEAD",
+        "gate FAILED",
+    ]);
+    assert_eq!(repository.git(&["worktree", "list"]).lines().count(), 1, "both are removed");
+    assert_eq!(repository.git(&["status", "--porcelain"]), "?? built\n".replace("?? built\n", ""));
+    repository.pippin(&["compare", "main", "mian"]).exits(2);
+}
+
+#[test]
+fn a_slip_names_file_line_and_fix() {
+    let repository = Repository::with_server(5);
+    let text = std::fs::read_to_string(repository.path().join("pippin.toml")).unwrap();
+    for (from, to, says) in [
+        (
+            "serves = [\"hello\"]",
+            "serves = [\"helo\"]",
+            "pippin.toml:4: there is no workload `helo`; did you mean `hello`?",
+        ),
+        (
+            "targets = [\"shop\"]",
+            "targets = [\"shpo\"]",
+            "pippin.toml:10: there is no [target.shpo]; did you mean `shop`?",
+        ),
+        (
+            "workload = \"home\"",
+            "wrkload = \"home\"",
+            "pippin.toml:9: unknown key `wrkload`: did you mean `workload`?",
+        ),
+        ("errors < 1%", "erors < 1%", "pippin.toml:14: gate: "),
+    ] {
+        repository.write("pippin.toml", &text.replace(from, to));
+        repository.pippin(&["run", "ci"]).is_a_user_error(&[says]);
+    }
+}
+
+#[test]
+fn init_writes_a_file_that_works_and_spares_what_is_there() {
+    let repository = Repository::new();
+    repository
+        .pippin(&["init"])
+        .is_a_user_error(&["nobody can be asked here; add --command, --url or --image"]);
+    repository.pippin(&["init", "--command", "'x"]).is_a_user_error(&["a quote is not closed"]);
+    repository
+        .pippin(&["init", "--command", "x", "--name", "a b"])
+        .is_a_user_error(&["pippin.toml:3: "]);
+    assert!(!repository.path().join("pippin.toml").exists(), "nothing is left of a slip");
+    let server = format!("'{}' right own", cheat().display());
+    repository
+        .pippin(&["init", "--command", &server, "--build", "true"])
+        .exits(0)
+        .says(&["pippin.toml is written", "pippin run ci"]);
+    let outcome = repository.pippin(&["run", "ci", "--repeat", "1"]);
+    outcome.says(&["own/app", "gate passed  require errors < 0.1%"]);
+    repository
+        .pippin(&["init", "--command", &server])
+        .is_a_user_error(&["is there already; edit it"]);
+    for how in [["--url", "127.0.0.1:9"], ["--image", "example/x"]] {
+        let repository = Repository::new();
+        repository.pippin(&[&["init"], &how[..]].concat()).exits(0);
+        repository.pippin(&["plans"]).exits(0).says(&["ci  "]);
+    }
+}

@@ -1,0 +1,198 @@
+//! One request at a time over a blocking stream: for proofs and for a look before a load, not for
+//! load.
+use std::io::{Read, Write};
+
+use pippin_model::load_result::ErrorKind;
+use pippin_model::load_spec::{Limits, Request};
+
+use super::hpack::encode::blocks;
+use super::protocol::{check, fields};
+use super::sending::{Frames, put_preface};
+use super::session::{self, Session};
+use super::stream::Stream;
+use crate::http1::client::Response;
+use crate::protocol::{Answers, Outgoing, Step};
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The stream failed; a read timeout of the socket shows as `WouldBlock` or `TimedOut`.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// The server answered in another protocol.
+    #[error("the server answers HTTP/2 with HTTP/1 (`{0}`): it does not speak HTTP/2 here")]
+    OtherProtocol(String),
+    /// The server broke the rules, or its answer has to be rejected.
+    #[error("the server's answer is not right in HTTP/2: {0}")]
+    Broken(&'static str),
+    /// The server closed before a complete answer.
+    #[error("the server closed the connection {0}")]
+    Closed(&'static str),
+    /// The request cannot be written.
+    #[error("{0}")]
+    Unsendable(String),
+}
+
+/// A connection.
+#[derive(Debug)]
+pub struct Client<S> {
+    stream: S,
+    session: Session,
+    out: Frames,
+    /// What came first, to tell another protocol by.
+    first: Vec<u8>,
+}
+
+/// How much of the first bytes is kept.
+const FIRST_BYTES: usize = 64;
+
+/// What is learnt of the only answer.
+#[derive(Default)]
+struct Collected {
+    response: Response,
+    fields: Vec<(String, Vec<u8>)>,
+    interim: u64,
+    is_closing: bool,
+}
+
+impl Answers for Collected {
+    fn oldest(&self) -> u32 {
+        0
+    }
+    fn template(&self, _: u32) -> Option<u32> {
+        Some(0)
+    }
+    fn interim(&mut self) {
+        self.interim += 1;
+        self.fields.clear();
+    }
+    fn field(&mut self, _: u32, name: &[u8], value: &[u8]) {
+        self.fields.push((String::from_utf8_lossy(name).into_owned(), value.to_vec()));
+    }
+    fn head(&mut self, _: u32, status: u16, _: bool) {
+        self.response.status = status;
+        self.response.headers = std::mem::take(&mut self.fields);
+        self.response.headers.retain(|(name, _)| !name.starts_with(':'));
+    }
+    fn body(&mut self, _: u32, _: u32, piece: &[u8]) {
+        self.response.body.extend_from_slice(piece);
+    }
+    fn closing(&mut self) {
+        self.is_closing = true;
+    }
+}
+
+impl<S: Read + Write> Client<S> {
+    /// Sends what a client says first, and waits until the server has said what it says first.
+    ///
+    /// # Errors
+    /// If the server does not speak HTTP/2.
+    pub fn new(stream: S, limits: Limits) -> Result<Self, ClientError> {
+        let session_limits = session::Limits {
+            head_bytes: limits.head_bytes as usize,
+            body_bytes: limits.body_bytes,
+        };
+        let session = Session::new(1, session_limits);
+        let mut client = Self { stream, session, out: Frames::default(), first: Vec::new() };
+        // Requests are written out, as they may differ.
+        client.session.sending.limit_table(0);
+        put_preface(&mut client.out, limits.head_bytes);
+        client.hand_over()?;
+        while !client.session.has_settings {
+            client.read(&mut Collected::default())?;
+        }
+        client.hand_over()?;
+        Ok(client)
+    }
+
+    fn hand_over(&mut self) -> Result<(), ClientError> {
+        if let crate::protocol::Bytes::Own(bytes) = self.out.bytes() {
+            self.stream.write_all(bytes)?;
+            let length = bytes.len() as u32;
+            self.out.took(length);
+        }
+        Ok(())
+    }
+
+    /// Reads once; whether the answer is complete.
+    fn read(&mut self, answers: &mut Collected) -> Result<bool, ClientError> {
+        let mut buffer = vec![0; 16 * 1024];
+        let length = match self.stream.read(&mut buffer) {
+            Ok(length) => length,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => return Ok(false),
+            Err(error) => return Err(error.into()),
+        };
+        if length == 0 {
+            return Err(ClientError::Closed(if self.session.has_settings {
+                "before its answer was complete"
+            } else {
+                "without a word of HTTP/2"
+            }));
+        }
+        if self.first.len() < FIRST_BYTES {
+            self.first.extend_from_slice(&buffer[..length.min(FIRST_BYTES)]);
+        }
+        let mut input = &buffer[..length];
+        let mut is_complete = false;
+        loop {
+            match self.session.decode(input, answers, &mut self.out) {
+                Ok(Step::More) => return Ok(is_complete),
+                Ok(Step::Complete { used, .. }) => (is_complete, input) = (true, &input[used..]),
+                Ok(Step::Failed { kind, .. }) => return Err(ClientError::Broken(why(kind))),
+                Ok(Step::Refused { .. }) => {
+                    return Err(ClientError::Broken("it refuses the request"));
+                }
+                Err(kind) => return Err(self.fault(kind)),
+            }
+        }
+    }
+
+    /// What to say of a connection that broke the rules.
+    fn fault(&self, kind: ErrorKind) -> ClientError {
+        if self.session.has_settings || !self.first.starts_with(b"HTTP/") {
+            return ClientError::Broken(why(kind));
+        }
+        let line = self.first.split(|byte| *byte == b'\r' || *byte == b'\n').next();
+        ClientError::OtherProtocol(String::from_utf8_lossy(line.unwrap_or_default()).into_owned())
+    }
+
+    /// Sends a request and reads its whole answer; interim answers are passed over.
+    ///
+    /// # Errors
+    /// If the request cannot be written, or there is no whole and right answer.
+    pub fn exchange(&mut self, request: &Request, scheme: &str) -> Result<Response, ClientError> {
+        check(request).map_err(ClientError::Unsendable)?;
+        let Some(block) = blocks(&[fields(request, scheme)]).pop() else {
+            return Err(ClientError::Unsendable("there is no request".into()));
+        };
+        let mut stream = Stream {
+            to_send: request.body.len() as u32,
+            has_no_body: request.method == "HEAD",
+            ..Stream::default()
+        };
+        self.session.sending.open(&block, &mut stream, &mut self.out);
+        self.session.sending.enqueue(0, &mut stream);
+        self.session.streams = vec![stream];
+        self.session.opened(0);
+        let mut answers = Collected::default();
+        loop {
+            let streams = &mut self.session.streams;
+            self.session.sending.pump(streams, |_| &request.body, &mut self.out);
+            self.hand_over()?;
+            if self.read(&mut answers)? {
+                self.hand_over()?;
+                answers.response.keep_alive = !answers.is_closing;
+                return Ok(answers.response);
+            }
+        }
+    }
+}
+
+/// What is wrong, in words.
+const fn why(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::TooLarge => "it is larger than allowed",
+        ErrorKind::StreamReset => "it ended the stream (RST_STREAM)",
+        _ => "it breaks the rules of RFC 9113",
+    }
+}

@@ -1,0 +1,159 @@
+//! HPACK: header fields as they travel in HTTP/2 (RFC 7541).
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `table` | the static and the dynamic table |
+//! | `huffman` | strings in Huffman's code |
+//! | [`encode`] | requests, rendered once before the load |
+//! | this file | decoding, for each answer |
+pub(super) mod encode;
+mod huffman;
+mod table;
+
+use table::{Dynamic, STATIC};
+
+/// The size of the dynamic table unless somebody changes it (RFC 9113 section 6.5.2).
+pub(super) const TABLE_BYTES: usize = 4096;
+
+/// A header block that breaks RFC 7541. The tables of both sides differ from then on, so that the
+/// connection is of no further use (RFC 9113 section 4.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct BadBlock;
+
+/// The state of decoding on one connection.
+#[derive(Debug)]
+pub(super) struct Decoder {
+    table: Dynamic,
+    /// Strings in Huffman's code, decoded: a name and a value.
+    name: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl Decoder {
+    pub const fn new() -> Self {
+        Self { table: Dynamic::new(TABLE_BYTES), name: Vec::new(), value: Vec::new() }
+    }
+
+    /// Decodes a block and hands on each of its fields.
+    ///
+    /// # Errors
+    /// If the block breaks the rules. The fields before the fault were handed on.
+    pub fn decode(
+        &mut self,
+        block: &[u8],
+        mut each: impl FnMut(&[u8], &[u8]),
+    ) -> Result<(), BadBlock> {
+        let mut input = Input(block);
+        let mut may_resize = true;
+        while let Some(first) = input.0.first().copied() {
+            if first & 0b1110_0000 == 0b0010_0000 {
+                // Only at the beginning of a block, and within what we allowed (section 4.2, 6.3).
+                let size = input.number(5)?;
+                if !may_resize || size > TABLE_BYTES {
+                    return Err(BadBlock);
+                }
+                self.table.resize(size);
+                continue;
+            }
+            may_resize = false;
+            if first & 0x80 != 0 {
+                let index = input.number(7)?;
+                let (name, value) = self.field(index)?;
+                each(name, value);
+                continue;
+            }
+            let is_kept = first & 0x40 != 0;
+            let index = input.number(if is_kept { 6 } else { 4 })?;
+            self.literal(&mut input, index, is_kept, &mut each)?;
+        }
+        Ok(())
+    }
+
+    /// A field whose value, and perhaps name, are written out (section 6.2).
+    fn literal(
+        &mut self,
+        input: &mut Input<'_>,
+        index: usize,
+        is_kept: bool,
+        each: &mut impl FnMut(&[u8], &[u8]),
+    ) -> Result<(), BadBlock> {
+        let Self { table, name: name_space, value: value_space } = self;
+        let name = match index {
+            0 => input.string(name_space)?,
+            _ if index <= STATIC.len() => STATIC[index - 1].0,
+            _ => {
+                // Copied, because the entry may give way to the new one.
+                let (name, _) = table.get(index - STATIC.len() - 1).ok_or(BadBlock)?;
+                name_space.clear();
+                name_space.extend_from_slice(name);
+                name_space.as_slice()
+            }
+        };
+        let value = input.string(value_space)?;
+        each(name, value);
+        if is_kept {
+            table.insert(name, value);
+        }
+        Ok(())
+    }
+
+    /// The field with this index (section 2.3.3).
+    #[inline]
+    fn field(&self, index: usize) -> Result<table::Pair<'_>, BadBlock> {
+        let place = index.checked_sub(1).ok_or(BadBlock)?;
+        match STATIC.get(place) {
+            Some(field) => Ok(*field),
+            None => self.table.get(place - STATIC.len()).ok_or(BadBlock),
+        }
+    }
+}
+
+/// What is left of a block.
+struct Input<'a>(&'a [u8]);
+
+impl<'a> Input<'a> {
+    fn byte(&mut self) -> Result<u8, BadBlock> {
+        let (first, rest) = self.0.split_first().ok_or(BadBlock)?;
+        self.0 = rest;
+        Ok(*first)
+    }
+
+    /// A number that begins in the lowest `prefix` bits of the next byte (section 5.1). Numbers from
+    /// 2^28 on are refused: no block is so long.
+    #[inline]
+    fn number(&mut self, prefix: u32) -> Result<usize, BadBlock> {
+        let most = (1_usize << prefix) - 1;
+        let mut number = usize::from(self.byte()?) & most;
+        if number < most {
+            return Ok(number);
+        }
+        for shift in [0, 7, 14, 21] {
+            let byte = usize::from(self.byte()?);
+            number += (byte & 0x7F) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(number);
+            }
+        }
+        Err(BadBlock)
+    }
+
+    /// A string, which lies in the block or, decoded, in `space` (section 5.2).
+    fn string<'b>(&mut self, space: &'b mut Vec<u8>) -> Result<&'b [u8], BadBlock>
+    where
+        'a: 'b,
+    {
+        let is_huffman = self.0.first().ok_or(BadBlock)? & 0x80 != 0;
+        let length = self.number(7)?;
+        let (text, rest) = self.0.split_at_checked(length).ok_or(BadBlock)?;
+        self.0 = rest;
+        if !is_huffman {
+            return Ok(text);
+        }
+        space.clear();
+        huffman::decode(text, space).ok_or(BadBlock)?;
+        Ok(space)
+    }
+}
+
+#[cfg(test)]
+mod tests;

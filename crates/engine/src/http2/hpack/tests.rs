@@ -1,0 +1,138 @@
+use super::encode::{Field, blocks};
+use super::*;
+use proptest::prelude::*;
+
+fn owned(name: &[u8], value: &[u8]) -> Field {
+    (String::from_utf8_lossy(name).into(), String::from_utf8_lossy(value).into())
+}
+
+fn decode(decoder: &mut Decoder, block: &[u8]) -> Result<Vec<Field>, BadBlock> {
+    let mut fields = Vec::new();
+    decoder.decode(block, |name, value| fields.push(owned(name, value)))?;
+    Ok(fields)
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let digits: Vec<u8> = hex.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    digits
+        .chunks(2)
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
+        .collect()
+}
+
+fn fields(of: &[(&str, &str)]) -> Vec<Field> {
+    of.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect()
+}
+
+/// RFC 7541 appendix C.4: three requests on one connection, with Huffman's code.
+#[test]
+fn the_requests_of_the_rfc() {
+    let mut decoder = Decoder::new();
+    let common = [(":method", "GET"), (":scheme", "http"), (":path", "/")];
+    let authority = (":authority", "www.example.com");
+    let first = decode(&mut decoder, &bytes("8286 8441 8cf1 e3c2 e5f2 3a6b a0ab 90f4 ff"));
+    assert_eq!(first, Ok(fields(&[common.as_slice(), &[authority]].concat())));
+    let second = decode(&mut decoder, &bytes("8286 84be 5886 a8eb 1064 9cbf"));
+    let cache = ("cache-control", "no-cache");
+    assert_eq!(second, Ok(fields(&[common.as_slice(), &[authority, cache]].concat())));
+    let third =
+        decode(&mut decoder, &bytes("8287 85bf 4088 25a8 49e9 5ba9 7d7f 8925 a849 e95b b8e8 b4bf"));
+    let expected = [
+        (":method", "GET"),
+        (":scheme", "https"),
+        (":path", "/index.html"),
+        authority,
+        ("custom-key", "custom-value"),
+    ];
+    assert_eq!(third, Ok(fields(&expected)));
+}
+
+/// RFC 7541 appendix C.5, in a table of 256 bytes: entries give way.
+#[test]
+fn the_responses_of_the_rfc() {
+    let mut decoder = Decoder::new();
+    let resize = [&[0x3f, 0xe1, 0x01][..], &bytes("4803 3330 3258 0770 7269 7661 7465 611d 4d6f 6e2c 2032 3120 4f63 7420 3230 3133 2032 303a 3133 3a32 3120 474d 546e 1768 7474 7073 3a2f 2f77 7777 2e65 7861 6d70 6c65 2e63 6f6d")].concat();
+    let date = ("date", "Mon, 21 Oct 2013 20:13:21 GMT");
+    let rest = [("cache-control", "private"), date, ("location", "https://www.example.com")];
+    let first = decode(&mut decoder, &resize);
+    assert_eq!(first, Ok(fields(&[&[(":status", "302")], rest.as_slice()].concat())));
+    // The new status drives the oldest entry out, which is the old one.
+    let second = decode(&mut decoder, &bytes("4803 3330 37c1 c0bf"));
+    assert_eq!(second, Ok(fields(&[&[(":status", "307")], rest.as_slice()].concat())));
+    assert_eq!(decode(&mut decoder, &[0xc2]), Err(BadBlock));
+}
+
+#[test]
+fn what_breaks_the_rules_is_refused() {
+    for block in [
+        // No index 0, none behind the table.
+        &[0x80][..],
+        &[0xbe],
+        &[0x7e, 0x00],
+        // A number without end, and one too large.
+        &[0xff, 0xff, 0xff],
+        &[0xff, 0xff, 0xff, 0xff, 0xff, 0x01],
+        // Strings longer than the block, and a literal that ends early.
+        &[0x40, 0x05, b'a'],
+        &[0x40],
+        &[0x41],
+        // The table larger than allowed, or resized behind a field.
+        &[0x3f, 0xe2, 0x1f],
+        &[0x82, 0x20],
+    ] {
+        assert_eq!(decode(&mut Decoder::new(), block), Err(BadBlock), "{block:?}");
+    }
+}
+
+/// All three forms of a request say the same, and the indices of the later ones are right.
+#[test]
+fn all_forms_of_a_request_are_the_same_request() {
+    let request = |path: &str, extra: &[(&str, &str)]| {
+        let mut all = fields(&[
+            (":method", "GET"),
+            (":scheme", "http"),
+            (":authority", "127.0.0.1:8080"),
+            (":path", path),
+        ]);
+        all.extend(fields(&[("accept", "*/*"), ("x-a", "1"), ("x-a", "1")]));
+        all.extend(fields(extra));
+        all
+    };
+    let requests = [request("/one", &[]), request("/two", &[("x-b", "2")]), request("/three", &[])];
+    let sorted = |mut all: Vec<Field>| {
+        all.sort();
+        all
+    };
+    let blocks = blocks(&requests);
+    for first in 0..requests.len() {
+        let mut decoder = Decoder::new();
+        let decoded = decode(&mut decoder, &blocks[first].first).unwrap();
+        assert_eq!(sorted(decoded), sorted(requests[first].clone()));
+        for (block, request) in blocks.iter().zip(&requests) {
+            let later = decode(&mut decoder, &block.later).unwrap();
+            let pseudo = later.iter().take_while(|(name, _)| name.starts_with(':')).count();
+            assert_eq!(pseudo, 4, "{later:?}");
+            assert_eq!(sorted(later), sorted(request.clone()));
+            assert_eq!(decode(&mut Decoder::new(), &block.plain).unwrap(), *request);
+        }
+    }
+    // One request alone is kept whole: a byte for each field.
+    let alone = super::encode::blocks(&[fields(&[(":method", "GET"), (":path", "/users")])]);
+    assert_eq!(alone[0].later, [62 | 0x80, 0x82]);
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_decoded_or_refused(blocks: Vec<Vec<u8>>) {
+        let mut decoder = Decoder::new();
+        for block in blocks {
+            let mut size = 0;
+            let result = decoder.decode(&block, |name, value| size += name.len() + value.len());
+            // A byte names at most a whole table.
+            prop_assert!(size <= block.len() * TABLE_BYTES);
+            if result.is_err() {
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! What goes out on a connection: requests, the windows for their bodies, and answers to what the
+//! server wants to know.
+use std::collections::VecDeque;
+
+use super::frame::{self, MOST_BYTES, PREFACE, begin, flag, kind, put_block, put_number, setting};
+use super::hpack::encode::{Block, NO_TABLE};
+use super::stream::Stream;
+use crate::protocol::{Bytes, Outgoing};
+
+/// The window of each answer: no answer of usual size waits for us, and those that do get the next
+/// half of it before they have used up the first.
+pub(super) const STREAM_WINDOW: u32 = 16 << 20;
+/// The window of a connection. What comes is read and judged at once, so that it bounds nothing but
+/// what the kernel's buffers bound.
+pub(super) const CONNECTION_WINDOW: u32 = 1 << 30;
+/// The windows that both sides begin with, and the largest (RFC 9113 section 6.9).
+const FIRST_WINDOW: u32 = 65_535;
+pub(super) const LARGEST_WINDOW: i64 = (1 << 31) - 1;
+/// Until the server says how many streams it takes: what RFC 9113 section 6.5.2 advises servers to
+/// take at the least.
+const STREAMS_AT_FIRST: u32 = 100;
+/// Bodies are rendered as far as so many bytes wait for the kernel.
+const PORTION_BYTES: usize = 256 * 1024;
+/// So many bytes that the server does not read are a flood of its questions.
+const MOST_WAITING: usize = 2 << 20;
+
+/// Frames that wait for the kernel.
+#[derive(Debug, Default)]
+pub(crate) struct Frames {
+    pub bytes: Vec<u8>,
+    sent: usize,
+}
+
+impl Frames {
+    const fn waiting(&self) -> usize {
+        self.bytes.len() - self.sent
+    }
+
+    /// Whether the server asks and does not read what it asked for.
+    pub(super) const fn is_flooded(&self) -> bool {
+        self.waiting() > MOST_WAITING
+    }
+}
+
+/// Buffers for requests of usual size are kept for the next ones.
+const KEPT_BYTES: usize = 16 * 1024;
+
+impl Outgoing for Frames {
+    const IS_WIRE: bool = false;
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.sent == self.bytes.len()
+    }
+    #[inline]
+    fn bytes(&self) -> Bytes<'_> {
+        Bytes::Own(&self.bytes[self.sent..])
+    }
+    #[inline]
+    fn took(&mut self, count: u32) {
+        self.sent += count as usize;
+        if self.is_empty() {
+            self.sent = 0;
+            self.bytes.clear();
+            self.bytes.shrink_to(KEPT_BYTES);
+        }
+    }
+}
+
+/// In which form the next header block goes out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    First,
+    Later,
+    /// The server wants a smaller table: it gets none, which the next block has to say.
+    PlainFrom,
+    Plain,
+}
+
+/// The sending side of a connection.
+#[derive(Debug)]
+pub(super) struct Sending {
+    form: Form,
+    /// The id of the next stream.
+    pub next_id: u32,
+    /// How many streams the server takes at the same time.
+    pub most_streams: u32,
+    /// What a stream's window begins with, and the connection's.
+    first_window: i64,
+    window: i64,
+    /// Streams whose bodies may be sent on, in turn.
+    queue: VecDeque<u32>,
+}
+
+/// The last id (section 5.1.1).
+const LAST_ID: u32 = (1 << 31) - 1;
+
+impl Sending {
+    pub const fn new() -> Self {
+        Self {
+            form: Form::First,
+            next_id: 1,
+            most_streams: STREAMS_AT_FIRST,
+            first_window: FIRST_WINDOW as i64,
+            window: FIRST_WINDOW as i64,
+            queue: VecDeque::new(),
+        }
+    }
+
+    /// Whether no stream can be opened any more.
+    pub const fn has_no_ids(&self) -> bool {
+        self.next_id > LAST_ID
+    }
+
+    /// Opens a stream: the head of a request, and as much of its body as may go.
+    #[inline]
+    pub fn open(&mut self, block: &Block, stream: &mut Stream, out: &mut Frames) {
+        stream.id = self.next_id;
+        self.next_id += 2;
+        stream.window = self.first_window;
+        let (start, block): (&[u8], &[u8]) = match self.form {
+            Form::First => (&[], &block.first),
+            Form::Later => (&[], &block.later),
+            Form::PlainFrom => (&[NO_TABLE], &block.plain),
+            Form::Plain => (&[], &block.plain),
+        };
+        self.form = match self.form {
+            Form::First | Form::Later => Form::Later,
+            Form::PlainFrom | Form::Plain => Form::Plain,
+        };
+        put_block(&mut out.bytes, stream.id, [start, block], stream.to_send == 0);
+    }
+
+    /// A body may be sent on as far as its window reaches.
+    pub fn enqueue(&mut self, tag: u32, stream: &mut Stream) {
+        if stream.sent < stream.to_send && stream.window > 0 && !stream.is_queued {
+            stream.is_queued = true;
+            self.queue.push_back(tag);
+        }
+    }
+
+    /// Renders bodies in turn, a frame each, as far as windows and memory allow.
+    pub fn pump<'a>(
+        &mut self,
+        streams: &mut [Stream],
+        body: impl Fn(u32) -> &'a [u8],
+        out: &mut Frames,
+    ) {
+        while self.window > 0
+            && out.waiting() < PORTION_BYTES
+            && let Some(tag) = self.queue.pop_front()
+        {
+            let Some(stream) = streams.get_mut(tag as usize) else { continue };
+            // The stream may be over, and another one have its place.
+            stream.is_queued = false;
+            if stream.id == 0 || stream.window <= 0 || stream.sent == stream.to_send {
+                continue;
+            }
+            let room = self.window.min(stream.window).min(MOST_BYTES as i64) as usize;
+            let rest = &body(stream.template)[stream.sent as usize..];
+            let piece = &rest[..rest.len().min(room)];
+            stream.sent += piece.len() as u32;
+            stream.window -= piece.len() as i64;
+            self.window -= piece.len() as i64;
+            let flags = if piece.len() == rest.len() { flag::END_STREAM } else { 0 };
+            begin(&mut out.bytes, piece.len(), kind::DATA, flags, stream.id);
+            out.bytes.extend_from_slice(piece);
+            self.enqueue(tag, stream);
+        }
+    }
+
+    /// The server takes more on the whole connection; `false` if that is more than can be.
+    pub const fn widen(&mut self, by: u32) -> bool {
+        self.window += by as i64;
+        self.window <= LARGEST_WINDOW
+    }
+
+    /// The server changes the window of all streams; `false` if that is more than can be.
+    pub fn change_first_window(&mut self, to: u32, streams: &mut [Stream]) -> bool {
+        let by = i64::from(to) - self.first_window;
+        self.first_window = i64::from(to);
+        let mut is_right = self.first_window <= LARGEST_WINDOW;
+        for (tag, stream) in (0..).zip(streams).filter(|(_, stream)| stream.id != 0) {
+            stream.window += by;
+            is_right &= stream.window <= LARGEST_WINDOW;
+            self.enqueue(tag, stream);
+        }
+        is_right
+    }
+
+    /// The server wants its dynamic table to have at most so many bytes.
+    pub const fn limit_table(&mut self, bytes: u32) {
+        if (bytes as usize) < super::hpack::TABLE_BYTES && !matches!(self.form, Form::Plain) {
+            self.form = Form::PlainFrom;
+        }
+    }
+}
+
+/// What a client says first (section 3.4): no pushes, a large window for answers, and the size of
+/// the largest head that it accepts.
+pub(super) fn put_preface(out: &mut Frames, head_bytes: u32) {
+    let settings = [
+        (setting::ENABLE_PUSH, 0),
+        (setting::INITIAL_WINDOW_SIZE, STREAM_WINDOW),
+        (setting::MAX_HEADER_LIST_SIZE, head_bytes),
+    ];
+    out.bytes.extend_from_slice(PREFACE);
+    begin(&mut out.bytes, settings.len() * 6, kind::SETTINGS, 0, 0);
+    for (name, value) in settings {
+        out.bytes.extend_from_slice(&name.to_be_bytes());
+        out.bytes.extend_from_slice(&value.to_be_bytes());
+    }
+    put_number(&mut out.bytes, kind::WINDOW_UPDATE, 0, CONNECTION_WINDOW - FIRST_WINDOW);
+}
+
+/// Says that the server has broken the rules, and that nothing more will come.
+pub(super) fn put_goodbye(out: &mut Frames) {
+    begin(&mut out.bytes, 8, kind::GOAWAY, 0, 0);
+    out.bytes.extend_from_slice(&0_u32.to_be_bytes());
+    out.bytes.extend_from_slice(&frame::code::PROTOCOL_ERROR.to_be_bytes());
+}

@@ -1,0 +1,510 @@
+//! Connections that several users share (HTTP/2): each place of a connection is a user with one
+//! request under way at a time, and its number is the tag of that request. In a load over HTTP/1.1
+//! nothing of this runs.
+use std::collections::VecDeque;
+
+use pippin_model::load_result::ErrorKind;
+
+use super::answers::Reading;
+use super::connection::Link;
+use super::flights::{DUE, IDLE, InFlight, WAITING};
+use super::{Core, Stack, Worker};
+use crate::check::{Judge, Timing};
+use crate::clock;
+use crate::io::{Io, Sending};
+use crate::protocol::{Answers, Outgoing, Protocol, Step};
+use crate::transport::Transport;
+use crate::users::Users;
+use crate::wire::Wire;
+
+/// A request that the server refuses so often fails: it must not go to and fro for ever.
+const MOST_REFUSALS: u8 = 3;
+
+/// What is remembered of users who share connections; empty where each has its own.
+#[derive(Default)]
+pub(super) struct Streams {
+    /// Users of a connection.
+    depth: u32,
+    /// For each connection: users whose requests are due, in turn.
+    due: Vec<VecDeque<u32>>,
+    /// For each connection: users of an open loop whose turn it was when the server took no more.
+    parked: Vec<Vec<u32>>,
+    /// For each connection: whether its users wait to try again.
+    retries: Vec<bool>,
+    /// For each user: the answer that is being read.
+    answering: Vec<Answering>,
+    /// Tags of the requests that what is being read has settled.
+    settled: Vec<u32>,
+    /// Tags of the requests that the present write begins to send.
+    entered: Vec<u32>,
+}
+
+#[derive(Default)]
+pub(super) struct Answering {
+    judge: Judge,
+    /// When the head was complete; 0 before.
+    head_at: u64,
+    refusals: u8,
+}
+
+impl Streams {
+    pub fn new(slots: u32, depth: u32) -> Self {
+        Self {
+            depth,
+            due: (0..slots).map(|_| VecDeque::new()).collect(),
+            parked: (0..slots).map(|_| Vec::new()).collect(),
+            retries: vec![false; slots as usize],
+            answering: (0..slots * depth).map(|_| Answering::default()).collect(),
+            settled: Vec::new(),
+            entered: Vec::new(),
+        }
+    }
+
+    const fn user(&self, slot: u32, tag: u32) -> u32 {
+        slot * self.depth + tag
+    }
+
+    fn answering(&mut self, slot: u32, tag: u32) -> &mut Answering {
+        let user = self.user(slot, tag);
+        &mut self.answering[user as usize]
+    }
+
+    fn of(&mut self, slot: u32) -> &mut [Answering] {
+        let from = self.user(slot, 0) as usize;
+        &mut self.answering[from..from + self.depth as usize]
+    }
+}
+
+/// Where the parts of the answers of a connection go.
+struct StreamAnswers<'a> {
+    arrived: u64,
+    wire: &'a Wire,
+    places: &'a [InFlight],
+    answering: &'a mut [Answering],
+    server_closes: &'a mut bool,
+    interim: u64,
+}
+
+impl Answers for StreamAnswers<'_> {
+    fn oldest(&self) -> u32 {
+        0
+    }
+
+    fn template(&self, tag: u32) -> Option<u32> {
+        self.places.get(tag as usize).filter(|place| place.is_taken()).map(|place| place.template)
+    }
+
+    fn interim(&mut self) {
+        self.interim += 1;
+    }
+
+    #[inline]
+    fn head(&mut self, tag: u32, status: u16, _is_last: bool) {
+        let answering = &mut self.answering[tag as usize];
+        answering.judge.head(status);
+        answering.head_at = self.arrived;
+    }
+
+    #[inline]
+    fn body(&mut self, tag: u32, template: u32, piece: &[u8]) {
+        let check = &self.wire.template(template).check;
+        self.answering[tag as usize].judge.piece(check, piece);
+    }
+
+    fn closing(&mut self) {
+        *self.server_closes = true;
+    }
+}
+
+impl<S: Stack> Core<'_, S> {
+    /// The connection of a user, and its place there.
+    #[inline]
+    pub(super) const fn place_of(&self, user: u32) -> (u32, u32) {
+        if S::Protocol::IN_ORDER {
+            (user, 0)
+        } else {
+            (user / self.streams.depth, user % self.streams.depth)
+        }
+    }
+
+    /// How many more requests may be sent on a connection.
+    #[inline]
+    fn room(&self, slot: u32) -> u32 {
+        let connection = &self.connections[slot as usize];
+        if connection.link != Link::Up || connection.server_closes {
+            return 0;
+        }
+        let left = self.spec.connections.requests_per_connection;
+        let left = left.map_or(u32::MAX, |limit| limit.saturating_sub(connection.used));
+        S::Protocol::room(&connection.protocol, connection.in_flight).min(left)
+    }
+
+    /// A user wants to send, since `at`. Nothing if the load has no further requests.
+    #[inline]
+    pub(super) fn make_due(&mut self, slot: u32, tag: u32, at: u64) {
+        let has_quota = self.quota > 0;
+        let place = self.flights.place(slot, tag);
+        place.stretch = if has_quota { DUE } else { IDLE };
+        place.intended_at = at;
+        if has_quota {
+            self.schedule(slot, at, 1);
+            self.streams.due[slot as usize].push_back(tag);
+        }
+    }
+
+    /// The users of a connection who do nothing.
+    pub(super) fn idle(&self, slot: u32) -> Vec<u32> {
+        let places = (0..).zip(self.flights.of(slot));
+        places.filter(|(_, place)| place.stretch == IDLE).map(|(tag, _)| tag).collect()
+    }
+
+    /// Users of an open loop wait for arrivals.
+    pub(super) fn wait_for_arrivals(&mut self, slot: u32, tags: impl IntoIterator<Item = u32>) {
+        for tag in tags {
+            self.flights.place(slot, tag).stretch = WAITING;
+            self.free.push_back(self.streams.user(slot, tag));
+        }
+    }
+
+    /// Puts a user of an open loop aside if the server takes no more on its connection.
+    #[inline]
+    pub(super) fn is_parked(&mut self, slot: u32, tag: u32) -> bool {
+        let is_full = self.is_up(slot) && self.room(slot) == 0;
+        if is_full {
+            self.streams.parked[slot as usize].push(tag);
+        }
+        is_full
+    }
+
+    /// Users of each connection.
+    pub(super) const fn users_of_a_connection(&self) -> u32 {
+        if S::Protocol::IN_ORDER { 1 } else { self.streams.depth }
+    }
+
+    /// A user thinks until an instant.
+    pub(super) fn think(&mut self, slot: u32, tag: u32, due: u64) {
+        if S::Protocol::IN_ORDER {
+            return self.timers.set(slot, due);
+        }
+        self.flights.place(slot, tag).stretch = WAITING;
+        self.timers.set(self.streams.user(slot, tag), due);
+    }
+
+    /// The timer with which the users of a connection try again; `None` if it is set.
+    pub(super) fn retry_timer(&mut self, slot: u32) -> Option<u32> {
+        if S::Protocol::IN_ORDER {
+            return Some(slot);
+        }
+        let is_set = std::mem::replace(&mut self.streams.retries[slot as usize], true);
+        (!is_set).then(|| self.streams.answering.len() as u32 + slot)
+    }
+
+    /// The connection whose users try again by this timer; `None` if it is that of one user.
+    pub(super) fn retried(&mut self, timer: u32) -> Option<u32> {
+        if S::Protocol::IN_ORDER {
+            return self.connections[timer as usize].has_failed.then_some(timer);
+        }
+        let slot = timer.checked_sub(self.streams.answering.len() as u32)?;
+        self.streams.retries[slot as usize] = false;
+        Some(slot)
+    }
+
+    /// Moves due requests in flight, as many as the server takes, and renders them.
+    #[inline]
+    fn enter_streams(&mut self, slot: u32) {
+        let room = self.room(slot);
+        let now = self.now;
+        for _ in 0..room.min(self.connections[slot as usize].pending) {
+            let Some(tag) = self.streams.due[slot as usize].pop_front() else { break };
+            let intended_at = self.flights.place(slot, tag).intended_at;
+            let stretch = self.stretch_of(intended_at) as u32;
+            let connection = &mut self.connections[slot as usize];
+            let place = self.flights.place(slot, tag);
+            place.sendable_at = intended_at.max(connection.free_at);
+            (place.sent_at, place.stretch) = (now, stretch);
+            let template = place.template;
+            let answering = self.streams.answering(slot, tag);
+            answering.judge = Judge::new();
+            answering.head_at = 0;
+            self.protocol.render(&mut connection.protocol, template, tag, &mut connection.out);
+            connection.pending -= 1;
+            connection.in_flight += 1;
+            connection.used += 1;
+            self.recorder.tally(stretch as usize).requests.sent += 1;
+            self.recorder.window().sent += 1;
+            self.streams.entered.push(tag);
+        }
+    }
+
+    /// The requests of the present write are with the kernel since `sent_at`.
+    #[inline]
+    fn stamp_streams(&mut self, slot: u32, sent_at: u64) {
+        for tag in self.streams.entered.drain(..) {
+            let place = self.flights.place(slot, tag);
+            place.sent_at = sent_at;
+            self.recorder.sent_late_by(place.send_lag_ns());
+        }
+    }
+
+    /// Decodes what arrived.
+    #[inline]
+    pub(super) fn read_streams(&mut self, slot: u32, mut input: &[u8]) -> Reading {
+        self.streams.settled.clear();
+        let fault = loop {
+            let read = match self.decode_streams(slot, input) {
+                Err(kind) => break Some(kind),
+                Ok(Step::More) => break None,
+                Ok(Step::Complete { tag, used }) => {
+                    self.complete(slot, tag, false);
+                    self.streams.answering(slot, tag).refusals = 0;
+                    self.streams.settled.push(tag);
+                    used
+                }
+                Ok(Step::Failed { tag, used, kind }) => {
+                    self.fail_stream(slot, tag, kind);
+                    used
+                }
+                Ok(Step::Refused { tag, used }) => {
+                    self.refused(slot, tag);
+                    used
+                }
+            };
+            input = &input[read..];
+        };
+        Reading { settled: self.streams.settled.len() as u32, fault }
+    }
+
+    #[inline]
+    fn decode_streams(&mut self, slot: u32, input: &[u8]) -> Result<Step, ErrorKind> {
+        let connection = &mut self.connections[slot as usize];
+        let mut answers = StreamAnswers {
+            arrived: self.arrived,
+            wire: &self.wire,
+            places: self.flights.of(slot),
+            answering: self.streams.of(slot),
+            server_closes: &mut connection.server_closes,
+            interim: 0,
+        };
+        let out = &mut connection.out;
+        let step = self.protocol.decode(&mut connection.protocol, input, &mut answers, out);
+        if answers.interim > 0 {
+            let interim = answers.interim;
+            self.recorder.now_tally().status.interim += interim;
+        }
+        step
+    }
+
+    /// What was judged of an answer that is complete now: its status, the bytes of its body, what is
+    /// wrong with it, and when its head came.
+    #[inline]
+    pub(super) fn judged(
+        &mut self,
+        slot: u32,
+        tag: u32,
+        template: u32,
+        timing: Timing,
+    ) -> (u16, u64, Option<ErrorKind>, u64) {
+        let (judge, head_at) = if S::Protocol::IN_ORDER {
+            let connection = &mut self.connections[slot as usize];
+            (&mut connection.judge, connection.mark)
+        } else {
+            let answering = self.streams.answering(slot, tag);
+            (&mut answering.judge, answering.head_at)
+        };
+        let (status, body_bytes) = (judge.status, judge.body_bytes);
+        let check = &self.wire.template(template).check;
+        (status, body_bytes, judge.finish(check, timing, self.referee), head_at)
+    }
+
+    /// Whether a connection is free for a request only since the answer that came last.
+    #[inline]
+    pub(super) fn was_full(&self, slot: u32) -> bool {
+        S::Protocol::IN_ORDER || self.room(slot) == 0
+    }
+
+    /// One request fails, and its connection goes on.
+    pub(super) fn fail_stream(&mut self, slot: u32, tag: u32, kind: ErrorKind) {
+        let (request, _) = self.flights.settle::<false>(slot, tag);
+        self.connections[slot as usize].in_flight -= 1;
+        self.open_requests -= 1;
+        self.fail(&request, kind);
+        self.streams.answering(slot, tag).refusals = 0;
+        self.streams.settled.push(tag);
+    }
+
+    /// Whether the answer to a request under way had begun.
+    pub(super) fn has_head(&mut self, slot: u32, tag: u32) -> bool {
+        self.streams.answering(slot, tag).head_at > 0
+    }
+
+    /// The server has not looked at a request: it is sent again, unless that was in vain before.
+    fn refused(&mut self, slot: u32, tag: u32) {
+        let answering = self.streams.answering(slot, tag);
+        answering.refusals += 1;
+        if answering.refusals > MOST_REFUSALS {
+            return self.fail_stream(slot, tag, ErrorKind::StreamReset);
+        }
+        self.recorder.now_tally().requests.sent_again += 1;
+        self.take_back_stream(slot, tag);
+    }
+
+    /// A request under way never reached the server: it is due again, and counts as not sent.
+    pub(super) fn take_back_stream(&mut self, slot: u32, tag: u32) {
+        let place = self.flights.place(slot, tag);
+        let stretch = std::mem::replace(&mut place.stretch, DUE);
+        self.streams.due[slot as usize].push_front(tag);
+        let connection = &mut self.connections[slot as usize];
+        connection.in_flight -= 1;
+        connection.pending += 1;
+        self.recorder.tally(stretch as usize).requests.sent -= 1;
+        let window = self.recorder.window();
+        window.sent = window.sent.saturating_sub(1);
+    }
+
+    /// The due requests of a connection are given up: how many of each instant.
+    pub(super) fn take_due(&mut self, slot: u32) -> Vec<u64> {
+        let tags = std::mem::take(&mut self.streams.due[slot as usize]);
+        let mut give_up = |tag| {
+            let place = self.flights.place(slot, tag);
+            place.stretch = IDLE;
+            place.intended_at
+        };
+        tags.into_iter().map(&mut give_up).collect()
+    }
+}
+
+impl<S: Stack> Worker<'_, S> {
+    /// Input was decoded: what follows from it.
+    pub(super) fn has_read_streams(&mut self, slot: u32, fault: Option<ErrorKind>) {
+        self.after_settled(slot, self.core.arrived);
+        if !self.core.is_up(slot) {
+            return;
+        }
+        match fault {
+            Some(kind) => {
+                // The server is told, if it still listens.
+                _ = self.transmit(slot);
+                let settled = self.core.streams.settled.len() as u32;
+                self.broken(slot, kind, settled);
+            }
+            None => self.go_on(slot),
+        }
+        self.dispatch();
+    }
+
+    /// The users whose requests were settled at `at` go on.
+    fn after_settled(&mut self, slot: u32, at: u64) {
+        for nth in 0..self.core.streams.settled.len() {
+            let tag = self.core.streams.settled[nth];
+            self.after_stream(slot, tag, at);
+        }
+    }
+
+    /// A user's request is settled, well or not, since `at`: what it does next.
+    fn after_stream(&mut self, slot: u32, tag: u32, at: u64) {
+        let core = &mut self.core;
+        let count = core.wire.count();
+        let place = core.flights.place(slot, tag);
+        place.template = if place.template + 1 == count { 0 } else { place.template + 1 };
+        match &mut core.users {
+            Users::Closed { think: None } => core.make_due(slot, tag, at),
+            Users::Closed { think: Some(think) } => {
+                let due = at + think.draw_ns();
+                core.think(slot, tag, due);
+            }
+            Users::Open(_) => core.wait_for_arrivals(slot, [tag]),
+            Users::Devices(_) => self.after_device_request(slot, at),
+        }
+    }
+
+    /// All requests of a connection that is gone have failed.
+    pub(super) fn after_all_streams(&mut self, slot: u32, at: u64) {
+        for tag in self.core.idle(slot) {
+            self.after_stream(slot, tag, at);
+        }
+        self.push(slot);
+        self.dispatch();
+    }
+
+    /// Answers were read and the connection is sound: it ends if nothing more goes over it, else
+    /// what is due is sent.
+    fn go_on(&mut self, slot: u32) {
+        let connection = &self.core.connections[slot as usize];
+        if connection.in_flight == 0 {
+            let is_used_up =
+                self.core.is_used_up(connection) || S::Protocol::is_spent(&connection.protocol);
+            let is_closed =
+                self.io.is_closing(slot) || S::Transport::is_closed_by_peer(&connection.transport);
+            if connection.server_closes && connection.served == 0 {
+                self.drop_connection(slot);
+                return self.after_failure(slot);
+            }
+            if is_used_up || is_closed || connection.server_closes {
+                if is_used_up {
+                    self.drop_connection(slot)
+                } else {
+                    self.server_closed(slot)
+                }
+                return self.push(slot);
+            }
+        }
+        if !self.core.streams.parked[slot as usize].is_empty() && self.core.room(slot) > 0 {
+            let parked = std::mem::take(&mut self.core.streams.parked[slot as usize]);
+            self.core.wait_for_arrivals(slot, parked);
+        }
+        self.send_due(slot);
+    }
+
+    /// Sees to it that what is due on a connection is sent.
+    #[inline]
+    pub(super) fn push(&mut self, slot: u32) {
+        let connection = &self.core.connections[slot as usize];
+        match connection.link {
+            Link::Up => self.send_due(slot),
+            Link::Down if connection.pending > 0 => self.open(slot),
+            Link::Down | Link::Connecting | Link::Securing => {}
+        }
+    }
+
+    /// Sends what is due and what else waits, in one write.
+    #[inline]
+    pub(super) fn send_due(&mut self, slot: u32) {
+        self.core.enter_streams(slot);
+        let connection = &mut self.core.connections[slot as usize];
+        self.core.protocol.refill(&mut connection.protocol, &mut connection.out);
+        if connection.out.is_empty() {
+            return;
+        }
+        // As late as can be: after a sleep all of this is cold.
+        let sent_at = clock::now_ns();
+        let sending = self.transmit(slot);
+        self.core.stamp_streams(slot, sent_at);
+        if let Sending::Failed(errno) = sending {
+            self.closed(slot, Some(errno));
+        }
+    }
+
+    /// The requests of a connection that took too long fail; the others go on. When the next one
+    /// would be too old.
+    pub(super) fn time_out_streams(&mut self, slot: u32) -> Option<u64> {
+        let (now, limit) = (self.core.now, self.core.spec.timeouts.request_ns);
+        self.core.streams.settled.clear();
+        let tags: Vec<u32> = self.core.flights.tags(slot, (0, 0)).collect();
+        let mut next = None;
+        for tag in tags {
+            let deadline = self.core.flights.place(slot, tag).sent_at.saturating_add(limit);
+            if deadline > now {
+                next = Some(next.map_or(deadline, |next: u64| next.min(deadline)));
+                continue;
+            }
+            self.core.fail_stream(slot, tag, ErrorKind::Timeout);
+            let connection = &mut self.core.connections[slot as usize];
+            S::Protocol::cancel(&mut connection.protocol, tag, &mut connection.out);
+        }
+        self.after_settled(slot, now);
+        if self.core.is_up(slot) {
+            self.go_on(slot);
+        }
+        next
+    }
+}

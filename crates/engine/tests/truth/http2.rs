@@ -1,0 +1,28 @@
+//! HTTP/2: every figure has its right value with many streams on a connection, and a hostile server
+//! gets no further than one error.
+//!
+//! | module | what it has |
+//! |---|---|
+//! | [`library`] | a server by other hands than ours (the crate `h2`) |
+//! | [`answers`] | loads against right answers: counts and times |
+//! | [`refusals`] | streams that are refused, reset or late |
+//! | [`hostile`] | servers that break the rules |
+//! | [`agreeing`] | whether the server speaks HTTP/2 at all |
+//!
+//! Servers whose frames are written by hand are in `pippin_reference::frames`.
+mod agreeing;
+mod answers;
+mod hostile;
+mod library;
+mod refusals;
+
+use pippin_model::load_spec::{Connections, LoadSpec, Protocol};
+
+/// The same load over HTTP/2, with so many streams a connection.
+fn streams(spec: LoadSpec, streams: u32) -> LoadSpec {
+    LoadSpec {
+        protocol: Protocol::Http2,
+        connections: Connections { streams, ..spec.connections },
+        ..spec
+    }
+}

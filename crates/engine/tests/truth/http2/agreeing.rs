@@ -1,0 +1,108 @@
+//! Whether the server speaks HTTP/2: over TLS it is agreed on, and without TLS one has to know.
+use pippin_model::load_result::ErrorKind;
+use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Protocol};
+use pippin_model::tls::TlsSpec;
+use pippin_reference::frames::Server;
+use pippin_reference::scripted::{Answer, Script, spawn};
+use pippin_reference::tls::{Authority, Certified, Front, Manner};
+
+use super::library::Library;
+use super::streams;
+use crate::support::{closed, closed_for, errors, get, ms, on_each_loop, run};
+
+on_each_loop!(
+    over_tls_it_is_agreed_on,
+    a_server_that_offers_something_else,
+    a_server_of_http1,
+    a_server_that_says_nothing
+);
+
+fn trusting(authority: &Authority) -> TlsSpec {
+    TlsSpec {
+        server_name: "127.0.0.1".into(),
+        extra_roots_pem: Some(authority.pem()),
+        verify: true,
+        resume: false,
+    }
+}
+
+fn over_tls_it_is_agreed_on(io: IoChoice) {
+    let (server, authority) = (Library::new(h2::server::Builder::new()), Authority::new());
+    for only_tls12 in [false, true] {
+        let certified = Certified { alpn: vec!["h2"], only_tls12, ..Certified::default() };
+        let config = authority.server(&certified);
+        let front = Front::spawn(server.address, config, Manner::default()).unwrap();
+        let tls = trusting(&authority);
+        let agreed =
+            pippin_engine::try_connection(front.address(), Some(&tls), Protocol::Http2, ms(5_000));
+        assert_eq!(agreed.unwrap().unwrap().alpn.as_deref(), Some("h2"));
+        let spec = LoadSpec {
+            tls: Some(tls),
+            requests: vec![get(BodyCheck::Exact(b"/".to_vec()))].into(),
+            ..closed(front.address(), io, 3, 600)
+        };
+        let result = run(&streams(spec, 8));
+        assert_eq!((result.measured.requests.good, errors(&result)), (600, vec![]));
+        let negotiated = &result.tls.as_ref().unwrap().negotiated;
+        assert_eq!(negotiated[0].alpn.as_deref(), Some("h2"), "{negotiated:?}");
+    }
+}
+
+/// The server chooses no protocol, or has none in common: no request is sent, and the reason is
+/// named.
+fn a_server_that_offers_something_else(io: IoChoice) {
+    let authority = Authority::new();
+    for alpn in [vec![], vec!["http/1.1"]] {
+        let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+        let certified = Certified { alpn, ..Certified::default() };
+        let config = authority.server(&certified);
+        let front = Front::spawn(server.address(), config, Manner::default()).unwrap();
+        let tls = trusting(&authority);
+        let refused =
+            pippin_engine::try_connection(front.address(), Some(&tls), Protocol::Http2, ms(5_000))
+                .unwrap_err()
+                .to_string();
+        assert!(refused.contains("does not offer the protocol"), "{refused}");
+        let spec = LoadSpec { tls: Some(tls), ..closed_for(front.address(), io, 2, 300) };
+        let result = run(&streams(spec, 3));
+        assert_eq!(result.measured.requests.sent, 0);
+        assert!(errors(&result).iter().all(|(kind, _)| *kind == ErrorKind::Tls));
+        let failures = &result.tls.as_ref().unwrap().failures;
+        assert!(failures.keys().all(|why| why.contains("does not offer")), "{failures:?}");
+    }
+}
+
+/// A server of HTTP/1.1 answers with text.
+fn a_server_of_http1(io: IoChoice) {
+    let server = Server::raw(|connection| {
+        connection.send(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")?;
+        connection.drain();
+        None
+    })
+    .unwrap();
+    let address = server.address;
+    let refused = pippin_engine::try_connection(address, None, Protocol::Http2, ms(5_000))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refused.contains("does not speak HTTP/2") && refused.contains("HTTP/1.1 400"),
+        "{refused}"
+    );
+    let result = run(&streams(closed_for(address, io, 2, 300), 3));
+    assert_eq!(result.measured.requests.good, 0);
+    assert!(result.measured.requests.failed > 0);
+    assert!(
+        errors(&result)
+            .iter()
+            .all(|(kind, _)| matches!(kind, ErrorKind::Malformed | ErrorKind::CloseBeforeAnswer)),
+        "{:?}",
+        errors(&result)
+    );
+}
+
+fn a_server_that_says_nothing(_: IoChoice) {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    let refused = pippin_engine::try_connection(address, None, Protocol::Http2, ms(100));
+    assert!(refused.unwrap_err().to_string().contains("HTTP/2"));
+}

@@ -1,0 +1,193 @@
+//! Streams that are refused, reset or late, and connections that the server ends.
+use pippin_model::load_result::ErrorKind;
+use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Timeouts};
+use pippin_reference::frames::kind::{DATA, GOAWAY, HEADERS, RST_STREAM};
+use pippin_reference::frames::{END_HEADERS, OK, Server, answer, frame};
+
+use super::streams;
+use crate::support::{MS, closed, errors, get, on_each_loop, run};
+
+on_each_loop!(
+    what_goaway_left_out_is_sent_again,
+    a_server_that_always_leaves_is_given_up,
+    refused_streams_are_sent_again,
+    streams_that_are_always_refused_fail,
+    resets_fail_one_request_each,
+    a_late_answer_fails_alone,
+    a_close_fails_what_is_under_way,
+    what_nobody_has_read_is_sent_again,
+);
+
+const REFUSED: [u8; 4] = [0, 0, 0, 7];
+const INTERNAL: [u8; 4] = [0, 0, 0, 2];
+
+/// Each connection but the last answers 5 requests of 8 and leaves the others: they go over the next one, and
+/// count once.
+fn what_goaway_left_out_is_sent_again(io: IoChoice) {
+    let server = Server::new(|connection| {
+        if connection.nth == 9 {
+            return connection.serve();
+        }
+        let row = connection.requests(8)?;
+        let goaway = [&row[4].to_be_bytes()[..], &[0; 4]].concat();
+        connection.send(&frame(GOAWAY, 0, 0, &goaway))?;
+        for stream in &row[..5] {
+            connection.answer(*stream, b"hello")?;
+        }
+        connection.drain();
+        None
+    })
+    .unwrap();
+    let result = run(&streams(closed(server.address, io, 1, 53), 8));
+    let requests = result.measured.requests;
+    assert_eq!((requests.good, errors(&result)), (53, vec![]), "{requests:?}");
+    // 9 connections with 5 answers each, and one with the last 8.
+    assert_eq!(requests.sent_again, 27);
+    assert_eq!(result.measured.connections.closed_by_server, 9);
+    assert_eq!(result.measured.connections.requests_before_close, Some((5, 5)));
+}
+
+/// GOAWAY before any answer, on each connection: no circle without end.
+fn a_server_that_always_leaves_is_given_up(io: IoChoice) {
+    let server = Server::new(|connection| {
+        connection.request()?;
+        connection.send(&frame(GOAWAY, 0, 0, &[0; 8]))?;
+        connection.drain();
+        None
+    })
+    .unwrap();
+    let result = run(&streams(closed(server.address, io, 2, 20), 5));
+    let requests = result.measured.requests;
+    assert_eq!(requests.failed, 20, "{requests:?}");
+    assert_eq!(errors(&result), [(ErrorKind::StreamReset, 20)]);
+    assert_eq!(requests.sent_again, 60);
+}
+
+/// Every third request is refused at the first attempt.
+fn refused_streams_are_sent_again(io: IoChoice) {
+    let server = Server::new(|connection| {
+        for nth in 1.. {
+            let stream = connection.request()?;
+            if nth % 3 == 0 {
+                connection.send(&frame(RST_STREAM, 0, stream, &REFUSED))?;
+            } else {
+                connection.answer(stream, b"hello")?;
+            }
+        }
+        None
+    })
+    .unwrap();
+    let result = run(&streams(closed(server.address, io, 2, 200), 4));
+    let requests = result.measured.requests;
+    assert_eq!((requests.good, errors(&result)), (200, vec![]), "{requests:?}");
+    let seen = server.account.of(|account| &account.requests);
+    assert_eq!(seen, 200 + requests.sent_again);
+    assert!(requests.sent_again >= 90, "{requests:?}");
+}
+
+fn streams_that_are_always_refused_fail(io: IoChoice) {
+    let server = Server::new(|connection| {
+        loop {
+            let stream = connection.request()?;
+            connection.send(&frame(RST_STREAM, 0, stream, &REFUSED))?;
+        }
+    })
+    .unwrap();
+    let result = run(&streams(closed(server.address, io, 1, 40), 4));
+    assert_eq!(errors(&result), [(ErrorKind::StreamReset, 40)]);
+    assert_eq!(server.account.of(|account| &account.requests), 160);
+    assert_eq!(server.account.of(|account| &account.connections), 1);
+}
+
+/// Rapid reset from the other side: every second stream is ended at once. Each is an error, and the
+/// connection goes on.
+fn resets_fail_one_request_each(io: IoChoice) {
+    let server = Server::new(|connection| {
+        loop {
+            let stream = connection.request()?;
+            if stream % 4 == 1 {
+                connection.send(&frame(HEADERS, END_HEADERS, stream, OK))?;
+                connection.send(&frame(RST_STREAM, 0, stream, &INTERNAL))?;
+            } else {
+                connection.answer(stream, b"hello")?;
+            }
+        }
+    })
+    .unwrap();
+    let result = run(&streams(closed(server.address, io, 2, 4_000), 10));
+    let requests = result.measured.requests;
+    // Each of the two connections may end with either.
+    assert_eq!(requests.good + requests.failed, 4_000);
+    assert!(requests.good.abs_diff(requests.failed) <= 2, "{requests:?}");
+    assert_eq!(errors(&result), [(ErrorKind::StreamReset, requests.failed)]);
+    assert_eq!(server.account.of(|account| &account.connections), 2);
+}
+
+/// One of five never gets an answer: it times out, the server is told (RST_STREAM with CANCEL), and
+/// the others go on beside it. An answer that comes later still is passed over.
+fn a_late_answer_fails_alone(io: IoChoice) {
+    let server = Server::new(|connection| {
+        let mut late = None;
+        loop {
+            let stream = connection.request()?;
+            match late {
+                None => late = Some(stream),
+                Some(_) => connection.answer(stream, b"hello")?,
+            }
+            if stream > 2_000
+                && let Some(stream) = late.replace(0).filter(|stream| *stream > 0)
+            {
+                connection.send(&answer(stream, b"late"))?;
+            }
+        }
+    })
+    .unwrap();
+    let spec = closed(server.address, io, 1, 2_000);
+    let timeouts = Timeouts { request_ns: 200 * MS, ..spec.timeouts };
+    let requests = vec![get(BodyCheck::Exact(b"hello".to_vec()))];
+    let result = run(&streams(LoadSpec { timeouts, requests: requests.into(), ..spec }, 5));
+    let requests = result.measured.requests;
+    let late = errors(&result);
+    // A busy machine may make the late answer come before its time is up.
+    if late != [(ErrorKind::WrongBody, 1)] {
+        assert_eq!((requests.good, late), (1_999, vec![(ErrorKind::Timeout, 1)]), "{requests:?}");
+        assert_eq!(server.account.of(|account| &account.reset_codes), 8);
+    }
+    assert_eq!(server.account.of(|account| &account.connections), 1);
+}
+
+/// 6 are under way when the connection ends: 2 are answered, 2 have a head, 2 have nothing.
+fn a_close_fails_what_is_under_way(io: IoChoice) {
+    let server = Server::new(|connection| {
+        let row = connection.requests(6)?;
+        connection.answer(row[0], b"hello")?;
+        connection.answer(row[5], b"hello")?;
+        for stream in &row[1..3] {
+            connection.send(&frame(HEADERS, END_HEADERS, *stream, OK))?;
+            connection.send(&frame(DATA, 0, *stream, b"he"))?;
+        }
+        None
+    })
+    .unwrap();
+    // The two that are answered are followed by two more.
+    let result = run(&streams(closed(server.address, io, 1, 6), 6));
+    assert_eq!(result.measured.requests.good, 2);
+    assert_eq!(errors(&result), [(ErrorKind::CloseBeforeAnswer, 2), (ErrorKind::CloseInBody, 2)]);
+}
+
+/// The server ends a connection that has served while requests are on their way that it never
+/// reads: as over HTTP/1.1, they are sent again if nobody can have read them, and fail otherwise.
+fn what_nobody_has_read_is_sent_again(io: IoChoice) {
+    let server = Server::new(|connection| {
+        for _ in 0..10 {
+            let stream = connection.request()?;
+            connection.answer(stream, b"hello")?;
+        }
+        None
+    })
+    .unwrap();
+    let result = run(&streams(closed(server.address, io, 2, 200), 3));
+    let requests = result.measured.requests;
+    assert_eq!(requests.good + requests.failed, 200, "{requests:?}");
+    assert!(errors(&result).iter().all(|(kind, _)| *kind == ErrorKind::CloseBeforeAnswer));
+}

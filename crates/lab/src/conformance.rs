@@ -1,0 +1,111 @@
+//! Asks a server what lies at the edges of HTTP/1.1, and holds its answers against RFC 9110 and
+//! RFC 9112. Nothing of this changes a verdict: a benchmark is no place to fail a server for a
+//! message that no client sends. It tells what a server leaves out.
+//!
+//! | module | its job |
+//! |---|---|
+//! | `probes` | the table: what is sent, and which answers are right |
+//! | `exchange` | raw bytes to a server and back |
+mod exchange;
+mod probes;
+
+use pippin_model::conformance::Conformance;
+use pippin_model::plan::Plan;
+use pippin_model::profile::Steps;
+use pippin_model::trial::{Step, TrialSpec};
+use pippin_model::workload::Workload;
+use std::net::SocketAddr;
+
+use crate::running::RunningTarget;
+
+/// Asks a target once, by the first request of a workload; nothing where that is no GET over plain
+/// HTTP/1.1.
+#[must_use]
+pub fn of(target: &RunningTarget, workload: &Workload) -> Vec<Conformance> {
+    let samples = workload.samples(0, 1);
+    match samples.first() {
+        Some(sample) if workload.request.method == "GET" => probe(target.address(), &sample.path),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a trial asks: the first of its target, in the full form of a plan. It takes some seconds.
+#[must_use]
+pub fn is_asked(plan: &Plan, spec: &TrialSpec) -> bool {
+    let first = match (&plan.profile.steps, spec.step) {
+        (Steps::One, _) | (_, None) => true,
+        (Steps::Connections(list), Some(Step::Connections { count })) => {
+            list.first() == Some(&count)
+        }
+        _ => false,
+    };
+    first && spec.repetition == 0 && !plan.quick
+}
+
+/// Asks everything once; `path` is one that the server answers with 200.
+#[must_use]
+pub fn probe(address: SocketAddr, path: &str) -> Vec<Conformance> {
+    let host = address.to_string();
+    probes::all(path, &host)
+        .into_iter()
+        .map(|probe| {
+            let seen = exchange::with(address, &probe.ask);
+            Conformance {
+                probe: probe.name.into(),
+                section: probe.section.into(),
+                level: probe.level,
+                is_right: (probe.is_right)(&seen),
+                found: seen.in_words(),
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_reference::Running;
+    use pippin_reference::scripted::{self, Answer, Script, spawn};
+
+    #[test]
+    fn every_probe_names_its_section_once() {
+        let all = probes::all("/", "a");
+        assert!(all.len() >= 30, "{}", all.len());
+        let names: std::collections::BTreeSet<_> = all.iter().map(|probe| probe.name).collect();
+        assert_eq!(names.len(), all.len());
+        assert!(all.iter().all(|probe| probe.section.starts_with("RFC 911")));
+    }
+
+    /// The probes that this server does not answer rightly.
+    fn broken(server: &Running<scripted::Account>) -> Vec<String> {
+        let all = probe(server.address(), "/");
+        all.into_iter().filter(|one| !one.is_right).map(|one| one.probe).collect()
+    }
+
+    #[test]
+    fn a_server_that_takes_everything_breaks_what_must_be_refused() {
+        // It looks for the end of the head only, and answers each with 200 and no Date.
+        let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+        let broken = broken(&server);
+        for name in ["no Host field", "two Host fields", "a space before the colon", "HEAD"] {
+            assert!(broken.contains(&name.to_string()), "{name}: {broken:?}");
+        }
+        for name in [
+            "a request in two segments",
+            "two requests in one segment",
+            "field names in lower case",
+        ] {
+            assert!(!broken.contains(&name.to_string()), "{name}: {broken:?}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_says_nothing_answers_nothing_rightly() {
+        let server = spawn(Script::always(Answer::close())).unwrap();
+        let found = probe(server.address(), "/");
+        let right: Vec<&str> =
+            found.iter().filter(|one| one.is_right).map(|one| one.probe.as_str()).collect();
+        assert!(!right.contains(&"a request in two segments"), "{right:?}");
+        assert!(right.contains(&"a request line that is none"), "{right:?}");
+    }
+}

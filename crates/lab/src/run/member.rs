@@ -1,0 +1,222 @@
+//! One target of a group, from its start to its record.
+use pippin_engine::Referee;
+use pippin_model::load_spec::LoadSpec;
+use pippin_model::plan::Plan;
+use pippin_model::trial::{Company, Failure, Stage, TrialRecord, TrialSpec};
+use pippin_model::usage::Role;
+use pippin_model::workload::{Sample, Workload};
+use pippin_probe::TreeMemory;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::conformance;
+use crate::load;
+use crate::proving::ProvedTarget;
+use crate::running::RunningTarget;
+use crate::services::Services;
+use crate::slices::account::{Account, Services as Counts};
+use crate::slices::idle::Idle;
+use crate::slices::length::{self, Lengths};
+use crate::slices::making;
+use crate::trial::{Measured, NotMeasured, Proving as _, Watch, empty_record};
+use crate::verify::live::Live;
+
+/// A target that is up.
+pub struct Member {
+    pub spec: TrialSpec,
+    pub record: TrialRecord,
+    pub slices: Account,
+    pub idle: Idle,
+    /// Why it is measured apart from others.
+    pub apart: Option<String>,
+    pub running: RunningTarget,
+    resident_bytes: Option<u64>,
+    /// What judges its answers, over all loads of a step.
+    live: Live,
+    referee: Option<Arc<dyn Referee>>,
+    /// Right answers of all loads of the step, used or not.
+    right: u64,
+    load: LoadSpec,
+    memory: TreeMemory,
+}
+
+/// What all targets of a run share.
+pub struct Shared<'a> {
+    pub plan: &'a Plan,
+    pub workload: &'a Workload,
+    pub samples: &'a [Sample],
+    pub services: &'a mut Services,
+    pub watch: Watch<'a>,
+}
+
+impl Member {
+    pub fn new(spec: TrialSpec, running: RunningTarget, apart: Option<String>) -> Self {
+        let load = base(&spec, &running);
+        Self {
+            record: empty_record(&spec),
+            spec,
+            slices: Account::default(),
+            idle: Idle::default(),
+            apart,
+            running,
+            resident_bytes: None,
+            live: Live::default(),
+            referee: None,
+            right: 0,
+            load,
+            memory: TreeMemory::default(),
+        }
+    }
+
+    /// Begins another step.
+    pub fn step(&mut self, spec: TrialSpec) {
+        self.record = empty_record(&spec);
+        self.load = base(&spec, &self.running);
+        self.spec = spec;
+        self.slices = Account::default();
+        self.idle = Idle::default();
+        self.right = 0;
+    }
+
+    pub const fn has_failed(&self) -> bool {
+        self.record.failure.is_some()
+    }
+
+    /// Lets `work` prove the target; what watches its answers stays with the member.
+    fn proving<T>(
+        &mut self,
+        shared: &mut Shared<'_>,
+        work: impl FnOnce(&mut ProvedTarget<'_>) -> T,
+    ) -> T {
+        let mut proving = ProvedTarget {
+            workload: shared.workload,
+            samples: shared.samples,
+            target: &mut self.running,
+            services: shared.services,
+            counts_anew: false,
+            closes: !self.load.connections.keep_alive(),
+            live: std::mem::take(&mut self.live),
+            asks_conformance: conformance::is_asked(shared.plan, &self.spec),
+        };
+        let outcome = work(&mut proving);
+        self.live = proving.live;
+        outcome
+    }
+
+    /// Proves the target, and warms it up; how long nine of ten answers then took. What fails is in
+    /// the record.
+    pub fn get_ready(&mut self, shared: &mut Shared<'_>) -> Option<u64> {
+        let mut record = self.record.clone();
+        let mut load = self.load.clone();
+        let outcome = self.proving(shared, |target| {
+            target.prove_before(&mut load, &mut record)?;
+            target.load_begins().map_err(|error| Failure {
+                stage: Stage::Load,
+                message: error.to_string(),
+                log_tail: target.log_tail(),
+            })
+        });
+        (self.record, self.load) = (record, load);
+        match outcome {
+            Ok(referee) => self.referee = referee,
+            Err(failure) => {
+                self.record.failure = Some(failure);
+                return None;
+            }
+        }
+        let (measured, counts) = self.apply(length::warm_up(&self.load), shared)?;
+        let answers_ns = length::answers_ns(&measured.load);
+        self.slices.warm_up(&measured, counts);
+        answers_ns
+    }
+
+    /// Makes a slice; whether the host let it be calm. `None` if the target failed or the user
+    /// stopped it.
+    pub fn slice(
+        &mut self,
+        round: u32,
+        lengths: &Lengths,
+        shared: &mut Shared<'_>,
+    ) -> Option<bool> {
+        let load = lengths.load(&self.load, round);
+        let requests = load.requests.for_record();
+        self.record.load_spec = Some(LoadSpec { requests, ..load.clone() });
+        let (measured, counts) = self.apply(load, shared)?;
+        let slice = making::slice(round, &measured, &self.spec.cpus);
+        let calm = slice.calm;
+        self.slices.add(slice, &measured, counts);
+        Some(calm)
+    }
+
+    /// Applies a load, and takes what the services counted meanwhile.
+    fn apply(&mut self, load: LoadSpec, shared: &mut Shared<'_>) -> Option<(Measured, Counts)> {
+        shared.services.rest(Duration::from_secs(5));
+        let counts_anew = shared.services.reset_account();
+        let roots = self.proving(shared, |target| target.roots());
+        let referee = self.referee.clone();
+        let outcome = making::load(load, &roots, referee, &mut self.memory, &shared.watch);
+        if let Ok(measured) = &outcome {
+            self.right += measured.load.windows.iter().map(|window| window.good).sum::<u64>();
+        }
+        let counts = if counts_anew { shared.services.account() } else { Counts::new() };
+        if let Some(failure) = self.running.crashed() {
+            self.record.failure = Some(failure);
+            return None;
+        }
+        match outcome {
+            Ok(measured) if measured.load.interrupted => None,
+            Ok(measured) => {
+                self.resident_bytes = self.resident_bytes.max(resident_bytes(&measured));
+                Some((measured, counts))
+            }
+            Err(NotMeasured { error, .. }) => {
+                let (message, log_tail) = (error.to_string(), self.running.log_tail());
+                self.record.failure = Some(Failure { stage: Stage::Load, message, log_tail });
+                None
+            }
+        }
+    }
+
+    /// Sums up its slices, and proves the target again unless it was stopped early.
+    pub fn settle(&mut self, group: &Group, interrupted: bool, shared: &mut Shared<'_>) {
+        let slices = std::mem::take(&mut self.slices);
+        slices.settle(group.rounds, &group.calmest, interrupted, &mut self.record);
+        self.record.company = Some(Company {
+            targets: group.targets,
+            rounds: group.rounds,
+            idle_cores: self.idle.cores(),
+            apart: self.apart.clone(),
+        });
+        let (mut record, right) = (self.record.clone(), self.right);
+        self.referee = None;
+        self.proving(shared, |target| {
+            target.live.end(target.services, right);
+            target.prove_after(&mut record);
+        });
+        self.record = record;
+    }
+
+    /// The most that it is known to have used, resident bytes.
+    pub const fn resident_bytes(&self) -> Option<u64> {
+        self.resident_bytes
+    }
+}
+
+fn resident_bytes(measured: &Measured) -> Option<u64> {
+    measured.usage.as_ref()?.roles.get(&Role::Target)?.rss_max_bytes
+}
+
+/// What a group has in common.
+pub struct Group {
+    /// Targets that were up together.
+    pub targets: u32,
+    /// Rounds that were planned.
+    pub rounds: u32,
+    /// The rounds, the calmest first.
+    pub calmest: Vec<u32>,
+}
+
+fn base(spec: &TrialSpec, running: &RunningTarget) -> LoadSpec {
+    let cores = spec.cpus.generator.0.iter().copied().collect();
+    load::of(&spec.profile, spec.step, load::base(running.address(), cores, spec.seed))
+}

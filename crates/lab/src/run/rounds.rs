@@ -1,0 +1,447 @@
+//! A repetition of loads that are measured in slices. All targets that fit into memory together are
+//! started, proved and warmed up; then come rounds: one slice of every target, in random order;
+//! then all are proved again and stopped (docs/decisions/slices.md).
+use pippin_model::target::TargetId;
+use pippin_model::trial::{Stage, Step};
+use pippin_model::workload::Source;
+use pippin_probe::{RoleRoot, TreeClocks};
+use pippin_stats::{calm, judge, order};
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::VecDeque;
+
+use super::member::{Group, Member, Shared};
+use super::{Execution, empty_record};
+use crate::error::LabError;
+use crate::observer::Event;
+use crate::services::Services;
+use crate::slices::idle;
+use crate::slices::length::Lengths;
+use crate::steps::Steps;
+
+/// Of a repetition that is cut short, rounds are kept if every target has so many.
+const FEWEST_ROUNDS: u32 = 3;
+
+/// How the rounds of a group ended.
+struct Course {
+    lengths: Lengths,
+    /// Rounds in which every target had a slice.
+    whole: u32,
+    /// The user stopped it.
+    cut_short: bool,
+    /// Targets that are not idle, with how that was told.
+    restless: Vec<(TargetId, String)>,
+}
+
+impl Execution<'_> {
+    /// One repetition of these targets.
+    pub(super) fn rounds(
+        &mut self,
+        repetition: u32,
+        targets: Vec<TargetId>,
+        services: &mut Services,
+    ) -> Result<(), LabError> {
+        let (restless, idle): (Vec<_>, Vec<_>) =
+            targets.into_iter().partition(|id| self.restless.contains_key(id));
+        let mut together = VecDeque::from(idle);
+        let mut apart = VecDeque::from(restless);
+        // Rounds of groups that were not up together are no pairs: their numbers differ.
+        let mut round = 0;
+        while !together.is_empty() || !apart.is_empty() {
+            if self.interrupted() {
+                return Err(LabError::Interrupted);
+            }
+            let reason = if together.is_empty() {
+                apart.pop_front().map(|id| {
+                    let reason = self.restless.get(&id).cloned();
+                    together.push_back(id);
+                    reason
+                })
+            } else {
+                None
+            };
+            let found =
+                self.group(repetition, &mut together, reason.flatten(), &mut round, services)?;
+            for (id, reason) in found {
+                self.settings.observer.event(&Event::Note(&reason));
+                self.restless.insert(id.clone(), reason);
+                apart.push_back(id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts as many of these targets as fit into memory together, and measures them. Returns
+    /// those that were found not to be idle: they are to be measured by themselves.
+    fn group(
+        &mut self,
+        repetition: u32,
+        waiting: &mut VecDeque<TargetId>,
+        apart: Option<String>,
+        round: &mut u32,
+        services: &mut Services,
+    ) -> Result<Vec<(TargetId, String)>, LabError> {
+        let mut steps = Steps::of(&self.header().plan.profile);
+        let Some(mut step) = steps.next() else { return Ok(Vec::new()) };
+        let (mut members, mut answers_ns) =
+            self.start_group(repetition, step, waiting, apart, services)?;
+        let mut restless = Vec::new();
+        loop {
+            let course = self.course(&mut members, answers_ns, round, services);
+            let next = steps.next().filter(|_| !course.cut_short);
+            restless.extend(course.restless.iter().cloned());
+            members = self.end_step(members, &course, next.is_none(), services)?;
+            if course.cut_short {
+                return Err(LabError::Interrupted);
+            }
+            let Some(next) = next.filter(|_| !members.is_empty()) else { return Ok(restless) };
+            step = next;
+            answers_ns = None;
+            let mut ready = Vec::new();
+            for mut member in members {
+                let spec = self.spec(&member.spec.target, repetition, step);
+                self.announce(&spec);
+                member.step(spec);
+                let took = self.get_ready(&mut member, services);
+                answers_ns = answers_ns.max(took);
+                ready.push(member);
+            }
+            members = ready;
+        }
+    }
+
+    fn start_group(
+        &mut self,
+        repetition: u32,
+        step: Option<Step>,
+        waiting: &mut VecDeque<TargetId>,
+        apart: Option<String>,
+        services: &mut Services,
+    ) -> Result<(Vec<Member>, Option<u64>), LabError> {
+        let (mut members, mut answers_ns) = (Vec::new(), None);
+        while let Some(id) = waiting.front().cloned() {
+            if self.interrupted() {
+                return Err(LabError::Interrupted);
+            }
+            if !members.is_empty() && self.is_alone() {
+                break;
+            }
+            if !members.is_empty() && !self.room.fits(&id) {
+                let rest = format!(
+                    "{id} does not fit into memory beside the others: it is measured after them"
+                );
+                self.settings.observer.event(&Event::Note(&rest));
+                break;
+            }
+            waiting.pop_front();
+            if !self.takes_part(&id) {
+                continue;
+            }
+            let Some((target, Ok(installed))) = self.prepared.get(&id).cloned() else { continue };
+            let spec = self.spec(&id, repetition, step);
+            self.announce(&spec);
+            match self.start(&id, &target, &installed, services) {
+                Ok(running) => {
+                    let mut member = Member::new(spec, running, apart.clone());
+                    answers_ns = answers_ns.max(self.get_ready(&mut member, services));
+                    members.push(member);
+                }
+                Err(LabError::Target(failure)) => {
+                    let mut record = empty_record(&spec);
+                    record.failure = Some(failure);
+                    // It would fail in every repetition.
+                    self.given_up.insert(id);
+                    self.finish(record, Vec::new())?;
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        Ok((members, answers_ns))
+    }
+
+    /// Whether targets cannot be up together. The table changes under load, and PostgreSQL adds up
+    /// late how often it was asked: each target needs it for itself.
+    pub(super) fn is_alone(&self) -> bool {
+        self.header().workload.answer.from == Some(Source::Table)
+    }
+
+    fn shared<'a>(&'a self, services: &'a mut Services) -> Shared<'a> {
+        Shared {
+            plan: &self.recording.header().plan,
+            workload: &self.recording.header().workload,
+            samples: &self.samples,
+            services,
+            watch: self.watch(),
+        }
+    }
+
+    fn get_ready(&mut self, member: &mut Member, services: &mut Services) -> Option<u64> {
+        self.settings.observer.event(&Event::Stage("proving"));
+        let took = member.get_ready(&mut self.shared(services));
+        if let Some(rss_bytes) = member.resident_bytes() {
+            self.room.note(&member.spec.target, rss_bytes);
+        }
+        took
+    }
+
+    /// All rounds of a step.
+    fn course(
+        &self,
+        members: &mut [Member],
+        answers_ns: Option<u64>,
+        round: &mut u32,
+        services: &mut Services,
+    ) -> Course {
+        let header = self.header();
+        let delay = judge::expected_delay(&header.workload, header.plan.upstream_delay_ns);
+        let lengths = Lengths::of(&header.plan, delay, answers_ns);
+        let in_all = members.iter().filter(|member| !member.has_failed()).count() as u64;
+        let planned_ns = u64::from(lengths.rounds) * in_all * lengths.whole_ns();
+        let mut rounds = Rounds {
+            execution: self,
+            members,
+            services,
+            clocks: TreeClocks::default(),
+            lengths,
+            first: *round,
+            extra_ns: (header.plan.extra_time * planned_ns as f64) as u64,
+            restless: Vec::new(),
+        };
+        let whole = rounds.all(round);
+        let restless = rounds.restless;
+        Course { lengths, whole, cut_short: self.interrupted(), restless }
+    }
+
+    /// Proves the targets again, stops them if nothing follows, and keeps their records. What
+    /// failed or is not idle is stopped in any case. Returns those that are still up.
+    fn end_step(
+        &mut self,
+        members: Vec<Member>,
+        course: &Course,
+        is_last: bool,
+        services: &mut Services,
+    ) -> Result<Vec<Member>, LabError> {
+        let is_restless = |id: &TargetId| course.restless.iter().any(|(other, _)| other == id);
+        let together = members
+            .iter()
+            .filter(|member| !member.has_failed() && !is_restless(&member.spec.target));
+        let group = Group {
+            targets: members.len() as u32,
+            rounds: course.lengths.rounds,
+            calmest: calm::calmest_rounds(together.map(|member| member.slices.slices())),
+        };
+        let (mut stay, mut go) = (Vec::new(), Vec::new());
+        for mut member in members {
+            let id = member.spec.target.clone();
+            if !is_restless(&id) {
+                self.settings.observer.event(&Event::Stage("proving again"));
+                member.settle(&group, course.cut_short, &mut self.shared(services));
+            }
+            if let Some(rss_bytes) = member.resident_bytes() {
+                self.room.note(&id, rss_bytes);
+            }
+            let is_over =
+                is_last || member.has_failed() || is_restless(&id) || !self.takes_part(&id);
+            if is_over { go.push(member) } else { stay.push(member) }
+        }
+        let keeps = !course.cut_short || course.whole >= FEWEST_ROUNDS;
+        for member in &stay {
+            let mut record = member.record.clone();
+            self.recording.judge(&mut record, Vec::new());
+            if keeps && record.load.is_some() {
+                self.recording.keep(record)?;
+            }
+        }
+        for (member, unclean) in stop_all(go) {
+            let id = member.spec.target.clone();
+            let failure = member.record.failure.as_ref();
+            if failure.is_some_and(|failure| failure.stage == Stage::Proof) {
+                self.given_up.insert(id.clone());
+            }
+            let has_something = member.record.load.is_some() || failure.is_some();
+            if keeps && has_something && !is_restless(&id) {
+                let mut record = member.record;
+                self.recording.judge(&mut record, unclean);
+                self.recording.keep(record)?;
+            }
+        }
+        Ok(stay)
+    }
+}
+
+/// Stops these targets at the same time; what was not clean about that, in words.
+fn stop_all(members: Vec<Member>) -> Vec<(Stopped, Vec<String>)> {
+    std::thread::scope(|scope| {
+        let stopping: Vec<_> = members
+            .into_iter()
+            .map(|member| {
+                let Member { spec, record, running, .. } = member;
+                (Stopped { spec, record }, scope.spawn(move || running.stop()))
+            })
+            .collect();
+        stopping
+            .into_iter()
+            .map(|(stopped, thread)| (stopped, thread.join().unwrap_or_default()))
+            .collect()
+    })
+}
+
+/// A member that is not up any more.
+struct Stopped {
+    spec: pippin_model::trial::TrialSpec,
+    record: pippin_model::trial::TrialRecord,
+}
+
+/// The rounds of a group at one step.
+struct Rounds<'a, 'e> {
+    execution: &'a Execution<'e>,
+    members: &'a mut [Member],
+    services: &'a mut Services,
+    clocks: TreeClocks,
+    lengths: Lengths,
+    /// The number of the first round.
+    first: u32,
+    /// Time left to replace disturbed slices.
+    extra_ns: u64,
+    restless: Vec<(TargetId, String)>,
+}
+
+impl Rounds<'_, '_> {
+    /// The planned rounds, then others for targets that lack calm slices while there is time.
+    /// Returns how many of the planned ones were made.
+    fn all(&mut self, round: &mut u32) -> u32 {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed());
+        let mut whole = 0;
+        while whole < self.lengths.rounds {
+            let order = self.in_order(|_| true, &mut rng);
+            let disturbed = self.round(*round, &order);
+            let Some(disturbed) = disturbed else {
+                self.forget(*round);
+                return whole;
+            };
+            self.replace(*round, &disturbed);
+            *round += 1;
+            whole += 1;
+            if self.execution.interrupted() {
+                return whole;
+            }
+            self.watch_the_idle();
+        }
+        let wanted = self.lengths.rounds;
+        loop {
+            let lacking = self.in_order(|member| member.slices.calm() < wanted, &mut rng);
+            if lacking.is_empty() || self.extra_ns < self.cost(lacking.len()) {
+                return whole;
+            }
+            self.extra_ns -= self.cost(lacking.len());
+            let made = self.round(*round, &lacking);
+            *round += 1;
+            if made.is_none() || self.execution.interrupted() {
+                return whole;
+            }
+        }
+    }
+
+    /// The same order for the same run, repetition and step.
+    fn seed(&self) -> u64 {
+        let spec = self.members.first().map(|member| &member.spec);
+        spec.map_or(0, |spec| {
+            let connections = spec.profile.at(spec.step).connections.count;
+            spec.seed.rotate_left(17) ^ u64::from(connections) ^ (u64::from(self.first) << 32)
+        })
+    }
+
+    const fn cost(&self, slices: usize) -> u64 {
+        self.lengths.whole_ns() * slices as u64
+    }
+
+    /// Those that take part, in random order.
+    fn in_order(
+        &self,
+        is_wanted: impl Fn(&Member) -> bool,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Vec<usize> {
+        let members: Vec<usize> = (0..self.members.len())
+            .filter(|i| self.takes_part(*i) && is_wanted(&self.members[*i]))
+            .collect();
+        order::interleaved(&members, 1, rng).into_iter().map(|(_, member)| member).collect()
+    }
+
+    fn takes_part(&self, index: usize) -> bool {
+        let member = &self.members[index];
+        let target = &member.spec.target;
+        !member.has_failed()
+            && self.execution.takes_part(target)
+            && !self.restless.iter().any(|(other, _)| other == target)
+    }
+
+    /// One slice of each of these; which of them were disturbed. `None` if the user stopped it.
+    fn round(&mut self, round: u32, order: &[usize]) -> Option<Vec<usize>> {
+        let mut disturbed = Vec::new();
+        for &index in order {
+            let calm = self.slice(round, index);
+            if self.execution.interrupted() {
+                return None;
+            }
+            if calm == Some(false) {
+                disturbed.push(index);
+            }
+        }
+        Some(disturbed)
+    }
+
+    /// Makes each of these slices once more while there is time.
+    fn replace(&mut self, round: u32, disturbed: &[usize]) {
+        for &index in disturbed {
+            if self.extra_ns < self.cost(1) || self.execution.interrupted() {
+                return;
+            }
+            self.extra_ns -= self.cost(1);
+            self.slice(round, index);
+        }
+    }
+
+    fn slice(&mut self, round: u32, index: usize) -> Option<bool> {
+        let trees: Vec<Vec<RoleRoot>> =
+            self.members.iter().map(|member| member.running.roots().to_vec()).collect();
+        let before = self.clocks.look(&trees);
+        let began = pippin_probe::monotonic_ns();
+        let (shown, of) = (round - self.first + 1, self.lengths.rounds);
+        let member = &mut self.members[index];
+        self.execution.settings.observer.event(&Event::Slice(&member.spec, shown, of));
+        let calm = member.slice(round, &self.lengths, &mut self.execution.shared(self.services));
+        let after = self.clocks.look(&trees);
+        let took_ns = pippin_probe::monotonic_ns() - began;
+        for (other, (from, to)) in before.into_iter().zip(after).enumerate() {
+            if let (Some(from), Some(to)) = (from, to)
+                && other != index
+            {
+                self.members[other].idle.add(to.saturating_sub(from), took_ns);
+            }
+        }
+        calm
+    }
+
+    /// Names targets that are not idle while others are measured. They leave the rounds.
+    fn watch_the_idle(&mut self) {
+        for index in 0..self.members.len() {
+            let member = &self.members[index];
+            if !self.takes_part(index) || !member.idle.is_busy() {
+                continue;
+            }
+            let target = member.spec.target.clone();
+            let cores = member.idle.cores().unwrap_or(0.0);
+            let reason = format!(
+                "{target} used {:.1} % of a processor while others were measured (limit {:.1} %): it is measured by itself",
+                cores * 100.0,
+                idle::LIMIT * 100.0
+            );
+            self.restless.push((target, reason));
+        }
+    }
+
+    /// Leaves no round that not all targets have.
+    fn forget(&mut self, round: u32) {
+        self.members.iter_mut().for_each(|member| member.slices.forget_from(round));
+    }
+}

@@ -1,0 +1,113 @@
+//! Makes one slice: a load of its own, and what the host did meanwhile.
+use pippin_engine::Referee;
+use pippin_model::cpus::CpuSplit;
+use pippin_model::histogram::Histogram;
+use pippin_model::load_result::LoadResult;
+use pippin_model::load_spec::LoadSpec;
+use pippin_model::slice::{Slice, SliceFigures, SliceQuantiles};
+use pippin_model::usage::{Role, Usage};
+use pippin_probe::{Roots, TreeMemory, disturbance};
+use pippin_stats::calm;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::generator::Here;
+use crate::trial::{Measured, NotMeasured, SAMPLE_EVERY, Trial, Watch};
+
+/// Slices up to this length are looked at at their ends alone: each look takes the generator's
+/// processor for a moment.
+const ONE_LOOK: Duration = Duration::from_secs(1);
+
+/// Makes a load of a target that is up and warm.
+///
+/// # Errors
+/// As [`Trial::measure`].
+pub fn load(
+    load: LoadSpec,
+    roots: &Roots,
+    referee: Option<Arc<dyn Referee>>,
+    memory: &mut TreeMemory,
+    watch: &Watch<'_>,
+) -> Result<Measured, NotMeasured> {
+    let length = Duration::from_nanos(load.stop.duration_ns.unwrap_or(0));
+    let every = if length <= ONE_LOOK { 4 * ONE_LOOK } else { SAMPLE_EVERY };
+    Trial { load, roots: Some(roots.clone()), proving: None, referee, generator: &Here }
+        .measure_on(memory, every, watch)
+}
+
+/// The slice that such a load was.
+#[must_use]
+pub fn slice(round: u32, measured: &Measured, cpus: &CpuSplit) -> Slice {
+    let Measured { load, usage, .. } = measured;
+    let host =
+        usage.as_ref().map(|usage| disturbance::of(usage, &processors(cpus))).unwrap_or_default();
+    Slice {
+        round,
+        started_unix_ns: load.started_unix_ns + (load.measured_from_ns - load.started_ns),
+        measured_ns: load.measured.duration_ns,
+        figures: figures(load, usage.as_ref()),
+        host,
+        calm: calm::is_calm(&host),
+        used: false,
+    }
+}
+
+/// The processors of all roles; none if nothing is bound.
+fn processors(cpus: &CpuSplit) -> BTreeSet<u32> {
+    [&cpus.target, &cpus.generator, &cpus.services]
+        .into_iter()
+        .flat_map(|set| set.0.iter().copied())
+        .collect()
+}
+
+fn figures(load: &LoadResult, usage: Option<&Usage>) -> SliceFigures {
+    let measured = &load.measured;
+    SliceFigures {
+        requests: measured.requests.scheduled,
+        answered: measured.answered.completed,
+        right: measured.answered.good,
+        errors: measured.errors_total(),
+        goodput_per_s: measured.goodput_per_s().unwrap_or(0.0),
+        response: quantiles(&measured.spans.response_time),
+        service: quantiles(&measured.spans.service_time),
+        target_cpu_ns: usage.and_then(|usage| usage.roles.get(&Role::Target)?.cpu_ns),
+        generator_cpu_ns: usage.and_then(|usage| usage.roles.get(&Role::Generator)?.cpu_ns),
+    }
+}
+
+fn quantiles(spans: &Histogram) -> SliceQuantiles {
+    SliceQuantiles {
+        p50_ns: spans.quantile_ns(0.5),
+        p90_ns: spans.quantile_ns(0.9),
+        p99_ns: spans.quantile_ns(0.99),
+        max_ns: spans.max_ns(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::example::ExampleTrial;
+
+    #[test]
+    fn a_slice_holds_what_its_load_measured() {
+        let record = ExampleTrial::hello().build();
+        let (load, usage) = (record.load.unwrap(), record.usage);
+        let cpu_ns = usage.as_ref().unwrap().roles[&Role::Target].cpu_ns;
+        let measured =
+            Measured { load: load.clone(), agents: Vec::new(), usage, samples: Vec::new() };
+        let slice = slice(3, &measured, &record.spec.cpus);
+        assert_eq!((slice.round, slice.measured_ns), (3, load.measured.duration_ns));
+        assert_eq!(slice.figures.right, load.measured.answered.good);
+        assert_eq!(Some(slice.figures.goodput_per_s), load.measured.goodput_per_s());
+        assert_eq!(slice.figures.target_cpu_ns, cpu_ns);
+        assert_eq!(
+            slice.figures.response.p99_ns,
+            load.measured.spans.response_time.quantile_ns(0.99)
+        );
+        assert!(!slice.used);
+        let unknown = super::slice(0, &Measured { usage: None, ..measured }, &record.spec.cpus);
+        assert_eq!((unknown.host.steal, unknown.figures.target_cpu_ns), (None, None));
+    }
+}

@@ -1,0 +1,14 @@
+//! Slices: the short measured stretches of which a trial is made (docs/decisions/slices.md).
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`length`] | how long a slice is, how many rounds there are, what is left out before each |
+//! | [`making`] | makes one slice |
+//! | [`account`] | all slices of a target, and the record that they add up to |
+//! | [`room`] | which targets fit into memory together |
+//! | [`idle`] | what targets burn that nobody asks |
+pub mod account;
+pub mod idle;
+pub mod length;
+pub mod making;
+pub mod room;

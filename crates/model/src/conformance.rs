@@ -1,0 +1,76 @@
+//! How a server answers requests at the edges of HTTP/1.1. It is shown beside the result and does
+//! not change the verdict.
+use serde::{Deserialize, Serialize};
+
+/// One question to a server, and how it answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conformance {
+    /// What was asked, in words: `"no Host field"`.
+    pub probe: String,
+    /// Where the right answer is defined: `"RFC 9112 3.2"`.
+    pub section: String,
+    /// How strongly it is asked for.
+    pub level: Level,
+    /// What came: `"400"`, `"closed without an answer"`.
+    pub found: String,
+    /// Whether that is right.
+    pub is_right: bool,
+}
+
+/// How strongly a specification asks for something (RFC 2119).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// MUST.
+    Must,
+    /// SHOULD.
+    Should,
+    /// Common practice, or left to the server.
+    Note,
+}
+
+impl Level {
+    /// The name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Must => "MUST",
+            Self::Should => "SHOULD",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// How many of the probes were answered rightly: `"30 of 32; 1 MUST, 1 SHOULD broken"`.
+#[must_use]
+pub fn in_words(all: &[Conformance]) -> String {
+    let right = all.iter().filter(|one| one.is_right).count();
+    let broken = |level| all.iter().filter(|one| !one.is_right && one.level == level).count();
+    let parts: Vec<String> = [Level::Must, Level::Should, Level::Note]
+        .into_iter()
+        .filter(|&level| broken(level) > 0)
+        .map(|level| format!("{} {}", broken(level), level.name()))
+        .collect();
+    let rest =
+        if parts.is_empty() { String::new() } else { format!("; not: {}", parts.join(", ")) };
+    format!("{right} of {} as HTTP has it{rest}", all.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_broken_is_counted_by_level() {
+        let one = |level, is_right| Conformance {
+            probe: "p".into(),
+            section: "s".into(),
+            level,
+            found: "400".into(),
+            is_right,
+        };
+        assert_eq!(in_words(&[one(Level::Must, true)]), "1 of 1 as HTTP has it");
+        let all = [one(Level::Must, false), one(Level::Note, false), one(Level::Should, true)];
+        assert_eq!(in_words(&all), "1 of 3 as HTTP has it; not: 1 MUST, 1 note");
+    }
+}

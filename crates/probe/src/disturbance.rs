@@ -1,0 +1,81 @@
+//! What the host did to the processors of a measurement.
+use pippin_model::slice::SliceHost;
+use pippin_model::usage::Usage;
+use std::collections::BTreeSet;
+
+/// What the host did to these processors (all, if there are none), as shares of their time.
+///
+/// *Steal* is the mean of their own lines of `/proc/stat`. *Foreign* is what kept them busy beyond
+/// all roles and interrupts, but no more than what processes outside of the roles used anywhere on
+/// the host: the ways into and out of idleness belong to nobody. Idle time is counted in ticks of
+/// 10 ms a processor, and so is steal.
+///
+/// *Waiting* stays unknown: the kernel adds up how long each thread was ready and had no processor
+/// (`/proc/PID/schedstat`), and does not say who had it. A thread waits for its siblings on the same
+/// processor as for anybody else. It can wait for others only while those run there, which is
+/// foreign time, or while the hypervisor has the processor, which is steal
+/// (docs/decisions/slices.md).
+#[must_use]
+pub fn of(usage: &Usage, processors: &BTreeSet<u32>) -> SliceHost {
+    let is_ours = |cpu: &u32| processors.is_empty() || processors.contains(cpu);
+    let count = if processors.is_empty() { usage.busy_by_cpu.len() } else { processors.len() };
+    let share = |cores: f64| cores / count.max(1) as f64;
+    let of_ours = |shares: &std::collections::BTreeMap<u32, f64>| {
+        let ours: Vec<f64> =
+            shares.iter().filter(|(cpu, _)| is_ours(cpu)).map(|(_, share)| *share).collect();
+        (ours.len() == count && count > 0).then(|| ours.iter().sum::<f64>())
+    };
+    let roles: Option<f64> = usage.roles.values().map(|role| role.cores).sum();
+    let beyond = of_ours(&usage.busy_by_cpu)
+        .zip(roles)
+        .map(|(busy, roles)| busy - roles - usage.interrupt_cores.unwrap_or(0.0));
+    SliceHost {
+        steal: of_ours(&usage.stolen_by_cpu).map(share),
+        foreign: beyond
+            .zip(usage.foreign_cores)
+            .map(|(beyond, anywhere)| share(beyond.min(anywhere).max(0.0))),
+        waiting: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::usage::{Role, RoleUse};
+    use std::collections::BTreeMap;
+
+    /// Four processors; the target has number 0 and the generator number 1.
+    fn used() -> Usage {
+        let role = |cores| RoleUse { cores: Some(cores), ..RoleUse::default() };
+        Usage {
+            duration_ns: 400_000_000,
+            roles: BTreeMap::from([(Role::Target, role(0.9)), (Role::Generator, role(0.5))]),
+            foreign_cores: Some(1.5),
+            stolen_by_cpu: [(0, 0.0), (1, 0.1), (2, 0.8), (3, 0.0)].into(),
+            busy_by_cpu: [(0, 1.0), (1, 0.6), (2, 0.9), (3, 0.9)].into(),
+            ..Usage::default()
+        }
+    }
+
+    fn close(a: Option<f64>, b: f64) -> bool {
+        a.is_some_and(|a| (a - b).abs() < 1e-9)
+    }
+
+    #[test]
+    fn only_the_processors_of_the_roles_count() {
+        let ours = of(&used(), &BTreeSet::from([0, 1]));
+        assert!(close(ours.steal, 0.05) && close(ours.foreign, 0.1), "{ours:?}");
+        assert_eq!(ours.waiting, None);
+        let all = of(&used(), &BTreeSet::new());
+        assert!(close(all.steal, 0.225) && close(all.foreign, 0.375), "{all:?}");
+    }
+
+    #[test]
+    fn idleness_is_nobodys_and_the_unknown_stays_so() {
+        let quiet = Usage { foreign_cores: Some(0.01), ..used() };
+        assert!(close(of(&quiet, &BTreeSet::from([0, 1])).foreign, 0.005));
+        let unknown = Usage { foreign_cores: None, stolen_by_cpu: BTreeMap::new(), ..used() };
+        assert_eq!(of(&unknown, &BTreeSet::from([0, 1])), SliceHost::default());
+        assert_eq!(of(&used(), &BTreeSet::from([0, 7])), SliceHost::default(), "no such processor");
+    }
+}

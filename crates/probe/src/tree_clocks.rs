@@ -1,0 +1,97 @@
+//! CPU time of several process trees and nothing else: what targets burn that nobody asks.
+use std::collections::HashMap;
+
+use crate::clock::ProcUnits;
+use crate::kernel_files::KernelFiles;
+use crate::process_table::{ProcessTable, list_processes, read_process};
+use crate::sample::RoleRoot;
+use crate::tree::TreeLedger;
+
+/// The clocks of trees, kept from one look to the next.
+#[derive(Debug)]
+pub struct TreeClocks {
+    files: KernelFiles,
+    units: ProcUnits,
+    table: ProcessTable,
+    ledgers: HashMap<i32, TreeLedger>,
+}
+
+impl Default for TreeClocks {
+    fn default() -> Self {
+        Self {
+            files: KernelFiles::default(),
+            units: ProcUnits::of_this_host(),
+            table: ProcessTable::default(),
+            ledgers: HashMap::new(),
+        }
+    }
+}
+
+impl TreeClocks {
+    /// CPU time in nanoseconds of these trees, several trees to each owner, since the first look at
+    /// them; `None` where an owner has no tree, or one of them was never seen.
+    pub fn look(&mut self, owners: &[Vec<RoleRoot>]) -> Vec<Option<u64>> {
+        let Self { files, units, table, ledgers } = self;
+        let pid_of = |root: &RoleRoot| match *root {
+            RoleRoot::Tree(pid) => Some((pid, true)),
+            RoleRoot::Below(pid) => Some((pid, false)),
+            RoleRoot::Process(_) => None,
+        };
+        let roots: Vec<(i32, bool)> = owners.iter().flatten().filter_map(pid_of).collect();
+        let pids: Vec<i32> = roots.iter().map(|(pid, _)| *pid).collect();
+        let reading =
+            table.look(&pids, &list_processes(files), |pid| read_process(files, *units, pid));
+        let mut used: HashMap<i32, Option<u64>> = HashMap::new();
+        for (&(pid, root_counts), tree) in roots.iter().zip(&reading.trees) {
+            let ledger = ledgers.entry(pid).or_default();
+            let cpu_ns = ledger.update(pid, root_counts, tree, &reading.unread);
+            used.insert(pid, ledger.began().then_some(cpu_ns));
+        }
+        let of_owner = |owner: &Vec<RoleRoot>| {
+            let trees: Vec<(i32, bool)> = owner.iter().filter_map(pid_of).collect();
+            let sum = trees.iter().map(|(pid, _)| used.get(pid).copied().flatten()).sum();
+            if trees.is_empty() { None } else { sum }
+        };
+        owners.iter().map(of_owner).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn a_child_that_works_is_told_from_one_that_sleeps() {
+        let mut busy = Command::new("sh")
+            .args(["-c", "(while :; do :; done) & wait"])
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut idle = Command::new("sh").args(["-c", "sleep 60 & wait"]).spawn().unwrap();
+        let below = |pid: i32| vec![RoleRoot::Below(pid)];
+        let owners =
+            [below(busy.id() as i32), below(idle.id() as i32), below(i32::MAX), Vec::new()];
+        let mut clocks = TreeClocks::default();
+        let mut seen = vec![None; 4];
+        for _ in 0..200 {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            seen = clocks.look(&owners);
+            if seen[0].is_some_and(|ns| ns > 50_000_000) {
+                break;
+            }
+        }
+        for child in [&mut busy, &mut idle] {
+            let children =
+                std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", child.id()));
+            for pid in children.unwrap_or_default().split_whitespace() {
+                let _ = Command::new("kill").args(["-9", pid]).status();
+            }
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        assert!(seen[0].unwrap() > 50_000_000, "{seen:?}");
+        assert!(seen[1].unwrap() < seen[0].unwrap() / 2, "{seen:?}");
+        assert_eq!((seen[2], seen[3]), (None, None));
+    }
+}

@@ -1,0 +1,214 @@
+//! What one step of a capacity search says about its rate.
+use pippin_model::caveat::Verdict;
+use pippin_model::load_result::LoadResult;
+use pippin_model::objective::Objective;
+use pippin_model::profile::{Profile, Steps};
+use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::units::format_ns;
+
+use super::DECIDED;
+use crate::judge::{Context, Evidence, noisy_neighbour};
+use crate::objective::misses;
+use crate::quantile::median;
+use crate::steady::measured_windows;
+
+/// The fraction of the offered rate below which the answers fall short by far: no short stall does
+/// that to a rate which the target can keep.
+const BY_FAR: f64 = 0.90;
+/// Fewest windows that show whether the queue grows.
+const FEWEST_WINDOWS: usize = 4;
+/// The part of all pairs of windows that must be in the order of a growing queue, less the part in
+/// the opposite order (Kendall's tau).
+const GROWING: f64 = 0.8;
+
+/// The longest rest between two steps.
+const LONGEST_REST_NS: u64 = 10_000_000_000;
+
+/// What a step showed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seen {
+    /// The objective held. The host can only make it harder, so that this counts on every host.
+    Held,
+    /// The objective was missed.
+    Missed {
+        /// The answers fell short of the rate by more than a tenth.
+        by_far: bool,
+        /// The hypervisor or other processes used the processors meanwhile.
+        disturbed: bool,
+    },
+    /// The step is INVALID: the generator did not send what was asked for, or the answers were
+    /// wrong. It says nothing about the rate.
+    Invalid,
+}
+
+impl Seen {
+    /// The evidence: above 0 for a rate that is kept; `None` where a step is none.
+    #[must_use]
+    pub const fn points(self) -> Option<i32> {
+        match self {
+            Self::Held => Some(DECIDED),
+            Self::Missed { disturbed: false, .. } => Some(-DECIDED),
+            Self::Missed { by_far: true, disturbed: true } => Some(-2),
+            Self::Missed { by_far: false, disturbed: true } => Some(-1),
+            Self::Invalid => None,
+        }
+    }
+
+    /// What a judged step of a search showed; `None` if it is no such step, was interrupted, or has
+    /// no result.
+    #[must_use]
+    pub fn of(record: &TrialRecord) -> Option<Self> {
+        let (Some(Step::Rate { per_s }), Some(load)) = (record.spec.step, &record.load) else {
+            return None;
+        };
+        if load.interrupted || record.failure.is_some() {
+            return None;
+        }
+        if record.verdict == Verdict::Invalid {
+            return Some(Self::Invalid);
+        }
+        if missed(record).is_empty() {
+            return Some(Self::Held);
+        }
+        let evidence = Evidence { record, context: &Context::default() };
+        Some(Self::Missed {
+            by_far: load.measured.throughput_per_s().unwrap_or(0.0) < BY_FAR * per_s,
+            disturbed: noisy_neighbour::judge_steal(&evidence).is_some()
+                || noisy_neighbour::judge_foreign(&evidence).is_some(),
+        })
+    }
+
+    /// In words: `held`, `missed`, `missed on a disturbed host`, `INVALID`.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Missed { disturbed: false, .. } => "missed",
+            Self::Missed { disturbed: true, .. } => "missed on a disturbed host",
+            Self::Invalid => "INVALID",
+        }
+    }
+}
+
+/// How long a target must rest after a step that it could not keep, nanoseconds: what it still has
+/// to answer would delay the next step. That is the longest service time, at most 10 s; 0 after a
+/// step that held.
+#[must_use]
+pub fn rest_ns(record: &TrialRecord) -> u64 {
+    let longest = record.load.as_ref().and_then(|load| load.measured.spans.service_time.max_ns());
+    let is_missed = matches!(Seen::of(record), Some(Seen::Missed { .. } | Seen::Invalid));
+    longest.filter(|_| is_missed).map_or(0, |ns| ns.min(LONGEST_REST_NS))
+}
+
+/// What a step of a search missed: the bounds of the objective, or a queue that grows; empty if it
+/// held.
+#[must_use]
+pub fn missed(record: &TrialRecord) -> Vec<String> {
+    let (Profile { steps: Steps::Search { objective, precision }, .. }, Some(load)) =
+        (&record.spec.profile, &record.load)
+    else {
+        return Vec::new();
+    };
+    missed_by(objective, *precision, load)
+}
+
+/// As [`missed`], for a load.
+#[must_use]
+pub fn missed_by(objective: &Objective, precision: f64, load: &LoadResult) -> Vec<String> {
+    let mut missed = misses(objective, &load.measured);
+    // At a rate that is too high by a fraction e, each second adds e seconds to the queue. A step
+    // can be too short to reach the bound.
+    missed.extend(queue_growth(load).filter(|growth| *growth > precision / 2.0).map(|growth| {
+        format!(
+            "the queue grew: each second added {} to the response time",
+            format_ns((growth * 1e9) as u64)
+        )
+    }));
+    missed
+}
+
+/// By how many seconds the mean response time grows in each second, if it does so throughout the
+/// step: the median of the slopes between windows (Theil and Sen), where Kendall's tau is at least
+/// 0.8. `None` with fewer than 4 windows.
+fn queue_growth(load: &LoadResult) -> Option<f64> {
+    let middle_s = |from_ns: i64, length_ns: u64| (from_ns as f64 + length_ns as f64 / 2.0) / 1e9;
+    let means: Vec<(f64, f64)> = measured_windows(load)
+        .filter_map(|window| {
+            let at_s = middle_s(window.from_ns, window.duration_ns);
+            Some((at_s, window.response_mean_ns? / 1e9))
+        })
+        .collect();
+    if means.len() < FEWEST_WINDOWS {
+        return None;
+    }
+    let pairs = means
+        .iter()
+        .enumerate()
+        .flat_map(|(i, earlier)| means[i + 1..].iter().map(move |later| (earlier, later)));
+    let slopes: Vec<f64> = pairs.map(|(a, b)| (b.1 - a.1) / (b.0 - a.0)).collect();
+    let tau = slopes.iter().map(|slope| slope.signum()).sum::<f64>() / slopes.len() as f64;
+    median(&slopes).filter(|slope| tau >= GROWING && *slope > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::example::ExampleTrial;
+    use pippin_model::load_result::Measured;
+
+    fn step() -> TrialRecord {
+        // p99 < 50 ms at 1,000/s; the answers take 1 ms.
+        ExampleTrial::search_step(1_000.0).build()
+    }
+
+    #[test]
+    fn a_step_holds_misses_or_says_nothing() {
+        assert_eq!((Seen::of(&step()), rest_ns(&step())), (Some(Seen::Held), 0));
+        let slow = ExampleTrial::search_step(1_000.0).response_ms(60.0).build();
+        let calm = Seen::Missed { by_far: false, disturbed: false };
+        assert_eq!(Seen::of(&slow), Some(calm));
+        assert!((70_000_000..75_000_000).contains(&rest_ns(&slow)), "its longest took 72 ms");
+        let behind = ExampleTrial::search_step(1_000.0).censored(20_000).build();
+        assert_eq!(Seen::of(&behind), Some(Seen::Missed { by_far: true, disturbed: false }));
+        let mut invalid = step();
+        invalid.verdict = Verdict::Invalid;
+        assert_eq!(Seen::of(&invalid), Some(Seen::Invalid));
+        let mut silent = step();
+        silent.load.as_mut().unwrap().measured = Measured::default();
+        assert!(matches!(Seen::of(&silent), Some(Seen::Missed { by_far: true, .. })));
+        assert_eq!(Seen::of(&ExampleTrial::hello().build()), None);
+    }
+
+    #[test]
+    fn a_disturbed_host_is_known_by_its_counters() {
+        let mut record = ExampleTrial::search_step(1_000.0).response_ms(60.0).build();
+        record.usage.as_mut().unwrap().steal_cores = Some(0.2);
+        assert_eq!(Seen::of(&record), Some(Seen::Missed { by_far: false, disturbed: true }));
+        let mut held = step();
+        held.usage.as_mut().unwrap().foreign_cores = Some(0.2);
+        assert_eq!(Seen::of(&held), Some(Seen::Held));
+    }
+
+    #[test]
+    fn a_queue_that_grows_is_a_miss_before_it_reaches_the_bound() {
+        let with = |mean_ms: &dyn Fn(f64) -> f64| {
+            let mut record = step();
+            let load = record.load.as_mut().unwrap();
+            load.windows.truncate(5);
+            for (second, window) in load.windows.iter_mut().enumerate() {
+                window.response_mean_ns = Some(mean_ms(second as f64) * 1e6);
+            }
+            missed(&record)
+        };
+        // 1,050/s where 1,000/s are answered: 50 ms more each second.
+        assert_eq!(
+            with(&|second| 1.0 + 50.0 * second),
+            ["the queue grew: each second added 50.0 ms to the response time"]
+        );
+        assert!(with(&|second| 1.0 + second).is_empty(), "within the precision");
+        assert!(
+            with(&|second| [1.0, 80.0, 40.0, 10.0, 1.0][second as usize]).is_empty(),
+            "a stall"
+        );
+    }
+}

@@ -1,0 +1,270 @@
+//! Explanations of loads on model servers whose truth is known, in virtual time: closed, sweep and
+//! counted loads alike.
+use pippin_model::example::ExampleTrial;
+use pippin_model::load_result::{Answered, Measured, RequestCounts, Window};
+use pippin_model::trial::{Single, TrialRecord};
+use pippin_model::usage::{Role, RoleUse};
+use pippin_model::workload::Service;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::{Explanation, Limit, explain};
+use crate::judge::{Context, Evidence, bimodal, judge_run, judge_trial, stalls};
+use crate::sweep::sweeps;
+
+const MS: u64 = 1_000_000;
+const SECOND: u64 = 1_000 * MS;
+/// From an answer to the next request.
+const TURN_NS: u64 = 30_000;
+
+/// A server that serves some requests at a time, first come, first served.
+#[derive(Clone, Copy)]
+struct Server {
+    at_a_time: usize,
+    service_ns: u64,
+    /// The whole server stands still: each so often, for so long.
+    stalls: Option<(u64, u64)>,
+    /// CPU time of a request.
+    cpu_ns: u64,
+}
+
+/// One holds a lock for 5 ms.
+const LOCK: Server = Server { at_a_time: 1, service_ns: 5 * MS, stalls: None, cpu_ns: 40_000 };
+const THREADS: Server = Server { at_a_time: 10, ..LOCK };
+const SLOTS: Server = Server { at_a_time: 4, service_ns: 10 * MS, ..LOCK };
+const STALLING: Server =
+    Server { at_a_time: 1_000, service_ns: MS, stalls: Some((SECOND, 100 * MS)), cpu_ns: 4_000 };
+
+impl Server {
+    /// When a request is done that is begun then.
+    fn done(&self, begun: u64) -> u64 {
+        let Some((period, length)) = self.stalls else { return begun + self.service_ns };
+        let (mut now, mut left) = (begun, self.service_ns);
+        loop {
+            let into = now % period;
+            if into < length {
+                now += length - into;
+            }
+            let free = period - now % period;
+            if left <= free {
+                return now + left;
+            }
+            (now, left) = (now + free, left - free);
+        }
+    }
+
+    /// Puts a closed load of so many connections on the server into a record.
+    fn load(&self, connections: u64, mut record: TrialRecord) -> TrialRecord {
+        let load = record.load.as_mut().unwrap();
+        let counted = record.spec.profile.stop.requests;
+        let end = if counted.is_some() { u64::MAX } else { load.measured.duration_ns };
+        let mut sends: BinaryHeap<Reverse<u64>> =
+            (0..connections).map(|user| Reverse(user * 1_000)).collect();
+        let mut slots: BinaryHeap<Reverse<u64>> = (0..self.at_a_time).map(|_| Reverse(0)).collect();
+        let mut measured = Measured::default();
+        measured.connections = load.measured.connections;
+        let mut windows: Vec<Window> = Vec::new();
+        let mut last = 0;
+        let mut completed = 0;
+        while let Some(Reverse(sent)) = sends.pop() {
+            let Some(Reverse(free)) = slots.pop() else { break };
+            let done = self.done(sent.max(free));
+            slots.push(Reverse(done));
+            if done > end || counted.is_some_and(|most| completed >= most) {
+                break;
+            }
+            (completed, last) = (completed + 1, last.max(done));
+            sends.push(Reverse(done + TURN_NS));
+            for span in [&mut measured.spans.service_time, &mut measured.spans.response_time] {
+                span.record(done - sent);
+            }
+            measured.spans.headers.record(done - sent);
+            measured.spans.body.record(0);
+            let second = (done / SECOND) as usize;
+            while windows.len() <= second {
+                let from_ns = (windows.len() as u64 * SECOND) as i64;
+                windows.push(Window { from_ns, duration_ns: SECOND, ..Window::default() });
+            }
+            let window = &mut windows[second];
+            (window.completed, window.good) = (window.completed + 1, window.good + 1);
+            window.response_max_ns = window.response_max_ns.max(Some(done - sent));
+        }
+        measured.duration_ns = if counted.is_some() { last } else { end };
+        // The last window ends with the load.
+        if let Some(window) = windows.last_mut() {
+            window.duration_ns = SECOND.min(measured.duration_ns - window.from_ns as u64);
+        }
+        measured.requests = RequestCounts {
+            scheduled: completed,
+            sent: completed,
+            completed,
+            good: completed,
+            ..RequestCounts::default()
+        };
+        measured.answered = Answered { completed, good: completed };
+        let cores = completed as f64 * self.cpu_ns as f64 / measured.duration_ns as f64;
+        let usage = record.usage.as_mut().unwrap();
+        usage.duration_ns = measured.duration_ns;
+        let target = usage.roles.get_mut(&Role::Target).unwrap();
+        target.cores = Some(cores);
+        usage.busy_by_cpu.insert(0, cores);
+        (load.measured, load.windows) = (measured, windows);
+        record.single = Some(Single { requests: 20, median_ns: self.service_ns + TURN_NS });
+        record
+    }
+
+    /// Ten seconds of load.
+    fn closed(&self, connections: u64) -> TrialRecord {
+        let trial = ExampleTrial::hello().connections(connections).seconds(10).target_cores(0.1, 1);
+        self.load(connections, trial.build())
+    }
+
+    /// So many requests.
+    fn counted(&self, connections: u64, requests: u64) -> TrialRecord {
+        let trial = ExampleTrial::hello().connections(connections).counted(requests);
+        self.load(connections, trial.target_cores(0.1, 1).build())
+    }
+
+    fn sweep(&self, steps: &[u32]) -> Vec<TrialRecord> {
+        let step = |count: &u32| {
+            let trial = ExampleTrial::hello().sweep_point(*count, steps).seconds(10);
+            self.load(u64::from(*count), trial.target_cores(0.1, 1).build())
+        };
+        steps.iter().map(step).collect()
+    }
+}
+
+fn explained(record: &TrialRecord, context: &Context) -> Explanation {
+    explain(&[record], context, None)
+}
+
+fn at_a_time(record: &TrialRecord, context: &Context) -> u64 {
+    let found = explained(record, context);
+    match found.limit {
+        Limit::AtATime { requests } => requests.round() as u64,
+        other => panic!("{other:?}: {}", found.text),
+    }
+}
+
+/// All three kinds of load say that so many are served at a time.
+fn is_served(server: Server, connections: u32, wanted: u64, context: &Context) {
+    assert_eq!(at_a_time(&server.closed(connections.into()), context), wanted);
+    assert_eq!(at_a_time(&server.counted(connections.into(), 2_000), context), wanted);
+    let sweep = server.sweep(&[1, 8, connections / 2, connections, 2 * connections]);
+    let found = sweeps(&sweep)[0].served_at_a_time;
+    assert_eq!(found.map(|served| served.round() as u64), Some(wanted), "{found:?}");
+    // Beside these figures nothing says that more connections would help.
+    let text = explained(&sweep[4], context).text;
+    assert!(!text.contains("more"), "{text}");
+}
+
+#[test]
+fn a_lock_with_100_connections_serves_one_at_a_time() {
+    is_served(LOCK, 100, 1, &Context::default());
+    let found = explained(&LOCK.closed(100), &Context::default()).text;
+    assert!(found.starts_with("Serves about 1 request at a time for 100 connections"), "{found}");
+    // Its queue of 42 ms is no delayed acknowledgement.
+    let queue = Server { service_ns: 420_000, ..LOCK };
+    let record = queue.closed(100);
+    assert!((41..44).contains(
+        &(record.load.as_ref().unwrap().measured.spans.service_time.quantile_ns(0.5).unwrap() / MS)
+    ));
+    let context = Context::default();
+    let evidence = Evidence { record: &record, context: &context };
+    assert_eq!(bimodal::judge_delayed_ack(&evidence), None);
+}
+
+#[test]
+fn ten_threads_of_5_ms_serve_ten() {
+    is_served(THREADS, 100, 10, &Context::default());
+}
+
+#[test]
+fn four_database_slots_serve_four() {
+    let context = Context { services: &[Service::Postgres], ..Context::default() };
+    is_served(SLOTS, 64, 4, &context);
+    // The database works little: it waits, too.
+    let mut record = SLOTS.closed(64);
+    let services = RoleUse { cores: Some(0.15), ..RoleUse::default() };
+    record.usage.as_mut().unwrap().roles.insert(Role::Services, services);
+    assert_eq!(at_a_time(&record, &context), 4);
+    // Where it works, too, both would fit, and nothing is said.
+    let services = RoleUse { cores: Some(0.7), ..RoleUse::default() };
+    record.usage.as_mut().unwrap().roles.insert(Role::Services, services);
+    let found = explained(&record, &context);
+    assert_eq!(found.limit, Limit::Unknown);
+    assert!(found.text.starts_with("The figures fit more than one explanation"), "{}", found.text);
+}
+
+#[test]
+fn stalls_of_100_ms_each_second_are_named_with_their_period_and_length() {
+    let mut records = vec![STALLING.closed(100), STALLING.counted(100, 900_000)];
+    records.extend(STALLING.sweep(&[1, 16, 64]));
+    for record in &records {
+        let context = Context::default();
+        let found = stalls::of(&Evidence { record, context: &context }).unwrap();
+        let (period_s, length_ms) = (found.period_ns as f64 / 1e9, found.length_ns as f64 / 1e6);
+        assert!((0.9..1.15).contains(&period_s) && (95.0..105.0).contains(&length_ms), "{found:?}");
+        let explanation = explained(record, &context);
+        assert!(explanation.text.contains("It stands still for about 10"), "{}", explanation.text);
+        assert!(!matches!(explanation.limit, Limit::AtATime { .. }), "{explanation:?}");
+    }
+    for record in [LOCK.closed(100), THREADS.counted(100, 20_000)] {
+        let context = Context::default();
+        assert_eq!(stalls::of(&Evidence { record: &record, context: &context }), None);
+    }
+}
+
+/// A busy server: 100 us of CPU time a request, on a processor of which others use a part.
+fn beside_others(others: f64) -> TrialRecord {
+    let service_ns = (100_000.0 / (1.0 - others)) as u64;
+    let server = Server { at_a_time: 1, service_ns, stalls: None, cpu_ns: 96_000 };
+    let mut record = server.closed(64);
+    // Alone it had the processor for itself, and the network took as long again.
+    record.single = Some(Single { requests: 20, median_ns: 160_000 });
+    let usage = record.usage.as_mut().unwrap();
+    usage.busy_by_cpu.insert(0, usage.roles[&Role::Target].cores.unwrap() + others);
+    usage.foreign_cores = Some(others);
+    record
+}
+
+#[test]
+fn a_processor_shared_with_others_is_the_processor_and_no_limit_of_threads() {
+    for others in [0.0, 0.1, 0.3, 0.5] {
+        let found = explained(&beside_others(others), &Context::default());
+        assert!(matches!(found.limit, Limit::Processor { .. }), "{others}: {}", found.text);
+        if others > 0.0 {
+            let seen = format!("and other programs took {others:.2}");
+            assert!(found.text.contains(&seen), "{}", found.text);
+        }
+        let caveats = judge_trial(&beside_others(others), &Context::default());
+        assert!(caveats.iter().all(|caveat| caveat.id != "inferred_concurrency"), "{caveats:?}");
+    }
+    // What the hypervisor took without saying so: 72 % busy, and still no limit of threads.
+    let mut hidden = beside_others(0.25);
+    hidden.usage.as_mut().unwrap().busy_by_cpu.insert(0, 0.72);
+    let found = explained(&hidden, &Context::default());
+    assert_eq!(found.limit, Limit::Unknown, "{}", found.text);
+}
+
+#[test]
+fn repetitions_that_disagree_name_nothing_and_most_of_them_do() {
+    let (lock, full) = (LOCK.closed(100), beside_others(0.0));
+    let found = explain(&[&lock, &lock, &full], &Context::default(), None);
+    assert!(matches!(found.limit, Limit::AtATime { .. }));
+    assert!(found.text.starts_with("In 2 of 3 repetitions: Serves about 1"), "{}", found.text);
+    let found = explain(&[&lock, &full], &Context::default(), None);
+    assert_eq!(found.limit, Limit::Unknown);
+    assert!(found.text.starts_with("The repetitions disagree"), "{}", found.text);
+}
+
+#[test]
+fn without_single_requests_nothing_is_inferred() {
+    let mut record = LOCK.closed(100);
+    record.single = None;
+    assert_eq!(explained(&record, &Context::default()).limit, Limit::Unknown);
+    let mut sweep = LOCK.sweep(&[2, 100, 200]);
+    sweep.iter_mut().for_each(|record| record.single = None);
+    assert_eq!(sweeps(&sweep)[0].served_at_a_time, None);
+    assert!(judge_run(&sweep).values().flatten().all(|caveat| caveat.id != "inferred_concurrency"));
+}

@@ -1,0 +1,83 @@
+//! INVALID, SUSPECT: a capacity search that has no answer.
+use pippin_model::caveat::Severity;
+use pippin_model::target::TargetId;
+use pippin_model::trial::TrialRecord;
+
+use crate::capacity::Outcome;
+use crate::capacity::found::searches;
+use crate::judge::evidence::caveat;
+use crate::judge::run::{RunCaveats, note};
+
+/// The names of its caveats.
+pub const IDS: &[&str] = &["search_invalid", "search_unsettled"];
+
+/// Whether the search of a repetition could not be decided: its steps stayed INVALID although they
+/// were repeated, or the same rates held and missed.
+pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
+    let mut targets: Vec<&TargetId> = Vec::new();
+    for record in records.iter().filter(|record| record.spec.profile.is_search()) {
+        if !targets.contains(&&record.spec.target) {
+            targets.push(&record.spec.target);
+        }
+    }
+    for target in targets {
+        let own: Vec<&TrialRecord> =
+            records.iter().filter(|record| record.spec.target == *target).collect();
+        for search in searches(&own) {
+            let seen = format!("repetition {}: {}", search.repetition, search.outcome.words());
+            let judged = match search.outcome {
+                Outcome::Invalid { .. } => caveat(
+                    "search_invalid",
+                    Severity::Invalid,
+                    seen,
+                    "see why its steps are INVALID: mostly the generator needs more processors (cpus.generator, --threads)",
+                ),
+                Outcome::Unsettled { .. } => caveat(
+                    "search_unsettled",
+                    Severity::Suspect,
+                    seen,
+                    "measure on a quieter machine, with longer steps, or with a bound that the target does not touch by chance",
+                ),
+                _ => continue,
+            };
+            note(found, target, judged);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capacity::{Search, Seen};
+    use pippin_model::caveat::Verdict;
+    use pippin_model::example::ExampleTrial;
+
+    fn judged(verdict: impl Fn(f64) -> Verdict) -> Vec<(String, String)> {
+        let mut search = Search::new(100.0, 0.02);
+        let mut records = Vec::new();
+        while let Some(rate) = search.next() {
+            let ms = if rate > 1_000.0 { 90.0 } else { 1.0 };
+            let mut record = ExampleTrial::search_step(rate).response_ms(ms).build();
+            record.verdict = verdict(rate);
+            search.observe(rate, Seen::of(&record).unwrap());
+            records.push(record);
+        }
+        let mut found = RunCaveats::new();
+        judge_run(&records, &mut found);
+        found.into_values().flatten().map(|caveat| (caveat.id, caveat.evidence)).collect()
+    }
+
+    #[test]
+    fn a_search_that_found_a_rate_is_not_doubted_because_a_step_was_invalid() {
+        assert_eq!(judged(|_| Verdict::Valid), []);
+        let beyond = |rate| if rate > 1_500.0 { Verdict::Invalid } else { Verdict::Valid };
+        assert_eq!(judged(beyond), []);
+    }
+
+    #[test]
+    fn a_search_whose_steps_stay_invalid_is_invalid() {
+        let found = judged(|rate| if rate > 300.0 { Verdict::Invalid } else { Verdict::Valid });
+        assert_eq!(found[0].0, "search_invalid");
+        assert!(found[0].1.contains("could not be measured"), "{found:?}");
+    }
+}
