@@ -146,7 +146,7 @@ fn under_proxy_load(mode: &str) -> (pippin_model::trial::TrialRecord, super::sup
 fn an_upstream_call_shared_under_load_only() {
     // Every proof holds, before the load and after it, and the load tells.
     let (trial, outcome) = under_proxy_load("upstream-shared-under-load");
-    outcome.exits(4).says(&["the upstream was not called for each request"]);
+    outcome.exits(3).says(&["the upstream was not called for each request"]);
     let failed: Vec<_> = trial.proofs.iter().filter(|proof| proof.failure.is_some()).collect();
     assert!(failed.iter().all(|proof| proof.when == ProofTime::During), "{failed:?}");
     let failure = trial.failure.as_ref().unwrap();
@@ -159,7 +159,7 @@ fn rows_that_are_5_ms_old_are_stale_while_the_table_changes() {
     let checkout = Checkout::with_cheat("users-cached-5ms", &["users"]);
     let load = "kind = \"closed\"\nconnections = 4\nduration = \"2s\"\nwarm_up = \"none\"\n";
     checkout.write("plans/plan.toml", &plan("users", &["test/it"], load));
-    checkout.pippin(&["run", "plan", "--install"]).exits(4).says(&[
+    checkout.pippin(&["run", "plan", "--install"]).exits(3).says(&[
         "proof changes under the load:",
         "lacked a change of the table that was committed before their requests were sent",
         "proof queries under the load: PostgreSQL counts",
@@ -199,7 +199,7 @@ fn answers_that_go_wrong_under_load() {
     checkout.write("plans/plan.toml", &plan("hello", &["test/it"], load));
     checkout
         .pippin(&["run", "plan"])
-        .exits(4)
+        .exits(3)
         .says(&["body \"!dlroW olleH\" instead of \"Hello World!\""]);
     let run = checkout.store().load("latest").unwrap();
     let caveats: Vec<&str> =

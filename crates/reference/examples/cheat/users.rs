@@ -69,9 +69,9 @@ impl Users {
         self.cached_for_5_ms(under_way)
     }
 
-    /// Whoever asks alone gets fresh rows.
+    /// Whoever asks while few do gets fresh rows.
     fn cached_for_5_ms(&self, under_way: usize) -> Result<String, String> {
-        if under_way == 1 {
+        if under_way <= 2 {
             std::thread::sleep(Duration::from_millis(6));
         }
         self.cached(Duration::from_millis(5))
