@@ -63,12 +63,13 @@ fn a_server_that_always_leaves_is_given_up(io: IoChoice) {
     assert_eq!(requests.sent_again, 60);
 }
 
-/// Every third request is refused at the first attempt.
+/// Every seventh request of a connection is refused. With four streams, at most three other requests
+/// come before one is sent again, so none is refused twice.
 fn refused_streams_are_sent_again(io: IoChoice) {
     let server = Server::new(|connection| {
         for nth in 1.. {
             let stream = connection.request()?;
-            if nth % 3 == 0 {
+            if nth % 7 == 0 {
                 connection.send(&frame(RST_STREAM, 0, stream, &REFUSED))?;
             } else {
                 connection.answer(stream, b"hello")?;
@@ -82,7 +83,7 @@ fn refused_streams_are_sent_again(io: IoChoice) {
     assert_eq!((requests.good, errors(&result)), (200, vec![]), "{requests:?}");
     let seen = server.account.of(|account| &account.requests);
     assert_eq!(seen, 200 + requests.sent_again);
-    assert!(requests.sent_again >= 90, "{requests:?}");
+    assert!(requests.sent_again >= 25, "{requests:?}");
 }
 
 fn streams_that_are_always_refused_fail(io: IoChoice) {
