@@ -34,8 +34,9 @@ impl Draw {
             'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z', 'é', 'ü', 'ø', 'ñ', 'ł', 'Ç', 'Ж', 'я',
             'λ', 'Ω', '美', '咲', 'か', '한',
         ];
-        // No full stop: routers may take what follows for a format.
-        const INSIDE: [char; 5] = [' ', '+', '%', '\'', '-'];
+        // No full stop: routers may take what follows for a format. No percent sign: behind a PSGI
+        // server Mojolicious decodes a path that the server has decoded already.
+        const INSIDE: [char; 4] = [' ', '+', '\'', '-'];
         let length = 3 + self.below(u64::from(most.max(3)) - 2);
         let character = |draw: &mut Self, nth| {
             // No sign at either end, where a server may trim, and none beside another.
@@ -74,6 +75,6 @@ mod tests {
             assert!(!name.ends_with([' ', '.', '+', '%', '-', '\'']), "{name}");
         }
         let all: String = names.into_iter().collect();
-        assert!([' ', '+', '%', 'é', '美', 'z'].iter().all(|sign| all.contains(*sign)));
+        assert!([' ', '+', '\'', 'é', '美', 'z'].iter().all(|sign| all.contains(*sign)));
     }
 }
