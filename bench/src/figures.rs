@@ -1,6 +1,21 @@
 //! What a tool says about its own run.
 use serde::{Deserialize, Serialize};
 
+/// Quantiles of a span in nanoseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quantiles {
+    pub p50: u64,
+    pub p90: u64,
+    pub p99: u64,
+}
+
+impl Quantiles {
+    /// All three by this function, if it has them.
+    pub fn of(mut quantile: impl FnMut(f64) -> Option<u64>) -> Option<Self> {
+        Some(Self { p50: quantile(0.5)?, p90: quantile(0.9)?, p99: quantile(0.99)? })
+    }
+}
+
 /// A tool's own figures; what it does not say is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
@@ -11,6 +26,8 @@ pub struct Figures {
     pub p95_ns: Option<u64>,
     pub p99_ns: Option<u64>,
     pub max_ns: Option<u64>,
+    /// From a request to its answer, where the tool tells it from the times above.
+    pub service: Option<Quantiles>,
     /// The tool's own lateness in sending.
     pub send_lag_p99_ns: Option<u64>,
     /// CPU time that it spent waiting for deadlines by polling.

@@ -10,7 +10,7 @@ use pippin_model::units::Spread;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::AtomicBool;
 
-use crate::figures::Figures;
+use crate::figures::{Figures, Quantiles};
 
 /// How the child is told what to do.
 #[derive(Debug, Args)]
@@ -139,6 +139,7 @@ fn figures(result: &LoadResult) -> Figures {
         p95_ns: response(0.95),
         p99_ns: response(0.99),
         max_ns: response(1.0),
+        service: Quantiles::of(|q| result.measured.spans.service_time.quantile_ns(q)),
         send_lag_p99_ns: result.measured.spans.send_lag.quantile_ns(0.99),
         spin_ns: Some(result.generator.spin_ns),
         syscalls: result.generator.syscalls,

@@ -19,6 +19,7 @@ mod sense;
 mod server;
 mod summary;
 mod table;
+mod wire;
 
 use clap::{Parser, Subcommand};
 use std::io::IsTerminal as _;
@@ -64,6 +65,8 @@ struct Arguments {
 enum Command {
     /// Whether Pippin tells targets apart that differ in a known way, and only these.
     Sense(sense::SenseArguments),
+    /// What the tools say of their answers' times beside a packet capture of the same packets.
+    Wire(wire::WireArguments),
     /// A server for one measurement.
     #[command(hide = true)]
     Serve(server::ServeArguments),
@@ -79,6 +82,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match &arguments.command {
         Some(Command::Sense(sense)) => sense::run(sense),
+        Some(Command::Wire(wire)) => wire::run(wire),
         Some(Command::Serve(child)) => server::serve(child),
         Some(Command::Floor(child)) => floor::run(child),
         Some(Command::Engine(child)) => generator::run(child),

@@ -83,7 +83,13 @@ impl Bench {
             }
         };
         let scratch: PathBuf = self.scratch.path().to_owned();
-        let request = Request { scenario, seconds, address: server.address, scratch: &scratch };
+        let request = Request {
+            scenario,
+            seconds,
+            address: server.address,
+            scratch: &scratch,
+            from_due: true,
+        };
         // Of the tools here only Pippin knows devices.
         let command = if scenario.devices.is_some() && !tool.peer.knows_devices() {
             None

@@ -15,6 +15,8 @@ pub struct Request<'a> {
     pub address: SocketAddr,
     /// A folder for scripts and outputs.
     pub scratch: &'a Path,
+    /// Whether a tool that can do so counts from the instant at which a request was due.
+    pub from_due: bool,
 }
 
 impl Request<'_> {

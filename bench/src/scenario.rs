@@ -68,7 +68,8 @@ impl Scenario {
     }
 }
 
-const CLOSED: Scenario = Scenario {
+/// A closed loop over 64 connections.
+pub const CLOSED: Scenario = Scenario {
     name: "",
     about: "",
     connections: 64,

@@ -29,7 +29,10 @@ impl Peer for Oha {
             &format!("{}s", request.seconds),
         ]);
         if let Some(rate) = scenario.rate_per_s {
-            command.args(["-q", &rate.to_string(), "--latency-correction"]);
+            command.args(["-q", &rate.to_string()]);
+            if request.from_due {
+                command.arg("--latency-correction");
+            }
         }
         if !scenario.keep_alive {
             command.arg("--disable-keepalive");

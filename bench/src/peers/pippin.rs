@@ -157,6 +157,7 @@ fn read(text: &str) -> Result<Figures, String> {
         p95_ns: span("response_time", "p95_ns"),
         p99_ns: span("response_time", "p99_ns"),
         max_ns: span("response_time", "max_ns"),
+        service: None,
         send_lag_p99_ns: span("send_lag", "p99_ns"),
         spin_ns: json["generator"]["spin_ns"].as_u64(),
         syscalls: json["generator"]["syscalls"].as_u64(),

@@ -22,7 +22,6 @@ mod gate;
 pub mod http1;
 pub mod http2;
 mod io;
-mod polling;
 mod protocol;
 mod random;
 mod recorder;

@@ -8,7 +8,6 @@ use pippin_model::load_spec::{LoadSpec, Part, Schedule, share_of};
 use std::sync::Arc;
 
 use crate::arrivals::Arrivals;
-use crate::polling::AnswerPolling;
 use crate::random::ThinkTimes;
 use crate::timeline::UNKNOWN;
 
@@ -116,7 +115,6 @@ pub(crate) struct OpenLoop {
     pub start: u64,
     /// How long before a deadline polling replaces sleeping.
     pub spin_ns: u64,
-    pub polling: AnswerPolling,
     /// Each arrival is a user of its own: the first one of the whole load sends the first template,
     /// and so on.
     turn: Turn,
@@ -145,10 +143,6 @@ pub(crate) struct Devices {
 /// How long before a deadline polling replaces sleeping, unless the load says otherwise.
 const DEFAULT_SPIN_NS: u64 = 50_000;
 
-/// For an answer the thread polls so many times as long: it takes a round trip, and a server that
-/// has to wake up.
-const ANSWER_SPINS: u64 = 2;
-
 impl Users {
     pub fn new(spec: &LoadSpec, lane: &Lane) -> Self {
         let think_times = |spread| ThinkTimes::new(spread, spec.seed, lane.stream());
@@ -160,7 +154,6 @@ impl Users {
                     arrivals: Arrivals::new(*arrivals, stages, lane.clone(), spec.seed),
                     start: UNKNOWN,
                     spin_ns,
-                    polling: AnswerPolling::new(spin_ns * ANSWER_SPINS),
                     turn: Turn {
                         lane: lane.clone(),
                         taken: 0,
@@ -210,20 +203,6 @@ impl Users {
     #[inline]
     pub const fn have_a_plan(&self) -> bool {
         matches!(self, Self::Open(_))
-    }
-
-    /// Whether to stay awake for an answer.
-    #[inline]
-    pub const fn polls_for_an_answer(&self, now: u64) -> bool {
-        matches!(self, Self::Open(open) if open.polling.polls(now))
-    }
-
-    /// Something arrived.
-    #[inline]
-    pub fn came(&mut self, now: u64) {
-        if let Self::Open(open) = self {
-            open.polling.came(now);
-        }
     }
 
     /// Whether the schedule holds no further requests.

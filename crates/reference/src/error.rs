@@ -33,6 +33,9 @@ pub enum Error {
         /// What to do.
         fix: &'static str,
     },
+    /// A packet capture is not what the wire was.
+    #[error("the packet capture cannot be used: {0}")]
+    Capture(String),
     /// The server's thread panicked.
     #[error("the server's thread panicked: a defect in the reference server")]
     Panicked,

@@ -9,6 +9,7 @@
 //! | [`corpus`] | what servers do that proofs must see, or not mind: a table | tests of proofs |
 //! | [`scripted`] | whatever a test asks for: pauses, stalls, resets, lies | tests of the engine |
 //! | [`frames`] | HTTP/2, frame by frame, right or wrong | tests of the engine and of `pippin load` |
+//! | [`wire`] | nothing: it captures packets on the loopback | `bench`; tests of the engine |
 //! | `tls` (a feature) | any of these behind TLS | tests of the engine and of `pippin load` |
 //!
 //! Each has `serve(listener, config, stop)`, which runs on the calling thread until `stop` is set
@@ -36,6 +37,7 @@ pub mod socket;
 pub mod tls;
 pub mod upstream;
 mod wheel;
+pub mod wire;
 
 pub use account::{Account, Lateness};
 pub use clock::monotonic_ns;

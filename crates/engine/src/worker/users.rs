@@ -183,10 +183,6 @@ impl<S: Stack> Worker<'_, S> {
                 self.core.make_due(slot, tag, due);
                 self.push(slot);
             }
-            let now = self.core.now;
-            if let Users::Open(open) = &mut self.core.users {
-                open.polling.sent(now);
-            }
         }
     }
 

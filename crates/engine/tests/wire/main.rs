@@ -10,9 +10,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a test speaks to whoever runs it")]
 
 mod busy_loop;
-mod capture;
 mod compare;
-mod exchanges;
 #[path = "../truth/patience.rs"]
 mod patience;
 #[path = "../truth/support.rs"]
@@ -29,9 +27,9 @@ use pippin_model::tls::TlsSpec;
 use pippin_model::units::Spread;
 use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use pippin_reference::wire::capture::Capture;
 
 use busy_loop::BusyLoop;
-use capture::Capture;
 use compare::Case;
 use support::{MS, closed, closed_for, open};
 
