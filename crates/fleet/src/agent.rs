@@ -172,6 +172,9 @@ impl<'a, W: Worker> Agent<'a, W> {
         }
         let refusal = match &self.job {
             Some(_) => Err("it still ends an earlier load".to_string()),
+            None if slice.load.unix_socket.is_some() => {
+                Err("a unix socket of this machine is no coordinator's business".into())
+            }
             None => self.policy.allows(&slice.load.addresses),
         };
         if let Err(why) = refusal {

@@ -9,6 +9,7 @@ mod member;
 mod rounds;
 
 use pippin_model::cpus::{CpuSet, CpuSplit};
+use pippin_model::load_spec::Protocol;
 use pippin_model::plan::Plan;
 use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
 use pippin_model::target::TargetId;
@@ -106,7 +107,8 @@ fn resolve(
     workload: &Workload,
     catalog: &Catalog,
 ) -> Result<Vec<(TargetId, Target)>, LabError> {
-    plan.targets
+    let targets = plan
+        .targets
         .iter()
         .map(|id| {
             let target = catalog.target(id)?;
@@ -121,7 +123,26 @@ fn resolve(
             }
             Ok((id.clone(), target))
         })
-        .collect()
+        .collect::<Result<Vec<_>, _>>()?;
+    speak(plan, &targets)?;
+    Ok(targets)
+}
+
+/// Whether plan and targets agree on what is spoken, and whether streams have an effect.
+fn speak(plan: &Plan, targets: &[(TargetId, Target)]) -> Result<(), LabError> {
+    let mut protocols = Vec::new();
+    for (id, target) in targets {
+        let spoken = target
+            .spoken(id.variant.as_deref(), plan.profile.protocol)
+            .map_err(|message| LabError::User(format!("{id}: {message}")))?;
+        protocols.push(spoken.protocol());
+    }
+    if plan.profile.connections.streams > 1 && !protocols.contains(&Protocol::Http2) {
+        return Err(LabError::User(
+            "profile.streams has no effect, because no target of the plan is spoken with over HTTP/2; take it out, or write protocol = \"h2c\" or \"h2\"".into(),
+        ));
+    }
+    Ok(())
 }
 
 /// What lets a target take part: of one's own, the route that is missing.
@@ -442,6 +463,7 @@ impl<'a> Execution<'a> {
             database_pool: self.header().plan.database_pool,
             services: services.environment(),
             folder: &self.settings.folder,
+            protocol: self.header().plan.profile.protocol,
         };
         self.settings.observer.event(&Event::Stage("starting"));
         RunningTarget::start(target, id, installed, &settings, &|| self.interrupted())
@@ -463,7 +485,7 @@ impl<'a> Execution<'a> {
         services: &mut Services,
     ) -> TrialRecord {
         let cores = spec.cpus.generator.0.iter().copied().collect();
-        let base = load::base(running.address(), cores, spec.seed);
+        let base = running.way().base(cores, spec.seed);
         let mut proving = ProvedTarget {
             workload: &self.header().workload,
             samples: &self.samples,

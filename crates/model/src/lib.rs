@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`units`] | durations, sizes, rates, percentages with jitter, as hand-written files spell them |
 //! | [`file`] | reading TOML with errors that name the place and the nearest known key |
-//! | [`target`], [`manifest`] | names of targets and their `target.toml` |
+//! | [`target`], [`manifest`], [`spoken`] | names of targets and their `target.toml`; what is spoken with them |
 //! | [`workload`] | what a target must serve and how that is proved |
 //! | [`objective`], [`profile`], [`cpus`], [`plan`], [`plan_options`] | one experiment |
 //! | [`project`] | `pippin.toml`: targets, workloads and plans of a user's own |
@@ -54,6 +54,7 @@ pub mod run;
 pub mod schedule;
 pub mod sequence;
 pub mod slice;
+pub mod spoken;
 pub mod target;
 pub mod tls;
 pub mod trial;

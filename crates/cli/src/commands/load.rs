@@ -4,14 +4,17 @@
 //! |---|---|
 //! | [`profile`] | how load is applied |
 //! | [`protocol`] | what is spoken, and one connection before the load |
+//! | [`reach`] | where connections go |
 //! | [`request`], [`body`] | what is asked, and what is right |
 //! | [`tls`] | how connections are secured |
 mod body;
 pub mod profile;
 pub mod protocol;
+mod reach;
 pub mod request;
 pub mod tls;
 
+use pippin_engine::Place;
 use pippin_fleet::fleet::Fleet;
 use pippin_lab::generator::{Generator, Here};
 use pippin_lab::lifecycle::affinity;
@@ -48,10 +51,9 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let tls = tls::of(&arguments.tls, url)?;
     let timeouts = timeouts(arguments.timeout.ns());
     let connect = Duration::from_nanos(timeouts.connect_ns);
-    let addresses = url.resolve(&arguments.hosts.allow_host, connect)?;
+    let reach = reach::of(arguments, url, connect)?;
     must_have_folder("--json", arguments.json.as_deref())?;
     must_have_folder("--html", arguments.html.as_deref())?;
-    protocol::try_it(&addresses, tls.as_ref(), protocol, connect)?;
     let base = LoadSpec {
         tls,
         protocol,
@@ -62,9 +64,12 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         threads: arguments.threads.unwrap_or(0),
         io: arguments.io.into(),
         spin_ns: arguments.spin.map(|time| time.ns()),
-        addresses,
+        addresses: reach.addresses,
+        unix_socket: reach.unix_socket,
+        proxy_header: arguments.reach.proxy_protocol.map(Into::into),
         ..load::base(([127, 0, 0, 1], 0).into(), cores(arguments)?, arguments.seed)
     };
+    protocol::try_it(Place::all_of(&base), base.tls.as_ref(), protocol, connect)?;
     let target = target_of(&asked.title());
     let gates = Gates::prepare(shared, &arguments.gates, std::slice::from_ref(&target), &[])?;
     let store = store(shared, arguments);
@@ -121,6 +126,12 @@ fn fleet_of(
         return Err(CliError::User(
             "--source-ips: with --agents each agent has its own; give them to `pippin agent`"
                 .into(),
+        ));
+    }
+    let has_agents = arguments.fleet.agents.is_some() || arguments.fleet.nats.nats.is_some();
+    if has_agents && arguments.tls.cert.is_some() {
+        return Err(CliError::User(
+            "--cert: its key stays with this process, so that agents cannot show it; leave --agents and --nats out".into(),
         ));
     }
     if arguments.fleet.nats.nats.is_some() && arguments.cpus.is_some() {

@@ -149,7 +149,14 @@ fn spec_of(load: &LoadSpec) -> TrialSpec {
     TrialSpec {
         target: TargetId { language: "url".into(), name: "slice".into(), variant: None },
         workload: "url".into(),
-        profile: Profile { schedule, connections, stop, warm_up, steps: Steps::One },
+        profile: Profile {
+            schedule,
+            connections,
+            stop,
+            warm_up,
+            steps: Steps::One,
+            protocol: None,
+        },
         repetition: 0,
         step: None,
         cpus: CpuSplit {
