@@ -37,13 +37,14 @@ fn answer(mut stream: impl Read + Write) -> io::Result<()> {
     }
 }
 
-fn assert_all_good(result: &LoadResult, requests: u64, connections: u64) {
+/// All requests are answered rightly, over at least so many connections. Users share the requests, so
+/// that the last connection of each may carry fewer than it could.
+fn assert_all_good(result: &LoadResult, requests: u64, least: u64, users: u64) {
     let measured = &result.measured;
     assert_eq!((measured.requests.good, measured.errors.len()), (requests, 0));
-    assert_eq!(
-        (measured.connections.opened, measured.spans.connect.count()),
-        (connections, connections)
-    );
+    let opened = measured.connections.opened;
+    assert!((least..=least + users).contains(&opened), "{opened}");
+    assert_eq!(measured.spans.connect.count(), opened);
 }
 
 /// 8 connections, a new one after each 10 requests. The kernel stamps nothing on a unix socket.
@@ -65,7 +66,7 @@ fn a_unix_socket(io: IoChoice) {
         ..closed(address, io, 8, 400)
     };
     let result = run(&load);
-    assert_all_good(&result, 400, 40);
+    assert_all_good(&result, 400, 40, 8);
     assert_eq!((result.measured.stamps.kernel, result.measured.stamps.user_space), (0, 400));
 }
 
@@ -119,9 +120,9 @@ fn headers_of_the_proxy_protocol(io: IoChoice) {
             ..closed(address, io, 4, 100)
         };
         let result = run(&load);
-        assert_all_good(&result, 100, 20);
+        assert_all_good(&result, 100, 20, 4);
         let heads = heads.lock().unwrap();
-        assert_eq!(heads.len(), 20);
+        assert_eq!(heads.len() as u64, result.measured.connections.opened);
         for (head, from) in heads.iter() {
             let (ip, port, to_port) = (from.ip(), from.port(), address.port());
             let family = if ip.is_ipv4() { "TCP4" } else { "TCP6" };
@@ -157,7 +158,7 @@ fn a_header_comes_before_tls(io: IoChoice) {
         tls: Some(trusting(&authority)),
         ..closed(address, io, 3, 60)
     };
-    assert_all_good(&run(&load), 60, 3);
+    assert_all_good(&run(&load), 60, 3, 0);
     assert_eq!(heads.lock().unwrap().len(), 3);
 }
 
@@ -175,7 +176,7 @@ fn ipv6_with_an_own_address(io: IoChoice) {
         ..closed(address, io, 5, 200)
     };
     let result = run(&load);
-    assert_all_good(&result, 200, 20);
+    assert_all_good(&result, 200, 20, 5);
     assert_eq!(result.measured.stamps.user_space, 0);
 }
 
@@ -203,7 +204,7 @@ fn a_client_proves_who_it_is(io: IoChoice) {
             tls: Some(TlsSpec { client, ..trusting(&authority) }),
             ..closed(front.address(), io, 2, 20)
         };
-        assert_all_good(&run(&with(client)), 20, 2);
+        assert_all_good(&run(&with(client)), 20, 2, 0);
         let nobody = run(&with(None));
         assert_eq!((nobody.measured.requests.good, server.account().requests), (0, 20));
         let failures = nobody.tls.unwrap().failures;

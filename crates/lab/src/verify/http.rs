@@ -277,6 +277,6 @@ mod tests {
         }
         let way = Way::plain(old.address()).over(None, Protocol::Http2);
         let error = Client::connect(&way, Duration::from_secs(5)).err().unwrap();
-        assert!(error.contains("HTTP/1"), "{error}");
+        assert!(error.starts_with("HTTP/2 with "), "{error}");
     }
 }
