@@ -134,6 +134,7 @@ pub fn plan(
         summary: None,
         workload: WORKLOAD.into(),
         targets,
+        every_target: false,
         repetitions,
         precision: None,
         slice_ns: None,

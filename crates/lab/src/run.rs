@@ -11,6 +11,7 @@ mod rounds;
 use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::load_spec::Protocol;
 use pippin_model::plan::Plan;
+use pippin_model::register::Register;
 use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Stage, Step, TrialRecord, TrialSpec};
@@ -83,7 +84,8 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
         .map_err(LabError::io(format!("create {}", settings.folder.display())))?;
     let stopped = stopped_by_limits(&targets, &plan, &cpus);
     let prepared = prepare(&targets, stopped, &workload, settings)?;
-    let header = header(plan, workload, &prepared, settings);
+    let register = settings.catalog.register()?;
+    let header = header(plan, workload, &prepared, &register, settings);
     let recording = Recording::begin(header, Keeping::Must(settings.store), settings.observer)?;
     let mut execution = Execution::new(recording, prepared, cpus, settings);
     let outcome = execution.all_repetitions();
@@ -232,6 +234,7 @@ fn header(
     plan: Plan,
     workload: Workload,
     prepared: &Prepared,
+    register: &Register,
     settings: &RunSettings<'_>,
 ) -> RunHeader {
     let info = |(target, outcome): &(Target, Result<Installed, Failure>)| TargetInfo {
@@ -242,6 +245,8 @@ fn header(
             .map(|installed| versions::of(target, installed))
             .unwrap_or_default(),
         digest: target.digest(),
+        registered: register
+            .of(&target.id, outcome.as_ref().ok().map(|installed| installed.route.as_str())),
         unavailable: outcome.as_ref().err().cloned(),
     };
     let started = unix_now_ns();

@@ -2,6 +2,7 @@
 use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::load_spec::LoadSpec;
 use pippin_model::profile::Profile;
+use pippin_model::register::Registered;
 use pippin_model::run::{
     Calibration, RunHeader, RunRecord, RunState, ServerProcess, TargetInfo, UrlServer,
 };
@@ -184,6 +185,7 @@ fn header(load: &UrlLoad<'_>, servers: &Result<Vec<Server>, NoServer>) -> RunHea
         route: None,
         versions: BTreeMap::new(),
         digest: None,
+        registered: Registered::default(),
         unavailable: None,
     };
     RunHeader {

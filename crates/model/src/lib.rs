@@ -5,6 +5,7 @@
 //! | [`units`] | durations, sizes, rates, percentages with jitter, as hand-written files spell them |
 //! | [`file`] | reading TOML with errors that name the place and the nearest known key |
 //! | [`target`], [`manifest`], [`spoken`] | names of targets and their `target.toml`; what is spoken with them |
+//! | [`register`] | kinds of targets, and how long what they run is supported |
 //! | [`workload`] | what a target must serve and how that is proved |
 //! | [`objective`], [`profile`], [`cpus`], [`plan`], [`plan_options`] | one experiment |
 //! | [`project`] | `pippin.toml`: targets, workloads and plans of a user's own |
@@ -47,6 +48,7 @@ pub mod plan_options;
 pub mod profile;
 pub mod project;
 pub mod published;
+pub mod register;
 pub mod request;
 pub mod request_file;
 pub mod requests;
