@@ -23,6 +23,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use crate::catalog::{Catalog, Target};
 use crate::conformance;
@@ -435,6 +436,10 @@ impl<'a> Execution<'a> {
         while let Some(current) = step {
             spec.step = current;
             let mut record = self.make(&spec, &mut running, services);
+            if self.was_skipped(&record) {
+                drop(running.stop());
+                return Ok(());
+            }
             self.recording.judge(&mut record, Vec::new());
             steps.observe(&record, &self.watch());
             let over =
@@ -508,7 +513,7 @@ impl<'a> Execution<'a> {
             referee: None,
             generator: self.settings.generator,
         };
-        trial.make(spec, &self.watch())
+        until_skipped(&self.watch(), &spec.target, |watch| trial.make(spec, watch))
     }
 
     fn spec(&self, id: &TargetId, repetition: u32, step: Option<Step>) -> TrialSpec {
@@ -523,6 +528,14 @@ impl<'a> Execution<'a> {
             // The same load for every target of a repetition.
             seed: self.header().seed.wrapping_add(u64::from(repetition)),
         }
+    }
+
+    /// Whether the user skipped the target while it was loaded: what was measured of it until then
+    /// is no result.
+    fn was_skipped(&self, record: &TrialRecord) -> bool {
+        !self.interrupted()
+            && self.settings.observer.skips(&record.spec.target)
+            && record.load.as_ref().is_some_and(|load| load.interrupted)
     }
 
     fn finish(&mut self, mut record: TrialRecord, unclean: Vec<String>) -> Result<(), LabError> {
@@ -573,6 +586,33 @@ pub fn split(plan: &Plan) -> Result<CpuSplit, LabError> {
         target: named("target", &plan.cpus.target, &default.target)?,
         services: named("services", &plan.cpus.services, &generator)?,
         generator,
+    })
+}
+
+/// How often it is looked whether the user skips a target that is loaded.
+const LOOK_FOR_SKIP: Duration = Duration::from_millis(50);
+
+/// Works under a watch that also ends when the user skips the target: a load looks at one sign only.
+fn until_skipped<T>(watch: &Watch<'_>, target: &TargetId, work: impl FnOnce(&Watch<'_>) -> T) -> T {
+    /// Set when the work is over, also by a panic.
+    struct Over<'a>(&'a AtomicBool);
+    impl Drop for Over<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let (stop, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                if watch.is_over() || watch.observer.skips(target) {
+                    stop.store(true, Ordering::Relaxed);
+                }
+                std::thread::sleep(LOOK_FOR_SKIP);
+            }
+        });
+        let _over = Over(&is_over);
+        work(&Watch { observer: watch.observer, stop: &stop })
     })
 }
 

@@ -11,7 +11,7 @@
 //! | [`project`] | `pippin.toml`: targets, workloads and plans of a user's own |
 //! | [`published`] | figures published elsewhere, shown beside one's own |
 //! | [`gate`] | conditions on measured figures |
-//! | [`histogram`] | the one histogram type |
+//! | [`histogram`], [`bins`] | the one histogram type; its coarse form for every window |
 //! | [`schedule`] | when requests are due |
 //! | [`request`], [`requests`] | one request, and what its answer must be; all of a load, with the order of sending |
 //! | [`request_file`] | files of requests: vegeta's HTTP format, JSON lines, lists of URLs |
@@ -22,14 +22,17 @@
 //! | [`conformance`] | answers at the edges of HTTP/1.1 |
 //! | [`agent`] | what one agent of a fleet did in a trial |
 //! | [`run`], [`comparable`] | one execution of a plan; what must be equal for two to be compared |
+//! | [`digest`] | a run in short, for lists |
 //! | [`slice`], [`sequence`] | a short stretch of a trial, one of many; such stretches as one |
 //! | [`live`] | what a run tells of itself while it is under way |
 //! | `example` | made-up records for tests (feature `example`) |
 pub mod agent;
+pub mod bins;
 pub mod caveat;
 pub mod comparable;
 pub mod conformance;
 pub mod cpus;
+pub mod digest;
 pub mod draw;
 #[cfg(feature = "example")]
 pub mod example;

@@ -95,7 +95,7 @@ fn plan(view: &View) -> Markup {
                             tr {
                                 th scope="row" { (target) }
                                 td { (info.route.as_deref().unwrap_or(words::UNKNOWN)) }
-                                td { @for (index, (label, version)) in info.versions.iter().enumerate() { @if index > 0 { br; } (label) ": " (version) } @if info.versions.is_empty() { (words::UNKNOWN) } }
+                                td { @for (index, (label, version)) in info.versions.iter().enumerate() { @if index > 0 { br; } (words::version(label, version)) } @if info.versions.is_empty() { (words::UNKNOWN) } }
                                 td { code { (info.digest.as_deref().unwrap_or(words::UNKNOWN)) } }
                             }
                         }
