@@ -8,7 +8,7 @@ use pippin_model::trial::{Failure, Stage};
 use pippin_model::units::parse_duration_ns;
 use pippin_probe::{RoleRoot, server};
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -36,6 +36,8 @@ pub struct StartSettings<'a> {
     pub services: BTreeMap<String, String>,
     /// Where its log goes.
     pub folder: &'a Path,
+    /// Where it listens, an address of this machine.
+    pub address: IpAddr,
 }
 
 /// A target that runs.
@@ -91,9 +93,18 @@ impl RunningTarget {
         if let Kind::Listening(listening) = &target.kind {
             return Self::found(target, id, listening);
         }
-        let port = port::free().map_err(LabError::io("find a port for the target"))?;
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let port = port::free_at(settings.address)
+            .map_err(LabError::io(format!("find a port of {} for the target", settings.address)))?;
+        let address = SocketAddr::from((settings.address, port));
         let (launch, container) = match &target.kind {
+            Kind::Image(_) if !settings.address.is_loopback() => {
+                return Err(LabError::target(
+                    Stage::Start,
+                    format!(
+                        "its container is published on loopback only, and {address} is asked for: run its command instead of its image"
+                    ),
+                ));
+            }
             Kind::Image(image) => {
                 let name = format!("pippin-{}-{port}", std::process::id());
                 let launch = of_image(image, &name, target, id, settings, port);
@@ -244,7 +255,7 @@ impl RunningTarget {
             unclean.push(format!("could not be killed: {}", gone.stuck.join("; ")));
         }
         let deadline = Instant::now() + Duration::from_secs(2);
-        while port::is_listening(self.address.port()) {
+        while port::answers(self.address) {
             if Instant::now() > deadline {
                 unclean.push(format!("port {} is still listened on", self.address.port()));
                 break;
@@ -266,7 +277,7 @@ fn launch(
     let variant = manifest.variant(id.variant.as_deref());
     let mut values = base_values(target);
     values.extend([
-        ("HOST".to_string(), "127.0.0.1".to_string()),
+        ("HOST".to_string(), settings.address.to_string()),
         ("PORT".to_string(), port.to_string()),
         ("WORKERS".to_string(), settings.workers.to_string()),
         ("DATABASE_POOL".to_string(), settings.database_pool.to_string()),
