@@ -224,14 +224,16 @@ impl Checker<'_> {
             services: services.environment(),
             folder: self.folder,
             address: Ipv4Addr::LOCALHOST.into(),
+            protocol: None,
         };
         let mut running =
             RunningTarget::start(target, id, installed, &start, self.installer.interrupted)?;
         let samples = workload.samples(seed(), verify::PROVED);
         let mut wrong = Vec::new();
         let mut live = Live::of(workload, &mut services).map_err(LabError::User)?;
+        let way = running.way().clone();
         let mut subject = Subject {
-            address: running.address(),
+            way: &way,
             workload,
             samples: &samples,
             services: &mut services,
@@ -327,7 +329,7 @@ fn short_load(subject: &mut Subject<'_>) -> Vec<String> {
 
 /// The short load, and how many requests it had.
 fn loaded(subject: &mut Subject<'_>) -> Result<(LoadResult, u64), String> {
-    let base = LoadSpec { threads: 1, ..load::base(subject.address, Vec::new(), 7) };
+    let base = LoadSpec { threads: 1, ..subject.way.base(Vec::new(), 7) };
     let requests = pool::of(subject, seed(), OTHER_KIND_EVERY)?;
     let (connections, count) = short_load_of(subject.workload);
     subject.services.reset_account();

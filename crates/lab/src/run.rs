@@ -9,7 +9,9 @@ mod member;
 mod rounds;
 
 use pippin_model::cpus::{CpuSet, CpuSplit};
+use pippin_model::load_spec::Protocol;
 use pippin_model::plan::Plan;
+use pippin_model::register::Register;
 use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Stage, Step, TrialRecord, TrialSpec};
@@ -21,6 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use crate::catalog::{Catalog, Target};
 use crate::conformance;
@@ -98,7 +101,8 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
         .map_err(LabError::io(format!("create {}", settings.folder.display())))?;
     let stopped = stopped_by_limits(&targets, &plan, &cpus);
     let prepared = prepare(&targets, stopped, &workload, settings)?;
-    let header = header(plan, workload, &prepared, settings);
+    let register = settings.catalog.register()?;
+    let header = header(plan, workload, &prepared, &register, settings);
     let recording = Recording::begin(header, settings.keeping, settings.observer)?;
     let mut execution = Execution::new(recording, prepared, cpus, settings);
     let outcome = execution.all_repetitions();
@@ -122,7 +126,8 @@ fn resolve(
     workload: &Workload,
     catalog: &Catalog,
 ) -> Result<Vec<(TargetId, Target)>, LabError> {
-    plan.targets
+    let targets = plan
+        .targets
         .iter()
         .map(|id| {
             let target = catalog.target(id)?;
@@ -137,7 +142,26 @@ fn resolve(
             }
             Ok((id.clone(), target))
         })
-        .collect()
+        .collect::<Result<Vec<_>, _>>()?;
+    speak(plan, &targets)?;
+    Ok(targets)
+}
+
+/// Whether plan and targets agree on what is spoken, and whether streams have an effect.
+fn speak(plan: &Plan, targets: &[(TargetId, Target)]) -> Result<(), LabError> {
+    let mut protocols = Vec::new();
+    for (id, target) in targets {
+        let spoken = target
+            .spoken(id.variant.as_deref(), plan.profile.protocol)
+            .map_err(|message| LabError::User(format!("{id}: {message}")))?;
+        protocols.push(spoken.protocol());
+    }
+    if plan.profile.connections.streams > 1 && !protocols.contains(&Protocol::Http2) {
+        return Err(LabError::User(
+            "profile.streams has no effect, because no target of the plan is spoken with over HTTP/2; take it out, or write protocol = \"h2c\" or \"h2\"".into(),
+        ));
+    }
+    Ok(())
 }
 
 /// What lets a target take part: of one's own, the route that is missing.
@@ -227,6 +251,7 @@ fn header(
     plan: Plan,
     workload: Workload,
     prepared: &Prepared,
+    register: &Register,
     settings: &RunSettings<'_>,
 ) -> RunHeader {
     let info = |(target, outcome): &(Target, Result<Installed, Failure>)| TargetInfo {
@@ -237,6 +262,8 @@ fn header(
             .map(|installed| versions::of(target, installed))
             .unwrap_or_default(),
         digest: target.digest(),
+        registered: register
+            .of(&target.id, outcome.as_ref().ok().map(|installed| installed.route.as_str())),
         unavailable: outcome.as_ref().err().cloned(),
     };
     let started = unix_now_ns();
@@ -426,6 +453,10 @@ impl<'a> Execution<'a> {
         while let Some(current) = step {
             spec.step = current;
             let mut record = self.make(&spec, &mut running, services);
+            if self.was_skipped(&record) {
+                drop(running.stop());
+                return Ok(());
+            }
             self.recording.judge(&mut record, Vec::new());
             steps.observe(&record, &self.watch());
             let over =
@@ -460,6 +491,7 @@ impl<'a> Execution<'a> {
             services: services.environment(),
             folder: &self.settings.folder,
             address: self.settings.address,
+            protocol: self.header().plan.profile.protocol,
         };
         self.settings.observer.event(&Event::Stage("starting"));
         RunningTarget::start(target, id, installed, &settings, &|| self.interrupted())
@@ -481,7 +513,7 @@ impl<'a> Execution<'a> {
         services: &mut Services,
     ) -> TrialRecord {
         let cores = spec.cpus.generator.0.iter().copied().collect();
-        let base = load::base(running.address(), cores, spec.seed);
+        let base = running.way().base(cores, spec.seed);
         let mut proving = ProvedTarget {
             workload: &self.header().workload,
             samples: &self.samples,
@@ -499,7 +531,7 @@ impl<'a> Execution<'a> {
             referee: None,
             generator: self.settings.generator,
         };
-        trial.make(spec, &self.watch())
+        until_skipped(&self.watch(), &spec.target, |watch| trial.make(spec, watch))
     }
 
     fn spec(&self, id: &TargetId, repetition: u32, step: Option<Step>) -> TrialSpec {
@@ -514,6 +546,14 @@ impl<'a> Execution<'a> {
             // The same load for every target of a repetition.
             seed: self.header().seed.wrapping_add(u64::from(repetition)),
         }
+    }
+
+    /// Whether the user skipped the target while it was loaded: what was measured of it until then
+    /// is no result.
+    fn was_skipped(&self, record: &TrialRecord) -> bool {
+        !self.interrupted()
+            && self.settings.observer.skips(&record.spec.target)
+            && record.load.as_ref().is_some_and(|load| load.interrupted)
     }
 
     fn finish(&mut self, mut record: TrialRecord, unclean: Vec<String>) -> Result<(), LabError> {
@@ -577,6 +617,33 @@ fn without_generator(split: CpuSplit, plan: &Plan, workload: &Workload) -> CpuSp
     }
     let services = if has_services { split.services } else { CpuSet::default() };
     CpuSplit { target, generator: CpuSet::default(), services }
+}
+
+/// How often it is looked whether the user skips a target that is loaded.
+const LOOK_FOR_SKIP: Duration = Duration::from_millis(50);
+
+/// Works under a watch that also ends when the user skips the target: a load looks at one sign only.
+fn until_skipped<T>(watch: &Watch<'_>, target: &TargetId, work: impl FnOnce(&Watch<'_>) -> T) -> T {
+    /// Set when the work is over, also by a panic.
+    struct Over<'a>(&'a AtomicBool);
+    impl Drop for Over<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let (stop, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                if watch.is_over() || watch.observer.skips(target) {
+                    stop.store(true, Ordering::Relaxed);
+                }
+                std::thread::sleep(LOOK_FOR_SKIP);
+            }
+        });
+        let _over = Over(&is_over);
+        work(&Watch { observer: watch.observer, stop: &stop })
+    })
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::fingerprint::Fingerprint;
 use crate::manifest::Manifest;
 use crate::plan::Plan;
+use crate::register::Registered;
 use crate::requests::Whole;
 use crate::target::TargetId;
 use crate::trial::{Failure, TrialRecord};
@@ -84,6 +85,9 @@ pub struct TargetInfo {
     /// SHA-256-like digest of the folder's tracked files (FNV-1a 64 in hexadecimal), so that a
     /// change of the target is seen.
     pub digest: Option<String>,
+    /// What the register says of it: its kind, and how long it is supported.
+    #[serde(default, skip_serializing_if = "Registered::is_empty")]
+    pub registered: Registered,
     /// Why it takes no part.
     pub unavailable: Option<Failure>,
 }

@@ -10,8 +10,9 @@ use pippin_model::caveat::Verdict;
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_report::view::{View, row::Row, sweep::Sweep};
-use pippin_report::{html, terminal};
+use pippin_report::{digest, html, terminal};
 use pippin_stats::capacity::found::Capacity;
+use pippin_store::Store;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -21,7 +22,7 @@ use super::gates::Gates;
 use super::{Shared, catalog, consent, place, print, reference};
 use crate::arguments::{FleetArguments, RunArguments};
 use crate::exit::{self, CliError};
-use crate::live::{Published, Subject};
+use crate::live::Subject;
 use crate::output;
 use crate::progress;
 use crate::signals;
@@ -142,7 +143,7 @@ pub fn measure(
         }
         None => None,
     };
-    let observer = Published::new(progress::observer(shared.quiet, Subject::Plan), &store);
+    let observer = progress::observer(shared.quiet, Subject::Plan, Some(&store));
     let settings = RunSettings {
         catalog,
         keeping: Keeping::Must(&store),
@@ -180,7 +181,7 @@ fn elsewhere(
     let store = shared.store()?;
     std::fs::create_dir_all(how.folder)
         .map_err(CliError::io(format!("create {}", how.folder.display())))?;
-    let observer = Published::new(progress::observer(shared.quiet, Subject::Plan), &store);
+    let observer = progress::observer(shared.quiet, Subject::Plan, Some(&store));
     let errand = Errand {
         run: 1,
         plan,
@@ -199,7 +200,15 @@ fn elsewhere(
 }
 
 /// Writes the run's page into its folder.
+/// Keeps what lists show of a run. A list without it is poorer and no run is worse, so that a store
+/// that cannot be written is no failure here.
+pub fn keep_digest(store: &Store, view: &View) {
+    drop(store.keep_digest(&view.run.id, &digest::of(view)));
+}
+
+/// Writes the run's page into its folder, and what lists show of it into the store.
 pub fn write_page(shared: &Shared, view: &View, folder: &Path) -> Result<(), CliError> {
+    keep_digest(&shared.store()?, view);
     let page = folder.join("report.html");
     std::fs::write(&page, html::page(view))
         .map_err(CliError::io(format!("write {}", page.display())))?;

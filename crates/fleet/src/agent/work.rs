@@ -40,6 +40,9 @@ pub struct Means {
 impl Worker for Means {
     fn allows(&self, work: &Work) -> Result<(), String> {
         match work {
+            Work::Slice(slice) if slice.load.unix_socket.is_some() => {
+                Err("a unix socket of this machine is no coordinator's business".into())
+            }
             Work::Slice(slice) => self.policy.allows(&slice.load.addresses),
             Work::Run(_) => {
                 Err("it is no probe; start one beside the target: pippin agent --probe".into())
@@ -160,7 +163,14 @@ fn spec_of(load: &LoadSpec) -> TrialSpec {
     TrialSpec {
         target: TargetId { language: "url".into(), name: "slice".into(), variant: None },
         workload: "url".into(),
-        profile: Profile { schedule, connections, stop, warm_up, steps: Steps::One },
+        profile: Profile {
+            schedule,
+            connections,
+            stop,
+            warm_up,
+            steps: Steps::One,
+            protocol: None,
+        },
         repetition: 0,
         step: None,
         cpus: CpuSplit {

@@ -162,7 +162,7 @@ mod tests {
         let cells = row.cells();
         assert_eq!(
             cells.each_ref().map(String::as_str),
-            ["a", "25 %", "2,000", "2.00 ms", "150 us", "50 %", "-3.00 s +-150 us", "+40.0 us"]
+            ["a", "25 %", "2,000", "2.00 ms", "150 µs", "50 %", "-3.00 s +-150 µs", "+40.0 µs"]
         );
     }
 }

@@ -21,7 +21,6 @@ pub struct Hosts {
     folder: tempfile::TempDir,
     nats: Option<Child>,
     requests: Arc<AtomicU64>,
-    connections: Arc<AtomicU64>,
     port: u16,
 }
 
@@ -41,10 +40,10 @@ impl Hosts {
             return None;
         }
         wire(&id);
-        let (requests, connections) = (Arc::default(), Arc::default());
-        let port = serve(&id, Arc::clone(&requests), Arc::clone(&connections));
+        let requests = Arc::new(AtomicU64::new(0));
+        let port = serve(&id, Arc::clone(&requests));
         let folder = tempfile::Builder::new().prefix("pippin-test-").tempdir().unwrap();
-        let mut hosts = Self { id, folder, nats: None, requests, connections, port };
+        let mut hosts = Self { id, folder, nats: None, requests, port };
         hosts.write_files();
         hosts.start_nats();
         Some(hosts)
@@ -193,11 +192,6 @@ authorization {{ users: [
         can
     }
 
-    /// Connections that the hub's server has taken.
-    pub fn connections(&self) -> u64 {
-        self.connections.load(Ordering::Relaxed)
-    }
-
     /// Starts a load of the hub's server by both agents.
     pub fn load(&self, words: &[&str]) -> Started {
         self.load_at(HUB, words)
@@ -264,7 +258,7 @@ fn wire(id: &str) {
 }
 
 /// A server in the hub that answers each request and counts it. Its threads end with the test.
-fn serve(id: &str, requests: Arc<AtomicU64>, connections: Arc<AtomicU64>) -> u16 {
+fn serve(id: &str, requests: Arc<AtomicU64>) -> u16 {
     let namespace = std::fs::File::open(format!("/run/netns/{id}-c")).unwrap();
     let listener = std::thread::spawn(move || {
         // SAFETY: setns(2) of this thread alone, with a descriptor that is open.
@@ -275,7 +269,6 @@ fn serve(id: &str, requests: Arc<AtomicU64>, connections: Arc<AtomicU64>) -> u16
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            connections.fetch_add(1, Ordering::Relaxed);
             let requests = Arc::clone(&requests);
             std::thread::spawn(move || answer(stream, &requests));
         }
