@@ -25,7 +25,8 @@ use super::palette::{FAINT, GRID, INK, PAPER, Stroke, hex};
 /// is not seen.
 const FINE: u32 = 4;
 const FONT: &str = "system-ui, sans-serif";
-const FONT_SIZE: u32 = 14;
+/// `plotters` writes letters of 1 / 1.24 of the size it is given: these have 14 px.
+const FONT_SIZE: u32 = 17;
 /// How much of its colour the band around a line has.
 const BAND: f64 = 0.18;
 /// About how wide a character is, in parts of the font's size.
