@@ -17,6 +17,7 @@ use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, ProofOutcome, ProofTime, Stage};
 use pippin_model::workload::{Proof, Service, Workload};
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
@@ -222,6 +223,7 @@ impl Checker<'_> {
             database_pool: DATABASE_POOL,
             services: services.environment(),
             folder: self.folder,
+            address: Ipv4Addr::LOCALHOST.into(),
             protocol: None,
         };
         let mut running =

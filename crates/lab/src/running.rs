@@ -8,7 +8,7 @@ use pippin_model::trial::{Failure, Stage};
 use pippin_model::units::parse_duration_ns;
 use pippin_probe::{RoleRoot, server};
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -38,6 +38,8 @@ pub struct StartSettings<'a> {
     pub services: BTreeMap<String, String>,
     /// Where its log goes, and its certificate if it needs one.
     pub folder: &'a Path,
+    /// Where it listens, an address of this machine.
+    pub address: IpAddr,
     /// What the plan asks to speak with targets that do not say it themselves.
     pub protocol: Option<Spoken>,
 }
@@ -99,9 +101,18 @@ impl RunningTarget {
             return Self::found(target, id, listening, spoken);
         }
         let certificate = certificate(spoken, id, settings)?;
-        let port = port::free().map_err(LabError::io("find a port for the target"))?;
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let port = port::free_at(settings.address)
+            .map_err(LabError::io(format!("find a port of {} for the target", settings.address)))?;
+        let address = SocketAddr::from((settings.address, port));
         let (launch, container) = match &target.kind {
+            Kind::Image(_) if !settings.address.is_loopback() => {
+                return Err(LabError::target(
+                    Stage::Start,
+                    format!(
+                        "its container is published on loopback only, and {address} is asked for: run its command instead of its image"
+                    ),
+                ));
+            }
             Kind::Image(image) => {
                 let name = format!("pippin-{}-{port}", std::process::id());
                 let launch = of_image(image, &name, target, id, settings, port);
@@ -263,8 +274,9 @@ impl RunningTarget {
             unclean.push(format!("could not be killed: {}", gone.stuck.join("; ")));
         }
         let deadline = Instant::now() + Duration::from_secs(2);
-        let port = self.address().port();
-        while port::is_listening(port) {
+        let address = self.address();
+        let port = address.port();
+        while port::answers(address) {
             if Instant::now() > deadline {
                 unclean.push(format!("port {port} is still listened on"));
                 break;
@@ -287,7 +299,7 @@ fn launch(
     let variant = manifest.variant(id.variant.as_deref());
     let mut values = base_values(target);
     values.extend([
-        ("HOST".to_string(), "127.0.0.1".to_string()),
+        ("HOST".to_string(), settings.address.to_string()),
         ("PORT".to_string(), port.to_string()),
         ("WORKERS".to_string(), settings.workers.to_string()),
         ("DATABASE_POOL".to_string(), settings.database_pool.to_string()),

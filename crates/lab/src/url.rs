@@ -205,6 +205,7 @@ fn header(load: &UrlLoad<'_>, servers: &Result<Vec<Server>, NoServer>) -> RunHea
         server: Some(url_server(servers)),
         seed: load.base.seed,
         host: pippin_probe::fingerprint(),
+        probe: None,
         targets: BTreeMap::from([(target, info)]),
         calibration: load.calibration.clone(),
     }

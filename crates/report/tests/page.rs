@@ -1,7 +1,9 @@
 //! The page holds all it shows, says it in words too, and lets nothing of a target's log become
 //! markup.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
+use pippin_model::agent::{AgentClock, AgentPart};
 use pippin_model::example::run as example;
+use pippin_model::load_spec::Part;
 use pippin_model::run::RunRecord;
 use pippin_report::html;
 use pippin_report::view::View;
@@ -190,4 +192,31 @@ fn an_interval_of_millions_does_not_press_the_bars_together() {
         "the axis ends near the best repetition: {chart}"
     );
     assert!(page(&record).contains("&gt; 100 %"));
+}
+
+#[test]
+fn a_thousand_agents_fit_into_a_page_of_2_mb() {
+    let mut record = example::devices();
+    let agent = |nth: u32| AgentPart {
+        name: format!("simulated-{nth:05}"),
+        tags: vec!["zone-a".into()],
+        host: example::host(),
+        part: Part { nth, width: 1, of: 1_000 },
+        clock: Some(AgentClock {
+            offset_ns: -3_000_000_000,
+            error_ns: 150_000,
+            drift_ppm: Some(5.0),
+            drift_error_ppm: Some(50.0),
+        }),
+        late_ns: Some(40_000),
+        figures: None,
+        caveats: Vec::new(),
+        failure: Some("nothing was heard of it for 4.0 s: it is dead, cut off".into()),
+    };
+    for trial in &mut record.trials {
+        trial.agents = (0..1_000).map(agent).collect();
+    }
+    let page = page(&record);
+    assert!(page.contains("simulated-00999"));
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
 }

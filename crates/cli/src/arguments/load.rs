@@ -159,9 +159,9 @@ pub struct ReachArguments {
     /// stamp arrivals there, so times have the generator's own lateness in them.
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, conflicts_with_all = ["connect_to", "source_ips", "proxy_protocol", "agents", "nats"])]
     pub unix_socket: Option<PathBuf>,
-    /// Connect to ADDR:PORT where the URL says HOST:PORT, as curl takes it: a part that is left out
+    /// HOST:PORT:ADDR:PORT: connect to ADDR:PORT where the URL says HOST:PORT, as curl takes it. A part that is left out
     /// means any host or port, or the URL's own. Host header and certificate stay the URL's.
-    #[arg(long, value_name = "HOST:PORT:ADDR:PORT", value_parser = ConnectTo::parse)]
+    #[arg(long, value_name = "RULE", value_parser = ConnectTo::parse)]
     pub connect_to: Option<ConnectTo>,
     /// Begin each connection with a header of the PROXY protocol that has its own addresses, as a load
     /// balancer does.

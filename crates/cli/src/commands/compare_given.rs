@@ -64,6 +64,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
         yes: arguments.yes,
         seed: arguments.seed,
         fleet: None,
+        probe: None,
     };
     let record = measure(shared, &catalog, plan, &how)?;
     let view = View::of(&record);

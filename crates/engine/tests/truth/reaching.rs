@@ -11,6 +11,7 @@ use pippin_model::tls::{ClientCertificate, TlsSpec};
 use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 
+use crate::patience::in_time;
 use crate::support::{closed, get, ms, on_each_loop, run};
 
 on_each_loop!(
@@ -177,7 +178,9 @@ fn ipv6_with_an_own_address(io: IoChoice) {
     };
     let result = run(&load);
     assert_all_good(&result, 200, 20, 5);
-    assert_eq!(result.measured.stamps.user_space, 0);
+    // The kernel begins to stamp some time after the first socket has asked for it.
+    let late = result.measured.stamps.user_space;
+    in_time(late == 0, || format!("{late} answers without a stamp of the kernel"));
 }
 
 fn trusting(authority: &Authority) -> TlsSpec {

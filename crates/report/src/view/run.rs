@@ -84,6 +84,17 @@ impl RunFacts {
             pippin_version: header.pippin_version.clone(),
             cpus: first.map(|trial| {
                 let split = &trial.spec.cpus;
+                if let Some(probe) = &header.probe {
+                    let services = if split.services.is_empty() {
+                        String::new()
+                    } else {
+                        format!(", services on {}", split.services)
+                    };
+                    return format!(
+                        "target on CPU {}{services}, beside the probe {probe}; generators on the hosts of the agents",
+                        split.target
+                    );
+                }
                 let shared = if split.is_shared() { " (shared)" } else { "" };
                 format!(
                     "target on CPU {}, generator on {}, services on {}{shared}",
