@@ -4,6 +4,7 @@ use pippin_model::file::{FileError, Wrong, nearest};
 use pippin_model::manifest::Manifest;
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::project::Project;
+use pippin_model::register::Register;
 use pippin_model::target::TargetId;
 use pippin_model::workload::Workload;
 use std::collections::BTreeMap;
@@ -257,6 +258,36 @@ impl Catalog {
         Ok(selected)
     }
 
+    /// What is known of the kinds and the support of targets: `targets/register.toml`, the user's own
+    /// before the one that ships; empty if there is none.
+    ///
+    /// # Errors
+    /// If the file cannot be used.
+    pub fn register(&self) -> Result<Register, LabError> {
+        match self.find(&Path::new("targets").join("register.toml"))? {
+            Some(path) => Ok(Register::read(&path)?),
+            None => Ok(Register::default()),
+        }
+    }
+
+    /// A plan of all targets gets those that serve its workload, without their variants.
+    fn filled(&self, plan: Plan) -> Result<Plan, LabError> {
+        if !plan.every_target {
+            return Ok(plan);
+        }
+        let mut targets = Vec::new();
+        for id in self.target_ids()? {
+            if self.target(&id)?.manifest.workloads.contains(&plan.workload) {
+                targets.push(id);
+            }
+        }
+        if targets.is_empty() {
+            let message = format!("plan {}: no target serves `{}`", plan.id, plan.workload);
+            return Err(LabError::User(message));
+        }
+        Ok(Plan { targets, ..plan })
+    }
+
     /// The workload of this name.
     ///
     /// # Errors
@@ -296,10 +327,10 @@ impl Catalog {
         }
         let given = Path::new(name);
         if name.ends_with(".toml") || name.contains('/') {
-            return Ok(Plan::read(given, options)?);
+            return self.filled(Plan::read(given, options)?);
         }
         match self.find(&Path::new("plans").join(format!("{name}.toml")))? {
-            Some(path) => Ok(Plan::read(&path, options)?),
+            Some(path) => self.filled(Plan::read(&path, options)?),
             None => {
                 let known = self.plan_ids()?;
                 Err(LabError::unknown("plan", name, known.iter().map(String::as_str)))

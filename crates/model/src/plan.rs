@@ -1,5 +1,5 @@
 //! `plans/*.toml`: one experiment.
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -25,6 +25,10 @@ pub struct Plan {
     pub workload: String,
     /// The targets.
     pub targets: Vec<TargetId>,
+    /// Whether the targets are all that serve the workload: then `targets` is empty until a catalog
+    /// fills it.
+    #[serde(skip)]
+    pub every_target: bool,
     /// How often each target is measured, restarted each time.
     pub repetitions: u32,
     /// Measuring ends early when the 95 % interval is narrower than this fraction; `None` makes all
@@ -95,6 +99,7 @@ pub(crate) struct RawPlan {
     title: Option<String>,
     summary: Option<String>,
     workload: String,
+    #[serde(deserialize_with = "targets")]
     pub(crate) targets: Vec<String>,
     #[serde(default = "three")]
     repetitions: u32,
@@ -116,6 +121,28 @@ pub(crate) struct RawPlan {
     cpus: Option<RawCpus>,
     price: Option<Price>,
     published: Option<RawPublished>,
+}
+
+/// What stands in the place of a list for all targets that serve the workload.
+const EVERY: &str = "all";
+
+/// A list of names, or `"all"`.
+fn targets<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected a list like [\"go/net-http\"], or \"all\"")]
+    enum Targets {
+        Every(Every),
+        List(Vec<String>),
+    }
+    #[derive(Deserialize)]
+    enum Every {
+        #[serde(rename = "all")]
+        All,
+    }
+    Ok(match Targets::deserialize(deserializer)? {
+        Targets::Every(Every::All) => vec![EVERY.into()],
+        Targets::List(names) => names,
+    })
 }
 
 /// `500` or `"500/s"`.
@@ -206,8 +233,10 @@ impl Plan {
         if repetitions == 0 {
             return Err("repetitions must be at least 1".into());
         }
+        let every_target = options.targets.is_none() && raw.targets == [EVERY];
         let targets = match &options.targets {
             Some(targets) => targets.clone(),
+            None if every_target => Vec::new(),
             None => raw
                 .targets
                 .iter()
@@ -217,7 +246,7 @@ impl Plan {
                 })
                 .collect::<Result<_, _>>()?,
         };
-        if targets.is_empty() {
+        if targets.is_empty() && !every_target {
             return Err("targets is empty; name at least one, as `go/net-http`".into());
         }
         if let Some(twice) =
@@ -236,6 +265,7 @@ impl Plan {
             summary: raw.summary,
             workload: raw.workload,
             targets,
+            every_target,
             repetitions,
             slice_ns: slice(&profile, raw.slice.as_deref())?,
             extra_time: extra(&profile, raw.extra_time.as_deref())?,
@@ -483,6 +513,21 @@ mod tests {
         let quick = resolve(PLAN, &PlanOptions { quick: true, ..PlanOptions::default() }).unwrap();
         assert_eq!(quick.repetitions, 1);
         assert_eq!(quick.profile, Profile::closed(10, StopRule::after(3_000_000_000)));
+    }
+
+    #[test]
+    fn all_stands_in_the_place_of_a_list() {
+        let list = "['go/net-http','javascript/express:cluster']";
+        let plan = resolve(&PLAN.replace(list, "'all'"), &PlanOptions::default()).unwrap();
+        assert!(plan.every_target && plan.targets.is_empty());
+        let named = PlanOptions {
+            targets: Some(vec!["go/chi".parse().unwrap()]),
+            ..PlanOptions::default()
+        };
+        let plan = resolve(&PLAN.replace(list, "'all'"), &named).unwrap();
+        assert!(!plan.every_target && plan.targets.len() == 1);
+        let error = resolve(&PLAN.replace(list, "'every'"), &PlanOptions::default()).unwrap_err();
+        assert!(error.contains("or \"all\""), "{error}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::fingerprint::Fingerprint;
 use crate::manifest::Manifest;
 use crate::plan::Plan;
+use crate::register::Registered;
 use crate::requests::Whole;
 use crate::target::TargetId;
 use crate::trial::{Failure, TrialRecord};
@@ -35,8 +36,12 @@ pub struct RunHeader {
     pub server: Option<UrlServer>,
     /// Seeds the order of trials and every load.
     pub seed: u64,
-    /// The host.
+    /// The host; with a probe that of the targets.
     pub host: Fingerprint,
+    /// The probe beside the targets that made the run for a coordinator elsewhere: generators and
+    /// targets had machines of their own. `None` without one, and in records that are older.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<String>,
     /// What is known of each target.
     pub targets: BTreeMap<TargetId, TargetInfo>,
     /// The generator's ceiling on this machine, if it was calibrated.
@@ -80,6 +85,9 @@ pub struct TargetInfo {
     /// SHA-256-like digest of the folder's tracked files (FNV-1a 64 in hexadecimal), so that a
     /// change of the target is seen.
     pub digest: Option<String>,
+    /// What the register says of it: its kind, and how long it is supported.
+    #[serde(default, skip_serializing_if = "Registered::is_empty")]
+    pub registered: Registered,
     /// Why it takes no part.
     pub unavailable: Option<Failure>,
 }

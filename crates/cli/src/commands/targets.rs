@@ -11,10 +11,11 @@ use pippin_model::conformance::{Conformance, in_words};
 use pippin_model::target::TargetId;
 use pippin_model::units::parse_duration_ns;
 use pippin_model::workload::Service;
+use pippin_report::words;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::consent::{self, Asking};
 use super::{Shared, catalog, place, print};
@@ -39,6 +40,8 @@ pub fn run(shared: &Shared, command: TargetsCommand) -> Result<u8, CliError> {
 fn list(catalog: &Catalog, json: bool) -> Result<u8, CliError> {
     let mut out = String::new();
     let mut rows = Vec::new();
+    let register = catalog.register()?;
+    let today = today();
     for id in catalog.select(&["all".to_string()])? {
         let target = catalog.target(&id)?;
         let workloads = target.manifest.workloads_of(id.variant.as_deref()).to_vec();
@@ -47,10 +50,18 @@ fn list(catalog: &Catalog, json: bool) -> Result<u8, CliError> {
             .variant(id.variant.as_deref())
             .and_then(|variant| variant.about.clone())
             .unwrap_or_else(|| target.manifest.framework.clone());
+        let registered = register.of(&id, None);
+        let notes = registered.notes(&today);
         if json {
-            rows.push(serde_json::json!({"target": id, "about": about, "workloads": workloads}));
+            rows.push(serde_json::json!({
+                "target": id, "about": about, "workloads": workloads,
+                "kind": registered.kind, "notes": notes,
+            }));
         } else {
-            out.push_str(&format!("{:<32} {:<40} {about}\n", id.to_string(), workloads.join(" ")));
+            let kind = registered.kind.map_or_else(|| "unknown".into(), |kind| kind.to_string());
+            let notes: String = notes.iter().map(|note| format!("; {note}")).collect();
+            let (id, workloads) = (id.to_string(), workloads.join(" "));
+            out.push_str(&format!("{id:<32} {workloads:<40} {kind:<19} {about}{notes}\n"));
         }
     }
     if json {
@@ -101,6 +112,13 @@ fn install(
         }
     }
     Ok(if failed > 0 { exit::FAILED } else { exit::OK })
+}
+
+/// The day, in UTC, as `2026-11-22`.
+fn today() -> String {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let time = words::time(u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX));
+    time.split(' ').next().unwrap_or_default().to_string()
 }
 
 fn say(shared: &Shared, text: &str) {

@@ -7,6 +7,7 @@ use pippin_model::load_result::{
 };
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::profile::Profile;
+use pippin_model::register::Registered;
 use pippin_model::run::{RunHeader, TargetInfo};
 use pippin_model::trial::{Failure, Stage, Step, TrialRecord, TrialSpec};
 use pippin_model::usage::{HostSample, Role, RoleSample, UsageSample};
@@ -38,6 +39,7 @@ pub fn header(plan: Plan) -> RunHeader {
         route: None,
         versions: BTreeMap::new(),
         digest: None,
+        registered: Registered::default(),
         unavailable: None,
     };
     RunHeader {
@@ -50,6 +52,7 @@ pub fn header(plan: Plan) -> RunHeader {
         server: None,
         seed: 1,
         host: Fingerprint::default(),
+        probe: None,
         targets: plan.targets.iter().map(|id| (id.clone(), info())).collect(),
         calibration: None,
         plan,

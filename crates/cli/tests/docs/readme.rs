@@ -1,6 +1,7 @@
 //! README.md against plans, workloads, targets and exit codes.
 use crate::pages::{assert_same, entries, named_in, root, rows, section, text, ticked, toml_names};
 use pippin_model::manifest::Manifest;
+use pippin_model::register::Register;
 use std::collections::BTreeSet;
 
 const PAGE: &str = "README.md";
@@ -29,6 +30,9 @@ fn every_workload_is_there_and_no_other() {
 fn manifests() -> Vec<(String, Manifest)> {
     let mut found = Vec::new();
     for language in entries("targets") {
+        if !root().join("targets").join(&language).is_dir() {
+            continue;
+        }
         for name in entries(&format!("targets/{language}")) {
             let folder = root().join("targets").join(&language).join(&name);
             // What an installation leaves of a target that is gone is none.
@@ -81,6 +85,18 @@ fn every_target_is_there_with_its_workloads_variants_and_routes() {
             &set(manifest.routes.iter().map(|route| &route.name).collect()),
         );
     }
+}
+
+/// Every target has a kind, and the register names no target that is not there.
+#[test]
+fn the_register_knows_every_target() {
+    let register = Register::read(&root().join("targets/register.toml")).unwrap();
+    let ids: BTreeSet<String> = manifests().into_iter().map(|(id, _)| id).collect();
+    let named: BTreeSet<String> = register.targets().map(ToString::to_string).collect();
+    assert_same("targets/register.toml", "targets", &named, &ids);
+    let without_kind: Vec<&String> =
+        ids.iter().filter(|id| register.of(&id.parse().unwrap(), None).kind.is_none()).collect();
+    assert!(without_kind.is_empty(), "targets/register.toml: no kind of {without_kind:?}");
 }
 
 #[test]

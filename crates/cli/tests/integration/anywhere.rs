@@ -24,13 +24,26 @@ fn folder() -> TempDir {
 fn plans_and_targets_are_there_without_a_checkout() {
     let folder = folder();
     let plans = anywhere(folder.path(), &["plans"], &[]);
-    plans.exits(0).says(&["hello         Hello World", "workload hello, 10 targets: closed loop"]);
+    plans
+        .exits(0)
+        .says(&["hello              Hello World", "workload hello, 10 targets: closed loop"]);
     let json = anywhere(folder.path(), &["plans", "--json"], &[]);
     let rows: serde_json::Value = serde_json::from_str(&json.exits(0).stdout).unwrap();
     assert!(rows.as_array().unwrap().iter().any(|row| row["plan"] == "page-sweep"), "{rows}");
+    let leaderboard = rows.as_array().unwrap().iter().find(|row| row["plan"] == "leaderboard-page");
+    let targets: Vec<&str> = leaderboard.unwrap()["targets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|target| target.as_str())
+        .collect();
+    assert!(targets.contains(&"go/net-http"), "{targets:?}");
+    // nginx serves no page, and variants are left out.
+    assert!(!targets.iter().any(|id| id.contains(':') || *id == "c/nginx"), "{targets:?}");
     anywhere(folder.path(), &["targets", "list"], &[])
         .exits(0)
-        .says(&["go/net-http ", "javascript/express:cluster"]);
+        .says(&["go/net-http ", "javascript/express:cluster", "micro framework"])
+        .says(&["httprouter 1.3.0 is of 2019-09-29, older than a year"]);
     let catalogs = folder.path().join("cache/pippin/catalog");
     assert_eq!(std::fs::read_dir(catalogs).unwrap().count(), 1);
     let doctor = anywhere(folder.path(), &["doctor", "hello", "--quick"], &[]);

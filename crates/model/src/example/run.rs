@@ -10,6 +10,7 @@ use crate::objective::Objective;
 use crate::plan::{EXTRA_TIME, Plan, PlanCpus, Price};
 use crate::profile::{Profile, StopRule, WarmUp};
 use crate::published::Published;
+use crate::register::Registered;
 use crate::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
 use crate::target::TargetId;
 use crate::trial::{Failure, Stage, Step, TrialRecord};
@@ -132,6 +133,7 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
             .map(|server| (server.framework.to_lowercase(), "1.2.3".to_string()))
             .collect(),
         digest: Some("9f2c3a1be77d0c44".into()),
+        registered: Registered::default(),
         unavailable: None,
     };
     RunHeader {
@@ -144,6 +146,7 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
             summary: Some("GET / answered with `Hello World!`, 10 keep-alive connections.".into()),
             workload: "hello".into(),
             targets: targets.iter().map(|target| id(target)).collect(),
+            every_target: false,
             repetitions: 3,
             precision: Some(0.02),
             slice_ns: None,
@@ -165,6 +168,7 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
         requests: None,
         server: None,
         seed: 42,
+        probe: None,
         host: host(),
         targets: targets.iter().map(|target| (id(target), info(target))).collect(),
         calibration: None,
@@ -194,6 +198,7 @@ pub fn hello() -> RunRecord {
         route: None,
         versions: BTreeMap::new(),
         digest: None,
+        registered: Registered::default(),
         unavailable: Some(phoenix),
     };
     header.targets.insert(id("elixir/phoenix"), unavailable);

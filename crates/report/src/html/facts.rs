@@ -62,7 +62,7 @@ fn agents(view: &View) -> Markup {
     html! {
         section id="agents" {
             h2 { "Agents" }
-            p { "These agents applied each load together. Figures of time are taken on one machine each; starts and rates rest on their clocks, of which the column says how far they are off and how well that is known." }
+            p { "These agents applied each load together. Figures of time are taken on one machine each; starts and rates rest on their clocks, of which the column says how far they are off and how well that is known. The column network is the median round trip of the handshakes with the target, timed by the agent's kernel: time on the network, which every response time holds." }
             div.scroll tabindex="0" role="region" aria-label="Agents, scrolls sideways" {
                 table {
                     thead { tr { @for name in COLUMNS { th scope="col" { (name) } } th scope="col" { "host" } } }
@@ -95,7 +95,7 @@ fn plan(view: &View) -> Markup {
                             tr {
                                 th scope="row" { (target) }
                                 td { (info.route.as_deref().unwrap_or(words::UNKNOWN)) }
-                                td { @for (index, (label, version)) in info.versions.iter().enumerate() { @if index > 0 { br; } (label) ": " (version) } @if info.versions.is_empty() { (words::UNKNOWN) } }
+                                td { @for (index, (label, version)) in info.versions.iter().enumerate() { @if index > 0 { br; } (words::version(label, version)) } @if info.versions.is_empty() { (words::UNKNOWN) } }
                                 td { code { (info.digest.as_deref().unwrap_or(words::UNKNOWN)) } }
                             }
                         }
@@ -107,11 +107,32 @@ fn plan(view: &View) -> Markup {
                 h3 { "Where a target differs from its community's guide" }
                 ul { @for (target, all) in deviations { @for deviation in all { li { (target) ": " (deviation.what) " – " (deviation.why) } } } }
             }
+            (support(view))
             (document("The resolved plan", &view.plan))
             (document("The workload", &view.workload))
             @for (target, info) in &view.targets { @if let Some(manifest) = &info.manifest { (document(&format!("Manifest of {target}"), manifest)) } }
             @if let Some(calibration) = &view.calibration { (document("The generator's calibration on this machine", calibration)) }
         }
+    }
+}
+
+/// What was out of its support on the day of the run, or pinned long before. Nothing is said of what
+/// the register does not know.
+fn support(view: &View) -> Markup {
+    let time = words::time(view.run.started_unix_ns);
+    let day = time.split(' ').next().unwrap_or_default();
+    let notes: Vec<_> = view
+        .targets
+        .iter()
+        .flat_map(|(id, info)| info.registered.notes(day).into_iter().map(move |note| (id, note)))
+        .collect();
+    if notes.is_empty() {
+        return html! {};
+    }
+    html! {
+        h3 { "Out of support, or older than a year" }
+        p { "On the day of the run. Of what is not listed, support and age are unknown or in order." }
+        ul { @for (target, note) in notes { li { (target) ": " (note) } } }
     }
 }
 
@@ -177,5 +198,26 @@ fn method(view: &View) -> Markup {
             p { "Load: " (view.run.load) "." }
             dl.facts { @for (name, how) in METHOD { dt { (name) } dd { (how) } } }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::example;
+    use pippin_model::register::Pin;
+
+    #[test]
+    fn an_old_pin_is_told_and_what_is_unknown_is_not() {
+        let mut record = example::run::hello();
+        let page = |record: &_| support(&View::of(record)).into_string();
+        assert_eq!(page(&record), "");
+        let info = record.header.targets.values_mut().next().unwrap();
+        info.registered.pins.push(Pin {
+            what: "chi 5.0.0".into(),
+            released: "2021-02-27".into(),
+            source: "https://example.org".into(),
+        });
+        assert!(page(&record).contains("chi 5.0.0 is of 2021-02-27, older than a year"));
     }
 }

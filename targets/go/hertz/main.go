@@ -1,0 +1,93 @@
+// Command server answers Pippin's workloads with Hertz on netpoll, its html/template renderer, and pgx.
+package main
+
+import (
+	"context"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+
+	"github.com/cloudwego/hertz/pkg/app"
+	"github.com/cloudwego/hertz/pkg/app/server"
+	"github.com/cloudwego/hertz/pkg/common/hlog"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+func main() {
+	if err := serve(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// serve listens until a signal comes; Hertz itself waits for it and lets the requests under way finish.
+func serve(ctx context.Context) error {
+	hlog.SetLevel(hlog.LevelWarn)
+	h := server.Default(server.WithHostPorts(net.JoinHostPort(os.Getenv("HOST"), os.Getenv("PORT"))))
+	h.SetHTMLTemplate(pageTemplate)
+	h.GET("/", hello)
+	h.HEAD("/", hello)
+	h.GET("/hola/:name", hola)
+	h.HEAD("/hola/:name", hola)
+	h.GET("/page/:n", page)
+	h.GET("/device", device)
+
+	if url := os.Getenv("DATABASE_URL"); url != "" {
+		pool, err := openPool(ctx, url, os.Getenv("DATABASE_POOL"))
+		if err != nil {
+			return err
+		}
+		defer pool.Close()
+		h.GET("/api/users/", users(pool))
+	}
+	if url := os.Getenv("UPSTREAM_URL"); url != "" {
+		h.GET("/api/proxy/", proxy(url+"/slow"))
+	}
+	h.Spin()
+	return nil
+}
+
+func hello(_ context.Context, c *app.RequestContext) {
+	c.String(http.StatusOK, "Hello World!")
+}
+
+func hola(_ context.Context, c *app.RequestContext) {
+	c.String(http.StatusOK, "Hola %s", c.Param("name"))
+}
+
+func page(_ context.Context, c *app.RequestContext) {
+	n, err := strconv.Atoi(c.Param("n"))
+	if err != nil {
+		c.AbortWithStatus(http.StatusNotFound)
+		return
+	}
+	c.HTML(http.StatusOK, "layout.html", newPageData(n))
+}
+
+func device(_ context.Context, c *app.RequestContext) {
+	waitForDevice()
+	c.String(http.StatusOK, deviceBody)
+}
+
+func users(pool *pgxpool.Pool) app.HandlerFunc {
+	return func(ctx context.Context, c *app.RequestContext) {
+		users, err := queryUsers(ctx, pool)
+		if err != nil {
+			c.String(http.StatusInternalServerError, "%s", err.Error())
+			return
+		}
+		c.JSON(http.StatusOK, users)
+	}
+}
+
+func proxy(url string) app.HandlerFunc {
+	return func(ctx context.Context, c *app.RequestContext) {
+		status, body, err := askUpstream(ctx, url)
+		if err != nil {
+			c.String(http.StatusInternalServerError, "%s", err.Error())
+			return
+		}
+		c.String(status, "%s", body)
+	}
+}

@@ -1,0 +1,69 @@
+{-# LANGUAGE OverloadedStrings #-}
+
+-- | Pippin's workloads on Scotty, with blaze-html, postgresql-simple and http-client.
+module Main (main) where
+
+import Control.Concurrent (setNumCapabilities, threadDelay)
+import Control.Monad (void)
+import Control.Monad.IO.Class (liftIO)
+import Data.Aeson (object, (.=))
+import qualified Data.ByteString.Char8 as Bytes
+import Data.Pool (Pool, createPool, withResource)
+import Data.String (fromString)
+import Data.Text (Text)
+import qualified Data.Text.Lazy as Lazy
+import Data.Text.Lazy.Encoding (decodeUtf8)
+import Database.PostgreSQL.Simple (Connection, close, connectPostgreSQL, query_)
+import qualified Network.HTTP.Client as Client
+import Network.Wai.Handler.Warp (defaultSettings, setGracefulShutdownTimeout, setHost, setInstallShutdownHandler, setPort)
+import Network.Wai.Middleware.Autohead (autohead)
+import Page (page)
+import System.Environment (getEnv, lookupEnv)
+import System.Posix.Signals (Handler (Catch), installHandler, sigTERM)
+import System.Random (randomRIO)
+import Text.Blaze.Html.Renderer.Text (renderHtml)
+import Web.Scotty
+
+main :: IO ()
+main = do
+  lookupEnv "WORKERS" >>= mapM_ (setNumCapabilities . read)
+  host <- getEnv "HOST"
+  port <- read <$> getEnv "PORT"
+  size <- maybe 10 read <$> lookupEnv "DATABASE_POOL"
+  database <- lookupEnv "DATABASE_URL" >>= traverse (openPool size)
+  upstream <- lookupEnv "UPSTREAM_URL" >>= traverse upstreamOf
+  let onSigterm stop = void (installHandler sigTERM (Catch stop) Nothing)
+      warp =
+        setHost (fromString host) . setPort port . setInstallShutdownHandler onSigterm $
+          setGracefulShutdownTimeout (Just 5) defaultSettings
+  scottyOpts (Options 0 warp) $ do
+    -- Scotty answers a HEAD only where a route says so; the middleware asks the route of GET.
+    middleware autohead
+    get "/" (text "Hello World!")
+    get "/hola/:name" $ param "name" >>= \name -> text ("Hola " <> name)
+    get "/page/:n" $ param "n" >>= \n -> html (renderHtml (page n))
+    get "/device" (liftIO waitForDevice >> text (Lazy.replicate 1024 "x"))
+    mapM_ (get "/api/users/" . users) database
+    mapM_ (get "/api/proxy/" . proxy) upstream
+
+openPool :: Int -> String -> IO (Pool Connection)
+openPool size url = createPool (connectPostgreSQL (Bytes.pack url)) close 1 60 size
+
+-- | The client keeps connections and sets no limit to simultaneous calls.
+upstreamOf :: String -> IO (Client.Request, Client.Manager)
+upstreamOf base = (,) <$> Client.parseRequest (base <> "/slow") <*> Client.newManager Client.defaultManagerSettings
+
+-- | Waits 95 to 105 ms; a green thread that waits holds no other.
+waitForDevice :: IO ()
+waitForDevice = randomRIO (95000, 105000) >>= threadDelay
+
+users :: Pool Connection -> ActionM ()
+users pool = do
+  rows <- liftIO (withResource pool (`query_` "SELECT id, name, email FROM users ORDER BY id"))
+  json [object ["id" .= ident, "name" .= name, "email" .= email] | (ident, name, email) <- rows :: [(Int, Text, Text)]]
+
+proxy :: (Client.Request, Client.Manager) -> ActionM ()
+proxy (request, manager) = do
+  answer <- liftIO (Client.httpLbs request manager)
+  status (Client.responseStatus answer)
+  text (decodeUtf8 (Client.responseBody answer))

@@ -1,0 +1,73 @@
+// Pippin's workloads on Ktor with Netty, its HTML templates, HikariCP and its own HTTP client.
+package pippin
+
+import io.ktor.client.HttpClient
+import io.ktor.client.engine.cio.CIO
+import io.ktor.client.engine.cio.endpoint
+import io.ktor.client.request.get
+import io.ktor.client.statement.bodyAsText
+import io.ktor.http.ContentType
+import io.ktor.http.HttpStatusCode
+import io.ktor.serialization.jackson.jackson
+import io.ktor.server.application.Application
+import io.ktor.server.application.install
+import io.ktor.server.engine.embeddedServer
+import io.ktor.server.html.respondHtmlTemplate
+import io.ktor.server.netty.Netty
+import io.ktor.server.plugins.autohead.AutoHeadResponse
+import io.ktor.server.plugins.contentnegotiation.ContentNegotiation
+import io.ktor.server.response.respond
+import io.ktor.server.response.respondText
+import io.ktor.server.routing.Route
+import io.ktor.server.routing.get
+import io.ktor.server.routing.routing
+import kotlin.random.Random
+import kotlinx.coroutines.delay
+
+private val env: Map<String, String> = System.getenv()
+private val deviceBody = "x".repeat(1024)
+
+fun main() {
+    embeddedServer(Netty, port = env.getValue("PORT").toInt(), host = env.getValue("HOST"), module = Application::module)
+        .start(wait = true)
+}
+
+fun Application.module() {
+    install(AutoHeadResponse)
+    install(ContentNegotiation) { jackson() }
+    routing {
+        get("/") { call.respondText("Hello World!") }
+        get("/hola/{name}") { call.respondText("Hola ${call.parameters["name"]}") }
+        get("/page/{n}") {
+            when (val n = call.parameters["n"]?.toIntOrNull()) {
+                null -> call.respond(HttpStatusCode.NotFound)
+                else -> call.respondHtmlTemplate(Layout(n)) { content { page(n) } }
+            }
+        }
+        // Waits 95 to 105 ms; a coroutine that waits holds no thread.
+        get("/device") {
+            delay(Random.nextLong(95, 106))
+            call.respondText(deviceBody)
+        }
+        env["DATABASE_URL"]?.let { users(Users(it, env["DATABASE_POOL"]?.toInt() ?: 10)) }
+        env["UPSTREAM_URL"]?.let { proxy("$it/slow") }
+    }
+}
+
+private fun Route.users(users: Users) {
+    get("/api/users/") { call.respond(users.all()) }
+}
+
+private fun Route.proxy(url: String) {
+    val client = HttpClient(CIO) {
+        engine {
+            // By default it would open 100 connections to one host and let the other calls wait.
+            maxConnectionsCount = 65_535
+            endpoint { maxConnectionsPerRoute = 65_535 }
+        }
+    }
+    get("/api/proxy/") {
+        val answer = client.get(url)
+        call.respondText(answer.bodyAsText(), ContentType.Text.Plain, answer.status)
+    }
+}

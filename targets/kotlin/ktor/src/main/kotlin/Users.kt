@@ -1,0 +1,36 @@
+// Ten rows through HikariCP and the JDBC driver of PostgreSQL.
+package pippin
+
+import com.zaxxer.hikari.HikariConfig
+import com.zaxxer.hikari.HikariDataSource
+import java.net.URI
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.withContext
+
+/** A row of the table. */
+class User(val id: Int, val name: String, val email: String)
+
+class Users(url: String, size: Int) {
+    private val pool = HikariDataSource(
+        HikariConfig().apply {
+            val address = URI(url)
+            val login = address.userInfo.split(":", limit = 2)
+            jdbcUrl = "jdbc:postgresql://${address.host}:${address.port}${address.path}"
+            username = login[0]
+            password = login.getOrNull(1)
+            maximumPoolSize = size
+        },
+    )
+
+    /** JDBC waits, so that a thread of Dispatchers.IO does. */
+    suspend fun all(): List<User> = withContext(Dispatchers.IO) {
+        pool.connection.use { connection ->
+            connection.prepareStatement("SELECT id, name, email FROM users ORDER BY id").use { statement ->
+                val rows = statement.executeQuery()
+                buildList {
+                    while (rows.next()) add(User(rows.getInt("id"), rows.getString("name"), rows.getString("email")))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+"""Pippin's workloads on Pyramid, with Chameleon and psycopg."""
+
+import os
+
+from psycopg.rows import dict_row
+from psycopg_pool import ConnectionPool
+from pyramid.config import Configurator
+from pyramid.response import Response
+
+USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
+
+
+def plain(text: str) -> Response:
+    return Response(text, content_type="text/plain", charset="utf-8")
+
+
+def hello(request):
+    return plain("Hello World!")
+
+
+def hola(request):
+    return plain(f"Hola {request.matchdict['name']}")
+
+
+def page(request):
+    n = int(request.matchdict["n"])
+    items = [{"id": i, "name": f"Item {i} <of> page {n} & more", "price": i * n} for i in range(1, 13)]
+    return {"n": n, "items": items}
+
+
+def users(request):
+    with request.registry.pool.connection() as connection:
+        return connection.execute(USERS_QUERY).fetchall()
+
+
+def make_app():
+    with Configurator() as config:
+        config.include("pyramid_chameleon")
+        config.add_route("hello", "/")
+        config.add_view(hello, route_name="hello")
+        config.add_route("hola", "/hola/{name}")
+        config.add_view(hola, route_name="hola")
+        config.add_route("page", r"/page/{n:\d+}")
+        config.add_view(page, route_name="page", renderer="templates/page.pt")
+        if url := os.environ.get("DATABASE_URL"):
+            size = int(os.environ.get("DATABASE_POOL", "10"))
+            config.registry.pool = ConnectionPool(
+                url, min_size=1, max_size=size, kwargs={"row_factory": dict_row}, open=True
+            )
+            config.add_route("users", "/api/users/")
+            config.add_view(users, route_name="users", renderer="json")
+        return config.make_wsgi_app()
+
+
+app = make_app()

@@ -1,0 +1,34 @@
+# Pippin's workloads on Rack alone, with Sequel; no framework on top.
+require "json"
+require "rack"
+require "sequel"
+
+# DATABASE_POOL is for the whole target, so the processes share it out.
+POOL_SIZE = [Integer(ENV.fetch("DATABASE_POOL", "5")) / Integer(ENV.fetch("WORKERS", "1")), 1].max
+DATABASE = Sequel.connect(ENV["DATABASE_URL"], max_connections: POOL_SIZE) if ENV["DATABASE_URL"]
+
+PLAIN = "text/plain; charset=utf-8".freeze
+
+def answer(status, type, body)
+  [status, { "Content-Type" => type, "Content-Length" => body.bytesize.to_s }, [body]]
+end
+
+# Rack has no router, so that a `case` is one. Its middleware takes the body of a HEAD away.
+use Rack::Head
+run lambda { |env|
+  path = env["PATH_INFO"]
+  case path
+  when "/"
+    answer(200, PLAIN, "Hello World!")
+  when %r{\A/hola/([^/]+)\z}
+    answer(200, PLAIN, "Hola #{Rack::Utils.unescape_path(Regexp.last_match(1))}")
+  when "/api/users/"
+    if defined?(DATABASE)
+      answer(200, "application/json", DATABASE[:users].select(:id, :name, :email).order(:id).all.to_json)
+    else
+      answer(404, PLAIN, "Not Found")
+    end
+  else
+    answer(404, PLAIN, "Not Found")
+  end
+}
