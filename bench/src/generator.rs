@@ -69,6 +69,8 @@ fn spec(arguments: &EngineArguments) -> LoadSpec {
         addresses: vec![arguments.address],
         tls: None,
         protocol: Protocol::Http1,
+        unix_socket: None,
+        proxy_header: None,
         source_addresses: if arguments.sources > 1 {
             (1..=arguments.sources).map(|last| IpAddr::from([127, 0, 0, last])).collect()
         } else {

@@ -166,6 +166,10 @@ pub struct RunArguments {
     /// Who applies the load.
     #[command(flatten)]
     pub fleet: FleetArguments,
+    /// Let this probe (`pippin agent --probe`) install, start, prove and sample the targets on its
+    /// machine; the agents load them over the network.
+    #[arg(long, value_name = "NAME", requires_all = ["nats", "agents"])]
+    pub probe: Option<String>,
 }
 
 /// `pippin init`

@@ -1,43 +1,46 @@
 //! What is told while something runs, on standard error: a live view on a terminal, plain lines
 //! elsewhere, nothing where that is wished.
-use pippin_lab::observer::{Event, Observer, Silent};
+use pippin_lab::observer::Event;
 use pippin_model::load_result::Window;
-use pippin_model::trial::{Step, TrialRecord, TrialSpec};
+use pippin_model::target::TargetId;
+use pippin_model::trial::{Failure, Step, TrialRecord, TrialSpec};
 use pippin_model::units::{counted, format_count, format_ns};
+use pippin_store::Store;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
-use crate::live::{Live, Subject, choice};
-use crate::output;
+use crate::live::{Follower, Outlet, Subject, choice};
 
-/// The observer of a run or of a load.
-pub fn observer(quiet: bool, subject: Subject) -> Box<dyn Observer> {
-    match choice::look() {
-        _ if quiet => Box::new(Silent),
-        Some(look) => Box::new(Live::new(subject, look)),
-        None => Box::new(Lines::of(&subject)),
-    }
+/// The observer of a run or of a load. With a store, `pippin serve` shows what it hears.
+pub fn observer<'a>(quiet: bool, subject: Subject, store: Option<&'a Store>) -> Follower<'a> {
+    let outlet = match choice::look() {
+        _ if quiet => Outlet::Nobody,
+        Some(look) => Outlet::Terminal(look),
+        None => Outlet::Lines,
+    };
+    Follower::new(subject, outlet, store)
 }
 
 /// Plain lines, for logs and continuous integration.
 pub struct Lines {
     /// A run tells of each trial, a load of each second.
     each_second: bool,
+    /// Logs of targets that are unavailable: the same one is shown once.
+    shown: Mutex<BTreeSet<Vec<String>>>,
 }
 
 impl Lines {
     /// The lines that fit what is measured.
-    pub const fn of(subject: &Subject) -> Self {
-        Self { each_second: matches!(subject, Subject::Url(_)) }
+    pub fn of(subject: &Subject) -> Self {
+        let each_second = matches!(subject, Subject::Url(_));
+        Self { each_second, shown: Mutex::new(BTreeSet::new()) }
     }
 
     /// What is told of an event.
     pub fn lines(&self, event: &Event<'_>) -> Vec<String> {
         match event {
             Event::Note(text) => vec![(*text).to_string()],
-            Event::Unavailable(target, failure) => with_tail(
-                format!("{target} is unavailable: {}", failure.message),
-                "    ",
-                &failure.log_tail,
-            ),
+            Event::Unavailable(target, failure) => self.unavailable(target, failure),
             Event::RunStarted(_) if self.each_second => Vec::new(),
             Event::RunStarted(header) => {
                 vec![format!(
@@ -49,7 +52,7 @@ impl Lines {
                 )]
             }
             Event::TrialStarted(spec, ..) if self.each_second => {
-                words(spec.step).into_iter().collect()
+                spec.step.map(Step::in_words).into_iter().collect()
             }
             Event::TrialStarted(spec, number, total) => vec![announcement(spec, *number, *total)],
             Event::TrialFinished(record) if !self.each_second => outcome(record),
@@ -61,10 +64,16 @@ impl Lines {
     }
 }
 
-impl Observer for Lines {
-    fn event(&self, event: &Event<'_>) {
-        for line in self.lines(event) {
-            output::say(line);
+impl Lines {
+    /// A line, and the log behind it unless it was shown for another target.
+    fn unavailable(&self, target: &TargetId, failure: &Failure) -> Vec<String> {
+        let message = failure.message.lines().next().unwrap_or_default();
+        let first = format!("{target} is unavailable: {message}");
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if failure.log_tail.is_empty() || shown.insert(failure.log_tail.clone()) {
+            with_tail(first, "    ", &failure.log_tail)
+        } else {
+            vec![format!("{first} (the same log as above)")]
         }
     }
 }
@@ -73,15 +82,8 @@ fn with_tail(first: String, before: &str, tail: &[String]) -> Vec<String> {
     std::iter::once(first).chain(tail.iter().map(|line| format!("{before}{line}"))).collect()
 }
 
-fn words(step: Option<Step>) -> Option<String> {
-    match step? {
-        Step::Connections { count } => Some(format!("{count} connections")),
-        Step::Rate { per_s } => Some(format!("{} requests/s", format_count(per_s))),
-    }
-}
-
 fn announcement(spec: &TrialSpec, number: usize, total: usize) -> String {
-    let step = words(spec.step).map_or(String::new(), |step| format!(", {step}"));
+    let step = spec.step.map_or(String::new(), |step| format!(", {}", step.in_words()));
     // A search takes as many steps as it needs.
     let of = if number <= total { format!("/{total}") } else { String::new() };
     format!("[{number}{of}] {} (repetition {}{step})", spec.target, spec.repetition + 1)
@@ -103,9 +105,9 @@ fn outcome(record: &TrialRecord) -> Vec<String> {
             let rate = measured.throughput_per_s().map_or("-".into(), format_count);
             let p99 = measured.spans.response_time.quantile_ns(0.99).map_or("-".into(), format_ns);
             vec![format!(
-                "        {}: {rate} requests/s, p99 {p99}, {} errors, {}",
+                "        {}: {rate} requests/s, p99 {p99}, {}, {}",
                 record.spec.target,
-                measured.errors_total(),
+                counted(measured.errors_total(), "error"),
                 record.verdict
             )]
         }
@@ -125,7 +127,8 @@ fn second(window: &Window) -> String {
         if seconds > 0.0 { format_count(window.completed as f64 / seconds) } else { "-".into() };
     let p99 = window.response_p99_ns.map_or("-".into(), format_ns);
     format!(
-        "{at:>9}  {rate:>10} requests/s  p99 {p99:>9}  {} errors  {} connections",
-        window.errors, window.live_connections
+        "{at:>9}  {rate:>10} requests/s  p99 {p99:>9}  {}  {}",
+        counted(window.errors, "error"),
+        counted(window.live_connections, "connection")
     )
 }

@@ -1,6 +1,6 @@
 //! What the values of flags mean: one parser for each kind of value, with the message that clap puts
 //! behind the name of the flag.
-use pippin_model::load_spec::{IoChoice, WarmUp};
+use pippin_model::load_spec::{IoChoice, ProxyHeader, WarmUp};
 use pippin_model::units::parse_duration_ns;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -199,6 +199,69 @@ pub enum EventLoop {
     IoUring,
 }
 
+/// The version of the PROXY protocol, as [`ProxyHeader`] describes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ProxyProtocol {
+    V1,
+    V2,
+}
+
+impl From<ProxyProtocol> for ProxyHeader {
+    fn from(version: ProxyProtocol) -> Self {
+        match version {
+            ProxyProtocol::V1 => Self::V1,
+            ProxyProtocol::V2 => Self::V2,
+        }
+    }
+}
+
+/// Where to connect instead, as curl takes it: `HOST:PORT:ADDR:PORT`, each part of which may be empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConnectTo {
+    /// Of which host and port; `None` is any.
+    pub host: Option<String>,
+    pub port: Option<u16>,
+    /// Where to; `None` is the URL's own.
+    pub to_host: Option<String>,
+    pub to_port: Option<u16>,
+}
+
+impl ConnectTo {
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let shape = || {
+            "write it like example.org:443:127.0.0.1:8443; an IPv6 address stands in brackets"
+                .to_string()
+        };
+        let (host, rest) = host_of(text).ok_or_else(shape)?;
+        let (port, rest) = rest.split_once(':').ok_or_else(shape)?;
+        let (to_host, to_port) = host_of(rest).ok_or_else(shape)?;
+        let port_of = |port: &str| match port {
+            "" => Ok(None),
+            port => match port.parse() {
+                Ok(0) | Err(_) => Err(format!("`{port}` is not a port from 1 to 65535")),
+                Ok(port) => Ok(Some(port)),
+            },
+        };
+        let (port, to_port) = (port_of(port)?, port_of(to_port)?);
+        if to_host.is_none() && to_port.is_none() {
+            return Err(format!("it names no other place; {}", shape()));
+        }
+        Ok(Self { host, port, to_host, to_port })
+    }
+}
+
+/// The host before the next colon, without brackets, and what is behind that colon.
+fn host_of(text: &str) -> Option<(Option<String>, &str)> {
+    let (host, rest) = match text.strip_prefix('[') {
+        Some(in_brackets) => {
+            let (host, rest) = in_brackets.split_once(']')?;
+            (host, rest.strip_prefix(':')?)
+        }
+        None => text.split_once(':')?,
+    };
+    Some(((!host.is_empty()).then(|| host.to_string()), rest))
+}
+
 impl From<EventLoop> for IoChoice {
     fn from(io: EventLoop) -> Self {
         match io {
@@ -236,6 +299,23 @@ mod tests {
         assert_eq!(all(&[]), Ok(vec![]));
         for wrong in ["99", "600", "6xx", "xx", "204-200", "2x", "", "-", "200-"] {
             assert!(statuses(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn another_place_is_read_as_curl_reads_it() {
+        let read = |text: &str| {
+            ConnectTo::parse(text).map(|it| (it.host, it.port, it.to_host, it.to_port))
+        };
+        let some = |host: &str| Some(host.to_string());
+        assert_eq!(
+            read("example.org:443:127.0.0.1:8443"),
+            Ok((some("example.org"), Some(443), some("127.0.0.1"), Some(8443)))
+        );
+        assert_eq!(read("::[::1]:80"), Ok((None, None, some("::1"), Some(80))));
+        assert_eq!(read("[fd00::1]:80:b:"), Ok((some("fd00::1"), Some(80), some("b"), None)));
+        for wrong in ["", "a", "a:80", "a:80:b", ":::", "a:x:b:1", "a:1:b:0", "[::1:80:b:1"] {
+            assert!(read(wrong).is_err(), "{wrong}");
         }
     }
 

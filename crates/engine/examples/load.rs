@@ -67,7 +67,10 @@ fn spec(a: &Arguments) -> LoadSpec {
             extra_roots_pem: None,
             verify: false,
             resume: a.given("resume"),
+            client: None,
         }),
+        unix_socket: None,
+        proxy_header: None,
         source_addresses: (0..a.number("sources", 0.0) as u8)
             .map(|n| IpAddr::from([127, 0, 1, n + 1]))
             .collect(),

@@ -1,6 +1,7 @@
 //! Why a load cannot run: each message says what to change.
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::LoadSpec;
@@ -26,6 +27,17 @@ pub enum EngineError {
     /// Nowhere to connect.
     #[error("no address to connect to: give at least one, for example 127.0.0.1:8080")]
     NoAddresses,
+    /// A unix socket whose path cannot be one.
+    #[error("the unix socket {} cannot be connected to: {error}", path.display())]
+    UnixSocket {
+        /// Where.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// A client's certificate that cannot be used.
+    #[error("the client's certificate cannot be used: {0}")]
+    ClientCertificate(String),
     /// Nothing to send.
     #[error("no request to send: give at least one")]
     NoRequests,
@@ -193,7 +205,7 @@ pub enum EngineError {
     #[error("the TLS handshake with {address} fails: {reason}")]
     Handshake {
         /// With whom.
-        address: SocketAddr,
+        address: String,
         /// Why.
         reason: String,
         /// What the user may do about it, where that is known.
@@ -203,7 +215,7 @@ pub enum EngineError {
     #[error("no connection to {address}: {error}")]
     Unreachable {
         /// Where.
-        address: SocketAddr,
+        address: String,
         /// What connect(2) said.
         error: io::Error,
     },
@@ -211,7 +223,7 @@ pub enum EngineError {
     #[error("HTTP/2 with {address} fails: {why}")]
     NoHttp2 {
         /// With whom.
-        address: SocketAddr,
+        address: String,
         /// What came instead.
         why: String,
     },

@@ -24,6 +24,7 @@ pub mod http2;
 mod io;
 mod polling;
 mod protocol;
+mod proxy_header;
 mod random;
 mod recorder;
 mod referee;
@@ -42,7 +43,6 @@ mod watchdog;
 mod wire;
 mod worker;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -51,6 +51,7 @@ use pippin_model::load_result::{LoadResult, Window};
 use pippin_model::load_spec::{Limits, LoadSpec, Protocol, Request};
 use pippin_model::tls::{Negotiated, TlsSpec};
 
+pub use blocking::Place;
 pub use error::{EngineError, Remedy};
 pub use gate::Gate;
 pub use referee::{Exchange, Referee};
@@ -101,13 +102,14 @@ impl<'a> Control<'a> {
 /// # Errors
 /// If there is no such server name, no root to trust, the handshake fails, or the server does not
 /// speak the protocol; or any of it takes longer than `timeout`.
-pub fn try_connection(
-    address: SocketAddr,
+pub fn try_connection<'a>(
+    place: impl Into<Place<'a>>,
     tls: Option<&TlsSpec>,
     protocol: Protocol,
     timeout: Duration,
 ) -> Result<Option<Negotiated>, EngineError> {
-    let stream = blocking::Stream::connect(address, tls, protocol, timeout)?;
+    let place = place.into();
+    let stream = blocking::Stream::connect(place, tls, protocol, timeout)?;
     let negotiated = stream.negotiated().cloned();
     match protocol {
         Protocol::Http1 => {
@@ -115,8 +117,9 @@ pub fn try_connection(
             stream.say_goodbye();
         }
         Protocol::Http2 => {
-            http2::client::Client::new(stream, Limits::default())
-                .map_err(|why| EngineError::NoHttp2 { address, why: why.to_string() })?;
+            http2::client::Client::new(stream, Limits::default()).map_err(|why| {
+                EngineError::NoHttp2 { address: place.to_string(), why: why.to_string() }
+            })?;
         }
     }
     Ok(negotiated)

@@ -74,12 +74,7 @@ pub(crate) fn run_on<S: Stack>(
     let shared = Arc::new(Shared {
         spec: spec.clone(),
         wire,
-        endpoints: Arc::new(Endpoints::new(
-            &spec.addresses,
-            &spec.source_addresses,
-            spec.connections.pipeline > 1,
-            spec.tls.is_some() || spec.protocol != Protocol::Http1,
-        )),
+        endpoints: Arc::new(Endpoints::of(spec).map_err(|error| unix_socket(spec, error))?),
         tls: spec.tls.as_ref().map(|tls| Client::new(tls, spec.protocol)).transpose()?,
         timeline: Timeline::new(),
         referee: control.referee.clone(),
@@ -111,6 +106,12 @@ pub(crate) fn run_on<S: Stack>(
         }
         _ => Ok(result),
     }
+}
+
+/// Only the path of a unix socket can be wrong.
+fn unix_socket(spec: &LoadSpec, error: std::io::Error) -> EngineError {
+    let path = spec.unix_socket.clone().unwrap_or_default();
+    EngineError::UnixSocket { path, error }
 }
 
 /// Ends the load when it goes out of scope, by a return as by a panic.

@@ -41,6 +41,9 @@ fn slice(spec: &LoadSpec) -> Result<(), EngineError> {
 }
 
 fn addresses(spec: &LoadSpec) -> Result<(), EngineError> {
+    if spec.unix_socket.is_some() {
+        return unix_socket(spec);
+    }
     let Some(first) = spec.addresses.first() else {
         return Err(EngineError::NoAddresses);
     };
@@ -59,6 +62,23 @@ fn addresses(spec: &LoadSpec) -> Result<(), EngineError> {
         });
     }
     ports(spec, first.is_ipv4())
+}
+
+/// A unix socket has no addresses and no ports.
+fn unix_socket(spec: &LoadSpec) -> Result<(), EngineError> {
+    let others = [
+        ("an address to connect to", !spec.addresses.is_empty(), "give one of them"),
+        ("a source address", !spec.source_addresses.is_empty(), "leave the source address out"),
+        (
+            "a PROXY header",
+            spec.proxy_header.is_some(),
+            "it has no addresses to tell: leave the header out",
+        ),
+    ];
+    match others.into_iter().find(|(_, is_given, _)| *is_given) {
+        Some((what, _, fix)) => Err(contradicts(what, "a unix socket", fix)),
+        None => Ok(()),
+    }
 }
 
 /// One source address has a limited range of ports towards one target.

@@ -63,8 +63,9 @@ pub async fn live<A: Actor>(
     let mut heard = select_all(subscriptions);
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut ticked_ns = clock.now_ns();
     while !actor.is_over() {
-        let outgoing = tokio::select! {
+        let mut outgoing = tokio::select! {
             // Stamps are worth more than anything else here.
             biased;
             Some(message) = heard.next() => actor.hear(&message.payload, clock.now_ns()),
@@ -72,8 +73,14 @@ pub async fn live<A: Actor>(
                 Some(word) => actor.told(word, clock.now_ns()),
                 None => break,
             },
-            _ = ticks.tick() => actor.tick(clock.now_ns()),
+            _ = ticks.tick() => Vec::new(),
         };
+        // Also while there is always something to hear: others wait for beats.
+        let now_ns = clock.now_ns();
+        if now_ns.saturating_sub(ticked_ns) >= TICK.as_nanos() as u64 / 2 {
+            ticked_ns = now_ns;
+            outgoing.extend(actor.tick(now_ns));
+        }
         for message in outgoing {
             send(client, actor, message).await;
         }

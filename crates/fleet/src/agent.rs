@@ -1,18 +1,23 @@
-//! The member that applies slices: it answers calls, echoes beats, works for one coordinator at a
-//! time, and ends its load when it hears nothing of that one any more.
+//! The member that works: an agent applies slices, a probe makes runs. It answers calls, echoes
+//! beats, works for one coordinator at a time, and ends its work when it hears nothing of that one
+//! any more.
 use pippin_engine::Gate;
 use pippin_model::load_result::Window;
-use std::sync::Arc;
+use pippin_model::target::TargetId;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::PATIENCE_NS;
 use crate::actor::{Actor, Outgoing};
+use crate::claim::{Claim, Heard};
 use crate::clock::Clock;
 use crate::message::{
     Hello, Opened, Order, Peer, Prepare, Report, SliceResult, open, seal, subject,
 };
-use crate::pieces;
+use crate::pieces::{Outbox, Piece, UNDER_WAY};
+use crate::probe::{Entry, Errand};
 
 mod policy;
 mod work;
@@ -20,29 +25,97 @@ mod work;
 pub use policy::Policy;
 pub use work::Means;
 
-/// A result is sent again so often until it is taken.
-const AGAIN_NS: u64 = 1_000_000_000;
-
-/// What a slice under way tells its agent.
+/// What work under way tells its agent; the number is the work's.
 #[derive(Debug)]
 pub enum Told {
-    /// Another second.
+    /// Another second of load.
     Second(u64, Box<Window>),
-    /// It is over.
-    Over(u64, Box<SliceResult>),
+    /// A text that must arrive: of a slice its [`SliceResult`](crate::message::SliceResult), of a run
+    /// each [`Entry`](crate::probe::Entry), as JSON.
+    Text(u64, String),
+    /// There is no more to tell.
+    Over(u64),
 }
 
-/// Applies slices.
+/// What a coordinator can ask for.
+#[derive(Debug)]
+pub enum Work {
+    /// A slice of a load.
+    Slice(Box<Prepare>),
+    /// A run.
+    Run(Box<Errand>),
+}
+
+impl Work {
+    const fn number(&self) -> u64 {
+        match self {
+            Self::Slice(slice) => slice.trial,
+            Self::Run(errand) => errand.run,
+        }
+    }
+
+    /// So many pieces of what it tells may be under way at once.
+    const fn pieces_at_once(&self) -> usize {
+        match self {
+            Self::Slice(slice) => slice.pieces_at_once as usize,
+            Self::Run(_) => UNDER_WAY,
+        }
+    }
+
+    /// In words, for the agent's operator.
+    fn words(&self) -> String {
+        match self {
+            Self::Slice(slice) => {
+                let addresses = slice.load.addresses.iter().map(ToString::to_string);
+                format!("load {}: {}", slice.trial, addresses.collect::<Vec<_>>().join(", "))
+            }
+            Self::Run(errand) => format!("run of the plan {}", errand.plan.id),
+        }
+    }
+
+    /// The text that says why it is not done.
+    fn refusal(&self, why: String) -> String {
+        let text = match self {
+            Self::Slice(_) => serde_json::to_string(&SliceResult {
+                load: None,
+                start_ns: None,
+                failure: Some(why),
+                caveats: Vec::new(),
+            }),
+            Self::Run(_) => serde_json::to_string(&Entry::Over(Err(why))),
+        };
+        text.unwrap_or_default()
+    }
+}
+
+/// Work, and what leads it.
+#[derive(Debug)]
+pub struct Assignment {
+    /// What is to be done.
+    pub work: Work,
+    /// Where a slice waits once its connections are open.
+    pub gate: Arc<Gate>,
+    /// Set when it is to end.
+    pub stop: Arc<AtomicBool>,
+    /// Targets of a run of which no more trials are wanted.
+    pub skips: Skips,
+    /// Told what comes of it.
+    pub tell: UnboundedSender<Told>,
+}
+
+/// Targets that somebody wants to be skipped.
+pub type Skips = Arc<Mutex<BTreeSet<TargetId>>>;
+
+/// Does what coordinators ask for.
 pub trait Worker {
-    /// Begins a slice. It waits at the gate once its connections are open, ends when `stop` is set,
-    /// and tells its seconds and its end.
-    fn begin(
-        &self,
-        slice: Prepare,
-        gate: Arc<Gate>,
-        stop: Arc<AtomicBool>,
-        tell: UnboundedSender<Told>,
-    );
+    /// Whether it does such work.
+    ///
+    /// # Errors
+    /// Why not.
+    fn allows(&self, work: &Work) -> Result<(), String>;
+
+    /// Begins work that is allowed, and returns at once.
+    fn begin(&self, assignment: Assignment);
 }
 
 /// An agent.
@@ -50,10 +123,9 @@ pub struct Agent<'a, W> {
     me: Peer,
     hello: Hello,
     clock: Clock,
-    policy: Policy,
     worker: W,
     tell: UnboundedSender<Told>,
-    lease: Option<Lease>,
+    claim: Claim,
     job: Option<Job>,
     /// Set when its operator wants it to end.
     stop: &'a AtomicBool,
@@ -61,22 +133,17 @@ pub struct Agent<'a, W> {
     has_left: bool,
 }
 
-/// Who has claimed it.
-struct Lease {
-    coordinator: Peer,
-    heard_ns: u64,
-}
-
-/// A slice under way, or its result that nobody has taken yet.
+/// Work under way, or what came of it and has not arrived yet.
 struct Job {
-    trial: u64,
+    number: u64,
     gate: Arc<Gate>,
     stop: Arc<AtomicBool>,
+    skips: Skips,
     is_ready: bool,
     /// Its coordinator was given up: nobody wants the result.
     is_orphan: bool,
-    pieces: Option<Vec<String>>,
-    next_send_ns: u64,
+    outbox: Outbox,
+    is_over: bool,
 }
 
 impl<'a, W: Worker> Agent<'a, W> {
@@ -84,7 +151,6 @@ impl<'a, W: Worker> Agent<'a, W> {
     pub fn new(
         (me, hello): (Peer, Hello),
         clock: Clock,
-        policy: Policy,
         worker: W,
         tell: UnboundedSender<Told>,
         (stop, say): (&'a AtomicBool, &'a dyn Fn(&str)),
@@ -93,10 +159,9 @@ impl<'a, W: Worker> Agent<'a, W> {
             me,
             hello,
             clock,
-            policy,
             worker,
             tell,
-            lease: None,
+            claim: Claim::default(),
             job: None,
             stop,
             say,
@@ -115,28 +180,22 @@ impl<'a, W: Worker> Agent<'a, W> {
     }
 
     fn report_all(&self, reports: Vec<Report>) -> Vec<Outgoing> {
-        let Some(lease) = &self.lease else { return Vec::new() };
-        reports.iter().map(|report| self.report(&lease.coordinator, report)).collect()
+        let Some(coordinator) = self.claim.coordinator() else { return Vec::new() };
+        reports.iter().map(|report| self.report(coordinator, report)).collect()
     }
 
     fn order(&mut self, from: Peer, order: Order, at_ns: u64) -> Vec<Outgoing> {
         if order == Order::Call {
-            let claimed_by = self.lease.as_ref().map(|lease| lease.coordinator.name.clone());
+            let ends = || self.job.as_ref().map(|_| "earlier work, which ends just now".into());
+            let claimed_by = self.claim.coordinator().map(|peer| peer.name.clone()).or_else(ends);
             let hello = Hello { claimed_by, ..self.hello.clone() };
             return vec![self.report(&from, &Report::Hello(Box::new(hello)))];
         }
-        match &mut self.lease {
-            Some(lease) if lease.coordinator == from => lease.heard_ns = at_ns,
-            Some(lease) => {
-                let with = lease.coordinator.name.clone();
-                return vec![self.report(&from, &Report::Busy { with })];
-            }
-            None if matches!(order, Order::Beat { .. }) => {
-                (self.say)(&format!("{} uses this agent", from.name));
-                self.lease = Some(Lease { coordinator: from, heard_ns: at_ns });
-            }
-            // Of a coordinator that was given up.
-            None => return Vec::new(),
+        match self.claim.hear(&from, matches!(order, Order::Beat { .. }), at_ns) {
+            Heard::Ours => {}
+            Heard::Busy(with) => return vec![self.report(&from, &Report::Busy { with })],
+            Heard::Claimed => (self.say)(&format!("{} uses this agent", from.name)),
+            Heard::Strange => return Vec::new(),
         }
         let job = self.job.as_mut();
         match order {
@@ -145,19 +204,28 @@ impl<'a, W: Worker> Agent<'a, W> {
                 let echo = Report::Echo { sent_ns, received_ns: at_ns, answered_ns, unix_ns };
                 return self.report_all(vec![echo]);
             }
-            Order::Prepare(slice) => return self.prepare(*slice, at_ns),
+            Order::Prepare(slice) => return self.begin(Work::Slice(slice)),
+            Order::Measure(errand) => return self.begin(Work::Run(errand)),
             Order::Start { trial, at_ns } => {
-                if let Some(job) = job.filter(|job| job.trial == trial) {
+                if let Some(job) = job.filter(|job| job.number == trial) {
                     job.gate.open_at(self.clock.to_kernel(at_ns));
                 }
             }
             Order::Stop { trial } => {
-                if let Some(job) = job.filter(|job| job.trial == trial) {
+                if let Some(job) = job.filter(|job| job.number == trial) {
                     job.stop.store(true, Ordering::Relaxed);
                 }
             }
-            Order::Taken { trial } => {
-                self.job.take_if(|job| job.trial == trial && job.pieces.is_some());
+            Order::Skip { trial, target } => {
+                if let Some(job) = job.filter(|job| job.number == trial) {
+                    job.skips.lock().unwrap_or_else(PoisonError::into_inner).insert(target);
+                }
+            }
+            Order::Got { trial, text_nth, nth } => {
+                if let Some(job) = job.filter(|job| job.number == trial) {
+                    job.outbox.got(text_nth, nth);
+                }
+                return self.go_on(at_ns);
             }
             Order::Release => self.release("this agent is free again"),
             Order::Call => {}
@@ -165,82 +233,78 @@ impl<'a, W: Worker> Agent<'a, W> {
         Vec::new()
     }
 
-    fn prepare(&mut self, slice: Prepare, now_ns: u64) -> Vec<Outgoing> {
-        let is_known = |job: &Job| job.trial == slice.trial && !job.is_orphan;
+    fn begin(&mut self, work: Work) -> Vec<Outgoing> {
+        let is_known = |job: &Job| job.number == work.number() && !job.is_orphan;
         if self.job.as_ref().is_some_and(is_known) {
             return Vec::new();
         }
         let refusal = match &self.job {
-            Some(_) => Err("it still ends an earlier load".to_string()),
-            None => self.policy.allows(&slice.load.addresses),
+            Some(_) => Err("it still ends earlier work".to_string()),
+            None => self.worker.allows(&work),
         };
         if let Err(why) = refusal {
             (self.say)(&format!("refused: {why}"));
-            return self.refuse(slice.trial, why);
+            // Nobody waits until this has arrived: it is said again if it is asked again.
+            let piece = Piece { text_nth: 0, nth: 0, of: 1, text: work.refusal(why) };
+            return self.report_all(vec![Report::Piece { trial: work.number(), piece }]);
         }
-        let addresses: Vec<String> = slice.load.addresses.iter().map(ToString::to_string).collect();
-        (self.say)(&format!("load {}: {}", slice.trial, addresses.join(", ")));
+        (self.say)(&work.words());
         let job = Job {
-            trial: slice.trial,
+            number: work.number(),
             gate: Arc::new(Gate::new()),
             stop: Arc::default(),
+            skips: Skips::default(),
             is_ready: false,
             is_orphan: false,
-            pieces: None,
-            next_send_ns: now_ns,
+            outbox: Outbox::new(work.pieces_at_once()),
+            is_over: false,
         };
-        self.worker.begin(slice, Arc::clone(&job.gate), Arc::clone(&job.stop), self.tell.clone());
+        self.worker.begin(Assignment {
+            work,
+            gate: Arc::clone(&job.gate),
+            stop: Arc::clone(&job.stop),
+            skips: Arc::clone(&job.skips),
+            tell: self.tell.clone(),
+        });
         self.job = Some(job);
         Vec::new()
     }
 
-    /// Refuses a slice. Nobody waits for this to be taken: it is said again if it is asked again.
-    fn refuse(&self, trial: u64, why: String) -> Vec<Outgoing> {
-        let result =
-            SliceResult { load: None, start_ns: None, failure: Some(why), caveats: Vec::new() };
-        let text = serde_json::to_string(&result).unwrap_or_default();
-        self.report_all(vec![Report::Piece { trial, nth: 0, of: 1, text }])
-    }
-
     fn release(&mut self, why: &str) {
-        if self.lease.take().is_some() {
+        if self.claim.release() {
             (self.say)(why);
         }
         if let Some(job) = &mut self.job {
             job.stop.store(true, Ordering::Relaxed);
             job.is_orphan = true;
         }
-        // A result that nobody waits for any more.
-        self.job.take_if(|job| job.pieces.is_some());
+        // What nobody waits for any more.
+        self.job.take_if(|job| job.is_over);
     }
 
     fn notice_silence(&mut self, now_ns: u64) {
-        let silent = |lease: &Lease| now_ns.saturating_sub(lease.heard_ns) > PATIENCE_NS;
-        if let Some(lease) = self.lease.as_ref().filter(|lease| silent(lease)) {
-            let name = lease.coordinator.name.clone();
-            self.release(&format!(
-                "nothing was heard of {name} for {} s: its load ends",
-                PATIENCE_NS / 1_000_000_000
-            ));
+        let seconds = PATIENCE_NS / 1_000_000_000;
+        let silent = self.claim.silent(now_ns);
+        let why = silent
+            .map(|name| format!("nothing was heard of {name} for {seconds} s: its work ends"));
+        if let Some(why) = why {
+            self.release(&why);
         }
     }
 
-    /// What the job has to report by now.
-    fn progress(&mut self, now_ns: u64) -> Vec<Report> {
+    /// What there is to report by now.
+    fn go_on(&mut self, now_ns: u64) -> Vec<Outgoing> {
+        self.job.take_if(|job| job.is_over && (job.is_orphan || job.outbox.is_empty()));
         let Some(job) = self.job.as_mut().filter(|job| !job.is_orphan) else { return Vec::new() };
-        let trial = job.trial;
+        let trial = job.number;
+        let mut reports = Vec::new();
         if !job.is_ready && job.gate.is_reached() {
             job.is_ready = true;
-            return vec![Report::Ready { trial }];
+            reports.push(Report::Ready { trial });
         }
-        let Some(pieces) = job.pieces.as_ref().filter(|_| now_ns >= job.next_send_ns) else {
-            return Vec::new();
-        };
-        job.next_send_ns = now_ns + AGAIN_NS;
-        let of = pieces.len() as u32;
-        let piece =
-            |(nth, text): (u32, &String)| Report::Piece { trial, nth, of, text: text.clone() };
-        (0..).zip(pieces).map(piece).collect()
+        let pieces = job.outbox.due(now_ns).into_iter();
+        reports.extend(pieces.map(|piece| Report::Piece { trial, piece }));
+        self.report_all(reports)
     }
 
     /// Its operator ends it.
@@ -267,23 +331,20 @@ impl<W: Worker> Actor for Agent<'_, W> {
     }
 
     fn told(&mut self, told: Told, at_ns: u64) -> Vec<Outgoing> {
+        let (Told::Second(number, _) | Told::Text(number, _) | Told::Over(number)) = &told;
+        let Some(job) = self.job.as_mut().filter(|job| job.number == *number) else {
+            return Vec::new();
+        };
         match told {
-            Told::Second(trial, window) => self.report_all(vec![Report::Second { trial, window }]),
-            Told::Over(trial, result) => {
-                let Some(job) = self.job.as_mut().filter(|job| job.trial == trial) else {
-                    return Vec::new();
-                };
-                if job.is_orphan {
-                    self.job = None;
-                    return Vec::new();
-                }
-                let text = serde_json::to_string(&result).unwrap_or_default();
-                job.pieces = Some(pieces::split(&text, pieces::LONGEST));
-                job.next_send_ns = at_ns;
-                let reports = self.progress(at_ns);
-                self.report_all(reports)
+            // For the eye only, and too late where nobody waits.
+            Told::Second(..) if job.is_orphan => return Vec::new(),
+            Told::Second(trial, window) => {
+                return self.report_all(vec![Report::Second { trial, window }]);
             }
+            Told::Text(_, text) => job.outbox.put(&text),
+            Told::Over(_) => job.is_over = true,
         }
+        self.go_on(at_ns)
     }
 
     fn tick(&mut self, at_ns: u64) -> Vec<Outgoing> {
@@ -291,8 +352,7 @@ impl<W: Worker> Actor for Agent<'_, W> {
         if self.stop.load(Ordering::Relaxed) && !self.has_left {
             return self.leave();
         }
-        let reports = self.progress(at_ns);
-        self.report_all(reports)
+        self.go_on(at_ns)
     }
 
     fn too_long(&mut self, message: &Outgoing, most_bytes: usize) {

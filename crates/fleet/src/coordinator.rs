@@ -1,22 +1,21 @@
 //! The member that deals a load out: gathers agents, starts them at one instant, takes their seconds
 //! and their results. What it hears and when decides what it does; it waits for nobody.
-use pippin_model::agent::{AgentFigures, AgentPart};
-use pippin_model::load_result::{LoadResult, Window};
+use pippin_model::agent::AgentPart;
+use pippin_model::load_result::Window;
 use pippin_model::load_spec::{LoadSpec, Part};
 use std::sync::mpsc::Sender;
 
-use crate::PATIENCE_NS;
 use crate::actor::{Actor, Outgoing};
 use crate::clock::{Clock, Exchange, Offset};
 use crate::merge::{Seconds, Slice};
-use crate::message::{
-    Hello, Opened, Order, Peer, Prepare, Report, SliceResult, open, seal, subject,
-};
-use crate::pieces::Pieces;
+use crate::message::{Hello, Opened, Order, Peer, Prepare, Report, open, seal, subject};
+use crate::pieces::{Inbox, UNDER_WAY};
 use crate::share;
 
+mod agent;
 mod gathering;
 
+use agent::{Agent, Job};
 use gathering::Gathering;
 pub use gathering::Wanted;
 
@@ -26,6 +25,8 @@ const LEAD_NS: u64 = 300_000_000;
 const BEAT_NS: u64 = 500_000_000;
 const FIRST_BEAT_NS: u64 = 50_000_000;
 const FIRST_BEATS: usize = 8;
+/// The first beats of many agents are farther apart: each costs about so much.
+const BEAT_COST_NS: u64 = 500_000;
 
 /// What a fleet tells its coordinator.
 #[derive(Debug)]
@@ -67,33 +68,10 @@ pub struct Outcome {
     pub agents: Vec<AgentPart>,
     /// What those measured that delivered a result.
     pub slices: Vec<Slice>,
+    /// The seconds that all agents told, with the figures of time of all of them.
+    pub windows: Vec<Window>,
     /// Whether the schedule ever started.
     pub has_started: bool,
-}
-
-/// An agent that takes part.
-struct Agent {
-    peer: Peer,
-    hello: Hello,
-    part: Part,
-    offset: Offset,
-    heard_ns: u64,
-    /// Why it will not take part any more.
-    gone: Option<String>,
-    job: Job,
-    pieces: Pieces,
-}
-
-/// How far an agent is with a load.
-enum Job {
-    Preparing,
-    Ready,
-    /// It was told when to start.
-    Called,
-    /// Its first second has come.
-    Working,
-    Done(Box<SliceResult>),
-    Failed(String),
 }
 
 /// A load under way.
@@ -172,7 +150,7 @@ impl Coordinator {
             heard_ns: now_ns,
             gone: None,
             job: Job::Failed(String::new()),
-            pieces: Pieces::default(),
+            inbox: Inbox::default(),
         };
         self.agents = agents.into_iter().zip(parts).map(agent).collect();
     }
@@ -189,17 +167,19 @@ impl Coordinator {
         });
         let trial = self.trials;
         for agent in &mut self.agents {
-            agent.pieces = Pieces::default();
+            agent.inbox = Inbox::default();
             agent.job = match &agent.gone {
                 Some(why) => Job::Failed(why.clone()),
                 None => Job::Preparing,
             };
         }
+        let pieces_at_once = (UNDER_WAY / self.agents.len().max(1)).max(1) as u32;
         let prepare = |agent: &Agent| Prepare {
             trial,
             load: LoadSpec { slice: agent.part, ..load.clone() },
             threads,
             watches_host: agent.hello.boot != self.boot,
+            pieces_at_once,
         };
         let able = self.agents.iter().filter(|agent| matches!(agent.job, Job::Preparing));
         able.map(|agent| self.order(agent, &Order::Prepare(Box::new(prepare(agent))))).collect()
@@ -238,17 +218,13 @@ impl Coordinator {
                 agent.works();
                 self.second(*window);
             }
-            Report::Piece { trial, nth: piece, of, text } => {
+            Report::Piece { trial, piece } => {
+                let got = Order::Got { trial, text_nth: piece.text_nth, nth: piece.nth };
+                // The result of an earlier load is not waited for any more.
                 if Some(trial) == number {
-                    agent.piece(piece, of, text);
+                    agent.piece(piece);
                 }
-                // A result of an earlier load is not waited for any more.
-                let is_done = Some(trial) != number || matches!(agent.job, Job::Done(_));
-                return if is_done {
-                    vec![self.order(&self.agents[nth], &Order::Taken { trial })]
-                } else {
-                    Vec::new()
-                };
+                return vec![self.order(&self.agents[nth], &got)];
             }
             Report::Ready { .. } | Report::Second { .. } => {}
         }
@@ -313,7 +289,9 @@ impl Coordinator {
         }
         let knows_little = |agent: &Agent| agent.offset.exchanges() < FIRST_BEATS;
         let is_early = self.agents.iter().any(knows_little);
-        self.next_beat_ns = now_ns + if is_early { FIRST_BEAT_NS } else { BEAT_NS };
+        let all_cost_ns = BEAT_COST_NS * self.agents.len() as u64;
+        let apart_ns = if is_early { FIRST_BEAT_NS.max(all_cost_ns).min(BEAT_NS) } else { BEAT_NS };
+        self.next_beat_ns = now_ns + apart_ns;
         // Stamped one by one: sealing those of many agents takes time.
         let beat = |agent| self.order(agent, &Order::Beat { sent_ns: self.clock.now_ns() });
         self.agents.iter().filter(|agent| agent.gone.is_none()).map(beat).collect()
@@ -325,118 +303,10 @@ impl Coordinator {
         let outcome = Outcome {
             agents: self.agents.iter().map(|agent| agent.told(trial.start_ns)).collect(),
             slices: slices.collect(),
+            windows: trial.seconds.whole(),
             has_started: trial.start_ns.is_some(),
         };
         self.tell(Event::Over(outcome));
-    }
-}
-
-impl Agent {
-    fn fail(&mut self, why: String) {
-        if !self.is_done() {
-            self.job = Job::Failed(why);
-        }
-    }
-
-    fn give_up(&mut self, why: String) {
-        self.fail(why.clone());
-        self.gone = Some(why);
-    }
-
-    fn ready(&mut self) {
-        if matches!(self.job, Job::Preparing) {
-            self.job = Job::Ready;
-        }
-    }
-
-    fn works(&mut self) {
-        if matches!(self.job, Job::Called) {
-            self.job = Job::Working;
-        }
-    }
-
-    fn piece(&mut self, nth: u32, of: u32, text: String) {
-        let Some(whole) = self.pieces.take(nth, of, text).filter(|_| !self.is_done()) else {
-            return;
-        };
-        self.job = match serde_json::from_str::<SliceResult>(&whole) {
-            Ok(result) => Job::Done(Box::new(result)),
-            Err(error) => Job::Failed(format!("its result cannot be read: {error}")),
-        };
-    }
-
-    fn notice_silence(&mut self, began_ns: u64, now_ns: u64) {
-        let silent_ns = now_ns.saturating_sub(self.heard_ns.max(began_ns));
-        if silent_ns > PATIENCE_NS {
-            let seconds = now_ns.saturating_sub(self.heard_ns) as f64 / 1e9;
-            self.fail(format!("nothing was heard of it for {seconds:.1} s: it is dead, cut off, or its NATS connection is"));
-        }
-    }
-
-    fn can_start(&self) -> bool {
-        matches!(self.job, Job::Ready) && self.offset.exchanges() >= FIRST_BEATS
-    }
-
-    const fn is_done(&self) -> bool {
-        matches!(self.job, Job::Done(_) | Job::Failed(_))
-    }
-
-    fn failure(&self) -> Option<&str> {
-        match &self.job {
-            Job::Failed(why) => Some(why),
-            Job::Done(result) => result.failure.as_deref(),
-            Job::Preparing | Job::Ready | Job::Called | Job::Working => None,
-        }
-    }
-
-    fn result(&self) -> Option<&SliceResult> {
-        match &self.job {
-            Job::Done(result) => Some(result),
-            _ => None,
-        }
-    }
-
-    fn slice(&self, start_ns: Option<u64>) -> Option<Slice> {
-        let load = self.result()?.load.clone()?;
-        let at_ns = start_ns.unwrap_or(load.started_ns);
-        Some(Slice { offset_ns: self.offset.at(at_ns)?, load })
-    }
-
-    fn told(&self, start_ns: Option<u64>) -> AgentPart {
-        let result = self.result();
-        let started = result.and_then(|result| result.start_ns).zip(start_ns);
-        AgentPart {
-            name: self.peer.name.clone(),
-            tags: self.hello.tags.clone(),
-            host: self.hello.host.clone(),
-            part: self.part,
-            clock: self.offset.told(),
-            late_ns: started.and_then(|(own, agreed)| {
-                Some(own as i64 - self.offset.at(agreed)? - agreed as i64)
-            }),
-            figures: result
-                .and_then(|result| result.load.as_ref())
-                .map(|load| figures(load, self.hello.ceiling_per_s)),
-            caveats: result.map_or_else(Vec::new, |result| result.caveats.clone()),
-            failure: self.failure().map(str::to_string),
-        }
-    }
-}
-
-fn figures(load: &LoadResult, ceiling_per_s: Option<f64>) -> AgentFigures {
-    let measured = &load.measured;
-    AgentFigures {
-        threads: load.threads,
-        duration_ns: measured.duration_ns,
-        scheduled: measured.requests.scheduled,
-        completed: measured.requests.completed,
-        errors: measured.errors_total(),
-        goodput_per_s: measured.goodput_per_s(),
-        response_p50_ns: measured.spans.response_time.quantile_ns(0.5),
-        response_p99_ns: measured.spans.response_time.quantile_ns(0.99),
-        cpu_ns: load.generator.cpu_ns,
-        busiest_share: load.generator.busiest_share(measured.duration_ns),
-        ceiling_per_s,
     }
 }
 
@@ -448,7 +318,10 @@ impl Actor for Coordinator {
             (Some(Opened::Other { from, version, schema }), Some(gathering)) => {
                 gathering.refuse(from, &version, schema);
             }
-            (Some(Opened::Same(from, Report::Hello(hello))), Some(gathering)) => {
+            // A probe applies no loads.
+            (Some(Opened::Same(from, Report::Hello(hello))), Some(gathering))
+                if !hello.is_probe =>
+            {
                 gathering.welcome(from, *hello);
             }
             (Some(Opened::Same(from, report)), None) => return self.report(&from, report, at_ns),

@@ -1,22 +1,25 @@
 //! A fleet as a generator of the lab, and the life of an agent's process.
 use pippin_engine::Control;
 use pippin_lab::LabError;
+use pippin_lab::catalog::Catalog;
 use pippin_lab::generator::{Applied, Generator, NotApplied};
 use pippin_model::agent::AgentPart;
+use pippin_model::load_result::Window;
 use pippin_model::load_spec::{LoadSpec, WarmUp};
 use pippin_model::run::Calibration;
 use pippin_model::units::counted;
 use pippin_probe::RoleRoot;
-use std::net::SocketAddr;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::actor::live;
-use crate::agent::{Agent, Means, Policy};
+use crate::agent::{Agent, Means, Policy, Worker};
 use crate::clock::Clock;
 use crate::coordinator::{Coordinator, Event, Outcome, Told, Wanted};
 use crate::error::FleetError;
@@ -24,6 +27,7 @@ use crate::local::Local;
 use crate::merge::merge;
 use crate::message::{Hello, Peer, subject};
 use crate::nats::Nats;
+use crate::probe::beside::{Beside, Site};
 
 /// How often a fleet looks whether its user wants to stop.
 const LOOK: Duration = Duration::from_millis(20);
@@ -171,17 +175,15 @@ impl Generator for Fleet {
 
     fn apply(&self, load: &LoadSpec, control: &Control<'_>) -> Result<Applied, NotApplied> {
         self.check(load)?;
-        if control.referee.is_some() {
-            return Err(LabError::User(
-                "what is right changes while this workload is loaded, and only this process knows it: a fleet cannot apply it; run it without --agents".into(),
-            )
-            .into());
-        }
         let told = Told::Apply { load: Box::new(load.clone()), threads: self.threads };
         self.tell.send(told).map_err(|_| ended())?;
-        let Outcome { agents, slices, has_started } = self.wait(control)?;
-        let merged = merge(&slices)
+        let Outcome { agents, slices, windows, has_started } = self.wait(control)?;
+        let mut merged = merge(&slices)
             .map_err(|error| LabError::User(format!("an agent sent a window with {error}")))?;
+        // Of an agent that is missing, what it told live belongs to no result.
+        if let Some(load) = merged.as_mut().filter(|_| slices.len() == agents.len()) {
+            take_figures_of_time(&mut load.windows, &windows);
+        }
         match merged {
             Some(load) if has_started || control.stop.load(Ordering::Relaxed) => {
                 Ok(Applied { load, agents })
@@ -192,6 +194,16 @@ impl Generator for Fleet {
 
     fn roots(&self) -> Vec<RoleRoot> {
         self.local.as_ref().map_or(Vec::new(), Local::roots)
+    }
+}
+
+/// Results have the counters of each second; its figures of time were merged while the load ran.
+fn take_figures_of_time(windows: &mut [Window], live: &[Window]) {
+    let live: BTreeMap<i64, &Window> = live.iter().map(|window| (window.from_ns, window)).collect();
+    for window in windows {
+        if let Some(same) = live.get(&window.from_ns) {
+            window.clone_from(same);
+        }
     }
 }
 
@@ -231,8 +243,7 @@ impl Member {
         mut told: UnboundedReceiver<Told>,
         events: Sender<Event>,
     ) -> Result<(), FleetError> {
-        let name = host_name().unwrap_or_else(|| "coordinator".into());
-        let me = peer(format!("{name}-{}", std::process::id()))?;
+        let me = coordinator_peer()?;
         let client = self.nats.connect(&me.name).await?;
         let clock = Clock::of_this_process();
         let subjects = [subject::report(&me)];
@@ -249,18 +260,38 @@ pub struct AgentSettings<'a> {
     pub name: Option<String>,
     /// What its operator says of it.
     pub tags: Vec<String>,
-    /// Hosts that it may load besides loopback.
-    pub policy: Policy,
-    /// Processors, addresses, ceiling.
-    pub cores: Vec<u32>,
-    /// Local addresses to connect from.
-    pub source_addresses: Vec<std::net::IpAddr>,
-    /// Its ceiling, if it is calibrated.
-    pub calibration: Option<Calibration>,
+    /// What it does.
+    pub duty: Duty,
     /// Told what happens.
     pub say: &'a dyn Fn(&str),
     /// Set when its operator wants it to end.
     pub stop: &'a AtomicBool,
+}
+
+/// What an agent is there for.
+pub enum Duty {
+    /// It applies slices of loads.
+    Load {
+        /// Hosts that it may load besides loopback.
+        policy: Policy,
+        /// Its processors, a thread each.
+        cores: Vec<u32>,
+        /// Local addresses to connect from.
+        source_addresses: Vec<IpAddr>,
+        /// Its ceiling, if it is calibrated.
+        calibration: Option<Box<Calibration>>,
+    },
+    /// It is a probe: it makes runs beside their targets.
+    Probe {
+        /// Its targets, workloads and services.
+        catalog: Box<Catalog>,
+        /// Where targets listen: an address of this machine that the agents reach.
+        address: IpAddr,
+        /// Targets may be installed.
+        install: bool,
+        /// System packages may be installed.
+        apt: bool,
+    },
 }
 
 /// The life of an agent: until its operator ends it.
@@ -273,32 +304,63 @@ pub fn serve(settings: AgentSettings<'_>) -> Result<(), FleetError> {
 }
 
 async fn serve_on(settings: AgentSettings<'_>) -> Result<(), FleetError> {
-    let (say, stop) = (settings.say, settings.stop);
-    let name = settings.name.clone().unwrap_or_else(|| {
-        format!("{}-{}", host_name().unwrap_or_else(|| "agent".into()), std::process::id())
+    let AgentSettings { nats, name, tags, duty, say, stop } = settings;
+    let kind = if matches!(duty, Duty::Probe { .. }) { "probe" } else { "agent" };
+    let name = name.unwrap_or_else(|| {
+        format!("{}-{}", host_name().unwrap_or_else(|| kind.into()), std::process::id())
     });
     let me = peer(name)?;
     let clock = Clock::of_this_process();
     let hello = Hello {
-        tags: settings.tags,
+        tags,
         host: pippin_probe::fingerprint(),
         boot: boot(),
-        processors: settings.cores.len() as u32,
-        ceiling_per_s: settings.calibration.as_ref().and_then(ceiling),
+        processors: 0,
+        ceiling_per_s: None,
         claimed_by: None,
+        is_probe: false,
     };
-    let Some(client) = connected(&settings.nats, &me.name, say, stop).await? else { return Ok(()) };
-    say(&format!("agent {} at {}", me.name, settings.nats.name()));
-    let means = Means {
-        cores: settings.cores,
-        source_addresses: settings.source_addresses,
-        calibration: settings.calibration,
-        clock,
-    };
-    let (tell, mut told) = unbounded_channel();
-    let mut agent = Agent::new((me, hello), clock, settings.policy, means, tell, (stop, say));
-    let subjects = agent.subjects();
-    live(&client, &subjects, &mut agent, &mut told, clock).await
+    let Some(client) = connected(&nats, &me.name, say, stop).await? else { return Ok(()) };
+    say(&format!("{kind} {} at {}", me.name, nats.name()));
+    let member = Joined { me, hello, client, clock, say, stop };
+    match duty {
+        Duty::Load { policy, cores, source_addresses, calibration } => {
+            let hello = Hello {
+                processors: cores.len() as u32,
+                ceiling_per_s: calibration.as_deref().and_then(ceiling),
+                ..member.hello.clone()
+            };
+            let calibration = calibration.map(|calibration| *calibration);
+            let means = Means { policy, cores, source_addresses, calibration, clock };
+            member.live(hello, means).await
+        }
+        Duty::Probe { catalog, address, install, apt } => {
+            let hello = Hello { is_probe: true, ..member.hello.clone() };
+            let name = member.me.name.clone();
+            let site = Site { catalog: *catalog, address, nats, name, install, apt };
+            member.live(hello, Beside(Arc::new(site))).await
+        }
+    }
+}
+
+/// An agent or a probe with its connection.
+struct Joined<'a> {
+    me: Peer,
+    hello: Hello,
+    client: async_nats::Client,
+    clock: Clock,
+    say: &'a dyn Fn(&str),
+    stop: &'a AtomicBool,
+}
+
+impl Joined<'_> {
+    async fn live(self, hello: Hello, worker: impl Worker) -> Result<(), FleetError> {
+        let (tell, mut told) = unbounded_channel();
+        let mut agent =
+            Agent::new((self.me, hello), self.clock, worker, tell, (self.stop, self.say));
+        let subjects = agent.subjects();
+        live(&self.client, &subjects, &mut agent, &mut told, self.clock).await
+    }
 }
 
 /// Waits for a server that is not there yet: machines of a fleet start in any order. `None` if the
@@ -363,6 +425,12 @@ pub fn peer(name: String) -> Result<Peer, FleetError> {
         .try_next_u64()
         .map_err(|error| FleetError::User(format!("the kernel has no random numbers: {error}")))?;
     Ok(Peer { name, instance })
+}
+
+/// Who this process is as a coordinator.
+pub(crate) fn coordinator_peer() -> Result<Peer, FleetError> {
+    let name = host_name().unwrap_or_else(|| "coordinator".into());
+    peer(format!("{name}-{}", std::process::id()))
 }
 
 pub(crate) fn on_this_thread<T>(

@@ -4,20 +4,23 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`message`] | what coordinator and agents tell each other |
-//! | [`pieces`] | long results in several messages |
+//! | [`pieces`] | long texts in several messages |
+//! | [`claim`] | whom a member works for |
 //! | [`clock`] | the clocks of agents beside the coordinator's |
 //! | [`share`] | which part of a load each agent takes |
 //! | [`merge`] | the results of all agents as one |
 //! | [`nats`] | the connection, and who may speak over it |
 //! | [`actor`] | an event loop around one member of a fleet |
-//! | [`agent`] | a member that applies slices |
+//! | [`agent`] | a member that applies slices, or makes runs |
 //! | [`coordinator`] | the member that deals them out |
 //! | [`fleet`] | a fleet as a generator of the lab |
+//! | [`probe`] | a run beside its targets, for a coordinator elsewhere |
 //! | [`local`] | a NATS server and agents on this machine |
 //! | [`simulate`] | many agents that load nothing, to see what a large fleet costs |
 //! | [`error`] | what can go wrong |
 pub mod actor;
 pub mod agent;
+pub mod claim;
 pub mod clock;
 pub mod coordinator;
 pub mod error;
@@ -27,6 +30,7 @@ pub mod merge;
 pub mod message;
 pub mod nats;
 pub mod pieces;
+pub mod probe;
 pub mod share;
 pub mod simulate;
 

@@ -36,8 +36,25 @@ pub struct Local {
     _folder: Folder,
 }
 
-/// A folder that goes with its owner.
-struct Folder(PathBuf);
+/// A folder that goes with its owner, and that other users of this machine cannot read.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn private() -> Result<Self, FleetError> {
+        use std::os::unix::fs::DirBuilderExt;
+        let name = format!("pippin-fleet-{}-{}", std::process::id(), random()?);
+        let path = std::env::temp_dir().join(name);
+        std::fs::DirBuilder::new()
+            .mode(0o700)
+            .create(&path)
+            .map_err(LabError::io(format!("create {}", path.display())))?;
+        Ok(Self(path))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
 
 impl Drop for Folder {
     fn drop(&mut self) {
@@ -54,7 +71,7 @@ impl Local {
         let program = environment::find_program("nats-server").ok_or_else(|| {
             FleetError::User("there is no nats-server here: `apt-get install nats-server`, or `go install github.com/nats-io/nats-server/v2@latest`; or name a server with --nats URL".into())
         })?;
-        let folder = Folder(private_folder()?);
+        let folder = Folder::private()?;
         let (server, nats) = start_server(&program, &folder.0)?;
         let agents = deal(&settings.cpus, settings.agents)
             .into_iter()
@@ -91,17 +108,6 @@ fn deal(cpus: &CpuSet, agents: usize) -> Vec<CpuSet> {
         }
     };
     (0..agents).map(own).collect()
-}
-
-fn private_folder() -> Result<PathBuf, FleetError> {
-    use std::os::unix::fs::DirBuilderExt;
-    let path =
-        std::env::temp_dir().join(format!("pippin-fleet-{}-{}", std::process::id(), random()?));
-    std::fs::DirBuilder::new()
-        .mode(0o700)
-        .create(&path)
-        .map_err(LabError::io(format!("create {}", path.display())))?;
-    Ok(path)
 }
 
 fn random() -> Result<String, FleetError> {

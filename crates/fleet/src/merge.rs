@@ -2,6 +2,8 @@
 use pippin_model::histogram::{Histogram, HistogramError};
 use pippin_model::load_result::{GeneratorUse, LoadResult, Phase, WarmUpResult, Window};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::ops::Bound;
 
 /// What one agent measured.
 #[derive(Debug, Clone)]
@@ -13,7 +15,8 @@ pub struct Slice {
 }
 
 /// All slices as one load, with instants on the coordinator's clock; `None` without any. Counters
-/// and histograms add up bucket by bucket. Windows have no histograms any more.
+/// and histograms add up bucket by bucket. Windows have no histograms any more; those that had none
+/// before have no figures of time.
 ///
 /// # Errors
 /// If the histogram of a window cannot be read.
@@ -120,8 +123,8 @@ impl Merging {
         self.window.merge(&peer)
     }
 
-    fn into_window(self) -> Window {
-        let mut window = self.window;
+    fn window(&self) -> Window {
+        let mut window = self.window.clone();
         if let Some((response, send_lag)) = &self.histograms {
             window.read(response, send_lag);
         }
@@ -137,7 +140,7 @@ fn merged_windows(windows: impl Iterator<Item = Window>) -> Result<Vec<Window>, 
             None => drop(merged.insert(window.from_ns, Merging::new(window)?)),
         }
     }
-    Ok(merged.into_values().map(Merging::into_window).collect())
+    Ok(merged.values().map(Merging::window).collect())
 }
 
 /// The seconds of a load under way: each is passed on when all agents have told theirs, or when one
@@ -145,7 +148,10 @@ fn merged_windows(windows: impl Iterator<Item = Window>) -> Result<Vec<Window>, 
 #[derive(Debug, Default)]
 pub struct Seconds {
     agents: usize,
+    /// Those that not all agents have told yet.
     pending: BTreeMap<i64, Merging>,
+    whole: Vec<Window>,
+    /// Up to here they were passed on.
     told_ns: Option<i64>,
 }
 
@@ -159,27 +165,44 @@ impl Seconds {
         Self { agents, ..Self::default() }
     }
 
-    /// Takes a second of one agent; the merged seconds that are complete now. One that comes too
-    /// late, or cannot be read, is left to the result.
+    /// Takes a second of one agent; the merged seconds that are passed on now. One that cannot be
+    /// read is left to the result, which has its counters.
     pub fn take(&mut self, window: Window) -> Vec<Window> {
-        if self.told_ns.is_some_and(|told| window.from_ns <= told) {
-            return Vec::new();
-        }
-        let newest = window.from_ns;
-        match self.pending.get_mut(&newest) {
-            Some(all) => drop(all.add(window)),
-            None => drop(Merging::new(window).map(|new| self.pending.insert(newest, new))),
-        }
-        let mut complete = Vec::new();
-        while let Some(entry) = self.pending.first_entry() {
-            let from_ns = *entry.key();
-            if entry.get().agents < self.agents && from_ns + AHEAD_NS > newest {
-                break;
+        let from_ns = window.from_ns;
+        let is_read = match self.pending.entry(from_ns) {
+            Entry::Occupied(mut entry) => entry.get_mut().add(window).is_ok(),
+            Entry::Vacant(entry) => Merging::new(window).map(|new| entry.insert(new)).is_ok(),
+        };
+        if is_read { self.pass_on(from_ns) } else { Vec::new() }
+    }
+
+    fn pass_on(&mut self, newest_ns: i64) -> Vec<Window> {
+        let from = self.told_ns.map_or(Bound::Unbounded, Bound::Excluded);
+        let ready = |(from_ns, merging): &(&i64, &Merging)| {
+            merging.agents >= self.agents || **from_ns + AHEAD_NS <= newest_ns
+        };
+        let untold = self.pending.range((from, Bound::Unbounded));
+        let told: Vec<Window> =
+            untold.take_while(ready).map(|(_, merging)| merging.window()).collect();
+        self.told_ns = told.last().map(|window| window.from_ns).or(self.told_ns);
+        let (told_ns, agents, whole) = (self.told_ns, self.agents, &mut self.whole);
+        // The others may become whole later: their histograms are kept for that.
+        self.pending.retain(|from_ns, merging| {
+            let is_over = Some(*from_ns) <= told_ns && merging.agents >= agents;
+            if is_over {
+                whole.push(merging.window());
             }
-            complete.push(entry.remove().into_window());
-            self.told_ns = Some(from_ns);
-        }
-        complete
+            !is_over
+        });
+        told
+    }
+
+    /// The seconds that all agents told, also where one told them late.
+    #[must_use]
+    pub fn whole(self) -> Vec<Window> {
+        let left = self.pending.values().filter(|merging| merging.agents >= self.agents);
+        let left: Vec<Window> = left.map(Merging::window).collect();
+        [self.whole, left].concat()
     }
 }
 

@@ -3,11 +3,15 @@ use pippin_model::caveat::Caveat;
 use pippin_model::fingerprint::Fingerprint;
 use pippin_model::load_result::{LoadResult, Window};
 use pippin_model::load_spec::LoadSpec;
-use serde::de::DeserializeOwned;
+use pippin_model::target::TargetId;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
+use crate::pieces::Piece;
+use crate::probe::Errand;
+
 /// The version of the messages; it rises with every change of what they hold.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 /// This program's version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -57,12 +61,12 @@ pub fn seal<B: Serialize>(from: &Peer, body: &B) -> Vec<u8> {
 /// Reads a message; `None` if it is none.
 #[must_use]
 pub fn open<B: DeserializeOwned>(bytes: &[u8]) -> Option<Opened<B>> {
-    let Envelope { schema, version, from, body } =
-        serde_json::from_slice::<Envelope<serde_json::Value>>(bytes).ok()?;
+    let Envelope { schema, version, from, .. } =
+        serde_json::from_slice::<Envelope<IgnoredAny>>(bytes).ok()?;
     if (schema, version.as_str()) != (SCHEMA, VERSION) {
         return Some(Opened::Other { from, version, schema });
     }
-    Some(Opened::Same(from, serde_json::from_value(body).ok()?))
+    Some(Opened::Same(from, serde_json::from_slice::<Envelope<B>>(bytes).ok()?.body))
 }
 
 /// From a coordinator to an agent.
@@ -85,15 +89,28 @@ pub enum Order {
         /// The instant, nanoseconds of the agent's clock.
         at_ns: u64,
     },
-    /// End the load now, and report.
+    /// End the load or the run now, and report.
     Stop {
-        /// Of this trial.
+        /// Of this trial or run.
         trial: u64,
     },
-    /// The result has arrived.
-    Taken {
-        /// Of this trial.
+    /// A piece has arrived.
+    Got {
+        /// Of this trial or run.
         trial: u64,
+        /// Its `text_nth`.
+        text_nth: u32,
+        /// Its `nth`.
+        nth: u32,
+    },
+    /// To a probe: make a run.
+    Measure(Box<Errand>),
+    /// To a probe: make no more trials of this target.
+    Skip {
+        /// Of this run.
+        trial: u64,
+        /// The target.
+        target: TargetId,
     },
     /// The agent is free again.
     Release,
@@ -111,6 +128,8 @@ pub struct Prepare {
     pub threads: Option<u32>,
     /// Whether the agent watches its host. The coordinator does so for agents on its own.
     pub watches_host: bool,
+    /// So many pieces of the result may be under way at once.
+    pub pieces_at_once: u32,
 }
 
 /// From an agent to a coordinator.
@@ -147,16 +166,12 @@ pub enum Report {
         /// With its histograms.
         window: Box<Window>,
     },
-    /// A piece of the [`SliceResult`] as JSON.
+    /// A piece of the [`SliceResult`] as JSON; of a probe, of an [`Entry`](crate::probe::Entry).
     Piece {
-        /// Of this trial.
+        /// Of this trial or run.
         trial: u64,
-        /// Which one, from 0.
-        nth: u32,
-        /// Of how many.
-        of: u32,
         /// The piece.
-        text: String,
+        piece: Piece,
     },
     /// The agent's operator ends it.
     Leaving,
@@ -178,6 +193,8 @@ pub struct Hello {
     pub ceiling_per_s: Option<f64>,
     /// The coordinator that has claimed it.
     pub claimed_by: Option<String>,
+    /// It is a probe, which makes runs and applies no loads itself.
+    pub is_probe: bool,
 }
 
 /// What came of a slice.

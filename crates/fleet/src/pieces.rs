@@ -1,8 +1,28 @@
-//! A result in pieces: a NATS server takes messages up to a size (1 MiB by default).
-use std::collections::BTreeMap;
+//! Long texts over NATS: cut into pieces, so many under way at once, each sent again until it has
+//! arrived. A server takes messages up to a size (1 MiB by default), and cuts off whoever is sent
+//! more than it reads (64 MiB by default).
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
 
 /// The longest piece, in bytes of text.
-pub const LONGEST: usize = 256 << 10;
+pub const LONGEST: usize = 32 << 10;
+/// Pieces of all agents that may be under way to one coordinator: 16 MiB.
+pub const UNDER_WAY: usize = 512;
+/// A piece is sent again after this time, nanoseconds.
+const AGAIN_NS: u64 = 1_000_000_000;
+
+/// A piece of a text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Piece {
+    /// Which text, from 0.
+    pub text_nth: u32,
+    /// Which of its pieces, from 0.
+    pub nth: u32,
+    /// Of how many.
+    pub of: u32,
+    /// The piece.
+    pub text: String,
+}
 
 /// Cuts a text into pieces of at most `longest` bytes (and at least 4); at least one piece.
 #[must_use]
@@ -19,23 +39,86 @@ pub fn split(text: &str, longest: usize) -> Vec<String> {
     pieces
 }
 
-/// The pieces that have arrived, in any order, some of them several times.
-#[derive(Debug, Default)]
-pub struct Pieces {
-    of: u32,
-    have: BTreeMap<u32, String>,
+/// Texts that have not arrived yet.
+#[derive(Debug)]
+pub struct Outbox {
+    at_once: usize,
+    texts: u32,
+    waiting: VecDeque<Piece>,
+    /// Pieces that were sent, with the instant at which they are sent again.
+    under_way: Vec<(Piece, u64)>,
 }
 
-impl Pieces {
-    /// Takes a piece; the whole text once all are there.
-    pub fn take(&mut self, nth: u32, of: u32, text: String) -> Option<String> {
-        if of != self.of {
-            (self.of, self.have) = (of, BTreeMap::new());
+impl Outbox {
+    /// Of which so many pieces may be under way, at least one.
+    #[must_use]
+    pub fn new(at_once: usize) -> Self {
+        let (waiting, under_way) = (VecDeque::new(), Vec::new());
+        Self { at_once: at_once.max(1), texts: 0, waiting, under_way }
+    }
+
+    /// Adds a text.
+    pub fn put(&mut self, text: &str) {
+        let pieces = split(text, LONGEST);
+        let (text_nth, of) = (self.texts, pieces.len() as u32);
+        self.texts += 1;
+        let piece = |(nth, text)| Piece { text_nth, nth, of, text };
+        self.waiting.extend((0..).zip(pieces).map(piece));
+    }
+
+    /// A piece has arrived.
+    pub fn got(&mut self, text_nth: u32, nth: u32) {
+        self.under_way.retain(|(piece, _)| (piece.text_nth, piece.nth) != (text_nth, nth));
+    }
+
+    /// What is to be sent now.
+    pub fn due(&mut self, now_ns: u64) -> Vec<Piece> {
+        let free = self.at_once.saturating_sub(self.under_way.len());
+        for piece in self.waiting.drain(..free.min(self.waiting.len())) {
+            self.under_way.push((piece, now_ns));
         }
-        if nth < of {
-            self.have.insert(nth, text);
+        let mut due = Vec::new();
+        for (piece, again_ns) in self.under_way.iter_mut().filter(|(_, again)| *again <= now_ns) {
+            *again_ns = now_ns + AGAIN_NS;
+            due.push(piece.clone());
         }
-        (self.have.len() as u64 == u64::from(of)).then(|| self.have.values().cloned().collect())
+        due
+    }
+
+    /// Whether everything has arrived.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.under_way.is_empty()
+    }
+}
+
+/// Texts that arrive, their pieces in any order, some of them several times.
+#[derive(Debug, Default)]
+pub struct Inbox {
+    next: u32,
+    texts: BTreeMap<u32, BTreeMap<u32, String>>,
+    /// How many pieces each text has.
+    lengths: BTreeMap<u32, u32>,
+}
+
+impl Inbox {
+    /// Takes a piece; the texts that are whole now, in the order in which they were put.
+    pub fn take(&mut self, piece: Piece) -> Vec<String> {
+        if piece.text_nth < self.next || piece.nth >= piece.of {
+            return Vec::new();
+        }
+        self.lengths.insert(piece.text_nth, piece.of);
+        self.texts.entry(piece.text_nth).or_default().insert(piece.nth, piece.text);
+        let mut whole = Vec::new();
+        while let Some(pieces) = self.texts.get(&self.next)
+            && self.lengths.get(&self.next).is_some_and(|of| pieces.len() as u64 == u64::from(*of))
+        {
+            whole.push(pieces.values().map(String::as_str).collect());
+            self.texts.remove(&self.next);
+            self.lengths.remove(&self.next);
+            self.next += 1;
+        }
+        whole
     }
 }
 
@@ -46,21 +129,42 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_in_any_order_are_the_text(text in "\\PC{0,60}", longest in 4_usize..20, turn in 0_usize..20) {
-            let mut cut = split(&text, longest);
+        fn a_cut_text_is_the_text(text in "\\PC{0,60}", longest in 4_usize..20) {
+            let cut = split(&text, longest);
             prop_assert!(cut.iter().all(|piece| piece.len() <= longest));
-            let of = cut.len() as u32;
-            let mut numbered: Vec<(u32, String)> = (0..).zip(cut.drain(..)).collect();
-            numbered.rotate_left(turn % of as usize);
-            let mut pieces = Pieces::default();
-            let mut whole = None;
-            for (nth, piece) in numbered {
-                prop_assert!(whole.is_none());
-                // The same piece twice changes nothing.
-                pieces.take(nth, of, piece.clone());
-                whole = pieces.take(nth, of, piece);
+            prop_assert_eq!(cut.concat(), text);
+        }
+
+        /// Each message gets lost, arrives, or arrives twice, as `fates` has it.
+        #[test]
+        fn texts_arrive_whole_and_in_order_whatever_gets_lost(
+            lengths in proptest::collection::vec(0_usize..4 * LONGEST, 1..4),
+            at_once in 1_usize..5,
+            fates in proptest::collection::vec(0_u8..4, 200),
+        ) {
+            let texts: Vec<String> = lengths.iter().map(|length| "é".repeat(length / 2)).collect();
+            let (mut outbox, mut inbox) = (Outbox::new(at_once), Inbox::default());
+            texts.iter().for_each(|text| outbox.put(text));
+            let mut fates = fates.into_iter();
+            let (mut now_ns, mut arrived) = (0, Vec::new());
+            while !outbox.is_empty() {
+                let due = outbox.due(now_ns);
+                prop_assert!(due.len() <= at_once);
+                for piece in due.into_iter().rev() {
+                    // When the fates are used up, everything arrives.
+                    let fate = fates.next().unwrap_or(3);
+                    let (text_nth, nth) = (piece.text_nth, piece.nth);
+                    if fate > 0 {
+                        arrived.extend(inbox.take(piece.clone()));
+                    }
+                    if fate > 1 {
+                        arrived.extend(inbox.take(piece));
+                        outbox.got(text_nth, nth);
+                    }
+                }
+                now_ns += AGAIN_NS;
             }
-            prop_assert_eq!(whole, Some(text));
+            prop_assert_eq!(arrived, texts);
         }
     }
 }

@@ -7,14 +7,15 @@ use pippin_model::load_result::{
     GeneratorUse, LoadResult, Measured, Phase, StampCounts, WarmUpResult, Window, WindowHistograms,
 };
 use pippin_model::load_spec::{LoadSpec, Schedule};
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::actor::live;
-use crate::agent::{Agent, Policy, Told, Worker};
+use crate::agent::{Agent, Assignment, Told, Work, Worker};
 use crate::clock::Clock;
 use crate::error::FleetError;
 use crate::fleet::{boot, on_this_thread, peer};
@@ -31,62 +32,92 @@ const MEDIAN_NS: f64 = 100e6;
 /// # Errors
 /// If the server cannot be used.
 pub fn simulate(nats: &Nats, agents: usize, stop: &AtomicBool) -> Result<(), FleetError> {
+    // Taking it takes half a second.
+    let host =
+        Fingerprint { hostname: Some("nowhere".into()), cpus: 2, ..pippin_probe::fingerprint() };
+    let hello = Hello {
+        tags: vec!["simulated".into()],
+        host,
+        boot: boot(),
+        processors: 2,
+        ceiling_per_s: None,
+        claimed_by: None,
+        is_probe: false,
+    };
+    let made = Rc::default();
     on_this_thread(async {
         let local = tokio::task::LocalSet::new();
-        let all = (0..agents).map(|number| one(nats, number, stop));
+        let all =
+            (0..agents).map(|number| one(nats, number, hello.clone(), Rc::clone(&made), stop));
         let outcomes = local.run_until(futures_util::future::join_all(all)).await;
         outcomes.into_iter().collect()
     })
 }
 
-async fn one(nats: &Nats, number: usize, stop: &AtomicBool) -> Result<(), FleetError> {
+async fn one(
+    nats: &Nats,
+    number: usize,
+    hello: Hello,
+    made: Rc<Made>,
+    stop: &AtomicBool,
+) -> Result<(), FleetError> {
     let me = peer(format!("simulated-{number:05}"))?;
     let clock = Clock::of_this_process();
-    let hello = Hello {
-        tags: vec!["simulated".into()],
-        host: Fingerprint {
-            hostname: Some("nowhere".into()),
-            cpus: 2,
-            ..pippin_probe::fingerprint()
-        },
-        boot: boot(),
-        processors: 2,
-        ceiling_per_s: None,
-        claimed_by: None,
-    };
     let client = nats.connect(&me.name).await?;
     let (tell, mut told) = unbounded_channel();
-    let mut agent =
-        Agent::new((me, hello), clock, Policy::default(), Pretends, tell, (stop, &|_| ()));
+    let mut agent = Agent::new((me, hello), clock, Pretends(made), tell, (stop, &|_| ()));
     let subjects = agent.subjects();
     live(&client, &subjects, &mut agent, &mut told, clock).await
 }
 
 /// Reports made-up seconds.
-struct Pretends;
+struct Pretends(Rc<Made>);
+
+/// What all agents share: making seconds up must not cost more than reporting them. The seed, the
+/// devices of an agent and the second name each.
+#[derive(Default)]
+struct Made(RefCell<HashMap<(u64, u64, u64), Rc<Second>>>);
+
+impl Made {
+    fn second(&self, key: (u64, u64, u64)) -> Rc<Second> {
+        let mut all = self.0.borrow_mut();
+        Rc::clone(all.entry(key).or_insert_with(|| Rc::new(second_of(key))))
+    }
+}
+
+/// A made-up second.
+struct Second {
+    window: Window,
+    response: Histogram,
+    send_lag: Histogram,
+}
 
 impl Worker for Pretends {
-    fn begin(
-        &self,
-        slice: Prepare,
-        gate: Arc<Gate>,
-        stop: Arc<AtomicBool>,
-        tell: UnboundedSender<Told>,
-    ) {
-        gate.reach();
+    fn allows(&self, work: &Work) -> Result<(), String> {
+        match work {
+            Work::Slice(_) => Ok(()),
+            Work::Run(_) => Err("it is simulated".into()),
+        }
+    }
+
+    fn begin(&self, assignment: Assignment) {
+        assignment.gate.reach();
+        let made = Rc::clone(&self.0);
         tokio::task::spawn_local(async move {
-            let trial = slice.trial;
-            let result = pretend(&slice, &gate, &stop, &tell).await;
-            drop(tell.send(Told::Over(trial, Box::new(result))));
+            let Assignment { work, gate, stop, tell, .. } = assignment;
+            let Work::Slice(slice) = work else { return };
+            let result = pretend(&slice, (&gate, &stop, &tell), &made).await;
+            let text = serde_json::to_string(&result).unwrap_or_default();
+            drop(tell.send(Told::Text(slice.trial, text)));
+            drop(tell.send(Told::Over(slice.trial)));
         });
     }
 }
 
 async fn pretend(
     slice: &Prepare,
-    gate: &Gate,
-    stop: &AtomicBool,
-    tell: &UnboundedSender<Told>,
+    (gate, stop, tell): (&Gate, &AtomicBool, &UnboundedSender<Told>),
+    made: &Made,
 ) -> SliceResult {
     let start_ns = loop {
         match gate.start() {
@@ -106,10 +137,12 @@ async fn pretend(
             load.interrupted = true;
             break;
         }
+        let made = made.second((slice.load.seed, devices, second));
         let from_ns = (second * SECOND_NS) as i64 - up as i64;
-        let window = second_of(from_ns, devices, slice.load.seed ^ second, &mut load);
-        drop(tell.send(Told::Second(slice.trial, Box::new(window.clone()))));
-        load.windows.push(window);
+        let window = Window { from_ns, ..made.window.clone() };
+        load.windows.push(Window { histograms: None, ..window.clone() });
+        add(&mut load.measured, &made, devices);
+        drop(tell.send(Told::Second(slice.trial, Box::new(window))));
     }
     let measured = load.measured.clone();
     for (phase, length) in load.phases.iter_mut().zip([up, sustain, down]) {
@@ -153,12 +186,13 @@ fn nothing_yet(start_ns: u64, [up, sustain]: [u64; 2]) -> LoadResult {
 }
 
 /// One second of so many devices, each of which asks once.
-fn second_of(from_ns: i64, devices: u64, seed: u64, load: &mut LoadResult) -> Window {
+fn second_of((seed, devices, second): (u64, u64, u64)) -> Second {
     let (mut response, mut send_lag) = (Histogram::new(), Histogram::new());
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut state = (seed ^ second).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     // More draws than buckets, fewer than devices: each stands for several.
     let draws = devices.clamp(1, 2_000);
     for _ in 0..draws {
+        // Marsaglia's xorshift.
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
@@ -169,7 +203,6 @@ fn second_of(from_ns: i64, devices: u64, seed: u64, load: &mut LoadResult) -> Wi
     }
     let count = response.count();
     let mut window = Window {
-        from_ns,
         duration_ns: SECOND_NS,
         sent: count,
         completed: count,
@@ -182,12 +215,11 @@ fn second_of(from_ns: i64, devices: u64, seed: u64, load: &mut LoadResult) -> Wi
     window.read(&response, &send_lag);
     window.histograms =
         Some(WindowHistograms { response: response.encode(), send_lag: send_lag.encode() });
-    add(&mut load.measured, &response, &send_lag, devices);
-    window
+    Second { window, response, send_lag }
 }
 
-fn add(measured: &mut Measured, response: &Histogram, send_lag: &Histogram, devices: u64) {
-    let count = response.count();
+fn add(measured: &mut Measured, second: &Second, devices: u64) {
+    let count = second.response.count();
     let requests = &mut measured.requests;
     for counted in
         [&mut requests.scheduled, &mut requests.sent, &mut requests.completed, &mut requests.good]
@@ -201,9 +233,9 @@ fn add(measured: &mut Measured, response: &Histogram, send_lag: &Histogram, devi
     (measured.connections.asked, measured.connections.peak) = (devices, devices);
     let spans = &mut measured.spans;
     for span in [&mut spans.response_time, &mut spans.service_time, &mut spans.headers] {
-        span.merge(response);
+        span.merge(&second.response);
     }
     for span in [&mut spans.send_lag, &mut spans.own_lag, &mut spans.pick_up_lag] {
-        span.merge(send_lag);
+        span.merge(&second.send_lag);
     }
 }

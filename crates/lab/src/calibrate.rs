@@ -19,6 +19,7 @@ use crate::lifecycle::{port, ready};
 use crate::load;
 use crate::observer::Silent;
 use crate::trial::{Trial, Watch, unix_now_ns};
+use crate::way::Way;
 
 /// Connections at which the ceiling is taken.
 const CONNECTIONS: [u32; 4] = [1, 10, 64, 1_000];
@@ -75,7 +76,8 @@ impl ReferenceServer {
         })?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let interrupted = || calibrator.stop.load(Ordering::Relaxed);
-        ready::wait_until_ready(&mut process, address, "/", Duration::from_secs(10), &interrupted)?;
+        let way = Way::plain(address);
+        ready::wait_until_ready(&mut process, &way, "/", Duration::from_secs(10), &interrupted)?;
         Ok(Self { address, _process: process })
     }
 

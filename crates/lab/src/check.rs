@@ -17,6 +17,7 @@ use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, ProofOutcome, ProofTime, Stage};
 use pippin_model::workload::{Proof, Service, Workload};
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
@@ -222,14 +223,17 @@ impl Checker<'_> {
             database_pool: DATABASE_POOL,
             services: services.environment(),
             folder: self.folder,
+            address: Ipv4Addr::LOCALHOST.into(),
+            protocol: None,
         };
         let mut running =
             RunningTarget::start(target, id, installed, &start, self.installer.interrupted)?;
         let samples = workload.samples(seed(), verify::PROVED);
         let mut wrong = Vec::new();
         let mut live = Live::of(workload, &mut services).map_err(LabError::User)?;
+        let way = running.way().clone();
         let mut subject = Subject {
-            address: running.address(),
+            way: &way,
             workload,
             samples: &samples,
             services: &mut services,
@@ -325,7 +329,7 @@ fn short_load(subject: &mut Subject<'_>) -> Vec<String> {
 
 /// The short load, and how many requests it had.
 fn loaded(subject: &mut Subject<'_>) -> Result<(LoadResult, u64), String> {
-    let base = LoadSpec { threads: 1, ..load::base(subject.address, Vec::new(), 7) };
+    let base = LoadSpec { threads: 1, ..subject.way.base(Vec::new(), 7) };
     let requests = pool::of(subject, seed(), OTHER_KIND_EVERY)?;
     let (connections, count) = short_load_of(subject.workload);
     subject.services.reset_account();

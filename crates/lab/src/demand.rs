@@ -21,7 +21,15 @@ pub fn of(catalog: &Catalog, plan: &Plan) -> Result<Demand, LabError> {
     let processes = |id| Ok(descriptors::processes(&catalog.target(id)?, id, workers));
     let fewest_processes =
         plan.targets.iter().map(processes).collect::<Result<Vec<_>, LabError>>()?.into_iter().min();
-    let connections = plan.profile.most_connections();
+    let connections = |id| Ok(descriptors::connections(&catalog.target(id)?, id, plan));
+    let connections = plan
+        .targets
+        .iter()
+        .map(connections)
+        .collect::<Result<Vec<_>, LabError>>()?
+        .into_iter()
+        .max();
+    let connections = connections.unwrap_or(0);
     let mut demand = Demand::new(plan.id.clone(), connections);
     demand.source_addresses = connections.div_ceil(u64::from(CONNECTIONS_PER_SOURCE)).max(1);
     // Each thread of the generator has its own table as soon as one is not enough.

@@ -35,6 +35,14 @@ pub fn processes(target: &Target, id: &TargetId, workers: u32) -> u64 {
     }
 }
 
+/// The connections of the plan's users to this target.
+#[must_use]
+pub fn connections(target: &Target, id: &TargetId, plan: &Plan) -> u64 {
+    // Plans that contradict a target are refused elsewhere.
+    let spoken = target.spoken(id.variant.as_deref(), plan.profile.protocol).unwrap_or_default();
+    plan.profile.most_connections_over(spoken.protocol())
+}
+
 /// Why this target cannot hold the plan's connections under this limit, with the ways out; `None`
 /// if it can.
 #[must_use]
@@ -45,7 +53,7 @@ pub fn stops(
     workers: u32,
     open_files: u64,
 ) -> Option<Failure> {
-    let connections = plan.profile.most_connections();
+    let connections = connections(target, id, plan);
     let needed = tables_for(connections, open_files);
     let processes = processes(target, id, workers);
     if processes >= needed {

@@ -48,6 +48,12 @@ pub trait Generator {
         false
     }
 
+    /// Whether the referee of a load can judge each answer as it comes: what is right at an instant
+    /// is known on this machine alone.
+    fn asks_referees(&self) -> bool {
+        false
+    }
+
     /// Its processes on this machine.
     fn roots(&self) -> Vec<RoleRoot>;
 }
@@ -58,6 +64,10 @@ pub struct Here;
 
 impl Generator for Here {
     fn is_ready_at_once(&self) -> bool {
+        true
+    }
+
+    fn asks_referees(&self) -> bool {
         true
     }
 

@@ -8,7 +8,7 @@
 //! | [`environment`], [`install`], [`versions`], [`short_command`] | gets targets ready |
 //! | [`lifecycle`] | supervises processes: start, readiness, stop, what they leave |
 //! | [`services`] | PostgreSQL and the slow upstream |
-//! | [`running`] | a target that runs |
+//! | [`running`], [`way`], [`certificate`] | a target that runs; how requests reach it; its certificate |
 //! | [`verify`] | proves that a target does a workload's work |
 //! | [`load`], [`pool`] | from a profile and a workload to what the engine runs; the requests of a load |
 //! | [`trial`], [`proving`], [`single`] | one load with what is sampled beside it; what proves a target around it; requests one at a time before it |
@@ -25,6 +25,7 @@ pub mod ad_hoc;
 pub mod address;
 pub mod calibrate;
 pub mod catalog;
+pub mod certificate;
 pub mod check;
 pub mod conformance;
 pub mod container;
@@ -56,5 +57,6 @@ pub mod trial;
 pub mod url;
 pub mod verify;
 pub mod versions;
+pub mod way;
 
 pub use error::LabError;

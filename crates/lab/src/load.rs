@@ -71,6 +71,8 @@ pub fn base(address: SocketAddr, cores: Vec<u32>, seed: u64) -> LoadSpec {
         tls: None,
         protocol: Protocol::Http1,
         source_addresses: Vec::new(),
+        unix_socket: None,
+        proxy_header: None,
         requests: Requests::default(),
         schedule: Schedule::Closed { think: None },
         connections: Connections::kept(1),
@@ -87,10 +89,12 @@ pub fn base(address: SocketAddr, cores: Vec<u32>, seed: u64) -> LoadSpec {
     }
 }
 
-/// The load of one step of a profile.
+/// The load of one step of a profile. Users who share a connection over HTTP/2 have one each over
+/// HTTP/1.1.
 #[must_use]
 pub fn of(profile: &Profile, step: Option<Step>, base: LoadSpec) -> LoadSpec {
     let Profile { schedule, connections, stop, warm_up, .. } = profile.at(step);
+    let (connections, _) = connections.over(base.protocol);
     fitted(LoadSpec { schedule, connections, stop, warm_up, ..base })
 }
 

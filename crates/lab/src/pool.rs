@@ -66,7 +66,7 @@ fn draw(
 pub fn of(subject: &mut Subject<'_>, seed: u64, every: usize) -> Result<Requests, String> {
     let as_proved = subject.proved_body()?;
     let Pool { mut requests, samples } =
-        draw(subject.workload, &as_proved, subject.address, seed, every);
+        draw(subject.workload, &as_proved, subject.way.address(), seed, every);
     subject.live.expect(subject.workload, samples);
     let least_ns = subject.least_ns();
     must_wait(&mut requests, &subject.workload.answer, least_ns);

@@ -64,7 +64,7 @@ impl ProvedTarget<'_> {
 
     fn subject(&mut self) -> Subject<'_> {
         Subject {
-            address: self.target.address(),
+            way: self.target.way(),
             workload: self.workload,
             samples: self.samples,
             services: self.services,

@@ -12,6 +12,7 @@ use crate::observer::{Event, Observer};
 use crate::trial::unix_now_ns;
 
 /// What happens to finished trials.
+#[derive(Clone, Copy)]
 pub enum Keeping<'a> {
     /// They are stored; where that fails, the run fails.
     Must(&'a Store),

@@ -9,6 +9,7 @@ mod member;
 mod rounds;
 
 use pippin_model::cpus::{CpuSet, CpuSplit};
+use pippin_model::load_spec::Protocol;
 use pippin_model::plan::Plan;
 use pippin_model::register::Register;
 use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
@@ -16,12 +17,13 @@ use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Stage, Step, TrialRecord, TrialSpec};
 use pippin_model::workload::{Sample, Workload};
 use pippin_stats::sequential;
-use pippin_store::Store;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use crate::catalog::{Catalog, Target};
 use crate::conformance;
@@ -39,7 +41,10 @@ use crate::services::{ServiceSettings, Services};
 use crate::slices::room::Room;
 use crate::steps::Steps;
 use crate::trial::{Trial, Watch, empty_record, unix_now_ns};
-use crate::verify::{self, live::Live};
+use crate::verify::{
+    self,
+    live::{self, Live},
+};
 use crate::versions;
 
 /// What a run needs besides its plan.
@@ -47,7 +52,7 @@ pub struct RunSettings<'a> {
     /// Where targets and workloads are.
     pub catalog: &'a Catalog,
     /// Where finished trials go.
-    pub store: &'a Store,
+    pub keeping: Keeping<'a>,
     /// A folder for logs and the services' files.
     pub folder: PathBuf,
     /// Targets that are missing may be installed.
@@ -60,6 +65,10 @@ pub struct RunSettings<'a> {
     pub calibration: Option<Calibration>,
     /// Who applies the loads.
     pub generator: &'a dyn Generator,
+    /// Where targets listen: an address of this machine, loopback unless generators are elsewhere.
+    pub address: IpAddr,
+    /// The probe that makes this run, if its coordinator is elsewhere.
+    pub probe: Option<String>,
     /// Told what happens.
     pub observer: &'a dyn Observer,
     /// Set when the user wants to stop.
@@ -78,14 +87,23 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     };
     let workload = settings.catalog.workload(&plan.workload).map_err(in_plan)?;
     let targets = resolve(&plan, &workload, settings.catalog).map_err(in_plan)?;
-    let cpus = split(&plan)?;
+    if live::is_refereed(&workload) && !settings.generator.asks_referees() {
+        return Err(in_plan(LabError::User(format!(
+            "each answer of the workload `{}` is judged while it is loaded, by what this process alone knows at that instant; agents cannot ask it for each answer, and unjudged answers would prove nothing: run it without --agents",
+            workload.id
+        ))));
+    }
+    let cpus = match settings.probe {
+        Some(_) => without_generator(split(&plan)?, &plan, &workload),
+        None => split(&plan)?,
+    };
     std::fs::create_dir_all(&settings.folder)
         .map_err(LabError::io(format!("create {}", settings.folder.display())))?;
     let stopped = stopped_by_limits(&targets, &plan, &cpus);
     let prepared = prepare(&targets, stopped, &workload, settings)?;
     let register = settings.catalog.register()?;
     let header = header(plan, workload, &prepared, &register, settings);
-    let recording = Recording::begin(header, Keeping::Must(settings.store), settings.observer)?;
+    let recording = Recording::begin(header, settings.keeping, settings.observer)?;
     let mut execution = Execution::new(recording, prepared, cpus, settings);
     let outcome = execution.all_repetitions();
     let state = match &outcome {
@@ -108,7 +126,8 @@ fn resolve(
     workload: &Workload,
     catalog: &Catalog,
 ) -> Result<Vec<(TargetId, Target)>, LabError> {
-    plan.targets
+    let targets = plan
+        .targets
         .iter()
         .map(|id| {
             let target = catalog.target(id)?;
@@ -123,7 +142,26 @@ fn resolve(
             }
             Ok((id.clone(), target))
         })
-        .collect()
+        .collect::<Result<Vec<_>, _>>()?;
+    speak(plan, &targets)?;
+    Ok(targets)
+}
+
+/// Whether plan and targets agree on what is spoken, and whether streams have an effect.
+fn speak(plan: &Plan, targets: &[(TargetId, Target)]) -> Result<(), LabError> {
+    let mut protocols = Vec::new();
+    for (id, target) in targets {
+        let spoken = target
+            .spoken(id.variant.as_deref(), plan.profile.protocol)
+            .map_err(|message| LabError::User(format!("{id}: {message}")))?;
+        protocols.push(spoken.protocol());
+    }
+    if plan.profile.connections.streams > 1 && !protocols.contains(&Protocol::Http2) {
+        return Err(LabError::User(
+            "profile.streams has no effect, because no target of the plan is spoken with over HTTP/2; take it out, or write protocol = \"h2c\" or \"h2\"".into(),
+        ));
+    }
+    Ok(())
 }
 
 /// What lets a target take part: of one's own, the route that is missing.
@@ -239,6 +277,7 @@ fn header(
         server: None,
         seed: settings.seed,
         host: pippin_probe::fingerprint(),
+        probe: settings.probe.clone(),
         targets: prepared.iter().map(|(id, entry)| (id.clone(), info(entry))).collect(),
         calibration: settings.calibration.clone(),
         plan,
@@ -414,6 +453,10 @@ impl<'a> Execution<'a> {
         while let Some(current) = step {
             spec.step = current;
             let mut record = self.make(&spec, &mut running, services);
+            if self.was_skipped(&record) {
+                drop(running.stop());
+                return Ok(());
+            }
             self.recording.judge(&mut record, Vec::new());
             steps.observe(&record, &self.watch());
             let over =
@@ -447,6 +490,8 @@ impl<'a> Execution<'a> {
             database_pool: self.header().plan.database_pool,
             services: services.environment(),
             folder: &self.settings.folder,
+            address: self.settings.address,
+            protocol: self.header().plan.profile.protocol,
         };
         self.settings.observer.event(&Event::Stage("starting"));
         RunningTarget::start(target, id, installed, &settings, &|| self.interrupted())
@@ -468,7 +513,7 @@ impl<'a> Execution<'a> {
         services: &mut Services,
     ) -> TrialRecord {
         let cores = spec.cpus.generator.0.iter().copied().collect();
-        let base = load::base(running.address(), cores, spec.seed);
+        let base = running.way().base(cores, spec.seed);
         let mut proving = ProvedTarget {
             workload: &self.header().workload,
             samples: &self.samples,
@@ -486,7 +531,7 @@ impl<'a> Execution<'a> {
             referee: None,
             generator: self.settings.generator,
         };
-        trial.make(spec, &self.watch())
+        until_skipped(&self.watch(), &spec.target, |watch| trial.make(spec, watch))
     }
 
     fn spec(&self, id: &TargetId, repetition: u32, step: Option<Step>) -> TrialSpec {
@@ -501,6 +546,14 @@ impl<'a> Execution<'a> {
             // The same load for every target of a repetition.
             seed: self.header().seed.wrapping_add(u64::from(repetition)),
         }
+    }
+
+    /// Whether the user skipped the target while it was loaded: what was measured of it until then
+    /// is no result.
+    fn was_skipped(&self, record: &TrialRecord) -> bool {
+        !self.interrupted()
+            && self.settings.observer.skips(&record.spec.target)
+            && record.load.as_ref().is_some_and(|load| load.interrupted)
     }
 
     fn finish(&mut self, mut record: TrialRecord, unclean: Vec<String>) -> Result<(), LabError> {
@@ -554,9 +607,63 @@ pub fn split(plan: &Plan) -> Result<CpuSplit, LabError> {
     })
 }
 
+/// Where generators are elsewhere, their processors are the target's too, unless services use them or
+/// the plan names the target's.
+fn without_generator(split: CpuSplit, plan: &Plan, workload: &Workload) -> CpuSplit {
+    let has_services = !workload.services.is_empty();
+    let mut target = split.target;
+    if !has_services && plan.cpus.target.is_none() {
+        target.0.extend(&split.generator.0);
+    }
+    let services = if has_services { split.services } else { CpuSet::default() };
+    CpuSplit { target, generator: CpuSet::default(), services }
+}
+
+/// How often it is looked whether the user skips a target that is loaded.
+const LOOK_FOR_SKIP: Duration = Duration::from_millis(50);
+
+/// Works under a watch that also ends when the user skips the target: a load looks at one sign only.
+fn until_skipped<T>(watch: &Watch<'_>, target: &TargetId, work: impl FnOnce(&Watch<'_>) -> T) -> T {
+    /// Set when the work is over, also by a panic.
+    struct Over<'a>(&'a AtomicBool);
+    impl Drop for Over<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let (stop, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                if watch.is_over() || watch.observer.skips(target) {
+                    stop.store(true, Ordering::Relaxed);
+                }
+                std::thread::sleep(LOOK_FOR_SKIP);
+            }
+        });
+        let _over = Over(&is_over);
+        work(&Watch { observer: watch.observer, stop: &stop })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pippin_model::example::run::{closed, header};
+
+    #[test]
+    fn without_a_generator_the_target_has_its_processors_too() {
+        let cpus = |text: &str| CpuSet::parse(text).unwrap();
+        let split =
+            || CpuSplit { target: cpus("0-1"), generator: cpus("2-3"), services: cpus("2-3") };
+        let mut header = header("hello", "Hello", closed(), &["go/net-http"]);
+        let alone = without_generator(split(), &header.plan, &header.workload);
+        assert_eq!((alone.target, alone.services.len()), (cpus("0-3"), 0));
+        header.workload.services = vec![pippin_model::workload::Service::Postgres];
+        let beside = without_generator(split(), &header.plan, &header.workload);
+        assert_eq!((beside.target, beside.services), (cpus("0-1"), cpus("2-3")));
+        assert!(beside.generator.is_empty());
+    }
 
     #[test]
     fn run_ids_sort_by_time() {

@@ -2,16 +2,17 @@
 //! leaves.
 use pippin_model::cpus::CpuSet;
 use pippin_model::load_spec::{LoadSpec, Request, Requests};
+use pippin_model::spoken::Spoken;
 use pippin_model::target::TargetId;
-use pippin_model::tls::TlsSpec;
 use pippin_model::trial::{Failure, Stage};
 use pippin_model::units::parse_duration_ns;
 use pippin_probe::{RoleRoot, server};
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::certificate::Certificate;
 use crate::container::Image;
 use crate::environment;
 use crate::error::LabError;
@@ -19,6 +20,7 @@ use crate::install::{Installed, base_values};
 use crate::lifecycle::supervised::{Launch, Supervised};
 use crate::lifecycle::{port, ready};
 use crate::target::{Kind, Listening, Target};
+use crate::way::Way;
 
 /// How long a target may take to stop after its signal.
 pub const GRACE: Duration = Duration::from_secs(10);
@@ -34,8 +36,12 @@ pub struct StartSettings<'a> {
     pub database_pool: u32,
     /// `DATABASE_URL`, `UPSTREAM_URL`: only those that the workload needs.
     pub services: BTreeMap<String, String>,
-    /// Where its log goes.
+    /// Where its log goes, and its certificate if it needs one.
     pub folder: &'a Path,
+    /// Where it listens, an address of this machine.
+    pub address: IpAddr,
+    /// What the plan asks to speak with targets that do not say it themselves.
+    pub protocol: Option<Spoken>,
 }
 
 /// A target that runs.
@@ -43,7 +49,6 @@ pub struct StartSettings<'a> {
 pub struct RunningTarget {
     /// `None` if Pippin did not start it.
     process: Option<Supervised>,
-    address: SocketAddr,
     start_up: Option<Duration>,
     name: String,
     /// Its first processes, as far as they are known.
@@ -51,14 +56,15 @@ pub struct RunningTarget {
     reached: Reached,
     /// Removes the container when this is dropped.
     container: Option<Container>,
+    /// Removes the certificate when this is dropped.
+    _certificate: Option<Certificate>,
 }
 
-/// How requests reach a target.
+/// What a target is asked, and how that reaches it.
 #[derive(Debug, Clone)]
 struct Reached {
-    addresses: Vec<SocketAddr>,
+    way: Way,
     host: String,
-    tls: Option<TlsSpec>,
     requests: Option<Vec<Request>>,
     is_proved: bool,
 }
@@ -88,18 +94,31 @@ impl RunningTarget {
         settings: &StartSettings<'_>,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Self, LabError> {
+        let spoken = target
+            .spoken(id.variant.as_deref(), settings.protocol)
+            .map_err(|message| LabError::target(Stage::Start, message))?;
         if let Kind::Listening(listening) = &target.kind {
-            return Self::found(target, id, listening);
+            return Self::found(target, id, listening, spoken);
         }
-        let port = port::free().map_err(LabError::io("find a port for the target"))?;
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let certificate = certificate(spoken, id, settings)?;
+        let port = port::free_at(settings.address)
+            .map_err(LabError::io(format!("find a port of {} for the target", settings.address)))?;
+        let address = SocketAddr::from((settings.address, port));
         let (launch, container) = match &target.kind {
+            Kind::Image(_) if !settings.address.is_loopback() => {
+                return Err(LabError::target(
+                    Stage::Start,
+                    format!(
+                        "its container is published on loopback only, and {address} is asked for: run its command instead of its image"
+                    ),
+                ));
+            }
             Kind::Image(image) => {
                 let name = format!("pippin-{}-{port}", std::process::id());
                 let launch = of_image(image, &name, target, id, settings, port);
                 (launch, Some(Container { image: image.clone(), name }))
             }
-            _ => (launch(target, id, installed, settings, port), None),
+            _ => (launch(target, id, installed, settings, port, certificate.as_ref()), None),
         };
         let limit = parse_duration_ns(&target.manifest.start.ready.timeout)
             .map(Duration::from_nanos)
@@ -108,9 +127,11 @@ impl RunningTarget {
             LabError::User(message) => LabError::target(Stage::Start, message),
             other => other,
         })?;
+        let tls = certificate.as_ref().map(Certificate::trust);
+        let way = Way::plain(address).over(tls, spoken.protocol());
         let start_up = ready::wait_until_ready(
             &mut process,
-            address,
+            &way,
             &target.manifest.start.ready.path,
             limit,
             interrupted,
@@ -118,54 +139,64 @@ impl RunningTarget {
         let inside = container.as_ref().and_then(|it| it.image.process(&it.name));
         let root = inside.map_or(RoleRoot::Below(process.supervisor_pid()), RoleRoot::Tree);
         let reached = Reached {
-            addresses: vec![address],
+            way,
             host: address.to_string(),
-            tls: None,
             requests: target.requests.clone(),
             is_proved: target.is_proved(),
         };
         Ok(Self {
             process: Some(process),
-            address,
             start_up: Some(start_up),
             name: id.to_string(),
             roots: vec![root],
             reached,
             container,
+            _certificate: certificate,
         })
     }
 
     /// What runs already, with its processes if they are on this machine and may be seen.
-    fn found(target: &Target, id: &TargetId, listening: &Listening) -> Result<Self, LabError> {
+    fn found(
+        target: &Target,
+        id: &TargetId,
+        listening: &Listening,
+        spoken: Spoken,
+    ) -> Result<Self, LabError> {
         let addresses = listening.resolved().map_err(|error| match error {
             LabError::User(message) => LabError::target(Stage::Start, message),
             other => other,
         })?;
-        let address = *addresses.first().ok_or_else(|| {
-            LabError::target(Stage::Start, format!("{} has no address", listening.url.host))
-        })?;
         let servers = server::behind(&addresses).unwrap_or_default();
+        let way =
+            Way::to(addresses, listening.tls.clone(), spoken.protocol()).ok_or_else(|| {
+                LabError::target(Stage::Start, format!("{} has no address", listening.url.host))
+            })?;
         Ok(Self {
             process: None,
-            address,
             start_up: None,
             name: id.to_string(),
             roots: servers.iter().map(|server| server.root).collect(),
             reached: Reached {
-                addresses,
+                way,
                 host: listening.url.authority.clone(),
-                tls: listening.tls.clone(),
                 requests: target.requests.clone(),
                 is_proved: target.is_proved(),
             },
             container: None,
+            _certificate: None,
         })
     }
 
     /// Where it listens.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
-        self.address
+        self.reached.way.address()
+    }
+
+    /// How it is reached.
+    #[must_use]
+    pub const fn way(&self) -> &Way {
+        &self.reached.way
     }
 
     /// Whether the workload's proofs can be asked of it.
@@ -178,8 +209,7 @@ impl RunningTarget {
     /// else.
     pub fn aim(&self, load: &mut LoadSpec, requests: Requests) {
         let reached = &self.reached;
-        load.addresses.clone_from(&reached.addresses);
-        load.tls.clone_from(&reached.tls);
+        reached.way.aim(load);
         load.requests = reached.requests.clone().map_or(requests, Into::into);
         for request in load.requests.iter_mut() {
             request.host.clone_from(&reached.host);
@@ -244,9 +274,11 @@ impl RunningTarget {
             unclean.push(format!("could not be killed: {}", gone.stuck.join("; ")));
         }
         let deadline = Instant::now() + Duration::from_secs(2);
-        while port::is_listening(self.address.port()) {
+        let address = self.address();
+        let port = address.port();
+        while port::answers(address) {
             if Instant::now() > deadline {
-                unclean.push(format!("port {} is still listened on", self.address.port()));
+                unclean.push(format!("port {port} is still listened on"));
                 break;
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -261,17 +293,20 @@ fn launch(
     installed: &Installed,
     settings: &StartSettings<'_>,
     port: u16,
+    certificate: Option<&Certificate>,
 ) -> Launch {
     let manifest = &target.manifest;
     let variant = manifest.variant(id.variant.as_deref());
     let mut values = base_values(target);
     values.extend([
-        ("HOST".to_string(), "127.0.0.1".to_string()),
+        ("HOST".to_string(), settings.address.to_string()),
         ("PORT".to_string(), port.to_string()),
         ("WORKERS".to_string(), settings.workers.to_string()),
         ("DATABASE_POOL".to_string(), settings.database_pool.to_string()),
     ]);
     values.extend(settings.services.clone());
+    let secrets: BTreeMap<String, String> = certificate.map(of_certificate).unwrap_or_default();
+    values.extend(secrets.clone());
     let mut env = match target.kind {
         // One's own server may read its settings from the environment.
         Kind::Command => environment::of_the_user(),
@@ -284,6 +319,7 @@ fn launch(
         env.insert("DATABASE_POOL".into(), values["DATABASE_POOL"].clone());
     }
     env.extend(settings.services.clone());
+    env.extend(secrets);
     env.extend(installed.env.clone());
     if let Some(path) = installed.env.get("PATH") {
         values.insert("PATH".into(), path.clone());
@@ -302,6 +338,27 @@ fn launch(
         stop: manifest.start.stop.clone(),
         grace: GRACE,
     }
+}
+
+/// The certificate of a target that is spoken with over TLS.
+fn certificate(
+    spoken: Spoken,
+    id: &TargetId,
+    settings: &StartSettings<'_>,
+) -> Result<Option<Certificate>, LabError> {
+    if !spoken.is_secured() {
+        return Ok(None);
+    }
+    let issued = Certificate::issue(settings.folder, &file_name(id));
+    issued.map(Some).map_err(LabError::io(format!("write a certificate for {id}")))
+}
+
+fn of_certificate(certificate: &Certificate) -> BTreeMap<String, String> {
+    let path = |path: &Path| path.to_string_lossy().into_owned();
+    BTreeMap::from([
+        ("TLS_CERTIFICATE".into(), path(&certificate.certificate)),
+        ("TLS_KEY".into(), path(&certificate.key)),
+    ])
 }
 
 fn of_image(
@@ -324,5 +381,9 @@ fn of_image(
 }
 
 fn log_of(id: &TargetId, settings: &StartSettings<'_>) -> PathBuf {
-    settings.folder.join(format!("{}.log", id.to_string().replace(['/', ':'], "-")))
+    settings.folder.join(format!("{}.log", file_name(id)))
+}
+
+fn file_name(id: &TargetId) -> String {
+    id.to_string().replace(['/', ':'], "-")
 }

@@ -1,6 +1,7 @@
 //! A target as the lab uses it: its manifest, and how it comes to run.
 use pippin_model::load_spec::Request;
 use pippin_model::manifest::Manifest;
+use pippin_model::spoken::Spoken;
 use pippin_model::target::TargetId;
 use pippin_model::tls::TlsSpec;
 use std::net::SocketAddr;
@@ -64,6 +65,7 @@ impl Listening {
             extra_roots_pem: None,
             verify: true,
             resume: false,
+            client: None,
         });
         Ok(Self { url, addresses: Vec::new(), tls })
     }
@@ -107,6 +109,43 @@ impl Target {
         match self.kind {
             Kind::Listening(_) => None,
             Kind::Catalog | Kind::Command | Kind::Image(_) => Some(self.manifest.clone()),
+        }
+    }
+
+    /// What is spoken with it: what its manifest says, or else what the plan asks for, or else
+    /// HTTP/1.1; over TLS where its URL is `https`.
+    ///
+    /// # Errors
+    /// If manifest, plan and URL contradict each other; the message says what to change.
+    pub fn spoken(&self, variant: Option<&str>, asked: Option<Spoken>) -> Result<Spoken, String> {
+        let own = self.manifest.spoken(variant);
+        if let (Some(own), Some(asked)) = (own, asked)
+            && own != asked
+        {
+            return Err(format!(
+                "it speaks {own}, as its manifest says, and the plan asks for {asked}; take profile.protocol out, or the target"
+            ));
+        }
+        let spoken = own.or(asked);
+        let Kind::Listening(listening) = &self.kind else {
+            return match (&self.kind, spoken.unwrap_or_default()) {
+                (Kind::Image(_), spoken) if spoken.is_secured() => Err(format!(
+                    "containers get no certificate, which {spoken} needs; ask for http1 or h2c"
+                )),
+                (_, spoken) => Ok(spoken),
+            };
+        };
+        match (listening.url.is_https, spoken) {
+            (true, None | Some(Spoken::Http1 | Spoken::Https)) => Ok(Spoken::Https),
+            (true, Some(Spoken::H2)) => Ok(Spoken::H2),
+            (true, Some(Spoken::H2c)) => {
+                Err("h2c is HTTP/2 without TLS, and its URL is https; ask for h2".into())
+            }
+            (false, None | Some(Spoken::Http1)) => Ok(Spoken::Http1),
+            (false, Some(Spoken::H2c)) => Ok(Spoken::H2c),
+            (false, Some(secured)) => {
+                Err(format!("{secured} goes over TLS, and its URL is http; write https://"))
+            }
         }
     }
 

@@ -125,7 +125,12 @@ pub fn failure(record: &RunRecord) -> Option<LabError> {
 
 /// The processes that serve the URL on this machine, or why none is measured.
 fn servers(load: &UrlLoad<'_>) -> Result<Result<Vec<Server>, NoServer>, LabError> {
-    let Some(pid) = load.target_pid else { return Ok(server::behind(&load.base.addresses)) };
+    let Some(pid) = load.target_pid else {
+        return Ok(match &load.base.unix_socket {
+            Some(path) => server::behind_unix_socket(path),
+            None => server::behind(&load.base.addresses),
+        });
+    };
     match server::of_process(pid) {
         Ok(named) => Ok(Ok(vec![named])),
         Err(error) => Err(LabError::User(format!("--target-pid {pid}: {error}"))),
@@ -200,6 +205,7 @@ fn header(load: &UrlLoad<'_>, servers: &Result<Vec<Server>, NoServer>) -> RunHea
         server: Some(url_server(servers)),
         seed: load.base.seed,
         host: pippin_probe::fingerprint(),
+        probe: None,
         targets: BTreeMap::from([(target, info)]),
         calibration: load.calibration.clone(),
     }

@@ -64,6 +64,10 @@ pub struct AgentFigures {
     pub response_p50_ns: Option<u64>,
     /// 99th percentile of the response time, nanoseconds.
     pub response_p99_ns: Option<u64>,
+    /// Median round trip of its handshakes, as the kernel timed them: the network there and back,
+    /// without the server's process. `None` where that is not known.
+    #[serde(default)]
+    pub network_ns: Option<u64>,
     /// CPU time of its generator, nanoseconds.
     pub cpu_ns: u64,
     /// The busiest thread's share of a core, its polling left out.

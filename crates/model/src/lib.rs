@@ -4,14 +4,14 @@
 //! |---|---|
 //! | [`units`] | durations, sizes, rates, percentages with jitter, as hand-written files spell them |
 //! | [`file`] | reading TOML with errors that name the place and the nearest known key |
-//! | [`target`], [`manifest`] | names of targets and their `target.toml` |
+//! | [`target`], [`manifest`], [`spoken`] | names of targets and their `target.toml`; what is spoken with them |
 //! | [`register`] | kinds of targets, and how long what they run is supported |
 //! | [`workload`] | what a target must serve and how that is proved |
 //! | [`objective`], [`profile`], [`cpus`], [`plan`], [`plan_options`] | one experiment |
 //! | [`project`] | `pippin.toml`: targets, workloads and plans of a user's own |
 //! | [`published`] | figures published elsewhere, shown beside one's own |
 //! | [`gate`] | conditions on measured figures |
-//! | [`histogram`] | the one histogram type |
+//! | [`histogram`], [`bins`] | the one histogram type; its coarse form for every window |
 //! | [`schedule`] | when requests are due |
 //! | [`request`], [`requests`] | one request, and what its answer must be; all of a load, with the order of sending |
 //! | [`request_file`] | files of requests: vegeta's HTTP format, JSON lines, lists of URLs |
@@ -22,14 +22,17 @@
 //! | [`conformance`] | answers at the edges of HTTP/1.1 |
 //! | [`agent`] | what one agent of a fleet did in a trial |
 //! | [`run`], [`comparable`] | one execution of a plan; what must be equal for two to be compared |
+//! | [`digest`] | a run in short, for lists |
 //! | [`slice`], [`sequence`] | a short stretch of a trial, one of many; such stretches as one |
 //! | [`live`] | what a run tells of itself while it is under way |
 //! | `example` | made-up records for tests (feature `example`) |
 pub mod agent;
+pub mod bins;
 pub mod caveat;
 pub mod comparable;
 pub mod conformance;
 pub mod cpus;
+pub mod digest;
 pub mod draw;
 #[cfg(feature = "example")]
 pub mod example;
@@ -56,6 +59,7 @@ pub mod run;
 pub mod schedule;
 pub mod sequence;
 pub mod slice;
+pub mod spoken;
 pub mod target;
 pub mod tls;
 pub mod trial;

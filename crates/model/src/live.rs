@@ -2,8 +2,9 @@
 //! of it is a result: results are records.
 use serde::{Deserialize, Serialize};
 
-use crate::caveat::Verdict;
+use crate::caveat::{Caveat, Verdict};
 use crate::target::TargetId;
+use crate::trial::{Step, TrialRecord};
 use crate::usage::Role;
 
 /// A run under way.
@@ -85,6 +86,12 @@ pub struct LiveSecond {
     pub p99_ns: Option<u64>,
     /// Errors.
     pub errors: u64,
+    /// Cores that the target kept busy.
+    #[serde(default)]
+    pub target_cores: Option<f64>,
+    /// Cores that the generator kept busy.
+    #[serde(default)]
+    pub generator_cores: Option<f64>,
 }
 
 /// What a role uses.
@@ -122,14 +129,56 @@ pub struct LiveFinished {
     pub step: Option<String>,
     /// Complete answers per second.
     pub requests_per_s: Option<f64>,
+    /// Median response time, nanoseconds.
+    #[serde(default)]
+    pub p50_ns: Option<u64>,
     /// 99th percentile of the response time, nanoseconds.
     pub p99_ns: Option<u64>,
     /// Errors; `None` if nothing was measured.
     pub errors: Option<u64>,
     /// Whether it can be believed.
     pub verdict: Verdict,
-    /// Why it failed, or its weightiest caveat with its evidence.
+    /// The stage at which it failed; `None` if it did not.
+    #[serde(default)]
+    pub failed_at: Option<String>,
+    /// The first line of the failure, or its weightiest caveat with its evidence.
     pub remark: Option<String>,
+    /// How many more caveats it has.
+    #[serde(default)]
+    pub more_caveats: u64,
+}
+
+impl LiveFinished {
+    /// Of a record.
+    #[must_use]
+    pub fn of(record: &TrialRecord) -> Self {
+        let measured = record.load.as_ref().map(|load| &load.measured);
+        let quantile =
+            |q: f64| measured.and_then(|measured| measured.spans.response_time.quantile_ns(q));
+        let mut caveats: Vec<&Caveat> = record.caveats.iter().collect();
+        caveats.sort_by_key(|caveat| std::cmp::Reverse(caveat.severity));
+        let first_line = |text: &str| text.lines().next().unwrap_or_default().to_string();
+        let failure = record.failure.as_ref();
+        let name = |one: &Caveat| one.id.replace('_', " ");
+        let caveat = || caveats.first().map(|one| format!("{}: {}", name(one), one.evidence));
+        Self {
+            target: record.spec.target.clone(),
+            repetition: record.spec.repetition,
+            step: record.spec.step.map(Step::in_words),
+            requests_per_s: measured.and_then(|measured| measured.throughput_per_s()),
+            p50_ns: quantile(0.5),
+            p99_ns: quantile(0.99),
+            errors: measured.map(|measured| measured.errors_total()),
+            verdict: record.verdict,
+            failed_at: failure.map(|failure| failure.stage.name().to_string()),
+            remark: failure.map(|failure| first_line(&failure.message)).or_else(caveat),
+            more_caveats: if failure.is_some() {
+                0
+            } else {
+                caveats.len().saturating_sub(1) as u64
+            },
+        }
+    }
 }
 
 /// A trial to come.

@@ -2,6 +2,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+use crate::bins::ResponseBins;
 use crate::histogram::{EncodedHistogram, Histogram, HistogramError};
 use crate::tls::TlsUse;
 
@@ -522,6 +523,9 @@ pub struct Window {
     pub response_max_ns: Option<u64>,
     /// Mean response time.
     pub response_mean_ns: Option<f64>,
+    /// How these response times were spread; empty in records of older versions.
+    #[serde(default, skip_serializing_if = "ResponseBins::is_empty")]
+    pub response_bins: ResponseBins,
     /// Send lag of the requests that were sent in it.
     pub send_lag_p99_ns: Option<u64>,
     /// The histograms behind these figures, where the caller of the engine asked for them: windows
@@ -547,6 +551,7 @@ impl Window {
         self.response_p99_ns = response.quantile_ns(0.99);
         self.response_max_ns = response.max_ns();
         self.response_mean_ns = response.mean_ns();
+        self.response_bins = ResponseBins::of(response);
         self.send_lag_p99_ns = send_lag.quantile_ns(0.99);
     }
 

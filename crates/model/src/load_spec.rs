@@ -1,6 +1,7 @@
 //! What the engine is asked to do: plain data that a file, the command line or the wire can carry.
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 
 pub use crate::request::{BodyCheck, Check, Request};
 pub use crate::requests::Requests;
@@ -11,8 +12,14 @@ use crate::units::{UnitError, parse_duration_ns};
 /// One load: addresses x requests x schedule x stop rule, on given cores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LoadSpec {
-    /// Where to connect; connections are dealt out over them in turn.
+    /// Where to connect; connections are dealt out over them in turn. None with a unix socket.
     pub addresses: Vec<SocketAddr>,
+    /// The unix socket to connect to instead (unix(7)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unix_socket: Option<PathBuf>,
+    /// What says at the start of each connection where it comes from; `None` says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy_header: Option<ProxyHeader>,
     /// How connections are secured; `None` speaks plain TCP.
     pub tls: Option<TlsSpec>,
     /// What is spoken over them.
@@ -120,6 +127,17 @@ impl Default for Part {
     }
 }
 
+/// The header of HAProxy's PROXY protocol, with which a load balancer tells a server whose connection
+/// it passes on (haproxy.org, proxy-protocol.txt). It has the addresses of the connection itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProxyHeader {
+    /// A line of text (section 2.1).
+    V1,
+    /// Binary (section 2.2).
+    V2,
+}
+
 /// What is spoken over the connections of a load.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Protocol {
@@ -165,6 +183,19 @@ impl Connections {
     #[must_use]
     pub const fn kept(count: u32) -> Self {
         Self { count, requests_per_connection: None, pipeline: 1, streams: 1 }
+    }
+
+    /// The same users over a protocol, and by how many times the connections were multiplied for it:
+    /// over HTTP/1.1 each user of a shared connection has one of its own.
+    #[must_use]
+    pub const fn over(&self, protocol: Protocol) -> (Self, u32) {
+        match protocol {
+            Protocol::Http1 if self.streams > 1 => {
+                let count = self.count.saturating_mul(self.streams);
+                (Self { count, streams: 1, ..*self }, self.streams)
+            }
+            Protocol::Http1 | Protocol::Http2 => (*self, 1),
+        }
     }
 
     /// Requests that may be under way at the same time, over all connections.

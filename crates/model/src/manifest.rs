@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::file::{FileError, Wrong, nearest, read_with_text};
+use crate::spoken::Spoken;
 use crate::units::parse_duration_ns;
 
 /// A command as an argument array; no shell reads it.
@@ -107,6 +108,10 @@ pub struct Start {
     /// own.
     #[serde(default)]
     pub process_per_worker: bool,
+    /// What is spoken with it; `None` leaves that to the plan, which is HTTP/1.1 unless it says
+    /// otherwise. Over TLS it finds its certificate at `{TLS_CERTIFICATE}` and `{TLS_KEY}`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<Spoken>,
 }
 
 /// How readiness is found out.
@@ -136,6 +141,9 @@ pub struct Variant {
     pub workloads: Option<Vec<String>>,
     /// Replaces that of `[start]`.
     pub process_per_worker: Option<bool>,
+    /// Replaces that of `[start]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<Spoken>,
 }
 
 /// Where a target differs from what its community's guide says.
@@ -159,13 +167,15 @@ fn sigterm() -> String {
 pub const STOP_SIGNALS: [&str; 4] = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP"];
 
 /// What may stand in braces in commands and environments.
-pub const PLACEHOLDERS: [&str; 9] = [
+pub const PLACEHOLDERS: [&str; 11] = [
     "HOST",
     "PORT",
     "WORKERS",
     "DATABASE_URL",
     "DATABASE_POOL",
     "UPSTREAM_URL",
+    "TLS_CERTIFICATE",
+    "TLS_KEY",
     "DIR",
     "PATH",
     "HOME",
@@ -455,6 +465,12 @@ impl Manifest {
             .unwrap_or(self.start.process_per_worker)
     }
 
+    /// What a variant (or the target itself) says is spoken with it.
+    #[must_use]
+    pub fn spoken(&self, variant: Option<&str>) -> Option<Spoken> {
+        self.variant(variant).and_then(|v| v.protocol).or(self.start.protocol)
+    }
+
     /// The variant of this name.
     #[must_use]
     pub fn variant(&self, name: Option<&str>) -> Option<&Variant> {
@@ -528,6 +544,7 @@ ready = { path = "/", timeout = "20s" }
 name = "cluster"
 command = ["node", "cluster.js"]
 workloads = ["hello"]
+protocol = "h2c"
 "#;
 
     fn check(text: &str) -> Result<(), String> {
@@ -544,6 +561,10 @@ workloads = ["hello"]
         assert_eq!(manifest.workloads_of(None), ["hello", "device"]);
         assert_eq!(manifest.ways()[0].steps, [["npm", "ci"]]);
         assert_eq!(manifest.start.stop, "SIGTERM");
+        assert_eq!(
+            (manifest.spoken(None), manifest.spoken(Some("cluster"))),
+            (None, Some(Spoken::H2c))
+        );
     }
 
     #[test]

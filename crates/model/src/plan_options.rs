@@ -71,7 +71,8 @@ impl PlanOptions {
             changed.push(format!("think time {asked} instead of {think} (--think)"));
             think = asked;
         }
-        Ok(Profile::devices(devices, requests_per_device, think, phases_ns))
+        let protocol = profile.protocol;
+        Ok(Profile { protocol, ..Profile::devices(devices, requests_per_device, think, phases_ns) })
     }
 }
 

@@ -9,9 +9,11 @@ mod old;
 
 use serde::{Deserialize, Serialize};
 
+use crate::load_spec::Protocol;
 pub use crate::load_spec::{Connections, StopRule, WarmUp};
 use crate::objective::Objective;
 pub use crate::schedule::{Arrivals, Schedule};
+use crate::spoken::Spoken;
 use crate::trial::Step;
 use crate::units::Spread;
 
@@ -33,6 +35,10 @@ pub struct Profile {
     pub warm_up: WarmUp,
     /// At which points.
     pub steps: Steps,
+    /// What is spoken with targets that do not say it themselves; `None` is HTTP/1.1, over TLS where
+    /// a URL is `https`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<Spoken>,
 }
 
 /// At which points a profile is applied.
@@ -62,6 +68,7 @@ impl Profile {
             stop,
             warm_up: WarmUp::AUTO,
             steps: Steps::One,
+            protocol: None,
         }
     }
 
@@ -83,6 +90,7 @@ impl Profile {
             stop: StopRule::after(duration_ns),
             warm_up,
             steps: Steps::One,
+            protocol: None,
         }
     }
 
@@ -107,6 +115,7 @@ impl Profile {
             stop: StopRule { duration_ns: None, requests: None },
             warm_up: WarmUp::None,
             steps: Steps::One,
+            protocol: None,
         }
     }
 
@@ -162,6 +171,13 @@ impl Profile {
             Steps::One | Steps::Search { .. } => None,
         };
         u64::from(of_steps.unwrap_or(self.connections.count))
+    }
+
+    /// The same where each user of a connection has one of its own, because the protocol knows no
+    /// streams.
+    #[must_use]
+    pub fn most_connections_over(&self, protocol: Protocol) -> u64 {
+        self.most_connections() * u64::from(self.connections.over(protocol).1)
     }
 
     /// Requests after which a connection is closed by the generator; `None` keeps it.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::file::{FileError, Wrong, nearest, read_with_text};
 use crate::manifest::{Command, Install, Manifest, Ready, Start};
 use crate::plan::{Plan, PlanOptions, RawPlan, at_its_key};
+use crate::spoken::Spoken;
 use crate::target::TargetId;
 use crate::workload::Workload;
 
@@ -74,6 +75,7 @@ struct RawTarget {
     ready: Option<String>,
     ready_within: Option<String>,
     stop: Option<String>,
+    protocol: Option<Spoken>,
     #[serde(default)]
     serves: Vec<String>,
     #[serde(default)]
@@ -280,6 +282,7 @@ impl RawTarget {
                 },
                 stop: self.stop.unwrap_or_else(|| "SIGTERM".into()),
                 process_per_worker: false,
+                protocol: self.protocol,
             },
             versions,
             variants: Vec::new(),

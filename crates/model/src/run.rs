@@ -36,8 +36,12 @@ pub struct RunHeader {
     pub server: Option<UrlServer>,
     /// Seeds the order of trials and every load.
     pub seed: u64,
-    /// The host.
+    /// The host; with a probe that of the targets.
     pub host: Fingerprint,
+    /// The probe beside the targets that made the run for a coordinator elsewhere: generators and
+    /// targets had machines of their own. `None` without one, and in records that are older.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<String>,
     /// What is known of each target.
     pub targets: BTreeMap<TargetId, TargetInfo>,
     /// The generator's ceiling on this machine, if it was calibrated.

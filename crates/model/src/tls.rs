@@ -15,6 +15,28 @@ pub struct TlsSpec {
     /// Whether a connection may resume the session of an earlier one (RFC 8446 section 2.2);
     /// otherwise each does a full handshake, as clients that come for the first time do.
     pub resume: bool,
+    /// The certificate by which the client proves who it is (RFC 8446 section 4.4.2); `None` has
+    /// none to show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<ClientCertificate>,
+}
+
+/// A client's certificate with its key.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientCertificate {
+    /// The certificate, and those that lead to its root, in PEM form.
+    pub chain_pem: String,
+    /// Its private key in PEM form. No record and no message keeps it.
+    #[serde(skip_serializing, default)]
+    pub key_pem: String,
+}
+
+impl std::fmt::Debug for ClientCertificate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClientCertificate")
+            .field("chain_pem", &self.chain_pem)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What was negotiated over TLS, over the whole load: warm-up and first connections included.
@@ -91,6 +113,15 @@ impl Negotiated {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_private_key_is_in_no_record() {
+        let client = ClientCertificate { chain_pem: "chain".into(), key_pem: "secret".into() };
+        let kept = serde_json::to_string(&client).unwrap();
+        assert!(!kept.contains("secret") && !format!("{client:?}").contains("secret"));
+        let read: ClientCertificate = serde_json::from_str(&kept).unwrap();
+        assert_eq!(read, ClientCertificate { key_pem: String::new(), ..client });
+    }
 
     #[test]
     fn handshakes_that_agree_on_the_same_are_one_entry() {

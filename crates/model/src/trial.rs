@@ -11,6 +11,7 @@ use crate::load_spec::LoadSpec;
 use crate::profile::Profile;
 use crate::slice::Slice;
 use crate::target::TargetId;
+use crate::units::{counted, format_count};
 use crate::usage::{Usage, UsageSample};
 
 /// What is to be done; resolved from the plan.
@@ -48,6 +49,17 @@ pub enum Step {
         /// Requests per second.
         per_s: f64,
     },
+}
+
+impl Step {
+    /// `64 connections`, `5,000 requests/s`.
+    #[must_use]
+    pub fn in_words(self) -> String {
+        match self {
+            Self::Connections { count } => counted(count.into(), "connection"),
+            Self::Rate { per_s } => format!("{} requests/s", format_count(per_s)),
+        }
+    }
 }
 
 /// Everything known of one trial.

@@ -15,8 +15,8 @@ pub struct UnitError {
     pub example: &'static str,
 }
 
-const NS_PER: [(&str, f64); 6] =
-    [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3_600e9)];
+const NS_PER: [(&str, f64); 7] =
+    [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3_600e9)];
 const BYTES_PER: [(&str, f64); 7] = [
     ("B", 1.0),
     ("KiB", 1024.0),
@@ -164,13 +164,13 @@ impl fmt::Display for Spread {
 }
 
 /// Writes nanoseconds with three significant digits in the unit a reader expects: `507 ms`, `1.14
-/// ms`, `86.2 us`.
+/// ms`, `86.2 µs`.
 #[must_use]
 pub fn format_ns(ns: u64) -> String {
     let value = ns as f64;
     let (scaled, unit) = match ns {
         0..1_000 => return format!("{ns} ns"),
-        1_000..1_000_000 => (value / 1e3, "us"),
+        1_000..1_000_000 => (value / 1e3, "µs"),
         1_000_000..1_000_000_000 => (value / 1e6, "ms"),
         _ => (value / 1e9, "s"),
     };
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn figures_read_like_print() {
         assert_eq!(format_ns(507_638_000), "508 ms");
-        assert_eq!(format_ns(86_249), "86.2 us");
+        assert_eq!(format_ns(86_249), "86.2 µs");
         assert_eq!(format_ns(1_140_000), "1.14 ms");
         assert_eq!(format_count(37_257.91), "37,258");
         assert_eq!(format_count(1_234_567.0), "1,234,567");

@@ -1,7 +1,9 @@
 //! Which processes of this machine serve an address: those that hold its listening sockets.
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::path::PathBuf;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 
 use crate::clock::ProcUnits;
 use crate::kernel_files::KernelFiles;
@@ -74,6 +76,35 @@ pub fn behind(addresses: &[SocketAddr]) -> Result<Vec<Server>, NoServer> {
         .filter_map(|pid| server(&files, pid))
         .collect();
     if servers.is_empty() { Err(NoServer::Generator) } else { Ok(servers) }
+}
+
+/// The process that listens on a unix socket: the one that called listen(2) (SO_PEERCRED, unix(7)).
+///
+/// # Errors
+/// If nobody listens there, or the kernel does not say who.
+pub fn behind_unix_socket(path: &Path) -> Result<Vec<Server>, NoServer> {
+    let stream = UnixStream::connect(path).map_err(|_| NoServer::Hidden)?;
+    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut length = std::mem::size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: both pointers are valid for the call, and the kernel writes no more than `length`
+    // bytes.
+    let result = unsafe {
+        libc::getsockopt(
+            stream.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut peer).cast(),
+            &raw mut length,
+        )
+    };
+    // 0 is a process of another namespace, and 1 has passed the socket on to a service of its own.
+    if result < 0 || peer.pid <= 1 {
+        return Err(NoServer::Hidden);
+    }
+    if peer.pid == std::process::id() as i32 {
+        return Err(NoServer::Generator);
+    }
+    of_process(peer.pid).map(|server| vec![server])
 }
 
 /// The server of which this process is the first.

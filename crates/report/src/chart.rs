@@ -5,7 +5,8 @@
 //! |---|---|
 //! | [`palette`] | colours that colour-blind readers tell apart, in light and dark |
 //! | [`axis`], [`calendar`] | linear, logarithmic and HDR axes with round ticks; dates |
-//! | [`canvas`] | sizes, legend, the drawing of lines and bars |
+//! | [`canvas`] | sizes, legend, the drawing of lines, bars and maps |
+//! | [`plot`] | the data of a chart for the browser, which draws it anew to be pointed at |
 //! | the others | one chart each |
 //!
 //! Every chart has its figures as a table too, for readers who cannot see it and for those who want
@@ -15,21 +16,27 @@ pub mod calendar;
 pub mod canvas;
 mod cost;
 mod distribution;
+mod heat;
+mod held;
 pub mod palette;
 mod percentiles;
 mod phases;
+pub mod plot;
 mod published;
+mod ratio;
 mod series;
 mod split;
 mod sweep;
 mod throughput;
 
+use canvas::Form;
+use plot::Plot;
 use serde::Serialize;
 
 use crate::view::View;
 use crate::view::row::Row;
 
-/// A chart, drawn for a wide and for a narrow screen.
+/// A chart, drawn for screens of three widths.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chart {
     /// Its name on the command line and in the page: `throughput`.
@@ -43,12 +50,31 @@ pub struct Chart {
     /// Whether its lines are those of targets, in their colours, so that the page may show and hide
     /// them.
     pub lines_by_target: bool,
-    /// SVG for a wide screen and for paper.
-    pub wide: String,
-    /// SVG for a telephone.
-    pub narrow: String,
+    /// The chart itself.
+    pub drawings: Drawings,
+    /// Its data, where a browser can draw it anew; `None` for bars and maps.
+    pub plot: Option<Plot>,
     /// The figures behind it.
     pub table: DataTable,
+}
+
+/// A chart as SVG in each form.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Drawings {
+    /// For the full width of the page.
+    pub wide: String,
+    /// For tablets and small windows.
+    pub middle: String,
+    /// For telephones and paper.
+    pub narrow: String,
+}
+
+impl Drawings {
+    /// The same chart in every form.
+    #[must_use]
+    pub fn by(draw: impl Fn(Form) -> String) -> Self {
+        Self { wide: draw(Form::Wide), middle: draw(Form::Middle), narrow: draw(Form::Narrow) }
+    }
 }
 
 /// The figures behind a chart, as text.
@@ -63,7 +89,8 @@ pub struct DataTable {
 type Draw = fn(&View) -> Vec<Chart>;
 
 /// Every chart in the order of the page; a new one is one more line here.
-const CHARTS: [Draw; 9] = [
+const CHARTS: [Draw; 12] = [
+    ratio::charts,
     throughput::charts,
     percentiles::charts,
     distribution::charts,
@@ -71,6 +98,8 @@ const CHARTS: [Draw; 9] = [
     sweep::charts,
     phases::charts,
     series::charts,
+    heat::charts,
+    held::charts,
     published::charts,
     cost::charts,
 ];

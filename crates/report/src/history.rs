@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(history.changes(Figure::P99), [], "the response times stayed as they were");
         let drawn = chart::of(&history, Figure::Goodput).unwrap();
         for part in ["-10.0 %", "27 Nov", "date (UTC)", "stroke-dasharray"] {
-            assert!(drawn.wide.contains(part), "{part}: {}", drawn.wide);
+            assert!(drawn.drawings.wide.contains(part), "{part}: {}", drawn.drawings.wide);
         }
         assert!(
             drawn.alternative.contains("over 16 runs from 2026-11-21 to 2026-12-06, with 1 change"),

@@ -30,6 +30,15 @@ use crate::words;
 pub const STYLE: &str = include_str!("html/style.css");
 /// The script of every page.
 pub const SCRIPT: &str = include_str!("html/script.js");
+/// uPlot, as its authors publish it (`vendor/uplot/README.md`), and what draws charts with it.
+const PLOT_SCRIPTS: [&str; 2] =
+    [include_str!("../vendor/uplot/uPlot.iife.min.js"), include_str!("html/plots.js")];
+/// Its licence, which asks to go with every copy.
+const PLOT_LICENCE: &str = include_str!("../vendor/uplot/LICENSE");
+const PLOT_STYLE: &str = include_str!("../vendor/uplot/uPlot.min.css");
+/// What a page has whose charts a script draws, or in which such charts may appear.
+const PLOT_MARK: &str = "class=\"plot-data\"";
+const LIVE_MARK: &str = "data-live=";
 /// Nothing may be fetched, whatever stands in the page; `img-src` serves the saving of charts.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'";
 
@@ -49,6 +58,8 @@ pub fn page(view: &View) -> String {
         .into_string()
 }
 
+pub use figures::figure;
+pub use headline::badge;
 pub use theme::{rules, series_rules};
 
 /// A page around a body that is kept as a file: a policy in the page itself forbids it to fetch
@@ -65,6 +76,7 @@ pub fn document_served(title: &str, rules: &str, body: &Markup) -> Markup {
 }
 
 fn whole(title: &str, rules: &str, body: &Markup, policy: Option<&str>) -> Markup {
+    let has_plots = body.0.contains(PLOT_MARK) || body.0.contains(LIVE_MARK);
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -74,11 +86,14 @@ fn whole(title: &str, rules: &str, body: &Markup, policy: Option<&str>) -> Marku
                 @if let Some(policy) = policy { meta http-equiv="Content-Security-Policy" content=(policy); }
                 meta name="color-scheme" content="light dark";
                 title { (title) }
-                style { (PreEscaped(STYLE)) (PreEscaped(rules)) }
+                style { (PreEscaped(STYLE)) @if has_plots { (PreEscaped(PLOT_STYLE)) } (PreEscaped(rules)) }
             }
             body {
                 a.skip href="#main" { "Skip to the results" }
                 (body)
+                @if has_plots {
+                    script { (PreEscaped(format!("/* uPlot\n{PLOT_LICENCE}*/\n"))) @for script in PLOT_SCRIPTS { (PreEscaped(script)) "\n" } }
+                }
                 script { (PreEscaped(SCRIPT)) }
             }
         }
@@ -95,7 +110,7 @@ pub fn run(view: &View) -> Markup {
         main id="main" {
             (state(view))
             (headline::section(view))
-            (figures::of(&charts, &["throughput"]))
+            (figures::of(&charts, &figures::HEADLINE))
             (remarks::verdicts(view))
             (remarks::without_result(view))
             (remarks::explanations(view))

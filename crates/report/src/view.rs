@@ -14,6 +14,7 @@
 //! | [`phases`] | the phases of a device load |
 //! | [`agents`] | the agents that applied the loads |
 //! | [`doubts`] | caveats by name over all targets |
+//! | [`missing`] | targets without a result, by cause |
 //! | [`conformance`] | answers at the edges of HTTP/1.1, by target |
 //! | [`published`] | published figures beside one's own |
 pub mod agents;
@@ -23,6 +24,7 @@ pub mod conformance;
 pub mod curve;
 pub mod doubts;
 pub mod load;
+pub mod missing;
 pub mod phases;
 pub mod published;
 pub mod row;

@@ -12,7 +12,7 @@ pub const UNKNOWN: &str = "–";
 /// A time, or the sign for unknown.
 #[must_use]
 pub fn ns(value: Option<u64>) -> String {
-    value.map_or_else(|| UNKNOWN.into(), |ns| format_ns(ns).replace(" us", " µs"))
+    value.map_or_else(|| UNKNOWN.into(), format_ns)
 }
 
 /// A time given as a floating-point number of nanoseconds.
@@ -142,11 +142,42 @@ pub fn cpu_a_request(seconds_per_million: Option<f64>) -> String {
     ns_f(seconds_per_million.map(|us| us * 1e3))
 }
 
+/// The name of a part and its version, from what its program prints: `axum 0.8.9` from
+/// `registry+https://github.com/rust-lang/crates.io-index#axum@0.8.9` (`cargo pkgid`), `nginx 1.22.1`
+/// from `nginx version: nginx/1.22.1`.
+#[must_use]
+pub fn version(label: &str, printed: &str) -> String {
+    let printed = printed.trim();
+    let after = |text: &str, sign: char| text.rsplit_once(sign).map(|(_, rest)| rest.to_string());
+    let bare = if printed.contains("://") {
+        let fragment = after(printed, '#').unwrap_or_else(|| printed.into());
+        after(&fragment, '@').unwrap_or(fragment)
+    } else {
+        printed.split_once(" version: ").map_or(printed, |(_, rest)| rest).into()
+    };
+    // The label need not be said twice.
+    let rest = bare
+        .get(..label.len())
+        .filter(|start| start.eq_ignore_ascii_case(label))
+        .map(|_| bare[label.len()..].trim_start_matches([' ', '/', '@', '=', ':']))
+        .filter(|rest| !rest.is_empty());
+    format!("{label} {}", rest.unwrap_or(&bare))
+}
+
 /// UTC to the minute: `2026-11-21 20:35 UTC`.
 #[must_use]
 pub fn time(unix_ns: u64) -> String {
     jiff::Timestamp::from_nanosecond(i128::from(unix_ns))
         .map_or_else(|_| UNKNOWN.into(), |at| at.strftime("%Y-%m-%d %H:%M UTC").to_string())
+}
+
+/// The beginning of a day that is written as `2026-11-21`, in UTC, nanoseconds since 1970; `None`
+/// if it is no day since then.
+#[must_use]
+pub fn day(text: &str) -> Option<u64> {
+    let date: jiff::civil::Date = text.parse().ok()?;
+    let start = date.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+    u64::try_from(start.timestamp().as_nanosecond()).ok()
 }
 
 /// The length of a run: `4 min 12 s`.
@@ -173,11 +204,33 @@ mod tests {
         assert_eq!((cores(Some(1.5)), cores(None)), ("150 %".into(), "–".into()));
         assert_eq!((ratio(Some(1.2345)), ratio(Some(0.0456))), ("1.23".into(), "0.046".into()));
         assert_eq!(time(1_795_293_339_000_000_000), "2026-11-21 20:35 UTC");
+        assert_eq!(day("2026-11-21").map(time).as_deref(), Some("2026-11-21 00:00 UTC"));
+        assert_eq!((day("2026-11-31"), day("1969-12-31"), day("soon")), (None, None, None));
         assert_eq!(
             (length(252_000_000_000), length(7_300_000_000_000)),
             ("4 min 12 s".into(), "2 h 1 min".into())
         );
         assert_eq!(ns(Some(86_249)), "86.2 µs");
+        let cargo = "registry+https://github.com/rust-lang/crates.io-index#axum@0.8.9";
+        let printed = [
+            ("axum", cargo),
+            ("nginx", "nginx version: nginx/1.22.1"),
+            ("python", "Python 3.11.2"),
+            ("node", "v20.1.0"),
+            ("go", "go version go1.22 linux/amd64"),
+            ("perl", ""),
+        ];
+        assert_eq!(
+            printed.map(|(label, text)| version(label, text)),
+            [
+                "axum 0.8.9",
+                "nginx 1.22.1",
+                "python 3.11.2",
+                "node v20.1.0",
+                "go version go1.22 linux/amd64",
+                "perl "
+            ]
+        );
         assert_eq!(
             (reach((-0.017, 0.016)), reach((-0.69, 0.25))),
             ("1.7 %".into(), "-69 to +25 %".into())

@@ -1,10 +1,14 @@
 //! The page holds all it shows, says it in words too, and lets nothing of a target's log become
 //! markup.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
+use pippin_model::agent::{AgentClock, AgentPart};
 use pippin_model::example::run as example;
+use pippin_model::load_spec::Part;
 use pippin_model::run::RunRecord;
 use pippin_report::html;
 use pippin_report::view::View;
+use std::path::Path;
+use std::process::Command;
 
 fn page(record: &RunRecord) -> String {
     html::page(&View::of(record))
@@ -20,18 +24,63 @@ fn nothing_is_fetched() {
             assert!(!page.contains(fetching), "{} contains {fetching}", record.header.id);
         }
         assert!(page.contains("default-src 'none'"));
-        // The only addresses are names of XML namespaces.
+        // The only addresses are names of XML namespaces, and where uPlot's licence says it is from.
         let addresses: Vec<&str> = page
             .split("http")
             .skip(1)
             .filter(|rest| rest.starts_with("://") || rest.starts_with("s://"))
             .collect();
         assert!(
-            addresses.iter().all(|rest| rest.starts_with("://www.w3.org/2000/svg")),
+            addresses.iter().all(|rest| {
+                rest.starts_with("://www.w3.org/2000/svg")
+                    || rest.starts_with("s://github.com/leeoniya/uPlot ")
+            }),
             "{:?}",
             addresses.iter().map(|a| &a[..30]).collect::<Vec<_>>()
         );
     }
+}
+
+#[test]
+fn the_page_stays_below_a_megabyte_with_twenty_targets() {
+    for record in [example::hello(), example::rounds(), example::many(20)] {
+        let page = page(&record);
+        assert!(page.len() < 1_000_000, "{}: {} bytes", record.header.id, page.len());
+        assert!(page.contains("uPlot=function") && page.contains("class=\"plot-data\""));
+    }
+}
+
+#[test]
+fn the_vendored_library_is_as_its_authors_published_it() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("vendor/uplot");
+    let checked = Command::new("sha256sum")
+        .args(["--check", "--strict", "SHA256SUMS"])
+        .current_dir(&folder)
+        .output()
+        .expect("sha256sum (coreutils)");
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+    let licence = std::fs::read_to_string(folder.join("LICENSE")).unwrap();
+    assert!(licence.contains("MIT License") && !licence.contains("*/"));
+    let script = std::fs::read_to_string(folder.join("uPlot.iife.min.js")).unwrap();
+    let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
+    assert!(script.contains("(v1.6.32)") && readme.contains("| version | 1.6.32 |"));
+}
+
+#[test]
+fn a_line_is_a_target_and_the_ratios_come_first() {
+    let page = page(&example::rounds());
+    let place = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part} is missing"));
+    assert!(place("id=\"chart-ratio\"") < place("id=\"chart-throughput\""));
+    assert!(place("id=\"chart-cpu-ratio\"") < place("id=\"chart-throughput\""));
+    let data = page.split("class=\"plot-data\" type=\"application/json\">").skip(1);
+    let plots: Vec<serde_json::Value> = data
+        .map(|rest| serde_json::from_str(rest.split("</script>").next().unwrap()).unwrap())
+        .collect();
+    let over_time =
+        plots.iter().find(|plot| plot["y"]["title"] == "requests/s").expect("throughput over time");
+    let targets = View::of(&example::rounds()).measured().count();
+    assert_eq!(over_time["curves"].as_array().unwrap().len(), targets);
+    assert_eq!(over_time["link"], "time");
 }
 
 #[test]
@@ -83,7 +132,7 @@ fn every_chart_has_words_and_a_table() {
         assert!(
             figure.contains("<figcaption>")
                 && figure.contains("<table")
-                && figure.matches("<svg").count() == 2
+                && figure.matches("<svg").count() == 3
         );
     }
 }
@@ -110,7 +159,7 @@ fn a_run_without_a_trial_still_makes_a_page() {
     assert!(
         page.contains("No target has a result.")
             && page.contains("was interrupted")
-            && page.contains("Unavailable on this machine")
+            && page.contains("unavailable on this machine")
     );
 }
 
@@ -143,4 +192,31 @@ fn an_interval_of_millions_does_not_press_the_bars_together() {
         "the axis ends near the best repetition: {chart}"
     );
     assert!(page(&record).contains("&gt; 100 %"));
+}
+
+#[test]
+fn a_thousand_agents_fit_into_a_page_of_2_mb() {
+    let mut record = example::devices();
+    let agent = |nth: u32| AgentPart {
+        name: format!("simulated-{nth:05}"),
+        tags: vec!["zone-a".into()],
+        host: example::host(),
+        part: Part { nth, width: 1, of: 1_000 },
+        clock: Some(AgentClock {
+            offset_ns: -3_000_000_000,
+            error_ns: 150_000,
+            drift_ppm: Some(5.0),
+            drift_error_ppm: Some(50.0),
+        }),
+        late_ns: Some(40_000),
+        figures: None,
+        caveats: Vec::new(),
+        failure: Some("nothing was heard of it for 4.0 s: it is dead, cut off".into()),
+    };
+    for trial in &mut record.trials {
+        trial.agents = (0..1_000).map(agent).collect();
+    }
+    let page = page(&record);
+    assert!(page.contains("simulated-00999"));
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
 }

@@ -85,8 +85,7 @@ fn a_repetition_that_failed_beside_others_is_named() {
         "go/net-http: repetition 2 of 3 failed at the stage \"load\": it exited with status 1";
     assert!(words(&table(&view, &Style::plain(120))).contains(said));
     assert!(markdown::of(&view).contains(said));
-    assert!(
-        html::page(&view)
-            .contains("At the stage “load” repetition 2 of 3 failed: it exited with status 1")
-    );
+    assert!(html::page(&view).contains(
+        "repetition 2 of 3 failed at the stage &quot;load&quot;: it exited with status 1"
+    ));
 }

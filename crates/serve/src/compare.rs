@@ -1,4 +1,4 @@
-//! Two runs side by side.
+//! Two or more runs side by side.
 use maud::{Markup, html};
 use pippin_model::caveat::Verdict;
 use pippin_model::run::RunRecord;
@@ -8,45 +8,98 @@ use pippin_stats::compare::{
     Change, Comparison, Difference, Metric, TargetChange, compare, differences,
 };
 use pippin_stats::unfinished::Unfinished;
-use pippin_store::runs::RunSummary;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The form that asks which two.
+/// Runs that are compared at once, at the most.
+pub const MOST: usize = 8;
+
+/// The form that asks which runs; it proposes the newest.
 #[must_use]
-pub fn form(runs: &[RunSummary], a: &str, b: &str) -> Markup {
-    let choice = |name: &str, chosen: &str| {
-        html! { select name=(name) required { option value="" { "choose a run" } @for run in runs { option value=(run.id) selected[run.id == chosen] { (run.id) } } } }
-    };
+pub fn form(newest: &[String], chosen: &[String]) -> Markup {
     html! {
         form.filter method="get" action="/compare" {
-            label { "A " (choice("a", a)) }
-            label { "B " (choice("b", b)) }
+            @for place in 0..chosen.len().max(1) + 1 {
+                label { (name(place)) " " input type="search" name="run" list="newest" size="30" value=[chosen.get(place)] placeholder="20261122-080000-hello" required[place < 2]; }
+            }
             button type="submit" { "Compare" }
+            datalist id="newest" { @for run in newest { option value=(run) {} } }
         }
     }
 }
 
-/// The comparison of two runs.
+/// A, B, C: how a run is called here.
+fn name(place: usize) -> char {
+    char::from(b'A' + (place % 26) as u8)
+}
+
+/// The comparison of two or more runs, all with the first.
 #[must_use]
-pub fn body(form: &Markup, a: &RunRecord, b: &RunRecord) -> Markup {
-    let differs = differences(&a.header, &b.header);
-    // The same two give the same intervals each time.
-    let comparison = compare(
-        &a.trials,
-        &b.trials,
-        &mut Xoshiro256PlusPlus::seed_from_u64(a.header.seed ^ b.header.seed),
-    );
+pub fn body(form: &Markup, runs: &[RunRecord]) -> Markup {
+    let Some((a, others)) = runs.split_first() else { return html! { main id="main" { (form) } } };
+    let comparisons: Vec<Comparison> = others.iter().map(|other| against(a, other)).collect();
     html! {
         main id="main" {
             h1 { "Side by side" }
             (form)
-            p { "A: " a href=(format!("/runs/{}", a.header.id)) { (a.header.id) } " (" (a.header.plan.title) "). B: " a href=(format!("/runs/{}", b.header.id)) { (b.header.id) } " (" (b.header.plan.title) ")." }
-            @for run in [("A", a), ("B", b)].iter().filter_map(|(side, run)| Unfinished::of(side, run)) { p.notice role="status" { (run.words()) "." } }
-            (differing(&differs))
-            (changes(&comparison))
-            @if !comparison.only_a.is_empty() { p { "Only in A: " (names(&comparison.only_a)) } }
-            @if !comparison.only_b.is_empty() { p { "Only in B: " (names(&comparison.only_b)) } }
+            ul { @for (place, run) in runs.iter().enumerate() { li { strong { (name(place)) } ": " a href=(format!("/runs/{}", run.header.id)) { (run.header.id) } " (" (run.header.plan.title) ")" } } }
+            @for (place, run) in runs.iter().enumerate() {
+                @if let Some(unfinished) = Unfinished::of(&name(place).to_string(), run) { p.notice role="status" { (unfinished.words()) "." } }
+            }
+            @if others.len() > 1 { (together(&comparisons)) }
+            @for (place, (run, comparison)) in others.iter().zip(&comparisons).enumerate() {
+                @let name = name(place + 1);
+                @if others.len() > 1 { h2 { (name) " against A" } }
+                (differing(&differences(&a.header, &run.header), name))
+                (changes(comparison, name))
+                @if !comparison.only_a.is_empty() { p { "Only in A: " (names(&comparison.only_a)) } }
+                @if !comparison.only_b.is_empty() { p { "Only in " (name) ": " (names(&comparison.only_b)) } }
+            }
+        }
+    }
+}
+
+/// The same two give the same intervals each time.
+fn against(a: &RunRecord, b: &RunRecord) -> Comparison {
+    let seed = a.header.seed ^ b.header.seed;
+    compare(&a.trials, &b.trials, &mut Xoshiro256PlusPlus::seed_from_u64(seed))
+}
+
+/// Goodput of every target of A in all runs.
+fn together(comparisons: &[Comparison]) -> Markup {
+    let Some(first) = comparisons.first() else { return html! {} };
+    let goodput = |target: &TargetChange| {
+        target.changes.iter().find(|change| change.metric == Metric::Goodput).cloned()
+    };
+    let same = |comparison: &Comparison, of: &TargetChange| {
+        let found =
+            comparison.targets.iter().find(|other| other.a == of.a && other.step == of.step)?;
+        goodput(found)
+    };
+    html! {
+        h2 { "All together" }
+        p.hint { "Right answers per second, and the change from A. Bold: the interval excludes that nothing changed." }
+        div.scroll tabindex="0" role="region" aria-label="All runs, scrolls sideways" {
+            table.sortable {
+                thead { tr { th scope="col" { "Target" } th.number scope="col" { "A" } @for place in 0..comparisons.len() { th.number scope="col" { (name(place + 1)) } } } }
+                tbody {
+                    @for target in &first.targets {
+                        tr {
+                            th scope="row" { (of_target(target)) }
+                            td.number { (figure(Metric::Goodput, goodput(target).and_then(|change| change.a))) }
+                            @for comparison in comparisons {
+                                @match same(comparison, target) {
+                                    None => td.number { (words::UNKNOWN) },
+                                    Some(change) => td.number data-value=[change.b] {
+                                        (figure(Metric::Goodput, change.b))
+                                        @if let Some(relative) = change.relative() { span.sub { @if change.is_significant() == Some(true) { strong { (signed(relative)) } } @else { (signed(relative)) } } }
+                                    },
+                                }
+                            }
+                        }
+                    }
+                }
+            }
         }
     }
 }
@@ -55,16 +108,16 @@ fn names(targets: &[pippin_model::target::TargetId]) -> String {
     targets.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn differing(differs: &[Difference]) -> Markup {
+fn differing(differs: &[Difference], name: char) -> Markup {
     html! {
         @if differs.iter().any(|difference| difference.refuses) {
             p.notice role="status" { "Apples and peaches: these two were not measured alike, so that their figures say little about each other." }
         }
         @if !differs.is_empty() {
-            h2 { "What differs" }
+            h3 { "What differs" }
             div.scroll tabindex="0" role="region" aria-label="Differences, scrolls sideways" {
                 table {
-                    thead { tr { th scope="col" { "What" } th scope="col" { "A" } th scope="col" { "B" } } }
+                    thead { tr { th scope="col" { "What" } th scope="col" { "A" } th scope="col" { (name) } } }
                     tbody { @for difference in differs { tr { th scope="row" { (difference.what) @if difference.refuses { " " span.badge.invalid { "not alike" } } } td.wrap { (difference.a) } td.wrap { (difference.b) } } } }
                 }
             }
@@ -72,15 +125,15 @@ fn differing(differs: &[Difference]) -> Markup {
     }
 }
 
-fn changes(comparison: &Comparison) -> Markup {
+fn changes(comparison: &Comparison, name: char) -> Markup {
     html! {
-        h2 { "What changed" }
+        h3 { "What changed" }
         @if comparison.targets.is_empty() { p { "The two have no target in common." } }
         @else {
-            p.hint { "Change: B over A less 1, with its 95 % interval. Bold: the interval excludes that nothing changed." }
+            p.hint { "Change: " (name) " over A less 1, with its 95 % interval. Bold: the interval excludes that nothing changed." }
             div.scroll tabindex="0" role="region" aria-label="Changes, scrolls sideways" {
                 table.sortable {
-                    thead { tr { th scope="col" { "Target" } th scope="col" { "Metric" } th.number scope="col" { "A" } th.number scope="col" { "B" } th.number scope="col" { "Change" } th scope="col" { "Judgement" } } }
+                    thead { tr { th scope="col" { "Target" } th scope="col" { "Metric" } th.number scope="col" { "A" } th.number scope="col" { (name) } th.number scope="col" { "Change" } th scope="col" { "Judgement" } } }
                     tbody { @for target in &comparison.targets { @for change in &target.changes { (line(target, change)) } } }
                 }
             }
@@ -88,30 +141,38 @@ fn changes(comparison: &Comparison) -> Markup {
     }
 }
 
-fn line(target: &TargetChange, change: &Change) -> Markup {
-    let invalid = target.a_verdict == Verdict::Invalid || target.b_verdict == Verdict::Invalid;
+/// Its name, or both names where they differ, and its step.
+fn of_target(target: &TargetChange) -> String {
     let step = match target.step {
         None => String::new(),
         Some(Step::Connections { count }) => format!(" at {count} connections"),
         Some(Step::Rate { per_s }) => format!(" at {} requests/s", words::count(Some(per_s))),
     };
-    let name = if target.a == target.b {
-        target.a.to_string()
+    if target.a == target.b {
+        format!("{}{step}", target.a)
     } else {
-        format!("{} → {}", target.a, target.b)
-    };
-    let percent = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
+        format!("{} → {}{step}", target.a, target.b)
+    }
+}
+
+/// A change as a percentage with its sign.
+fn signed(relative: f64) -> String {
+    format!("{:+.1} %", relative * 100.0)
+}
+
+fn line(target: &TargetChange, change: &Change) -> Markup {
+    let invalid = target.a_verdict == Verdict::Invalid || target.b_verdict == Verdict::Invalid;
     let relative = change.relative();
     let significant = change.is_significant();
     html! {
         tr .invalid[invalid] {
-            th scope="row" { (name) (step) }
+            th scope="row" { (of_target(target)) }
             td { (change.metric.name()) }
             td.number { (figure(change.metric, change.a)) }
             td.number { (figure(change.metric, change.b)) }
             td.number data-value=[relative] {
-                @if let Some(relative) = relative { @if significant == Some(true) { strong { (percent(relative + 1.0)) } } @else { (percent(relative + 1.0)) } } @else { (words::UNKNOWN) }
-                @if let Some(ratio) = change.ratio { span.sub { (percent(ratio.interval.low)) " … " (percent(ratio.interval.high)) } }
+                @if let Some(relative) = relative { @if significant == Some(true) { strong { (signed(relative)) } } @else { (signed(relative)) } } @else { (words::UNKNOWN) }
+                @if let Some(ratio) = change.ratio { span.sub { (signed(ratio.interval.low - 1.0)) " … " (signed(ratio.interval.high - 1.0)) } }
             }
             td { @if invalid { "a side is INVALID" } @else { (change.judgement().words()) } }
         }

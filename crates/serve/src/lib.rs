@@ -7,20 +7,25 @@
 //! | [`guard`] | who may ask: token, and the name under which the server is asked |
 //! | [`guesses`] | how many wrong tokens an address may send |
 //! | [`routes`] | address to page |
-//! | [`list`] | runs with filter and search |
-//! | [`live`] | runs under way, anew each second |
-//! | [`compare`] | two runs side by side |
+//! | [`list`] | runs with filter and search, a page at a time |
+//! | `digests` | what lists show of runs, made where it is missing |
+//! | [`live`], `live_charts` | runs under way, anew each second |
+//! | [`compare`] | two or more runs side by side |
+//! | [`leaderboard`] | targets over plans |
 //! | [`history`] | a target over time with change points |
 //! | [`page`] | what all pages share |
 //! | [`failure`] | what could not be answered, as a page |
 pub mod compare;
 pub mod connections;
+mod digests;
 pub mod failure;
 pub mod guard;
 pub mod guesses;
 pub mod history;
+pub mod leaderboard;
 pub mod list;
 pub mod live;
+mod live_charts;
 pub mod page;
 pub mod routes;
 
@@ -122,6 +127,12 @@ impl Server {
     /// If the server itself fails.
     pub fn run(self, stop: &AtomicBool) -> Result<(), ServeError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (of_thread, store) = (Arc::clone(&is_over), Arc::clone(&self.store));
+        // It ends after the digest that it makes, or with the process.
+        std::thread::Builder::new()
+            .name("digests".into())
+            .spawn(move || digests::fill(&store, &of_thread))?;
         let answered = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             let (send_stop, wait_for_stop) = watch::channel(false);
@@ -139,6 +150,7 @@ impl Server {
                 Ok(Ok(())) | Err(_) => Ok(()),
             }
         });
+        is_over.store(true, Ordering::Relaxed);
         runtime.shutdown_background();
         Ok(answered?)
     }

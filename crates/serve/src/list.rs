@@ -1,151 +1,315 @@
-//! Runs with filter and search.
+//! Runs with filter and search, a page at a time.
 use maud::{Markup, html};
+use pippin_model::caveat::Verdict;
+use pippin_model::digest::{CalmSlices, RunDigest};
 use pippin_model::live::LiveRun;
 use pippin_model::run::RunState;
+use pippin_report::html::badge;
 use pippin_report::words;
-use pippin_store::runs::RunSummary;
+use pippin_store::listing::{Choices, ListedRun, RunFilter, RunPage};
 use serde::Deserialize;
+
+/// Runs of a page.
+pub const PER_PAGE: u64 = 50;
+/// Targets that are named; of more their number is told.
+const NAMED: usize = 3;
+const DAY_NS: u64 = 86_400_000_000_000;
 
 /// What the list is narrowed to; as it stands in the address.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Filter {
-    /// Words that must all occur in name, plan, title, workload, profile or state.
+    /// Words that must all occur in name, plan, title, workload, profile, host or a target.
     #[serde(default)]
     pub q: String,
     /// Only this plan.
     #[serde(default)]
     pub plan: String,
+    /// Only runs with this target.
+    #[serde(default)]
+    pub target: String,
+    /// Only this host.
+    #[serde(default)]
+    pub host: String,
+    /// Only this worst verdict.
+    #[serde(default)]
+    pub verdict: String,
     /// Only this state.
     #[serde(default)]
     pub state: String,
+    /// Only from this day on, `2026-11-22`, UTC.
+    #[serde(default)]
+    pub from: String,
+    /// Only up to this day.
+    #[serde(default)]
+    pub to: String,
+    /// Which page, from 1.
+    #[serde(default)]
+    pub page: String,
 }
+
+const STATES: [RunState; 5] = [
+    RunState::Finished,
+    RunState::Interrupted,
+    RunState::Failed,
+    RunState::Killed,
+    RunState::Running,
+];
+const VERDICTS: [Verdict; 3] = [Verdict::Valid, Verdict::Suspect, Verdict::Invalid];
 
 impl Filter {
-    /// Whether a run is shown.
-    #[must_use]
-    pub fn keeps(&self, run: &RunSummary) -> bool {
-        let all = format!(
-            "{} {} {} {} {} {}",
-            run.id,
-            run.plan,
-            run.title,
-            run.workload,
-            run.profile,
-            run.state.name()
-        )
-        .to_lowercase();
-        let words_occur = self.q.to_lowercase().split_whitespace().all(|word| all.contains(word));
-        words_occur
-            && (self.plan.is_empty() || self.plan == run.plan)
-            && (self.state.is_empty() || self.state == run.state.name())
-    }
-}
-
-/// The list, below what is told of runs under way.
-#[must_use]
-pub fn body(runs: &[RunSummary], filter: &Filter, live: &[LiveRun], under_way: &Markup) -> Markup {
-    let shown: Vec<&RunSummary> = runs.iter().filter(|run| filter.keeps(run)).collect();
-    let mut plans: Vec<&str> = runs.iter().map(|run| run.plan.as_str()).collect();
-    plans.sort_unstable();
-    plans.dedup();
-    html! {
-        main id="main" {
-            (under_way)
-            h1 { "Runs" }
-            form.filter method="get" action="/" role="search" {
-                label { "Search " input type="search" name="q" value=(filter.q) placeholder="plan, title, workload, state"; }
-                label { "Plan " (choice("plan", &plans, &filter.plan)) }
-                label { "State " (choice("state", &["finished", "interrupted", "failed", "killed", "running"], &filter.state)) }
-                button type="submit" { "Show" }
+    /// The same for the store.
+    ///
+    /// # Errors
+    /// If a day, a state or a verdict is none.
+    pub fn for_store(&self) -> Result<RunFilter, String> {
+        let state = match self.state.as_str() {
+            "" => None,
+            name => {
+                Some(STATES.into_iter().find(|state| state.name() == name).ok_or_else(|| {
+                    let names = STATES.map(RunState::name).join(", ");
+                    format!("state: `{name}` is none; there are {names}")
+                })?)
             }
-            p.hint { (shown.len()) " of " (runs.len()) " runs" }
-            @if shown.is_empty() { p { "No run matches." @if runs.is_empty() { " `pippin run hello --quick` makes one." } } }
-            @else { (table(&shown, live)) }
+        };
+        let verdict = self.verdict.trim().to_uppercase();
+        if !verdict.is_empty() && VERDICTS.iter().all(|one| one.to_string() != verdict) {
+            return Err(format!("verdict: `{verdict}` is none; there are VALID, SUSPECT, INVALID"));
+        }
+        Ok(RunFilter {
+            words: self.q.split_whitespace().map(Into::into).collect(),
+            plan: self.plan.trim().into(),
+            target: self.target.trim().into(),
+            host: self.host.trim().into(),
+            verdict,
+            state,
+            from_unix_ns: day("from", &self.from)?,
+            before_unix_ns: day("to", &self.to)?.map(|start| start + DAY_NS),
+        })
+    }
+
+    /// Which page is shown, from 1.
+    ///
+    /// # Errors
+    /// If it is no number from 1 on.
+    pub fn page(&self) -> Result<u64, String> {
+        match self.page.as_str() {
+            "" => Ok(1),
+            text => text
+                .parse()
+                .ok()
+                .filter(|page| (1..=1_000_000).contains(page))
+                .ok_or_else(|| format!("page: `{text}` is no number of a page; the first is 1")),
         }
     }
 }
 
-fn choice(name: &str, values: &[&str], chosen: &str) -> Markup {
+/// The beginning of a day, nanoseconds since 1970.
+fn day(name: &str, text: &str) -> Result<Option<u64>, String> {
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    words::day(text.trim())
+        .map(Some)
+        .ok_or_else(|| format!("{name}: `{text}` is no day; write it as 2026-11-22"))
+}
+
+/// The list, below what is told of runs under way.
+#[must_use]
+pub fn body(
+    shown: &RunPage,
+    filter: &Filter,
+    page: u64,
+    choices: &Choices,
+    live: &[LiveRun],
+    under_way: &Markup,
+) -> Markup {
+    html! {
+        main id="main" {
+            (under_way)
+            h1 { "Runs" }
+            (form(filter, choices))
+            p.hint role="status" { (shown.kept) " of " (counted(shown.all)) @if shown.kept > PER_PAGE { ", page " (page) " of " (shown.kept.div_ceil(PER_PAGE)) } }
+            @if shown.all == 0 { p { "There is no run yet. " code { "pippin run hello --quick" } " makes one." } }
+            @else if shown.runs.is_empty() { p { "No run matches." } }
+            @else { (table(&shown.runs, live)) (pages(shown.kept, page)) }
+        }
+    }
+}
+
+fn counted(runs: u64) -> String {
+    pippin_model::units::counted(runs, "run")
+}
+
+fn form(filter: &Filter, choices: &Choices) -> Markup {
+    let states: Vec<String> = STATES.iter().map(|state| state.name().to_string()).collect();
+    let verdicts: Vec<String> = VERDICTS.iter().map(ToString::to_string).collect();
+    html! {
+        form.filter id="filter" method="get" action="/" role="search" {
+            label { "Search " input type="search" name="q" value=(filter.q) placeholder="title, target, host ..."; }
+            label { "Target " input type="search" name="target" value=(filter.target) list="targets" placeholder="go/net-http"; }
+            label { "Plan " (choice("plan", &choices.plans, &filter.plan)) }
+            label { "Host " (choice("host", &choices.hosts, &filter.host)) }
+            label { "Worst verdict " (choice("verdict", &verdicts, &filter.verdict)) }
+            label { "State " (choice("state", &states, &filter.state)) }
+            label { "From " input type="date" name="from" value=(filter.from); }
+            label { "To " input type="date" name="to" value=(filter.to); }
+            button type="submit" { "Show" }
+            datalist id="targets" { @for target in &choices.targets { option value=(target) {} } }
+        }
+    }
+}
+
+fn choice(name: &str, values: &[String], chosen: &str) -> Markup {
     html! { select name=(name) { option value="" { "any" } @for value in values { option value=(value) selected[*value == chosen] { (value) } } } }
 }
 
-fn table(runs: &[&RunSummary], live: &[LiveRun]) -> Markup {
+/// Buttons of the form above, so that the filter stays in the address.
+fn pages(kept: u64, page: u64) -> Markup {
+    let last = kept.div_ceil(PER_PAGE).max(1);
+    html! {
+        @if last > 1 {
+            p.pages {
+                @if page > 1 { button form="filter" name="page" value=(page - 1) { "Newer" } " " }
+                @if page < last { button form="filter" name="page" value=(page + 1) { "Older" } }
+            }
+        }
+    }
+}
+
+fn table(runs: &[ListedRun], live: &[LiveRun]) -> Markup {
     html! {
         form method="get" action="/compare" {
             div.scroll tabindex="0" role="region" aria-label="Runs, scrolls sideways" {
-                table.sortable {
-                    thead { tr { th scope="col" { "Run" } th scope="col" { "Title" } th scope="col" { "Started" } th scope="col" { "Profile" } th scope="col" { "State" } th.number scope="col" { "Targets" } th.number scope="col" { "Trials" } th.number scope="col" { "Invalid" } th.choice scope="col" { "A" } th.choice scope="col" { "B" } } }
+                table.sortable.runs {
+                    thead { tr {
+                        th scope="col" { "Run" } th scope="col" { "Verdict" } th scope="col" { "Leader" } th scope="col" { "Targets" }
+                        th.number scope="col" { "Calm slices" } th.choice scope="col" { "Over time" } th scope="col" { "Started" } th scope="col" { "Host" } th scope="col" { "State" } th.choice scope="col" { "Compare" }
+                    } }
                     tbody { @for run in runs { (line(run, live)) } }
                 }
             }
-            p { button type="submit" { "Compare A with B" } }
+            p { button type="submit" { "Compare the chosen runs" } }
         }
     }
 }
 
 /// A run that has not ended is under way here, or another machine makes it.
-fn state(run: &RunSummary, live: &[LiveRun]) -> &'static str {
-    match run.state {
-        RunState::Running if live.iter().any(|live| live.run == run.id) => "under way",
+fn state(run: &ListedRun, live: &[LiveRun]) -> &'static str {
+    match run.summary.state {
+        RunState::Running if live.iter().any(|live| live.run == run.summary.id) => "under way",
         RunState::Running => "not ended",
         other => other.name(),
     }
 }
 
-fn line(run: &RunSummary, live: &[LiveRun]) -> Markup {
+fn line(run: &ListedRun, live: &[LiveRun]) -> Markup {
+    let summary = &run.summary;
+    let worst = VERDICTS.into_iter().find(|verdict| run.worst == Some(verdict.to_string()));
+    let calm = run.digest.as_ref().and_then(|digest| digest.slices);
+    let share = |CalmSlices { made, calm }: CalmSlices| calm as f64 / made.max(1) as f64;
     html! {
         tr {
-            th scope="row" { a href=(format!("/runs/{}", run.id)) { (run.id) } }
-            td { (run.title) @if run.quick { " " span.tag { "quick" } } }
-            td data-value=(run.started_unix_ns / 1_000_000) { (words::time(run.started_unix_ns)) }
-            td { (run.profile) }
+            th scope="row" { a href=(format!("/runs/{}", summary.id)) { (summary.title) } @if summary.quick { " " span.tag { "quick" } } span.sub { (summary.id) } }
+            td { @match worst { Some(verdict) => (badge(verdict)), None => (words::UNKNOWN) } }
+            td { (leader(run.digest.as_ref())) }
+            td.wrap { (targets(&run.targets)) }
+            td.number data-value=[calm.map(share)] { @match calm { Some(calm) => { (calm.calm) " of " (calm.made) }, None => (words::UNKNOWN) } }
+            td { @if let Some(digest) = &run.digest { (spark(&digest.spark)) } }
+            td data-value=(summary.started_unix_ns / 1_000_000) { (words::time(summary.started_unix_ns)) }
+            td { (run.host.as_deref().unwrap_or(words::UNKNOWN)) }
             td { (state(run, live)) }
-            td.number { (run.targets) }
-            td.number { (run.trials) }
-            td.number { (run.invalid) }
-            td { input type="radio" name="a" value=(run.id) aria-label=(format!("{} is A", run.id)); }
-            td { input type="radio" name="b" value=(run.id) aria-label=(format!("{} is B", run.id)); }
+            td { input type="checkbox" name="run" value=(summary.id) aria-label=(format!("Compare {}", summary.id)); }
         }
     }
+}
+
+/// Who leads: one target, or how many cannot be told apart.
+fn leader(digest: Option<&RunDigest>) -> Markup {
+    let leaders: Vec<_> = digest.iter().flat_map(|digest| digest.leaders()).collect();
+    let by_time = digest.is_some_and(|digest| digest.ranked_by == "response_p99");
+    html! {
+        @match leaders.as_slice() {
+            [] => (words::UNKNOWN),
+            [first, rest @ ..] => {
+                (first.target)
+                @if !rest.is_empty() { " and " (rest.len()) " more" }
+                span.sub { @if by_time { "p99 " (words::ns_f(first.figure)) } @else { (words::count(first.figure)) " requests/s" } }
+            }
+        }
+    }
+}
+
+fn targets(names: &[String]) -> Markup {
+    let (shown, rest) = names.split_at(names.len().min(NAMED));
+    html! {
+        (shown.join(", "))
+        @if !rest.is_empty() { span title=(rest.join(", ")) { " and " (rest.len()) " more" } }
+    }
+}
+
+/// The leader's answers per second over time, from 0 up.
+fn spark(values: &[f64]) -> Markup {
+    let most = values.iter().copied().fold(0.0, f64::max);
+    if values.len() < 2 || most <= 0.0 {
+        return html! {};
+    }
+    let step = 100.0 / (values.len() - 1) as f64;
+    let points: Vec<String> = values
+        .iter()
+        .enumerate()
+        .map(|(place, value)| {
+            format!("{:.1},{:.1}", place as f64 * step, 29.0 - 28.0 * value / most)
+        })
+        .collect();
+    let words = format!(
+        "Requests per second of the first target over time, at most {}",
+        words::count(Some(most))
+    );
+    html! { svg.spark viewBox="0 0 100 30" preserveAspectRatio="none" role="img" aria-label=(words) { polyline points=(points.join(" ")) {} } }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pippin_model::digest::TargetDigest;
 
     #[test]
-    fn all_words_must_occur() {
-        let run = RunSummary {
-            id: "20261121-203539-hello".into(),
-            started_unix_ns: 0,
-            ended_unix_ns: None,
-            state: RunState::Finished,
-            plan: "hello".into(),
-            title: "Hello World".into(),
-            workload: "hello".into(),
-            profile: "closed".into(),
-            quick: false,
+    fn a_filter_is_checked_before_it_is_asked() {
+        let filter =
+            Filter { from: "2026-11-22".into(), to: "2026-11-22".into(), ..Filter::default() };
+        let asked = filter.for_store().unwrap();
+        assert_eq!(asked.before_unix_ns.unwrap() - asked.from_unix_ns.unwrap(), DAY_NS);
+        for (filter, part) in [
+            (Filter { from: "yesterday".into(), ..Filter::default() }, "write it as 2026-11-22"),
+            (Filter { state: "done".into(), ..Filter::default() }, "there are finished"),
+            (Filter { verdict: "good".into(), ..Filter::default() }, "there are VALID"),
+        ] {
+            let error = filter.for_store().unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+        assert_eq!(Filter::default().page(), Ok(1));
+        assert!(Filter { page: "0".into(), ..Filter::default() }.page().is_err());
+    }
+
+    #[test]
+    fn leaders_that_cannot_be_told_apart_are_counted() {
+        let target = |name: &str, ranks| TargetDigest {
+            target: name.parse().unwrap(),
+            verdict: Some(Verdict::Valid),
+            ranks: Some(ranks),
+            figure: Some(1_000.0),
+        };
+        let digest = RunDigest {
             trials: 1,
-            targets: 1,
-            invalid: 0,
+            ranked_by: "goodput".into(),
+            targets: vec![target("a/a", (1, 2)), target("b/b", (1, 2)), target("c/c", (3, 3))],
+            worst: Some(Verdict::Valid),
+            slices: None,
+            spark: vec![1.0, 2.0],
         };
-        let filter = |q: &str, plan: &str, state: &str| Filter {
-            q: q.into(),
-            plan: plan.into(),
-            state: state.into(),
-        };
-        assert!(
-            filter("", "", "").keeps(&run)
-                && filter("WORLD closed", "hello", "finished").keeps(&run)
-        );
-        assert_eq!(
-            (state(&run, &[]), state(&RunSummary { state: RunState::Running, ..run.clone() }, &[])),
-            ("finished", "not ended")
-        );
-        assert!(
-            !filter("world open", "", "").keeps(&run)
-                && !filter("", "users", "").keeps(&run)
-                && !filter("", "", "running").keeps(&run)
-        );
+        let shown = leader(Some(&digest)).into_string();
+        assert!(shown.contains("a/a and 1 more") && shown.contains("1,000 requests/s"), "{shown}");
+        assert_eq!(leader(None).into_string(), words::UNKNOWN);
+        assert!(spark(&digest.spark).into_string().contains("0.0,15.0 100.0,1.0"));
     }
 }

@@ -9,6 +9,7 @@
     const focused = panel.contains(document.activeElement) ? name(document.activeElement) : null;
     const scrolled = new Map(regions().map((region) => [name(region), region.scrollLeft]));
     panel.innerHTML = text;
+    window.pippinPlots?.(panel);
     regions().forEach((region) => { region.scrollLeft = scrolled.get(name(region)) ?? 0; });
     if (focused) { [...panel.querySelectorAll("a, .scroll")].find((one) => name(one) === focused)?.focus({ preventScroll: true }); }
   }

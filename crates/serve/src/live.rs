@@ -5,8 +5,11 @@ use pippin_model::live::{
     LiveFinished, LiveOverall, LiveQueued, LiveRun, LiveSecond, LiveTrial, LiveUse,
 };
 use pippin_model::usage::Role;
+use pippin_report::html::figure;
 use pippin_report::words;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::live_charts;
 
 /// Style rules of these parts.
 pub const STYLE: &str = include_str!("live.css");
@@ -108,6 +111,7 @@ fn of_trial(trial: &LiveTrial, repetitions: u32) -> Markup {
             (sparkline("Requests/s", &trial.seconds, |second| second.requests_per_s, |value| words::count(Some(value))))
             (sparkline("Response time p99", &trial.seconds, |second| second.p99_ns.map(|ns| ns as f64), |value| words::ns_f(Some(value))))
         }
+        div.figures { @for chart in live_charts::of(trial) { (figure(&chart)) } }
         dl.tiles {
             (tile("Errors", &words::whole(trial.errors), trial.errors > 0))
             (tile("Response time p50", &words::ns(trial.seconds.last().and_then(|second| second.p50_ns)), false))
@@ -209,7 +213,7 @@ fn line(trial: &LiveFinished) -> Markup {
             td.number { (words::ns(trial.p99_ns)) }
             td.number { (trial.errors.map_or_else(|| words::UNKNOWN.into(), words::whole)) }
             td { span class=(format!("badge {badge}")) { (trial.verdict) } }
-            td.wrap { (trial.remark.as_deref().unwrap_or_default()) }
+            td.wrap { @if let Some(stage) = &trial.failed_at { "failed at " (stage) ": " } (trial.remark.as_deref().unwrap_or_default()) }
         }
     }
 }
@@ -235,6 +239,8 @@ mod tests {
             p50_ns: Some(900_000),
             p99_ns: Some(4_000_000),
             errors,
+            target_cores: Some(0.9),
+            generator_cores: None,
         }
     }
 
@@ -277,9 +283,12 @@ mod tests {
                 step: None,
                 requests_per_s: None,
                 p99_ns: None,
+                p50_ns: None,
                 errors: None,
                 verdict: Verdict::Invalid,
-                remark: Some("failed at start: <exit>".into()),
+                failed_at: Some("start".into()),
+                remark: Some("<exit>".into()),
+                more_caveats: 0,
             }],
             queued: vec![LiveQueued { target: target("rust/axum"), repetition: 1 }],
         }
@@ -299,6 +308,8 @@ mod tests {
             "class=\"bad\"",
             "with 1 more finished trial<",
             "failed at start: &lt;exit&gt;",
+            "id=\"chart-live-cpu\"",
+            "class=\"plot-data\"",
             "rust/axum<span class=\"hint\"> repetition 2",
         ] {
             assert!(page.contains(part), "{part}: {page}");

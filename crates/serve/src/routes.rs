@@ -7,12 +7,13 @@ use axum::middleware::{self, Next};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use maud::{Markup, html};
-use pippin_model::run::RunState;
+use pippin_model::run::{RunRecord, RunState};
 use pippin_report::form::svg::Ground;
 use pippin_report::form::{FORMS, Form};
 use pippin_report::html as report;
 use pippin_report::view::View;
 use pippin_store::Store;
+use pippin_store::listing::RunFilter;
 use serde::Deserialize;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -22,7 +23,7 @@ use crate::failure::Failure;
 use crate::guard::{Decision, Guard};
 use crate::guesses::{Guesses, WINDOW};
 use crate::page::page;
-use crate::{compare, history, list, live};
+use crate::{compare, history, leaderboard, list, live};
 
 type Shared = State<Arc<Store>>;
 type Answer = Result<Response, Failure>;
@@ -46,6 +47,7 @@ pub fn router(store: Arc<Store>, guard: Guard) -> Router {
         .route("/runs/{id}/charts/{name}", get(chart))
         .route("/compare", get(side_by_side))
         .route("/history", get(over_time))
+        .route("/leaderboard", get(over_plans))
         .fallback(|| async { Failure::not_found("There is no such page.") })
         .method_not_allowed_fallback(|| async {
             Failure::refused(
@@ -152,6 +154,9 @@ async fn apart<T: Send + 'static>(
 
 async fn runs(State(store): Shared, Query(filter): Query<list::Filter>) -> Answer {
     apart(move || {
+        let refused = |message| Failure::refused(StatusCode::BAD_REQUEST, message);
+        let asked = filter.for_store().map_err(refused)?;
+        let page_number = filter.page().map_err(refused)?;
         let live = store.live_runs();
         let under_way = if live.is_empty() {
             html! {}
@@ -159,11 +164,9 @@ async fn runs(State(store): Shared, Query(filter): Query<list::Filter>) -> Answe
             live::asked_anew("/live", &live::several(&live))
         };
         let rules = if live.is_empty() { String::new() } else { live_rules() };
-        Ok(with_news(
-            !live.is_empty(),
-            page("Runs", &rules, &list::body(&store.list()?, &filter, &live, &under_way))
-                .into_response(),
-        ))
+        let shown = store.page(&asked, (page_number - 1) * list::PER_PAGE, list::PER_PAGE)?;
+        let body = list::body(&shown, &filter, page_number, &store.choices()?, &live, &under_way);
+        Ok(with_news(!live.is_empty(), page("Runs", &rules, &body).into_response()))
     })
     .await
 }
@@ -283,24 +286,50 @@ async fn chart(
     .await
 }
 
-/// Which two.
-#[derive(Debug, Default, Deserialize)]
-struct Pair {
-    #[serde(default)]
-    a: String,
-    #[serde(default)]
-    b: String,
-}
-
-async fn side_by_side(State(store): Shared, Query(Pair { a, b }): Query<Pair>) -> Answer {
+/// `?run=...&run=...`, as the list sends it; `?a=...&b=...` is what older links say.
+async fn side_by_side(State(store): Shared, Query(asked): Query<Vec<(String, String)>>) -> Answer {
     apart(move || {
-        let form = compare::form(&store.list()?, &a, &b);
-        let body = if a.is_empty() || b.is_empty() {
-            html! { main id="main" { h1 { "Side by side" } p { "Choose two runs; B is held against A." } (form) } }
+        let chosen: Vec<String> = asked
+            .into_iter()
+            .filter(|(key, value)| {
+                matches!(key.as_str(), "run" | "a" | "b") && !value.trim().is_empty()
+            })
+            .map(|(_, value)| value.trim().to_string())
+            .collect();
+        if chosen.len() > compare::MOST {
+            return Err(Failure::refused(
+                StatusCode::BAD_REQUEST,
+                format!("At most {} runs are compared at once; {} were chosen.", compare::MOST, chosen.len()),
+            ));
+        }
+        let newest = store.page(&RunFilter::default(), 0, list::PER_PAGE)?.runs;
+        let newest: Vec<String> = newest.into_iter().map(|run| run.summary.id).collect();
+        let form = compare::form(&newest, &chosen);
+        let body = if chosen.len() < 2 {
+            html! { main id="main" { h1 { "Side by side" } p { "Choose two or more runs; all are compared with the first." } (form) } }
         } else {
-            compare::body(&form, &store.load(&a)?, &store.load(&b)?)
+            let runs: Vec<RunRecord> =
+                chosen.iter().map(|run| store.load(run)).collect::<Result<_, _>>()?;
+            compare::body(&form, &runs)
         };
         Ok(page("Side by side", "", &body).into_response())
+    })
+    .await
+}
+
+/// Whose runs the leaderboard is made of.
+#[derive(Debug, Default, Deserialize)]
+struct Where {
+    #[serde(default)]
+    host: String,
+}
+
+async fn over_plans(State(store): Shared, Query(Where { host }): Query<Where>) -> Answer {
+    apart(move || {
+        let host = host.trim();
+        let plans = store.newest_by_plan((!host.is_empty()).then_some(host))?;
+        let body = leaderboard::body(&plans, &store.choices()?.hosts, host);
+        Ok(page("Leaderboard", "", &body).into_response())
     })
     .await
 }

@@ -149,7 +149,7 @@ fn two_runs_stand_side_by_side_and_a_target_has_its_history() {
         "{compared}"
     );
     assert!(!compared.contains(&format!("A (run {RUN})")), "A was finished");
-    assert!(server.get("/compare").contains("Choose two runs"));
+    assert!(server.get("/compare").contains("Choose two or more runs"));
     let history = server.get("/history?target=rust/axum");
     assert!(
         history.contains("Plan hello")
@@ -157,6 +157,68 @@ fn two_runs_stand_side_by_side_and_a_target_has_its_history() {
             && history.contains("20261122-080000-hello")
     );
     assert!(server.get("/history?target=go/none").contains("No trial of this target"));
+}
+
+#[test]
+fn any_number_of_runs_is_compared_with_the_first() {
+    let server = Running::start("127.0.0.1:0", None);
+    let run = format!("run={RUN}");
+    let compared = server.get(&format!("/compare?{run}&run=20261122&{run}"));
+    for part in ["All together", "B against A", "C against A", "still under way"] {
+        assert!(compared.contains(part), "{part}: {compared}");
+    }
+    let many = vec![run; 9].join("&");
+    assert!(server.get(&format!("/compare?{many}")).starts_with("HTTP/1.1 400"));
+}
+
+/// Digests are made beside the server: a page that needs one may be asked before it is there.
+fn until(server: &Running, path: &str, part: &str) -> String {
+    for _ in 0..100 {
+        let answer = server.get(path);
+        if answer.contains(part) {
+            return answer;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("{part} never came in {path}: {}", server.get(path));
+}
+
+#[test]
+fn the_list_tells_what_came_of_each_run() {
+    let server = Running::start("127.0.0.1:0", None);
+    let list = until(&server, "/", "<polyline");
+    for part in
+        ["requests/s", "rust/axum", "bench-1", "name=\"run\" value=\"20261121-203539-hello\""]
+    {
+        assert!(list.contains(part), "{part}: {list}");
+    }
+    let leaders = server.get("/leaderboard");
+    assert!(
+        leaders.contains("rust/axum") && leaders.contains(&format!("/runs/{RUN}")),
+        "{leaders}"
+    );
+}
+
+#[test]
+fn runs_are_filtered_by_what_they_were() {
+    let server = Running::start("127.0.0.1:0", None);
+    for (filter, kept) in [
+        ("target=rust/axum", 2),
+        ("target=go/none", 0),
+        ("host=bench-1", 2),
+        ("host=elsewhere", 0),
+        ("plan=hello&state=finished", 1),
+        ("q=AXUM", 2),
+        ("from=2026-11-21&to=2026-11-21", 2),
+        ("to=2026-11-20", 0),
+        ("page=2", 2),
+    ] {
+        let list = server.get(&format!("/?{filter}"));
+        assert!(list.contains(&format!("{kept} of 2 runs")), "{filter}: {list}");
+    }
+    for wrong in ["from=soon", "verdict=GOOD", "state=done", "page=0"] {
+        assert!(server.get(&format!("/?{wrong}")).starts_with("HTTP/1.1 400"), "{wrong}");
+    }
 }
 
 #[test]

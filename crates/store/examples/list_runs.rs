@@ -1,11 +1,12 @@
-//! Measures how long listing 1,000 runs takes: `cargo run --release -p pippin-store --example
+//! Measures how long listing 10,000 runs takes: `cargo run --release -p pippin-store --example
 //! list_runs`.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // not a part of the program
 use pippin_store::Store;
+use pippin_store::listing::RunFilter;
 use std::error::Error;
 use std::time::Instant;
 
-const RUNS: i64 = 1_000;
+const RUNS: i64 = 10_000;
 /// As many as a full run of six targets.
 const TRIALS: i64 = 18;
 
@@ -14,13 +15,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let path = folder.path().join("pippin.db");
     let store = Store::open(&path)?;
     let connection = rusqlite::Connection::open(&path)?;
-    // A record is about this long; what is in it does not matter to a list.
-    let record = "x".repeat(20_000);
+    // Records are longer; what is in them, and where they end, does not matter to a list.
+    let record = "x".repeat(5_000);
     connection.execute_batch("BEGIN")?;
     for run in 0..RUNS {
         let id = format!("run-{run:04}");
         connection.execute(
-            "INSERT INTO runs VALUES (?1, ?2, NULL, 'finished', 'hello', 'Hello', 'hello', 'closed', 0, NULL, ?3)",
+            "INSERT INTO runs VALUES (?1, ?2, NULL, 'finished', 'hello', 'Hello', 'hello', 'closed', 0, NULL, ?3, NULL)",
             rusqlite::params![id, run, record],
         )?;
         for number in 0..TRIALS {
@@ -39,6 +40,22 @@ fn main() -> Result<(), Box<dyn Error>> {
             "{attempt}: {listed} runs of {TRIALS} trials listed in {:?} (database of {size} MiB)",
             started.elapsed()
         );
+        for filter in [
+            RunFilter::default(),
+            RunFilter { words: vec!["server-5".into()], ..RunFilter::default() },
+        ] {
+            let started = Instant::now();
+            let page = store.page(&filter, 0, 50)?;
+            let choices = store.choices()?;
+            println!(
+                "{attempt}: a page of {} of {} runs and {} targets in {:?} ({:?})",
+                page.runs.len(),
+                page.kept,
+                choices.targets.len(),
+                started.elapsed(),
+                filter.words
+            );
+        }
     }
     Ok(())
 }

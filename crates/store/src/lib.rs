@@ -4,9 +4,11 @@
 //! |---|---|
 //! | [`schema`] | the tables, and how older databases are brought up to date |
 //! | [`runs`] | writing and reading runs |
+//! | [`listing`] | runs in lists: filters, pages, digests |
 //! | `maker` | which process makes a run |
 //! | `reading` | databases that may only be read |
 //! | [`live`] | what runs under way tell of themselves, beside the database |
+pub mod listing;
 pub mod live;
 mod maker;
 mod reading;

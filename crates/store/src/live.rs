@@ -207,10 +207,13 @@ mod tests {
             repetition: 2,
             step: None,
             requests_per_s: Some(12_345.6),
+            p50_ns: Some(123_456),
             p99_ns: Some(1_234_567),
             errors: Some(0),
             verdict: Verdict::Suspect,
+            failed_at: None,
             remark: Some("x".repeat(80)),
+            more_caveats: 0,
         };
         let second = LiveSecond {
             from_ns: 17_000_000_000,
@@ -218,6 +221,8 @@ mod tests {
             p50_ns: Some(123_456),
             p99_ns: Some(1_234_567),
             errors: 0,
+            target_cores: Some(0.98),
+            generator_cores: Some(0.45),
         };
         let trial = LiveTrial {
             target,

@@ -1,5 +1,4 @@
 //! Writing and reading runs.
-use pippin_model::caveat::Verdict;
 use pippin_model::comparable;
 use pippin_model::run::{Calibration, HistoryPoint, RunHeader, RunRecord, RunState};
 use pippin_model::trial::TrialRecord;
@@ -133,17 +132,12 @@ impl Store {
     /// # Errors
     /// If the database cannot be read.
     pub fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
-        let invalid = Verdict::Invalid.to_string();
         let runs: Vec<(RunSummary, Option<String>)> = self.with(|connection| {
-            let mut statement = connection.prepare(
-                "SELECT id, started_unix_ns, ended_unix_ns, state, plan, title, workload, profile, quick,
-                        (SELECT count(*) FROM trials WHERE run = id), (SELECT count(DISTINCT target) FROM trials WHERE run = id),
-                        (SELECT count(*) FROM trials WHERE run = id AND verdict = ?1),
-                        maker
-                 FROM runs ORDER BY started_unix_ns DESC",
-            )?;
+            let mut statement = connection.prepare(&format!(
+                "SELECT {SUMMARY}, maker FROM runs ORDER BY started_unix_ns DESC"
+            ))?;
             let run = |row: &Row<'_>| Ok((summary(row)?, row.get(12)?));
-            statement.query_map([invalid], run)?.collect()
+            statement.query_map([], run)?.collect()
         })?;
         let now = |(run, maker): (RunSummary, Option<String>)| {
             let state = self.state_now(run.state, &run.id, maker.as_deref());
@@ -154,7 +148,7 @@ impl Store {
 
     /// What was written of a run's state, or that it was killed. Of a run of an older Pippin, which
     /// did not write its process, the live file tells.
-    fn state_now(&self, written: RunState, run: &str, maker: Option<&str>) -> RunState {
+    pub(crate) fn state_now(&self, written: RunState, run: &str, maker: Option<&str>) -> RunState {
         if written != RunState::Running {
             return written;
         }
@@ -288,7 +282,13 @@ impl Store {
     }
 }
 
-fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
+/// What [`summary`] reads, in its order.
+pub(crate) const SUMMARY: &str = "id, started_unix_ns, ended_unix_ns, state, plan, title, workload, profile, quick, \
+    (SELECT count(*) FROM trials WHERE run = id), \
+    (SELECT count(DISTINCT target) FROM trials WHERE run = id), \
+    (SELECT count(*) FROM trials WHERE run = id AND verdict = 'INVALID')";
+
+pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
     Ok(RunSummary {
         id: row.get(0)?,
         started_unix_ns: row.get::<_, i64>(1)? as u64,
@@ -312,7 +312,11 @@ fn state_of(name: &str) -> RunState {
         .unwrap_or(RunState::Failed)
 }
 
-fn to_json<T: serde::Serialize>(run: &str, what: &str, value: &T) -> Result<String, StoreError> {
+pub(crate) fn to_json<T: serde::Serialize>(
+    run: &str,
+    what: &str,
+    value: &T,
+) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|source| StoreError::Content {
         run: run.into(),
         what: what.into(),
@@ -320,7 +324,11 @@ fn to_json<T: serde::Serialize>(run: &str, what: &str, value: &T) -> Result<Stri
     })
 }
 
-fn from_json<T: DeserializeOwned>(run: &str, what: &str, json: &str) -> Result<T, StoreError> {
+pub(crate) fn from_json<T: DeserializeOwned>(
+    run: &str,
+    what: &str,
+    json: &str,
+) -> Result<T, StoreError> {
     serde_json::from_str(json).map_err(|source| StoreError::Content {
         run: run.into(),
         what: what.into(),

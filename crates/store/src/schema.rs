@@ -9,7 +9,7 @@ pub const APPLICATION_ID: i64 = 0x5069_706e;
 
 type Migration = fn(&Transaction<'_>) -> rusqlite::Result<()>;
 
-const MIGRATIONS: &[Migration] = &[first, answered, flat_profiles, maker];
+const MIGRATIONS: &[Migration] = &[first, answered, flat_profiles, maker, digests];
 
 /// The newest schema.
 pub const VERSION: i64 = MIGRATIONS.len() as i64;
@@ -91,6 +91,21 @@ const fn flat_profiles(_: &Transaction<'_>) -> rusqlite::Result<()> {
 /// Which process makes a run, so that one that was killed is known; older runs do not say it.
 fn maker(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     transaction.execute_batch("ALTER TABLE runs ADD COLUMN maker TEXT")
+}
+
+/// Lists came to show who leads a run, which only its report knows: a short form of it is kept
+/// beside the run. The index holds what lists count, so that no record is read for it.
+fn digests(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    transaction.execute_batch(
+        "CREATE TABLE digests (
+            run TEXT PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+            trials INTEGER NOT NULL,
+            worst TEXT,
+            digest TEXT NOT NULL
+        );
+        CREATE INDEX trials_in_lists ON trials (run, target, verdict);
+        CREATE INDEX runs_by_plan ON runs (plan, quick, started_unix_ns);",
+    )
 }
 
 /// Brings a database up to date, in one transaction: another Pippin sees either the old schema or

@@ -1,8 +1,11 @@
 //! The store on real files: older, newer, foreign and damaged databases, and what must not depend
 //! on their size.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
+use pippin_model::caveat::Verdict;
+use pippin_model::digest::{RunDigest, TargetDigest};
 use pippin_model::example::run::hello;
 use pippin_model::run::RunState;
+use pippin_store::listing::RunFilter;
 use pippin_store::{Store, StoreError};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -255,4 +258,88 @@ fn a_run_whose_process_is_gone_was_killed() {
     assert_eq!(states(), (RunState::Killed, RunState::Killed));
     store.end(&old.header.id, RunState::Finished, 7).unwrap();
     assert_eq!(states(), (RunState::Finished, RunState::Finished));
+}
+
+/// A run of this name that began at this second, with its first trials; not ended.
+fn begin(store: &Store, id: &str, second: u64, trials: usize) {
+    let mut record = hello();
+    record.header.id = id.into();
+    record.header.started_unix_ns = second * 1_000_000_000;
+    store.begin(&record.header).unwrap();
+    for (number, trial) in (0..).zip(record.trials.iter().take(trials)) {
+        store.add_trial(id, number, trial).unwrap();
+    }
+}
+
+#[test]
+fn a_page_is_a_part_of_what_the_filter_keeps() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("pippin.db")).unwrap();
+    for second in 0..5 {
+        begin(&store, &format!("run-{second}"), second, 2);
+        store.end(&format!("run-{second}"), RunState::Finished, 9).unwrap();
+    }
+    begin(&store, "run-5", 5, 0);
+    let names = |filter: &RunFilter, first, count| {
+        let page = store.page(filter, first, count).unwrap();
+        let names: Vec<String> = page.runs.into_iter().map(|run| run.summary.id).collect();
+        (names, page.kept, page.all)
+    };
+    let all = RunFilter::default();
+    assert_eq!(names(&all, 0, 2), (vec!["run-5".into(), "run-4".into()], 6, 6));
+    assert_eq!(names(&all, 4, 9).0, ["run-1", "run-0"]);
+    let target = RunFilter { target: "rust/axum".into(), ..RunFilter::default() };
+    assert_eq!(names(&target, 0, 9).1, 5);
+    let words = RunFilter { words: vec!["RUN-3".into(), "axum".into()], ..RunFilter::default() };
+    assert_eq!(names(&words, 0, 9).0, ["run-3"]);
+    let between = RunFilter {
+        from_unix_ns: Some(1_000_000_000),
+        before_unix_ns: Some(3_000_000_000),
+        ..RunFilter::default()
+    };
+    assert_eq!(names(&between, 0, 9).0, ["run-2", "run-1"]);
+    // This process makes it, so that it was not killed.
+    let running = RunFilter { state: Some(RunState::Running), ..RunFilter::default() };
+    assert_eq!(names(&running, 0, 9), (vec!["run-5".into()], 1, 6));
+    let killed = RunFilter { state: Some(RunState::Killed), ..RunFilter::default() };
+    assert_eq!(names(&killed, 0, 9), (vec![], 0, 6));
+    let choices = store.choices().unwrap();
+    assert_eq!((choices.plans, choices.hosts), (vec!["hello".into()], vec!["bench-1".into()]));
+    assert!(choices.targets.contains(&"rust/axum".into()), "{:?}", choices.targets);
+}
+
+#[test]
+fn a_digest_is_kept_until_the_run_has_more_trials_and_goes_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("pippin.db")).unwrap();
+    begin(&store, "run-1", 1, 1);
+    assert_eq!(store.without_digest(None).unwrap(), None, "it has not ended");
+    store.end("run-1", RunState::Finished, 9).unwrap();
+    assert_eq!(store.without_digest(None).unwrap(), Some(("run-1".into(), 1_000_000_000)));
+    assert_eq!(store.without_digest(Some(1_000_000_000)).unwrap(), None);
+    let digest = RunDigest {
+        trials: 1,
+        ranked_by: "goodput".into(),
+        targets: vec![TargetDigest {
+            target: "rust/axum".parse().unwrap(),
+            verdict: Some(Verdict::Suspect),
+            ranks: Some((1, 2)),
+            figure: Some(1e4),
+        }],
+        worst: Some(Verdict::Suspect),
+        slices: None,
+        spark: vec![1.0, 2.0],
+    };
+    store.keep_digest("run-1", &digest).unwrap();
+    assert_eq!(store.without_digest(None).unwrap(), None);
+    let suspect = RunFilter { verdict: "SUSPECT".into(), ..RunFilter::default() };
+    let page = store.page(&suspect, 0, 9).unwrap();
+    assert_eq!(page.runs[0].digest.as_ref(), Some(&digest));
+    let newest = store.newest_by_plan(Some("bench-1")).unwrap();
+    assert_eq!((newest.len(), newest[0].run.as_str(), &newest[0].digest), (1, "run-1", &digest));
+    assert_eq!(store.newest_by_plan(Some("elsewhere")).unwrap(), []);
+    store.add_trial("run-1", 1, &hello().trials[1]).unwrap();
+    assert_eq!(store.without_digest(None).unwrap().map(|(run, _)| run), Some("run-1".into()));
+    store.forget("run-1").unwrap();
+    assert_eq!(store.newest_by_plan(None).unwrap(), []);
 }

@@ -44,13 +44,25 @@ func serve(ctx context.Context) error {
 		Addr:    net.JoinHostPort(os.Getenv("HOST"), os.Getenv("PORT")),
 		Handler: mux,
 	}
+	if os.Getenv("PROTOCOL") == "h2c" {
+		server.Protocols = new(http.Protocols)
+		server.Protocols.SetUnencryptedHTTP2(true)
+	}
 	return serveUntilDone(ctx, server)
+}
+
+// listen serves over TLS where there is a certificate; HTTP/2 is then agreed on with each client.
+func listen(server *http.Server) error {
+	if certificate := os.Getenv("TLS_CERTIFICATE"); certificate != "" {
+		return server.ListenAndServeTLS(certificate, os.Getenv("TLS_KEY"))
+	}
+	return server.ListenAndServe()
 }
 
 // serveUntilDone listens until ctx ends, then lets the requests under way finish.
 func serveUntilDone(ctx context.Context, server *http.Server) error {
 	failed := make(chan error, 1)
-	go func() { failed <- server.ListenAndServe() }()
+	go func() { failed <- listen(server) }()
 
 	select {
 	case err := <-failed:

@@ -1,11 +1,15 @@
 // Pippin's workloads on `node:http` alone: what Node costs before any framework is added. cluster.js starts several of these on one port.
 import cluster from "node:cluster";
+import fs from "node:fs";
 import http from "node:http";
+import http2 from "node:http2";
+import https from "node:https";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 
 const { HOST, PORT, WORKERS, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL } = process.env;
+const { PROTOCOL, TLS_CERTIFICATE, TLS_KEY } = process.env;
 
 // DATABASE_POOL is for the whole target, so the processes of a cluster share it out.
 function poolSize() {
@@ -20,7 +24,7 @@ const deviceBody = "x".repeat(1024);
 
 function send(response, status, type, body) {
   response.writeHead(status, { "Content-Type": type, "Content-Length": Buffer.byteLength(body) });
-  response.end(body);
+  response.end(response.req.method === "HEAD" ? undefined : body);
 }
 
 function sendText(response, status, body) {
@@ -77,13 +81,30 @@ function route(request, response) {
   return sendText(response, 404, "Not Found");
 }
 
-const server = http.createServer(async (request, response) => {
+async function handle(request, response) {
   try {
     await route(request, response);
   } catch (error) {
     console.error(error);
     sendText(response, 500, "Internal Server Error");
   }
+}
+
+function createServer() {
+  const isSecured = TLS_CERTIFICATE && TLS_KEY;
+  const tls = isSecured && { cert: fs.readFileSync(TLS_CERTIFICATE), key: fs.readFileSync(TLS_KEY) };
+  if (PROTOCOL === "h2c") return http2.createServer(handle);
+  if (PROTOCOL === "h2") return http2.createSecureServer(tls, handle);
+  return tls ? https.createServer(tls, handle) : http.createServer(handle);
+}
+
+const server = createServer();
+
+// The connections of HTTP/2, which end when they are told so.
+const sessions = new Set();
+server.on("session", (session) => {
+  sessions.add(session);
+  session.on("close", () => sessions.delete(session));
 });
 
 server.listen({ host: HOST, port: Number(PORT) });
@@ -98,6 +119,8 @@ process.on("SIGTERM", () => {
     await pool?.end();
     if (cluster.isWorker) cluster.worker.disconnect();
   });
+  for (const session of sessions) session.close();
+  if (!server.closeIdleConnections) return;
   // Kept-alive connections become idle as their last answers go out; nothing else would end them for 5 s.
   setInterval(() => server.closeIdleConnections(), 50).unref();
 });

@@ -27,6 +27,14 @@ def upstream_client() -> httpx.AsyncClient:
     return httpx.AsyncClient(limits=httpx.Limits(max_connections=None, max_keepalive_connections=20))
 
 
+def respond(scope, protocol, status, headers, body):
+    """Over HTTP/2, Granian would send the body of an answer to HEAD."""
+    if scope.method == "HEAD":
+        protocol.response_empty(status, headers)
+    else:
+        protocol.response_str(status, headers, body)
+
+
 class App:
     def __rsgi_init__(self, loop):
         if url := os.environ.get("DATABASE_URL"):
@@ -43,21 +51,21 @@ class App:
     async def __rsgi__(self, scope, protocol):
         path = scope.path
         if path == "/":
-            protocol.response_str(200, PLAIN, "Hello World!")
+            respond(scope, protocol, 200, PLAIN, "Hello World!")
         elif path.startswith("/hola/"):
-            protocol.response_str(200, PLAIN, f"Hola {unquote(path[len('/hola/') :])}")
+            respond(scope, protocol, 200, PLAIN, f"Hola {unquote(path[len('/hola/') :])}")
         elif path == "/device":
             # uvloop counts whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
             await asyncio.sleep(random.randint(96, 105) / 1000)
-            protocol.response_str(200, PLAIN, DEVICE_BODY)
+            respond(scope, protocol, 200, PLAIN, DEVICE_BODY)
         elif path == "/api/users/" and "DATABASE_URL" in os.environ:
             rows = await self.pool.fetch(USERS_QUERY)
-            protocol.response_str(200, JSON, json.dumps([dict(row) for row in rows]))
+            respond(scope, protocol, 200, JSON, json.dumps([dict(row) for row in rows]))
         elif path == "/api/proxy/" and "UPSTREAM_URL" in os.environ:
             answer = await self.client.get(os.environ["UPSTREAM_URL"] + "/slow")
-            protocol.response_str(answer.status_code, PLAIN, answer.text)
+            respond(scope, protocol, answer.status_code, PLAIN, answer.text)
         else:
-            protocol.response_str(404, PLAIN, "Not Found")
+            respond(scope, protocol, 404, PLAIN, "Not Found")
 
 
 app = App()

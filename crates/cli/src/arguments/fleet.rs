@@ -47,7 +47,7 @@ pub struct NatsArguments {
 /// `pippin agent`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "An agent dials out and listens on no port. It works for one coordinator at a time, and ends its load\nif it hears nothing of that one for 4 s. It loads this machine and the hosts of --allow-host, nothing else.\n\nExamples:\n  pippin agent --nats nats://127.0.0.1:4222\n  PIPPIN_NATS_TOKEN=... pippin agent --nats tls://nats.example:4222 --tls-ca ca.pem --allow-host 10.1.2.3"
+    after_help = "An agent dials out and listens on no port. It works for one coordinator at a time, and ends its load\nif it hears nothing of that one for 4 s. It loads this machine and the hosts of --allow-host, nothing else.\nA probe (--probe) stands beside the targets instead (docs/fleet.md).\n\nExamples:\n  pippin agent --nats nats://127.0.0.1:4222\n  PIPPIN_NATS_TOKEN=... pippin agent --nats tls://nats.example:4222 --tls-ca ca.pem --allow-host 10.1.2.3\n  PIPPIN_NATS_TOKEN=... pippin agent --nats tls://nats.example:4222 --probe --name site --address 10.1.2.3"
 )]
 pub struct AgentArguments {
     /// The server.
@@ -68,4 +68,17 @@ pub struct AgentArguments {
     /// Local addresses to connect from, separated by commas: each has about 28,000 ports.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub source_ips: Vec<std::net::IpAddr>,
+    /// Be a probe: stand beside the targets on their machine, and install, start, prove and sample
+    /// them for a `pippin run --probe NAME` elsewhere. A probe applies no loads.
+    #[arg(long, requires = "address", conflicts_with_all = ["allow_host", "cpus", "source_ips"])]
+    pub probe: bool,
+    /// With --probe: where targets listen, an address of this machine that the agents reach.
+    #[arg(long, value_name = "IP", requires = "probe")]
+    pub address: Option<std::net::IpAddr>,
+    /// With --probe: a run may install what is missing inside the folders of the targets.
+    #[arg(long, requires = "probe")]
+    pub install: bool,
+    /// With --install: system packages too.
+    #[arg(long, requires = "install")]
+    pub yes: bool,
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use super::request::{FileArguments, RequestArguments};
 use super::{FleetArguments, GateArguments};
-use crate::values::{self, EventLoop, Points, Time};
+use crate::values::{self, ConnectTo, EventLoop, Points, ProxyProtocol, Time};
 
 /// `pippin load`
 #[derive(Debug, Args)]
@@ -63,8 +63,11 @@ pub struct LoadArguments {
     /// Do not keep this load: it is then in no history.
     #[arg(long)]
     pub no_store: bool,
+    /// Where connections go and come from.
+    #[command(flatten)]
+    pub reach: ReachArguments,
     /// Local addresses to connect from, separated by commas.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, visible_alias = "bind", value_name = "LIST", value_delimiter = ',')]
     pub source_ips: Vec<std::net::IpAddr>,
     /// How long one answer may take, and opening a connection (which never takes more than 10 s).
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = values::length)]
@@ -149,9 +152,33 @@ pub struct ProtocolArguments {
     pub streams: u32,
 }
 
+/// Where connections go, whatever the URL says, and what they begin with.
+#[derive(Debug, Args)]
+pub struct ReachArguments {
+    /// Connect to this unix socket; the URL's host is only named in the requests. The kernel does not
+    /// stamp arrivals there, so times have the generator's own lateness in them.
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, conflicts_with_all = ["connect_to", "source_ips", "proxy_protocol", "agents", "nats"])]
+    pub unix_socket: Option<PathBuf>,
+    /// HOST:PORT:ADDR:PORT: connect to ADDR:PORT where the URL says HOST:PORT, as curl takes it. A part that is left out
+    /// means any host or port, or the URL's own. Host header and certificate stay the URL's.
+    #[arg(long, value_name = "RULE", value_parser = ConnectTo::parse)]
+    pub connect_to: Option<ConnectTo>,
+    /// Begin each connection with a header of the PROXY protocol that has its own addresses, as a load
+    /// balancer does.
+    #[arg(long, value_name = "VERSION", value_enum)]
+    pub proxy_protocol: Option<ProxyProtocol>,
+}
+
 /// How connections are secured.
 #[derive(Debug, Args)]
 pub struct TlsArguments {
+    /// https: show this certificate to the server (PEM), with those that lead to its root.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub cert: Option<PathBuf>,
+    /// https: its private key (PEM, not encrypted); by default it is in the file of --cert. No record
+    /// keeps it.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "cert")]
+    pub key: Option<PathBuf>,
     /// https: trust the certificates in this file (PEM) as roots, besides the system's.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "insecure")]
     pub ca: Option<PathBuf>,

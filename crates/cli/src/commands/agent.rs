@@ -1,11 +1,11 @@
-//! `pippin agent`: one generator of a fleet.
+//! `pippin agent`: one generator of a fleet, or a probe beside its target.
 use pippin_fleet::agent::Policy;
-use pippin_fleet::fleet::{AgentSettings, serve};
-use pippin_lab::lifecycle::affinity;
+use pippin_fleet::fleet::{AgentSettings, Duty, serve};
+use pippin_lab::lifecycle::{affinity, port};
 use pippin_model::cpus::CpuSet;
 use pippin_store::Store;
 
-use super::{Shared, fleet};
+use super::{Shared, catalog, fleet, place};
 use crate::arguments::AgentArguments;
 use crate::exit::{self, CliError};
 use crate::output;
@@ -26,15 +26,34 @@ pub fn run(shared: &Shared, arguments: &AgentArguments) -> Result<u8, CliError> 
         nats,
         name: arguments.name.clone(),
         tags: arguments.tags.clone(),
-        policy: Policy::allowing(arguments.allow_host.clone()),
-        cores: cores(arguments.cpus.as_ref())?,
-        source_addresses: arguments.source_ips.clone(),
-        calibration: calibration(shared),
+        duty: duty(shared, arguments)?,
         say: &say,
         stop: signals::catch(),
     };
     serve(settings)?;
     Ok(exit::OK)
+}
+
+fn duty(shared: &Shared, arguments: &AgentArguments) -> Result<Duty, CliError> {
+    let Some(address) = arguments.address.filter(|_| arguments.probe) else {
+        return Ok(Duty::Load {
+            policy: Policy::allowing(arguments.allow_host.clone()),
+            cores: cores(arguments.cpus.as_ref())?,
+            source_addresses: arguments.source_ips.clone(),
+            calibration: calibration(shared).map(Box::new),
+        });
+    };
+    port::free_at(address).map_err(|error| {
+        CliError::User(format!(
+            "--address {address}: {error}; name an address of this machine that the agents reach"
+        ))
+    })?;
+    Ok(Duty::Probe {
+        catalog: Box::new(catalog(&place()?)?),
+        address,
+        install: arguments.install,
+        apt: arguments.yes,
+    })
 }
 
 /// The generator's ceiling, where it is known. An agent makes no store.

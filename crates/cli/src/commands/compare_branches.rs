@@ -64,6 +64,7 @@ pub fn run(
         yes: arguments.yes,
         seed: arguments.seed,
         fleet: None,
+        probe: None,
     };
     let measured = copies
         .write(&repository, &branches, &target, catalog)

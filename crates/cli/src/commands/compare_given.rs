@@ -1,5 +1,6 @@
 //! `pippin compare URL URL`, `--command ... --command ...`, `--image ...`: what the command line
 //! gives, as targets of one interleaved run.
+use pippin_engine::Place;
 use pippin_lab::ad_hoc;
 use pippin_lab::address::Url;
 use pippin_lab::container::{self, Image};
@@ -63,6 +64,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
         yes: arguments.yes,
         seed: arguments.seed,
         fleet: None,
+        probe: None,
     };
     let record = measure(shared, &catalog, plan, &how)?;
     let view = View::of(&record);
@@ -150,7 +152,8 @@ impl Given<'_> {
         let path = self.arguments.path.as_ref().unwrap_or(&url.target);
         let tls = tls::of(&self.arguments.tls, &url)?;
         let addresses = url.resolve(&self.arguments.hosts.allow_host, PATIENCE)?;
-        protocol::try_it(&addresses, tls.as_ref(), Protocol::Http1, PATIENCE)?;
+        let places = addresses.iter().copied().map(Place::from);
+        protocol::try_it(places, tls.as_ref(), Protocol::Http1, PATIENCE)?;
         let request = self.request(path)?;
         Ok(ad_hoc::listening(Listening { addresses, tls, url }, request))
     }

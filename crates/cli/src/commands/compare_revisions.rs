@@ -74,6 +74,7 @@ pub fn run(
         yes: arguments.yes,
         seed: arguments.seed,
         fleet: None,
+        probe: None,
     };
     let catalog = catalog.with_given(copies, []);
     let record = measure(shared, &catalog, plan, &manner)?;

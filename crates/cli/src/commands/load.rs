@@ -4,21 +4,24 @@
 //! |---|---|
 //! | [`profile`] | how load is applied |
 //! | [`protocol`] | what is spoken, and one connection before the load |
+//! | [`reach`] | where connections go |
 //! | [`request`], [`body`] | what is asked, and what is right |
 //! | [`tls`] | how connections are secured |
 mod body;
 pub mod profile;
 pub mod protocol;
+mod reach;
 pub mod request;
 pub mod tls;
 
+use pippin_engine::Place;
 use pippin_fleet::fleet::Fleet;
 use pippin_lab::generator::{Generator, Here};
 use pippin_lab::lifecycle::affinity;
+use pippin_lab::load;
 use pippin_lab::recording::Keeping;
 use pippin_lab::trial::Watch;
 use pippin_lab::url::{UrlLoad, failure, run as execute, target_of};
-use pippin_lab::{load, observer::Observer};
 use pippin_model::caveat::Verdict;
 use pippin_model::cpus::CpuSet;
 use pippin_model::load_spec::{LoadSpec, Protocol, Timeouts};
@@ -30,10 +33,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::gates::Gates;
+use super::run::keep_digest;
 use super::{Shared, fleet};
 use crate::arguments::LoadArguments;
 use crate::exit::{self, CliError};
-use crate::live::{Published, Subject};
+use crate::live::Subject;
 use crate::output::{print, say};
 use crate::progress;
 use crate::signals;
@@ -48,10 +52,9 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let tls = tls::of(&arguments.tls, url)?;
     let timeouts = timeouts(arguments.timeout.ns());
     let connect = Duration::from_nanos(timeouts.connect_ns);
-    let addresses = url.resolve(&arguments.hosts.allow_host, connect)?;
+    let reach = reach::of(arguments, url, connect)?;
     must_have_folder("--json", arguments.json.as_deref())?;
     must_have_folder("--html", arguments.html.as_deref())?;
-    protocol::try_it(&addresses, tls.as_ref(), protocol, connect)?;
     let base = LoadSpec {
         tls,
         protocol,
@@ -62,9 +65,12 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         threads: arguments.threads.unwrap_or(0),
         io: arguments.io.into(),
         spin_ns: arguments.spin.map(|time| time.ns()),
-        addresses,
+        addresses: reach.addresses,
+        unix_socket: reach.unix_socket,
+        proxy_header: arguments.reach.proxy_protocol.map(Into::into),
         ..load::base(([127, 0, 0, 1], 0).into(), cores(arguments)?, arguments.seed)
     };
+    protocol::try_it(Place::all_of(&base), base.tls.as_ref(), protocol, connect)?;
     let target = target_of(&asked.title());
     let gates = Gates::prepare(shared, &arguments.gates, std::slice::from_ref(&target), &[])?;
     let store = store(shared, arguments);
@@ -89,26 +95,21 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         generator: fleet.as_ref().map_or(&Here as &dyn Generator, |fleet| fleet),
         target_pid: arguments.target_pid,
     };
-    let observer = progress::observer(shared.quiet, Subject::Url(asked.title()));
-    let record = measure(load, arguments, store.as_ref(), observer)?;
-    let code = show(arguments, &record)?;
+    let kept = store.as_ref().filter(|_| !arguments.no_store);
+    let observer = progress::observer(shared.quiet, Subject::Url(asked.title()), kept);
+    let keeping = kept.map_or(Keeping::Not, Keeping::IfPossible);
+    let watch = Watch { observer: &observer, stop: signals::catch() };
+    let record = execute(load, keeping, &watch)?;
+    // The terminal is the result's from here on.
+    drop(observer);
+    let view = View::of(&record);
+    if let Some(store) = kept {
+        keep_digest(store, &view);
+    }
+    let code = show(arguments, &record, &view)?;
     let is_text = arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-");
     let is_passed = gates.conclude(&record, is_text)?;
     Ok(if code == exit::OK && !is_passed { exit::FAILED } else { code })
-}
-
-fn measure(
-    load: UrlLoad<'_>,
-    arguments: &LoadArguments,
-    store: Option<&Store>,
-    observer: Box<dyn Observer>,
-) -> Result<RunRecord, CliError> {
-    let stop = signals::catch();
-    let Some(store) = store.filter(|_| !arguments.no_store) else {
-        return Ok(execute(load, Keeping::Not, &Watch { observer: observer.as_ref(), stop })?);
-    };
-    let observer = Published::new(observer, store);
-    Ok(execute(load, Keeping::IfPossible(store), &Watch { observer: &observer, stop })?)
 }
 
 /// The agents that the flags ask for. What is this machine's alone cannot be asked of others.
@@ -121,6 +122,12 @@ fn fleet_of(
         return Err(CliError::User(
             "--source-ips: with --agents each agent has its own; give them to `pippin agent`"
                 .into(),
+        ));
+    }
+    let has_agents = arguments.fleet.agents.is_some() || arguments.fleet.nats.nats.is_some();
+    if has_agents && arguments.tls.cert.is_some() {
+        return Err(CliError::User(
+            "--cert: its key stays with this process, so that agents cannot show it; leave --agents and --nats out".into(),
         ));
     }
     if arguments.fleet.nats.nats.is_some() && arguments.cpus.is_some() {
@@ -187,8 +194,7 @@ fn cores(arguments: &LoadArguments) -> Result<Vec<u32>, CliError> {
     }
 }
 
-fn show(arguments: &LoadArguments, record: &RunRecord) -> Result<u8, CliError> {
-    let view = View::of(record);
+fn show(arguments: &LoadArguments, record: &RunRecord, view: &View) -> Result<u8, CliError> {
     let search = view.rows.iter().find_map(Row::at_search);
     let json = match (search, view.loads.as_slice()) {
         (Some(search), steps) => serde_json::to_string_pretty(&SearchView {
@@ -205,17 +211,17 @@ fn show(arguments: &LoadArguments, record: &RunRecord) -> Result<u8, CliError> {
         std::fs::write(path, text).map_err(CliError::io(format!("write {}", path.display())))
     };
     if let Some(path) = &arguments.html {
-        write(path, &html::page(&view))?;
+        write(path, &html::page(view))?;
     }
     if arguments.json.as_deref().is_some_and(|path| path.as_os_str() == "-") {
         print(json.as_bytes())?;
     } else {
-        print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes())?;
+        print(terminal::table(view, &terminal::Style::of_stdout()).as_bytes())?;
         if let Some(path) = &arguments.json {
             write(path, &json)?;
         }
     }
-    conclude(record, &view)
+    conclude(record, view)
 }
 
 /// What the exit code says, in words too where it is no plain one.

@@ -1,14 +1,19 @@
 //! `pippin run`
+use pippin_fleet::probe::Errand;
+use pippin_fleet::probe::conduct::{Conducting, conduct};
 use pippin_lab::catalog::Catalog;
 use pippin_lab::generator::{Generator, Here};
 use pippin_lab::place::Place;
+use pippin_lab::recording::Keeping;
 use pippin_lab::run::{RunSettings, run as execute, split};
 use pippin_model::caveat::Verdict;
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_report::view::{View, row::Row, sweep::Sweep};
-use pippin_report::{html, terminal};
+use pippin_report::{digest, html, terminal};
 use pippin_stats::capacity::found::Capacity;
+use pippin_store::Store;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -17,7 +22,7 @@ use super::gates::Gates;
 use super::{Shared, catalog, consent, place, print, reference};
 use crate::arguments::{FleetArguments, RunArguments};
 use crate::exit::{self, CliError};
-use crate::live::{Published, Subject};
+use crate::live::Subject;
 use crate::output;
 use crate::progress;
 use crate::signals;
@@ -48,6 +53,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         yes: arguments.yes,
         seed: arguments.seed,
         fleet: Some(&arguments.fleet),
+        probe: arguments.probe.as_deref(),
     };
     let record = measure(shared, &catalog, plan, &how)?;
     let view = View::beside(&record, reference.as_ref());
@@ -89,6 +95,8 @@ pub struct How<'a> {
     pub seed: Option<u64>,
     /// The agents that apply the loads, if any shall.
     pub fleet: Option<&'a FleetArguments>,
+    /// The probe beside the targets, if they are elsewhere.
+    pub probe: Option<&'a str>,
 }
 
 /// Where a run's page and logs go: the given folder, or one of its own in the place's folder of
@@ -116,6 +124,9 @@ pub fn measure(
     plan: Plan,
     how: &How<'_>,
 ) -> Result<RunRecord, CliError> {
+    if let Some((probe, fleet)) = how.probe.zip(how.fleet) {
+        return elsewhere(shared, plan, how, probe, fleet);
+    }
     let apt = how.install
         && consent::for_installation(
             catalog,
@@ -132,24 +143,72 @@ pub fn measure(
         }
         None => None,
     };
-    let observer = Published::new(progress::observer(shared.quiet, Subject::Plan), &store);
+    let observer = progress::observer(shared.quiet, Subject::Plan, Some(&store));
     let settings = RunSettings {
         catalog,
-        store: &store,
+        keeping: Keeping::Must(&store),
         folder: how.folder.to_path_buf(),
         install: how.install,
         apt,
         seed: how.seed.unwrap_or_else(now_ns),
         calibration: if fleet.is_none() { store.calibration()? } else { None },
         generator: fleet.as_ref().map_or(&Here as &dyn Generator, |fleet| fleet),
+        address: Ipv4Addr::LOCALHOST.into(),
+        probe: None,
         observer: &observer,
         stop,
     };
     Ok(execute(plan, &settings)?)
 }
 
+/// Lets a probe execute it where the targets are.
+fn elsewhere(
+    shared: &Shared,
+    plan: Plan,
+    how: &How<'_>,
+    probe: &str,
+    arguments: &FleetArguments,
+) -> Result<RunRecord, CliError> {
+    if how.install {
+        return Err(CliError::User(
+            "--install: what a probe may install its own operator says: pippin agent --probe --install"
+                .into(),
+        ));
+    }
+    let (Some(nats), Some(agents)) = (fleet::nats(&arguments.nats)?, arguments.agents) else {
+        return Err(CliError::User("--probe needs --nats URL and --agents N".into()));
+    };
+    let store = shared.store()?;
+    std::fs::create_dir_all(how.folder)
+        .map_err(CliError::io(format!("create {}", how.folder.display())))?;
+    let observer = progress::observer(shared.quiet, Subject::Plan, Some(&store));
+    let errand = Errand {
+        run: 1,
+        plan,
+        seed: how.seed.unwrap_or_else(now_ns),
+        agents: agents.into(),
+        within_ns: arguments.agents_within.ns(),
+    };
+    Ok(conduct(Conducting {
+        nats,
+        probe: probe.into(),
+        errand,
+        keeping: Keeping::Must(&store),
+        observer: &observer,
+        stop: signals::catch(),
+    })?)
+}
+
 /// Writes the run's page into its folder.
+/// Keeps what lists show of a run. A list without it is poorer and no run is worse, so that a store
+/// that cannot be written is no failure here.
+pub fn keep_digest(store: &Store, view: &View) {
+    drop(store.keep_digest(&view.run.id, &digest::of(view)));
+}
+
+/// Writes the run's page into its folder, and what lists show of it into the store.
 pub fn write_page(shared: &Shared, view: &View, folder: &Path) -> Result<(), CliError> {
+    keep_digest(&shared.store()?, view);
     let page = folder.join("report.html");
     std::fs::write(&page, html::page(view))
         .map_err(CliError::io(format!("write {}", page.display())))?;

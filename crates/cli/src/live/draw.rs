@@ -1,4 +1,5 @@
 //! From the state to a frame: all that fits, the most telling first.
+use pippin_model::bins::ResponseBins;
 use pippin_model::load_result::Window;
 use pippin_model::profile::{Profile, Steps};
 use pippin_model::units::{format_bytes, format_count, format_ns};
@@ -23,6 +24,8 @@ const LOW: u16 = 14;
 const CHART_LABEL: u16 = 24;
 /// Columns of a bar at the most.
 const WIDEST_BAR: usize = 4;
+/// Charts that every load has; the others need a target that is measured, or answers.
+const FEWEST_CHARTS: usize = 3;
 
 /// Draws everything as it is at `now`, counted from the beginning of the view.
 pub fn draw(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration) {
@@ -40,65 +43,44 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration) {
 fn draw_full(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration) {
     let area = frame.area();
     let overall = has_overall(state);
-    let chart = chart_height(state, area.height);
-    let rows = [1, 1, 1, u16::from(overall), 1, chart, chart, chart, 1, 1, 1];
-    let constraints = rows
-        .iter()
-        .map(|rows| Constraint::Length(*rows))
+    let charts = state.current.as_ref().map_or(Vec::new(), |current| charts(current, look));
+    let chart = chart_height(state, charts.len().max(FEWEST_CHARTS), area.height);
+    let above = [1, 1, 1, u16::from(overall), 1];
+    let drawn = vec![chart; charts.len().max(FEWEST_CHARTS)];
+    let constraints = above
+        .into_iter()
+        .chain(drawn)
+        .chain([1, 1, 1])
+        .map(Constraint::Length)
         .chain([Constraint::Min(0), Constraint::Length(1)]);
-    let areas: [Rect; 13] = Layout::vertical(constraints).areas(area);
-    let [head, trial, progress, all, _, rate, p50, p99, counts, cpu, _, list, foot] = areas;
-    frame.render_widget(head_line(state, look, now, head.width), head);
-    frame.render_widget(trial_line(state, look, trial.width), trial);
-    draw_progress(frame, state, look, now, progress);
+    let areas = Layout::vertical(constraints).split(area);
+    let (above, rest) = areas.split_at(above.len());
+    let (of_charts, below) = rest.split_at(rest.len() - 5);
+    let ([head, trial, progress, all, _], [counts, cpu, _, list, foot]) = (above, below) else {
+        return;
+    };
+    frame.render_widget(head_line(state, look, now, head.width), *head);
+    frame.render_widget(trial_line(state, look, trial.width), *trial);
+    draw_progress(frame, state, look, now, *progress);
     if overall {
-        draw_overall(frame, state, look, now, all);
+        draw_overall(frame, state, look, now, *all);
     }
     if let Some(current) = &state.current {
-        let ns = |pick: fn(&Window) -> Option<u64>| {
-            move |window: &Window| pick(window).map(|ns| ns as f64)
-        };
-        draw_chart(
-            frame,
-            &Chart { name: "Requests/s", value: &rate_per_s, write: &format_count },
-            current,
-            look,
-            rate,
-        );
-        draw_chart(
-            frame,
-            &Chart {
-                name: "Response p50",
-                value: &ns(|window| window.response_p50_ns),
-                write: &write_ns,
-            },
-            current,
-            look,
-            p50,
-        );
-        draw_chart(
-            frame,
-            &Chart {
-                name: "Response p99",
-                value: &ns(|window| window.response_p99_ns),
-                write: &write_ns,
-            },
-            current,
-            look,
-            p99,
-        );
-        frame.render_widget(fit(counts_line(current, look), counts.width, look), counts);
-        frame.render_widget(fit(cpu_line(current, look), cpu.width, look), cpu);
+        for (chart, area) in charts.iter().zip(of_charts) {
+            draw_chart(frame, chart, current, look, *area);
+        }
+        frame.render_widget(fit(counts_line(current, look), counts.width, look), *counts);
+        frame.render_widget(fit(cpu_line(current, look), cpu.width, look), *cpu);
     }
-    trials::draw(frame, state, look, list);
-    frame.render_widget(fit(foot_line(state, look), foot.width, look), foot);
+    trials::draw(frame, state, look, *list);
+    frame.render_widget(fit(foot_line(state, look), foot.width, look), *foot);
 }
 
 /// Charts grow with the height, once the list of finished trials has a few rows; a single load has
 /// no list.
-fn chart_height(state: &State, height: u16) -> u16 {
+fn chart_height(state: &State, charts: usize, height: u16) -> u16 {
     let (list, most) = if has_overall(state) { (8, 4) } else { (0, 6) };
-    (height.saturating_sub(11 + list) / 3).clamp(1, most)
+    (height.saturating_sub(11 + list) / charts as u16).clamp(1, most)
 }
 
 /// One row a fact, for a terminal that has little room.
@@ -115,10 +97,10 @@ fn draw_short(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration) {
             ),
             Span::raw(" requests/s"),
         ]));
-        let mut times = vec![Span::raw("p99 "), Span::styled(p99, look.figure())];
+        let mut times = vec![Span::raw("p99 "), Span::styled(look.plain(&p99), look.figure())];
         if current.errors() > 0 {
             times.push(Span::styled(
-                format!("{}{} errors", look.separator(), format_whole(current.errors())),
+                format!("{}{}", look.separator(), errors_in_words(current.errors())),
                 look.bad(),
             ));
         }
@@ -177,7 +159,7 @@ fn trial_line<'a>(state: &'a State, look: Look, width: u16) -> Line<'a> {
     }
     parts.push(load_of(current));
     if state.skipped.contains(&current.spec.target) {
-        parts.push("skipped hereafter".into());
+        parts.push("skipped".into());
     }
     let rest: String = parts.iter().map(|part| format!("{}{part}", look.separator())).collect();
     fit(Line::from(vec![Span::styled(name, look.heading()), Span::raw(rest)]), width, look)
@@ -227,7 +209,10 @@ fn draw_overall(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration,
         (Some(at_most), Subject::Url(_)) => format!("step {} of {at_most}", overall.number),
         (None, _) => format!("step {} of a search", overall.number),
     };
-    let left = overall.left.map_or(String::new(), |left| format!(", {} left", whole_seconds(left)));
+    let left = overall
+        .left_ns
+        .map(Duration::from_nanos)
+        .map_or(String::new(), |left| format!(", {} left", whole_seconds(left)));
     gauge(
         frame,
         overall.fraction.unwrap_or_default(),
@@ -260,41 +245,126 @@ fn short_progress(state: &State, look: Look, now: Duration) -> Line<'static> {
     ])
 }
 
-/// A value a second.
-struct Chart<'a> {
-    name: &'a str,
-    value: &'a dyn Fn(&Window) -> Option<f64>,
-    write: &'a dyn Fn(f64) -> String,
+/// Bars in a row: a value a second, or a share of all answers by response time.
+struct Chart {
+    name: &'static str,
+    bars: Vec<(Option<f64>, Style)>,
+    write: fn(f64) -> String,
+    /// What the highest bar stands for; `None` for the highest value.
+    most: Option<f64>,
+    /// What stands beside the name in the place of the newest value.
+    words: Option<String>,
 }
 
-fn draw_chart(frame: &mut Frame<'_>, chart: &Chart<'_>, current: &Current, look: Look, area: Rect) {
+/// The charts of a trial: what was answered when, how response times are spread, and the processors
+/// of both sides.
+fn charts(current: &Current, look: Look) -> Vec<Chart> {
+    let seconds: Vec<&Window> = current.seconds().collect();
+    let of = |name: &'static str, value: &dyn Fn(&Window) -> Option<f64>, write| Chart {
+        name,
+        bars: seconds.iter().map(|window| (value(window), bar_style(window, look))).collect(),
+        write,
+        most: None,
+        words: None,
+    };
+    let ns = |ns: Option<u64>| ns.map(|ns| ns as f64);
+    let mut charts = vec![
+        of("Requests/s", &rate_per_s, format_count),
+        of("Response p50", &|window| ns(window.response_p50_ns), write_ns),
+        of("Response p99", &|window| ns(window.response_p99_ns), write_ns),
+    ];
+    charts.extend(spread(current, look));
+    charts.extend(cpu_charts(current, &seconds, look));
+    charts
+}
+
+/// How the response times of the measured part are spread: one bar for each 26 %, from the
+/// shortest to the longest.
+fn spread(current: &Current, look: Look) -> Option<Chart> {
+    let bins = current.spread();
+    let (first, last) = (bins.iter().next()?.0, bins.iter().last()?.0);
+    let all: u64 = bins.iter().map(|(_, count)| count).sum();
+    let share = |bin: u16| {
+        let count = bins.iter().find(|(other, _)| *other == bin).map_or(0, |(_, count)| count);
+        count as f64 / all.max(1) as f64
+    };
+    let ends = format!(
+        "{} - {}",
+        write_ns(ResponseBins::ends_ns(first).0),
+        write_ns(ResponseBins::ends_ns(last).1)
+    );
+    Some(Chart {
+        name: "Spread",
+        bars: (first..=last).map(|bin| (Some(share(bin)), look.chart())).collect(),
+        write: |share| format!("{:.0} %", share * 100.0),
+        most: None,
+        words: Some(ends),
+    })
+}
+
+/// The processors of the target and of the generator, where they are known.
+fn cpu_charts(current: &Current, seconds: &[&Window], look: Look) -> Vec<Chart> {
+    let cpus = &current.spec.cpus;
+    let chart = |name, role, given: usize| {
+        let cores = current.cores_of(role);
+        let bars: Vec<_> = cores
+            .into_iter()
+            .zip(seconds)
+            .map(|(cores, window)| (cores, bar_style(window, look)))
+            .collect();
+        bars.iter().any(|(cores, _)| cores.is_some()).then(|| Chart {
+            name,
+            bars,
+            write: |cores| format!("{cores:.2}"),
+            most: (given > 0).then_some(given as f64),
+            words: None,
+        })
+    };
+    [
+        chart("CPU target", Role::Target, cpus.target.len()),
+        chart("CPU generator", Role::Generator, cpus.generator.len()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn draw_chart(frame: &mut Frame<'_>, chart: &Chart, current: &Current, look: Look, area: Rect) {
     // High charts keep a row apart from the next one.
     let area = Rect { height: if area.height > 2 { area.height - 1 } else { area.height }, ..area };
     let [label, plot] =
         Layout::horizontal([Constraint::Length(CHART_LABEL.min(area.width)), Constraint::Min(0)])
             .areas(area);
-    let shown: Vec<&Window> = current.seconds().collect();
-    let columns = columns_of_a_second(current, shown.len(), plot.width);
-    let shown = &shown[shown.len().saturating_sub(plot.width as usize / columns)..];
-    let values: Vec<Option<f64>> = shown.iter().map(|window| (chart.value)(window)).collect();
-    let newest = values.last().copied().flatten().map_or("-".into(), chart.write);
-    let mut lines = vec![Line::from(vec![
-        Span::raw(format!("{:<13}", chart.name)),
-        Span::styled(newest, look.figure()),
-    ])];
-    let most = values.iter().flatten().copied().fold(0.0, f64::max);
-    if area.height > 1 && most > 0.0 {
-        lines.push(Line::from(Span::styled(
-            format!("{:<13}{}", "highest", (chart.write)(most)),
-            look.label(),
-        )));
+    let columns = if chart.words.is_some() {
+        (usize::from(plot.width) / chart.bars.len().max(1)).clamp(1, WIDEST_BAR)
+    } else {
+        columns_of_a_second(current, chart.bars.len(), plot.width)
+    };
+    let shown = &chart.bars[chart.bars.len().saturating_sub(plot.width as usize / columns)..];
+    let newest = || shown.last().and_then(|(value, _)| *value).map_or("-".into(), chart.write);
+    let figure = chart.words.clone().unwrap_or_else(newest);
+    let figure = if chart.words.is_some() {
+        Span::raw(look.plain(&figure))
+    } else {
+        Span::styled(look.plain(&figure), look.figure())
+    };
+    let name = match &chart.words {
+        Some(_) => format!("{} ", chart.name),
+        None => format!("{:<14}", chart.name),
+    };
+    let mut lines = vec![Line::from(vec![Span::raw(name), figure])];
+    let highest = shown.iter().filter_map(|(value, _)| *value).fold(0.0, f64::max);
+    if area.height > 1 && highest > 0.0 {
+        let text = format!("{:<14}{}", "highest", (chart.write)(highest));
+        lines.push(Line::from(Span::styled(look.plain(&text), look.label())));
     }
     frame.render_widget(Paragraph::new(lines), label);
     // Bars are whole numbers: eighths of a row are enough, and small values must not become 0.
+    let most = chart.most.map_or(highest, |most| most.max(highest));
     let scale = if most > 0.0 { 10_000.0 / most } else { 0.0 };
-    let bars = shown.iter().zip(&values).flat_map(|(window, value)| {
+    let bars = shown.iter().flat_map(|(value, style)| {
         let bar = SparklineBar::from(value.map(|value| (value * scale).round() as u64))
-            .style(Some(bar_style(window, look)));
+            .style(Some(*style));
         std::iter::repeat_n(bar, columns)
     });
     let signs = Sparkline::default().bar_set(look.bars()).absent_value_symbol(" ").max(10_000);
@@ -322,10 +392,8 @@ fn counts_line(current: &Current, look: Look) -> Line<'static> {
     let style = if errors > 0 { look.bad() } else { look.figure() };
     let live =
         current.windows.last().map_or("-".into(), |window| format_whole(window.live_connections));
-    let mut spans = vec![
-        Span::styled(format_whole(errors), style),
-        Span::raw(if errors == 1 { " error" } else { " errors" }),
-    ];
+    let (count, word) = (format_whole(errors), if errors == 1 { " error" } else { " errors" });
+    let mut spans = vec![Span::styled(count, style), Span::raw(word)];
     let of =
         if current.spec.profile.schedule.phases().is_some() { "devices" } else { "connections" };
     spans.extend([
@@ -339,7 +407,11 @@ fn counts_line(current: &Current, look: Look) -> Line<'static> {
         .and_then(|window| window.send_lag_p99_ns)
         .filter(|_| is_scheduled(&current.spec.profile))
     {
-        spans.push(Span::raw(format!("{}send lag p99 {}", look.separator(), format_ns(lag))));
+        spans.push(Span::raw(look.plain(&format!(
+            "{}send lag p99 {}",
+            look.separator(),
+            format_ns(lag)
+        ))));
     }
     Line::from(spans)
 }
@@ -448,6 +520,11 @@ pub fn fit<'a>(line: Line<'a>, width: u16, look: Look) -> Line<'a> {
         spans.push(Span::raw(look.ellipsis()));
     }
     Line::from(spans)
+}
+
+/// `1 error`, `2 errors`.
+fn errors_in_words(errors: u64) -> String {
+    format!("{} error{}", format_whole(errors), if errors == 1 { "" } else { "s" })
 }
 
 fn plural(count: usize, one: &str) -> String {

@@ -10,8 +10,8 @@ use super::state::{State, Subject};
 const OF_A_RUN: &[&str] = &[
     "q, Ctrl-C  stop everything; what is finished is kept",
     "           (three times: leave at once)",
-    "s          skip the target under way: its later",
-    "           repetitions are not made",
+    "s          skip the target under way: it is not",
+    "           measured any more",
     "?          close this page",
 ];
 
@@ -23,11 +23,12 @@ const OF_A_LOAD: &[&str] = &[
 
 const FIGURES: &[&str] = &[
     "",
-    "One bar is one second. Response time counts from the",
-    "instant at which a request was due. CPU is the whole",
-    "process tree; \"generator\" is all of Pippin, this view",
-    "included. Time left assumes that no warm-up is shorter",
-    "and no repetition fewer than the plan allows.",
+    "One bar is one second, or 26 % of response time in the",
+    "spread. Response time counts from the instant at which",
+    "a request was due. CPU is the whole process tree;",
+    "\"generator\" is all of Pippin, this view included. Time",
+    "left assumes that no warm-up is shorter and no",
+    "repetition fewer than the plan allows.",
 ];
 
 /// Draws the page over whatever is there.

@@ -76,6 +76,11 @@ impl Look {
         if self.unicode { ("━", "─") } else { ("#", "-") }
     }
 
+    /// A text with signs that the terminal has: `us` for `µs` in ASCII.
+    pub fn plain(self, text: &str) -> String {
+        if self.unicode { text.into() } else { text.replace('µ', "u") }
+    }
+
     pub const fn ellipsis(self) -> &'static str {
         if self.unicode { "…" } else { "..." }
     }

@@ -10,6 +10,7 @@
 //! | [`terminal`] | raw mode and alternate screen, and the way back on every exit |
 //! | [`screen`] | the thread that draws and reads keys |
 //! | [`keys`] | keys as the terminal sends them |
+//! | [`shared`] | the one state that all of these look at, and its clock |
 //! | [`observer`] | from the lab's events to the state |
 //! | [`publish`], [`snapshot`] | what `pippin serve` shows of a run under way |
 //! | [`choice`] | whether a live view can be shown at all |
@@ -24,12 +25,12 @@ mod publish;
 #[cfg(test)]
 mod samples;
 mod screen;
+mod shared;
 mod snapshot;
 mod state;
 pub mod terminal;
 mod trials;
 mod turns;
 
-pub use observer::Live;
-pub use publish::Published;
+pub use observer::{Follower, Outlet};
 pub use state::Subject;

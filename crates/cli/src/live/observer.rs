@@ -1,90 +1,123 @@
-//! From the lab's events to the state of the view.
+//! From the lab's events to the state, and from there to whoever looks on.
 use pippin_lab::observer::{Event, Observer};
 use pippin_model::target::TargetId;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use pippin_store::Store;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::look::Look;
+use super::publish::Publisher;
 use super::screen::Screen;
+use super::shared::Shared;
 use super::state::{State, Subject};
 use crate::output;
 use crate::progress::Lines;
+use crate::signals;
 
-/// Shows what happens on a screen of its own. Until the first trial is near it speaks in plain
-/// lines: installing may ask for a password.
-pub struct Live {
-    subject: Subject,
-    look: Look,
-    plain: Lines,
+/// Who is shown what happens on this terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outlet {
+    /// Nobody.
+    Nobody,
+    /// Plain lines, for logs and continuous integration.
+    Lines,
+    /// A view of its own screen.
+    Terminal(Look),
+}
+
+/// Keeps the state of what is under way, shows it on a screen of its own or in lines, and tells
+/// other processes.
+pub struct Follower<'a> {
+    shared: Arc<Shared>,
+    lines: Lines,
     view: Mutex<View>,
+    publisher: Option<Mutex<Publisher<'a>>>,
 }
 
 enum View {
-    /// Nothing was measured yet.
-    NotYet,
-    Open(Screen, Aftermath),
-    /// The terminal did not let itself be taken.
-    Impossible,
+    Nobody,
+    Lines,
+    /// Until the first trial is near it speaks in plain lines: installing may ask for a password.
+    NotYet(Look),
+    /// With the lines worth keeping when the screen is gone: why something failed.
+    Open(Screen, Vec<String>),
 }
 
-/// Lines worth keeping when the screen is gone: why something failed.
-#[derive(Default)]
-struct Aftermath(Vec<String>);
-
-impl Live {
-    /// A view that opens with the first trial.
-    pub fn new(subject: Subject, look: Look) -> Self {
-        let plain = Lines::of(&subject);
-        Self { subject, look, plain, view: Mutex::new(View::NotYet) }
+impl<'a> Follower<'a> {
+    /// Follows from now on; what it hears is published beside the store, if one is given.
+    pub fn new(subject: Subject, outlet: Outlet, store: Option<&'a Store>) -> Self {
+        let view = match outlet {
+            Outlet::Nobody => View::Nobody,
+            Outlet::Lines => View::Lines,
+            Outlet::Terminal(look) => View::NotYet(look),
+        };
+        Self {
+            lines: Lines::of(&subject),
+            shared: Arc::new(Shared::new(State::new(subject))),
+            view: Mutex::new(view),
+            publisher: store.map(|store| Mutex::new(Publisher::new(store))),
+        }
     }
 
     fn view(&self) -> MutexGuard<'_, View> {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn open(&self) -> View {
-        match Screen::open(State::new(self.subject.clone()), self.look) {
-            Ok(screen) => View::Open(screen, Aftermath::default()),
-            Err(_) => View::Impossible,
+    /// Takes the terminal over, if it lets itself be taken.
+    fn open(&self, look: Look) -> View {
+        self.shared.update(|state, _| state.notice = None);
+        Screen::open(Arc::clone(&self.shared), look)
+            .map_or(View::Lines, |screen| View::Open(screen, Vec::new()))
+    }
+
+    fn show(&self, event: &Event<'_>) {
+        let mut view = self.view();
+        let begins = matches!(event, Event::RunStarted(_) | Event::TrialStarted(..));
+        if let (View::NotYet(look), true) = (&*view, begins) {
+            *view = self.open(*look);
+        }
+        match &mut *view {
+            View::Nobody => {}
+            View::Lines | View::NotYet(_) => self.lines.lines(event).iter().for_each(output::say),
+            View::Open(_, aftermath) => {
+                let is_worth_keeping = match event {
+                    Event::TrialFinished(record) => record.failure.is_some(),
+                    Event::Note(_) | Event::Unavailable(..) => true,
+                    _ => false,
+                };
+                if is_worth_keeping {
+                    aftermath.extend(self.lines.lines(event));
+                }
+            }
         }
     }
 }
 
-impl Observer for Live {
+impl Observer for Follower<'_> {
     fn event(&self, event: &Event<'_>) {
-        let mut view = self.view();
-        if matches!((&*view, event), (View::NotYet, Event::RunStarted(_) | Event::TrialStarted(..)))
-        {
-            *view = self.open();
+        if matches!(event, Event::RunStarted(_) | Event::TrialStarted(..)) {
+            self.shared.begin();
         }
-        let View::Open(screen, aftermath) = &mut *view else { return self.plain.event(event) };
-        let is_worth_keeping = match event {
-            Event::TrialFinished(record) => record.failure.is_some(),
-            Event::Note(_) | Event::Unavailable(..) => true,
-            _ => false,
-        };
-        if is_worth_keeping {
-            aftermath.0.extend(self.plain.lines(event));
+        self.show(event);
+        self.shared.update(|state, now| {
+            state.apply(event, now);
+            state.stops = signals::stops();
+        });
+        if let Some(publisher) = &self.publisher {
+            let mut publisher = publisher.lock().unwrap_or_else(PoisonError::into_inner);
+            publisher.tell(event, &self.shared);
         }
-        screen.update(|state, now| state.apply(event, now));
     }
 
     fn skips(&self, target: &TargetId) -> bool {
-        match &*self.view() {
-            View::Open(screen, _) => screen.update(|state, _| state.skipped.contains(target)),
-            View::NotYet | View::Impossible => false,
-        }
+        self.shared.lock().skipped.contains(target)
     }
 }
 
-impl Drop for Live {
+impl Drop for Follower<'_> {
     fn drop(&mut self) {
-        if let View::Open(screen, aftermath) =
-            std::mem::replace(&mut *self.view(), View::Impossible)
-        {
+        if let View::Open(screen, aftermath) = std::mem::replace(&mut *self.view(), View::Lines) {
             drop(screen);
-            for line in aftermath.0 {
-                output::say(line);
-            }
+            aftermath.iter().for_each(output::say);
         }
     }
 }

@@ -52,6 +52,7 @@ pub fn header(plan: Plan) -> RunHeader {
         server: None,
         seed: 1,
         host: Fingerprint::default(),
+        probe: None,
         targets: plan.targets.iter().map(|id| (id.clone(), info())).collect(),
         calibration: None,
         plan,

@@ -4,14 +4,15 @@ use pippin_model::cpus::{CpuSet, CpuSplit};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use std::io::{self, BufWriter, Stderr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::draw::draw;
 use super::keys::{Key, Keyboard};
 use super::look::Look;
+use super::shared::Shared;
 use super::state::State;
 use super::terminal::{self, Entered};
 use crate::signals;
@@ -23,21 +24,8 @@ const TICK: Duration = Duration::from_secs(1);
 
 /// The live view on the screen; dropping it restores the terminal.
 pub struct Screen {
-    shared: Arc<Shared>,
+    over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-}
-
-struct Shared {
-    state: Mutex<State>,
-    began: Instant,
-    news: AtomicBool,
-    over: AtomicBool,
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Screen {
@@ -45,35 +33,24 @@ impl Screen {
     ///
     /// # Errors
     /// If the terminal cannot be used; it is as it was then.
-    pub fn open(state: State, look: Look) -> io::Result<Self> {
+    pub fn open(shared: Arc<Shared>, look: Look) -> io::Result<Self> {
         let keyboard = Keyboard::new(terminal::keyboard()?);
         let entered = terminal::enter()?;
         let backend = CrosstermBackend::new(BufWriter::with_capacity(16 * 1024, io::stderr()));
         let terminal = Terminal::new(backend)?;
-        let shared = Arc::new(Shared {
-            state: Mutex::new(state),
-            began: Instant::now(),
-            news: AtomicBool::new(true),
-            over: AtomicBool::new(false),
-        });
+        let over = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&over);
         let of_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("live view".into())
-            .spawn(move || show(&of_thread, terminal, keyboard, look, entered))?;
-        Ok(Self { shared, thread: Some(thread) })
-    }
-
-    /// Changes what is shown; the change gets the time since the view began.
-    pub fn update<R>(&self, change: impl FnOnce(&mut State, Duration) -> R) -> R {
-        let answer = change(&mut self.shared.lock(), self.shared.began.elapsed());
-        self.shared.news.store(true, Ordering::Release);
-        answer
+            .spawn(move || show(&of_thread, &is_over, terminal, keyboard, look, entered))?;
+        Ok(Self { over, thread: Some(thread) })
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        self.shared.over.store(true, Ordering::Release);
+        self.over.store(true, Ordering::Release);
         // A panic of the view has restored the terminal and said so already.
         drop(self.thread.take().map(JoinHandle::join));
         terminal::restore();
@@ -85,6 +62,7 @@ type Drawn = Terminal<CrosstermBackend<BufWriter<Stderr>>>;
 /// `_entered` is dropped last, after all drawing.
 fn show(
     shared: &Shared,
+    is_over: &AtomicBool,
     mut terminal: Drawn,
     mut keyboard: Keyboard,
     look: Look,
@@ -94,10 +72,10 @@ fn show(
     let mut drawn: Option<Instant> = None;
     let mut seen = (0, None);
     let mut processors = CpuSet::default();
-    while !shared.over.load(Ordering::Acquire) && terminal::is_entered() {
+    while !is_over.load(Ordering::Acquire) && terminal::is_entered() {
         // Signals and the size of the terminal change without a word.
         let now = (signals::stops(), terminal::size());
-        let news = shared.news.swap(false, Ordering::AcqRel) || now != seen;
+        let news = shared.take_news() || now != seen;
         if news || drawn.is_none_or(|drawn| drawn.elapsed() >= TICK) {
             seen = now;
             let mut state = shared.lock();
@@ -105,7 +83,7 @@ fn show(
             if let Some(current) = &state.current {
                 stay_off_the_target(&current.spec.cpus, &mut processors);
             }
-            if terminal.draw(|frame| draw(frame, &state, look, shared.began.elapsed())).is_err() {
+            if terminal.draw(|frame| draw(frame, &state, look, shared.now())).is_err() {
                 // The terminal is gone.
                 signals::nobody_reads();
                 return;
@@ -113,8 +91,7 @@ fn show(
             drawn = Some(Instant::now());
         }
         for key in keyboard.wait(WAIT) {
-            shared.news.store(true, Ordering::Release);
-            on_key(key, &mut shared.lock());
+            shared.update(|state, _| on_key(key, state));
         }
     }
 }
@@ -131,7 +108,7 @@ fn on_key(key: Key, state: &mut State) {
         }
         Key::Skip => {
             state.notice = Some(match state.skip() {
-                Some(target) => format!("{target}: no further repetitions after this one"),
+                Some(target) => format!("{target} is skipped: it is not measured any more"),
                 None => "there is nothing to skip".into(),
             });
         }

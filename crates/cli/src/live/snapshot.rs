@@ -1,14 +1,10 @@
 //! The state of the view as plain data for other processes.
-use pippin_model::live::{
-    LiveFinished, LiveOverall, LiveQueued, LiveRun, LiveSecond, LiveTrial, LiveUse, ProcessName,
-};
-use pippin_model::trial::Step;
-use pippin_model::units::format_count;
+use pippin_model::live::{LiveQueued, LiveRun, LiveSecond, LiveTrial, LiveUse, ProcessName};
 use pippin_model::usage::Role;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::draw::load_of;
-use super::state::{Current, Finished, State, rate_per_s};
+use super::state::{Current, State, rate_per_s};
 
 /// Seconds of load that are told: as many as a small chart shows.
 const SECONDS: usize = 120;
@@ -31,13 +27,8 @@ pub fn of(state: &State, now: Duration, process: ProcessName) -> Option<LiveRun>
             .as_ref()
             .filter(|current| !current.over)
             .map(|current| trial(state, current, now, &unix_ns)),
-        overall: state.overall(now).map(|overall| LiveOverall {
-            number: overall.number as u64,
-            at_most: overall.at_most.map(|at_most| at_most as u64),
-            fraction: overall.fraction,
-            left_ns: overall.left.map(ns),
-        }),
-        finished: state.finished.iter().map(finished).collect(),
+        overall: state.overall(now),
+        finished: state.finished.clone(),
         queued: state
             .queued()
             .map(|(repetition, target)| LiveQueued {
@@ -55,7 +46,8 @@ fn trial(
     unix_ns: &impl Fn(Duration) -> u64,
 ) -> LiveTrial {
     let progress = state.progress(now);
-    let seconds: Vec<_> = current.seconds().collect();
+    let (target, generator) = (current.cores_of(Role::Target), current.cores_of(Role::Generator));
+    let seconds: Vec<_> = current.seconds().zip(target).zip(generator).collect();
     let newest = &seconds[seconds.len().saturating_sub(SECONDS)..];
     let stage = match progress {
         Some(progress) if progress.warming_up => "warm-up",
@@ -74,12 +66,14 @@ fn trial(
         left_ns: progress.and_then(|progress| progress.left).map(ns),
         seconds: newest
             .iter()
-            .map(|window| LiveSecond {
+            .map(|((window, target), generator)| LiveSecond {
                 from_ns: window.from_ns,
                 requests_per_s: rate_per_s(window),
                 p50_ns: window.response_p50_ns,
                 p99_ns: window.response_p99_ns,
                 errors: window.errors,
+                target_cores: *target,
+                generator_cores: *generator,
             })
             .collect(),
         errors: current.errors(),
@@ -105,27 +99,6 @@ fn uses(current: &Current) -> Vec<LiveUse> {
         .filter(|(role, _)| takes_part(*role))
         .map(|(role, given)| LiveUse { role, cores: cores(role), given: given.len() as u32 })
         .collect()
-}
-
-fn finished(trial: &Finished) -> LiveFinished {
-    let caveat = || trial.caveats.first().map(|(_, id, evidence)| format!("{id}: {evidence}"));
-    LiveFinished {
-        target: trial.target.clone(),
-        repetition: trial.repetition,
-        step: trial.step.map(|step| match step {
-            Step::Connections { count } => format!("{count} connections"),
-            Step::Rate { per_s } => format!("{} requests/s", format_count(per_s)),
-        }),
-        requests_per_s: trial.rate_per_s,
-        p99_ns: trial.p99_ns,
-        errors: trial.errors,
-        verdict: trial.verdict,
-        remark: trial
-            .failure
-            .as_ref()
-            .map(|(stage, message)| format!("failed at {}: {message}", stage.name()))
-            .or_else(caveat),
-    }
 }
 
 fn ns(time: Duration) -> u64 {

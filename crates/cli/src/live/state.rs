@@ -1,12 +1,13 @@
 //! What the live view shows. Events and the time since the view began come in; nothing here draws,
 //! reads a clock or waits.
 use pippin_lab::observer::Event;
-use pippin_model::caveat::Verdict;
+use pippin_model::bins::ResponseBins;
+use pippin_model::live::{LiveFinished, LiveOverall};
 use pippin_model::load_result::Window;
 use pippin_model::profile::{Profile, Steps};
 use pippin_model::run::RunHeader;
 use pippin_model::target::TargetId;
-use pippin_model::trial::{Stage, Step, TrialRecord, TrialSpec};
+use pippin_model::trial::{Stage, TrialRecord, TrialSpec};
 use pippin_model::usage::{Role, UsageSample};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -35,7 +36,9 @@ pub struct State {
     pub title: Option<(String, String)>,
     pub repetitions: u32,
     pub current: Option<Current>,
-    pub finished: Vec<Finished>,
+    pub finished: Vec<LiveFinished>,
+    /// How long each of these took, and whether it failed.
+    took: Vec<(Duration, bool)>,
     /// Targets whose remaining trials the user does not want.
     pub skipped: BTreeSet<TargetId>,
     /// How often the user asked for a stop.
@@ -90,6 +93,8 @@ pub struct Current {
     pub announced: Option<usize>,
     pub stage: String,
     pub windows: Vec<Window>,
+    /// What was used in each of these.
+    uses: Vec<LiveUse>,
     pub usage: LiveUse,
     pub over: bool,
     /// When the stage began, counted from the beginning of the view.
@@ -113,35 +118,6 @@ pub struct LiveUse {
     pub steal_cores: Option<f64>,
 }
 
-/// A trial that is over.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Finished {
-    pub target: TargetId,
-    pub repetition: u32,
-    pub step: Option<Step>,
-    pub rate_per_s: Option<f64>,
-    pub p50_ns: Option<u64>,
-    pub p99_ns: Option<u64>,
-    /// `None` if nothing was measured.
-    pub errors: Option<u64>,
-    pub verdict: Verdict,
-    /// Stage and first line of the message.
-    pub failure: Option<(Stage, String)>,
-    /// Name and evidence, the weightiest first.
-    pub caveats: Vec<(Verdict, String, String)>,
-    pub took: Duration,
-}
-
-/// How far all trials together are.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Overall {
-    pub number: usize,
-    /// `None` for a search.
-    pub at_most: Option<usize>,
-    pub fraction: Option<f64>,
-    pub left: Option<Duration>,
-}
-
 impl State {
     pub fn new(subject: Subject) -> Self {
         Self {
@@ -150,6 +126,7 @@ impl State {
             repetitions: 1,
             current: None,
             finished: Vec::new(),
+            took: Vec::new(),
             skipped: BTreeSet::new(),
             stops: 0,
             help: false,
@@ -231,6 +208,7 @@ impl State {
             announced: (!is_search).then_some(total),
             stage: "starting".into(),
             windows: Vec::new(),
+            uses: Vec::new(),
             usage: LiveUse::default(),
             over: false,
             began: now,
@@ -254,11 +232,6 @@ impl State {
     /// Another second of load.
     pub fn window(&mut self, window: &Window, sample: Option<&UsageSample>, now: Duration) {
         let Some(current) = &mut self.current else { return };
-        if !current.in_slices {
-            current.windows.push(window.clone());
-        } else if let Some(window) = placed(&current.windows, window) {
-            current.windows.push(window);
-        }
         current.window_came = now;
         if let Some(sample) = sample {
             current.usage = current
@@ -269,11 +242,19 @@ impl State {
                 sample.roles.get(&Role::Target).and_then(|role| role.rss_bytes);
             current.sample = Some(sample.clone());
         }
+        let window =
+            if current.in_slices { placed(&current.windows, window) } else { Some(window.clone()) };
+        if let Some(window) = window {
+            current.windows.push(window);
+            let usage = if sample.is_some() { current.usage.clone() } else { LiveUse::default() };
+            current.uses.push(usage);
+        }
     }
 
     /// A trial is over.
     pub fn trial_finished(&mut self, record: &TrialRecord, now: Duration) {
-        self.finished.push(Finished::of(record, self.took(now)));
+        self.took.push((self.time_of_this(now), record.failure.is_some()));
+        self.finished.push(LiveFinished::of(record));
         let is_current = |current: &&mut Current| current.spec.target == record.spec.target;
         if let Some(current) = self.current.as_mut().filter(is_current) {
             current.over = true;
@@ -290,12 +271,12 @@ impl State {
     }
 
     /// The time of the trial that is over. Those that are up together share theirs.
-    fn took(&self, now: Duration) -> Duration {
+    fn time_of_this(&self, now: Duration) -> Duration {
         let Some(current) = &self.current else { return Duration::ZERO };
         if !current.in_slices {
             return now.saturating_sub(current.began);
         }
-        let known: Duration = self.finished.iter().map(|trial| trial.took).sum();
+        let known: Duration = self.took.iter().map(|(took, _)| *took).sum();
         let began = self.first_began.unwrap_or(now) + known;
         now.saturating_sub(began) / (self.turns.waiting() as u32 + u32::from(!current.over)).max(1)
     }
@@ -305,11 +286,6 @@ impl State {
         let target = self.skippable()?.clone();
         self.skipped.insert(target.clone());
         Some(target)
-    }
-
-    /// The targets of the plan.
-    pub fn targets(&self) -> impl Iterator<Item = &TargetId> {
-        self.planned.keys()
     }
 
     /// The starts of targets that are to come, `(repetition, target)`, in their order.
@@ -347,11 +323,11 @@ impl State {
     }
 
     /// How far all trials together are; `None` before the first.
-    pub fn overall(&self, now: Duration) -> Option<Overall> {
+    pub fn overall(&self, now: Duration) -> Option<LiveOverall> {
         let current = self.current.as_ref()?;
-        let number = current.number;
+        let number = current.number as u64;
         if current.announced.is_none() {
-            return Some(Overall { number, at_most: None, fraction: None, left: None });
+            return Some(LiveOverall { number, at_most: None, fraction: None, left_ns: None });
         }
         let after = self.trials_after(current);
         let progress = self.progress(now);
@@ -361,7 +337,8 @@ impl State {
             progress
                 .map_or(0.0, |progress| if progress.warming_up { 0.0 } else { progress.fraction })
         };
-        let fraction = ((number - 1) as f64 + done) / (number + after) as f64;
+        let at_most = number + after as u64;
+        let fraction = ((number - 1) as f64 + done) / at_most as f64;
         let each = self.time_of_a_trial(&current.spec.profile);
         let of_current = match (current.over, progress) {
             (true, _) => Some(Duration::ZERO),
@@ -375,11 +352,11 @@ impl State {
                 each.map(|each| each * after as u32)
             })
             .map(|(a, b)| a + b);
-        Some(Overall {
+        Some(LiveOverall {
             number,
-            at_most: Some(number + after),
+            at_most: Some(at_most),
             fraction: Some(fraction.clamp(0.0, 1.0)),
-            left,
+            left_ns: left.map(|left| left.as_nanos() as u64),
         })
     }
 
@@ -395,12 +372,8 @@ impl State {
 
     /// What a trial took on average so far; before the first, what its load is meant to take.
     fn time_of_a_trial(&self, profile: &Profile) -> Option<Duration> {
-        let took: Vec<Duration> = self
-            .finished
-            .iter()
-            .filter(|trial| trial.failure.is_none())
-            .map(|trial| trial.took)
-            .collect();
+        let took: Vec<Duration> =
+            self.took.iter().filter(|(_, failed)| !failed).map(|(took, _)| *took).collect();
         if took.is_empty() {
             Length::of(profile).whole()
         } else {
@@ -414,6 +387,7 @@ impl Current {
     pub(super) fn begin_slice(&mut self, now: Duration) {
         if !self.in_slices {
             self.windows.clear();
+            self.uses.clear();
         }
         self.in_slices = true;
         self.stage = "measuring".into();
@@ -431,6 +405,23 @@ impl Current {
         self.windows.iter().filter(|window| window.duration_ns >= SHORTEST_WINDOW_NS)
     }
 
+    /// Cores that a role kept busy in each of [`Self::seconds`]; `None` where it is unknown.
+    pub fn cores_of(&self, role: Role) -> Vec<Option<f64>> {
+        let long = |window: &Window| window.duration_ns >= SHORTEST_WINDOW_NS;
+        let of = |(window, used): (&Window, &LiveUse)| {
+            long(window).then(|| used.cores.get(&role).copied())
+        };
+        self.windows.iter().zip(&self.uses).filter_map(of).collect()
+    }
+
+    /// How the response times were spread since the warm-up.
+    pub fn spread(&self) -> ResponseBins {
+        let mut all = ResponseBins::default();
+        let measured = self.windows.iter().filter(|window| window.from_ns >= 0);
+        measured.for_each(|window| all.merge(&window.response_bins));
+        all
+    }
+
     /// Errors so far, the warm-up's included.
     pub fn errors(&self) -> u64 {
         self.windows.iter().map(|window| window.errors).sum()
@@ -446,37 +437,6 @@ impl Current {
             from if from < ramp_up_ns + sustain_ns => "sustain",
             _ => "ramp down",
         })
-    }
-}
-
-impl Finished {
-    fn of(record: &TrialRecord, took: Duration) -> Self {
-        let measured = record.load.as_ref().map(|load| &load.measured);
-        let quantile =
-            |q: f64| measured.and_then(|measured| measured.spans.response_time.quantile_ns(q));
-        let mut caveats: Vec<_> = record
-            .caveats
-            .iter()
-            .map(|caveat| (Verdict::of([caveat]), caveat.id.clone(), caveat.evidence.clone()))
-            .collect();
-        caveats.sort_by_key(|(weight, ..)| std::cmp::Reverse(*weight));
-        let first_line = |text: &str| text.lines().next().unwrap_or_default().to_string();
-        Self {
-            target: record.spec.target.clone(),
-            repetition: record.spec.repetition,
-            step: record.spec.step,
-            rate_per_s: measured.and_then(|measured| measured.throughput_per_s()),
-            p50_ns: quantile(0.5),
-            p99_ns: quantile(0.99),
-            errors: measured.map(|measured| measured.errors_total()),
-            verdict: record.verdict,
-            failure: record
-                .failure
-                .as_ref()
-                .map(|failure| (failure.stage, first_line(&failure.message))),
-            caveats,
-            took,
-        }
     }
 }
 

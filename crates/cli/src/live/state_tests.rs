@@ -1,9 +1,14 @@
 use super::super::samples::{at, caveat, failed, header, plan, record, sample, trial, window};
 use super::*;
-use pippin_model::caveat::Severity;
+use pippin_model::caveat::{Severity, Verdict};
+use pippin_model::trial::Step;
 
 const GO: &str = "go/net-http";
 const EXPRESS: &str = "javascript/express:cluster";
+
+fn left(overall: &LiveOverall) -> Option<Duration> {
+    overall.left_ns.map(Duration::from_nanos)
+}
 
 fn begun(repetitions: u32, profile: &str) -> (State, Profile) {
     let plan = plan(repetitions, profile);
@@ -54,14 +59,17 @@ fn time_left_is_what_is_meant_at_first_and_then_what_trials_take() {
     state.stage("proving", at(1.0));
     // Six trials of 5 s warm-up at the most and 30 s.
     let overall = state.overall(at(1.0)).unwrap();
-    assert_eq!((overall.number, overall.at_most, overall.left), (1, Some(6), Some(at(6.0 * 35.0))));
+    assert_eq!(
+        (overall.number, overall.at_most, left(&overall)),
+        (1, Some(6), Some(at(6.0 * 35.0)))
+    );
     state.stage("measuring", at(2.0));
     state.window(&window(0, 100, 0), None, at(4.0));
-    assert_eq!(state.overall(at(4.0)).unwrap().left, Some(at(29.0 + 5.0 * 35.0)));
+    assert_eq!(left(&state.overall(at(4.0)).unwrap()), Some(at(29.0 + 5.0 * 35.0)));
     state.trial_finished(&record(&spec, 3_000, 0, Vec::new()), at(40.0));
-    assert_eq!(state.finished[0].took, at(40.0));
+    assert_eq!(state.took, [(at(40.0), false)]);
     let overall = state.overall(at(40.0)).unwrap();
-    assert_eq!((overall.left, overall.fraction), (Some(at(200.0)), Some(1.0 / 6.0)));
+    assert_eq!((left(&overall), overall.fraction), (Some(at(200.0)), Some(1.0 / 6.0)));
 }
 
 #[test]
@@ -83,7 +91,11 @@ fn a_target_that_does_not_start_is_not_counted_on() {
     state.trial_started(&spec, 1, 18, at(0.0));
     assert_eq!(state.overall(at(0.0)).unwrap().at_most, Some(18));
     state.trial_finished(&failed(&spec, Some((Stage::Start, "exit status 1\nmore"))), at(1.0));
-    assert_eq!(state.finished[0].failure, Some((Stage::Start, "exit status 1".into())));
+    let told = &state.finished[0];
+    assert_eq!(
+        (told.failed_at.as_deref(), told.remark.as_deref()),
+        (Some("start"), Some("exit status 1"))
+    );
     assert_eq!(state.overall(at(1.0)).unwrap().at_most, Some(10));
     // A failure under load ends the sweep of this repetition only.
     let step = |count| Some(Step::Connections { count });
@@ -106,7 +118,7 @@ fn a_search_promises_no_end() {
     );
     assert_eq!(
         state.overall(at(0.0)),
-        Some(Overall { number: 3, at_most: None, fraction: None, left: None })
+        Some(LiveOverall { number: 3, at_most: None, fraction: None, left_ns: None })
     );
     assert_eq!(state.current.as_ref().unwrap().asked(), 64);
 }
@@ -123,10 +135,9 @@ fn a_finished_trial_shows_its_weightiest_caveat_first() {
     ];
     state.trial_finished(&record(&spec, 3_000, 30, caveats), at(30.0));
     let trial = &state.finished[0];
-    let names: Vec<&str> = trial.caveats.iter().map(|(_, id, _)| id.as_str()).collect();
-    assert_eq!(names, ["errors", "steal", "knee"]);
+    assert_eq!((trial.remark.as_deref(), trial.more_caveats), (Some("errors: b"), 2));
     assert_eq!(
-        (trial.rate_per_s, trial.errors, trial.verdict),
+        (trial.requests_per_s, trial.errors, trial.verdict),
         (Some(100.0), Some(30), Verdict::Invalid)
     );
 }

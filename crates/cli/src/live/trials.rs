@@ -1,6 +1,6 @@
 //! The list of finished trials with their verdicts and first caveats, the newest at the bottom.
 use pippin_model::caveat::Verdict;
-use pippin_model::trial::Step;
+use pippin_model::live::LiveFinished;
 use pippin_model::units::{format_count, format_ns};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -10,7 +10,7 @@ use ratatui::widgets::Paragraph;
 
 use super::draw::{fit, format_whole};
 use super::look::Look;
-use super::state::{Finished, State, Subject};
+use super::state::{State, Subject};
 
 /// Columns of a trial's name.
 const NAME: usize = 34;
@@ -46,30 +46,31 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, look: Look, area: Rect) {
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-fn lines_of<'a>(trial: &'a Finished, state: &State, look: Look) -> Vec<Line<'a>> {
+fn lines_of<'a>(trial: &'a LiveFinished, state: &State, look: Look) -> Vec<Line<'a>> {
     let name = name_of(trial, state);
     let name = if name.chars().count() > NAME {
         fit(Line::from(name), NAME as u16, look).to_string()
     } else {
         name
     };
-    if let Some((stage, message)) = &trial.failure {
+    let remark = trial.remark.as_deref().unwrap_or_default();
+    if let Some(stage) = &trial.failed_at {
         return vec![
             Line::from(vec![
                 Span::raw(format!("{name:<NAME$} ")),
-                Span::styled(format!("failed at {}", stage.name()), look.bad()),
+                Span::styled(format!("failed at {stage}"), look.bad()),
             ]),
-            Line::from(Span::raw(format!("  {message}"))),
+            Line::from(Span::raw(look.plain(&format!("  {remark}")))),
         ];
     }
     let time = |ns: Option<u64>| ns.map_or("-".into(), format_ns);
-    let figures = format!(
+    let figures = look.plain(&format!(
         "{:>11} {:>8} {:>8} {:>6}  ",
-        trial.rate_per_s.map_or("-".into(), format_count),
+        trial.requests_per_s.map_or("-".into(), format_count),
         time(trial.p50_ns),
         time(trial.p99_ns),
         trial.errors.map_or("-".into(), format_whole)
-    );
+    ));
     let struck = if trial.verdict == Verdict::Invalid {
         look.label().add_modifier(Modifier::CROSSED_OUT)
     } else {
@@ -84,17 +85,19 @@ fn lines_of<'a>(trial: &'a Finished, state: &State, look: Look) -> Vec<Line<'a>>
     first.extend(figures);
     first.push(Span::styled(trial.verdict.to_string(), look.of_verdict(trial.verdict)));
     let mut lines = vec![Line::from(first)];
-    if let Some((weight, id, evidence)) = trial.caveats.first() {
-        let more = if trial.caveats.len() > 1 {
-            format!(" (and {} more)", trial.caveats.len() - 1)
-        } else {
-            String::new()
+    if let Some((id, evidence)) = remark.split_once(": ") {
+        let more = match trial.more_caveats {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
         };
         // What weighs nothing is no caveat but a note.
-        let style = if *weight == Verdict::Valid { look.label() } else { look.of_verdict(*weight) };
+        let style = match trial.verdict {
+            Verdict::Valid => look.label(),
+            verdict => look.of_verdict(verdict),
+        };
         lines.push(Line::from(vec![
             Span::styled(format!("  {id}"), style),
-            Span::raw(format!("{more}: {evidence}")),
+            Span::raw(look.plain(&format!("{more}: {evidence}"))),
         ]));
     }
     lines
@@ -118,12 +121,8 @@ fn struck_through(text: &str, style: ratatui::style::Style) -> Vec<Span<'static>
     spans
 }
 
-fn name_of(trial: &Finished, state: &State) -> String {
-    let step = match trial.step {
-        Some(Step::Connections { count }) => format!(" c={count}"),
-        Some(Step::Rate { per_s }) => format!(" {}/s", format_count(per_s)),
-        None => String::new(),
-    };
+fn name_of(trial: &LiveFinished, state: &State) -> String {
+    let step = trial.step.as_ref().map_or(String::new(), |step| format!(" {step}"));
     let repetition =
         if state.repetitions > 1 { format!(" r{}", trial.repetition + 1) } else { String::new() };
     match state.subject {
@@ -133,9 +132,9 @@ fn name_of(trial: &Finished, state: &State) -> String {
 }
 
 /// A finished trial in a few words.
-pub fn short_line<'a>(trial: &'a Finished, look: Look) -> Line<'a> {
-    let figure = match (&trial.failure, trial.rate_per_s) {
-        (Some((stage, _)), _) => format!("failed at {}", stage.name()),
+pub fn short_line<'a>(trial: &'a LiveFinished, look: Look) -> Line<'a> {
+    let figure = match (&trial.failed_at, trial.requests_per_s) {
+        (Some(stage), _) => format!("failed at {stage}"),
         (None, Some(rate)) => format!("{} requests/s", format_count(rate)),
         (None, None) => "-".into(),
     };

@@ -1,6 +1,6 @@
 //! Several agents as one generator: on this machine by `--agents N`, and over three hosts, with
 //! faults of each kind.
-use super::support::{Hosts, Outcome, alive_with, command, pippin, start, until};
+use super::support::{Hosts, Outcome, SITE, alive_with, cheat, command, pippin, start, until};
 use pippin_reference::Running;
 use pippin_reference::scripted::{Account, Answer, Script, spawn};
 use serde_json::Value;
@@ -273,4 +273,143 @@ fn a_host_that_an_agents_operator_did_not_allow_is_not_loaded() {
         "agent a: its operator has not allowed 10.77.2.1; start it with --allow-host 10.77.2.1",
     ]);
     assert_eq!(hosts.requests(), 0);
+}
+
+#[test]
+fn an_agent_killed_while_it_reports_is_named() {
+    let Some(mut hosts) = Hosts::new("fleet: an agent killed while it reports") else { return };
+    let (_a, b) = (hosts.agent("a", &[]), hosts.agent("b", &[]));
+    let call = hosts.load(&open("2s"));
+    assert!(until(|| hosts.requests() > 200));
+    // Without NATS, both go on to the end of the load, and hold their results then.
+    hosts.kill_nats();
+    assert!(until(|| is_still(&hosts)));
+    b.signal(libc::SIGKILL);
+    hosts.start_nats();
+    let outcome = call.finish();
+    outcome.exits(3);
+    let json = read(&outcome);
+    assert!(
+        evidence(&json, "agent_missing").contains("1 of 2 agents: b: nothing was heard"),
+        "{outcome}"
+    );
+    assert_eq!(json["requests"]["scheduled"], 200, "a's half is kept: {outcome}");
+}
+
+#[test]
+fn an_agent_at_its_ceiling_is_named() {
+    let server = steady();
+    let (url, folder) = (format!("http://{}/", server.address()), tempfile::tempdir().unwrap());
+    let store = folder.path().join("calibrated.db");
+    let calibration = pippin_model::example::run::calibration(160.0);
+    let calibration = pippin_model::run::Calibration { io: "epoll".into(), ..calibration };
+    pippin_store::Store::open(&store).unwrap().keep_calibration(&calibration).unwrap();
+    let load = |rate| {
+        let shape = ["--io", "epoll", "--threads", "1", "-c", "6", "-d", "2s", "-R", rate];
+        let store = store.to_str().unwrap();
+        let words = ["--store", store, "load", &url, "--agents", "2", "--no-store"];
+        read(&pippin(folder.path(), &[&words[..], &shape, &JSON].concat()))
+    };
+    let json = load("300");
+    let doubt = evidence(&json, "agent_doubt");
+    assert!(doubt.contains("local-1: ") && doubt.contains("local-2: "), "{doubt}");
+    // Each sends its half, and each is calibrated to 160.
+    assert_eq!(doubt.matches("near_ceiling: ").count(), 2, "{doubt}");
+    let caveats = json["caveats"].as_array().unwrap();
+    let doubt = caveats.iter().find(|one| one["id"] == "agent_doubt").unwrap();
+    assert_eq!(doubt["severity"], "invalid", "{json:#}");
+    let json = load("200");
+    let doubts = json["agents"].as_array().unwrap().iter().map(|one| one["caveats"].to_string());
+    assert!(doubts.into_iter().all(|doubts| !doubts.contains("near_ceiling")), "{json:#}");
+}
+
+#[test]
+fn a_network_that_delays_and_loses_packets_changes_no_count() {
+    const TEST: &str = "fleet: 50 ms and 1 % loss";
+    let Some(hosts) = Hosts::new(TEST) else { return };
+    if !hosts.disturb(TEST, "b") {
+        return;
+    }
+    let (_a, _b) = (hosts.agent("a", &[]), hosts.agent("b", &[]));
+    let outcome = hosts.load(&open("4s")).finish();
+    let json = read(&outcome);
+    assert!(!ids(&json).contains(&"agent_missing"), "{outcome}");
+    assert_eq!(json["requests"]["scheduled"], 800, "{outcome}");
+    let error_ns = json["agents"][1]["clock"]["error_ns"].as_i64().unwrap();
+    assert!(error_ns > 20_000_000, "the error is half of the round trip: {error_ns}");
+}
+
+/// A project whose target waits 5 ms, with a plan of so many seconds.
+fn project(hosts: &Hosts, seconds: &str) {
+    let marker = hosts.folder().file_name().unwrap().to_string_lossy().into_owned();
+    let text = format!(
+        "[target.shop]\ncommand = [\"{}\", \"slow:5\", \"{marker}\"]\nserves = [\"hello\"]\n[plan.ci]\nworkload = \"hello\"\ntargets = [\"shop\"]\nrepetitions = 2\nprofile = {{ kind = \"closed\", connections = 4, duration = \"{seconds}\", warm_up = \"none\" }}\ncpus = {{ share = true }}\n",
+        cheat().display()
+    );
+    std::fs::write(hosts.folder().join("pippin.toml"), text).unwrap();
+}
+
+fn last_run(hosts: &Hosts) -> pippin_model::run::RunRecord {
+    let store = pippin_store::Store::open(&hosts.folder().join(".pippin/pippin.db")).unwrap();
+    let run = store.list().unwrap().into_iter().next().unwrap();
+    store.load(&run.id).unwrap()
+}
+
+#[test]
+fn a_probe_makes_the_run_beside_its_target_for_a_coordinator_elsewhere() {
+    let Some(hosts) = Hosts::new("fleet: a probe") else { return };
+    project(&hosts, "1s");
+    let (_a, probe) = (hosts.agent_for(SITE, "a", &[]), hosts.probe());
+    let outcome = hosts.run_at_site("ci", &[]).finish();
+    assert!(outcome.code.is_some_and(|code| BELIEVED_OR_NOT.contains(&code)), "{outcome}");
+    outcome.says(&["own/shop", "network"]);
+    let record = last_run(&hosts);
+    assert_eq!((record.header.probe.as_deref(), record.trials.len()), (Some("site"), 2));
+    for trial in &record.trials {
+        assert_eq!(trial.failure, None, "{outcome}");
+        assert!(!trial.proofs.is_empty() && trial.proofs.iter().all(|one| one.failure.is_none()));
+        let load = trial.load_spec.as_ref().unwrap();
+        assert_eq!(load.addresses[0].ip().to_string(), SITE);
+        let agent = &trial.agents[0];
+        assert_eq!((agent.name.as_str(), trial.agents.len()), ("a", 1));
+        assert!(agent.figures.as_ref().unwrap().network_ns.is_some(), "{agent:?}");
+        let usage = trial.usage.as_ref().unwrap();
+        let target = &usage.roles[&pippin_model::usage::Role::Target];
+        assert!(target.cpu_ns.is_some_and(|cpu| cpu > 0), "{usage:?}");
+        assert!(!usage.roles.contains_key(&pippin_model::usage::Role::Generator));
+    }
+    // What cannot be is refused where it is asked for.
+    let refused = hosts.run_at_site("ci", &["--install", "--yes"]).finish();
+    refused.is_a_user_error(&["--install", "pippin agent --probe --install"]);
+    let proxy = hosts.run_at_site("proxy-100", &["--quick"]).finish();
+    proxy.is_a_user_error(&["probe site: plan proxy-100", "run it without --agents"]);
+    probe.signal(libc::SIGTERM);
+    probe.finish().exits(0);
+}
+
+#[test]
+fn a_killed_probe_is_named_and_a_killed_coordinator_ends_the_run() {
+    let Some(hosts) = Hosts::new("fleet: a killed probe") else { return };
+    project(&hosts, "60s");
+    let marker = hosts.folder().file_name().unwrap().to_string_lossy().into_owned();
+    let targets = || {
+        let all = alive_with(&marker);
+        all.into_iter().filter(|line| line.contains("slow:5")).count()
+    };
+    let (_a, probe) = (hosts.agent_for(SITE, "a", &[]), hosts.probe());
+    let call = hosts.run_at_site("ci", &[]);
+    assert!(until(|| targets() > 0));
+    call.signal(libc::SIGKILL);
+    drop(call);
+    assert!(until(|| targets() == 0), "the probe goes on without its coordinator");
+    let call = hosts.run_at_site("ci", &[]);
+    assert!(until(|| targets() > 0));
+    probe.signal(libc::SIGKILL);
+    let outcome = call.finish();
+    outcome.is_a_user_error(&["probe site: nothing was heard of it for"]);
+    assert!(until(|| targets() == 0), "the target outlives its probe");
+    hosts
+        .run_at_site("ci", &["--agents-within", "2s"])
+        .finish()
+        .is_a_user_error(&["probe site: it did not answer within 2 s"]);
 }

@@ -14,6 +14,8 @@
 //! | `under_way` | `pippin serve` beside a run |
 //! | `load` | `pippin load` against servers whose truth is known |
 //! | `https` | the same behind TLS |
+//! | `reach` | the same by unix sockets, to other places, with client certificates |
+//! | `protocols` | plans and targets over HTTP/2 and TLS |
 //! | `fleet` | several agents as one generator on this machine, and over three hosts with faults |
 //! | `services` | a database that the user gave |
 //! | `store` | stores that may only be read, full disks |
@@ -41,6 +43,8 @@ mod load;
 mod patience;
 mod project;
 mod proofs;
+mod protocols;
+mod reach;
 mod requests;
 mod services;
 mod store;

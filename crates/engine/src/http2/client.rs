@@ -39,6 +39,8 @@ pub struct Client<S> {
     stream: S,
     session: Session,
     out: Frames,
+    /// The body of the request under way.
+    body: Vec<u8>,
     /// What came first, to tell another protocol by.
     first: Vec<u8>,
 }
@@ -93,7 +95,8 @@ impl<S: Read + Write> Client<S> {
             body_bytes: limits.body_bytes,
         };
         let session = Session::new(1, session_limits);
-        let mut client = Self { stream, session, out: Frames::default(), first: Vec::new() };
+        let mut client =
+            Self { stream, session, out: Frames::default(), body: Vec::new(), first: Vec::new() };
         // Requests are written out, as they may differ.
         client.session.sending.limit_table(0);
         put_preface(&mut client.out, limits.head_bytes);
@@ -161,6 +164,15 @@ impl<S: Read + Write> Client<S> {
     /// # Errors
     /// If the request cannot be written, or there is no whole and right answer.
     pub fn exchange(&mut self, request: &Request, scheme: &str) -> Result<Response, ClientError> {
+        self.send(request, scheme)?;
+        self.answer()
+    }
+
+    /// Sends a request, as far as the server's windows let its body go.
+    ///
+    /// # Errors
+    /// If it cannot be written, or the stream fails.
+    pub fn send(&mut self, request: &Request, scheme: &str) -> Result<(), ClientError> {
         check(request).map_err(ClientError::Unsendable)?;
         let Some(block) = blocks(&[fields(request, scheme)]).pop() else {
             return Err(ClientError::Unsendable("there is no request".into()));
@@ -174,17 +186,29 @@ impl<S: Read + Write> Client<S> {
         self.session.sending.enqueue(0, &mut stream);
         self.session.streams = vec![stream];
         self.session.opened(0);
+        self.body.clone_from(&request.body);
+        self.go_on()
+    }
+
+    /// Reads the whole answer to the request that was sent last; interim answers are passed over.
+    ///
+    /// # Errors
+    /// If there is no whole and right answer.
+    pub fn answer(&mut self) -> Result<Response, ClientError> {
         let mut answers = Collected::default();
-        loop {
-            let streams = &mut self.session.streams;
-            self.session.sending.pump(streams, |_| &request.body, &mut self.out);
-            self.hand_over()?;
-            if self.read(&mut answers)? {
-                self.hand_over()?;
-                answers.response.keep_alive = !answers.is_closing;
-                return Ok(answers.response);
-            }
+        while !self.read(&mut answers)? {
+            self.go_on()?;
         }
+        self.hand_over()?;
+        answers.response.keep_alive = !answers.is_closing;
+        Ok(answers.response)
+    }
+
+    /// Sends what may go out of the request's body, and what the session has to say.
+    fn go_on(&mut self) -> Result<(), ClientError> {
+        let body = &self.body;
+        self.session.sending.pump(&mut self.session.streams, |_| body, &mut self.out);
+        self.hand_over()
     }
 }
 

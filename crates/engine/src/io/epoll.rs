@@ -1,6 +1,7 @@
 //! epoll(7), edge-triggered: a connection is registered once; a request costs one write and one
 //! read, and a share of one wait.
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::socket::{self, Endpoints, errno};
@@ -199,6 +200,10 @@ impl Io for Epoll {
     fn handshake(&mut self, slot: u32) -> Option<Handshake> {
         self.syscalls += 1;
         tcp_info::handshake(self.sockets[slot as usize].fd)
+    }
+
+    fn ends(&self, slot: u32) -> Option<(SocketAddr, SocketAddr)> {
+        socket::ends(self.sockets[slot as usize].fd)
     }
 
     #[inline]

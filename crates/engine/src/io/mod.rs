@@ -12,6 +12,7 @@ mod tcp_info;
 pub(crate) mod uring;
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use crate::wire::{Slice, Wire};
@@ -103,6 +104,10 @@ pub(crate) trait Io: Sized {
     /// How the connection in this slot was opened: to be asked at its [`Event::Connected`]. `None`
     /// if the kernel does not say.
     fn handshake(&mut self, slot: u32) -> Option<Handshake>;
+
+    /// Own address and the peer's of the connection in this slot; `None` if it has none of IPv4 or
+    /// IPv6.
+    fn ends(&self, slot: u32) -> Option<(SocketAddr, SocketAddr)>;
 
     /// Whether the server's close is already known although its event has not been taken yet.
     fn is_closing(&self, slot: u32) -> bool;

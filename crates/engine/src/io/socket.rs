@@ -2,7 +2,11 @@
 //! calls as can be.
 use std::io;
 use std::mem::{MaybeUninit, size_of};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use pippin_model::load_spec::{LoadSpec, Protocol};
 
 use super::stamps::{self, CONTROL_BYTES};
 
@@ -47,6 +51,51 @@ impl From<SocketAddr> for KernelAddress {
 }
 
 impl KernelAddress {
+    /// The address of a unix socket in the file system (unix(7)).
+    ///
+    /// # Errors
+    /// If the path does not fit, is empty or holds a NUL character.
+    pub fn unix(path: &Path) -> io::Result<Self> {
+        // SAFETY: sockaddr_un is plain bytes, for which zero is valid.
+        let mut address: libc::sockaddr_un = unsafe { MaybeUninit::zeroed().assume_init() };
+        address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+        let bytes = path.as_os_str().as_bytes();
+        // The last byte stays NUL.
+        let room = address.sun_path.len() - 1;
+        if bytes.is_empty() || bytes.contains(&0) || bytes.len() > room {
+            let why = format!("its path must have 1 to {room} bytes, none of them NUL");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+        for (into, byte) in address.sun_path.iter_mut().zip(bytes) {
+            *into = *byte as libc::c_char;
+        }
+        // SAFETY: as above.
+        let mut storage: libc::sockaddr_storage = unsafe { MaybeUninit::zeroed().assume_init() };
+        // SAFETY: sockaddr_storage is large enough and aligned for every address type.
+        unsafe { (&raw mut storage).cast::<libc::sockaddr_un>().write(address) };
+        let length = std::mem::offset_of!(libc::sockaddr_un, sun_path) + bytes.len() + 1;
+        Ok(Self { storage, length: length as libc::socklen_t })
+    }
+
+    /// The address and port that the kernel has written; `None` if they are not of IPv4 or IPv6.
+    fn to_socket_address(self) -> Option<SocketAddr> {
+        match self.family() {
+            libc::AF_INET => {
+                // SAFETY: the family says that it is one.
+                let v4 = unsafe { (&raw const self.storage).cast::<libc::sockaddr_in>().read() };
+                let ip = Ipv4Addr::from(u32::from_be(v4.sin_addr.s_addr));
+                Some(SocketAddr::new(ip.into(), u16::from_be(v4.sin_port)))
+            }
+            libc::AF_INET6 => {
+                // SAFETY: the family says that it is one.
+                let v6 = unsafe { (&raw const self.storage).cast::<libc::sockaddr_in6>().read() };
+                let ip = Ipv6Addr::from(v6.sin6_addr.s6_addr);
+                Some(SocketAddr::new(ip.into(), u16::from_be(v6.sin6_port)))
+            }
+            _ => None,
+        }
+    }
+
     pub fn as_ptr(&self) -> *const libc::sockaddr {
         (&raw const self.storage).cast()
     }
@@ -68,24 +117,29 @@ pub(crate) struct Endpoints {
     /// Requests are pipelined: several writes may be under way on a connection.
     pipelines: bool,
     /// Several writes may follow each other without an answer between them, as those of a TLS
-    /// handshake and of HTTP/2 do: Nagle's algorithm would hold them back.
+    /// handshake, of HTTP/2 and of a PROXY header do: Nagle's algorithm would hold them back.
     sends_at_once: bool,
 }
 
 impl Endpoints {
-    pub fn new(
-        targets: &[SocketAddr],
-        sources: &[IpAddr],
-        pipelines: bool,
-        converses: bool,
-    ) -> Self {
-        let sources = sources.iter().map(|ip| SocketAddr::new(*ip, 0).into()).collect();
-        Self {
-            targets: targets.iter().map(|target| (*target).into()).collect(),
-            sources,
+    /// # Errors
+    /// If the path of a unix socket is none.
+    pub fn of(spec: &LoadSpec) -> io::Result<Self> {
+        let targets = match &spec.unix_socket {
+            Some(path) => vec![KernelAddress::unix(path)?],
+            None => spec.addresses.iter().map(|target| (*target).into()).collect(),
+        };
+        let sources = &spec.source_addresses;
+        let pipelines = spec.connections.pipeline > 1;
+        Ok(Self {
+            targets,
+            sources: sources.iter().map(|ip| SocketAddr::new(*ip, 0).into()).collect(),
             pipelines,
-            sends_at_once: pipelines || converses,
-        }
+            sends_at_once: pipelines
+                || spec.tls.is_some()
+                || spec.proxy_header.is_some()
+                || spec.protocol != Protocol::Http1,
+        })
     }
 
     /// Where the `nth` connection of the load goes. Targets and sources both go in turn, and every
@@ -121,7 +175,7 @@ impl Endpoints {
         }
         stamps::enable(fd);
         let mut calls = 2;
-        if self.sends_at_once {
+        if self.sends_at_once && target.family() != libc::AF_UNIX {
             set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1);
             calls += 1;
         }
@@ -255,6 +309,22 @@ pub(super) fn receive(fd: i32, buffer: &mut [u8]) -> Result<(usize, Option<u64>)
     Ok((received as usize, stamps::read(control)))
 }
 
+/// Own address and the peer's of a connection (getsockname(2), getpeername(2)); `None` if it is not of
+/// IPv4 or IPv6, or open no more.
+pub(crate) fn ends(fd: i32) -> Option<(SocketAddr, SocketAddr)> {
+    let ask =
+        |call: unsafe extern "C" fn(i32, *mut libc::sockaddr, *mut libc::socklen_t) -> i32| {
+            // SAFETY: sockaddr_storage is plain bytes, for which zero is valid.
+            let mut storage: libc::sockaddr_storage =
+                unsafe { MaybeUninit::zeroed().assume_init() };
+            let mut length = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+            // SAFETY: the kernel writes at most `length` bytes.
+            let result = unsafe { call(fd, (&raw mut storage).cast(), &raw mut length) };
+            (result == 0).then_some(KernelAddress { storage, length })?.to_socket_address()
+        };
+    Some((ask(libc::getsockname)?, ask(libc::getpeername)?))
+}
+
 pub(crate) fn close(fd: i32) {
     // SAFETY: the caller owns `fd`.
     unsafe { libc::close(fd) };
@@ -295,13 +365,28 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
+    fn a_path_must_fit() {
+        let longest = "x".repeat(107);
+        assert!(KernelAddress::unix(Path::new(&longest)).is_ok());
+        for wrong in ["", "a\0b", &format!("{longest}x")] {
+            let error = KernelAddress::unix(Path::new(wrong)).err().unwrap().to_string();
+            assert!(error.contains("1 to 107 bytes"), "{error}");
+        }
+    }
+
+    #[test]
     fn every_pair_of_target_and_source_is_used() {
         for (targets, sources) in [(1, 3), (2, 2), (2, 4), (3, 2), (4, 6)] {
             let all: Vec<SocketAddr> =
                 (0..targets).map(|i| SocketAddr::from(([127, 0, 0, 1], 1000 + i))).collect();
             let from: Vec<IpAddr> =
                 (0..sources).map(|i| IpAddr::from([127, 0, 0, 1 + i])).collect();
-            let endpoints = Endpoints::new(&all, &from, false, false);
+            let endpoints = Endpoints {
+                targets: all.iter().map(|target| (*target).into()).collect(),
+                sources: from.iter().map(|ip| SocketAddr::new(*ip, 0).into()).collect(),
+                pipelines: false,
+                sends_at_once: false,
+            };
             let pairs: HashSet<(*const KernelAddress, *const KernelAddress)> =
                 (0..u64::from(targets) * u64::from(sources))
                     .map(|n| {

@@ -1,6 +1,7 @@
 //! io_uring(7): one multishot `recvmsg` for the life of a connection, sends handed over in batches,
 //! nothing heard of sends that succeed. A request costs a share of one system call.
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use io_uring::squeue::{Entry, Flags};
@@ -294,6 +295,10 @@ impl Io for Uring {
     fn handshake(&mut self, slot: u32) -> Option<Handshake> {
         self.syscalls += 1;
         tcp_info::handshake(self.sockets[slot as usize].fd)
+    }
+
+    fn ends(&self, slot: u32) -> Option<(SocketAddr, SocketAddr)> {
+        socket::ends(self.sockets[slot as usize].fd)
     }
 
     #[inline]

@@ -74,6 +74,9 @@ impl<F: Fault> Io for Faulty<F> {
     fn clock_steps(&self) -> u64 {
         self.epoll.clock_steps()
     }
+    fn ends(&self, slot: u32) -> Option<(std::net::SocketAddr, std::net::SocketAddr)> {
+        self.epoll.ends(slot)
+    }
     fn handshake(&mut self, slot: u32) -> Option<Handshake> {
         self.epoll.handshake(slot)
     }
@@ -98,6 +101,8 @@ fn an_hour(address: std::net::SocketAddr) -> LoadSpec {
         tls: None,
         protocol: Protocol::Http1,
         source_addresses: Vec::new(),
+        unix_socket: None,
+        proxy_header: None,
         requests: vec![Request {
             check: Check { status: vec![200], ..Check::default() },
             ..Request::get("/", "x")

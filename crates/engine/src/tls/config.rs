@@ -2,11 +2,11 @@
 use std::sync::Arc;
 
 use pippin_model::load_spec::Protocol;
-use pippin_model::tls::{Negotiated, TlsSpec, TlsUse};
+use pippin_model::tls::{ClientCertificate, Negotiated, TlsSpec, TlsUse};
 use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 
 use super::reason;
@@ -43,7 +43,15 @@ impl Client {
                 .dangerous()
                 .with_custom_certificate_verifier(Arc::new(Unverified::new(provider)))
         };
-        let mut config = builder.with_no_client_auth();
+        let mut config = match &spec.client {
+            None => builder.with_no_client_auth(),
+            Some(client) => {
+                let (chain, key) = own(client)?;
+                builder
+                    .with_client_auth_cert(chain, key)
+                    .map_err(|error| EngineError::ClientCertificate(error.to_string()))?
+            }
+        };
         // A server without ALPN speaks HTTP/1.1 (RFC 9113 section 3.2).
         let (name, must_speak) = match protocol {
             Protocol::Http1 => ("http/1.1", None),
@@ -63,6 +71,23 @@ impl Client {
         let name = self.must_speak.filter(|name| negotiated.alpn.as_deref() != Some(name))?;
         Some(reason::does_not_speak(name))
     }
+}
+
+/// The client's own certificates and its key.
+fn own(
+    client: &ClientCertificate,
+) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), EngineError> {
+    let wrong = |why: String| EngineError::ClientCertificate(why);
+    let chain: Vec<CertificateDer<'static>> =
+        CertificateDer::pem_slice_iter(client.chain_pem.as_bytes())
+            .collect::<Result<_, _>>()
+            .map_err(|error| wrong(error.to_string()))?;
+    if chain.is_empty() {
+        return Err(wrong("there is no `-----BEGIN CERTIFICATE-----` in it".into()));
+    }
+    let key = PrivateKeyDer::from_pem_slice(client.key_pem.as_bytes())
+        .map_err(|error| wrong(format!("its key: {error}; give an unencrypted one in PEM form")))?;
+    Ok((chain, key))
 }
 
 /// What is known of a load's TLS before its first handshake.

@@ -26,6 +26,7 @@ impl Pair {
             extra_roots_pem: Some(authority.pem()),
             verify,
             resume: false,
+            client: None,
         };
         let session = Session::new(&Client::new(&spec, Protocol::Http1).unwrap()).unwrap();
         let server = ServerConnection::new(authority.server(certified)).unwrap();
@@ -115,6 +116,7 @@ fn a_handshake_may_come_a_byte_at_a_time() {
             extra_roots_pem: Some(authority.pem()),
             verify: true,
             resume: false,
+            client: None,
         };
         let session = Session::new(&Client::new(&spec, Protocol::Http1).unwrap()).unwrap();
         let mut pair =
@@ -236,6 +238,7 @@ fn unsecured() -> Session {
             extra_roots_pem: Some(Authority::new().pem()),
             verify: true,
             resume: false,
+            client: None,
         };
         Client::new(&spec, Protocol::Http1).unwrap()
     });

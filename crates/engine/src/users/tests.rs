@@ -15,6 +15,8 @@ fn load(schedule: Schedule, connections: u32, requests: Option<u64>, templates: 
         tls: None,
         protocol: Protocol::Http1,
         source_addresses: Vec::new(),
+        unix_socket: None,
+        proxy_header: None,
         requests: vec![Request::get("/", "x"); templates].into(),
         schedule,
         connections: Connections {

@@ -7,6 +7,7 @@ use super::{Core, Stack, Worker, losses};
 use crate::clock;
 use crate::io::{Io, Opening, Sending};
 use crate::protocol::{Outgoing, Protocol};
+use crate::proxy_header;
 use crate::transport::Transport;
 
 impl<S: Stack> Worker<'_, S> {
@@ -37,7 +38,24 @@ impl<S: Stack> Worker<'_, S> {
             S::Protocol::IN_ORDER && handshake.is_some_and(|seen| seen.has_received);
         let until_writable_ns = core.now - connection.mark;
         core.recorder.connected(until_writable_ns, handshake, !connection.was_opened);
+        if self.core.spec.proxy_header.is_some() && !self.introduce(slot) {
+            self.io.close(slot);
+            return self.connect_failed(slot, ErrorKind::ConnectReset);
+        }
         if S::Transport::SECURES { self.secure(slot) } else { self.take_into_use(slot) }
+    }
+
+    /// Says where the connection comes from; whether that could be said. A connection that carried
+    /// nothing yet has room for it.
+    fn introduce(&mut self, slot: u32) -> bool {
+        let Some((version, (own, peer))) = self.core.spec.proxy_header.zip(self.io.ends(slot))
+        else {
+            return false;
+        };
+        let header = proxy_header::of(version, own, peer);
+        let is_sent = self.io.send_bytes(slot, &header) == Sending::Done;
+        self.core.recorder.bytes_out(header.len() as u32);
+        is_sent
     }
 
     /// The connection can carry requests.

@@ -1,6 +1,6 @@
 //! What cannot take effect is refused, with the fix.
 use pippin_model::load_spec::*;
-use pippin_model::tls::TlsSpec;
+use pippin_model::tls::{ClientCertificate, TlsSpec};
 use pippin_model::units::Spread;
 
 use crate::common::{counted, get, load, timed};
@@ -17,6 +17,7 @@ fn tls(server_name: &str, extra_roots_pem: Option<&str>) -> TlsSpec {
         extra_roots_pem: extra_roots_pem.map(Into::into),
         verify: true,
         resume: false,
+        client: None,
     }
 }
 
@@ -29,7 +30,41 @@ fn each_refusal_says_what_to_change() {
         from_per_s: rate,
         to_per_s: rate,
     };
-    let cases: [(Change, &str); 18] = [
+    let cases: [(Change, &str); 23] = [
+        (
+            |spec| spec.unix_socket = Some("/tmp/x".into()),
+            "an address to connect to does not go with a unix socket",
+        ),
+        (
+            |spec| {
+                spec.addresses.clear();
+                spec.unix_socket = Some("/tmp/x".into());
+                spec.proxy_header = Some(ProxyHeader::V1);
+            },
+            "it has no addresses to tell",
+        ),
+        (
+            |spec| {
+                spec.addresses.clear();
+                spec.unix_socket = Some("/tmp/x".into());
+                spec.source_addresses = vec!["127.0.0.1".parse().unwrap()];
+            },
+            "leave the source address out",
+        ),
+        (
+            |spec| {
+                spec.addresses.clear();
+                spec.unix_socket = Some("x".repeat(200).into());
+            },
+            "its path must have 1 to 107 bytes",
+        ),
+        (
+            |spec| {
+                let client = ClientCertificate { chain_pem: "x".into(), key_pem: "y".into() };
+                spec.tls = Some(TlsSpec { client: Some(client), ..tls("x", None) });
+            },
+            "the client's certificate cannot be used: there is no `-----BEGIN CERTIFICATE-----`",
+        ),
         (|spec| spec.addresses.clear(), "give at least one, for example 127.0.0.1:8080"),
         (|spec| spec.requests.clear(), "no request to send: give at least one"),
         (

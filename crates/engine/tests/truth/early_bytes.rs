@@ -85,6 +85,7 @@ fn over_tls(io: IoChoice) {
         extra_roots_pem: Some(authority.pem()),
         verify: true,
         resume: false,
+        client: None,
     };
     let spec = LoadSpec {
         tls: Some(tls),

@@ -21,6 +21,7 @@ fn trusting(authority: &Authority) -> TlsSpec {
         extra_roots_pem: Some(authority.pem()),
         verify: true,
         resume: false,
+        client: None,
     }
 }
 
@@ -78,6 +79,7 @@ fn the_user_may_trust_whoever_answers(io: IoChoice) {
         extra_roots_pem: None,
         verify: false,
         resume: false,
+        client: None,
     };
     let result = run(&LoadSpec { tls: Some(tls), ..closed(front.address(), io, 2, 20) });
     assert_eq!((result.measured.requests.good, errors(&result)), (20, vec![]));

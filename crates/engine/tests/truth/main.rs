@@ -22,6 +22,7 @@ mod lying;
 mod open_loop;
 mod pausing;
 mod pipelining;
+mod reaching;
 mod retrying;
 mod securing;
 mod stalling;

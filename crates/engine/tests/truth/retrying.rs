@@ -146,6 +146,7 @@ fn never_speaks_tls(io: IoChoice) {
         extra_roots_pem: None,
         verify: false,
         resume: false,
+        client: None,
     };
     let result = assert_ends_in_time(server.address(), io, Some(tls));
     let failures = result.tls.unwrap().failures;

@@ -70,6 +70,7 @@ fn trusting(authority: &Authority) -> Option<TlsSpec> {
         extra_roots_pem: Some(authority.pem()),
         verify: true,
         resume: false,
+        client: None,
     })
 }
 

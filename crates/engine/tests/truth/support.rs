@@ -46,6 +46,8 @@ pub fn closed(address: SocketAddr, io: IoChoice, connections: u32, requests: u64
         tls: None,
         protocol: Protocol::Http1,
         source_addresses: Vec::new(),
+        unix_socket: None,
+        proxy_header: None,
         requests: vec![get(BodyCheck::Any)].into(),
         schedule: Schedule::Closed { think: None },
         connections: Connections {

@@ -169,6 +169,7 @@ fn tls(io: IoChoice) {
         extra_roots_pem: Some(authority.pem()),
         verify: true,
         resume: false,
+        client: None,
     };
     Case::new("TLS, 10")
         .tls()

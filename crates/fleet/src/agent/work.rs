@@ -15,17 +15,18 @@ use pippin_probe::{RoleRoot, Roots};
 use pippin_stats::judge::{Context, judge_agent};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::{Told, Worker};
+use super::{Assignment, Policy, Told, Work, Worker};
 use crate::clock::Clock;
 use crate::message::{Prepare, SliceResult};
 
 /// What an agent has to apply loads with.
 #[derive(Debug, Clone)]
 pub struct Means {
+    /// The hosts that it may load.
+    pub policy: Policy,
     /// Processors of its generator, a thread each.
     pub cores: Vec<u32>,
     /// Local addresses to connect from.
@@ -37,19 +38,28 @@ pub struct Means {
 }
 
 impl Worker for Means {
-    fn begin(
-        &self,
-        slice: Prepare,
-        gate: Arc<Gate>,
-        stop: Arc<AtomicBool>,
-        tell: UnboundedSender<Told>,
-    ) {
+    fn allows(&self, work: &Work) -> Result<(), String> {
+        match work {
+            Work::Slice(slice) if slice.load.unix_socket.is_some() => {
+                Err("a unix socket of this machine is no coordinator's business".into())
+            }
+            Work::Slice(slice) => self.policy.allows(&slice.load.addresses),
+            Work::Run(_) => {
+                Err("it is no probe; start one beside the target: pippin agent --probe".into())
+            }
+        }
+    }
+
+    fn begin(&self, assignment: Assignment) {
         let means = self.clone();
         // The engine catches its own panics and keeps its own time: this thread ends.
         std::thread::spawn(move || {
+            let Assignment { work, gate, stop, tell, .. } = assignment;
+            let Work::Slice(slice) = work else { return };
             let trial = slice.trial;
-            let result = means.work(slice, &gate, &stop, &tell);
-            drop(tell.send(Told::Over(trial, Box::new(result))));
+            let result = means.work(*slice, &gate, &stop, &tell);
+            drop(tell.send(Told::Text(trial, serde_json::to_string(&result).unwrap_or_default())));
+            drop(tell.send(Told::Over(trial)));
         });
     }
 }
@@ -62,7 +72,7 @@ impl Means {
         stop: &AtomicBool,
         tell: &UnboundedSender<Told>,
     ) -> SliceResult {
-        let Prepare { trial, load, threads, watches_host } = slice;
+        let Prepare { trial, load, threads, watches_host, .. } = slice;
         let load = self.fit(load, threads);
         let spec = spec_of(&load);
         let own = vec![RoleRoot::Process(std::process::id() as i32)];
@@ -93,7 +103,11 @@ impl Means {
         SliceResult { start_ns: load.as_ref().and_then(start_of), load, failure, caveats }
     }
 
-    fn on_own_clock(&self, load: LoadResult) -> LoadResult {
+    fn on_own_clock(&self, mut load: LoadResult) -> LoadResult {
+        // Each second was told with its histograms. As a whole they would be too much at once.
+        for window in &mut load.windows {
+            window.histograms = None;
+        }
         LoadResult {
             started_ns: self.clock.of_kernel(load.started_ns),
             measured_from_ns: self.clock.of_kernel(load.measured_from_ns),
@@ -149,7 +163,14 @@ fn spec_of(load: &LoadSpec) -> TrialSpec {
     TrialSpec {
         target: TargetId { language: "url".into(), name: "slice".into(), variant: None },
         workload: "url".into(),
-        profile: Profile { schedule, connections, stop, warm_up, steps: Steps::One },
+        profile: Profile {
+            schedule,
+            connections,
+            stop,
+            warm_up,
+            steps: Steps::One,
+            protocol: None,
+        },
         repetition: 0,
         step: None,
         cpus: CpuSplit {

@@ -1,6 +1,5 @@
 //! A coordinator and its agents in virtual time: the messages go straight across, and a test takes
 //! some of them away.
-use pippin_engine::Gate;
 use pippin_model::example::ExampleTrial;
 use pippin_model::fingerprint::Fingerprint;
 use pippin_model::load_spec::LoadSpec;
@@ -11,8 +10,8 @@ use std::sync::mpsc::{Receiver, channel};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::*;
-use crate::agent::{self, Policy, Worker};
-use crate::message::Prepare;
+use crate::agent::{self, Assignment, Policy, Work, Worker};
+use crate::message::{Prepare, SliceResult};
 
 const STEP_NS: u64 = 25_000_000;
 const SECOND: u64 = 1_000_000_000;
@@ -30,15 +29,18 @@ struct Slice0 {
 struct Idle(std::rc::Rc<RefCell<Vec<Slice0>>>);
 
 impl Worker for Idle {
-    fn begin(
-        &self,
-        slice: Prepare,
-        gate: Arc<Gate>,
-        stop: Arc<AtomicBool>,
-        tell: UnboundedSender<agent::Told>,
-    ) {
+    fn allows(&self, work: &Work) -> Result<(), String> {
+        match work {
+            Work::Slice(slice) => Policy::default().allows(&slice.load.addresses),
+            Work::Run(_) => Err("it is no probe".into()),
+        }
+    }
+
+    fn begin(&self, assignment: Assignment) {
+        let Assignment { work, gate, stop, tell, .. } = assignment;
+        let Work::Slice(slice) = work else { return };
         gate.reach();
-        let Prepare { trial, load, .. } = slice;
+        let Prepare { trial, load, .. } = *slice;
         self.0.borrow_mut().push(Slice0 { trial, stop, tell, load });
     }
 }
@@ -65,13 +67,13 @@ impl Simulated {
             processors: 1,
             ceiling_per_s: None,
             claimed_by: None,
+            is_probe: false,
         };
         let work = Idle::default();
         let peer = Peer { name: name.into(), instance };
         let agent = agent::Agent::new(
             (peer, hello),
             Clock::default(),
-            Policy::default(),
             work.clone(),
             tell,
             (&NEVER, &|_| ()),
@@ -82,7 +84,9 @@ impl Simulated {
     /// Ends its slice with this result.
     fn finish(&self, result: SliceResult) {
         let slice = self.work.0.borrow_mut().pop().unwrap();
-        slice.tell.send(agent::Told::Over(slice.trial, Box::new(result))).unwrap();
+        let text = serde_json::to_string(&result).unwrap();
+        slice.tell.send(agent::Told::Text(slice.trial, text)).unwrap();
+        slice.tell.send(agent::Told::Over(slice.trial)).unwrap();
     }
 
     fn is_stopped(&self) -> bool {

@@ -1,18 +1,27 @@
 //! Free ports.
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 /// How many ports are tried.
 const SPAN: u32 = 8_000;
 
-/// A loopback port that nobody listens on now, below the range from which the kernel takes local
-/// ports for outgoing connections (ip(7), ip_local_port_range), so that the generator's own
-/// connections cannot take it.
+/// A loopback port that nobody listens on now; see [`free_at`].
 ///
 /// # Errors
 /// If none is free.
 pub fn free() -> io::Result<u16> {
+    free_at(Ipv4Addr::LOCALHOST.into())
+}
+
+/// A port of this address on which nobody listens now, below the range from which the kernel takes local
+/// ports for outgoing connections (ip(7), ip_local_port_range), so that the generator's own
+/// connections cannot take it.
+///
+/// # Errors
+/// If none is free, or the address is none of this machine.
+pub fn free_at(address: IpAddr) -> io::Result<u16> {
+    TcpListener::bind((address, 0))?;
     // A start that differs between processes and calls, so that two Pippins rarely try the same
     // port.
     use std::sync::atomic::{AtomicU32, Ordering};
@@ -24,7 +33,7 @@ pub fn free() -> io::Result<u16> {
     let first = first_port(first_local_port());
     (0..SPAN)
         .map(|offset| first + ((start + offset) % SPAN) as u16)
-        .find(|port| is_free(*port))
+        .find(|port| TcpListener::bind((address, *port)).is_ok())
         .ok_or_else(|| {
             io::Error::new(
                 io::ErrorKind::AddrInUse,
@@ -48,20 +57,16 @@ fn first_port(first_local: u16) -> u16 {
         .map_or(20_000, |first| first as u16)
 }
 
-/// Whether the port can be listened on at loopback now.
-#[must_use]
-pub fn is_free(port: u16) -> bool {
-    TcpListener::bind(SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)).is_ok()
-}
-
-/// Whether somebody accepts connections on it.
+/// Whether somebody accepts connections on this port of the loopback.
 #[must_use]
 pub fn is_listening(port: u16) -> bool {
-    TcpStream::connect_timeout(
-        &SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
-        Duration::from_millis(300),
-    )
-    .is_ok()
+    answers((Ipv4Addr::LOCALHOST, port).into())
+}
+
+/// Whether somebody accepts connections there.
+#[must_use]
+pub fn answers(address: SocketAddr) -> bool {
+    TcpStream::connect_timeout(&address, Duration::from_millis(300)).is_ok()
 }
 
 #[cfg(test)]
@@ -79,7 +84,10 @@ mod tests {
     fn a_taken_port_is_not_free() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        assert!(!is_free(port) && is_listening(port));
-        assert!(is_free(free().unwrap()));
+        assert!(is_listening(port));
+        let free = free().unwrap();
+        assert!(free != port && !is_listening(free));
+        // 192.0.2.0/24 is nobody's (RFC 5737).
+        assert!(free_at([192, 0, 2, 1].into()).is_err());
     }
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 use super::supervised::{Exit, Supervised};
 use crate::error::LabError;
 use crate::verify::http::{Client, Request};
+use crate::way::Way;
 use pippin_model::trial::{Failure, Stage};
 use std::net::SocketAddr;
 
@@ -13,7 +14,7 @@ use std::net::SocketAddr;
 /// A target failure if the process ends first, or the limit passes; interruption.
 pub fn wait_until_ready(
     process: &mut Supervised,
-    address: SocketAddr,
+    way: &Way,
     path: &str,
     limit: Duration,
     interrupted: &dyn Fn() -> bool,
@@ -25,15 +26,15 @@ pub fn wait_until_ready(
             return Err(LabError::Interrupted);
         }
         if let Some(exit) = process.ended() {
-            return Err(ended(process, exit, address));
+            return Err(ended(process, exit, way.address()));
         }
-        match ask(address, path) {
+        match ask(way, path) {
             Ok(status) if status < 500 => {
                 let start_up = begin.elapsed();
                 // One that has left a daemon behind may be answered for before its own end is
                 // known.
                 return match process.wait(Duration::from_millis(100), interrupted)? {
-                    Some(exit) => Err(ended(process, exit, address)),
+                    Some(exit) => Err(ended(process, exit, way.address())),
                     None => Ok(start_up),
                 };
             }
@@ -42,11 +43,13 @@ pub fn wait_until_ready(
         }
         if begin.elapsed() > limit {
             let seconds = limit.as_secs();
+            let scheme = if way.tls.is_some() { "https" } else { "http" };
+            let address = way.address();
             return Err(failure(
                 process,
                 Stage::Ready,
                 format!(
-                    "not ready after {seconds} s at http://{address}{path}: {last}; see start.ready in its target.toml"
+                    "not ready after {seconds} s at {scheme}://{address}{path}: {last}; see start.ready in its target.toml"
                 ),
             ));
         }
@@ -63,8 +66,8 @@ fn ended(process: &Supervised, exit: Exit, address: SocketAddr) -> LabError {
     failure(process, Stage::Start, format!("it {exit} before it listened on {address}{hint}"))
 }
 
-fn ask(address: SocketAddr, path: &str) -> Result<u16, String> {
-    let mut client = Client::connect(address, Duration::from_secs(2))?;
+fn ask(way: &Way, path: &str) -> Result<u16, String> {
+    let mut client = Client::connect(way, Duration::from_secs(2))?;
     client.exchange(&Request::get(path).closing()).map(|answer| answer.status)
 }
 

@@ -218,5 +218,5 @@ pub struct Group {
 
 fn base(spec: &TrialSpec, running: &RunningTarget) -> LoadSpec {
     let cores = spec.cpus.generator.0.iter().copied().collect();
-    load::of(&spec.profile, spec.step, load::base(running.address(), cores, spec.seed))
+    load::of(&spec.profile, spec.step, running.way().base(cores, spec.seed))
 }

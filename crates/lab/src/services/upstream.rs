@@ -11,6 +11,7 @@ use crate::error::LabError;
 use crate::lifecycle::supervised::{Launch, Supervised, own_program};
 use crate::lifecycle::{port, ready};
 use crate::verify::http::{Client, Request};
+use crate::way::Way;
 
 /// The variables by which its process is told the key of its numbers and the secret of its reset.
 pub const KEY: &str = "PIPPIN_UPSTREAM_KEY";
@@ -64,7 +65,7 @@ impl Upstream {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         ready::wait_until_ready(
             &mut process,
-            address,
+            &Way::plain(address),
             "/count",
             Duration::from_secs(10),
             interrupted,
@@ -125,7 +126,7 @@ impl Upstream {
     /// # Errors
     /// If the upstream does not answer.
     pub fn account(&mut self) -> Result<BTreeMap<String, f64>, String> {
-        let mut client = Client::connect(self.address, Duration::from_secs(5))?;
+        let mut client = Client::connect(&Way::plain(self.address), Duration::from_secs(5))?;
         let answer = client.exchange(&Request::get("/count").closing())?;
         let numbers: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&answer.body)
             .map_err(|error| format!("the upstream's account: {error}"))?;
@@ -140,7 +141,7 @@ impl Upstream {
     /// # Errors
     /// If the upstream does not answer.
     pub fn reset(&mut self) -> Result<(), String> {
-        let answer = Client::connect(self.address, Duration::from_secs(5))?
+        let answer = Client::connect(&Way::plain(self.address), Duration::from_secs(5))?
             .exchange(&Request::of("POST", &format!("/reset/{:032x}", self.secret)).closing())?;
         if answer.status == 200 {
             Ok(())

@@ -127,9 +127,9 @@ fn errors_in_words(result: &LoadResult) -> String {
 }
 
 fn ask(subject: &Subject<'_>, connections: u32, stop: StopRule) -> Result<LoadResult, String> {
-    let base = LoadSpec { threads: 1, ..load::base(subject.address, Vec::new(), 1) };
+    let base = LoadSpec { threads: 1, ..subject.way.base(Vec::new(), 1) };
     let templates =
-        load::requests(subject.workload, subject.samples, &BodyCheck::Any, subject.address);
+        load::requests(subject.workload, subject.samples, &BodyCheck::Any, subject.way.address());
     load::run_closed(base, templates, subject.connections(connections), stop, None)
         .map_err(|error| error.to_string())
 }

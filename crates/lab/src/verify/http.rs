@@ -1,15 +1,19 @@
-//! A blocking HTTP/1.1 client for proofs: one request at a time over the engine's own decoder,
-//! everything of the answer kept.
+//! A blocking client for proofs, over HTTP/1.1 or HTTP/2: one request at a time over the engine's own
+//! decoders, everything of the answer kept.
 use pippin_engine::Exchange;
+use pippin_engine::blocking::Stream;
 use pippin_engine::http1::Rules;
 use pippin_engine::http1::client::{ReadError, Response, read_response};
 use pippin_engine::http1::request::render;
-use pippin_model::load_spec;
+use pippin_engine::http2::client::{Client as Http2, ClientError};
+use pippin_model::load_spec::{self, Limits, Protocol};
 use pippin_model::workload::Sample;
 use pippin_reference::monotonic_ns;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
+
+use crate::way::Way;
 
 /// A request of a proof.
 #[derive(Debug, Clone)]
@@ -100,9 +104,19 @@ impl Answer {
 /// A connection.
 #[derive(Debug)]
 pub struct Client {
-    stream: TcpStream,
-    address: SocketAddr,
+    spoken: Spoken,
+    /// For poll(2).
+    descriptor: RawFd,
+    host: String,
+    scheme: &'static str,
     sent_ns: u64,
+}
+
+/// What is spoken over it.
+#[derive(Debug)]
+enum Spoken {
+    Http1(Stream),
+    Http2(Box<Http2<Stream>>),
 }
 
 const HEAD_LIMIT: u32 = 64 * 1024;
@@ -113,21 +127,28 @@ impl Client {
     ///
     /// # Errors
     /// A message for people.
-    pub fn connect(address: SocketAddr, limit: Duration) -> Result<Self, String> {
-        let stream = TcpStream::connect_timeout(&address, limit)
-            .map_err(|error| format!("connect to {address}: {error}"))?;
-        let set = stream
-            .set_read_timeout(Some(limit))
-            .and_then(|()| stream.set_write_timeout(Some(limit)))
-            .and_then(|()| stream.set_nodelay(true));
-        set.map_err(|error| format!("set up the connection to {address}: {error}"))?;
-        Ok(Self { stream, address, sent_ns: 0 })
+    pub fn connect(way: &Way, limit: Duration) -> Result<Self, String> {
+        let address = way.address();
+        let stream = Stream::connect(address, way.tls.as_ref(), way.protocol, limit)
+            .map_err(|error| error.to_string())?;
+        let descriptor = stream.as_raw_fd();
+        let spoken = match way.protocol {
+            Protocol::Http1 => Spoken::Http1(stream),
+            Protocol::Http2 => {
+                let limits = Limits { head_bytes: HEAD_LIMIT, body_bytes: BODY_LIMIT };
+                let client = Http2::new(stream, limits)
+                    .map_err(|error| format!("HTTP/2 with {address}: {}", of_http2(&error)))?;
+                Spoken::Http2(Box::new(client))
+            }
+        };
+        let scheme = if way.tls.is_some() { "https" } else { "http" };
+        Ok(Self { spoken, descriptor, host: address.to_string(), scheme, sent_ns: 0 })
     }
 
     /// Its file descriptor.
     #[must_use]
-    pub fn descriptor(&self) -> std::os::fd::RawFd {
-        std::os::fd::AsRawFd::as_raw_fd(&self.stream)
+    pub const fn descriptor(&self) -> RawFd {
+        self.descriptor
     }
 
     /// Sends a request and reads its whole answer; interim answers (1xx) are passed over.
@@ -148,11 +169,21 @@ impl Client {
             method: request.method.clone(),
             headers: request.headers.clone(),
             body: request.body.clone(),
-            ..load_spec::Request::get(&request.path, &self.address.to_string())
+            ..load_spec::Request::get(&request.path, &self.host)
         };
-        let bytes = render(&asked, request.close).map_err(|error| error.to_string())?;
-        self.sent_ns = monotonic_ns();
-        self.stream.write_all(&bytes).map_err(|error| format!("send the request: {error}"))
+        match &mut self.spoken {
+            Spoken::Http1(stream) => {
+                let bytes = render(&asked, request.close).map_err(|error| error.to_string())?;
+                self.sent_ns = monotonic_ns();
+                stream.write_all(&bytes).map_err(|error| format!("send the request: {error}"))
+            }
+            // HTTP/2 does not announce that a connection carries one request only.
+            Spoken::Http2(client) => {
+                self.sent_ns = monotonic_ns();
+                let sent = client.send(&asked, self.scheme);
+                sent.map_err(|error| format!("send the request: {}", of_http2(&error)))
+            }
+        }
     }
 
     /// Reads the whole answer to a request that was sent; interim answers (1xx) are passed over.
@@ -165,30 +196,87 @@ impl Client {
             head_bytes: HEAD_LIMIT,
             body_bytes: BODY_LIMIT,
         };
-        let Response { status, headers, body, keep_alive, .. } =
-            read_response(&mut self.stream, &rules).map_err(|error| in_words(&error))?;
+        let response = match &mut self.spoken {
+            Spoken::Http1(stream) => {
+                read_response(stream, &rules).map_err(|error| in_words(&error))?
+            }
+            Spoken::Http2(client) => client.answer().map_err(|error| of_http2(&error))?,
+        };
+        let Response { status, headers, body, keep_alive, .. } = response;
         let (sent_ns, read_ns) = (self.sent_ns, monotonic_ns());
         Ok(Answer { status, body, closes: !keep_alive, sent_ns, read_ns, headers })
     }
 
     /// What the server sends within `limit` although nothing was asked; for finding a body where
-    /// there must be none.
+    /// there must be none. HTTP/2 says itself where an answer ends.
     pub fn surplus(&mut self, limit: Duration) -> Vec<u8> {
+        let Spoken::Http1(stream) = &mut self.spoken else { return Vec::new() };
         let mut buffer = [0; 4096];
-        let count = self
-            .stream
-            .set_read_timeout(Some(limit))
-            .and_then(|()| self.stream.read(&mut buffer))
-            .unwrap_or(0);
+        let count =
+            stream.set_read_timeout(limit).and_then(|()| stream.read(&mut buffer)).unwrap_or(0);
         buffer[..count].to_vec()
     }
 }
 
+fn of_http2(error: &ClientError) -> String {
+    match error {
+        ClientError::Io(io) if is_late(io) => "no answer in time".into(),
+        other => other.to_string(),
+    }
+}
+
+fn is_late(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
+}
+
 fn in_words(error: &ReadError) -> String {
     match error {
-        ReadError::Io(io) if matches!(io.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-            "no answer in time".into()
-        }
+        ReadError::Io(io) if is_late(io) => "no answer in time".into(),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::tls::TlsSpec;
+    use pippin_reference::frames::{Connection, Server};
+    use pippin_reference::scripted::{self, Script, spawn};
+    use pippin_reference::tls::{Authority, Certified, Front, Manner};
+
+    #[test]
+    fn a_proof_asks_in_every_protocol() {
+        let authority = Authority::new();
+        let old = spawn(Script::always(scripted::Answer::ok(b"hello"))).unwrap();
+        let new = Server::new(Connection::serve).unwrap();
+        let front = |behind, alpn| {
+            let config = authority.server(&Certified { alpn: vec![alpn], ..Certified::default() });
+            Front::spawn(behind, config, Manner::default()).unwrap()
+        };
+        let fronts = (front(old.address(), "http/1.1"), front(new.address, "h2"));
+        let tls = Some(TlsSpec {
+            server_name: "127.0.0.1".into(),
+            extra_roots_pem: Some(authority.pem()),
+            verify: true,
+            resume: false,
+            client: None,
+        });
+        for (address, tls, protocol) in [
+            (old.address(), None, Protocol::Http1),
+            (fronts.0.address(), tls.clone(), Protocol::Http1),
+            (new.address, None, Protocol::Http2),
+            (fronts.1.address(), tls, Protocol::Http2),
+        ] {
+            let way = Way::plain(address).over(tls, protocol);
+            let mut client = Client::connect(&way, Duration::from_secs(5)).unwrap();
+            for _ in 0..3 {
+                let answer = client.exchange(&Request::get("/")).unwrap();
+                assert_eq!((answer.status, answer.body.as_slice()), (200, &b"hello"[..]));
+                assert!(!answer.closes && answer.exchange().read_ns >= answer.exchange().sent_ns);
+            }
+        }
+        let way = Way::plain(old.address()).over(None, Protocol::Http2);
+        let error = Client::connect(&way, Duration::from_secs(5)).err().unwrap();
+        assert!(error.starts_with("HTTP/2 with "), "{error}");
     }
 }

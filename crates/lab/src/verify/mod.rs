@@ -15,10 +15,10 @@ use pippin_model::load_spec::{BodyCheck, Connections};
 use pippin_model::trial::{ProofOutcome, ProofTime};
 use pippin_model::units::Spread;
 use pippin_model::workload::{Proof, Sample, Workload};
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::services::Services;
+use crate::way::Way;
 use http::Answer;
 use live::Live;
 
@@ -27,8 +27,8 @@ pub const PROVED: usize = 64;
 
 /// What a proof works with.
 pub struct Subject<'a> {
-    /// Where the target listens.
-    pub address: SocketAddr,
+    /// How the target is reached.
+    pub way: &'a Way,
     /// What it must serve.
     pub workload: &'a Workload,
     /// Its requests with their right answers.
@@ -92,7 +92,7 @@ impl Subject<'_> {
     /// # Errors
     /// A message that names the request.
     pub fn ask(&self, method: &str, path: &str) -> Result<http::Answer, String> {
-        let mut client = http::Client::connect(self.address, self.limit)?;
+        let mut client = http::Client::connect(self.way, self.limit)?;
         client
             .exchange(&self.request(method, path))
             .map_err(|error| format!("{method} {path}: {error}"))
@@ -125,7 +125,7 @@ impl Subject<'_> {
     /// A message that names the request.
     pub fn ask_sample(&self, sample: &Sample) -> Result<http::Answer, String> {
         let method = &self.workload.request.method;
-        let mut client = http::Client::connect(self.address, self.limit)?;
+        let mut client = http::Client::connect(self.way, self.limit)?;
         client
             .exchange(&self.of_sample(sample))
             .map_err(|error| format!("{method} {}: {error}", sample.path))

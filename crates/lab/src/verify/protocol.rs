@@ -22,7 +22,7 @@ pub fn not_found(subject: &mut Subject<'_>, path: &str) -> Verdict {
 /// What came instead.
 pub fn head(subject: &mut Subject<'_>) -> Verdict {
     let path = subject.first()?.path.clone();
-    let mut client = Client::connect(subject.address, subject.limit)?;
+    let mut client = Client::connect(subject.way, subject.limit)?;
     let answer = client
         .exchange(&Request::of("HEAD", &path))
         .map_err(|error| format!("HEAD {path}: {error}"))?;
@@ -42,7 +42,7 @@ pub fn head(subject: &mut Subject<'_>) -> Verdict {
 /// What came instead.
 pub fn keep_alive(subject: &mut Subject<'_>) -> Verdict {
     let sample = subject.first()?.clone();
-    let mut client = Client::connect(subject.address, subject.limit)?;
+    let mut client = Client::connect(subject.way, subject.limit)?;
     for round in 1..=3 {
         let reply = client
             .exchange(&Request::of_sample(&subject.workload.request.method, &sample))

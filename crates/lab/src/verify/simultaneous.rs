@@ -96,7 +96,7 @@ fn at_once(subject: &Subject<'_>, connections: u32, wait: Spread) -> Result<Vec<
     let mut clients = Vec::new();
     for number in 1..=connections {
         clients.push(
-            Client::connect(subject.address, subject.limit).map_err(|error| {
+            Client::connect(subject.way, subject.limit).map_err(|error| {
                 format!("connection {number} of {connections} at once: {error}")
             })?,
         );

@@ -10,13 +10,13 @@ use super::{Subject, Verdict};
 pub fn counted(subject: &mut Subject<'_>, requests: u32) -> Verdict {
     let path = subject.first()?.path.clone();
     let before = subject.services.upstream()?.calls()?;
-    let (address, limit) = (subject.address, subject.limit);
+    let (way, limit) = (subject.way, subject.limit);
     let live = &*subject.live;
     let answers: Vec<Result<(), String>> = std::thread::scope(|scope| {
         let path = &path;
         // Five at a time: more would only measure how many the target serves at once.
         let asker = |share: u32| {
-            scope.spawn(move || (0..share).try_for_each(|_| ask(address, limit, path, live)))
+            scope.spawn(move || (0..share).try_for_each(|_| ask(way, limit, path, live)))
         };
         let askers: Vec<_> =
             (0..5).map(|i| asker(requests / 5 + u32::from(i < requests % 5))).collect();
@@ -35,12 +35,12 @@ pub fn counted(subject: &mut Subject<'_>, requests: u32) -> Verdict {
 }
 
 fn ask(
-    address: std::net::SocketAddr,
+    way: &crate::way::Way,
     limit: std::time::Duration,
     path: &str,
     live: &Live,
 ) -> Result<(), String> {
-    let mut client = super::http::Client::connect(address, limit)?;
+    let mut client = super::http::Client::connect(way, limit)?;
     let answer = client.exchange(&super::http::Request::get(path).closing())?;
     if answer.status != 200 {
         return Err(format!("GET {path}: status {}", answer.status));

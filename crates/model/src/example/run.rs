@@ -168,6 +168,7 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
         requests: None,
         server: None,
         seed: 42,
+        probe: None,
         host: host(),
         targets: targets.iter().map(|target| (id(target), info(target))).collect(),
         calibration: None,

@@ -11,6 +11,7 @@ mod value;
 use serde::{Deserialize, Serialize};
 
 use super::Profile;
+use crate::spoken::Spoken;
 
 /// A number, or a list of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +77,8 @@ raw_profile! {
     objective: String,
     start_rate: f64,
     precision: String,
+    protocol: Spoken,
+    streams: u32,
 }
 
 type Reader = fn(&RawProfile) -> Result<Profile, String>;
@@ -124,7 +127,7 @@ impl RawProfile {
                 "profile.{key} does not go with kind = \"{kind}\" (its keys: {})",
                 keys.join(", ")
             )),
-            None => read(self),
+            None => read(self).and_then(|profile| value::spoken(self, profile)),
         }
     }
 }
@@ -132,7 +135,7 @@ impl RawProfile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load_spec::{Connections, StopRule, WarmUp};
+    use crate::load_spec::{Connections, Protocol, StopRule, WarmUp};
 
     fn read(text: &str) -> Result<Profile, String> {
         toml::from_str::<RawProfile>(text).map_err(|error| error.message().to_string())?.checked()
@@ -233,6 +236,29 @@ mod tests {
     }
 
     #[test]
+    fn users_of_a_connection_need_a_protocol_that_has_them() {
+        let closed =
+            |more: &str| read(&format!("kind='closed'\nconnections=10\nduration='1s'\n{more}"));
+        let both = closed("protocol='http2'\nstreams=32").unwrap();
+        assert_eq!((both.protocol, both.connections.streams), (Some(Spoken::H2), 32));
+        assert_eq!(both.most_connections_over(Protocol::Http1), 320);
+        assert_eq!(both.most_connections_over(Protocol::Http2), 10);
+        // The targets may say what they speak.
+        assert_eq!(closed("streams=4").unwrap().protocol, None);
+        for (more, message) in [
+            ("protocol='http1'\nstreams=2", "profile.streams has no effect over http1"),
+            ("protocol='https'\nstreams=2", "profile.streams has no effect over https"),
+            ("streams=0", "profile.streams must be at least 1"),
+            ("streams=2000", "profile.streams must be at most 1024"),
+            ("streams=2\nkeep_alive=5", "does not go with profile.keep_alive"),
+            ("protocol='spdy'", "unknown variant `spdy`"),
+        ] {
+            let error = closed(more).unwrap_err();
+            assert!(error.contains(message), "{more}: {error}");
+        }
+    }
+
+    #[test]
     fn an_overlay_replaces_key_by_key() {
         let base: RawProfile =
             toml::from_str("kind='closed'\nconnections=10\nrequests=5000").unwrap();
@@ -246,7 +272,7 @@ mod tests {
     #[test]
     fn every_key_can_be_overlaid_and_is_refused_where_it_does_not_go() {
         // One value of the right type for each key of the list.
-        let all = "kind='x'\nconnections=1\nduration='1s'\nrequests=1\nkeep_alive=true\nwarm_up='none'\nthink='1s'\nrate=1.0\narrivals='poisson'\nramp='1s'\ndevices=1\nrequests_per_device=1\nramp_up='1s'\nsustain='1s'\nramp_down='1s'\nobjective='p99<1s'\nstart_rate=1.0\nprecision='1%'";
+        let all = "kind='x'\nconnections=1\nduration='1s'\nrequests=1\nkeep_alive=true\nwarm_up='none'\nthink='1s'\nrate=1.0\narrivals='poisson'\nramp='1s'\ndevices=1\nrequests_per_device=1\nramp_up='1s'\nsustain='1s'\nramp_down='1s'\nobjective='p99<1s'\nstart_rate=1.0\nprecision='1%'\nprotocol='h2c'\nstreams=2";
         let raw: RawProfile = toml::from_str(all).unwrap();
         assert_eq!(
             raw.named_keys().len(),

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::{Arrivals, Connections, Profile, Schedule, Steps, StopRule, WarmUp};
 use crate::objective::Objective;
+use crate::spoken::Spoken;
 use crate::units::Spread;
 
 /// Either form.
@@ -16,6 +17,8 @@ pub enum Stored {
         stop: StopRule,
         warm_up: WarmUp,
         steps: Steps,
+        #[serde(default)]
+        protocol: Option<Spoken>,
     },
     Old(Old),
 }
@@ -100,8 +103,8 @@ impl From<WarmUpChoice> for WarmUp {
 impl From<Stored> for Profile {
     fn from(stored: Stored) -> Self {
         match stored {
-            Stored::Flat { schedule, connections, stop, warm_up, steps } => {
-                Self { schedule, connections, stop, warm_up, steps }
+            Stored::Flat { schedule, connections, stop, warm_up, steps, protocol } => {
+                Self { schedule, connections, stop, warm_up, steps, protocol }
             }
             Stored::Old(old) => old.into(),
         }

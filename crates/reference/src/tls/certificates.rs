@@ -12,7 +12,9 @@ use rcgen::{
 };
 use rustls::crypto::ring;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::{ServerConfig, SupportedProtocolVersion, version};
+use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::ClientCertVerifier;
+use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion, version};
 
 /// What a server's certificate says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub struct Certified {
     pub record_bytes: Option<usize>,
     /// Application protocols that the server offers; none leaves the choice out.
     pub alpn: Vec<&'static str>,
+    /// Clients must show a certificate of the same authority.
+    pub asks_clients: bool,
 }
 
 impl Default for Certified {
@@ -39,6 +43,7 @@ impl Default for Certified {
             only_tls12: false,
             record_bytes: None,
             alpn: vec!["http/1.1"],
+            asks_clients: false,
         }
     }
 }
@@ -80,11 +85,31 @@ impl Authority {
     /// read files.
     #[must_use]
     pub fn certificate_pem(&self, names: Vec<String>) -> (String, String) {
+        self.issue_pem(names, ExtendedKeyUsagePurpose::ServerAuth)
+    }
+
+    /// A client's certificate with its key, in PEM form.
+    #[must_use]
+    pub fn client_pem(&self) -> (String, String) {
+        self.issue_pem(vec!["client.test".into()], ExtendedKeyUsagePurpose::ClientAuth)
+    }
+
+    fn issue_pem(&self, names: Vec<String>, usage: ExtendedKeyUsagePurpose) -> (String, String) {
         let key = KeyPair::generate().expect("a key");
         let mut params = CertificateParams::new(names).expect("names of a test");
-        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        params.extended_key_usages = vec![usage];
         let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
         (certificate.pem(), key.serialize_pem())
+    }
+
+    /// Verifies that clients are of this authority.
+    fn clients(&self) -> Arc<dyn ClientCertVerifier> {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.issuer.der().clone()).expect("a root");
+        let provider = Arc::new(ring::default_provider());
+        WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
+            .build()
+            .expect("there is a root")
     }
 
     /// A server with a certificate of this authority.
@@ -103,10 +128,15 @@ impl Authority {
         } else {
             &[&version::TLS13, &version::TLS12]
         };
-        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_protocol_versions(versions)
-            .expect("the provider has suites of these versions")
-            .with_no_client_auth()
+            .expect("the provider has suites of these versions");
+        let builder = if certified.asks_clients {
+            builder.with_client_cert_verifier(self.clients())
+        } else {
+            builder.with_no_client_auth()
+        };
+        let mut config = builder
             .with_single_cert(
                 vec![certificate.der().clone()],
                 PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der())),

@@ -1,17 +1,34 @@
-//! Sizes, legend, and the drawing of lines and bars by `plotters`.
+//! Sizes, legend and paper; lines, bars and maps are drawn on it by `plotters`.
+//!
+//! | module | what it draws |
+//! |---|---|
+//! | `lines` | lines with bands and marks |
+//! | `bars` | bars, and dots with intervals |
+//! | `heat` | maps of shares over time |
+mod bars;
+mod heat;
+mod lines;
+
+pub use bars::{Bar, bars, bars_about};
+pub use heat::{Cell, Panel, heat};
+pub use lines::{Line, Mark, lines, marked_lines};
+
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::axis::Axis;
-use super::palette::{AXIS, FAINT, GRID, INK, PAPER, Stroke, hex};
+use super::palette::{FAINT, GRID, INK, PAPER, Stroke, hex};
 
 /// `plotters` rounds to whole units, so that it draws at four times the size: a quarter of a pixel
 /// is not seen.
 const FINE: u32 = 4;
 const FONT: &str = "system-ui, sans-serif";
-const FONT_SIZE: u32 = 13;
+/// `plotters` writes letters of 1 / 1.24 of the size it is given: these have 14 px.
+const FONT_SIZE: u32 = 17;
+/// How much of its colour the band around a line has.
+const BAND: f64 = 0.18;
 /// About how wide a character is, in parts of the font's size.
 const CHARACTER: f64 = 0.54;
 
@@ -49,12 +66,15 @@ impl Ranged for Ticks {
     }
 }
 
-/// The two forms of a chart.
+/// The forms of a chart. Each is shown at about its own size, so that its words have the size of
+/// the page's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// For screens and paper.
+    /// For the full width of the page.
     Wide,
-    /// For telephones.
+    /// For tablets and small windows.
+    Middle,
+    /// For telephones, and for two beside each other on paper.
     Narrow,
 }
 
@@ -63,8 +83,9 @@ impl Form {
     #[must_use]
     pub const fn width(self) -> u32 {
         match self {
-            Self::Wide => 940,
-            Self::Narrow => 400,
+            Self::Wide => 1_200,
+            Self::Middle => 760,
+            Self::Narrow => 360,
         }
     }
 
@@ -72,277 +93,32 @@ impl Form {
     #[must_use]
     pub const fn ticks(self) -> u32 {
         match self {
-            Self::Wide => 6,
+            Self::Wide => 8,
+            Self::Middle => 6,
             Self::Narrow => 3,
         }
     }
-}
 
-/// A line of a chart, in values.
-#[derive(Debug, Clone)]
-pub struct Line {
-    /// Its name in the legend; `None` leaves it out.
-    pub name: Option<String>,
-    /// Its colour.
-    pub colour: RGBColor,
-    /// How it is drawn.
-    pub stroke: Stroke,
-    /// Its points.
-    pub points: Vec<(f64, f64)>,
-    /// Whether each point has a mark.
-    pub marks: bool,
-    /// Whether the points are joined.
-    pub joined: bool,
-}
+    /// Whether names have room beside what they name.
+    #[must_use]
+    pub const fn is_wide(self) -> bool {
+        !matches!(self, Self::Narrow)
+    }
 
-/// A bar, or the parts of a stacked one.
-#[derive(Debug, Clone)]
-pub struct Bar {
-    /// Its name, left of it.
-    pub name: String,
-    /// What stands behind its end.
-    pub figure: String,
-    /// Lengths with colours, one after the other.
-    pub parts: Vec<(f64, RGBColor)>,
-    /// The ends of the interval around the whole.
-    pub interval: Option<(f64, f64)>,
-    /// Single figures, as small marks.
-    pub singles: Vec<f64>,
-    /// Whether it is struck through.
-    pub struck: bool,
+    /// The height of the part of a chart below its legend, in pixels.
+    const fn plot_height(self) -> u32 {
+        match self {
+            Self::Wide => 420,
+            Self::Middle => 350,
+            Self::Narrow => 290,
+        }
+    }
 }
 
 /// An entry of the legend.
 type Entry = (String, RGBColor, Stroke);
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), Box<dyn std::error::Error>>;
-
-/// Something that happened, as a dotted line from top to bottom with words at its head.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Mark {
-    /// Where, as a value of the horizontal axis.
-    pub at: f64,
-    /// What.
-    pub words: String,
-}
-
-/// Lines over two axes.
-#[must_use]
-pub fn lines(form: Form, x: &Axis, y: &Axis, lines: &[Line]) -> String {
-    marked_lines(form, x, y, lines, &[])
-}
-
-/// Lines over two axes with marks.
-#[must_use]
-pub fn marked_lines(form: Form, x: &Axis, y: &Axis, lines: &[Line], marks: &[Mark]) -> String {
-    let legend: Vec<Entry> = lines
-        .iter()
-        .filter_map(|line| Some((line.name.clone()?, line.colour, line.stroke)))
-        .collect();
-    let (legend_height, plot) =
-        (legend_height(form, &legend), if form == Form::Wide { 350 } else { 300 });
-    svg(form.width(), plot + legend_height, |root| {
-        let (top, body) = root.split_vertically((legend_height * FINE) as i32);
-        draw_legend(&top, form, &legend)?;
-        let widest = y.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(4);
-        let mut chart = ChartBuilder::on(&body)
-            .margin(px(6))
-            .margin_top(px(26))
-            .margin_right(px(18))
-            .x_label_area_size(px(40))
-            .y_label_area_size(px(text_width(widest) + 14))
-            .build_cartesian_2d(Ticks::of(x), Ticks::of(y))?;
-        let small = (FONT, px(FONT_SIZE)).into_font();
-        chart
-            .configure_mesh()
-            .light_line_style(TRANSPARENT)
-            .bold_line_style(GRID.stroke_width(FINE))
-            .axis_style(AXIS.stroke_width(FINE))
-            .set_all_tick_mark_size(px(3))
-            .x_label_style(small.clone().color(&INK))
-            .y_label_style(small.clone().color(&INK))
-            .x_label_formatter(&|place| x.label_at(*place))
-            .y_label_formatter(&|place| y.label_at(*place))
-            .draw()?;
-        let (width, height) = body.dim_in_pixel();
-        titles(&body, x, y, width as i32, height as i32)?;
-        for mark in marks {
-            let at = x.place(mark.at);
-            chart.draw_series(LineSeries::new(
-                [(at, y.from), (at, y.to)],
-                AXIS.stroke_width(width_code(Stroke::Dotted)),
-            ))?;
-            let (left, top) = chart.backend_coord(&(at, y.to));
-            // Words stand on the side that has room.
-            let (side, gap) =
-                if at > f64::midpoint(x.from, x.to) { (HPos::Right, -5) } else { (HPos::Left, 5) };
-            let style =
-                (FONT, px(FONT_SIZE - 1)).into_font().color(&INK).pos(Pos::new(side, VPos::Top));
-            root.draw(&Text::new(mark.words.clone(), (left + ipx(gap), top + ipx(2)), style))?;
-        }
-        for line in lines {
-            let points: Vec<(f64, f64)> = line
-                .points
-                .iter()
-                .map(|(a, b)| (x.place(*a), y.place(*b).clamp(y.from, y.to)))
-                .collect();
-            if line.joined {
-                chart.draw_series(LineSeries::new(
-                    points.clone(),
-                    line.colour.stroke_width(width_code(line.stroke)),
-                ))?;
-            }
-            if line.marks {
-                chart.draw_series(
-                    points.iter().map(|point| Circle::new(*point, px(3), line.colour.filled())),
-                )?;
-            }
-        }
-        Ok(())
-    })
-}
-
-/// The titles of both axes: that of y above it, to be read without turning the head.
-fn titles(body: &Area<'_>, x: &Axis, y: &Axis, width: i32, height: i32) -> Drawn {
-    let font = || (FONT, px(FONT_SIZE - 1)).into_font().color(&FAINT);
-    let right = font().pos(Pos::new(HPos::Right, VPos::Bottom));
-    body.draw(&Text::new(x.title.clone(), (width - ipx(18), height - ipx(2)), right))?;
-    body.draw(&Text::new(
-        y.title.clone(),
-        (ipx(4), ipx(-1)),
-        font().pos(Pos::new(HPos::Left, VPos::Top)),
-    ))?;
-    Ok(())
-}
-
-/// Horizontal bars with the ends of their intervals.
-#[must_use]
-pub fn bars(form: Form, x: &Axis, legend: &[(String, RGBColor)], bars: &[Bar]) -> String {
-    let legend: &[Entry] = &legend
-        .iter()
-        .map(|(name, colour)| (name.clone(), *colour, Stroke::Solid))
-        .collect::<Vec<_>>();
-    let legend_height = legend_height(form, legend);
-    let row = if form == Form::Wide { 30 } else { 44 };
-    let height = legend_height + row * bars.len() as u32 + 44;
-    svg(form.width(), height, |root| {
-        let (top, body) = root.split_vertically((legend_height * FINE) as i32);
-        draw_legend(&top, form, legend)?;
-        let longest = bars.iter().map(|bar| bar.name.chars().count()).max().unwrap_or(0);
-        let left = if form == Form::Wide { text_width(longest) + 12 } else { 16 };
-        let figures = bars.iter().map(|bar| bar.figure.chars().count()).max().unwrap_or(0);
-        let count = bars.len() as f64;
-        let mut chart = ChartBuilder::on(&body)
-            .margin_right(px(if form == Form::Wide { text_width(figures) + 14 } else { 20 }))
-            .margin_left(px(left))
-            .x_label_area_size(px(40))
-            .build_cartesian_2d(Ticks::of(x), count..0.0)?;
-        chart
-            .configure_mesh()
-            .disable_y_mesh()
-            .disable_y_axis()
-            .light_line_style(TRANSPARENT)
-            .bold_line_style(GRID.stroke_width(FINE))
-            .axis_style(AXIS.stroke_width(FINE))
-            .set_all_tick_mark_size(px(3))
-            .x_label_style((FONT, px(FONT_SIZE)).into_font().color(&INK))
-            .x_label_formatter(&|place| x.label_at(*place))
-            .draw()?;
-        let (width, height) = body.dim_in_pixel();
-        let right = (FONT, px(FONT_SIZE - 1))
-            .into_font()
-            .color(&FAINT)
-            .pos(Pos::new(HPos::Right, VPos::Bottom));
-        body.draw(&Text::new(
-            x.title.clone(),
-            (width as i32 - ipx(18), height as i32 - ipx(2)),
-            right,
-        ))?;
-        for (index, bar) in bars.iter().enumerate() {
-            let slot = index as f64;
-            let (above, below) = if form == Form::Wide {
-                (slot + 0.18, slot + 0.82)
-            } else {
-                (slot + 0.46, slot + 0.9)
-            };
-            let mut at = 0.0;
-            for (length, colour) in &bar.parts {
-                let (from, to) = (x.place(at), x.place(at + length));
-                chart
-                    .draw_series([Rectangle::new([(from, above), (to, below)], colour.filled())])?;
-                at += length;
-            }
-            whisker(&mut chart, x, bar, f64::midpoint(above, below), (below - above) * 0.22)?;
-            let pixel = chart.backend_coord(&(
-                x.place(at.max(bar.interval.map_or(0.0, |(_, high)| high))).min(x.to),
-                f64::midpoint(above, below),
-            ));
-            names(root, form, bar, pixel, left)?;
-        }
-        Ok(())
-    })
-}
-
-/// The interval as a whisker, single figures as dots, a struck bar with a line through it.
-fn whisker<X: Ranged<ValueType = f64>, Y: Ranged<ValueType = f64>>(
-    chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<X, Y>>,
-    x: &Axis,
-    bar: &Bar,
-    middle: f64,
-    half: f64,
-) -> Drawn {
-    let dark = INK.stroke_width(3 * FINE / 2);
-    let mut stroke =
-        |points: Vec<(f64, f64)>| chart.draw_series([PathElement::new(points, dark)]).map(drop);
-    if let Some((low, high)) = bar.interval {
-        let (low, high) = (x.place(low), x.place(high));
-        stroke(vec![(low, middle), (high.min(x.to), middle)])?;
-        for end in [low, high].into_iter().filter(|end| *end <= x.to) {
-            stroke(vec![(end, middle - half), (end, middle + half)])?;
-        }
-    }
-    if bar.struck {
-        let end = bar.parts.iter().map(|(length, _)| length).sum::<f64>();
-        stroke(vec![(x.place(0.0), middle), (x.place(end), middle)])?;
-    }
-    let dots = bar
-        .singles
-        .iter()
-        .map(|single| Circle::new((x.place(*single), middle + 1.6 * half), px(2), INK.filled()));
-    chart.draw_series(dots)?;
-    Ok(())
-}
-
-fn names(root: &Area<'_>, form: Form, bar: &Bar, end: (i32, i32), left: u32) -> Drawn {
-    let font = || (FONT, px(FONT_SIZE)).into_font();
-    let (x, y) = end;
-    if form == Form::Wide {
-        root.draw(&Text::new(
-            bar.name.clone(),
-            (ipx(left as i32) - ipx(8), y),
-            font().color(&INK).pos(Pos::new(HPos::Right, VPos::Center)),
-        ))?;
-        root.draw(&Text::new(
-            bar.figure.clone(),
-            (x + ipx(8), y),
-            font().color(&FAINT).pos(Pos::new(HPos::Left, VPos::Center)),
-        ))?;
-    } else {
-        let above = y - ipx(13);
-        root.draw(&Text::new(
-            bar.name.clone(),
-            (ipx(8), above),
-            font().color(&INK).pos(Pos::new(HPos::Left, VPos::Bottom)),
-        ))?;
-        let right = ipx(form.width() as i32 - 20);
-        root.draw(&Text::new(
-            bar.figure.clone(),
-            (right, above),
-            font().color(&FAINT).pos(Pos::new(HPos::Right, VPos::Bottom)),
-        ))?;
-    }
-    Ok(())
-}
 
 /// The places of the legend's entries in pixels, and the height they take.
 fn legend_places(form: Form, legend: &[Entry]) -> (Vec<(u32, u32)>, u32) {

@@ -2,7 +2,7 @@
 use super::axis::{Axis, short};
 use super::canvas::{Bar, Form, bars};
 use super::palette::{AXIS, series};
-use super::{Chart, DataTable, coloured, label};
+use super::{Chart, DataTable, Drawings, coloured, label};
 use crate::view::View;
 use crate::words;
 
@@ -36,9 +36,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
             name: label(row),
             figure: format!("{} s", words::count(row.cost.target_cpu_s_per_million)),
             parts: parts(row).into_iter().zip(colours).collect(),
-            interval: None,
-            singles: Vec::new(),
-            struck: false,
+            ..Bar::default()
         })
         .collect();
     let legend: Vec<_> =
@@ -73,8 +71,8 @@ pub fn charts(view: &View) -> Vec<Chart> {
         caption: "The figure behind a bar is the target's own. Money: target and services at the plan's price of a core, as if the rest of the machine were put to use."
             .into(),
         lines_by_target: false,
-        wide: draw(Form::Wide),
-        narrow: draw(Form::Narrow),
+        drawings: Drawings::by(draw),
+        plot: None,
         table: DataTable { columns, rows: cells.collect() },
     }]
 }

@@ -2,7 +2,8 @@
 use super::axis::{Axis, share, time};
 use super::canvas::{Form, Line, lines};
 use super::palette::{series, stroke};
-use super::{Chart, DataTable, coloured, label};
+use super::plot::{Plot, Unit};
+use super::{Chart, DataTable, Drawings, coloured, label};
 use crate::view::View;
 use crate::words;
 
@@ -33,11 +34,13 @@ pub fn charts(view: &View) -> Vec<Chart> {
                 points,
                 marks: false,
                 joined: true,
+                band: Vec::new(),
             }
         })
         .collect();
     let y = Axis::linear("share of requests", 0.0, highest, 5, share);
-    let draw = |form: Form| lines(form, &Axis::log("response time", least, most, time), &y, &drawn);
+    let x = Axis::log("response time", least, most, time);
+    let draw = |form: Form| lines(form, &x, &y, &drawn);
     let rows_of_table = rows.iter().map(|(_, row)| {
         let s = &row.spans.response_time;
         vec![
@@ -64,8 +67,8 @@ pub fn charts(view: &View) -> Vec<Chart> {
             )
         ),
         lines_by_target: true,
-        wide: draw(Form::Wide),
-        narrow: draw(Form::Narrow),
+        drawings: Drawings::by(draw),
+        plot: Some(Plot::of((&x, Unit::Ns), (&y, Unit::Share), &drawn).in_steps()),
         table: DataTable {
             columns: ["target", "requests", "min", "mean", "± sd", "max"].map(Into::into).into(),
             rows: rows_of_table.collect(),

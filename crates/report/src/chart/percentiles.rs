@@ -2,7 +2,8 @@
 use super::axis::{Axis, time};
 use super::canvas::{Form, Line, lines};
 use super::palette::{series, stroke};
-use super::{Chart, DataTable, coloured, label};
+use super::plot::{Plot, Unit};
+use super::{Chart, DataTable, Drawings, coloured, label};
 use crate::view::View;
 use crate::words;
 
@@ -24,16 +25,12 @@ pub fn charts(view: &View) -> Vec<Chart> {
             points: row.response_quantiles.iter().map(|point| (point.q, point.ns as f64)).collect(),
             marks: false,
             joined: true,
+            band: Vec::new(),
         })
         .collect();
-    let draw = |form: Form| {
-        lines(
-            form,
-            &Axis::hdr("fraction of requests", farthest, form == Form::Narrow),
-            &Axis::log("response time", least, most, time),
-            &drawn,
-        )
-    };
+    let x = |form: Form| Axis::hdr("fraction of requests", farthest, !form.is_wide());
+    let y = Axis::log("response time", least, most, time);
+    let draw = |form: Form| lines(form, &x(form), &y, &drawn);
     let table = DataTable {
         columns: ["target", "p50", "p75", "p90", "p95", "p99", "p99.9", "max"]
             .map(Into::into)
@@ -64,8 +61,8 @@ pub fn charts(view: &View) -> Vec<Chart> {
                   All repetitions together; the last point is the maximum."
             .into(),
         lines_by_target: true,
-        wide: draw(Form::Wide),
-        narrow: draw(Form::Narrow),
+        drawings: Drawings::by(draw),
+        plot: Some(Plot::of((&x(Form::Wide), Unit::Quantile), (&y, Unit::Ns), &drawn)),
         table,
     }]
 }

@@ -2,7 +2,8 @@
 use super::axis::{Axis, short};
 use super::canvas::{Form, Line, lines};
 use super::palette::{AXIS, Stroke, series, stroke};
-use super::{Chart, DataTable, coloured, label};
+use super::plot::{Plot, TIME, Unit};
+use super::{Chart, DataTable, Drawings, coloured, label};
 use crate::view::View;
 use crate::words;
 
@@ -21,6 +22,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
                 points,
                 marks: false,
                 joined: true,
+                band: Vec::new(),
             });
         }
     }
@@ -38,17 +40,14 @@ pub fn charts(view: &View) -> Vec<Chart> {
             points: vec![(phase.from_s, 0.0), (phase.from_s, most)],
             marks: false,
             joined: true,
+            band: Vec::new(),
         });
     }
     let y = Axis::linear("devices alive", 0.0, most, 5, short);
-    let draw = |form: Form| {
-        lines(
-            form,
-            &Axis::linear("seconds, 0 where all are alive", first, last, form.ticks() + 2, short),
-            &y,
-            &drawn,
-        )
+    let x = |form: Form| {
+        Axis::linear("seconds, 0 where all are alive", first, last, form.ticks() + 2, short)
     };
+    let draw = |form: Form| lines(form, &x(form), &y, &drawn);
     let columns = [
         "target",
         "phase",
@@ -83,8 +82,8 @@ pub fn charts(view: &View) -> Vec<Chart> {
         alternative: format!("Live connections over time for {} targets: ramp up, sustained part, ramp down; up to {}.", rows.len(), short(most)),
         caption: "Dashed verticals part ramp up, sustained part and ramp down; the headline counts the sustained part alone.".into(),
         lines_by_target: true,
-        wide: draw(Form::Wide),
-        narrow: draw(Form::Narrow),
+        drawings: Drawings::by(draw),
+        plot: Some(Plot::of((&x(Form::Wide), Unit::Seconds), (&y, Unit::Count), &drawn).linked(TIME)),
         table: DataTable { columns: columns.map(Into::into).into(), rows: cells.collect() },
     }]
 }

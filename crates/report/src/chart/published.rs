@@ -2,7 +2,7 @@
 use super::axis::{Axis, short};
 use super::canvas::{Bar, Form, bars};
 use super::palette::{FAINT, series};
-use super::{Chart, DataTable};
+use super::{Chart, DataTable, Drawings};
 use crate::view::View;
 use crate::words;
 
@@ -32,9 +32,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
                 name: format!("{}, {what}", row.name),
                 figure: words::ratio(ratio),
                 parts: ratio.map(|ratio| (ratio, colours[index])).into_iter().collect(),
-                interval: None,
-                singles: Vec::new(),
-                struck: false,
+                ..Bar::default()
             });
         }
     }
@@ -71,8 +69,8 @@ pub fn charts(view: &View) -> Vec<Chart> {
         ),
         caption: "Only ratios are comparable: machines and versions differ.".into(),
         lines_by_target: false,
-        wide: draw(Form::Wide),
-        narrow: draw(Form::Narrow),
+        drawings: Drawings::by(draw),
+        plot: None,
         table: DataTable { columns, rows: cells.collect() },
     }]
 }

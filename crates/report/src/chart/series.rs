@@ -1,20 +1,33 @@
-//! Figures over time: throughput, response time, CPU, memory.
+//! Figures over time: throughput, response time, CPU of both sides, memory. One line a target: the
+//! median of its repetitions, with a band from the lowest to the highest of them.
+use pippin_stats::quantile::median;
+
 use super::axis::{self, Axis};
 use super::canvas::{Form, Line, lines};
-use super::palette::{series, stroke};
-use super::{Chart, DataTable, coloured, label};
+use super::palette::{Stroke, series, stroke};
+use super::plot::{Plot, TIME, Unit};
+use super::{Chart, DataTable, Drawings, coloured, label};
 use crate::view::View;
+use crate::view::row::Row;
 use crate::view::series::Series;
 use crate::words;
+
+/// Moments of a line at the most: more than one for each four pixels tell nothing.
+const MOMENTS: f64 = 300.0;
 
 /// One of the figures.
 struct Quantity {
     name: &'static str,
     title: &'static str,
     unit: &'static str,
+    /// What a figure counts.
+    counts: Unit,
     points: fn(&Series) -> Vec<(f64, f64)>,
+    /// The same of the generator, drawn dotted in the target's colour; `None` where it has none.
+    of_generator: Option<fn(&Series) -> Vec<(f64, f64)>>,
     label: fn(f64) -> String,
     scale: Scale,
+    reading: &'static str,
 }
 
 /// The vertical axis.
@@ -30,33 +43,45 @@ const QUANTITIES: [Quantity; 4] = [
         name: "throughput-over-time",
         title: "Throughput over time",
         unit: "requests/s",
+        counts: Unit::Count,
         points: throughput,
+        of_generator: None,
         label: axis::short,
         scale: Scale::Linear,
+        reading: "",
     },
     Quantity {
         name: "response-over-time",
         title: "Response time over time",
-        unit: "p99 of each second",
+        unit: "p99 of each moment",
+        counts: Unit::Ns,
         points: response,
+        of_generator: None,
         label: axis::time,
         scale: Scale::Log,
+        reading: "",
     },
     Quantity {
         name: "cpu-over-time",
-        title: "CPU of the target over time",
+        title: "CPU of both sides over time",
         unit: "100 % is one core",
-        points: cpu,
+        counts: Unit::Cores,
+        points: |one| cpu(one, |point| point.target_cores),
+        of_generator: Some(|one| cpu(one, |point| point.generator_cores)),
         label: axis::core_percent,
         scale: Scale::Linear,
+        reading: " Dotted, in the target's colour: the generator while it loaded that target.",
     },
     Quantity {
         name: "memory-over-time",
         title: "Memory of the target over time",
         unit: "resident set of the tree",
+        counts: Unit::Bytes,
         points: memory,
+        of_generator: None,
         label: axis::size,
         scale: Scale::Bytes,
+        reading: "",
     },
 ];
 
@@ -68,26 +93,42 @@ fn chart(view: &View, quantity: &Quantity) -> Option<Chart> {
     let mut drawn = Vec::new();
     let mut rows = Vec::new();
     for (place, row) in coloured(view) {
-        for (index, one) in row.series.iter().enumerate() {
-            let points = (quantity.points)(one);
-            if points.is_empty() {
-                continue;
-            }
-            rows.push(summary(&row.target.to_string(), one, &points, quantity));
-            let name = (index == 0).then(|| label(row));
-            drawn.push(Line {
-                name,
+        let of = |points: fn(&Series) -> Vec<(f64, f64)>| -> Vec<Vec<(f64, f64)>> {
+            row.series.iter().map(points).filter(|points| !points.is_empty()).collect()
+        };
+        let own = of(quantity.points);
+        rows.extend(row.series.iter().filter_map(|one| summary(row, one, quantity)));
+        let line = |name: String, stroke: Stroke, repetitions: &[Vec<(f64, f64)>]| {
+            let merged = merged(repetitions);
+            (!merged.is_empty()).then(|| Line {
+                name: Some(name),
                 colour: series(place),
-                stroke: stroke(place),
-                points,
+                stroke,
+                points: merged.iter().map(|moment| (moment.at, moment.median)).collect(),
                 marks: false,
                 joined: true,
-            });
+                band: if repetitions.len() > 1 {
+                    merged.iter().map(|moment| (moment.at, moment.low, moment.high)).collect()
+                } else {
+                    Vec::new()
+                },
+            })
+        };
+        drawn.extend(line(label(row), stroke(place), &own));
+        // Only what a target's own line stands beside.
+        if let Some(points) = quantity.of_generator.filter(|_| !own.is_empty()) {
+            let generator = line(format!("{}, generator", row.target), Stroke::Dotted, &of(points));
+            drawn.extend(generator.map(|line| Line { band: Vec::new(), ..line }));
         }
     }
     let all = || drawn.iter().flat_map(|line| &line.points);
+    let reach = || {
+        let ends =
+            drawn.iter().flat_map(|line| &line.band).flat_map(|(_, low, high)| [*low, *high]);
+        all().map(|(_, y)| *y).chain(ends)
+    };
     let (first, last) = all().fold((0.0_f64, 0.0_f64), |(f, l), (x, _)| (f.min(*x), l.max(*x)));
-    let (least, most) = all().fold((f64::MAX, 0.0_f64), |(l, m), (_, y)| (l.min(*y), m.max(*y)));
+    let (least, most) = reach().fold((f64::MAX, 0.0_f64), |(l, m), y| (l.min(y), m.max(y)));
     if drawn.is_empty() || most <= 0.0 {
         return None;
     }
@@ -100,22 +141,38 @@ fn chart(view: &View, quantity: &Quantity) -> Option<Chart> {
     let x = |form: Form| {
         Axis::linear(&format!("seconds after {before}"), first, last, form.ticks() + 2, axis::short)
     };
+    // On paper and without a script the legend need not name each target twice.
+    let legend: Vec<Line> = drawn
+        .iter()
+        .cloned()
+        .map(|line| {
+            if line.stroke == Stroke::Dotted && quantity.of_generator.is_some() {
+                Line { name: None, ..line }
+            } else {
+                line
+            }
+        })
+        .collect();
+    let draw = |form: Form| lines(form, &x(form), &y, &legend);
     Some(Chart {
         name: quantity.name.into(),
         title: quantity.title.into(),
         alternative: format!(
-            "{} of {} trials, a point a second, from {first:.0} s to {last:.0} s.",
+            "{} of {} targets, from {first:.0} s to {last:.0} s.",
             quantity.title,
-            drawn.len()
+            view.measured().count()
         ),
         caption: format!(
-            "A line for each repetition; left of 0 is {before}, which the headline does not count."
+            "A line is the median of the repetitions, the band around it reaches from the lowest to the highest. Left of 0 is {before}, which the headline does not count.{}",
+            quantity.reading
         ),
         lines_by_target: true,
-        wide: lines(Form::Wide, &x(Form::Wide), &y, &drawn),
-        narrow: lines(Form::Narrow, &x(Form::Narrow), &y, &drawn),
+        drawings: Drawings::by(draw),
+        plot: Some(
+            Plot::of((&x(Form::Wide), Unit::Seconds), (&y, quantity.counts), &drawn).linked(TIME),
+        ),
         table: DataTable {
-            columns: ["target", "repetition", "seconds", "lowest", "highest", "last"]
+            columns: ["target", "repetition", "moments", "lowest", "highest", "last"]
                 .map(Into::into)
                 .into(),
             rows,
@@ -123,21 +180,69 @@ fn chart(view: &View, quantity: &Quantity) -> Option<Chart> {
     })
 }
 
-fn summary(target: &str, one: &Series, points: &[(f64, f64)], quantity: &Quantity) -> Vec<String> {
+/// What the repetitions came to at one moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Moment {
+    at: f64,
+    median: f64,
+    low: f64,
+    high: f64,
+}
+
+/// Points of several repetitions by moment: as long as the usual distance of two points, or longer
+/// where there are too many. A repetition that has several points in a moment counts by their median.
+fn merged(repetitions: &[Vec<(f64, f64)>]) -> Vec<Moment> {
+    let gaps: Vec<f64> = repetitions
+        .iter()
+        .flat_map(|points| points.windows(2).map(|pair| pair[1].0 - pair[0].0))
+        .filter(|gap| *gap > 0.0)
+        .collect();
+    let ends = || repetitions.iter().flatten().map(|(at, _)| *at);
+    let (first, last) = ends().fold((f64::MAX, f64::MIN), |(f, l), at| (f.min(at), l.max(at)));
+    let width = median(&gaps).unwrap_or(1.0).max((last - first) / MOMENTS);
+    // Numbered from 0 s on, so that no moment holds both warm-up and measured part.
+    let number = |at: f64| (at / width).floor() as i64;
+    let mut numbers: Vec<i64> = ends().map(number).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+        .into_iter()
+        .filter_map(|moment| {
+            let of = |points: &Vec<(f64, f64)>| {
+                let values: Vec<f64> = points
+                    .iter()
+                    .filter(|(at, _)| number(*at) == moment)
+                    .map(|(_, y)| *y)
+                    .collect();
+                median(&values)
+            };
+            let values: Vec<f64> = repetitions.iter().filter_map(of).collect();
+            let (low, high) =
+                values.iter().fold((f64::MAX, f64::MIN), |(l, h), y| (l.min(*y), h.max(*y)));
+            Some(Moment { at: (moment as f64 + 0.5) * width, median: median(&values)?, low, high })
+        })
+        .collect()
+}
+
+fn summary(row: &Row, one: &Series, quantity: &Quantity) -> Option<Vec<String>> {
+    let points = (quantity.points)(one);
+    if points.is_empty() {
+        return None;
+    }
     let measured: Vec<f64> = points.iter().filter(|(at, _)| *at >= 0.0).map(|(_, y)| *y).collect();
     let show = |value: Option<f64>| {
         value.map_or_else(|| words::UNKNOWN.into(), |v| (quantity.label)((v * 10.0).round() / 10.0))
     };
     let (least, most) =
         (measured.iter().copied().reduce(f64::min), measured.iter().copied().reduce(f64::max));
-    vec![
-        target.into(),
+    Some(vec![
+        row.target.to_string(),
         one.repetition.to_string(),
         measured.len().to_string(),
         show(least),
         show(most),
         show(measured.last().copied()),
-    ]
+    ])
 }
 
 fn throughput(series: &Series) -> Vec<(f64, f64)> {
@@ -152,8 +257,11 @@ fn response(series: &Series) -> Vec<(f64, f64)> {
         .collect()
 }
 
-fn cpu(series: &Series) -> Vec<(f64, f64)> {
-    series.usage.iter().filter_map(|point| Some((point.at_s, point.target_cores?))).collect()
+fn cpu(
+    series: &Series,
+    of: fn(&crate::view::series::UsagePoint) -> Option<f64>,
+) -> Vec<(f64, f64)> {
+    series.usage.iter().filter_map(|point| Some((point.at_s, of(point)?))).collect()
 }
 
 fn memory(series: &Series) -> Vec<(f64, f64)> {
@@ -162,4 +270,31 @@ fn memory(series: &Series) -> Vec<(f64, f64)> {
         .iter()
         .filter_map(|point| Some((point.at_s, point.target_rss_bytes? as f64)))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_the_median_and_its_band_reaches_to_the_ends() {
+        let repetition = |level: f64| -> Vec<(f64, f64)> {
+            (-1..3).map(|second| (f64::from(second) + 0.5, level)).collect()
+        };
+        let found = merged(&[repetition(10.0), repetition(30.0), repetition(11.0)]);
+        let told: Vec<_> = found.iter().map(|m| (m.at, m.low, m.median, m.high)).collect();
+        assert_eq!(told[0], (-0.5, 10.0, 11.0, 30.0));
+        assert_eq!((told.len(), told[3].0), (4, 2.5));
+        // A repetition that ended early takes no part in what came later.
+        let cut = merged(&[repetition(10.0), vec![(-0.5, 20.0)]]);
+        assert_eq!((cut[0].median, cut[1].median), (15.0, 10.0));
+    }
+
+    #[test]
+    fn long_loads_have_as_many_moments_as_can_be_seen() {
+        let points: Vec<(f64, f64)> = (0..5_000).map(|at| (f64::from(at), 1.0)).collect();
+        let found = merged(&[points]);
+        assert!(found.len() <= 301 && found.len() > 250, "{}", found.len());
+        assert_eq!(merged(&[]), []);
+    }
 }

@@ -2,7 +2,7 @@
 use super::axis::{Axis, time};
 use super::canvas::{Bar, Form, bars};
 use super::palette::series;
-use super::{Chart, DataTable, coloured, label};
+use super::{Chart, DataTable, Drawings, coloured, label};
 use crate::view::View;
 use crate::view::row::Row;
 use crate::words;
@@ -23,9 +23,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
             name: label(row),
             figure: words::ns_f(Some(parts.iter().sum())),
             parts: parts.iter().copied().zip(colours).collect(),
-            interval: None,
-            singles: Vec::new(),
-            struck: false,
+            ..Bar::default()
         })
         .collect();
     let legend: Vec<_> = PARTS.iter().map(|part| (*part).to_string()).zip(colours).collect();
@@ -68,8 +66,8 @@ pub fn charts(view: &View) -> Vec<Chart> {
         caption: "Means, so that the parts add up. Headers: from handing the request to the kernel to the last byte of the header block; body: from there to its last byte."
             .into(),
         lines_by_target: false,
-        wide: draw(Form::Wide),
-        narrow: draw(Form::Narrow),
+        drawings: Drawings::by(draw),
+        plot: None,
         table: DataTable { columns, rows: cells.collect() },
     }]
 }

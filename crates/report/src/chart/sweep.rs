@@ -5,7 +5,8 @@ use pippin_model::trial::Step;
 use super::axis::{Axis, short, time};
 use super::canvas::{Form, Line, lines};
 use super::palette::{AXIS, Stroke, series, stroke};
-use super::{Chart, DataTable, coloured};
+use super::plot::{Plot, Unit};
+use super::{Chart, DataTable, Drawings, coloured};
 use crate::terminal::{parameter, signed};
 use crate::view::View;
 use crate::view::row::Row;
@@ -51,6 +52,7 @@ fn throughput(rows: &[(usize, &Row, &Sweep)]) -> Chart {
             points: Vec::new(),
             marks: false,
             joined: true,
+            band: Vec::new(),
         };
         let measured = points(sweep, |point| point.goodput_per_s);
         drawn.push(Line {
@@ -82,14 +84,9 @@ fn throughput(rows: &[(usize, &Row, &Sweep)]) -> Chart {
             ..plain
         });
     }
-    let draw = |form: Form| {
-        lines(
-            form,
-            &by_step(rows, "connections", form),
-            &Axis::linear("requests/s", 0.0, most, 5, short),
-            &drawn,
-        )
-    };
+    let x = |form: Form| by_step(rows, "connections", form);
+    let y = Axis::linear("requests/s", 0.0, most, 5, short);
+    let draw = |form: Form| lines(form, &x(form), &y, &drawn);
     let columns = [
         "target",
         "connections",
@@ -125,8 +122,8 @@ fn throughput(rows: &[(usize, &Row, &Sweep)]) -> Chart {
             laws.join(" ")
         ),
         lines_by_target: true,
-        wide: draw(Form::Wide),
-        narrow: draw(Form::Narrow),
+        drawings: Drawings::by(draw),
+        plot: Some(Plot::of((&x(Form::Wide), Unit::Count), (&y, Unit::Count), &drawn)),
         table: DataTable { columns: columns.map(Into::into).into(), rows: cells },
     }
 }
@@ -170,7 +167,7 @@ fn p50(point: &Point) -> Option<f64> {
     point.response_time.p50_ns.map(|ns| ns as f64)
 }
 
-fn times(rows: &[(usize, &Row, &Sweep)], title: &str) -> Option<(String, String)> {
+fn times(rows: &[(usize, &Row, &Sweep)], title: &str) -> Option<(Drawings, Plot)> {
     let (least, _) = range(rows, p50);
     let (_, most) = range(rows, p99);
     if most <= 0.0 {
@@ -185,17 +182,20 @@ fn times(rows: &[(usize, &Row, &Sweep)], title: &str) -> Option<(String, String)
             points: points(sweep, p50),
             marks: true,
             joined: true,
+            band: Vec::new(),
         };
         drawn.push(line.clone());
         drawn.push(Line { name: None, stroke: Stroke::Dashed, points: points(sweep, p99), ..line });
     }
     let y = Axis::log("response time", least, most, time);
-    let draw = |form: Form| lines(form, &by_step(rows, title, form), &y, &drawn);
-    Some((draw(Form::Wide), draw(Form::Narrow)))
+    let x = |form: Form| by_step(rows, title, form);
+    let draw = |form: Form| lines(form, &x(form), &y, &drawn);
+    let plot = Plot::of((&x(Form::Wide), Unit::Count), (&y, Unit::Ns), &drawn);
+    Some((Drawings::by(draw), plot))
 }
 
 fn response(rows: &[(usize, &Row, &Sweep)]) -> Option<Chart> {
-    let (wide, narrow) = times(rows, "connections")?;
+    let (drawings, plot) = times(rows, "connections")?;
     let cells = rows.iter().flat_map(|(_, row, sweep)| {
         sweep.points.iter().map(|point| {
             let s = &point.response_time;
@@ -218,8 +218,8 @@ fn response(rows: &[(usize, &Row, &Sweep)]) -> Option<Chart> {
         ),
         caption: "Solid: the median. Dashed: the 99th percentile.".into(),
         lines_by_target: true,
-        wide,
-        narrow,
+        drawings,
+        plot: Some(plot),
         table: DataTable {
             columns: ["target", "connections", "p50", "p90", "p99", "max"].map(Into::into).into(),
             rows: cells.collect(),
@@ -228,7 +228,7 @@ fn response(rows: &[(usize, &Row, &Sweep)]) -> Option<Chart> {
 }
 
 fn search(rows: &[(usize, &Row, &Sweep)]) -> Chart {
-    let (wide, narrow) = times(rows, "offered requests/s").unwrap_or_default();
+    let (drawings, plot) = times(rows, "offered requests/s").unzip();
     let capacities: Vec<String> = rows
         .iter()
         .map(|(_, row, sweep)| format!("{}: {}", row.target, sweep.outcome().join(" ")))
@@ -258,8 +258,8 @@ fn search(rows: &[(usize, &Row, &Sweep)]) -> Chart {
             capacities.join(" ")
         ),
         lines_by_target: true,
-        wide,
-        narrow,
+        drawings: drawings.unwrap_or_default(),
+        plot,
         table: DataTable {
             columns: ["target", "offered/s", "answered/s", "p50", "p99", "objective"]
                 .map(Into::into)

@@ -4,7 +4,7 @@ use pippin_model::caveat::Verdict;
 use super::axis::{Axis, short};
 use super::canvas::{Bar, Form, bars};
 use super::palette::{INVALID, series};
-use super::{Chart, DataTable, coloured, label};
+use super::{Chart, DataTable, Drawings, coloured, label};
 use crate::view::View;
 use crate::words;
 
@@ -34,6 +34,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
                 interval: figure.interval.map(|i| (i.low, i.high)),
                 singles: row.goodput_of_repetitions.clone(),
                 struck,
+                dot: None,
             }
         })
         .collect();
@@ -72,8 +73,8 @@ pub fn charts(view: &View) -> Vec<Chart> {
         caption: "Bars: the median of the repetitions. Whiskers: its 95 % interval, without an end mark where it leaves the chart. Dots: single repetitions. Grey and struck through: INVALID, not ranked."
             .into(),
         lines_by_target: false,
-        wide: draw(Form::Wide),
-        narrow: draw(Form::Narrow),
+        drawings: Drawings::by(draw),
+        plot: None,
         table,
     }]
 }

@@ -20,7 +20,7 @@ pub const FORM: Form = Form {
 };
 
 /// The columns; a test holds docs/formats.md against them.
-pub const COLUMNS: [&str; 62] = [
+pub const COLUMNS: [&str; 70] = [
     "run",
     "plan",
     "target",
@@ -28,6 +28,9 @@ pub const COLUMNS: [&str; 62] = [
     "rank",
     "rank_worst",
     "ranked_by",
+    "ranked",
+    "ranked_low",
+    "ranked_high",
     "verdict",
     "trials",
     "measured",
@@ -41,6 +44,8 @@ pub const COLUMNS: [&str; 62] = [
     "goodput_ratio_low",
     "goodput_ratio_high",
     "throughput_per_s",
+    "throughput_low_per_s",
+    "throughput_high_per_s",
     "service_p50_ns",
     "service_p99_ns",
     "service_max_ns",
@@ -48,6 +53,9 @@ pub const COLUMNS: [&str; 62] = [
     "response_p50_ns",
     "response_p50_low_ns",
     "response_p50_high_ns",
+    "p50_ratio",
+    "p50_ratio_low",
+    "p50_ratio_high",
     "response_p90_ns",
     "response_p99_ns",
     "response_p99_low_ns",
@@ -141,7 +149,11 @@ fn headline(view: &View, row: &Row) -> Vec<String> {
         cell(row.step.map(size)),
         cell(row.standing.rank),
         cell(row.standing.rank_interval.map(|rank| rank.worst)),
-        cell(row.standing.rank.map(|_| view.run.ranked_by.name())),
+        view.run.ranked_by.name().to_string(),
+        cell(row.ranked.map(|figure| figure.median)),
+    ];
+    cells.extend(ends(row.ranked));
+    cells.extend([
         cell(row.verdict),
         row.trials.to_string(),
         row.measured.to_string(),
@@ -151,10 +163,11 @@ fn headline(view: &View, row: &Row) -> Vec<String> {
         cell(figure.map(|f| f.best)),
         cell(figure.map(|f| f.worst)),
         cell(view.run.reference.as_ref()),
-    ];
+    ]);
     cells.extend(ratio(row, Metric::Goodput));
+    cells.push(cell(row.throughput_per_s.map(|f| f.median)));
+    cells.extend(ends(row.throughput_per_s));
     cells.extend([
-        cell(row.throughput_per_s.map(|f| f.median)),
         cell(service.p50_ns),
         cell(service.p99_ns),
         cell(service.max_ns),
@@ -162,6 +175,7 @@ fn headline(view: &View, row: &Row) -> Vec<String> {
         cell(response.p50_ns),
     ]);
     cells.extend(ends(row.response_p50_ns));
+    cells.extend(ratio(row, Metric::P50));
     cells.extend([cell(response.p90_ns), cell(response.p99_ns)]);
     cells.extend(ends(row.response_p99_ns));
     cells.extend(ratio(row, Metric::P99));

@@ -11,6 +11,7 @@ use crate::form::{Form, Write};
 use crate::ranked;
 use crate::terminal::{is_open, parameter, signed, span_of};
 use crate::view::View;
+use crate::view::missing;
 use crate::view::row::Row;
 use crate::view::run::host_line;
 use crate::view::sweep::{RISES, Sweep, size};
@@ -244,32 +245,13 @@ fn doubts(out: &mut String, view: &View) {
 }
 
 fn without_result(out: &mut String, view: &View) {
-    let rows: Vec<&Row> = view
-        .rows
-        .iter()
-        .filter(|row| row.goodput_per_s.is_none() || row.failure.is_some())
-        .collect();
-    if rows.is_empty() {
+    let missing = missing::of(view);
+    if missing.is_empty() {
         return;
     }
     line(out, "### Without a result\n");
-    for row in rows {
-        let what = match &row.failure {
-            None => "not measured".into(),
-            Some(failure) if row.unavailable => format!("unavailable: {}", failure.message),
-            Some(failure) if row.goodput_per_s.is_some() => {
-                format!(
-                    "{} at the stage \"{}\": {}",
-                    row.failed_in_words(view.run.repetitions),
-                    failure.stage.name(),
-                    failure.message
-                )
-            }
-            Some(failure) => {
-                format!("failed at the stage \"{}\": {}", failure.stage.name(), failure.message)
-            }
-        };
-        line(out, &format!("- {}: {}", text(&row.target.to_string()), text(&what)));
+    for one in missing {
+        line(out, &format!("- {}", text(&one.line())));
     }
     line(out, "");
 }

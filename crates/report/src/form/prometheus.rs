@@ -25,98 +25,144 @@ pub fn of(view: &View) -> String {
     for metric in METRICS {
         let mut samples = String::new();
         for row in &view.rows {
-            for (labels, value) in (metric.samples)(view, row) {
+            for Sample { suffix, labels, value } in (metric.samples)(view, row) {
+                let common = common(view, row);
                 // Writing into a String cannot fail.
-                let _ =
-                    writeln!(samples, "{}{{{}{labels}}} {value}", metric.name, common(view, row));
+                let _ = writeln!(samples, "{}{suffix}{{{common}{labels}}} {value}", metric.name);
             }
         }
         if !samples.is_empty() {
             let _ = write!(
                 out,
-                "# HELP {} {}\n# TYPE {} gauge\n{samples}",
-                metric.name, metric.help, metric.name
+                "# HELP {} {}\n# TYPE {} {}\n{samples}",
+                metric.name, metric.help, metric.name, metric.kind
             );
         }
     }
     out
 }
 
-type Samples = Vec<(String, f64)>;
+/// One line: what follows the metric's name, its own labels, its value.
+struct Sample {
+    suffix: &'static str,
+    labels: String,
+    value: f64,
+}
+
+type Samples = Vec<Sample>;
+
+/// What Prometheus calls a value that goes up and down.
+const GAUGE: &str = "gauge";
+/// What it calls quantiles with their count and sum.
+const SUMMARY: &str = "summary";
 
 /// A metric: a new one is one more entry in [`METRICS`].
 struct Metric {
     name: &'static str,
+    kind: &'static str,
     help: &'static str,
     samples: fn(&View, &Row) -> Samples,
 }
 
-const METRICS: [Metric; 13] = [
+const METRICS: [Metric; 15] = [
     Metric {
         name: "pippin_goodput_per_second",
+        kind: GAUGE,
         help: "Complete and right answers per second, median over repetitions.",
         samples: |_, row| one(row.goodput_per_s.map(|f| f.median)),
     },
     Metric {
         name: "pippin_goodput_low_per_second",
+        kind: GAUGE,
         help: "Lower end of its 95 % interval.",
         samples: |_, row| one(row.goodput_per_s.and_then(|f| f.interval).map(|i| i.low)),
     },
     Metric {
         name: "pippin_goodput_high_per_second",
+        kind: GAUGE,
         help: "Upper end of its 95 % interval.",
         samples: |_, row| one(row.goodput_per_s.and_then(|f| f.interval).map(|i| i.high)),
     },
     Metric {
         name: "pippin_rank",
+        kind: GAUGE,
         help: "Rank among the targets of the run; absent if INVALID or without a result.",
         samples: rank,
     },
     Metric {
         name: "pippin_verdict",
+        kind: GAUGE,
         help: "1 for the verdict that the target has.",
         samples: verdict,
     },
     Metric {
         name: "pippin_service_time_seconds",
+        kind: SUMMARY,
         help: "From sending a request to its last byte, by quantile.",
         samples: |_, row| quantiles(&row.spans.service_time),
     },
     Metric {
         name: "pippin_response_time_seconds",
+        kind: SUMMARY,
         help: "From the instant a request was due to its last byte, by quantile.",
         samples: |_, row| quantiles(&row.spans.response_time),
     },
     Metric {
         name: "pippin_requests",
+        kind: GAUGE,
         help: "Requests by fate, over all repetitions.",
         samples: requests,
     },
     Metric {
         name: "pippin_errors",
+        kind: GAUGE,
         help: "Errors by kind, over all repetitions.",
         samples: errors,
     },
-    Metric { name: "pippin_cpu_cores", help: "Cores kept busy by role.", samples: cores },
+    Metric {
+        name: "pippin_cpu_cores",
+        kind: GAUGE,
+        help: "Cores kept busy by role.",
+        samples: cores,
+    },
     Metric {
         name: "pippin_target_resident_bytes",
+        kind: GAUGE,
         help: "Resident memory of the target's process tree at its highest.",
         samples: |_, row| one(row.usage.target_rss_bytes),
     },
     Metric {
         name: "pippin_target_cpu_seconds_per_million",
+        kind: GAUGE,
         help: "CPU-seconds of the target for a million requests.",
         samples: |_, row| one(row.cost.target_cpu_s_per_million),
     },
     Metric {
+        name: "pippin_target_cpu_seconds_per_million_low",
+        kind: GAUGE,
+        help: "Lower end of the 95 % interval of its median over repetitions.",
+        samples: |_, row| one(row.cpu_s_per_million.and_then(|f| f.interval).map(|i| i.low)),
+    },
+    Metric {
+        name: "pippin_target_cpu_seconds_per_million_high",
+        kind: GAUGE,
+        help: "Upper end of the 95 % interval of its median over repetitions.",
+        samples: |_, row| one(row.cpu_s_per_million.and_then(|f| f.interval).map(|i| i.high)),
+    },
+    Metric {
         name: "pippin_caveats",
+        kind: GAUGE,
         help: "1 for each caveat that the target has.",
         samples: caveats,
     },
 ];
 
+fn sample(labels: String, value: f64) -> Sample {
+    Sample { suffix: "", labels, value }
+}
+
 fn one(value: Option<f64>) -> Samples {
-    value.map(|value| (String::new(), value)).into_iter().collect()
+    value.map(|value| sample(String::new(), value)).into_iter().collect()
 }
 
 fn common(view: &View, row: &Row) -> String {
@@ -140,14 +186,14 @@ fn label(name: &str, value: &str) -> String {
 fn rank(view: &View, row: &Row) -> Samples {
     row.standing
         .rank
-        .map(|rank| (label("ranked_by", view.run.ranked_by.name()), f64::from(rank)))
+        .map(|rank| sample(label("ranked_by", view.run.ranked_by.name()), f64::from(rank)))
         .into_iter()
         .collect()
 }
 
 fn verdict(_: &View, row: &Row) -> Samples {
     let name = |verdict: Verdict| verdict.to_string().to_lowercase();
-    row.verdict.map(|verdict| (label("verdict", &name(verdict)), 1.0)).into_iter().collect()
+    row.verdict.map(|verdict| sample(label("verdict", &name(verdict)), 1.0)).into_iter().collect()
 }
 
 fn quantiles(summary: &Summary) -> Samples {
@@ -158,7 +204,19 @@ fn quantiles(summary: &Summary) -> Samples {
         ("0.999", summary.p999_ns),
         ("1", summary.max_ns),
     ];
-    named.into_iter().filter_map(|(q, ns)| Some((label("quantile", q), ns? as f64 / 1e9))).collect()
+    if summary.count == 0 {
+        return Samples::new();
+    }
+    let quantiles = named
+        .into_iter()
+        .filter_map(|(q, ns)| Some(sample(label("quantile", q), ns? as f64 / 1e9)));
+    let count = summary.count as f64;
+    let sum = summary.mean_ns.map(|mean| mean * count / 1e9);
+    let totals =
+        [("_sum", sum), ("_count", Some(count))].into_iter().filter_map(|(suffix, value)| {
+            Some(Sample { suffix, labels: String::new(), value: value? })
+        });
+    quantiles.chain(totals).collect()
 }
 
 fn requests(_: &View, row: &Row) -> Samples {
@@ -173,11 +231,14 @@ fn requests(_: &View, row: &Row) -> Samples {
         ("censored", r.censored),
         ("unsent", r.unsent),
     ];
-    named.into_iter().map(|(fate, count)| (label("fate", fate), count as f64)).collect()
+    named.into_iter().map(|(fate, count)| sample(label("fate", fate), count as f64)).collect()
 }
 
 fn errors(_: &View, row: &Row) -> Samples {
-    row.errors.iter().map(|(kind, count)| (label("kind", kind.name()), *count as f64)).collect()
+    row.errors
+        .iter()
+        .map(|(kind, count)| sample(label("kind", kind.name()), *count as f64))
+        .collect()
 }
 
 fn cores(_: &View, row: &Row) -> Samples {
@@ -186,9 +247,12 @@ fn cores(_: &View, row: &Row) -> Samples {
         ("services", row.usage.services_cores),
         ("generator", row.usage.generator_cores),
     ];
-    named.into_iter().filter_map(|(role, cores)| Some((label("role", role), cores?))).collect()
+    named
+        .into_iter()
+        .filter_map(|(role, cores)| Some(sample(label("role", role), cores?)))
+        .collect()
 }
 
 fn caveats(_: &View, row: &Row) -> Samples {
-    row.caveats.iter().map(|counted| (label("caveat", &counted.caveat.id), 1.0)).collect()
+    row.caveats.iter().map(|counted| sample(label("caveat", &counted.caveat.id), 1.0)).collect()
 }

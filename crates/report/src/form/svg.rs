@@ -52,7 +52,7 @@ pub fn of(view: &View, name: &str, ground: Ground) -> Result<String, UnknownChar
     };
     let heading = format!("{} · {}", view.run.title, chart.title);
     let on_paper =
-        chart::canvas::standalone(&chart.wide, &heading, &chart.title, &chart.alternative);
+        chart::canvas::standalone(&chart.drawings.wide, &heading, &chart.title, &chart.alternative);
     Ok(match ground {
         Ground::Light => on_paper,
         Ground::Dark => palette::on_dark(&on_paper, view.measured().count()),

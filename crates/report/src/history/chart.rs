@@ -3,7 +3,7 @@ use crate::chart::axis::{Axis, short, time};
 use crate::chart::calendar;
 use crate::chart::canvas::{Form, Line, Mark, marked_lines};
 use crate::chart::palette::{INVALID, Stroke, series};
-use crate::chart::{Chart, DataTable};
+use crate::chart::{Chart, DataTable, Drawings};
 use crate::history::{Change, Figure, History, Run};
 use crate::words;
 
@@ -53,8 +53,8 @@ pub fn of(history: &History, figure: Figure) -> Option<Chart> {
         alternative: format!("{title} over {} runs from {} to {}, {count}.", all.len(), day(first), day(last)),
         caption: "A dot for each run, the median of its trials; grey: INVALID. Dotted verticals: changes that chance does not explain (E-divisive, permutation test at 2 %), between the last run before and the first after; level lines: the medians around them.".into(),
         lines_by_target: false,
-        wide: draw(Form::Wide),
-        narrow: draw(Form::Narrow),
+        drawings: Drawings::by(draw),
+        plot: None,
         table: DataTable {
             columns: ["run", "started", unit, "verdict"].map(Into::into).into(),
             rows: all
@@ -74,6 +74,7 @@ fn series_of(history: &History, figure: Figure, changes: &[Change]) -> Vec<Line>
         points,
         marks,
         joined: !marks || colour != INVALID,
+        band: Vec::new(),
     };
     let believed: Vec<(f64, f64)> = history
         .believed(figure)

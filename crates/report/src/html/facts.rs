@@ -62,7 +62,7 @@ fn agents(view: &View) -> Markup {
     html! {
         section id="agents" {
             h2 { "Agents" }
-            p { "These agents applied each load together. Figures of time are taken on one machine each; starts and rates rest on their clocks, of which the column says how far they are off and how well that is known." }
+            p { "These agents applied each load together. Figures of time are taken on one machine each; starts and rates rest on their clocks, of which the column says how far they are off and how well that is known. The column network is the median round trip of the handshakes with the target, timed by the agent's kernel: time on the network, which every response time holds." }
             div.scroll tabindex="0" role="region" aria-label="Agents, scrolls sideways" {
                 table {
                     thead { tr { @for name in COLUMNS { th scope="col" { (name) } } th scope="col" { "host" } } }
@@ -95,7 +95,7 @@ fn plan(view: &View) -> Markup {
                             tr {
                                 th scope="row" { (target) }
                                 td { (info.route.as_deref().unwrap_or(words::UNKNOWN)) }
-                                td { @for (index, (label, version)) in info.versions.iter().enumerate() { @if index > 0 { br; } (label) ": " (version) } @if info.versions.is_empty() { (words::UNKNOWN) } }
+                                td { @for (index, (label, version)) in info.versions.iter().enumerate() { @if index > 0 { br; } (words::version(label, version)) } @if info.versions.is_empty() { (words::UNKNOWN) } }
                                 td { code { (info.digest.as_deref().unwrap_or(words::UNKNOWN)) } }
                             }
                         }

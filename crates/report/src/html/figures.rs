@@ -2,16 +2,33 @@
 use maud::{Markup, PreEscaped, html};
 
 use crate::chart::palette::{Stroke, stroke};
+use crate::chart::plot::Plot;
 use crate::chart::{Chart, DataTable};
 use crate::view::View;
 
+/// Charts that stand at the head of the page.
+pub const HEADLINE: [&str; 3] = ["ratio", "cpu-ratio", "throughput"];
 /// Charts that have sections of their own.
-const ELSEWHERE: [&str; 3] = ["throughput", "published", "cost"];
+const ELSEWHERE: [&str; 2] = ["published", "cost"];
+/// Charts that are worth paper; the others are for the screen.
+const PRINTED: [&str; 12] = [
+    "ratio",
+    "cpu-ratio",
+    "throughput",
+    "percentiles",
+    "response-over-time",
+    "cpu-over-time",
+    "sweep",
+    "capacity",
+    "overload",
+    "devices",
+    "history-requests",
+    "history-p99",
+];
 
 /// All charts that have no section of their own, with boxes to show and hide targets.
 pub fn section(view: &View, charts: &[Chart]) -> Markup {
-    let here: Vec<&Chart> =
-        charts.iter().filter(|chart| !ELSEWHERE.contains(&chart.name.as_str())).collect();
+    let here: Vec<&Chart> = charts.iter().filter(|chart| !is_elsewhere(&chart.name)).collect();
     html! {
         @if !here.is_empty() {
             section id="charts" {
@@ -24,10 +41,19 @@ pub fn section(view: &View, charts: &[Chart]) -> Markup {
                         }
                     }
                 }
-                @for chart in here { (figure(chart)) }
+                p.hint.on-screen { "Point at a chart to read its values. Drag over it to zoom; charts over time zoom together." }
+                div.figures { @for chart in here { (figure(chart)) } }
             }
         }
     }
+}
+
+fn is_elsewhere(name: &str) -> bool {
+    HEADLINE.contains(&name) || ELSEWHERE.contains(&name)
+}
+
+fn is_printed(name: &str) -> bool {
+    PRINTED.iter().any(|printed| name == *printed || name.starts_with(&format!("{printed}-")))
 }
 
 /// The colour of a target's lines, in pieces where they are: beyond the palette two targets share
@@ -46,7 +72,7 @@ fn swatch(place: usize) -> String {
 
 /// The charts of these names.
 pub fn of(charts: &[Chart], names: &[&str]) -> Markup {
-    html! { @for chart in charts.iter().filter(|chart| names.contains(&chart.name.as_str())) { (figure(chart)) } }
+    html! { div.figures { @for chart in charts.iter().filter(|chart| names.contains(&chart.name.as_str())) { (figure(chart)) } } }
 }
 
 /// Published figures with what differs.
@@ -72,21 +98,31 @@ pub fn cost(charts: &[Chart]) -> Markup {
 }
 
 /// One chart with its words and its table.
+#[must_use]
 pub fn figure(chart: &Chart) -> Markup {
     html! {
-        figure .by-target[chart.lines_by_target] id=(format!("chart-{}", chart.name)) data-name=(chart.name) {
+        figure .by-target[chart.lines_by_target] .screen-only[!is_printed(&chart.name)] id=(format!("chart-{}", chart.name)) data-name=(chart.name) {
             div.heading {
                 h3 { (chart.title) }
                 div.save hidden { button type="button" data-save="svg" { "SVG" } button type="button" data-save="png" { "PNG" } }
             }
             div.chart role="img" aria-label=(chart.alternative) {
-                div.wide aria-hidden="true" { (PreEscaped(&chart.wide)) }
-                div.narrow aria-hidden="true" { (PreEscaped(&chart.narrow)) }
+                div.wide aria-hidden="true" { (PreEscaped(&chart.drawings.wide)) }
+                div.middle aria-hidden="true" { (PreEscaped(&chart.drawings.middle)) }
+                div.narrow aria-hidden="true" { (PreEscaped(&chart.drawings.narrow)) }
             }
+            @if let Some(plot) = &chart.plot { (for_the_browser(plot)) }
             figcaption { (chart.caption) }
             details { summary { "The figures as a table" } (data(&chart.table)) }
         }
     }
+}
+
+/// The data that the script draws; it is no program.
+fn for_the_browser(plot: &Plot) -> Markup {
+    // No text of a target ends the element.
+    let json = serde_json::to_string(plot).unwrap_or_default().replace('<', "\\u003c");
+    html! { script.plot-data type="application/json" { (PreEscaped(json)) } }
 }
 
 /// A table of figures.

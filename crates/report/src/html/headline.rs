@@ -61,7 +61,7 @@ fn line(view: &View, row: &Row, services: bool) -> Markup {
         tr .invalid[invalid] {
             (cell(row.standing.rank.map(f64::from), &row.rank_in_words()))
             th scope="row" data-value=(row.target) {
-                (row.target)
+                span.phone { (row.rank_in_words()) ". " } (row.target)
                 @if let Some(Step::Connections { count }) = row.step { span.sub { "best at " (count) " connections" } }
                 @else if let Some(framework) = &row.framework { span.sub { (framework) } }
             }
@@ -118,6 +118,7 @@ fn time(ns: Option<u64>) -> Markup {
 }
 
 /// A verdict with a mark of its own, not only a colour.
+#[must_use]
 pub fn badge(verdict: Verdict) -> Markup {
     let (class, mark) = match verdict {
         Verdict::Valid => ("valid", "✓"),

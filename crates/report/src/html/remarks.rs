@@ -4,6 +4,7 @@ use pippin_model::caveat::Severity;
 
 use crate::view::View;
 use crate::view::doubts::Doubt;
+use crate::view::missing;
 
 pub fn verdicts(view: &View) -> Markup {
     if view.doubts.is_empty() {
@@ -33,29 +34,16 @@ fn one(doubt: &Doubt) -> Markup {
 }
 
 pub fn without_result(view: &View) -> Markup {
-    let rows: Vec<_> = view
-        .rows
-        .iter()
-        .filter(|row| row.goodput_per_s.is_none() || row.failure.is_some())
-        .collect();
+    let missing = missing::of(view);
     html! {
-        @if !rows.is_empty() {
+        @if !missing.is_empty() {
             section id="missing" {
                 h2 { "Without a result" }
-                @for row in rows {
+                @for one in missing {
                     div.missing {
-                        h3 { (row.target) }
-                        @match &row.failure {
-                            None => p { "Not measured." },
-                            Some(failure) => {
-                                p {
-                                    @if row.unavailable { "Unavailable on this machine: " }
-                                    @else if row.goodput_per_s.is_some() { "At the stage “" (failure.stage.name()) "” " (row.failed_in_words(view.run.repetitions)) ": " }
-                                    @else { "Failed at the stage “" (failure.stage.name()) "”: " }
-                                    (failure.message)
-                                }
-                                @if !failure.log_tail.is_empty() { pre tabindex="0" aria-label="The last lines of its log" { (failure.log_tail.join("\n")) } }
-                            }
+                        p { strong { (one.targets.join(", ")) } ": " (one.what) @if !one.cause.is_empty() { ": " (one.cause) } }
+                        @if !one.log_tail.is_empty() {
+                            details { summary { "The last lines of its log" } pre tabindex="0" aria-label="The last lines of its log" { (one.log_tail.join("\n")) } }
                         }
                     }
                 }

@@ -57,7 +57,9 @@
 
   // Saving a chart as it is shown, on the page's own ground.
   const picture = (figure) => {
-    const svg = [...figure.querySelectorAll(".chart svg")].find((one) => one.getClientRects().length > 0);
+    const all = [...figure.querySelectorAll(".chart svg")];
+    // Where the browser has drawn it anew, all of them are hidden; the first is the widest.
+    const svg = all.find((one) => one.getClientRects().length > 0) ?? all[0];
     const copy = svg.cloneNode(true);
     const [from, to] = [[svg, ...svg.querySelectorAll("*")], [copy, ...copy.querySelectorAll("*")]];
     from.forEach((one, i) => {
@@ -98,7 +100,4 @@
       image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
     });
   }
-
-  // Everything unfolds on paper.
-  addEventListener("beforeprint", () => document.querySelectorAll("details:not(.document)").forEach((one) => { one.open = true; }));
 })();

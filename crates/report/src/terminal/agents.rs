@@ -27,6 +27,12 @@ pub fn write(page: &mut Page, view: &View) {
                 .collect();
         page.line(&cells.join("  "));
     }
+    if view.agents.iter().any(|agent| agent.network_ns.is_some()) {
+        page.paragraph(
+            "",
+            "network: median round trip of the handshakes with the target; every response time holds it",
+        );
+    }
     if view.agents.len() > MOST {
         page.line(&format!("... and {} more; the page has all of them", view.agents.len() - MOST));
     }

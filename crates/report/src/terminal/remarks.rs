@@ -5,6 +5,7 @@ use super::Page;
 use super::grid::Grid;
 use crate::view::View;
 use crate::view::doubts::Doubt;
+use crate::view::missing;
 use crate::view::run::host_line;
 use crate::words;
 
@@ -70,26 +71,15 @@ fn one_doubt(page: &mut Page, doubt: &Doubt) {
 }
 
 fn without_result(page: &mut Page, view: &View) {
-    if view.without_result().next().is_none() && view.rows.iter().all(|row| row.failure.is_none()) {
+    let missing = missing::of(view);
+    if missing.is_empty() {
         return;
     }
     page.heading("Without a result");
-    for row in view.rows.iter().filter(|row| row.goodput_per_s.is_none() || row.failure.is_some()) {
-        let Some(failure) = &row.failure else {
-            page.line(&format!("  {}: not measured", row.target));
-            continue;
-        };
-        let what = match (row.unavailable, row.goodput_per_s.is_some()) {
-            (true, _) => "unavailable".into(),
-            (false, true) => format!(
-                "{} at the stage \"{}\"",
-                row.failed_in_words(view.run.repetitions),
-                failure.stage.name()
-            ),
-            (false, false) => format!("failed at the stage \"{}\"", failure.stage.name()),
-        };
-        page.paragraph("  ", &format!("{}: {what}: {}", row.target, failure.message));
-        for line in &failure.log_tail {
+    for one in missing {
+        page.paragraph("  ", &one.line());
+        // What this machine lacks is said by the cause; the page has the log.
+        for line in one.log_tail.iter().filter(|_| !one.is_unavailable) {
             let text = page.paint.dim(&format!("    │ {line}"));
             page.line(&text);
         }

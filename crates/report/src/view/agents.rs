@@ -32,6 +32,10 @@ pub struct AgentView {
     pub goodput_per_s: Option<f64>,
     /// 99th percentile of the response time in the last trial, nanoseconds.
     pub response_p99_ns: Option<u64>,
+    /// Median round trip of its handshakes with the target in the last trial, as its kernel timed
+    /// them: the network there and back, which every response time holds. Nanoseconds.
+    #[serde(default)]
+    pub network_ns: Option<u64>,
     /// The busiest thread's share of a core in the last trial.
     pub busiest_share: Option<f64>,
     /// Why its part was missing, if it ever was.
@@ -62,6 +66,7 @@ fn new(part: &AgentPart) -> AgentView {
         completed: 0,
         goodput_per_s: None,
         response_p99_ns: None,
+        network_ns: None,
         busiest_share: None,
         failure: None,
     }
@@ -78,12 +83,13 @@ impl AgentView {
         self.completed += figures.completed;
         self.goodput_per_s = figures.goodput_per_s;
         self.response_p99_ns = figures.response_p99_ns;
+        self.network_ns = figures.network_ns;
         self.busiest_share = figures.busiest_share;
     }
 
     /// Its cells under [`COLUMNS`].
     #[must_use]
-    pub fn cells(&self) -> [String; 7] {
+    pub fn cells(&self) -> [String; 8] {
         let unknown = || words::UNKNOWN.to_string();
         let clock = self.clock.map_or_else(unknown, |clock| {
             format!("{} +-{}", signed(clock.offset_ns), format_ns(clock.error_ns))
@@ -93,6 +99,7 @@ impl AgentView {
             words::percent(self.share),
             self.goodput_per_s.map_or_else(unknown, format_count),
             self.response_p99_ns.map_or_else(unknown, format_ns),
+            self.network_ns.map_or_else(unknown, format_ns),
             self.busiest_share.map_or_else(unknown, words::percent),
             clock,
             self.late_max_ns.map_or_else(unknown, signed),
@@ -101,8 +108,8 @@ impl AgentView {
 }
 
 /// What a table of agents shows.
-pub const COLUMNS: [&str; 7] =
-    ["agent", "share", "requests/s", "p99", "busiest", "time of day", "start"];
+pub const COLUMNS: [&str; 8] =
+    ["agent", "share", "requests/s", "p99", "network", "busiest", "time of day", "start"];
 
 fn signed(ns: i64) -> String {
     format!("{}{}", if ns < 0 { "-" } else { "+" }, format_ns(ns.unsigned_abs()))
@@ -138,6 +145,7 @@ mod tests {
                 goodput_per_s: Some(completed as f64),
                 response_p50_ns: Some(1_000_000),
                 response_p99_ns: Some(2_000_000),
+                network_ns: Some(150_000),
                 cpu_ns: 1,
                 busiest_share: Some(0.5),
                 ceiling_per_s: None,
@@ -154,7 +162,7 @@ mod tests {
         let cells = row.cells();
         assert_eq!(
             cells.each_ref().map(String::as_str),
-            ["a", "25 %", "2,000", "2.00 ms", "50 %", "-3.00 s +-150 us", "+40.0 us"]
+            ["a", "25 %", "2,000", "2.00 ms", "150 µs", "50 %", "-3.00 s +-150 µs", "+40.0 µs"]
         );
     }
 }

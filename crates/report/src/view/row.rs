@@ -7,7 +7,9 @@ use pippin_stats::capacity::found::{Capacity, confirming};
 use pippin_stats::compare::Metric;
 use pippin_stats::criterion::RankedBy;
 use pippin_stats::explain::{Explanation, explain};
-use pippin_stats::judge::{Context, RunCaveats, judge_run};
+use pippin_stats::judge::held::Held as OfTrial;
+use pippin_stats::judge::{Context, Evidence, RunCaveats, judge_run};
+use pippin_stats::quantile::mean;
 use pippin_stats::rank::Better;
 use pippin_stats::standing::{Field, stand};
 use pippin_stats::summary::{TargetSummary, summarise, summarise_one, together};
@@ -41,10 +43,35 @@ pub struct Row {
     pub explanation: Option<Explanation>,
     /// Figures over time.
     pub series: Vec<Series>,
+    /// Where the users of a closed loop were; `None` for other loads, and where it is unknown.
+    #[serde(default)]
+    pub held: Option<Held>,
     /// The phases of a device load.
     pub phases: Vec<PhaseRow>,
     /// The points of a sweep or of a capacity search.
     pub sweep: Option<Sweep>,
+}
+
+/// Where the users of a closed loop were on average, over all repetitions.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Held {
+    /// All of them.
+    pub users: f64,
+    /// Those that waited for the target; the generator held the others.
+    pub with_target: f64,
+}
+
+impl Held {
+    fn of(trials: &[&TrialRecord]) -> Option<Self> {
+        let found: Vec<OfTrial> = trials
+            .iter()
+            .filter_map(|record| OfTrial::of(&Evidence { record, context: &Context::default() }))
+            .collect();
+        let mean_of = |figure: fn(OfTrial) -> f64| {
+            mean(&found.iter().map(|one| figure(*one)).collect::<Vec<_>>())
+        };
+        Some(Self { users: mean_of(OfTrial::users)?, with_target: mean_of(OfTrial::with_target)? })
+    }
 }
 
 /// A row is read as its summary.
@@ -189,6 +216,7 @@ impl<'a> Entry<'a> {
             unavailable: unavailable.is_some(),
             explanation,
             series: self.headline.iter().filter_map(|trial| Series::of(trial)).collect(),
+            held: Held::of(&self.headline),
             phases: phases::of(&self.headline),
             sweep: self.sweep,
             summary: TargetSummary {

@@ -3,7 +3,7 @@ use pippin_model::fingerprint::Fingerprint;
 use pippin_model::profile::{Connections, Profile, Schedule, Steps, WarmUp};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
-use pippin_model::units::{format_count, format_length};
+use pippin_model::units::{counted, format_count, format_length};
 use pippin_stats::criterion::RankedBy;
 use pippin_stats::rounds::SliceCounts;
 use serde::{Deserialize, Serialize};
@@ -84,6 +84,17 @@ impl RunFacts {
             pippin_version: header.pippin_version.clone(),
             cpus: first.map(|trial| {
                 let split = &trial.spec.cpus;
+                if let Some(probe) = &header.probe {
+                    let services = if split.services.is_empty() {
+                        String::new()
+                    } else {
+                        format!(", services on {}", split.services)
+                    };
+                    return format!(
+                        "target on CPU {}{services}, beside the probe {probe}; generators on the hosts of the agents",
+                        split.target
+                    );
+                }
                 let shared = if split.is_shared() { " (shared)" } else { "" };
                 format!(
                     "target on CPU {}, generator on {}, services on {}{shared}",
@@ -130,12 +141,12 @@ fn with_changes(load: String, changed: &[String]) -> String {
 /// How load is applied, in words: `closed loop, 10 connections, keep-alive, 30 s`.
 #[must_use]
 pub fn in_words(profile: &Profile) -> String {
-    let Profile { schedule, connections, stop, warm_up, steps } = profile;
+    let Profile { schedule, connections, stop, warm_up, steps, protocol: _ } = profile;
     let length = stop.duration_ns.map(format_length);
     let end = || match (&length, stop.requests) {
         (Some(time), _) => format!(", {}, {time}", keep(connections)),
         (None, Some(count)) => {
-            format!(", {}, {} requests", keep(connections), format_count(count as f64))
+            format!(", {}, {}", keep(connections), counted(count, "request"))
         }
         (None, None) => String::new(),
     };
@@ -168,7 +179,7 @@ fn keep(connections: &Connections) -> String {
         None if connections.streams > 1 => format!("{} streams a connection", connections.streams),
         None => "keep-alive".into(),
         Some(1) => "a connection for each request".into(),
-        Some(count) => format!("{count} requests a connection"),
+        Some(count) => format!("{} a connection", counted(count.into(), "request")),
     }
 }
 

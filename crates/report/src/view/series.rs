@@ -1,4 +1,5 @@
 //! Figures over time, one series a trial.
+use pippin_model::bins::ResponseBins;
 use pippin_model::load_result::LoadResult;
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::usage::{Role, UsageSample};
@@ -18,7 +19,7 @@ pub struct Series {
 }
 
 /// One window.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LoadPoint {
     /// The middle of the window in seconds after the start of the measured part; negative in the
     /// warm-up.
@@ -29,6 +30,9 @@ pub struct LoadPoint {
     pub response_p50_ns: Option<u64>,
     /// 99th percentile of the response time.
     pub response_p99_ns: Option<u64>,
+    /// How the response times were spread.
+    #[serde(default, skip_serializing_if = "ResponseBins::is_empty")]
+    pub response_bins: ResponseBins,
     /// Errors in the window.
     pub errors: u64,
     /// Connections open at its end.
@@ -82,6 +86,7 @@ fn load_points(load: &LoadResult) -> Vec<LoadPoint> {
             throughput_per_s: window.completed as f64 * 1e9 / window.duration_ns as f64,
             response_p50_ns: window.response_p50_ns,
             response_p99_ns: window.response_p99_ns,
+            response_bins: window.response_bins.clone(),
             errors: window.errors,
             live_connections: window.live_connections,
         })

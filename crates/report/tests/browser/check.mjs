@@ -3,9 +3,15 @@
 //
 //   npm install && node check.mjs OUT PAGE...     PAGE: file:///... or http://127.0.0.1:...
 //
-// Screenshots (light, dark, telephone, print) are put into OUT.
+// Screenshots (1400, 1200, 800 and 390 px; light and dark) and a print are put into OUT. The rules of WCAG 2.2 AA are those of axe-core.
 import { chromium } from "playwright-core";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+// Pages of paper for the report of a run.
+const MOST_PAPER = 4;
 
 const [out, ...pages] = process.argv.slice(2);
 if (!out || pages.length === 0) { console.error("usage: node check.mjs OUT PAGE..."); process.exit(2); }
@@ -35,13 +41,56 @@ async function open(address, options) {
 
 async function charts(page, name) {
   const drawn = await page.$$eval("figure .chart", (all) => all.map((chart) => {
-    const svg = [...chart.querySelectorAll("svg")].find((one) => one.getClientRects().length > 0);
-    const marks = svg ? svg.querySelectorAll("polyline, rect, circle").length : 0;
-    return { alt: chart.getAttribute("aria-label") ?? "", marks, width: svg?.getBoundingClientRect().width ?? 0 };
+    const seen = (one) => one.getClientRects().length > 0;
+    const svg = [...chart.querySelectorAll("svg")].find(seen);
+    const canvas = chart.querySelector("canvas");
+    // Something other than an empty canvas.
+    const inked = canvas ? new Set(new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size : 0;
+    const marks = svg ? svg.querySelectorAll("polyline, polygon, path, rect, circle").length : inked;
+    const text = svg?.querySelector("text");
+    const scale = svg ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 0;
+    const letters = text ? Number.parseFloat(getComputedStyle(text).fontSize) * scale : 14;
+    return { title: chart.closest("figure").dataset.name, alt: chart.getAttribute("aria-label") ?? "", marks, letters, width: (svg ?? canvas)?.getBoundingClientRect().width ?? 0, both: Boolean(svg && canvas) };
   }));
-  expect(drawn.every((chart) => chart.marks > 2 && chart.width > 200 && chart.alt.length > 20), `${name}: every chart is drawn and has words`);
+  for (const chart of drawn) {
+    expect(chart.marks > 2 && chart.width > 200 && chart.alt.length > 20 && !chart.both, `${name}: chart ${JSON.stringify(chart)} is drawn once and has words`);
+    expect(chart.letters >= 12, `${name}: the letters of ${chart.title} have ${chart.letters.toFixed(1)} px`);
+  }
   return drawn.length;
 }
+
+// Pointing at a chart tells values; dragging zooms it, and all that are linked with it; the button shows all again.
+async function pointing(page, name) {
+  const figures = page.locator("figure:has(.chart.drawn):visible");
+  if (await figures.count() === 0) { return; }
+  const linked = page.locator("figure[data-name$=over-time]:has(.chart.drawn)");
+  const figure = await linked.count() > 0 ? linked.first() : figures.first();
+  await figure.scrollIntoViewIfNeeded();
+  const box = await figure.locator(".u-over").boundingBox();
+  const [middle, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  await page.mouse.move(middle, y);
+  await page.waitForTimeout(100);
+  expect(/\d/.test(await figure.locator(".tools .value").first().innerText()), `${name}: pointing at a chart tells a value`);
+  await page.mouse.down();
+  await page.mouse.move(middle + box.width / 4, y, { steps: 5 });
+  await page.mouse.up();
+  const shown = page.locator("figure .tools button:not([hidden])");
+  const wanted = await linked.count() > 0 ? await linked.count() : 1;
+  expect(await shown.count() >= wanted, `${name}: ${await shown.count()} of ${wanted} linked charts are zoomed`);
+  await figure.locator(".tools button").click();
+  expect(await shown.count() === 0, `${name}: and show all again`);
+}
+
+async function accessible(page, name) {
+  await page.evaluate(AXE);
+  const found = await page.evaluate((tags) => window.axe.run(document, { runOnly: { type: "tag", values: tags } }), WCAG);
+  for (const violation of found.violations) {
+    expect(false, `${name}: ${violation.id}: ${violation.help}: ${violation.nodes.slice(0, 3).map((node) => node.target.join(" ")).join("; ")} (${violation.nodes.length})`);
+  }
+}
+
+// How many pages a PDF has: its objects of the type Page.
+const paper = (pdf) => (pdf.toString("latin1").match(/\/Type\s*\/Page[^s]/g) ?? []).length;
 
 async function sorting(page, name) {
   // Those within closed details are neither seen nor reached.
@@ -76,7 +125,15 @@ async function themes(page, name) {
 async function hiding(page, name) {
   const box = page.locator("fieldset.show input").first();
   if (await box.count() === 0) { return; }
-  const shown = () => page.$$eval(".by-target svg polyline", (all) => all.filter((one) => getComputedStyle(one).display !== "none").length);
+  // The pictures follow by style rules, seen or not; what the script has drawn tells it by its values.
+  const shown = () => page.evaluate(() => {
+    const hidden = document.createElement("style");
+    hidden.textContent = ".chart>div{display:block!important}";
+    document.head.append(hidden);
+    const count = [...document.querySelectorAll(".by-target svg polyline")].filter((one) => getComputedStyle(one).display !== "none").length;
+    hidden.remove();
+    return count - document.querySelectorAll(".tools .value.off").length;
+  });
   const before = await shown();
   await box.focus();
   await page.keyboard.press("Space");
@@ -105,31 +162,47 @@ async function news(page, name) {
   expect(await told() !== before, `${name}: what is told of the run under way changes`);
 }
 
+const SIZES = [[1400, 900], [1200, 900], [800, 1000], [390, 844]];
 for (const address of pages) {
   const name = address.replace(/^.*\/\/[^/]*\//, "").replace(/\.html$/, "").replace(/[^A-Za-z0-9-]+/g, "_").slice(-40) || "index";
   const { page, ms } = await open(address, { viewport: { width: 1240, height: 900 }, colorScheme: "light" });
   const count = await charts(page, name);
   await news(page, name);
-  await page.screenshot({ path: `${out}/${name}-light.png`, fullPage: true });
+  await accessible(page, name);
+  await pointing(page, name);
   await themes(page, name);
   await hiding(page, name);
   await saving(page, name);
   await sorting(page, name);
-  await page.pdf({ path: `${out}/${name}.pdf`, format: "A4" });
-  const bytes = (await page.content()).length;
+  const sheets = paper(await page.pdf({ path: `${out}/${name}.pdf`, format: "A4" }));
+  expect(!/report|rounds|twenty/.test(name) || sheets <= MOST_PAPER, `${name}: ${sheets} pages of paper, ${MOST_PAPER} are enough`);
+  // As it was sent: what the script draws is no part of it.
+  const bytes = address.startsWith("file:") ? readFileSync(new URL(address)).length : (await (await fetch(address)).arrayBuffer()).byteLength;
+  expect(bytes < 1_000_000, `${name}: ${bytes} bytes are more than a megabyte`);
   await page.close();
 
-  const dark = await open(address, { viewport: { width: 1240, height: 900 }, colorScheme: "dark" });
-  await dark.page.screenshot({ path: `${out}/${name}-dark.png`, fullPage: true });
-  await dark.page.close();
+  for (const colorScheme of ["light", "dark"]) {
+    for (const [width, height] of SIZES) {
+      const touch = width < 500 ? { deviceScaleFactor: 2, isMobile: true, hasTouch: true } : {};
+      const shown = await open(address, { viewport: { width, height }, colorScheme, ...touch });
+      await charts(shown.page, `${name} at ${width} px, ${colorScheme}`);
+      const over = await shown.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(over <= 0, `${name}: ${over} px wider than ${width} px`);
+      await shown.page.screenshot({ path: `${out}/${name}-${width}-${colorScheme}.png`, fullPage: true });
+      // Colours of both themes have enough contrast.
+      if (width === 1200 || width === 390) { await accessible(shown.page, `${name} at ${width} px, ${colorScheme}`); }
+      await shown.page.close();
+    }
+  }
 
-  const phone = await open(address, { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true });
-  await charts(phone.page, `${name} on a telephone`);
-  const over = await phone.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  expect(over <= 0, `${name}: ${over} px wider than a telephone`);
-  await phone.page.screenshot({ path: `${out}/${name}-phone.png`, fullPage: true });
-  await phone.page.close();
-  console.log(`${name}: ${count} charts, ${(bytes / 1000).toFixed(0)} kB, loaded in ${ms} ms`);
+  // Without a script everything is there to be read.
+  const still = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 1240, height: 900 } });
+  const plain = await still.newPage();
+  await plain.goto(address, { waitUntil: "load" });
+  const pictures = await plain.locator("figure .chart svg:visible").count();
+  expect(pictures >= count, `${name}: ${pictures} of ${count} charts are seen without a script`);
+  await still.close();
+  console.log(`${name}: ${count} charts, ${(bytes / 1000).toFixed(0)} kB, ${sheets} pages of paper, loaded in ${ms} ms`);
 }
 await browser.close();
 if (failures.length > 0) { console.log(`${failures.length} failures`); process.exit(1); }

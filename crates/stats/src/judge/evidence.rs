@@ -3,6 +3,7 @@ use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_result::{LoadResult, Measured};
 use pippin_model::profile::{Connections, Profile, Schedule};
 use pippin_model::run::{Calibration, RunHeader};
+use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
 use pippin_model::units::{Spread, format_whole};
 use pippin_model::usage::{Role, Usage};
@@ -224,7 +225,12 @@ impl<'a> Evidence<'a> {
     }
 }
 
-pub(crate) fn caveat(id: &str, severity: Severity, evidence: String, advice: &str) -> Caveat {
+pub(crate) fn caveat(
+    id: &str,
+    severity: Severity,
+    evidence: String,
+    advice: impl Into<String>,
+) -> Caveat {
     Caveat { id: id.into(), severity, evidence, advice: advice.into() }
 }
 
@@ -244,4 +250,8 @@ pub(crate) fn percent(fraction: f64) -> String {
         0
     };
     format!("{value:.digits$} %")
+}
+/// How the user gives the generator more processors: a load of a URL has flags, a plan has keys.
+pub(crate) fn more_processors(target: &TargetId) -> &'static str {
+    if target.language == "url" { "--cpus, --threads" } else { "cpus.generator in the plan" }
 }

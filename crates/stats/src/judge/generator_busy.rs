@@ -1,7 +1,7 @@
 //! INVALID: the generator was the bottleneck of a closed loop. SUSPECT: it was close to that.
 use pippin_model::caveat::{Caveat, Severity};
 
-use crate::judge::evidence::{Evidence, caveat, percent};
+use crate::judge::evidence::{Evidence, caveat, more_processors, percent};
 
 /// Above this, a closed loop measures the generator.
 const BOTTLENECK: f64 = 0.95;
@@ -32,7 +32,10 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         "generator_busy",
         severity,
         seen,
-        "give the generator more processors (cpus.generator, --threads): these figures depend on the generator as well as on the target",
+        format!(
+            "give the generator more processors ({}): these figures depend on the generator as well as on the target",
+            more_processors(&evidence.record.spec.target)
+        ),
     ))
 }
 

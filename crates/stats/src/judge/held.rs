@@ -4,7 +4,7 @@ use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::usage::Role;
 
 use crate::bound::{cpu_bound, services_bound};
-use crate::judge::evidence::{Evidence, caveat, percent, whole};
+use crate::judge::evidence::{Evidence, caveat, more_processors, percent, whole};
 
 /// Above this a target of twice the response time would show less than 10 % less throughput.
 const BLIND: f64 = 0.90;
@@ -40,10 +40,11 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         limit * 100.0
     );
     let advice = match severity {
-        Severity::Note => "read the service time as that of so many connections",
-        _ => {
-            "the service time holds, for so many connections; the throughput is the generator's too: give it more processors (cpus.generator, --threads) or use --rate"
-        }
+        Severity::Note => "read the service time as that of so many connections".to_string(),
+        _ => format!(
+            "the service time holds, for so many connections; the throughput is the generator's too: give it more processors ({}) or offer a rate",
+            more_processors(&evidence.record.spec.target)
+        ),
     };
     Some(caveat("held", severity, seen, advice))
 }
@@ -72,6 +73,12 @@ impl Held {
             held_ns: evidence.held_ns()?,
             with_target_ns: measured.spans.response_time.mean_ns()?,
         })
+    }
+
+    /// All users.
+    #[must_use]
+    pub const fn users(self) -> f64 {
+        self.users
     }
 
     /// The share of the users' time that the generator held, 0 to 1.

@@ -1,6 +1,7 @@
 //! INVALID: the throughput is close to the most that the generator can do on this machine. NOTE:
 //! how far it is from that.
 use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::load_spec::Protocol;
 use pippin_model::run::Calibration;
 use pippin_model::units::format_count;
 
@@ -39,6 +40,10 @@ fn share_of_ceiling(evidence: &Evidence) -> Option<(f64, String)> {
     let (calibration, load) = (evidence.context.calibration?, evidence.load()?);
     if calibration.io != load.io || calibration.threads != load.threads {
         return None; // not the generator that was calibrated
+    }
+    let spec = evidence.record.load_spec.as_ref();
+    if spec.is_some_and(|spec| spec.tls.is_some() || spec.protocol != Protocol::Http1) {
+        return None; // it speaks plain HTTP/1.1
     }
     if evidence.pipeline() > 1 {
         return None; // the calibration does not pipeline

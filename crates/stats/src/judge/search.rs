@@ -5,7 +5,7 @@ use pippin_model::trial::TrialRecord;
 
 use crate::capacity::Outcome;
 use crate::capacity::found::searches;
-use crate::judge::evidence::caveat;
+use crate::judge::evidence::{caveat, more_processors};
 use crate::judge::run::{RunCaveats, note};
 
 /// The names of its caveats.
@@ -30,7 +30,10 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
                     "search_invalid",
                     Severity::Invalid,
                     seen,
-                    "see why its steps are INVALID: mostly the generator needs more processors (cpus.generator, --threads)",
+                    format!(
+                        "see why its steps are INVALID: mostly the generator needs more processors ({})",
+                        more_processors(target)
+                    ),
                 ),
                 Outcome::Unsettled { .. } => caveat(
                     "search_unsettled",

@@ -2,7 +2,7 @@
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::units::format_ns;
 
-use crate::judge::evidence::{Evidence, caveat};
+use crate::judge::evidence::{Evidence, caveat, more_processors};
 
 /// Lateness up to this never matters.
 const FLOOR_NS: u64 = 1_000_000;
@@ -39,7 +39,11 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         )
     };
     (p99 > limit).then(|| {
-        caveat("send_lag", Severity::Invalid, seen(), "give the generator more processors, keep other programs off them (cpus.generator, --threads), or lower the rate")
+        let how = more_processors(&evidence.record.spec.target);
+        let advice = format!(
+            "give the generator more processors ({how}), keep other programs off them, or lower the rate"
+        );
+        caveat("send_lag", Severity::Invalid, seen(), advice)
     })
 }
 
@@ -71,7 +75,7 @@ mod tests {
         (0..1_000u64).for_each(|i| spans.response_time.record(i * 15_000_000));
         let found = judged(judge, &behind).unwrap();
         assert_eq!(found.severity, Severity::Invalid);
-        assert!(found.evidence.contains("median service time of 100 us"), "{}", found.evidence);
+        assert!(found.evidence.contains("median service time of 100 µs"), "{}", found.evidence);
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod error;
 mod page;
 mod plain;
 mod proxy;
+mod tls;
 mod users;
 
 use std::env;
@@ -36,6 +37,9 @@ fn run() -> Result<(), Box<dyn Error>> {
 async fn serve() -> Result<(), Box<dyn Error>> {
     let app = router()?;
     let listener = TcpListener::bind((env::var("HOST")?, env::var("PORT")?.parse()?)).await?;
+    if let Ok(certificate) = env::var("TLS_CERTIFICATE") {
+        return tls::serve(app, listener, &certificate, &env::var("TLS_KEY")?).await;
+    }
     let mut terminate = signal(SignalKind::terminate())?;
     axum::serve(listener, app)
         .with_graceful_shutdown(async move {

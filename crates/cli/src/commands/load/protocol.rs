@@ -1,9 +1,8 @@
 //! What is spoken, and one connection before the load that tells what is wrong with the flags.
-use pippin_engine::{EngineError, Remedy, check_request, try_connection};
+use pippin_engine::{EngineError, Place, Remedy, check_request, try_connection};
 use pippin_lab::address::Url;
 use pippin_model::load_spec::{Protocol, Request};
 use pippin_model::tls::TlsSpec;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::arguments::load::ProtocolArguments;
@@ -46,8 +45,8 @@ pub fn check(protocol: Protocol, requests: &[Request]) -> Result<(), CliError> {
 
 /// One connection with each address, so that a wrong certificate or a server of another protocol is
 /// a message with its fix and no load of failures. HTTP/1.1 without TLS has nothing to agree on.
-pub fn try_it(
-    addresses: &[SocketAddr],
+pub fn try_it<'a>(
+    places: impl Iterator<Item = Place<'a>>,
     tls: Option<&TlsSpec>,
     protocol: Protocol,
     timeout: Duration,
@@ -55,8 +54,8 @@ pub fn try_it(
     if tls.is_none() && protocol == Protocol::Http1 {
         return Ok(());
     }
-    for address in addresses {
-        try_connection(*address, tls, protocol, timeout.min(PATIENCE))
+    for place in places {
+        try_connection(place, tls, protocol, timeout.min(PATIENCE))
             .map_err(|error| CliError::User(format!("{error}{}", fix(&error))))?;
     }
     Ok(())
@@ -81,6 +80,7 @@ const fn fix(error: &EngineError) -> &'static str {
         EngineError::NoRoots { .. } => " (--ca FILE, --insecure)",
         EngineError::ExtraRoots(_) => " (--ca)",
         EngineError::ServerName { .. } => " (--server-name)",
+        EngineError::ClientCertificate(_) => " (--cert, --key)",
         _ => "",
     }
 }

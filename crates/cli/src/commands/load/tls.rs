@@ -1,6 +1,7 @@
 //! The flags of `pippin load` about TLS.
 use pippin_lab::address::Url;
-use pippin_model::tls::TlsSpec;
+use pippin_model::tls::{ClientCertificate, TlsSpec};
+use std::path::Path;
 
 use crate::arguments::load::TlsArguments;
 use crate::exit::CliError;
@@ -10,21 +11,34 @@ pub fn of(arguments: &TlsArguments, url: &Url) -> Result<Option<TlsSpec>, CliErr
     if !url.is_https {
         return refuse_without_tls(arguments).map(|()| None);
     }
-    let read = |path: &std::path::PathBuf| {
-        std::fs::read_to_string(path)
-            .map_err(|error| CliError::User(format!("--ca: {}: {error}", path.display())))
-    };
     Ok(Some(TlsSpec {
         server_name: arguments.server_name.clone().unwrap_or_else(|| url.host.clone()),
-        extra_roots_pem: arguments.ca.as_ref().map(read).transpose()?,
+        extra_roots_pem: arguments.ca.as_ref().map(|path| read("--ca", path)).transpose()?,
         verify: !arguments.insecure,
         resume: arguments.tls_resume,
+        client: client(arguments)?,
     }))
+}
+
+/// The certificate to show to the server; its key is in the same file unless one is named.
+fn client(arguments: &TlsArguments) -> Result<Option<ClientCertificate>, CliError> {
+    let Some(certificate) = &arguments.cert else { return Ok(None) };
+    let (flag, key) = arguments.key.as_ref().map_or(("--cert", certificate), |key| ("--key", key));
+    Ok(Some(ClientCertificate {
+        chain_pem: read("--cert", certificate)?,
+        key_pem: read(flag, key)?,
+    }))
+}
+
+fn read(flag: &str, path: &Path) -> Result<String, CliError> {
+    std::fs::read_to_string(path)
+        .map_err(|error| CliError::User(format!("{flag}: {}: {error}", path.display())))
 }
 
 fn refuse_without_tls(arguments: &TlsArguments) -> Result<(), CliError> {
     let given = [
         ("--ca", arguments.ca.is_some()),
+        ("--cert", arguments.cert.is_some()),
         ("--insecure", arguments.insecure),
         ("--server-name", arguments.server_name.is_some()),
         ("--tls-resume", arguments.tls_resume),

@@ -12,6 +12,8 @@ use super::pippin::{Started, command};
 
 /// The hub as `a` and `b` see it.
 const HUB: &str = "10.77.1.1";
+/// `b` as the others see it.
+pub const SITE: &str = "10.77.2.2";
 
 /// Hosts; gone when dropped.
 pub struct Hosts {
@@ -40,7 +42,7 @@ impl Hosts {
         wire(&id);
         let requests = Arc::new(AtomicU64::new(0));
         let port = serve(&id, Arc::clone(&requests));
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::Builder::new().prefix("pippin-test-").tempdir().unwrap();
         let mut hosts = Self { id, folder, nats: None, requests, port };
         hosts.write_files();
         hosts.start_nats();
@@ -63,6 +65,7 @@ tls {{ cert_file: "{}", key_file: "{}" }}
 authorization {{ users: [
   {{ user: agent, password: a, permissions {{ subscribe: ["pippin.call", "pippin.order.*"], publish: ["pippin.report.*"] }} }}
   {{ user: coordinator, password: c, permissions {{ subscribe: ["pippin.report.*"], publish: ["pippin.call", "pippin.order.*"] }} }}
+  {{ user: probe, password: p, permissions {{ subscribe: ["pippin.call", "pippin.order.*", "pippin.report.*"], publish: ["pippin.report.*", "pippin.call", "pippin.order.*"] }} }}
 ] }}
 "#,
             file("cert.pem").display(),
@@ -133,6 +136,11 @@ authorization {{ users: [
 
     /// Starts an agent of the host's name; it may load the hub.
     pub fn agent(&self, host: &str, variables: &[(&str, &str)]) -> Started {
+        self.agent_for(HUB, host, variables)
+    }
+
+    /// The same, and it may load this host instead.
+    pub fn agent_for(&self, target: &str, host: &str, variables: &[(&str, &str)]) -> Started {
         let url = format!("tls://agent:a@{HUB}:4222");
         let words = [
             "agent",
@@ -145,9 +153,43 @@ authorization {{ users: [
             "--cpus",
             "0",
             "--allow-host",
-            HUB,
+            target,
         ];
         self.start(host, &words, variables)
+    }
+
+    /// Starts the probe `site` on `b`.
+    pub fn probe(&self) -> Started {
+        let url = format!("tls://probe:p@{HUB}:4222");
+        let words = ["agent", "--probe", "--address", SITE, "--name", "site"];
+        self.start("b", &[&words[..], &["--nats", &url, "--tls-ca", "ca.pem"]].concat(), &[])
+    }
+
+    /// Starts a run of this plan: the probe has the targets, `a` loads them.
+    pub fn run_at_site(&self, plan: &str, words: &[&str]) -> Started {
+        let nats = format!("tls://coordinator:c@{HUB}:4222");
+        let run = ["run", plan, "--probe", "site", "--agents", "1"];
+        let all = [&run[..], &["--nats", &nats, "--tls-ca", "ca.pem"], words].concat();
+        self.start("c", &all, &[])
+    }
+
+    /// The folder in which everything is started.
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    /// Lets the network between the hub and this host delay and lose packets; `false` where the
+    /// kernel cannot.
+    pub fn disturb(&self, test: &str, host: &str) -> bool {
+        let namespace = format!("{}-c", self.id);
+        let device = format!("to-{host}");
+        let words = ["ip", "netns", "exec", &namespace, "tc", "qdisc", "add", "dev", &device];
+        let how = ["root", "netem", "delay", "50ms", "loss", "1%"];
+        let can = run(&[&words[..], &how[..]].concat());
+        if !can {
+            skip(test, "the kernel has no netem");
+        }
+        can
     }
 
     /// Starts a load of the hub's server by both agents.
@@ -196,6 +238,8 @@ fn wire(id: &str) {
         assert!(run(&[&["ip", "netns", "exec", namespace, "ip"], words].concat()), "{words:?}");
     };
     within(&hub, &["link", "set", "lo", "up"]);
+    let forward = "echo 1 > /proc/sys/net/ipv4/ip_forward";
+    assert!(run(&["ip", "netns", "exec", &hub, "sh", "-c", forward]), "{forward}");
     for (host, net) in [("a", 1), ("b", 2)] {
         let (namespace, here) = (name(host), format!("to-{host}"));
         let (near, far) = (format!("10.77.{net}.1"), format!("10.77.{net}.2"));

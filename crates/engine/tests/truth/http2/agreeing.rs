@@ -23,6 +23,7 @@ fn trusting(authority: &Authority) -> TlsSpec {
         extra_roots_pem: Some(authority.pem()),
         verify: true,
         resume: false,
+        client: None,
     }
 }
 

@@ -46,6 +46,12 @@ struct Table {
     changer: Option<Changer>,
 }
 
+/// Whether the answers to this workload need a referee under load.
+#[must_use]
+pub fn is_refereed(workload: &Workload) -> bool {
+    workload.answer.from.is_some() || Text::of(workload).is_some()
+}
+
 impl Live {
     /// For a target that serves this workload.
     ///

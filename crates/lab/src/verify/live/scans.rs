@@ -102,9 +102,9 @@ fn nudge(subject: &mut Subject<'_>) {
     let backends =
         subject.services.postgres().and_then(Postgres::connections_of_others).unwrap_or(1);
     let connections = (2 * backends).clamp(8, 64);
-    let base = LoadSpec { threads: 1, ..load::base(subject.address, Vec::new(), 1) };
+    let base = LoadSpec { threads: 1, ..subject.way.base(Vec::new(), 1) };
     let mut requests =
-        load::requests(subject.workload, subject.samples, &BodyCheck::Any, subject.address);
+        load::requests(subject.workload, subject.samples, &BodyCheck::Any, subject.way.address());
     requests.iter_mut().for_each(|request| request.check.body = BodyCheck::Any);
     let stop = StopRule::requests(u64::from(connections) * 4);
     let _ = load::run_closed(base, requests, subject.connections(connections), stop, None);

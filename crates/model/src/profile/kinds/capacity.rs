@@ -4,7 +4,8 @@ use super::{Profile, RawProfile};
 use crate::objective::Objective;
 use crate::units::parse_percent;
 
-pub const KEYS: &[&str] = &["objective", "start_rate", "connections", "duration", "precision"];
+pub const KEYS: &[&str] =
+    &["objective", "start_rate", "connections", "duration", "precision", "protocol", "streams"];
 
 pub fn read(raw: &RawProfile) -> Result<Profile, String> {
     let text = raw.objective.as_deref();

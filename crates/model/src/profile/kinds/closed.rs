@@ -4,8 +4,16 @@ use super::{Profile, RawProfile};
 use crate::load_spec::{StopRule, WarmUp};
 use crate::schedule::Schedule;
 
-pub const KEYS: &[&str] =
-    &["connections", "duration", "requests", "keep_alive", "warm_up", "think"];
+pub const KEYS: &[&str] = &[
+    "connections",
+    "duration",
+    "requests",
+    "keep_alive",
+    "warm_up",
+    "think",
+    "protocol",
+    "streams",
+];
 
 pub fn read(raw: &RawProfile) -> Result<Profile, String> {
     let stop = match (&raw.duration, raw.requests) {

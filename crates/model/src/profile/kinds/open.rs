@@ -3,7 +3,8 @@ use super::value::{connections_of, duration, positive_rate, required_duration};
 use super::{Profile, RawProfile};
 use crate::schedule::Arrivals;
 
-pub const KEYS: &[&str] = &["rate", "arrivals", "connections", "ramp", "duration", "keep_alive"];
+pub const KEYS: &[&str] =
+    &["rate", "arrivals", "connections", "ramp", "duration", "keep_alive", "protocol", "streams"];
 
 pub fn read(raw: &RawProfile) -> Result<Profile, String> {
     let arrivals = match raw.arrivals.as_deref() {

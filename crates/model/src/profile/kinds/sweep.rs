@@ -3,7 +3,8 @@ use super::value::{requests_per_connection, required_duration, warm_up};
 use super::{OneOrMany, Profile, RawProfile};
 use crate::load_spec::{Connections, WarmUp};
 
-pub const KEYS: &[&str] = &["connections", "duration", "keep_alive", "warm_up"];
+pub const KEYS: &[&str] =
+    &["connections", "duration", "keep_alive", "warm_up", "protocol", "streams"];
 
 pub fn read(raw: &RawProfile) -> Result<Profile, String> {
     let points = match &raw.connections {

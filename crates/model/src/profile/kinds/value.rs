@@ -1,6 +1,6 @@
 //! Values that several kinds of profile read alike; every error names the key.
-use super::{BoolOrNumber, OneOrMany, RawProfile};
-use crate::load_spec::{Connections, WarmUp};
+use super::{BoolOrNumber, OneOrMany, Profile, RawProfile};
+use crate::load_spec::{Connections, Protocol, WarmUp};
 use crate::units::{Spread, parse_duration_ns};
 
 pub fn duration(key: &str, text: &str) -> Result<u64, String> {
@@ -64,6 +64,30 @@ pub fn requests_per_connection(raw: &RawProfile) -> Result<Option<u32>, String> 
         }
         Some(BoolOrNumber::Number(requests)) => Ok(Some(requests)),
     }
+}
+
+/// The most users that a connection may have.
+const MOST_STREAMS: u32 = 1_024;
+
+/// The profile with `protocol` and `streams`.
+pub fn spoken(raw: &RawProfile, profile: Profile) -> Result<Profile, String> {
+    let streams = raw.streams.map_or(Ok(1), |count| at_least_one("streams", count))?;
+    if streams > MOST_STREAMS {
+        return Err(format!("profile.streams must be at most {MOST_STREAMS}"));
+    }
+    if let Some(spoken) = raw.protocol.filter(|it| it.protocol() == Protocol::Http1 && streams > 1)
+    {
+        return Err(format!(
+            "profile.streams has no effect over {spoken}, whose connections carry one request after the other; take it out, or write protocol = \"h2\" or \"h2c\""
+        ));
+    }
+    if streams > 1 && profile.connections.requests_per_connection.is_some() {
+        return Err(
+            "profile.streams does not go with profile.keep_alive; leave one of them out".into()
+        );
+    }
+    let connections = Connections { streams, ..profile.connections };
+    Ok(Profile { protocol: raw.protocol, connections, ..profile })
 }
 
 /// `warm_up`; `None` if it is not there.

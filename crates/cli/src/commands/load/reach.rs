@@ -1,0 +1,49 @@
+//! Where connections go: to the URL's host, or elsewhere.
+use pippin_lab::address::Url;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::arguments::LoadArguments;
+use crate::exit::CliError;
+
+/// Where connections go.
+pub struct Reach {
+    /// None with a unix socket.
+    pub addresses: Vec<SocketAddr>,
+    pub unix_socket: Option<PathBuf>,
+}
+
+/// Finds it; one connection is tried, which may take so long.
+pub fn of(arguments: &LoadArguments, url: &Url, timeout: Duration) -> Result<Reach, CliError> {
+    if let Some(path) = &arguments.reach.unix_socket {
+        // A load may begin in another folder.
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        std::os::unix::net::UnixStream::connect(&path).map_err(|error| {
+            CliError::User(format!(
+                "--unix-socket: nobody answers at {}: {error}; is the server running?",
+                path.display()
+            ))
+        })?;
+        return Ok(Reach { addresses: Vec::new(), unix_socket: Some(path) });
+    }
+    let addresses = elsewhere(arguments, url)?.resolve(&arguments.hosts.allow_host, timeout)?;
+    Ok(Reach { addresses, unix_socket: None })
+}
+
+/// The URL with the place that `--connect-to` names.
+fn elsewhere(arguments: &LoadArguments, url: &Url) -> Result<Url, CliError> {
+    let Some(other) = &arguments.reach.connect_to else { return Ok(url.clone()) };
+    let is_host = other.host.as_ref().is_none_or(|host| host.eq_ignore_ascii_case(&url.host));
+    if !is_host || other.port.is_some_and(|port| port != url.port) {
+        return Err(CliError::User(format!(
+            "--connect-to has no effect, because the URL goes to {}:{}; name that host and port, or leave them out as in ::127.0.0.1:8080",
+            url.host, url.port
+        )));
+    }
+    Ok(Url {
+        host: other.to_host.clone().unwrap_or_else(|| url.host.clone()),
+        port: other.to_port.unwrap_or(url.port),
+        ..url.clone()
+    })
+}

@@ -1,0 +1,104 @@
+//! `pippin load` by other ways than the URL's host: unix sockets, `--connect-to`, client certificates,
+//! PROXY headers.
+use super::support::{Outcome, pippin};
+use pippin_reference::scripted::{Answer, Script, spawn};
+use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+
+fn load(folder: &Path, arguments: &[&str]) -> Outcome {
+    pippin(folder, &[&["load", "--no-store", "-n", "20", "-c", "2"], arguments].concat())
+}
+
+/// Demands that all requests were answered rightly.
+#[track_caller]
+fn all_good(outcome: &Outcome) -> Value {
+    // A busy machine may make a short load invalid; what was counted is right all the same.
+    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(json["requests"]["good"], 20, "{outcome}");
+    json
+}
+
+const JSON: [&str; 3] = ["--quiet", "--json", "-"];
+
+#[test]
+fn a_unix_socket_takes_the_place_of_the_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let listener = UnixListener::bind(folder.path().join("s")).unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            std::thread::spawn(move || {
+                let mut buffer = [0; 4096];
+                while stream.read(&mut buffer).is_ok_and(|length| length > 0) {
+                    let request = String::from_utf8_lossy(&buffer).into_owned();
+                    let status = if request.contains("Host: example.org\r\n") { 200 } else { 400 };
+                    let head = format!("HTTP/1.1 {status} x\r\nContent-Length: 2\r\n\r\nok");
+                    if stream.write_all(head.as_bytes()).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    // A host that needs no consent, because nothing goes there.
+    let flags = [&["http://example.org/", "--unix-socket", "s"][..], &JSON].concat();
+    all_good(&load(folder.path(), &flags));
+    let refused = |flags: &[&str], texts: &[&str]| {
+        let flags = [&["http://example.org/", "--unix-socket", "s"], flags].concat();
+        load(folder.path(), &flags).is_a_user_error(texts);
+    };
+    refused(&["--proxy-protocol", "v1"], &["--proxy-protocol"]);
+    refused(&["--bind", "127.0.0.1"], &["--source-ips"]);
+    refused(&["--connect-to", "::a:"], &["--connect-to"]);
+    refused(&["--agents", "2"], &["--agents"]);
+    load(folder.path(), &["http://a/", "--unix-socket", "none"])
+        .is_a_user_error(&["--unix-socket: nobody answers at", "/none"]);
+}
+
+#[test]
+fn a_connection_may_go_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    let to = |from: &str| format!("{from}:{}", server.address());
+    let to_here = to("example.org:80");
+    let flags = [&["http://example.org/", "--connect-to", &to_here][..], &JSON].concat();
+    all_good(&load(folder.path(), &flags));
+    load(folder.path(), &["http://example.org/", "--connect-to", &to("example.com:80")])
+        .is_a_user_error(&["--connect-to has no effect", "example.org:80"]);
+    load(folder.path(), &["http://localhost/", "--connect-to", "localhost:80:192.0.2.1:80"])
+        .is_a_user_error(&["`192.0.2.1` is not this machine", "--allow-host 192.0.2.1"]);
+    load(folder.path(), &["http://a/", "--connect-to", "a:80"])
+        .is_a_user_error(&["example.org:443:127.0.0.1:8443"]);
+}
+
+#[test]
+fn a_client_may_have_to_show_a_certificate() {
+    let (folder, authority) = (tempfile::tempdir().unwrap(), Authority::new());
+    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    let config = authority.server(&Certified { asks_clients: true, ..Certified::default() });
+    let front = Front::spawn(server.address(), config, Manner::default()).unwrap();
+    let url = format!("https://{}/", front.address());
+    let (certificate, key) = authority.client_pem();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("root.pem", &authority.pem());
+    write("cert.pem", &certificate);
+    write("key.pem", &key);
+    write("both.pem", &format!("{certificate}{key}"));
+    let with =
+        |flags: &[&str]| load(folder.path(), &[&[&url, "--ca", "root.pem"], flags, &JSON].concat());
+    for flags in [&["--cert", "cert.pem", "--key", "key.pem"][..], &["--cert", "both.pem"]] {
+        let outcome = with(flags);
+        all_good(&outcome);
+        assert!(!outcome.has("PRIVATE KEY"), "{outcome}");
+    }
+    with(&["--cert", "cert.pem"]).is_a_user_error(&["its key", "(--cert, --key)"]);
+    with(&["--key", "key.pem"]).is_a_user_error(&["--cert"]);
+    with(&["--cert", "none.pem"]).is_a_user_error(&["--cert: none.pem"]);
+    with(&["--cert", "both.pem", "--agents", "2"]).is_a_user_error(&["its key stays"]);
+    let plain = format!("http://{}/", server.address());
+    load(folder.path(), &[&plain, "--cert", "both.pem"])
+        .is_a_user_error(&["--cert has no effect with http://"]);
+}

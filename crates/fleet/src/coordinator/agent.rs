@@ -1,0 +1,155 @@
+//! An agent that takes part, as its coordinator sees it.
+use pippin_model::agent::{AgentFigures, AgentPart};
+use pippin_model::load_result::LoadResult;
+use pippin_model::load_spec::Part;
+
+use super::FIRST_BEATS;
+use crate::PATIENCE_NS;
+use crate::clock::Offset;
+use crate::merge::Slice;
+use crate::message::{Hello, Peer, SliceResult};
+use crate::pieces::{Inbox, Piece};
+
+/// An agent that takes part.
+pub struct Agent {
+    pub peer: Peer,
+    pub hello: Hello,
+    pub part: Part,
+    pub offset: Offset,
+    pub heard_ns: u64,
+    /// Why it will not take part any more.
+    pub gone: Option<String>,
+    pub job: Job,
+    pub inbox: Inbox,
+}
+
+/// How far an agent is with a load.
+pub enum Job {
+    Preparing,
+    Ready,
+    /// It was told when to start.
+    Called,
+    /// Its first second has come.
+    Working,
+    Done(Box<SliceResult>),
+    Failed(String),
+}
+
+impl Agent {
+    pub fn fail(&mut self, why: String) {
+        if !self.is_done() {
+            self.job = Job::Failed(why);
+        }
+    }
+
+    pub fn give_up(&mut self, why: String) {
+        self.fail(why.clone());
+        self.gone = Some(why);
+    }
+
+    pub fn ready(&mut self) {
+        if matches!(self.job, Job::Preparing) {
+            self.job = Job::Ready;
+        }
+    }
+
+    pub fn works(&mut self) {
+        if matches!(self.job, Job::Called) {
+            self.job = Job::Working;
+        }
+    }
+
+    pub fn piece(&mut self, piece: Piece) {
+        let Some(whole) = self.inbox.take(piece).pop().filter(|_| !self.is_done()) else {
+            return;
+        };
+        self.job = match serde_json::from_str::<SliceResult>(&whole) {
+            Ok(result) => Job::Done(Box::new(result)),
+            Err(error) => Job::Failed(format!("its result cannot be read: {error}")),
+        };
+    }
+
+    pub fn notice_silence(&mut self, began_ns: u64, now_ns: u64) {
+        let silent_ns = now_ns.saturating_sub(self.heard_ns.max(began_ns));
+        if silent_ns > PATIENCE_NS {
+            let seconds = now_ns.saturating_sub(self.heard_ns) as f64 / 1e9;
+            self.fail(format!("nothing was heard of it for {seconds:.1} s: it is dead, cut off, or its NATS connection is"));
+        }
+    }
+
+    pub fn can_start(&self) -> bool {
+        matches!(self.job, Job::Ready) && self.offset.exchanges() >= FIRST_BEATS
+    }
+
+    pub const fn is_done(&self) -> bool {
+        matches!(self.job, Job::Done(_) | Job::Failed(_))
+    }
+
+    pub fn failure(&self) -> Option<&str> {
+        match &self.job {
+            Job::Failed(why) => Some(why),
+            Job::Done(result) => result.failure.as_deref(),
+            Job::Preparing | Job::Ready | Job::Called | Job::Working => None,
+        }
+    }
+
+    pub fn result(&self) -> Option<&SliceResult> {
+        match &self.job {
+            Job::Done(result) => Some(result),
+            _ => None,
+        }
+    }
+
+    pub fn slice(&self, start_ns: Option<u64>) -> Option<Slice> {
+        let load = self.result()?.load.clone()?;
+        let at_ns = start_ns.unwrap_or(load.started_ns);
+        Some(Slice { offset_ns: self.offset.at(at_ns)?, load })
+    }
+
+    pub fn told(&self, start_ns: Option<u64>) -> AgentPart {
+        let result = self.result();
+        let started = result.and_then(|result| result.start_ns).zip(start_ns);
+        AgentPart {
+            name: self.peer.name.clone(),
+            tags: self.hello.tags.clone(),
+            host: self.hello.host.clone(),
+            part: self.part,
+            clock: self.offset.told(),
+            late_ns: started.and_then(|(own, agreed)| {
+                Some(own as i64 - self.offset.at(agreed)? - agreed as i64)
+            }),
+            figures: result
+                .and_then(|result| result.load.as_ref())
+                .map(|load| figures(load, self.hello.ceiling_per_s)),
+            caveats: result.map_or_else(Vec::new, |result| result.caveats.clone()),
+            failure: self.failure().map(str::to_string),
+        }
+    }
+}
+
+fn figures(load: &LoadResult, ceiling_per_s: Option<f64>) -> AgentFigures {
+    let measured = &load.measured;
+    AgentFigures {
+        threads: load.threads,
+        duration_ns: measured.duration_ns,
+        scheduled: measured.requests.scheduled,
+        completed: measured.requests.completed,
+        errors: measured.errors_total(),
+        goodput_per_s: measured.goodput_per_s(),
+        response_p50_ns: measured.spans.response_time.quantile_ns(0.5),
+        response_p99_ns: measured.spans.response_time.quantile_ns(0.99),
+        network_ns: network_ns(load),
+        cpu_ns: load.generator.cpu_ns,
+        busiest_share: load.generator.busiest_share(measured.duration_ns),
+        ceiling_per_s,
+    }
+}
+
+/// The median round trip of its handshakes, of all parts of the load: connections are mostly opened
+/// before the measured part. `None` unless the kernel timed them.
+fn network_ns(load: &LoadResult) -> Option<u64> {
+    let mut connects = load.measured.spans.connect.clone();
+    let phases = load.phases.iter().map(|phase| &phase.measured.spans.connect);
+    phases.for_each(|connect| connects.merge(connect));
+    (load.measured.connections.timed_by_kernel > 0).then(|| connects.quantile_ns(0.5)).flatten()
+}

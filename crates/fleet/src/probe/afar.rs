@@ -1,0 +1,254 @@
+//! The member that asks a probe for a run. Like the coordinator of agents it does what it hears and
+//! when decides, and waits for nobody.
+use pippin_model::load_result::Window;
+use pippin_model::target::TargetId;
+use std::sync::mpsc::Sender;
+
+use super::{Entry, Errand};
+use crate::PATIENCE_NS;
+use crate::actor::{Actor, Outgoing};
+use crate::message::{Hello, Opened, Order, Peer, Report, SCHEMA, VERSION, open, seal, subject};
+use crate::pieces::Inbox;
+
+/// Calls, beats, and orders that show no sign of having been heard are sent so often, nanoseconds.
+const REPEAT_NS: u64 = 500_000_000;
+
+/// What the owner of the run tells.
+#[derive(Debug, Clone)]
+pub enum Told {
+    /// End the run early.
+    Stop,
+    /// Make no more trials of this target.
+    Skip(TargetId),
+    /// Let the probe go.
+    End,
+}
+
+/// What comes from the probe.
+#[derive(Debug)]
+pub enum Event {
+    /// It was found.
+    Found(Box<Hello>),
+    /// What it tells.
+    Entry(Box<Entry>),
+    /// A second of load.
+    Second(Box<Window>),
+    /// There will be no more, for this reason.
+    Lost(String),
+}
+
+/// Asks a probe for a run.
+pub struct Afar {
+    me: Peer,
+    name: String,
+    errand: Errand,
+    /// How long the probe may take to answer, nanoseconds.
+    within_ns: u64,
+    began_ns: u64,
+    next_repeat_ns: u64,
+    probe: Option<Found>,
+    /// Why it is not taken yet.
+    busy: Option<String>,
+    is_stopping: bool,
+    skipped: Vec<TargetId>,
+    is_over: bool,
+    events: Sender<Event>,
+}
+
+struct Found {
+    peer: Peer,
+    heard_ns: u64,
+    inbox: Inbox,
+    /// A sign that it has heard what it shall do.
+    has_begun: bool,
+}
+
+impl Afar {
+    /// One that begins by looking for the probe of this name.
+    #[must_use]
+    pub const fn new(
+        me: Peer,
+        name: String,
+        errand: Errand,
+        (within_ns, began_ns): (u64, u64),
+        events: Sender<Event>,
+    ) -> Self {
+        Self {
+            me,
+            name,
+            errand,
+            within_ns,
+            began_ns,
+            next_repeat_ns: 0,
+            probe: None,
+            busy: None,
+            is_stopping: false,
+            skipped: Vec::new(),
+            is_over: false,
+            events,
+        }
+    }
+
+    fn tell(&self, event: Event) {
+        // An owner that is gone has sent `End`, or lets the channel go.
+        drop(self.events.send(event));
+    }
+
+    fn lose(&mut self, why: String) {
+        if !self.is_over {
+            self.is_over = true;
+            self.tell(Event::Lost(why));
+        }
+    }
+
+    fn order(&self, order: &Order) -> Outgoing {
+        Outgoing { subject: subject::order(&self.name), payload: seal(&self.me, order) }
+    }
+
+    fn welcome(&mut self, from: Peer, hello: Hello, at_ns: u64) {
+        if !hello.is_probe {
+            self.lose("it is an agent and no probe: start it with `pippin agent --probe`".into());
+        } else if let Some(other) = hello.claimed_by {
+            self.busy = Some(format!("{other} uses it"));
+        } else {
+            self.tell(Event::Found(Box::new(hello)));
+            let inbox = Inbox::default();
+            self.probe = Some(Found { peer: from, heard_ns: at_ns, inbox, has_begun: false });
+            self.next_repeat_ns = at_ns;
+        }
+    }
+
+    fn report(&mut self, from: &Peer, report: Report, at_ns: u64) -> Vec<Outgoing> {
+        let run = self.errand.run;
+        let Some(probe) = self.probe.as_mut() else { return Vec::new() };
+        if probe.peer != *from {
+            self.lose(
+                "another one answers under its name: it was started anew, or two have one name"
+                    .into(),
+            );
+            return Vec::new();
+        }
+        probe.heard_ns = at_ns;
+        match report {
+            Report::Busy { with } => self.lose(format!("{with} uses it")),
+            Report::Leaving => self.lose("its operator ended it".into()),
+            Report::Second { trial, window } if trial == run => self.tell(Event::Second(window)),
+            Report::Piece { trial, piece } => {
+                let got = Order::Got { trial, text_nth: piece.text_nth, nth: piece.nth };
+                if trial == run {
+                    probe.has_begun = true;
+                    let texts = probe.inbox.take(piece);
+                    texts.iter().for_each(|text| self.entry(text));
+                }
+                return vec![self.order(&got)];
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn entry(&mut self, text: &str) {
+        match serde_json::from_str(text) {
+            Ok(entry) => self.tell(Event::Entry(Box::new(entry))),
+            Err(error) => self.lose(format!("what it tells cannot be read: {error}")),
+        }
+    }
+
+    fn look_for_it(&mut self, now_ns: u64) -> Vec<Outgoing> {
+        if now_ns.saturating_sub(self.began_ns) >= self.within_ns {
+            let seconds = self.within_ns / 1_000_000_000;
+            let why = self.busy.clone().unwrap_or_else(|| {
+                format!(
+                    "it did not answer within {seconds} s; start it beside the targets: pippin agent --probe --name {} --nats URL --address ADDRESS",
+                    self.name
+                )
+            });
+            self.lose(why);
+            return Vec::new();
+        }
+        vec![Outgoing { subject: subject::CALL.into(), payload: seal(&self.me, &Order::Call) }]
+    }
+}
+
+impl Actor for Afar {
+    type Told = Told;
+
+    fn hear(&mut self, payload: &[u8], at_ns: u64) -> Vec<Outgoing> {
+        match open::<Report>(payload) {
+            Some(Opened::Other { from, version, schema }) if from.name == self.name => {
+                self.lose(format!(
+                    "it is Pippin {version} (messages {schema}), this is {VERSION} (messages {SCHEMA}): install the same version on both"
+                ));
+                Vec::new()
+            }
+            Some(Opened::Same(from, report)) if from.name == self.name => match report {
+                Report::Hello(hello) => {
+                    if self.probe.is_none() {
+                        self.welcome(from, *hello, at_ns);
+                    }
+                    Vec::new()
+                }
+                report => self.report(&from, report, at_ns),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    fn told(&mut self, told: Told, _at_ns: u64) -> Vec<Outgoing> {
+        match told {
+            Told::Stop => {
+                self.is_stopping = true;
+                Vec::new()
+            }
+            Told::Skip(target) => {
+                self.skipped.push(target);
+                Vec::new()
+            }
+            Told::End => {
+                self.is_over = true;
+                vec![self.order(&Order::Release)]
+            }
+        }
+    }
+
+    fn tick(&mut self, at_ns: u64) -> Vec<Outgoing> {
+        if at_ns < self.next_repeat_ns {
+            return Vec::new();
+        }
+        self.next_repeat_ns = at_ns + REPEAT_NS;
+        let Some(probe) = &self.probe else { return self.look_for_it(at_ns) };
+        let silent_ns = at_ns.saturating_sub(probe.heard_ns);
+        if silent_ns > PATIENCE_NS {
+            let seconds = silent_ns as f64 / 1e9;
+            self.lose(format!("nothing was heard of it for {seconds:.1} s: it is dead, cut off, or its NATS connection is"));
+            return Vec::new();
+        }
+        // The first beat claims it.
+        let mut orders = vec![self.order(&Order::Beat { sent_ns: at_ns })];
+        if !probe.has_begun {
+            orders.push(self.order(&Order::Measure(Box::new(self.errand.clone()))));
+        }
+        for target in &self.skipped {
+            orders
+                .push(self.order(&Order::Skip { trial: self.errand.run, target: target.clone() }));
+        }
+        if self.is_stopping {
+            orders.push(self.order(&Order::Stop { trial: self.errand.run }));
+        }
+        orders
+    }
+
+    fn too_long(&mut self, message: &Outgoing, most_bytes: usize) {
+        self.lose(format!(
+            "the plan is {} bytes long and the NATS server takes {most_bytes}: raise its max_payload",
+            message.payload.len()
+        ));
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over
+    }
+}
+
+#[cfg(test)]
+mod tests;

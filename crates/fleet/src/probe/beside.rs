@@ -1,0 +1,144 @@
+//! Makes runs on this machine, with agents that load it over the network.
+use pippin_lab::LabError;
+use pippin_lab::catalog::Catalog;
+use pippin_lab::observer::{Event, Observer};
+use pippin_lab::recording::Keeping;
+use pippin_lab::run::{RunSettings, run};
+use pippin_model::load_result::Window;
+use pippin_model::run::RunState;
+use pippin_model::target::TargetId;
+use std::net::IpAddr;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, PoisonError};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::{Entry, Errand};
+use crate::agent::{Assignment, Skips, Told, Work, Worker};
+use crate::coordinator::Wanted;
+use crate::fleet::{Fleet, FleetSettings};
+use crate::local::Folder;
+use crate::nats::Nats;
+
+/// What a probe makes runs with.
+#[derive(Debug)]
+pub struct Site {
+    /// Its targets, workloads and services.
+    pub catalog: Catalog,
+    /// Where targets listen: an address of this machine that the agents reach.
+    pub address: IpAddr,
+    /// The server at which the agents are.
+    pub nats: Nats,
+    /// The name of the probe.
+    pub name: String,
+    /// Its operator allows that targets are installed.
+    pub install: bool,
+    /// Its operator allows that system packages are.
+    pub apt: bool,
+}
+
+/// A probe's worker.
+#[derive(Debug)]
+pub struct Beside(pub Arc<Site>);
+
+impl Worker for Beside {
+    fn allows(&self, work: &Work) -> Result<(), String> {
+        match work {
+            Work::Run(_) => Ok(()),
+            Work::Slice(_) => Err("it is a probe, which applies no loads".into()),
+        }
+    }
+
+    fn begin(&self, assignment: Assignment) {
+        let site = Arc::clone(&self.0);
+        std::thread::spawn(move || {
+            let Assignment { work, stop, skips, tell, .. } = assignment;
+            let Work::Run(errand) = work else { return };
+            let told = Telling { run: errand.run, skips, tell };
+            let over = match site.make(*errand, &told, &stop) {
+                Ok(state) => Ok(state),
+                Err(LabError::Interrupted) => Ok(RunState::Interrupted),
+                Err(error) => Err(error.to_string()),
+            };
+            told.entry(&Entry::Over(over));
+            drop(told.tell.send(Told::Over(told.run)));
+        });
+    }
+}
+
+impl Site {
+    fn make(
+        &self,
+        errand: Errand,
+        told: &Telling,
+        stop: &AtomicBool,
+    ) -> Result<RunState, LabError> {
+        let fleet = Fleet::gather(FleetSettings {
+            nats: self.nats.clone(),
+            wanted: Wanted { agents: errand.agents as usize, within_ns: errand.within_ns },
+            threads: None,
+            local: None,
+            say: &|text| told.entry(&Entry::Note(text.into())),
+            stop,
+        })?;
+        let folder = Folder::private()?;
+        let settings = RunSettings {
+            catalog: &self.catalog,
+            keeping: Keeping::Not,
+            folder: folder.path().into(),
+            install: self.install,
+            apt: self.apt,
+            seed: errand.seed,
+            calibration: None,
+            generator: &fleet,
+            address: self.address,
+            probe: Some(self.name.clone()),
+            observer: told,
+            stop,
+        };
+        Ok(run(errand.plan, &settings)?.state)
+    }
+}
+
+/// Tells the coordinator elsewhere what happens here.
+struct Telling {
+    run: u64,
+    skips: Skips,
+    tell: UnboundedSender<Told>,
+}
+
+impl Telling {
+    fn entry(&self, entry: &Entry) {
+        let text = serde_json::to_string(entry).unwrap_or_default();
+        // A probe that has ended tells nobody.
+        drop(self.tell.send(Told::Text(self.run, text)));
+    }
+}
+
+impl Observer for Telling {
+    fn event(&self, event: &Event<'_>) {
+        match event {
+            Event::Note(text) => self.entry(&Entry::Note((*text).into())),
+            Event::Unavailable(id, failure) => {
+                self.entry(&Entry::Unavailable((*id).clone(), (*failure).clone()));
+            }
+            Event::RunStarted(header) => self.entry(&Entry::Started(Box::new((*header).clone()))),
+            Event::TrialStarted(spec, number, of) => {
+                self.entry(&Entry::Trial(Box::new((*spec).clone()), *number, *of));
+            }
+            Event::Stage(text) => self.entry(&Entry::Stage((*text).into())),
+            Event::Window(window, _) => {
+                let window = Window { histograms: None, ..(*window).clone() };
+                drop(self.tell.send(Told::Second(self.run, Box::new(window))));
+            }
+            Event::TrialFinished(record) => {
+                self.entry(&Entry::Finished(Box::new((*record).clone())));
+            }
+            // Agents apply loads as a whole.
+            Event::Slice(..) => {}
+        }
+    }
+
+    fn skips(&self, target: &TargetId) -> bool {
+        self.skips.lock().unwrap_or_else(PoisonError::into_inner).contains(target)
+    }
+}

@@ -1,0 +1,172 @@
+//! A run that a probe makes, as it is told and kept here.
+use pippin_lab::LabError;
+use pippin_lab::observer::{Event as Happened, Observer};
+use pippin_lab::recording::{Keeping, Recording};
+use pippin_model::run::{RunRecord, RunState};
+use pippin_model::target::TargetId;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use super::afar::{Afar, Event, Told};
+use super::{Entry, Errand};
+use crate::actor::live;
+use crate::clock::Clock;
+use crate::error::FleetError;
+use crate::fleet::{coordinator_peer, on_this_thread};
+use crate::message::subject;
+use crate::nats::Nats;
+
+/// How often it is looked whether the user wants to stop.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A run to be made elsewhere.
+pub struct Conducting<'a> {
+    /// The server at which the probe and the agents are.
+    pub nats: Nats,
+    /// The probe's name.
+    pub probe: String,
+    /// The run; the probe may take as long to answer as the agents.
+    pub errand: Errand,
+    /// What happens to finished trials here.
+    pub keeping: Keeping<'a>,
+    /// Told what happens.
+    pub observer: &'a dyn Observer,
+    /// Set when the user wants to stop.
+    pub stop: &'a AtomicBool,
+}
+
+/// Lets a probe make a run. Blocks until it is over.
+///
+/// # Errors
+/// If the server or the probe cannot be reached, the run cannot be made, or the probe is lost. The
+/// trials that were finished until then are kept.
+pub fn conduct(conducting: Conducting<'_>) -> Result<RunRecord, FleetError> {
+    let Conducting { nats, probe, errand, keeping, observer, stop } = conducting;
+    nats.check()?;
+    let (tell, told) = unbounded_channel();
+    let (sender, events) = channel();
+    let name = probe.clone();
+    let lost = sender.clone();
+    let within_ns = errand.within_ns;
+    let member = async move |told: UnboundedReceiver<Told>| {
+        let (me, clock, mut told) = (coordinator_peer()?, Clock::of_this_process(), told);
+        let client = nats.connect(&me.name).await?;
+        let subjects = [subject::report(&me)];
+        let mut afar = Afar::new(me, name, errand, (within_ns, clock.now_ns()), sender);
+        live(&client, &subjects, &mut afar, &mut told, clock).await
+    };
+    let thread = std::thread::Builder::new()
+        .name("probe".into())
+        .spawn(move || {
+            if let Err(error) = on_this_thread(member(told)) {
+                drop(lost.send(Event::Lost(error.to_string())));
+            }
+        })
+        .map_err(LabError::io("start a thread"))?;
+    let mut following =
+        Following { keeping: Some(keeping), observer, recording: None, skipped: BTreeSet::new() };
+    let outcome = following.follow(&events, stop, &|told| drop(tell.send(told)));
+    drop(tell.send(Told::End));
+    drop(thread.join());
+    following.close(outcome).map_err(|error| match error {
+        FleetError::User(why) => FleetError::User(format!("probe {probe}: {why}")),
+        other => other,
+    })
+}
+
+/// The run as far as it has been told.
+struct Following<'a> {
+    keeping: Option<Keeping<'a>>,
+    observer: &'a dyn Observer,
+    recording: Option<Recording<'a>>,
+    /// Targets that the user wants skipped, as far as the probe was told.
+    skipped: BTreeSet<TargetId>,
+}
+
+impl<'a> Following<'a> {
+    /// How the run ended there.
+    fn follow(
+        &mut self,
+        events: &Receiver<Event>,
+        stop: &AtomicBool,
+        tell: &dyn Fn(Told),
+    ) -> Result<RunState, FleetError> {
+        let mut has_stopped = false;
+        let mut is_found = false;
+        loop {
+            match events.recv_timeout(LOOK) {
+                Ok(Event::Found(hello)) => {
+                    is_found = true;
+                    let host = hello.host.hostname.unwrap_or_else(|| "an unnamed host".into());
+                    self.observer.event(&Happened::Note(&format!("the targets run on {host}")));
+                }
+                Ok(Event::Entry(entry)) => {
+                    if let Some(over) = self.take(*entry)? {
+                        return over.map_err(FleetError::User);
+                    }
+                }
+                Ok(Event::Second(window)) => self.observer.event(&Happened::Window(&window, None)),
+                Ok(Event::Lost(why)) => return Err(FleetError::User(why)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(FleetError::User("the thread that spoke to it ended".into()));
+                }
+            }
+            if !has_stopped && stop.load(Ordering::Relaxed) {
+                if !is_found {
+                    return Err(LabError::Interrupted.into());
+                }
+                has_stopped = true;
+                tell(Told::Stop);
+            }
+            for target in self.newly_skipped() {
+                tell(Told::Skip(target));
+            }
+        }
+    }
+
+    fn newly_skipped(&mut self) -> Vec<TargetId> {
+        let Some(recording) = &self.recording else { return Vec::new() };
+        let targets = recording.header().plan.targets.iter();
+        let is_new = |id: &&TargetId| !self.skipped.contains(*id) && self.observer.skips(id);
+        let new: Vec<TargetId> = targets.filter(is_new).cloned().collect();
+        self.skipped.extend(new.iter().cloned());
+        new
+    }
+
+    /// Keeps and tells; how the run ended, if this says so.
+    fn take(&mut self, entry: Entry) -> Result<Option<Result<RunState, String>>, FleetError> {
+        match entry {
+            Entry::Note(text) => self.observer.event(&Happened::Note(&text)),
+            Entry::Unavailable(id, failure) => {
+                self.observer.event(&Happened::Unavailable(&id, &failure));
+            }
+            Entry::Started(header) => {
+                if let Some(keeping) = self.keeping.take() {
+                    self.recording = Some(Recording::begin(*header, keeping, self.observer)?);
+                }
+            }
+            Entry::Trial(spec, number, of) => {
+                self.observer.event(&Happened::TrialStarted(&spec, number, of));
+            }
+            Entry::Stage(text) => self.observer.event(&Happened::Stage(&text)),
+            Entry::Finished(record) => {
+                if let Some(recording) = &mut self.recording {
+                    recording.keep(*record)?;
+                }
+            }
+            Entry::Over(over) => return Ok(Some(over)),
+        }
+        Ok(None)
+    }
+
+    fn close(self, outcome: Result<RunState, FleetError>) -> Result<RunRecord, FleetError> {
+        let state = outcome.as_ref().map_or(RunState::Failed, |state| *state);
+        let record = self.recording.map(|recording| recording.end(state)).transpose()?;
+        outcome?;
+        record.ok_or_else(|| LabError::Interrupted.into())
+    }
+}

@@ -1,0 +1,132 @@
+//! Lines with bands and marks.
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::{
+    Area, Axis, BAND, Drawn, Entry, FAINT, FINE, FONT, FONT_SIZE, Form, GRID, INK, Stroke, Ticks,
+    draw_legend, ipx, legend_height, px, svg, text_width, width_code,
+};
+use crate::chart::palette::AXIS;
+
+/// A line of a chart, in values.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// Its name in the legend; `None` leaves it out.
+    pub name: Option<String>,
+    /// Its colour.
+    pub colour: RGBColor,
+    /// How it is drawn.
+    pub stroke: Stroke,
+    /// Its points.
+    pub points: Vec<(f64, f64)>,
+    /// Whether each point has a mark.
+    pub marks: bool,
+    /// Whether the points are joined.
+    pub joined: bool,
+    /// A band around it: place, lower and upper end; empty for none.
+    pub band: Vec<(f64, f64, f64)>,
+}
+
+/// Something that happened, as a dotted line from top to bottom with words at its head.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mark {
+    /// Where, as a value of the horizontal axis.
+    pub at: f64,
+    /// What.
+    pub words: String,
+}
+
+/// Lines over two axes.
+#[must_use]
+pub fn lines(form: Form, x: &Axis, y: &Axis, lines: &[Line]) -> String {
+    marked_lines(form, x, y, lines, &[])
+}
+
+/// Lines over two axes with marks.
+#[must_use]
+pub fn marked_lines(form: Form, x: &Axis, y: &Axis, lines: &[Line], marks: &[Mark]) -> String {
+    let legend: Vec<Entry> = lines
+        .iter()
+        .filter_map(|line| Some((line.name.clone()?, line.colour, line.stroke)))
+        .collect();
+    let (legend_height, plot) = (legend_height(form, &legend), form.plot_height());
+    svg(form.width(), plot + legend_height, |root| {
+        let (top, body) = root.split_vertically((legend_height * FINE) as i32);
+        draw_legend(&top, form, &legend)?;
+        let widest = y.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(4);
+        let mut chart = ChartBuilder::on(&body)
+            .margin(px(6))
+            .margin_top(px(26))
+            .margin_right(px(18))
+            .x_label_area_size(px(40))
+            .y_label_area_size(px(text_width(widest) + 14))
+            .build_cartesian_2d(Ticks::of(x), Ticks::of(y))?;
+        let small = (FONT, px(FONT_SIZE)).into_font();
+        chart
+            .configure_mesh()
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(GRID.stroke_width(FINE))
+            .axis_style(AXIS.stroke_width(FINE))
+            .set_all_tick_mark_size(px(3))
+            .x_label_style(small.clone().color(&INK))
+            .y_label_style(small.clone().color(&INK))
+            .x_label_formatter(&|place| x.label_at(*place))
+            .y_label_formatter(&|place| y.label_at(*place))
+            .draw()?;
+        let (width, height) = body.dim_in_pixel();
+        titles(&body, x, y, width as i32, height as i32)?;
+        for mark in marks {
+            let at = x.place(mark.at);
+            chart.draw_series(LineSeries::new(
+                [(at, y.from), (at, y.to)],
+                AXIS.stroke_width(width_code(Stroke::Dotted)),
+            ))?;
+            let (left, top) = chart.backend_coord(&(at, y.to));
+            // Words stand on the side that has room.
+            let (side, gap) =
+                if at > f64::midpoint(x.from, x.to) { (HPos::Right, -5) } else { (HPos::Left, 5) };
+            let style =
+                (FONT, px(FONT_SIZE - 1)).into_font().color(&INK).pos(Pos::new(side, VPos::Top));
+            root.draw(&Text::new(mark.words.clone(), (left + ipx(gap), top + ipx(2)), style))?;
+        }
+        for line in lines {
+            let points: Vec<(f64, f64)> = line
+                .points
+                .iter()
+                .map(|(a, b)| (x.place(*a), y.place(*b).clamp(y.from, y.to)))
+                .collect();
+            if line.band.len() > 1 {
+                let place = |at: f64, value: f64| (x.place(at), y.place(value).clamp(y.from, y.to));
+                let low = line.band.iter().map(|(at, low, _)| place(*at, *low));
+                let high = line.band.iter().rev().map(|(at, _, high)| place(*at, *high));
+                let around: Vec<(f64, f64)> = low.chain(high).collect();
+                chart.draw_series([Polygon::new(around, line.colour.mix(BAND).filled())])?;
+            }
+            if line.joined {
+                chart.draw_series(LineSeries::new(
+                    points.clone(),
+                    line.colour.stroke_width(width_code(line.stroke)),
+                ))?;
+            }
+            if line.marks {
+                chart.draw_series(
+                    points.iter().map(|point| Circle::new(*point, px(3), line.colour.filled())),
+                )?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The titles of both axes: that of y above it, to be read without turning the head.
+fn titles(body: &Area<'_>, x: &Axis, y: &Axis, width: i32, height: i32) -> Drawn {
+    let font = || (FONT, px(FONT_SIZE - 1)).into_font().color(&FAINT);
+    let right = font().pos(Pos::new(HPos::Right, VPos::Bottom));
+    body.draw(&Text::new(x.title.clone(), (width - ipx(18), height - ipx(2)), right))?;
+    body.draw(&Text::new(
+        y.title.clone(),
+        (ipx(4), ipx(-1)),
+        font().pos(Pos::new(HPos::Left, VPos::Top)),
+    ))?;
+    Ok(())
+}

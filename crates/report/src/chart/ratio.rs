@@ -1,0 +1,102 @@
+//! The ratio of every target to the reference, with its interval: what paired rounds know best.
+use pippin_stats::compare::Metric;
+use pippin_stats::ratio::Ratio;
+
+use super::axis::Axis;
+use super::canvas::{Bar, Form, bars_about};
+use super::palette::{FAINT, series};
+use super::{Chart, DataTable, Drawings, coloured};
+use crate::view::View;
+use crate::view::row::Row;
+use crate::words;
+
+/// An interval that reaches farther than this many times the outermost ratio is cut off at the
+/// edge, so that it does not press the others together.
+const ROOM: f64 = 2.0;
+
+pub fn charts(view: &View) -> Vec<Chart> {
+    let (ranked, title) = match view.run.ranked_by.metric() {
+        Metric::P99 => (Metric::P99, "p99 of the response time"),
+        metric => (metric, "Requests per second"),
+    };
+    let of = |name: &str, title: &str, metric| chart(view, name, title, metric);
+    of("ratio", title, ranked)
+        .into_iter()
+        .chain(of("cpu-ratio", "CPU a request", Metric::Cpu))
+        .collect()
+}
+
+/// A target with its ratio; `None` is the reference itself.
+type Entry<'a> = (usize, &'a Row, Option<Ratio>);
+
+fn chart(view: &View, name: &str, title: &str, metric: Metric) -> Option<Chart> {
+    let reference = view.run.reference.as_ref()?;
+    let entries: Vec<Entry<'_>> = coloured(view)
+        .filter_map(|(place, row)| {
+            if row.target == *reference {
+                return Some((place, row, None));
+            }
+            Some((place, row, Some(row.standing.to_reference?.of(metric)?)))
+        })
+        .collect();
+    let ratios = || entries.iter().filter_map(|(.., ratio)| *ratio);
+    if ratios().next().is_none() {
+        return None;
+    }
+    let (least, most) =
+        ratios().fold((1.0_f64, 1.0_f64), |(l, m), ratio| (l.min(ratio.value), m.max(ratio.value)));
+    let (low, high) = ratios().fold((least, most), |(low, high), ratio| {
+        (low.min(ratio.interval.low), high.max(ratio.interval.high))
+    });
+    let axis = Axis::log(
+        &format!("÷ {reference}"),
+        low.max(least / ROOM) / 1.02,
+        high.min(most * ROOM) * 1.02,
+        |value| words::ratio(Some(value)),
+    );
+    let drawn: Vec<Bar> = entries
+        .iter()
+        .map(|(place, row, ratio)| Bar {
+            name: row.target.to_string(),
+            figure: ratio
+                .map_or_else(|| "1, the reference".into(), |ratio| words::ratio_within(&ratio)),
+            interval: ratio.map(|ratio| (ratio.interval.low, ratio.interval.high)),
+            dot: Some(ratio.map_or((1.0, FAINT), |ratio| (ratio.value, series(*place)))),
+            ..Bar::default()
+        })
+        .collect();
+    let draw = |form: Form| bars_about(form, &axis, &[], &drawn, Some(1.0));
+    let apart = ratios().filter(Ratio::is_significant).count();
+    Some(Chart {
+        name: name.into(),
+        title: format!("{title} beside {reference}"),
+        alternative: format!(
+            "Ratios of {} targets to {reference} with their 95 % intervals, from {} to {}; {apart} of them surely differ.",
+            ratios().count(),
+            words::ratio(Some(least)),
+            words::ratio(Some(most)),
+        ),
+        caption: "A dot is the ratio, its line the 95 % interval, without an end mark where it leaves the chart. An interval that crosses the line at 1 shows no difference."
+            .into(),
+        lines_by_target: false,
+        drawings: Drawings::by(draw),
+        plot: None,
+        table: table(&entries),
+    })
+}
+
+fn table(entries: &[Entry<'_>]) -> DataTable {
+    let cells = entries.iter().map(|(_, row, ratio)| {
+        let interval = ratio.map(|ratio| ratio.interval);
+        vec![
+            row.target.to_string(),
+            words::ratio(ratio.map_or(Some(1.0), |ratio| Some(ratio.value))),
+            words::ratio(interval.map(|interval| interval.low)),
+            words::ratio(interval.map(|interval| interval.high)),
+        ]
+    });
+    DataTable {
+        columns: ["target", "ratio", "95 % low", "95 % high"].map(Into::into).into(),
+        rows: cells.collect(),
+    }
+}

@@ -1,0 +1,84 @@
+//! Targets without a result, those with the same cause together.
+use super::View;
+use super::row::Row;
+
+/// What happened to some targets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// Whom it happened to.
+    pub targets: Vec<String>,
+    /// What: `unavailable on this machine`, `failed at the stage "start"`.
+    pub what: String,
+    /// Why; empty if nothing failed.
+    pub cause: String,
+    /// The last lines of the log of the first of them.
+    pub log_tail: Vec<String>,
+    /// Whether they cannot be had on this machine, which is no fault of theirs.
+    pub is_unavailable: bool,
+}
+
+/// Every target that has no result or failed in a part of its trials, in the order of the table.
+#[must_use]
+pub fn of(view: &View) -> Vec<Missing> {
+    let mut found: Vec<Missing> = Vec::new();
+    for row in view.rows.iter().filter(|row| row.goodput_per_s.is_none() || row.failure.is_some()) {
+        let one = missing(view, row);
+        match found.iter_mut().find(|other| other.what == one.what && other.cause == one.cause) {
+            Some(same) => same.targets.extend(one.targets),
+            None => found.push(one),
+        }
+    }
+    found
+}
+
+fn missing(view: &View, row: &Row) -> Missing {
+    let what = match &row.failure {
+        None => "not measured".into(),
+        Some(_) if row.unavailable => "unavailable on this machine".into(),
+        Some(failure) if row.goodput_per_s.is_some() => format!(
+            "{} at the stage \"{}\"",
+            row.failed_in_words(view.run.repetitions),
+            failure.stage.name()
+        ),
+        Some(failure) => format!("failed at the stage \"{}\"", failure.stage.name()),
+    };
+    let failure = row.failure.as_ref();
+    Missing {
+        targets: vec![row.target.to_string()],
+        what,
+        cause: failure.map(|failure| failure.message.clone()).unwrap_or_default(),
+        log_tail: failure.map(|failure| failure.log_tail.clone()).unwrap_or_default(),
+        is_unavailable: row.unavailable,
+    }
+}
+
+impl Missing {
+    /// `a, b: unavailable on this machine: why`.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let cause = if self.cause.is_empty() { String::new() } else { format!(": {}", self.cause) };
+        format!("{}: {}{cause}", self.targets.join(", "), self.what)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::example::run as example;
+
+    #[test]
+    fn the_same_cause_is_said_once() {
+        let mut view = View::of(&example::hello());
+        let unavailable = view.rows.iter().find(|row| row.unavailable).unwrap().clone();
+        let mut other = unavailable.clone();
+        other.summary.target = "elixir/other".parse().unwrap();
+        view.rows = vec![unavailable, other];
+        let found = of(&view);
+        assert_eq!((found.len(), found[0].targets.len()), (1, 2));
+        assert!(
+            found[0].line().contains(", elixir/other: unavailable on this machine: "),
+            "{:?}",
+            found[0].line()
+        );
+    }
+}

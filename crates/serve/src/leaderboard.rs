@@ -1,0 +1,150 @@
+//! Targets over plans: the ranks that each may have in the newest finished run of every plan.
+use maud::{Markup, html};
+use pippin_model::caveat::Verdict;
+use pippin_model::digest::TargetDigest;
+use pippin_report::words;
+use pippin_store::listing::PlanLeader;
+use std::collections::BTreeMap;
+
+/// A target's places: one for each plan, `None` where it took no part.
+struct Entry<'a> {
+    name: String,
+    places: Vec<Option<&'a TargetDigest>>,
+}
+
+impl Entry<'_> {
+    /// Plans in which it may be the best.
+    fn leads(&self) -> usize {
+        self.ranks().filter(|(best, _)| *best == 1).count()
+    }
+
+    fn ranks(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.places.iter().flatten().filter_map(|place| place.ranks)
+    }
+
+    /// The mean of its best ranks; those without a rank come last.
+    fn mean_rank(&self) -> f64 {
+        let (sum, count) =
+            self.ranks().fold((0, 0), |(sum, count), (best, _)| (sum + best, count + 1));
+        if count == 0 { f64::INFINITY } else { f64::from(sum) / f64::from(count) }
+    }
+}
+
+/// The page.
+#[must_use]
+pub fn body(plans: &[PlanLeader], hosts: &[String], host: &str) -> Markup {
+    let entries = entries(plans);
+    html! {
+        main id="main" {
+            h1 { "Leaderboard" }
+            form.filter method="get" action="/leaderboard" {
+                label { "Host " select name="host" { option value="" { "any" } @for one in hosts { option value=(one) selected[one == host] { (one) } } } }
+                button type="submit" { "Show" }
+            }
+            @if entries.is_empty() { p { "No finished run is known yet. " code { "pippin run hello" } " makes one." } }
+            @else {
+                p.hint id="leaderboard-note" { "The ranks that a target may have in the newest finished run of each plan: 1–3 says that nobody is surely better and two cannot be told apart from it. Plans are never summed up: each asks another question. Sorted by the number of plans in which a target may be the best." }
+                div.scroll tabindex="0" role="region" aria-label="Leaderboard, scrolls sideways" {
+                    table.sortable aria-describedby="leaderboard-note" {
+                        thead { tr {
+                            th scope="col" { "Target" } th.number scope="col" { "May lead" }
+                            @for plan in plans { th scope="col" { (plan.title) @if plan.quick { " (quick)" } } }
+                        } }
+                        tbody { @for entry in &entries { (line(entry)) } }
+                        tfoot { tr { th scope="row" { "Run" } td {} @for plan in plans { td { a href=(format!("/runs/{}", plan.run)) { (words::time(plan.started_unix_ns)) } @if let Some(host) = &plan.host { span.sub { (host) } } } } } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn entries(plans: &[PlanLeader]) -> Vec<Entry<'_>> {
+    let mut found: BTreeMap<String, Vec<Option<&TargetDigest>>> = BTreeMap::new();
+    for (place, plan) in plans.iter().enumerate() {
+        for target in &plan.digest.targets {
+            let places =
+                found.entry(target.target.to_string()).or_insert_with(|| vec![None; plans.len()]);
+            places[place] = Some(target);
+        }
+    }
+    let mut entries: Vec<Entry<'_>> =
+        found.into_iter().map(|(name, places)| Entry { name, places }).collect();
+    entries.sort_by(|a, b| {
+        b.leads().cmp(&a.leads()).then_with(|| a.mean_rank().total_cmp(&b.mean_rank()))
+    });
+    entries
+}
+
+fn line(entry: &Entry<'_>) -> Markup {
+    html! {
+        tr {
+            th scope="row" { a href=(format!("/history?target={}", entry.name)) { (entry.name) } }
+            td.number { (entry.leads()) }
+            @for place in &entry.places { (cell(*place)) }
+        }
+    }
+}
+
+fn cell(place: Option<&TargetDigest>) -> Markup {
+    let Some(target) = place else { return html! { td { "" } } };
+    match (target.ranks, target.verdict) {
+        (Some((best, worst)), _) => html! {
+            td data-value=(best) {
+                @if best == 1 { strong { (ranks(best, worst)) } } @else { (ranks(best, worst)) }
+                @if target.verdict == Some(Verdict::Suspect) { span.sub { "SUSPECT" } }
+            }
+        },
+        (None, Some(Verdict::Invalid)) => html! { td { "INVALID" } },
+        (None, _) => html! { td { (words::UNKNOWN) } },
+    }
+}
+
+fn ranks(best: u32, worst: u32) -> String {
+    if best == worst { best.to_string() } else { format!("{best}–{worst}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::digest::RunDigest;
+
+    fn plan(name: &str, targets: &[(&str, Option<(u32, u32)>)]) -> PlanLeader {
+        let target = |(name, ranks): &(&str, Option<(u32, u32)>)| TargetDigest {
+            target: name.parse().unwrap(),
+            verdict: Some(if ranks.is_some() { Verdict::Valid } else { Verdict::Invalid }),
+            ranks: *ranks,
+            figure: Some(1.0),
+        };
+        PlanLeader {
+            plan: name.into(),
+            title: name.into(),
+            quick: false,
+            run: format!("run-{name}"),
+            started_unix_ns: 0,
+            host: Some("bench-1".into()),
+            digest: RunDigest {
+                trials: 3,
+                ranked_by: "goodput".into(),
+                targets: targets.iter().map(target).collect(),
+                worst: None,
+                slices: None,
+                spark: Vec::new(),
+            },
+        }
+    }
+
+    #[test]
+    fn who_may_lead_most_plans_comes_first() {
+        let plans = [
+            plan("hello", &[("a/a", Some((1, 1))), ("b/b", Some((2, 2))), ("d/d", None)]),
+            plan("users", &[("b/b", Some((1, 2))), ("a/a", Some((1, 2))), ("c/c", Some((3, 3)))]),
+        ];
+        let names: Vec<String> = entries(&plans).into_iter().map(|entry| entry.name).collect();
+        assert_eq!(names, ["a/a", "b/b", "c/c", "d/d"]);
+        let page = body(&plans, &["bench-1".into()], "").into_string();
+        for part in ["1–2", "INVALID", "/runs/run-users", "/history?target=c/c"] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+    }
+}

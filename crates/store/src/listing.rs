@@ -1,0 +1,290 @@
+//! Runs in lists: filtered, a page at a time, with what their digests tell. Nothing here reads a
+//! header or a record, so that ten thousand runs are listed at once.
+use pippin_model::digest::RunDigest;
+use pippin_model::run::RunState;
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, Row, params, params_from_iter};
+
+use crate::runs::{RunSummary, SUMMARY, summary, to_json};
+use crate::{Store, StoreError};
+
+/// What a list is narrowed to; what is empty narrows nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunFilter {
+    /// Words that must all occur in name, plan, title, workload, profile, host or a target.
+    pub words: Vec<String>,
+    /// Only this plan.
+    pub plan: String,
+    /// Only runs with this target.
+    pub target: String,
+    /// Only this host.
+    pub host: String,
+    /// Only this worst verdict, as it is written: `SUSPECT`.
+    pub verdict: String,
+    /// Only this state.
+    pub state: Option<RunState>,
+    /// Only what began at this instant or later, nanoseconds since 1970.
+    pub from_unix_ns: Option<u64>,
+    /// Only what began before it.
+    pub before_unix_ns: Option<u64>,
+}
+
+/// A run of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListedRun {
+    /// The run.
+    pub summary: RunSummary,
+    /// Where it was made.
+    pub host: Option<String>,
+    /// Its targets, by name.
+    pub targets: Vec<String>,
+    /// The worst verdict of its trials, or of its targets if its digest is known.
+    pub worst: Option<String>,
+    /// What its report says in short; `None` if that was not made yet.
+    pub digest: Option<RunDigest>,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RunPage {
+    /// The runs, the newest first.
+    pub runs: Vec<ListedRun>,
+    /// How many the filter keeps.
+    pub kept: u64,
+    /// How many there are.
+    pub all: u64,
+}
+
+/// What a filter can be set to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Choices {
+    /// Plans.
+    pub plans: Vec<String>,
+    /// Hosts.
+    pub hosts: Vec<String>,
+    /// Targets.
+    pub targets: Vec<String>,
+}
+
+/// The newest run of a plan that has a digest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanLeader {
+    /// The plan.
+    pub plan: String,
+    /// Its title.
+    pub title: String,
+    /// Whether it is the quick form.
+    pub quick: bool,
+    /// The run.
+    pub run: String,
+    /// When it began, nanoseconds since 1970.
+    pub started_unix_ns: u64,
+    /// Where it was made.
+    pub host: Option<String>,
+    /// Its digest.
+    pub digest: RunDigest,
+}
+
+/// The worst verdict of a run: what its digest says, else that of its trials.
+const WORST: &str = "coalesce((SELECT worst FROM digests WHERE run = id), \
+    CASE (SELECT max(CASE verdict WHEN 'INVALID' THEN 3 WHEN 'SUSPECT' THEN 2 ELSE 1 END) FROM trials WHERE run = id) \
+    WHEN 3 THEN 'INVALID' WHEN 2 THEN 'SUSPECT' WHEN 1 THEN 'VALID' END)";
+
+impl Store {
+    /// The runs that a filter keeps, the newest first: `count` of them from the place `first` on.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn page(&self, filter: &RunFilter, first: u64, count: u64) -> Result<RunPage, StoreError> {
+        // Whether a run that has not ended still runs is known to no table.
+        let is_undecided = matches!(filter.state, Some(RunState::Running | RunState::Killed));
+        let (condition, values) = condition(filter);
+        let (limit, offset) = if is_undecided { (-1, 0) } else { (count as i64, first as i64) };
+        let (rows, kept, all) = self.with(|connection| {
+            let kept: i64 = connection.query_row(
+                &format!("SELECT count(*) FROM runs WHERE {condition}"),
+                params_from_iter(&values),
+                |row| row.get(0),
+            )?;
+            let all: i64 = connection.query_row("SELECT count(*) FROM runs", [], |row| row.get(0))?;
+            let mut statement = connection.prepare(&format!(
+                "SELECT {SUMMARY}, maker, hostname, {WORST},
+                        (SELECT group_concat(target, char(10)) FROM (SELECT DISTINCT target FROM trials WHERE run = id)),
+                        (SELECT digest FROM digests WHERE run = id)
+                 FROM runs WHERE {condition} ORDER BY started_unix_ns DESC LIMIT {limit} OFFSET {offset}"
+            ))?;
+            let rows: Vec<(ListedRun, Option<String>)> =
+                statement.query_map(params_from_iter(&values), listed)?.collect::<Result<_, _>>()?;
+            Ok((rows, kept as u64, all as u64))
+        })?;
+        let mut runs: Vec<ListedRun> = rows
+            .into_iter()
+            .map(|(run, maker)| {
+                let state = self.state_now(run.summary.state, &run.summary.id, maker.as_deref());
+                ListedRun { summary: RunSummary { state, ..run.summary }, ..run }
+            })
+            .collect();
+        if !is_undecided {
+            return Ok(RunPage { runs, kept, all });
+        }
+        runs.retain(|run| Some(run.summary.state) == filter.state);
+        let kept = runs.len() as u64;
+        let runs = runs.into_iter().skip(first as usize).take(count as usize).collect();
+        Ok(RunPage { runs, kept, all })
+    }
+
+    /// The plans, hosts and targets that occur.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn choices(&self) -> Result<Choices, StoreError> {
+        self.with(|connection| {
+            let column = |sql: &str| -> rusqlite::Result<Vec<String>> {
+                connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+            };
+            Ok(Choices {
+                plans: column("SELECT DISTINCT plan FROM runs ORDER BY plan")?,
+                hosts: column("SELECT DISTINCT hostname FROM runs WHERE hostname IS NOT NULL ORDER BY hostname")?,
+                // One step in the index for each target (sqlite.org/lang_with.html, recursive
+                // queries); DISTINCT would walk over every trial.
+                targets: column(
+                    "WITH RECURSIVE each(target) AS (
+                        SELECT min(target) FROM trials
+                        UNION ALL SELECT (SELECT min(target) FROM trials WHERE target > each.target) FROM each WHERE target IS NOT NULL
+                     ) SELECT target FROM each WHERE target IS NOT NULL",
+                )?,
+            })
+        })
+    }
+
+    /// Keeps the digest of a run; an older one of the same run goes.
+    ///
+    /// # Errors
+    /// If the database cannot be written, or there is no such run.
+    pub fn keep_digest(&self, run: &str, digest: &RunDigest) -> Result<(), StoreError> {
+        let json = to_json(run, "its digest", digest)?;
+        let worst = digest.worst.map(|verdict| verdict.to_string());
+        self.with(|connection| {
+            connection.execute(
+                "INSERT OR REPLACE INTO digests (run, trials, worst, digest) VALUES (?1, ?2, ?3, ?4)",
+                params![run, digest.trials as i64, worst, json],
+            )
+        })?;
+        Ok(())
+    }
+
+    /// The newest run that has ended and has trials, but no digest of all of them, and when it
+    /// began; of those that began before an instant, if one is given.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn without_digest(
+        &self,
+        before_unix_ns: Option<u64>,
+    ) -> Result<Option<(String, u64)>, StoreError> {
+        self.with(|connection| {
+            connection
+                .query_row(
+                    "SELECT id, started_unix_ns FROM runs WHERE ended_unix_ns IS NOT NULL
+                     AND (?1 IS NULL OR started_unix_ns < ?1)
+                     AND EXISTS (SELECT 1 FROM trials WHERE run = id)
+                     AND NOT EXISTS (SELECT 1 FROM digests WHERE run = id AND trials >= (SELECT count(*) FROM trials WHERE run = id))
+                     ORDER BY started_unix_ns DESC LIMIT 1",
+                    [before_unix_ns.map(|ns| ns as i64)],
+                    |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)),
+                )
+                .optional()
+        })
+    }
+
+    /// The newest finished run of each plan, and of its quick form, that has a digest; of one host,
+    /// or of any.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn newest_by_plan(&self, host: Option<&str>) -> Result<Vec<PlanLeader>, StoreError> {
+        let rows: Vec<Option<PlanLeader>> = self.with(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT plan, title, quick, id, max(started_unix_ns), hostname, digest
+                 FROM runs JOIN digests ON digests.run = id
+                 WHERE state = 'finished' AND (?1 IS NULL OR hostname = ?1)
+                 GROUP BY plan, quick ORDER BY plan, quick",
+            )?;
+            statement.query_map([host], plan_leader)?.collect()
+        })?;
+        Ok(rows.into_iter().flatten().collect())
+    }
+}
+
+/// The condition of a filter, and the values of its places.
+fn condition(filter: &RunFilter) -> (String, Vec<Value>) {
+    let mut parts = vec!["1".to_string()];
+    let mut values: Vec<Value> = Vec::new();
+    let mut add = |sql: &str, value: Value| {
+        values.push(value);
+        parts.push(sql.replace('?', &format!("?{}", values.len())));
+    };
+    for word in &filter.words {
+        add(
+            "(instr(lower(id || ' ' || plan || ' ' || title || ' ' || workload || ' ' || profile || ' ' || state || ' ' || coalesce(hostname, '')), ?) > 0
+              OR EXISTS (SELECT 1 FROM trials WHERE run = id AND instr(lower(target), ?) > 0))",
+            Value::Text(word.to_lowercase()),
+        );
+    }
+    let mut equal = |column: &str, value: &str| {
+        if !value.is_empty() {
+            add(&format!("{column} = ?"), Value::Text(value.into()));
+        }
+    };
+    equal("plan", &filter.plan);
+    equal("hostname", &filter.host);
+    equal(WORST, &filter.verdict);
+    if !filter.target.is_empty() {
+        add(
+            "EXISTS (SELECT 1 FROM trials WHERE run = id AND target = ?)",
+            Value::Text(filter.target.clone()),
+        );
+    }
+    if let Some(state) = filter.state {
+        // A killed run was written as one that runs.
+        let written = if state == RunState::Killed { RunState::Running } else { state };
+        add("state = ?", Value::Text(written.name().into()));
+    }
+    if let Some(from) = filter.from_unix_ns {
+        add("started_unix_ns >= ?", Value::Integer(from as i64));
+    }
+    if let Some(before) = filter.before_unix_ns {
+        add("started_unix_ns < ?", Value::Integer(before as i64));
+    }
+    (parts.join(" AND "), values)
+}
+
+/// A row of [`Store::page`], and which process makes the run.
+fn listed(row: &Row<'_>) -> rusqlite::Result<(ListedRun, Option<String>)> {
+    let targets: Option<String> = row.get(15)?;
+    let digest: Option<String> = row.get(16)?;
+    let run = ListedRun {
+        summary: summary(row)?,
+        host: row.get(13)?,
+        worst: row.get(14)?,
+        targets: targets.iter().flat_map(|names| names.lines()).map(Into::into).collect(),
+        // What a newer Pippin wrote otherwise is as good as none.
+        digest: digest.and_then(|json| serde_json::from_str(&json).ok()),
+    };
+    Ok((run, row.get(12)?))
+}
+
+/// `None` if a newer Pippin wrote the digest otherwise.
+fn plan_leader(row: &Row<'_>) -> rusqlite::Result<Option<PlanLeader>> {
+    let json: String = row.get(6)?;
+    let Ok(digest) = serde_json::from_str(&json) else { return Ok(None) };
+    Ok(Some(PlanLeader {
+        plan: row.get(0)?,
+        title: row.get(1)?,
+        quick: row.get(2)?,
+        run: row.get(3)?,
+        started_unix_ns: row.get::<_, i64>(4)? as u64,
+        host: row.get(5)?,
+        digest,
+    }))
+}
