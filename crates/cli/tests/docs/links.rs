@@ -10,6 +10,9 @@ fn pages() -> Vec<PathBuf> {
     folders.extend(["bench", "plans", "workloads", "targets"].map(|name| root().join(name)));
     folders.extend(entries("crates").iter().map(|name| root().join("crates").join(name)));
     for language in entries("targets") {
+        if !root().join("targets").join(&language).is_dir() {
+            continue;
+        }
         folders.extend(
             entries(&format!("targets/{language}"))
                 .iter()

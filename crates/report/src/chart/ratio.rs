@@ -40,9 +40,7 @@ fn chart(view: &View, name: &str, title: &str, metric: Metric) -> Option<Chart> 
         })
         .collect();
     let ratios = || entries.iter().filter_map(|(.., ratio)| *ratio);
-    if ratios().next().is_none() {
-        return None;
-    }
+    ratios().next()?;
     let (least, most) =
         ratios().fold((1.0_f64, 1.0_f64), |(l, m), ratio| (l.min(ratio.value), m.max(ratio.value)));
     let (low, high) = ratios().fold((least, most), |(low, high), ratio| {

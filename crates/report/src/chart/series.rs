@@ -15,6 +15,9 @@ use crate::words;
 /// Moments of a line at the most: more than one for each four pixels tell nothing.
 const MOMENTS: f64 = 300.0;
 
+/// The points of a line: seconds and a value.
+type Points = fn(&Series) -> Vec<(f64, f64)>;
+
 /// One of the figures.
 struct Quantity {
     name: &'static str,
@@ -22,9 +25,9 @@ struct Quantity {
     unit: &'static str,
     /// What a figure counts.
     counts: Unit,
-    points: fn(&Series) -> Vec<(f64, f64)>,
+    points: Points,
     /// The same of the generator, drawn dotted in the target's colour; `None` where it has none.
-    of_generator: Option<fn(&Series) -> Vec<(f64, f64)>>,
+    of_generator: Option<Points>,
     label: fn(f64) -> String,
     scale: Scale,
     reading: &'static str,
