@@ -104,7 +104,7 @@ fn completions_know_plans_targets_runs_and_charts() {
     assert!(completed(here, &["pippin", "run", "he"]).contains("hello"));
     assert_eq!(completed(here, &["pippin", "targets", "check", "test/"]).trim(), "test/it");
     let list = completed(here, &["pippin", "run", "hello", "--targets", "test/it,go/net"]);
-    assert_eq!(list.trim(), "test/it,go/net-http");
+    assert!(list.lines().any(|name| name == "test/it,go/net-http"), "{list}");
     assert!(completed(here, &["pippin", "report", ""]).contains("-mine"));
     let charts = completed(here, &["pippin", "export", "-f", "svg", "--chart", ""]);
     assert!(charts.contains("throughput"), "{charts}");
