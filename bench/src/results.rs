@@ -48,8 +48,7 @@ pub fn keep(
     missing: &[&'static str],
     scenarios: &[ScenarioResult],
 ) -> Result<PathBuf, String> {
-    let unix_seconds =
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let unix_seconds = unix_seconds();
     let results = Results {
         schema: 2,
         unix_seconds,
@@ -60,12 +59,23 @@ pub fn keep(
         not_installed: missing,
         scenarios,
     };
-    let path = folder.join(format!("{unix_seconds}.json"));
-    let text = serde_json::to_string(&results).map_err(|error| error.to_string())?;
+    write(folder, &unix_seconds.to_string(), &results)
+}
+
+/// Writes a result as JSON to a file of this name in a folder, which is made if need be; returns its
+/// path.
+pub fn write(folder: &Path, name: &str, result: &impl Serialize) -> Result<PathBuf, String> {
+    let path = folder.join(format!("{name}.json"));
+    let text = serde_json::to_string(result).map_err(|error| error.to_string())?;
     std::fs::create_dir_all(folder)
-        .and_then(|()| std::fs::write(&path, text))
+        .and_then(|()| std::fs::write(&path, text + "\n"))
         .map_err(|error| format!("writing {}: {error}", path.display()))?;
     Ok(path)
+}
+
+/// Now, in seconds since 1970.
+pub fn unix_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 pub fn machine() -> Machine {

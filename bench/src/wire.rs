@@ -9,12 +9,12 @@ use pippin_reference::wire::capture::Capture;
 use pippin_reference::wire::exchanges::{self, Wire};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use crate::figures::{Figures, Quantiles};
 use crate::peer::{self, Request, Tool};
 use crate::process;
-use crate::results::{Machine, machine};
+use crate::results::{self, Machine};
 use crate::scenario::{CLOSED, Scenario};
 use crate::server::Server;
 
@@ -208,20 +208,14 @@ fn cell(pairs: &[&Pair], quantile: impl Fn(&Quantiles) -> u64) -> Option<String>
 }
 
 fn keep(arguments: &WireArguments, pairs: &[Pair]) -> Result<PathBuf, String> {
-    let unix_seconds =
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let unix_seconds = results::unix_seconds();
     let results = Results {
         schema: "wire-1",
         unix_seconds,
         rounds: arguments.rounds,
         seconds: arguments.seconds,
-        machine: machine(),
+        machine: results::machine(),
         pairs,
     };
-    let path = arguments.results.join(format!("wire-{unix_seconds}.json"));
-    let text = serde_json::to_string(&results).map_err(|error| error.to_string())?;
-    std::fs::create_dir_all(&arguments.results)
-        .and_then(|()| std::fs::write(&path, text))
-        .map_err(|error| format!("writing {}: {error}", path.display()))?;
-    Ok(path)
+    results::write(&arguments.results, &format!("wire-{unix_seconds}"), &results)
 }

@@ -5,11 +5,10 @@ use pippin_stats::quantile::median;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::tally::{METRICS, Observed, Tally};
 use super::variations::{VARIATIONS, Wanted};
-use crate::results::{Machine, machine};
+use crate::results::{self, Machine, machine};
 
 /// All runs together.
 #[derive(Debug, Serialize)]
@@ -91,9 +90,7 @@ impl Summary {
         let count = |figure: fn(&Tally) -> u64| tallies.iter().map(figure).sum();
         Self {
             schema: 1,
-            unix_seconds: SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .map_or(0, |since| since.as_secs()),
+            unix_seconds: results::unix_seconds(),
             full,
             runs: tallies.len(),
             seconds,
@@ -137,12 +134,7 @@ impl Summary {
 
     /// Writes it to a file named for the time; returns its path.
     pub fn keep(&self, folder: &Path) -> Result<PathBuf, String> {
-        let path = folder.join(format!("sense-{}.json", self.unix_seconds));
-        let text = serde_json::to_string(self).map_err(|error| error.to_string())?;
-        std::fs::create_dir_all(folder)
-            .and_then(|()| std::fs::write(&path, text + "\n"))
-            .map_err(|error| format!("writing {}: {error}", path.display()))?;
-        Ok(path)
+        results::write(folder, &format!("sense-{}", self.unix_seconds), self)
     }
 }
 

@@ -1,6 +1,8 @@
 //! Several agents as one generator: on this machine by `--agents N`, and over three hosts, with
 //! faults of each kind.
-use super::support::{Hosts, Outcome, SITE, alive_with, cheat, command, pippin, start, until};
+use super::support::{
+    Hosts, Outcome, SITE, Started, alive_with, cheat, command, pippin, start, until,
+};
 use pippin_reference::Running;
 use pippin_reference::scripted::{Account, Answer, Script, spawn};
 use serde_json::Value;
@@ -175,8 +177,7 @@ fn a_clock_that_is_off_and_one_that_drifts_are_told_and_change_nothing() {
 fn an_agent_killed_in_the_load_is_named() {
     let Some(hosts) = Hosts::new("fleet: a killed agent") else { return };
     let (_a, b) = (hosts.agent("a", &[]), hosts.agent("b", &[]));
-    let call = hosts.load(&open("60s"));
-    assert!(until(|| hosts.requests() > 200));
+    let call = under_way(&hosts, "60s");
     b.signal(libc::SIGKILL);
     let outcome = call.finish();
     outcome.exits(3);
@@ -192,8 +193,7 @@ fn an_agent_killed_in_the_load_is_named() {
 fn an_agent_that_its_operator_ends_is_named() {
     let Some(hosts) = Hosts::new("fleet: an agent that leaves") else { return };
     let (_a, b) = (hosts.agent("a", &[]), hosts.agent("b", &[]));
-    let call = hosts.load(&open("60s"));
-    assert!(until(|| hosts.requests() > 200));
+    let call = under_way(&hosts, "60s");
     b.signal(libc::SIGTERM);
     b.finish().exits(0);
     let outcome = call.finish();
@@ -205,8 +205,7 @@ fn an_agent_that_its_operator_ends_is_named() {
 fn a_host_cut_off_for_five_seconds_is_named_and_can_be_used_again() {
     let Some(hosts) = Hosts::new("fleet: a host that is cut off") else { return };
     let (_a, _b) = (hosts.agent("a", &[]), hosts.agent("b", &[]));
-    let call = hosts.load(&open("60s"));
-    assert!(until(|| hosts.requests() > 200));
+    let call = under_way(&hosts, "60s");
     hosts.set_link("b", false);
     std::thread::sleep(Duration::from_secs(5));
     hosts.set_link("b", true);
@@ -221,8 +220,7 @@ fn a_host_cut_off_for_five_seconds_is_named_and_can_be_used_again() {
 fn a_nats_server_that_comes_back_loses_nothing_and_one_that_does_not_ends_the_load() {
     let Some(mut hosts) = Hosts::new("fleet: a killed NATS server") else { return };
     let (_a, _b) = (hosts.agent("a", &[]), hosts.agent("b", &[]));
-    let call = hosts.load(&open("6s"));
-    assert!(until(|| hosts.requests() > 200));
+    let call = under_way(&hosts, "6s");
     hosts.kill_nats();
     std::thread::sleep(Duration::from_secs(1));
     hosts.start_nats();
@@ -230,9 +228,7 @@ fn a_nats_server_that_comes_back_loses_nothing_and_one_that_does_not_ends_the_lo
     let json = read(&outcome);
     assert!(!ids(&json).contains(&"agent_missing"), "{outcome}");
     assert_eq!(json["requests"]["scheduled"], 1_200, "{outcome}");
-    let call = hosts.load(&open("60s"));
-    let before = hosts.requests();
-    assert!(until(|| hosts.requests() > before + 200));
+    let call = under_way(&hosts, "60s");
     hosts.kill_nats();
     let outcome = call.finish();
     // Nobody could deliver anything: there is no result.
@@ -245,8 +241,7 @@ fn a_nats_server_that_comes_back_loses_nothing_and_one_that_does_not_ends_the_lo
 fn agents_end_their_load_when_the_coordinator_is_killed_and_serve_the_next_one() {
     let Some(hosts) = Hosts::new("fleet: a killed coordinator") else { return };
     let (_a, _b) = (hosts.agent("a", &[]), hosts.agent("b", &[]));
-    let call = hosts.load(&open("60s"));
-    assert!(until(|| hosts.requests() > 200));
+    let call = under_way(&hosts, "60s");
     call.signal(libc::SIGKILL);
     drop(call);
     let killed = Instant::now();
@@ -255,6 +250,14 @@ fn agents_end_their_load_when_the_coordinator_is_killed_and_serve_the_next_one()
     assert!(killed.elapsed() < Duration::from_secs(20), "{:?}", killed.elapsed());
     let again = hosts.load(&open("1s")).finish();
     assert_eq!(read(&again)["requests"]["scheduled"], 200, "{again}");
+}
+
+/// A load of so long, of which more than 200 requests have come.
+fn under_way(hosts: &Hosts, length: &str) -> Started {
+    let before = hosts.requests();
+    let call = hosts.load(&open(length));
+    assert!(until(|| hosts.requests() > before + 200));
+    call
 }
 
 /// Whether no request comes for half a second.
@@ -279,8 +282,7 @@ fn a_host_that_an_agents_operator_did_not_allow_is_not_loaded() {
 fn an_agent_killed_while_it_reports_is_named() {
     let Some(mut hosts) = Hosts::new("fleet: an agent killed while it reports") else { return };
     let (_a, b) = (hosts.agent("a", &[]), hosts.agent("b", &[]));
-    let call = hosts.load(&open("2s"));
-    assert!(until(|| hosts.requests() > 200));
+    let call = under_way(&hosts, "2s");
     // Without NATS, both go on to the end of the load, and hold their results then.
     hosts.kill_nats();
     assert!(until(|| is_still(&hosts)));

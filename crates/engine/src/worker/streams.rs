@@ -8,6 +8,7 @@ use pippin_model::load_result::ErrorKind;
 use super::answers::Reading;
 use super::connection::Link;
 use super::flights::{DUE, IDLE, InFlight, WAITING};
+use super::sending::left_at;
 use super::{Core, Stack, Worker};
 use crate::check::{Judge, Timing};
 use crate::clock;
@@ -476,9 +477,9 @@ impl<S: Stack> Worker<'_, S> {
             return;
         }
         // As late as can be: after a sleep all of this is cold.
-        let sent_at = clock::now_ns();
+        let begin = clock::now_ns();
         let sending = self.transmit(slot);
-        self.core.stamp_streams(slot, sent_at);
+        self.core.stamp_streams(slot, left_at(begin, clock::now_ns()));
         if let Sending::Failed(errno) = sending {
             self.closed(slot, Some(errno));
         }

@@ -6,12 +6,11 @@ use std::time::Instant;
 
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{IoChoice, LoadSpec, Schedule};
-use pippin_model::tls::TlsSpec;
 use pippin_model::units::Spread;
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 
 use crate::patience::in_time;
-use crate::support::{MS, closed, errors, ms, on_each_loop, run_from};
+use crate::support::{MS, closed, errors, ms, on_each_loop, run_from, trusting};
 
 on_each_loop!(before_a_load_starts, while_a_user_thinks, over_tls);
 
@@ -80,13 +79,7 @@ fn over_tls(io: IoChoice) {
     let authority = Authority::new();
     let certified = authority.server(&Certified::default());
     let front = Front::spawn(upstream, certified, Manner::default()).unwrap();
-    let tls = TlsSpec {
-        server_name: "127.0.0.1".into(),
-        extra_roots_pem: Some(authority.pem()),
-        verify: true,
-        resume: false,
-        client: None,
-    };
+    let tls = trusting(&authority);
     let spec = LoadSpec {
         tls: Some(tls),
         ..closed(front.address(), io, CONNECTIONS, u64::from(CONNECTIONS))

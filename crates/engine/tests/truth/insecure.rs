@@ -7,23 +7,13 @@ use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 use std::net::SocketAddr;
 
-use crate::support::{MS, closed, errors, ms, on_each_loop, run};
+use crate::support::{MS, closed, errors, ms, on_each_loop, run, trusting};
 
 on_each_loop!(
     certificates_that_cannot_be_trusted,
     the_user_may_trust_whoever_answers,
     servers_that_do_not_get_through_the_handshake
 );
-
-fn trusting(authority: &Authority) -> TlsSpec {
-    TlsSpec {
-        server_name: "127.0.0.1".into(),
-        extra_roots_pem: Some(authority.pem()),
-        verify: true,
-        resume: false,
-        client: None,
-    }
-}
 
 /// 2 users try 3 requests each; every one fails for this reason.
 fn assert_fails(address: SocketAddr, tls: TlsSpec, io: IoChoice, reason: &str) {

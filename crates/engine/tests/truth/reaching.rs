@@ -12,7 +12,7 @@ use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 
 use crate::patience::in_time;
-use crate::support::{closed, get, ms, on_each_loop, run};
+use crate::support::{closed, get, ms, on_each_loop, run, trusting};
 
 on_each_loop!(
     a_unix_socket,
@@ -181,16 +181,6 @@ fn ipv6_with_an_own_address(io: IoChoice) {
     // The kernel begins to stamp some time after the first socket has asked for it.
     let late = result.measured.stamps.user_space;
     in_time(late == 0, || format!("{late} answers without a stamp of the kernel"));
-}
-
-fn trusting(authority: &Authority) -> TlsSpec {
-    TlsSpec {
-        server_name: "127.0.0.1".into(),
-        extra_roots_pem: Some(authority.pem()),
-        verify: true,
-        resume: false,
-        client: None,
-    }
 }
 
 /// A server that asks for a certificate answers whoever has one, and nobody else.

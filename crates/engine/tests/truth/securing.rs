@@ -15,7 +15,7 @@ use pippin_reference::tls::{Authority, Certified, Front, Manner};
 
 use crate::support::{
     MS, assert_takes, assert_within, closed, closed_for, errors, get, ms, on_each_loop, open,
-    quantile_ms, run,
+    quantile_ms, run, trusting,
 };
 
 on_each_loop!(
@@ -55,23 +55,13 @@ impl Secured {
     }
 
     fn tls(&self) -> Option<TlsSpec> {
-        trusting(&self.authority)
+        Some(trusting(&self.authority))
     }
 
     /// A closed loop of so many requests.
     fn closed(&self, io: IoChoice, connections: u32, requests: u64) -> LoadSpec {
         LoadSpec { tls: self.tls(), ..closed(self.front.address(), io, connections, requests) }
     }
-}
-
-fn trusting(authority: &Authority) -> Option<TlsSpec> {
-    Some(TlsSpec {
-        server_name: "127.0.0.1".into(),
-        extra_roots_pem: Some(authority.pem()),
-        verify: true,
-        resume: false,
-        client: None,
-    })
 }
 
 fn tls_use(result: &LoadResult) -> &TlsUse {
@@ -218,7 +208,7 @@ fn large_bodies_and_large_requests(io: IoChoice) {
         vec![Request { method: "POST".into(), body, ..get(BodyCheck::Exact(b"as sent".to_vec())) }];
     let result = run(&LoadSpec {
         requests: requests.into(),
-        tls: trusting(&authority),
+        tls: Some(trusting(&authority)),
         ..closed(front.address(), io, 2, 4)
     });
     assert_eq!((result.measured.requests.good, errors(&result)), (4, vec![]));

@@ -11,6 +11,8 @@ use pippin_model::load_spec::{
     Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Protocol, Request,
     Schedule, Stage, StopRule, Timeouts, WarmUp,
 };
+use pippin_model::tls::TlsSpec;
+use pippin_reference::tls::Authority;
 
 /// Makes a test on each event loop of functions that take it.
 macro_rules! on_each_loop {
@@ -24,6 +26,17 @@ macro_rules! on_each_loop {
     };
 }
 pub(crate) use on_each_loop;
+
+/// TLS to 127.0.0.1 for a client that trusts this authority.
+pub fn trusting(authority: &Authority) -> TlsSpec {
+    TlsSpec {
+        server_name: "127.0.0.1".into(),
+        extra_roots_pem: Some(authority.pem()),
+        verify: true,
+        resume: false,
+        client: None,
+    }
+}
 
 pub const MS: u64 = 1_000_000;
 

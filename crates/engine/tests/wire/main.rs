@@ -23,7 +23,6 @@ use std::time::Duration;
 
 use libtest_mimic::{Arguments, Trial};
 use pippin_model::load_spec::{Connections, IoChoice, LoadSpec, Schedule};
-use pippin_model::tls::TlsSpec;
 use pippin_model::units::Spread;
 use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
@@ -31,7 +30,7 @@ use pippin_reference::wire::capture::Capture;
 
 use busy_loop::BusyLoop;
 use compare::Case;
-use support::{MS, closed, closed_for, open};
+use support::{MS, closed, closed_for, open, trusting};
 
 /// A test on one of the event loops.
 type Test = fn(IoChoice);
@@ -162,13 +161,7 @@ fn tls(io: IoChoice) {
     let certified = Certified { only_tls12: true, ..Certified::default() };
     let secured = authority.server(&certified);
     let front = Front::spawn(server.address(), secured, Manner::default()).unwrap();
-    let tls = TlsSpec {
-        server_name: "127.0.0.1".into(),
-        extra_roots_pem: Some(authority.pem()),
-        verify: true,
-        resume: false,
-        client: None,
-    };
+    let tls = trusting(&authority);
     Case::new("TLS, 10")
         .tls()
         .compare(&LoadSpec { tls: Some(tls), ..closed(front.address(), io, 10, 5_000) });

@@ -1,14 +1,13 @@
 //! Whether the server speaks HTTP/2: over TLS it is agreed on, and without TLS one has to know.
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Protocol};
-use pippin_model::tls::TlsSpec;
 use pippin_reference::frames::Server;
 use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 
 use super::library::Library;
 use super::streams;
-use crate::support::{closed, closed_for, errors, get, ms, on_each_loop, run};
+use crate::support::{closed, closed_for, errors, get, ms, on_each_loop, run, trusting};
 
 on_each_loop!(
     over_tls_it_is_agreed_on,
@@ -16,16 +15,6 @@ on_each_loop!(
     a_server_of_http1,
     a_server_that_says_nothing
 );
-
-fn trusting(authority: &Authority) -> TlsSpec {
-    TlsSpec {
-        server_name: "127.0.0.1".into(),
-        extra_roots_pem: Some(authority.pem()),
-        verify: true,
-        resume: false,
-        client: None,
-    }
-}
 
 fn over_tls_it_is_agreed_on(io: IoChoice) {
     let (server, authority) = (Library::new(h2::server::Builder::new()), Authority::new());
