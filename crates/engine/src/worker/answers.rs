@@ -188,7 +188,7 @@ impl<S: Stack> Core<'_, S> {
         let (now, arrived, is_stamped) = (self.now, self.arrived, self.is_stamped);
         let has_plan = self.users.have_a_plan();
         let was_full = self.was_full(slot);
-        let (request, head) = if S::Protocol::IN_ORDER {
+        let (mut request, head) = if S::Protocol::IN_ORDER {
             self.flights.settle::<true>(slot, tag)
         } else {
             self.flights.settle::<false>(slot, tag)
@@ -204,21 +204,24 @@ impl<S: Stack> Core<'_, S> {
         self.open_requests -= 1;
 
         // The clock that stamps is not the one that says when a request was sent.
-        let done_at = arrived.max(request.sent_at);
+        request.sent = request.sent.before(arrived);
+        let sent_at = request.sent.left_at();
+        let done_at = arrived.max(sent_at);
         let timing = Timing {
             template: request.template,
-            sent_ns: request.sent_at,
+            // What is right must not hang on an estimate.
+            sent_ns: request.sent.begun_at(),
             done_ns: done_at,
             read_ns: now,
         };
         let (status, body_bytes, wrong, mark) = self.judged(slot, tag, request.template, timing);
         let error = if surplus { Some(ErrorKind::Malformed) } else { wrong };
-        let head_at = mark.clamp(request.sent_at, done_at);
+        let head_at = mark.clamp(sent_at, done_at);
         let spans = AnswerSpans {
             stretch: request.stretch,
-            headers_ns: head_at - request.sent_at,
+            headers_ns: head_at - sent_at,
             body_ns: done_at - head_at,
-            service_ns: done_at - request.sent_at,
+            service_ns: done_at - sent_at,
             response_ns: request.response_ns(done_at, has_plan),
             send_lag_ns: request.send_lag_ns(),
             own_lag_ns: request.own_lag_ns(),

@@ -2,6 +2,7 @@
 //!
 //! If answers come in order, the places of a connection are a ring. Otherwise each place is that of
 //! a user, and also says what the user does while it has no request under way.
+use super::departure::Departure;
 
 /// A request that was sent and not answered.
 #[derive(Debug, Clone, Copy)]
@@ -9,7 +10,7 @@ pub(super) struct InFlight {
     pub intended_at: u64,
     /// From when on its sending was the generator's business alone: due, and a connection free.
     pub sendable_at: u64,
-    pub sent_at: u64,
+    pub sent: Departure,
     pub template: u32,
     /// The stretch it belongs to, or what the user of this place does instead.
     pub stretch: u32,
@@ -32,7 +33,7 @@ impl InFlight {
     /// How long after it was due it was sent.
     #[inline]
     pub const fn send_lag_ns(&self) -> u64 {
-        self.sent_at.saturating_sub(self.intended_at)
+        self.sent.left_at().saturating_sub(self.intended_at)
     }
 
     /// The response time if it was done at this instant. Where users wait for answers and have no
@@ -46,7 +47,7 @@ impl InFlight {
     /// How much of that was the generator's doing.
     #[inline]
     pub const fn own_lag_ns(&self) -> u64 {
-        self.sent_at.saturating_sub(self.sendable_at)
+        self.sent.left_at().saturating_sub(self.sendable_at)
     }
 }
 
@@ -59,8 +60,13 @@ pub(super) struct Flights {
 
 impl Flights {
     pub fn new(slots: u32, depth: u32, in_order: bool) -> Self {
-        let free =
-            InFlight { intended_at: 0, sendable_at: 0, sent_at: 0, template: 0, stretch: IDLE };
+        let free = InFlight {
+            intended_at: 0,
+            sendable_at: 0,
+            sent: Departure::at(0),
+            template: 0,
+            stretch: IDLE,
+        };
         Self { places: vec![free; slots as usize * depth as usize], depth, in_order }
     }
 
@@ -120,19 +126,19 @@ impl Flights {
         requests
     }
 
-    /// The last `count` requests of a ring were handed over at `sent_at`.
+    /// The last `count` requests of a ring have left.
     #[inline]
     pub fn stamp(
         &mut self,
         slot: u32,
         (head, in_flight): (u32, u32),
         count: u32,
-        sent_at: u64,
+        sent: Departure,
         mut each: impl FnMut(&InFlight),
     ) {
         for i in in_flight.saturating_sub(count)..in_flight {
             let request = self.place(slot, (head + i) % self.depth);
-            request.sent_at = sent_at;
+            request.sent = sent;
             each(request);
         }
     }

@@ -211,7 +211,7 @@ impl<S: Stack> Worker<'_, S> {
                 Link::Up if connection.in_flight > 0 => self
                     .core
                     .under_way(slot)
-                    .map(|request| request.sent_at)
+                    .map(|request| request.sent.left_at())
                     .min()
                     .map_or(UNKNOWN, |sent_at| sent_at.saturating_add(timeouts.request_ns)),
                 _ => continue,
@@ -297,7 +297,8 @@ impl<S: Stack> Core<'_, S> {
         let stretch = request.stretch as usize;
         self.recorder.error(stretch, kind);
         let timeout = self.spec.timeouts.request_ns;
-        let response = request.response_ns(request.sent_at + timeout, self.users.have_a_plan());
+        let response =
+            request.response_ns(request.sent.left_at() + timeout, self.users.have_a_plan());
         let tally = self.recorder.tally(stretch);
         tally.requests.failed += 1;
         tally.lags(request);

@@ -7,9 +7,9 @@
 //!   [`flights`]: the state.
 mod answers;
 mod connection;
+mod departure;
 mod flights;
 mod losses;
-mod pace;
 mod securing;
 mod sending;
 mod streams;
@@ -39,8 +39,8 @@ use crate::transport::Transport;
 use crate::users::{Lane, Users};
 use crate::wire::Wire;
 use connection::{Connection, ConnectionOf};
+use departure::SendPace;
 use flights::Flights;
-use pace::SendPace;
 use streams::Streams;
 
 /// The longest sleep: how late a thread can notice that the load was stopped.

@@ -2,6 +2,7 @@
 use pippin_model::load_result::ErrorKind;
 
 use super::connection::Link;
+use super::departure::Departure;
 use super::flights::InFlight;
 use super::{Core, Stack, Worker, losses};
 use crate::clock;
@@ -103,7 +104,7 @@ impl<S: Stack> Worker<'_, S> {
         if let Sending::Queued = sending {
             self.core.queued.push((slot, count));
         } else {
-            self.core.stamp(slot, count, left_at(begin, clock::now_ns()));
+            self.core.stamp(slot, count, Departure::within(begin, clock::now_ns()));
         }
         if let Sending::Failed(errno) = sending {
             return self.closed(slot, Some(errno));
@@ -160,23 +161,10 @@ impl<S: Stack> Worker<'_, S> {
     }
 }
 
-/// When a request left, whose send call took from `begin` to `end`.
-///
-/// First the kernel makes a packet of it; then it delivers the packet, and wakes the receiver. Beside
-/// a packet capture on the loopback the packet left after a fifth of the call where requests follow
-/// each other, and after a third where the connection had rested (4 of 20 us, 12 of 36 us). A call
-/// that was interrupted says nothing, so there is a limit.
-#[inline]
-pub(super) const fn left_at(begin: u64, end: u64) -> u64 {
-    const LIMIT_NS: u64 = 10_000;
-    let quarter = end.saturating_sub(begin) / 4;
-    begin + if quarter < LIMIT_NS { quarter } else { LIMIT_NS }
-}
-
 impl<S: Stack> Core<'_, S> {
     /// Moves the pending requests of `slot` in flight, and renders them.
     #[inline]
-    fn enter(&mut self, slot: u32, sent_at: u64) {
+    fn enter(&mut self, slot: u32, now: u64) {
         let intended_at = self.connections[slot as usize].pending_since;
         let stretch = self.stretch_of(intended_at) as u32;
         let connection = &mut self.connections[slot as usize];
@@ -184,7 +172,8 @@ impl<S: Stack> Core<'_, S> {
         let sendable_at = intended_at.max(connection.free_at);
         for _ in 0..count {
             let template = connection.template;
-            let request = InFlight { intended_at, sendable_at, sent_at, template, stretch };
+            let sent = Departure::at(now);
+            let request = InFlight { intended_at, sendable_at, sent, template, stretch };
             let ring = (connection.head, connection.in_flight);
             let tag = self.flights.enter(slot, ring, request);
             self.protocol.render(&mut connection.protocol, template, tag, &mut connection.out);
@@ -200,13 +189,13 @@ impl<S: Stack> Core<'_, S> {
         self.recorder.window().sent += u64::from(count);
     }
 
-    /// The last `count` requests of `slot` are with the kernel since `sent_at`.
+    /// The last `count` requests of `slot` have left.
     #[inline]
-    pub(super) fn stamp(&mut self, slot: u32, count: u32, sent_at: u64) {
+    pub(super) fn stamp(&mut self, slot: u32, count: u32, sent: Departure) {
         let connection = &self.connections[slot as usize];
         let ring = (connection.head, connection.in_flight);
         let recorder = &mut self.recorder;
         let each = |request: &InFlight| recorder.sent_late_by(request.send_lag_ns());
-        self.flights.stamp(slot, ring, count, sent_at, each);
+        self.flights.stamp(slot, ring, count, sent, each);
     }
 }

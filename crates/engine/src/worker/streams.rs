@@ -7,8 +7,8 @@ use pippin_model::load_result::ErrorKind;
 
 use super::answers::Reading;
 use super::connection::Link;
+use super::departure::Departure;
 use super::flights::{DUE, IDLE, InFlight, WAITING};
-use super::sending::left_at;
 use super::{Core, Stack, Worker};
 use crate::check::{Judge, Timing};
 use crate::clock;
@@ -222,7 +222,7 @@ impl<S: Stack> Core<'_, S> {
             let connection = &mut self.connections[slot as usize];
             let place = self.flights.place(slot, tag);
             place.sendable_at = intended_at.max(connection.free_at);
-            (place.sent_at, place.stretch) = (now, stretch);
+            (place.sent, place.stretch) = (Departure::at(now), stretch);
             let template = place.template;
             let answering = self.streams.answering(slot, tag);
             answering.judge = Judge::new();
@@ -237,12 +237,12 @@ impl<S: Stack> Core<'_, S> {
         }
     }
 
-    /// The requests of the present write are with the kernel since `sent_at`.
+    /// The requests of the present write have left.
     #[inline]
-    fn stamp_streams(&mut self, slot: u32, sent_at: u64) {
+    fn stamp_streams(&mut self, slot: u32, sent: Departure) {
         for tag in self.streams.entered.drain(..) {
             let place = self.flights.place(slot, tag);
-            place.sent_at = sent_at;
+            place.sent = sent;
             self.recorder.sent_late_by(place.send_lag_ns());
         }
     }
@@ -479,7 +479,7 @@ impl<S: Stack> Worker<'_, S> {
         // As late as can be: after a sleep all of this is cold.
         let begin = clock::now_ns();
         let sending = self.transmit(slot);
-        self.core.stamp_streams(slot, left_at(begin, clock::now_ns()));
+        self.core.stamp_streams(slot, Departure::within(begin, clock::now_ns()));
         if let Sending::Failed(errno) = sending {
             self.closed(slot, Some(errno));
         }
@@ -493,7 +493,7 @@ impl<S: Stack> Worker<'_, S> {
         let tags: Vec<u32> = self.core.flights.tags(slot, (0, 0)).collect();
         let mut next = None;
         for tag in tags {
-            let deadline = self.core.flights.place(slot, tag).sent_at.saturating_add(limit);
+            let deadline = self.core.flights.place(slot, tag).sent.left_at().saturating_add(limit);
             if deadline > now {
                 next = Some(next.map_or(deadline, |next: u64| next.min(deadline)));
                 continue;
