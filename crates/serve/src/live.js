@@ -10,6 +10,7 @@
     const scrolled = new Map(regions().map((region) => [name(region), region.scrollLeft]));
     panel.innerHTML = text;
     window.pippinPlots?.(panel);
+    window.pippinFigures?.(panel);
     regions().forEach((region) => { region.scrollLeft = scrolled.get(name(region)) ?? 0; });
     if (focused) { [...panel.querySelectorAll("a, .scroll")].find((one) => name(one) === focused)?.focus({ preventScroll: true }); }
   }

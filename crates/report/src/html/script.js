@@ -81,23 +81,23 @@
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
-  for (const figure of document.querySelectorAll("figure[data-name]")) {
-    const bar = figure.querySelector(".save");
-    bar.hidden = false;
-    bar.addEventListener("click", (event) => {
-      const kind = event.target.dataset.save;
-      if (!kind) { return; }
-      const { text, width, height } = picture(figure);
-      if (kind === "svg") { save(new Blob([text], { type: "image/svg+xml" }), `${figure.dataset.name}.svg`); return; }
-      const image = new Image();
-      image.onload = () => {
-        const canvas = document.createElement("canvas");
-        canvas.width = width * 2;
-        canvas.height = height * 2;
-        canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-        canvas.toBlob((blob) => save(blob, `${figure.dataset.name}.png`), "image/png");
-      };
-      image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
-    });
-  }
+  // Figures of a run under way are put in anew each second.
+  window.pippinFigures = (within) => { for (const bar of within.querySelectorAll("figure .save")) { bar.hidden = false; } };
+  window.pippinFigures(document);
+  document.addEventListener("click", (event) => {
+    const kind = event.target.dataset.save;
+    if (!kind) { return; }
+    const figure = event.target.closest("figure");
+    const { text, width, height } = picture(figure);
+    if (kind === "svg") { save(new Blob([text], { type: "image/svg+xml" }), `${figure.dataset.name}.svg`); return; }
+    const image = new Image();
+    image.onload = () => {
+      const canvas = document.createElement("canvas");
+      canvas.width = width * 2;
+      canvas.height = height * 2;
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      canvas.toBlob((blob) => save(blob, `${figure.dataset.name}.png`), "image/png");
+    };
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  });
 })();
