@@ -45,6 +45,7 @@ fn orders(arguments: &[String]) -> Option<Orders> {
         cpus: value(arguments, "--cpus")
             .and_then(|text| CpuSet::parse(text).ok())
             .unwrap_or_default(),
+        group: value(arguments, "--group").map(Into::into),
         stop,
         grace: Duration::from_millis(value(arguments, "--grace-ms")?.parse().ok()?),
     })

@@ -16,6 +16,7 @@ use pippin_model::load_spec::{Connections, LoadSpec, StopRule};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, ProofOutcome, ProofTime, Stage};
 use pippin_model::workload::{Proof, Service, Workload};
+use pippin_stats::judge::outside_help;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -25,6 +26,7 @@ use std::time::Duration;
 use crate::catalog::{Catalog, Target};
 use crate::conformance;
 use crate::error::LabError;
+use crate::helping;
 use crate::install::{Installed, Installer};
 use crate::lifecycle::affinity;
 use crate::load;
@@ -249,6 +251,7 @@ impl Checker<'_> {
         wrong.extend(failures(before));
         if wrong.is_empty() {
             wrong.extend(short_load(&mut subject));
+            wrong.extend(strangers(&running));
             // Of a dead server the proofs would only say that nobody answers.
             if running.crashed().is_none() {
                 wrong.extend(failures(verify::prove(&mut subject, ProofTime::After)));
@@ -265,6 +268,12 @@ impl Checker<'_> {
         wrong.extend(running.stop());
         Ok(wrong)
     }
+}
+
+/// Who listens for the target and is no part of it.
+fn strangers(running: &RunningTarget) -> Vec<String> {
+    let found = helping::strangers(running).into_iter();
+    found.map(|outside| format!("outside-help: {}", outside_help::in_words(&outside))).collect()
 }
 
 /// A short load has more requests of another kind.

@@ -13,6 +13,7 @@
 //! | [`load`], [`pool`] | from a profile and a workload to what the engine runs; the requests of a load |
 //! | [`trial`], [`proving`], [`single`] | one load with what is sampled beside it; what proves a target around it; requests one at a time before it |
 //! | [`slices`] | the slices of a target: how long, how they are made, what they add up to |
+//! | [`helping`] | which processes help a target from outside |
 //! | [`generator`] | who applies a load |
 //! | [`steps`], [`recording`] | the steps of a profile; the record of a run while it is made |
 //! | [`run`], [`url`], [`address`] | all trials of a plan; a load of a URL; a URL and its addresses |
@@ -34,6 +35,7 @@ pub mod descriptors;
 pub mod environment;
 pub mod error;
 pub mod generator;
+pub mod helping;
 pub mod install;
 pub mod lifecycle;
 pub mod load;

@@ -5,13 +5,16 @@ use pippin_model::load_spec::{BodyCheck, LoadSpec};
 use pippin_model::trial::{Failure, ProofOutcome, ProofTime, Stage, TrialRecord};
 use pippin_model::usage::Role;
 use pippin_model::workload::{Sample, Workload};
+use pippin_probe::bystanders::{Bystanders, Look};
 use pippin_probe::{RoleRoot, Roots};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::conformance;
 use crate::error::LabError;
+use crate::helping::{self, Helping};
 use crate::load;
 use crate::pool;
 use crate::running::RunningTarget;
@@ -41,8 +44,19 @@ pub struct ProvedTarget<'a> {
     pub closes: bool,
     /// What judges answers that are different each time; made anew before the load.
     pub live: Live,
+    /// What others do while it is loaded and while it is not; `None` where nobody asks.
+    pub helping: Option<Watching>,
     /// Whether to ask the target about the edges of HTTP/1.1 when the proofs are done.
     pub asks_conformance: bool,
+}
+
+/// Looks at those who have no part in a load.
+#[derive(Debug, Default)]
+pub struct Watching {
+    bystanders: Bystanders,
+    helping: Helping,
+    /// When the load began.
+    before: Option<Look>,
 }
 
 impl ProvedTarget<'_> {
@@ -59,7 +73,20 @@ impl ProvedTarget<'_> {
         if !services.is_empty() {
             roles.insert(Role::Services, services);
         }
-        Roots { roles, log: self.target.log(), port: Some(self.target.address().port()) }
+        Roots {
+            roles,
+            log: self.target.log(),
+            port: Some(self.target.address().port()),
+            group: self.target.group().map(Path::to_path_buf),
+            given: self.target.given().clone(),
+        }
+    }
+
+    /// Looks how others rest while nobody asks the target.
+    fn rest(&mut self) {
+        if let Some(watching) = &mut self.helping {
+            watching.helping.rest(&mut watching.bystanders, self.target);
+        }
     }
 
     fn subject(&mut self) -> Subject<'_> {
@@ -156,15 +183,25 @@ impl ProvedTarget<'_> {
 impl Proving for ProvedTarget<'_> {
     fn before(&mut self, load: &mut LoadSpec, record: &mut TrialRecord) -> Result<(), Failure> {
         self.prove_before(load, record)?;
+        self.rest();
         self.counts_anew = self.services.reset_account();
         Ok(())
     }
 
     fn load_begins(&mut self) -> Result<Option<Arc<dyn Referee>>, LabError> {
+        if let Some(watching) = &mut self.helping {
+            watching.before = Some(helping::look(&mut watching.bystanders, self.target));
+        }
         self.live.begin(self.services).map_err(LabError::User)
     }
 
     fn load_ends(&mut self, load: Option<&LoadResult>) {
+        if let Some(watching) = &mut self.helping
+            && let Some(before) = watching.before.take()
+        {
+            let after = helping::look(&mut watching.bystanders, self.target);
+            watching.helping.add(true, &before, &after);
+        }
         let right = load.map_or(0, |load| load.windows.iter().map(|window| window.good).sum());
         self.live.end(self.services, right);
     }
@@ -172,6 +209,12 @@ impl Proving for ProvedTarget<'_> {
     fn after(&mut self, record: &mut TrialRecord) {
         if self.counts_anew {
             record.services = self.services.account();
+        }
+        if record.load.as_ref().is_some_and(|load| !load.interrupted) {
+            self.rest();
+            if let Some(Watching { bystanders, helping, .. }) = &self.helping {
+                record.outside = helping.found(bystanders, self.target);
+            }
         }
         self.prove_after(record);
     }

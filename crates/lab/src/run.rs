@@ -34,7 +34,7 @@ use crate::install::{Installed, Installer};
 use crate::lifecycle::affinity;
 use crate::load;
 use crate::observer::{Event, Observer};
-use crate::proving::ProvedTarget;
+use crate::proving::{ProvedTarget, Watching};
 use crate::recording::{Keeping, Recording};
 use crate::running::{RunningTarget, StartSettings};
 use crate::services::{ServiceSettings, Services};
@@ -521,6 +521,8 @@ impl<'a> Execution<'a> {
             services,
             counts_anew: false,
             live: Live::default(),
+            // A search looks for a rate, in many loads: it takes no time for more.
+            helping: (!spec.profile.is_search()).then(Watching::default),
             closes: false,
             asks_conformance: conformance::is_asked(&self.header().plan, spec),
         };

@@ -17,6 +17,7 @@ use crate::container::Image;
 use crate::environment;
 use crate::error::LabError;
 use crate::install::{Installed, base_values};
+use crate::lifecycle::group::Group;
 use crate::lifecycle::supervised::{Launch, Supervised};
 use crate::lifecycle::{port, ready};
 use crate::target::{Kind, Listening, Target};
@@ -53,7 +54,12 @@ pub struct RunningTarget {
     name: String,
     /// Its first processes, as far as they are known.
     roots: Vec<RoleRoot>,
+    /// The processors it was started on; none if it may use all, or Pippin did not start it.
+    given: CpuSet,
     reached: Reached,
+    may_have_services: bool,
+    /// Its control group, removed after its processes have ended.
+    group: Option<Group>,
     /// Removes the container when this is dropped.
     container: Option<Container>,
     /// Removes the certificate when this is dropped.
@@ -123,7 +129,8 @@ impl RunningTarget {
         let limit = parse_duration_ns(&target.manifest.start.ready.timeout)
             .map(Duration::from_nanos)
             .unwrap_or(Duration::from_secs(20));
-        let mut process = Supervised::start(&launch).map_err(|error| match error {
+        let group = if container.is_none() { Group::make() } else { None };
+        let mut process = Supervised::start_in(&launch, group.as_ref()).map_err(|error| match error {
             LabError::User(message) => LabError::target(Stage::Start, message),
             other => other,
         })?;
@@ -136,6 +143,7 @@ impl RunningTarget {
             limit,
             interrupted,
         )?;
+        let group = group.filter(Group::is_in_use);
         let inside = container.as_ref().and_then(|it| it.image.process(&it.name));
         let root = inside.map_or(RoleRoot::Below(process.supervisor_pid()), RoleRoot::Tree);
         let reached = Reached {
@@ -149,7 +157,10 @@ impl RunningTarget {
             start_up: Some(start_up),
             name: id.to_string(),
             roots: vec![root],
+            given: settings.cpus.clone(),
             reached,
+            may_have_services: !matches!(target.kind, Kind::Catalog),
+            group,
             container,
             _certificate: certificate,
         })
@@ -176,12 +187,15 @@ impl RunningTarget {
             start_up: None,
             name: id.to_string(),
             roots: servers.iter().map(|server| server.root).collect(),
+            given: CpuSet::default(),
             reached: Reached {
                 way,
                 host: listening.url.authority.clone(),
                 requests: target.requests.clone(),
                 is_proved: target.is_proved(),
             },
+            may_have_services: true,
+            group: None,
             container: None,
             _certificate: None,
         })
@@ -226,6 +240,31 @@ impl RunningTarget {
     #[must_use]
     pub fn roots(&self) -> &[RoleRoot] {
         &self.roots
+    }
+
+    /// The processors it was started on; none if it may use all, or Pippin did not start it.
+    #[must_use]
+    pub const fn given(&self) -> &CpuSet {
+        &self.given
+    }
+
+    /// The folder of its control group, if it has one of its own.
+    #[must_use]
+    pub fn group(&self) -> Option<&Path> {
+        self.group.as_ref().map(Group::folder)
+    }
+
+    /// The process below which all of it runs; `None` for what Pippin did not start, and for
+    /// containers, whose runtime has processes of its own.
+    #[must_use]
+    pub fn supervisor_pid(&self) -> Option<i32> {
+        self.process.as_ref().filter(|_| self.container.is_none()).map(Supervised::supervisor_pid)
+    }
+
+    /// Whether it may have services of its own beside it, such as a database that was there before.
+    #[must_use]
+    pub const fn may_have_services(&self) -> bool {
+        self.may_have_services
     }
 
     /// Its log, if Pippin started it.

@@ -143,6 +143,7 @@ pub fn empty_record(spec: &TrialSpec) -> TrialRecord {
         start_up_ns: None,
         proofs: Vec::new(),
         conformance: Vec::new(),
+        outside: Vec::new(),
         failure: None,
         services: BTreeMap::new(),
         caveats: Vec::new(),

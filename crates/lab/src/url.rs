@@ -150,6 +150,7 @@ fn roots(base: &LoadSpec, servers: &[Server]) -> Roots {
         roles,
         log: servers.iter().find_map(|server| server.log.clone()),
         port: base.addresses.first().filter(|_| is_here).map(std::net::SocketAddr::port),
+        ..Roots::default()
     }
 }
 

@@ -20,6 +20,7 @@
 //! | [`usage`], [`fingerprint`] | what the kernel told about processes and about the host |
 //! | [`caveat`], [`trial`] | judgement, and the record of one measured window |
 //! | [`conformance`] | answers at the edges of HTTP/1.1 |
+//! | [`outside`] | help that a target had beyond its own processes and processors |
 //! | [`agent`] | what one agent of a fleet did in a trial |
 //! | [`run`], [`comparable`] | one execution of a plan; what must be equal for two to be compared |
 //! | [`digest`] | a run in short, for lists |
@@ -46,6 +47,7 @@ pub mod load_result;
 pub mod load_spec;
 pub mod manifest;
 pub mod objective;
+pub mod outside;
 pub mod plan;
 pub mod plan_options;
 pub mod profile;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::load_result::{LoadResult, Measured, WarmUpResult, Window};
+use crate::outside::of_each_once;
 use crate::usage::{HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
 
 /// One load from its slices, in their order; `None` without any.
@@ -167,6 +168,8 @@ pub fn usage_of(stretches: &[Usage]) -> Option<Usage> {
             .map(|(least, _)| least)
             .min()
             .zip(frequencies().map(|(_, most)| most).max()),
+        strays: of_each_once(stretches.iter().flat_map(|usage| &usage.strays)),
+        unbilled: stretches.iter().any(|usage| usage.unbilled),
     })
 }
 

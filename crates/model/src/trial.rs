@@ -8,6 +8,7 @@ use crate::conformance::Conformance;
 use crate::cpus::CpuSplit;
 use crate::load_result::LoadResult;
 use crate::load_spec::LoadSpec;
+use crate::outside::Outside;
 use crate::profile::Profile;
 use crate::slice::Slice;
 use crate::target::TargetId;
@@ -101,6 +102,9 @@ pub struct TrialRecord {
     /// empty where it was not asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conformance: Vec<Conformance>,
+    /// Processes that are no part of the target and had a part in its work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<Outside>,
     /// Why there is no result.
     pub failure: Option<Failure>,
     /// What the services said of the whole load, warm-up and ramps included: `"upstream_calls"`,

@@ -2,6 +2,8 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+use crate::outside::Stray;
+
 /// Who a process belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -30,6 +32,13 @@ pub struct UsageSample {
     /// the target.
     #[serde(default)]
     pub listen_queue: Option<u64>,
+    /// Threads of the target on processors that it was not given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub strays: Vec<Stray>,
+    /// Whether the target's CPU time may be too low: one of its processes ignores the death of its
+    /// children, and only processes could be asked, not a control group.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unbilled: bool,
 }
 
 /// One role's processes at one instant.
@@ -144,4 +153,10 @@ pub struct Usage {
     pub listen_queue: Option<(f64, u64)>,
     /// Lowest and highest frequency seen on processors that were at least half busy, kHz.
     pub frequency_khz: Option<(u64, u64)>,
+    /// Threads of the target on processors that it was not given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub strays: Vec<Stray>,
+    /// Whether the target's CPU time may be too low (see [`UsageSample::unbilled`]).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unbilled: bool,
 }

@@ -1,6 +1,8 @@
 //! Control groups: what a container or a service manager lets this process use (cgroups(7); kernel
 //! `Documentation/admin-guide/cgroup-v2.rst`, `Documentation/scheduler/sched-bwc.rst` and
 //! `admin-guide/cgroup-v1/memory.rst` for version 1).
+use std::path::{Path, PathBuf};
+
 use crate::kernel_files::KernelFiles;
 
 /// One line of `/proc/PID/cgroup`: `hierarchy:controllers:path`.
@@ -88,6 +90,43 @@ pub fn parse_cfs(quota: &str, period: &str) -> Option<f64> {
 #[must_use]
 pub fn parse_memory_limit(text: &str) -> Option<u64> {
     text.trim().parse().ok().filter(|bytes| *bytes < 1 << 62)
+}
+
+/// CPU time out of version 2's `cpu.stat`, nanoseconds: `usage_usec`, which the kernel keeps for
+/// every group, also where the controller `cpu` is not enabled. All tasks that ever were in the
+/// group are in it, whoever waited for them or did not.
+#[must_use]
+pub fn parse_cpu_stat(text: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| line.strip_prefix("usage_usec "))?;
+    value.trim().parse::<u64>().ok()?.checked_mul(1_000)
+}
+
+/// CPU time that the group in this folder has used, nanoseconds; `None` if it cannot be read.
+#[must_use]
+pub fn cpu_ns(folder: &Path) -> Option<u64> {
+    parse_cpu_stat(&std::fs::read_to_string(folder.join("cpu.stat")).ok()?)
+}
+
+/// The folder of this process's own group in the hierarchy of version 2; `None` where there is none.
+#[must_use]
+pub fn own_unified(files: &KernelFiles) -> Option<PathBuf> {
+    let memberships = parse_memberships(&files.text("proc/self/cgroup")?);
+    let mounts = parse_mounts(&files.text("proc/self/mountinfo")?);
+    let mount = mounts.iter().find(|mount| mount.unified)?;
+    let (_, membership) = joined(mount, &memberships).into_iter().next()?;
+    let folder = folders(mount, &membership.path).pop()?;
+    Some(files.path(folder.trim_start_matches('/')))
+}
+
+/// Makes a group below this process's own and removes it.
+///
+/// # Errors
+/// Why there can be none, in words.
+pub fn try_to_make(files: &KernelFiles) -> Result<(), String> {
+    let own = own_unified(files).ok_or("this host has no hierarchy of version 2")?;
+    let group = own.join(format!("pippin-{}-doctor", std::process::id()));
+    let made = std::fs::create_dir(&group).and_then(|()| std::fs::remove_dir(&group));
+    made.map_err(|error| format!("{}: {error}", own.display()))
 }
 
 /// The limits of this process.
@@ -222,6 +261,23 @@ mod tests {
             limits(&files),
             CgroupLimits { cpus: Some(1.25), memory_bytes: Some(256 << 20) }
         );
+    }
+
+    #[test]
+    fn the_time_of_a_group_is_read_and_its_folder_found() {
+        assert_eq!(parse_cpu_stat("usage_usec 43360\nuser_usec 13017\n"), Some(43_360_000));
+        assert_eq!(parse_cpu_stat("user_usec 13017\n"), None);
+        let (root, files) = host(&[
+            ("proc/self/cgroup", "4:memory:/a\n0::/user.slice/x.scope\n"),
+            ("proc/self/mountinfo", V2_MOUNT),
+            ("sys/fs/cgroup/user.slice/x.scope/cpu.stat", "usage_usec 7\n"),
+        ]);
+        let own = own_unified(&files).unwrap();
+        assert_eq!(own, root.path().join("sys/fs/cgroup/user.slice/x.scope"));
+        assert_eq!(cpu_ns(&own), Some(7_000));
+        let (_root, files) =
+            host(&[("proc/self/cgroup", "4:memory:/a\n"), ("proc/self/mountinfo", V1_MOUNTS)]);
+        assert_eq!(own_unified(&files), None);
     }
 
     #[test]

@@ -13,7 +13,8 @@
 //! | [`server`] | which processes of this machine serve an address |
 //! | [`process`] | one process: `/proc/PID/stat`, `status`, `smaps_rollup` |
 //! | [`process_table`] | which processes live below which root, found at little cost |
-//! | [`outsiders`] | CPU time of everybody who belongs to no role |
+//! | [`outsiders`], [`bystanders`] | CPU time of everybody who belongs to no role, in all and one by one |
+//! | [`strays`] | threads on processors that they were not given |
 //! | [`tree`] | CPU time of a whole tree, each process counted exactly once, also after its death |
 //! | [`tree_clocks`] | CPU time of several trees and nothing else, at little cost |
 //! | [`switches`] | context switches of a whole tree |
@@ -25,6 +26,7 @@
 //! | [`host_load`] | how busy the host is while nobody measures |
 //! | [`mod@fingerprint`] | the host a run is made on: [`fingerprint()`] |
 //! | [`doctor`] | what on this host would spoil which plan, and how to mend it |
+pub mod bystanders;
 pub mod cgroup;
 pub mod clock;
 pub mod cpuinfo;
@@ -47,6 +49,7 @@ pub mod sampler;
 pub mod server;
 pub mod sockets;
 pub mod stat;
+pub mod strays;
 pub mod switches;
 pub mod sysctl;
 pub mod topology;

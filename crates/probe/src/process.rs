@@ -83,6 +83,14 @@ pub fn parse_switches(status: &str) -> Option<Switches> {
     })
 }
 
+/// Whether the process ignores this signal, from `/proc/PID/status`: `SigIgn` is a mask of signals
+/// from 1 on (proc_pid_status(5)).
+#[must_use]
+pub fn ignores(status: &str, signal: i32) -> bool {
+    let mask = field(status, "SigIgn").and_then(|mask| u64::from_str_radix(mask, 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
 /// Reads the proportional set from `/proc/PID/smaps_rollup` in bytes (proc_pid_smaps(5); Linux 4.14
 /// and later): private pages, and of each shared page the part that falls to this process.
 #[must_use]
@@ -137,6 +145,12 @@ mod tests {
         };
         assert!(zombie("1").is_zombie());
         assert!(!zombie("3").is_zombie());
+    }
+
+    #[test]
+    fn ignored_signals_are_read_from_the_mask() {
+        let status = "Name:\tsh\nSigBlk:\tffffffffffffffff\nSigIgn:\t0000000000010000\n";
+        assert!(ignores(status, 17) && !ignores(status, 16) && !ignores("Name:\tsh\n", 17));
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! One sample: what every role and the host have used so far.
+use pippin_model::cpus::CpuSet;
 use pippin_model::usage::{HostSample, Role, RoleSample, UsageSample};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
+use crate::cgroup;
 use crate::clock::{ProcUnits, monotonic_ns, thread_cpu_ns};
 use crate::frequency::current_khz;
 use crate::kernel_files::KernelFiles;
@@ -10,9 +12,10 @@ use crate::listening::Listeners;
 use crate::memory::parse_meminfo;
 use crate::netstat::{counter, received_bytes};
 use crate::outsiders;
-use crate::process::parse_pss_bytes;
+use crate::process::{ignores, parse_pss_bytes};
 use crate::process_table::{Process, ProcessTable, Reading, list_processes, read_process};
 use crate::stat::{interrupt_ns, parse_stat};
+use crate::strays;
 use crate::switches::{SwitchLedger, read_switches};
 use crate::tree::TreeLedger;
 
@@ -25,6 +28,10 @@ pub struct Roots {
     pub log: Option<PathBuf>,
     /// The port that the target listens on, on this host.
     pub port: Option<u16>,
+    /// The folder of the target's own control group, which knows its CPU time to the microsecond.
+    pub group: Option<PathBuf>,
+    /// The processors that the target was given; none if it may use all.
+    pub given: CpuSet,
 }
 
 /// Where a role's processes begin.
@@ -95,7 +102,11 @@ struct Tally {
 /// that have died since. A role is absent if none of its roots was ever seen.
 pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
     let before_ns = monotonic_ns();
-    let tallies = tally(roots, memory);
+    let mut tallies = tally(roots, memory);
+    let of_group = roots.group.as_deref().and_then(cgroup::cpu_ns);
+    if let (Some(target), Some(cpu_ns)) = (tallies.get_mut(&Role::Target), of_group) {
+        target.cpu_ns = cpu_ns;
+    }
     let host_times = memory.files.text("proc/stat").and_then(|text| parse_stat(&text));
     // The counters are read one after the other; their common instant lies in the middle.
     let now_ns = monotonic_ns();
@@ -111,6 +122,12 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
     for (role, tally) in tallies {
         if !tally.began {
             continue;
+        }
+        if role == Role::Target {
+            let pids = || tally.living.iter().map(|process| process.pid);
+            result.strays = strays::of(&memory.files, pids(), &roots.given);
+            result.unbilled = of_group.is_none()
+                && pids().any(|pid| ignores_its_children(&memory.files, pid));
         }
         let mut sample = summed(&tally);
         if detailed {
@@ -243,6 +260,13 @@ fn add_details(sample: &mut RoleSample, living: &[Process], memory: &mut TreeMem
         }
     }
     sample.pss_bytes = pss_bytes;
+}
+
+/// Whether a process ignores SIGCHLD: then the kernel bills its dead children to nobody (wait(2),
+/// "Notes").
+fn ignores_its_children(files: &KernelFiles, pid: i32) -> bool {
+    let status = files.text(&format!("proc/{pid}/status"));
+    status.is_some_and(|status| ignores(&status, libc::SIGCHLD))
 }
 
 fn host(files: &KernelFiles, detailed: bool) -> HostSample {

@@ -53,14 +53,8 @@ pub fn behind(addresses: &[SocketAddr]) -> Result<Vec<Server>, NoServer> {
     let here: Vec<&SocketAddr> = addresses.iter().filter(is_here).collect();
     let first = here.first().ok_or(NoServer::Elsewhere)?;
     let mut listeners = Listeners::open().map_err(|_| NoServer::Hidden)?;
-    let inodes: BTreeSet<u32> = here
-        .iter()
-        .flat_map(|address| {
-            let of_port = listeners.of_port(address.port());
-            of_port.into_iter().filter(|listener| serves(listener, address.ip()))
-        })
-        .map(|listener| listener.inode)
-        .collect();
+    let inodes: BTreeSet<u32> =
+        here.iter().flat_map(|address| inodes(&mut listeners, address)).collect();
     if inodes.is_empty() {
         return Err(NoServer::NobodyListens(first.port()));
     }
@@ -76,6 +70,27 @@ pub fn behind(addresses: &[SocketAddr]) -> Result<Vec<Server>, NoServer> {
         .filter_map(|pid| server(&files, pid))
         .collect();
     if servers.is_empty() { Err(NoServer::Generator) } else { Ok(servers) }
+}
+
+/// The processes that hold a listening socket of this address and are not below `root`, with their
+/// names; none where the kernel does not say, or where their descriptors may not be read.
+#[must_use]
+pub fn strangers(address: SocketAddr, root: i32) -> Vec<(i32, String)> {
+    let Ok(mut listeners) = Listeners::open() else { return Vec::new() };
+    let files = KernelFiles::default();
+    let is_stranger = |pid: &i32| *pid != root && !ancestors(&files, *pid).contains(&root);
+    owners(&files, &inodes(&mut listeners, &address))
+        .into_iter()
+        .filter(is_stranger)
+        .filter_map(|pid| Some((pid, files.line(&format!("proc/{pid}/comm"))?)))
+        .collect()
+}
+
+/// The inodes of the sockets that listen on this address.
+fn inodes(listeners: &mut Listeners, address: &SocketAddr) -> BTreeSet<u32> {
+    let of_port = listeners.of_port(address.port());
+    let serving = of_port.into_iter().filter(|listener| serves(listener, address.ip()));
+    serving.map(|listener| listener.inode).collect()
 }
 
 /// The process that listens on a unix socket: the one that called listen(2) (SO_PEERCRED, unix(7)).
@@ -132,6 +147,9 @@ fn serves(listener: &Listener, address: IpAddr) -> bool {
 
 /// The processes that hold one of these sockets (`/proc/PID/fd`, proc_pid_fd(5)).
 fn owners(files: &KernelFiles, inodes: &BTreeSet<u32>) -> BTreeSet<i32> {
+    if inodes.is_empty() {
+        return BTreeSet::new();
+    }
     let names: BTreeSet<String> = inodes.iter().map(|inode| format!("socket:[{inode}]")).collect();
     let holds = |pid: &i32| {
         let Ok(entries) = std::fs::read_dir(files.path(&format!("proc/{pid}/fd"))) else {
@@ -188,6 +206,18 @@ mod tests {
         assert_eq!(behind(&[address]), Err(NoServer::Generator));
         drop(listener);
         assert_eq!(behind(&[address]), Err(NoServer::NobodyListens(address.port())));
+    }
+
+    #[test]
+    fn who_listens_and_is_not_below_the_root_is_a_stranger() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let own = std::process::id() as i32;
+        assert_eq!(strangers(address, own), []);
+        let found = strangers(address, i32::MAX);
+        assert_eq!(found.iter().map(|(pid, _)| *pid).collect::<Vec<_>>(), [own]);
+        drop(listener);
+        assert_eq!(strangers(address, i32::MAX), []);
     }
 
     #[test]

@@ -1,4 +1,5 @@
 //! The usage between two instants: a pure function over samples.
+use pippin_model::outside;
 use pippin_model::usage::{HostSample, Role, RoleSample, RoleUse, Usage, UsageSample};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,6 +36,8 @@ pub fn usage_between(samples: &[UsageSample], from_ns: u64, to_ns: u64) -> Optio
         log_bytes: stretch.growth(|sample| sample.log_bytes).map(whole),
         listen_queue: listen_queue(&stretch),
         frequency_khz: frequency_khz(&stretch, &busy_by_cpu),
+        strays: outside::of_each_once(stretch.inside().flat_map(|sample| &sample.strays)),
+        unbilled: stretch.inside().any(|sample| sample.unbilled),
         roles,
         stolen_by_cpu: shares(&stretch, cores, |host| &host.steal_ns_by_cpu),
         busy_by_cpu,
@@ -80,13 +83,15 @@ impl<'a> Stretch<'a> {
         self.growth(|sample| counter(&sample.host))
     }
 
+    /// The samples within the stretch.
+    fn inside(&self) -> impl Iterator<Item = &'a UsageSample> {
+        let inside = self.from_ns..=self.to_ns;
+        self.samples.iter().filter(move |sample| inside.contains(&sample.at_ns))
+    }
+
     /// The values known within the stretch, else those of the samples around it.
     fn within<T>(&self, value: impl Fn(&'a UsageSample) -> Option<T>) -> Vec<T> {
-        let inside = self
-            .samples
-            .iter()
-            .filter(|sample| (self.from_ns..=self.to_ns).contains(&sample.at_ns));
-        let values: Vec<T> = inside.filter_map(&value).collect();
+        let values: Vec<T> = self.inside().filter_map(&value).collect();
         if !values.is_empty() {
             return values;
         }

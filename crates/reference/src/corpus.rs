@@ -21,13 +21,18 @@ pub struct Server {
 pub enum Said {
     /// It fails this proof, with all of these words.
     Fails(&'static str, &'static [&'static str]),
+    /// Its run is INVALID, with this caveat and all of these words.
+    Invalid(&'static str, &'static [&'static str]),
+    /// It passes, and its run bills at least so much CPU time for a request, in milliseconds, or says
+    /// that time may be missing.
+    Costs(f64),
     /// It passes: what is odd about it is its right.
     Passes,
     /// It passes, and it is told that it has a pool of this size (within 10 %).
     Pool(u32),
 }
 
-use Said::{Fails, Passes, Pool};
+use Said::{Costs, Fails, Invalid, Passes, Pool};
 
 const fn cheat(
     mode: &'static str,
@@ -37,6 +42,15 @@ const fn cheat(
     words: &'static [&'static str],
 ) -> Server {
     Server { mode, workload, does, said: Fails(proof, words) }
+}
+
+/// A server that has help from outside of its own processes and processors.
+const fn helped(
+    mode: &'static str,
+    does: &'static str,
+    words: &'static [&'static str],
+) -> Server {
+    Server { mode, workload: "hello", does, said: Invalid("outside_help", words) }
 }
 
 const fn honest(mode: &'static str, workload: &'static str, does: &'static str) -> Server {
@@ -298,6 +312,21 @@ pub const SERVERS: &[Server] = &[
         "least-wait",
         &["too_early", "the server did not wait"],
     ),
+    helped(
+        "threads-elsewhere",
+        "has a thread work on processors that it was not given",
+        &["1 thread of process", "(cheat) may run on processor", "the target was given 0"],
+    ),
+    helped(
+        "socket-handed-over",
+        "hands its listening socket to a daemon that was there before",
+        &["(cheat) listens on the target's port and is no part of it"],
+    ),
+    helped(
+        "helper-outside",
+        "has a daemon work for each request",
+        &["(cheat), which is no part of the target, kept", "busy in all"],
+    ),
     honest("chunked", "hola", "sends bodies in chunks, without a length"),
     honest("keys-in-any-order", "users", "writes the keys of each row in another order"),
     honest("lower-case-headers", "hola", "writes the names of header fields in lower case"),
@@ -317,6 +346,14 @@ pub const SERVERS: &[Server] = &[
         "hola",
         "takes 2 ms for each of its first 200 requests, as before a compiler has warmed up",
     ),
+    honest("binds-itself", "hello", "binds its threads to one of the processors that it was given"),
+    honest("pre-forks", "hello", "serves with two processes that share a socket"),
+    Server {
+        mode: "workers-unwaited",
+        workload: "hello",
+        does: "forks a worker of 2 ms for each request and ignores its end",
+        said: Costs(2.0),
+    },
     Server {
         mode: "device-pool-64",
         workload: "device",
@@ -350,6 +387,8 @@ const OTHERS: &[&str] = &[
     "fixed-port",
     "workers-stop-later",
     "stops-later",
+    "daemon",
+    "burns",
 ];
 
 /// The name of every mode of the example, without a number behind a colon.

@@ -13,6 +13,7 @@
 //! | [`calm`] | which slices the host left alone, and on which of them figures rest |
 //! | [`modes`], [`littles_law`], [`concurrency`], [`bound`], [`cost`] | what one trial's figures say of generator and target |
 //! | [`usl`], [`knee`], [`predict`], [`sweep`], [`capacity`], [`objective`] | scalability: fit, knee, prediction before each point, all of a sweep together, the search for the highest rate that keeps an objective |
+//! | [`helpers`] | which processes beside a target worked with it |
 //! | [`judge`] | the caveats |
 //! | [`explain`] | why a target is as fast as it is |
 //! | [`compare`], [`unfinished`], [`gate`], [`changepoint`] | two sets of trials against each other, and which run was cut short; a history |
@@ -31,7 +32,7 @@ mod draw;
 pub mod due;
 pub mod explain;
 pub mod gate;
-
+pub mod helpers;
 pub mod interval;
 pub mod judge;
 pub mod knee;

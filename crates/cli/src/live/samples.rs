@@ -165,6 +165,7 @@ pub fn failed(spec: &TrialSpec, failure: Option<(Stage, &str)>) -> TrialRecord {
         start_up_ns: None,
         proofs: Vec::new(),
         conformance: Vec::new(),
+        outside: Vec::new(),
         failure: failure.map(|(stage, message)| Failure {
             stage,
             message: message.into(),

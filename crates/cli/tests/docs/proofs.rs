@@ -5,8 +5,10 @@ use std::path::Path;
 fn row(server: &Server) -> String {
     let Server { mode, workload, does, said } = server;
     match said {
-        Said::Fails(proof, _) => format!("| `{mode}` | `{workload}` | {does} | `{proof}` |"),
-        Said::Passes | Said::Pool(_) => format!("| `{mode}` | `{workload}` | {does} |"),
+        Said::Fails(by, _) | Said::Invalid(by, _) => {
+            format!("| `{mode}` | `{workload}` | {does} | `{by}` |")
+        }
+        Said::Passes | Said::Pool(_) | Said::Costs(_) => format!("| `{mode}` | `{workload}` | {does} |"),
     }
 }
 

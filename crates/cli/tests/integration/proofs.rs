@@ -1,14 +1,17 @@
 //! A cheat for each proof: `pippin targets check` names it, and `pippin run` gives it no rank.
-use super::support::{Checkout, plan};
-use pippin_model::caveat::Verdict;
-use pippin_model::trial::{ProofTime, Stage};
+use super::support::{Checkout, Outcome, cheat, plan};
+use pippin_model::caveat::{Severity, Verdict};
+use pippin_model::trial::{ProofTime, Stage, TrialRecord};
+use pippin_model::usage::Role;
 use pippin_reference::corpus::{SERVERS, Said, Server};
+use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 crate::patience::patient_tests!(
     a_server_that_behaves_passes_everything_and_is_measured,
     every_server_of_the_corpus_is_told_as_what_it_is,
+    what_works_all_the_time_beside_an_honest_server_does_not_help_it,
 );
 
 /// The whole table, some rows at a time: they wait more than they work. With PIPPIN_CORPUS only the rows
@@ -33,8 +36,16 @@ fn every_server_of_the_corpus_is_told_as_what_it_is() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
 }
 
-/// What `targets check` says of a server that the table does not.
+/// What is said of a server that the table does not say.
 fn differs_from_the_table(server: &Server) -> Option<String> {
+    match server.said {
+        Said::Invalid(..) | Said::Costs(_) => differs_in_a_run(server),
+        _ => differs_in_a_check(server),
+    }
+}
+
+/// What `targets check` says that the table does not.
+fn differs_in_a_check(server: &Server) -> Option<String> {
     let Server { mode, workload, said, .. } = server;
     let checkout = Checkout::with_cheat(mode, &[workload]);
     let outcome = checkout.pippin(&["targets", "check", "test/it", "--install"]);
@@ -43,6 +54,7 @@ fn differs_from_the_table(server: &Server) -> Option<String> {
         && match said {
             Said::Passes => outcome.code == Some(0),
             Said::Pool(size) => outcome.code == Some(0) && told_pool(&outcome.stdout, *size),
+            Said::Invalid(..) | Said::Costs(_) => false,
             Said::Fails(proof, words) => {
                 outcome.code == Some(1)
                     && outcome.has(proof)
@@ -51,6 +63,74 @@ fn differs_from_the_table(server: &Server) -> Option<String> {
         };
     (!is_as_said)
         .then(|| format!("{mode} ({workload}), which should be {said:?}: {outcome}{left:?}"))
+}
+
+/// What a run says that the table does not. A daemon is there that may help.
+fn differs_in_a_run(server: &Server) -> Option<String> {
+    let Server { mode, said, .. } = server;
+    let (trial, outcome) = on_the_first_processor(mode, "daemon");
+    let has = |id: &str| trial.caveats.iter().any(|caveat| caveat.id == id);
+    let is_as_said = trial.failure.is_none()
+        && match said {
+            Said::Invalid(id, words) => {
+                outcome.code == Some(3)
+                    && trial.caveats.iter().any(|caveat| {
+                        caveat.id == *id
+                            && caveat.severity == Severity::Invalid
+                            && words.iter().all(|words| caveat.evidence.contains(words))
+                    })
+            }
+            Said::Costs(ms) => !has("outside_help") && (has("unbilled") || costs(&trial) >= *ms),
+            _ => false,
+        };
+    (!is_as_said).then(|| {
+        format!("{mode}, which should be {said:?}: {outcome}{:?}", trial.outside)
+    })
+}
+
+/// CPU time for a request, in milliseconds, 3 % more than it was: the kernel counts in ticks.
+fn costs(trial: &TrialRecord) -> f64 {
+    let used_ns = trial.usage.as_ref().and_then(|usage| usage.roles[&Role::Target].cpu_ns);
+    let answers = trial.load.as_ref().unwrap().measured.requests.completed.max(1);
+    used_ns.unwrap_or(0) as f64 / answers as f64 / 1e6 * 1.03
+}
+
+/// The only trial of a run of this server, which is given the first processor alone, and how the
+/// program came out; beside it, this other server runs that Pippin knows nothing of.
+fn on_the_first_processor(mode: &str, beside: &str) -> (TrialRecord, Outcome) {
+    let checkout = Checkout::with_cheat(mode, &["hello"]);
+    let plan = plan("hello", &["test/it"], OUTSIDE_LOAD)
+        .replace("share = true", "target = \"0\"\ngenerator = \"1\"");
+    checkout.write("plans/plan.toml", &plan);
+    let mut other = Command::new(cheat()).args([beside, &checkout.marker()]).spawn().unwrap();
+    let outcome = checkout.pippin(&["run", "plan", "--install"]);
+    other.kill().unwrap();
+    other.wait().unwrap();
+    checkout.left_nothing();
+    let mut run = checkout.store().load("latest").unwrap();
+    assert_eq!(run.trials.len(), 1, "{outcome}");
+    (run.trials.remove(0), outcome)
+}
+
+/// Enough slices to be sure of a helper.
+const OUTSIDE_LOAD: &str =
+    "kind = \"closed\"\nconnections = 4\nduration = \"3s\"\nwarm_up = \"300ms\"\n";
+
+/// What is about help from outside.
+const ABOUT_HELP: [&str; 4] = ["outside_help", "cpu_beyond", "cpu_missing", "unbilled"];
+
+fn what_works_all_the_time_beside_an_honest_server_does_not_help_it() {
+    for mode in ["right", "binds-itself", "pre-forks"] {
+        let (trial, outcome) = on_the_first_processor(mode, "burns");
+        assert_eq!(trial.failure, None, "{mode}: {outcome}");
+        assert!(trial.slices.len() >= 4, "{mode}: {outcome}");
+        let about: Vec<_> = trial
+            .caveats
+            .iter()
+            .filter(|caveat| ABOUT_HELP.contains(&caveat.id.as_str()))
+            .collect();
+        assert!(about.is_empty(), "{mode}: {about:?}");
+    }
 }
 
 /// Whether a pool of this size is told, within 10 %.
@@ -132,7 +212,7 @@ const PROXY_LOAD: &str =
     "kind = \"closed\"\nconnections = 16\nduration = \"3s\"\nwarm_up = \"400ms\"\n";
 
 /// The only trial of a run of this server with that load, and what the program exits with.
-fn under_proxy_load(mode: &str) -> (pippin_model::trial::TrialRecord, super::support::Outcome) {
+fn under_proxy_load(mode: &str) -> (TrialRecord, Outcome) {
     let checkout = Checkout::with_cheat(mode, &["proxy"]);
     checkout.write("plans/plan.toml", &plan("proxy", &["test/it"], PROXY_LOAD));
     let outcome = checkout.pippin(&["run", "plan", "--install"]);

@@ -78,8 +78,7 @@ impl Means {
         let own = vec![RoleRoot::Process(std::process::id() as i32)];
         let roots = watches_host.then(|| Roots {
             roles: BTreeMap::from([(pippin_model::usage::Role::Generator, own)]),
-            log: None,
-            port: None,
+            ..Roots::default()
         });
         let seconds = Seconds { trial, tell };
         let record = Trial { roots, generator: &AtGate(gate), ..Trial::of(load) }

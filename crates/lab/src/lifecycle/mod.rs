@@ -2,6 +2,7 @@
 //! ready, stopped cleanly, looked after.
 pub mod affinity;
 pub mod descendants;
+pub mod group;
 pub mod log;
 pub mod port;
 pub mod ready;

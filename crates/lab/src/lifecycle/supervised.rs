@@ -7,6 +7,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use super::group::Group;
 use super::log;
 use super::supervisor::{KILL_LIMIT, LINGER};
 use crate::error::LabError;
@@ -92,10 +93,23 @@ impl Supervised {
     /// # Errors
     /// If either cannot be started.
     pub fn start(launch: &Launch) -> Result<Self, LabError> {
-        Self::start_with(&own_program()?, launch)
+        Self::start_with(&own_program()?, launch, None)
     }
 
-    fn start_with(program: &Path, launch: &Launch) -> Result<Self, LabError> {
+    /// The same, with the command in this control group. The supervisor stays outside of it, and
+    /// starts the command without it if the group cannot be entered.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub fn start_in(launch: &Launch, group: Option<&Group>) -> Result<Self, LabError> {
+        Self::start_with(&own_program()?, launch, group)
+    }
+
+    fn start_with(
+        program: &Path,
+        launch: &Launch,
+        group: Option<&Group>,
+    ) -> Result<Self, LabError> {
         let mut supervisor = Command::new(program);
         supervisor
             .arg("__supervise")
@@ -111,6 +125,9 @@ impl Supervised {
         ]);
         if !launch.cpus.is_empty() {
             supervisor.args(["--cpus", &launch.cpus.to_string()]);
+        }
+        if let Some(group) = group {
+            supervisor.arg("--group").arg(group.folder());
         }
         supervisor.arg("--").args(&launch.command).env_clear().envs(&launch.env);
         supervisor.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
@@ -320,7 +337,7 @@ mod tests {
             stop: "SIGTERM".into(),
             grace: Duration::ZERO,
         };
-        let mut process = Supervised::start_with(&program, &launch).unwrap();
+        let mut process = Supervised::start_with(&program, &launch, None).unwrap();
         process.stop_limit = Duration::from_millis(100);
         let gone = process.stop();
         assert!(gone.stuck[0].contains("did not answer and was killed"), "{gone:?}");

@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 
 use super::affinity;
 use super::descendants::{command_line, descendants};
+use super::group;
 
 /// What the supervisor is to run.
 #[derive(Debug, Clone)]
@@ -33,6 +34,8 @@ pub struct Orders {
     pub folder: PathBuf,
     /// The processors it may use; empty for all.
     pub cpus: CpuSet,
+    /// The folder of the control group that it enters, and that is removed after it.
+    pub group: Option<PathBuf>,
     /// The signal that stops it cleanly.
     pub stop: i32,
     /// How long it may take to stop before it is killed.
@@ -45,6 +48,7 @@ pub fn supervise(orders: &Orders) -> i32 {
     match Supervisor::start(orders) {
         Ok(mut supervisor) => {
             supervisor.watch();
+            orders.group.as_deref().into_iter().for_each(group::remove);
             0
         }
         Err(error) => {
@@ -105,6 +109,8 @@ impl<'a> Supervisor<'a> {
         let signals = signal_fd()?;
         let log = OpenOptions::new().create(true).append(true).open(&orders.log)?;
         let cpus = (!orders.cpus.is_empty()).then(|| affinity::kernel_set(&orders.cpus));
+        let procs = orders.group.as_ref().map(|folder| folder.join("cgroup.procs"));
+        let entrance = procs.and_then(|procs| OpenOptions::new().write(true).open(procs).ok());
         let mut command = Command::new(&orders.command[0]);
         command
             .args(&orders.command[1..])
@@ -118,6 +124,8 @@ impl<'a> Supervisor<'a> {
                 libc::setsid();
                 unblock_signals();
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                // Whoever made the group looks whether it was entered. 0 is the writer itself.
+                let _ = entrance.as_ref().map(|mut entrance| entrance.write(b"0"));
                 cpus.as_ref().map_or(Ok(()), affinity::bind_current)
             });
         }

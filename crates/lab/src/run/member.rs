@@ -6,10 +6,12 @@ use pippin_model::trial::{Company, Failure, Stage, TrialRecord, TrialSpec};
 use pippin_model::usage::Role;
 use pippin_model::workload::{Sample, Workload};
 use pippin_probe::TreeMemory;
+use pippin_probe::bystanders::Bystanders;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::conformance;
+use crate::helping::Helping;
 use crate::load;
 use crate::proving::ProvedTarget;
 use crate::running::RunningTarget;
@@ -18,7 +20,7 @@ use crate::slices::account::{Account, Services as Counts};
 use crate::slices::idle::Idle;
 use crate::slices::length::{self, Lengths};
 use crate::slices::making;
-use crate::trial::{Measured, NotMeasured, Proving as _, Watch, empty_record};
+use crate::trial::{Measured, NotMeasured, Watch, empty_record};
 use crate::verify::live::Live;
 
 /// A target that is up.
@@ -27,6 +29,8 @@ pub struct Member {
     pub record: TrialRecord,
     pub slices: Account,
     pub idle: Idle,
+    /// What others did in its slices, and in those of others.
+    pub helping: Helping,
     /// Why it is measured apart from others.
     pub apart: Option<String>,
     pub running: RunningTarget,
@@ -57,6 +61,7 @@ impl Member {
             spec,
             slices: Account::default(),
             idle: Idle::default(),
+            helping: Helping::default(),
             apart,
             running,
             resident_bytes: None,
@@ -75,6 +80,7 @@ impl Member {
         self.spec = spec;
         self.slices = Account::default();
         self.idle = Idle::default();
+        self.helping.forget_loads();
         self.right = 0;
     }
 
@@ -96,6 +102,7 @@ impl Member {
             counts_anew: false,
             closes: !self.load.connections.keep_alive(),
             live: std::mem::take(&mut self.live),
+            helping: None,
             asks_conformance: conformance::is_asked(shared.plan, &self.spec),
         };
         let outcome = work(&mut proving);
@@ -110,9 +117,9 @@ impl Member {
         let mut load = self.load.clone();
         let outcome = self.proving(shared, |target| {
             target.prove_before(&mut load, &mut record)?;
-            target.load_begins().map_err(|error| Failure {
+            target.live.begin(target.services).map_err(|message| Failure {
                 stage: Stage::Load,
-                message: error.to_string(),
+                message,
                 log_tail: target.log_tail(),
             })
         });
@@ -178,7 +185,13 @@ impl Member {
     }
 
     /// Sums up its slices, and proves the target again unless it was stopped early.
-    pub fn settle(&mut self, group: &Group, interrupted: bool, shared: &mut Shared<'_>) {
+    pub fn settle(
+        &mut self,
+        group: &Group,
+        interrupted: bool,
+        bystanders: &mut Bystanders,
+        shared: &mut Shared<'_>,
+    ) {
         let slices = std::mem::take(&mut self.slices);
         slices.settle(group.rounds, &group.calmest, interrupted, &mut self.record);
         self.record.company = Some(Company {
@@ -187,6 +200,10 @@ impl Member {
             idle_cores: self.idle.cores(),
             apart: self.apart.clone(),
         });
+        if group.targets == 1 && !interrupted {
+            self.helping.rest(bystanders, &self.running);
+        }
+        self.record.outside = self.helping.found(bystanders, &self.running);
         let (mut record, right) = (self.record.clone(), self.right);
         self.referee = None;
         self.proving(shared, |target| {

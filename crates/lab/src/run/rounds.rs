@@ -4,6 +4,7 @@
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Stage, Step};
 use pippin_model::workload::Source;
+use pippin_probe::bystanders::Bystanders;
 use pippin_probe::{RoleRoot, TreeClocks};
 use pippin_stats::{calm, judge, order};
 use rand::SeedableRng;
@@ -13,6 +14,7 @@ use std::collections::VecDeque;
 use super::member::{Group, Member, Shared};
 use super::{Execution, empty_record};
 use crate::error::LabError;
+use crate::helping;
 use crate::observer::Event;
 use crate::services::Services;
 use crate::slices::idle;
@@ -31,6 +33,8 @@ struct Course {
     cut_short: bool,
     /// Targets that are not idle, with how that was told.
     restless: Vec<(TargetId, String)>,
+    /// What looks at those who have no part in the run.
+    bystanders: Bystanders,
 }
 
 impl Execution<'_> {
@@ -87,10 +91,10 @@ impl Execution<'_> {
             self.start_group(repetition, step, waiting, apart, services)?;
         let mut restless = Vec::new();
         loop {
-            let course = self.course(&mut members, answers_ns, round, services);
+            let mut course = self.course(&mut members, answers_ns, round, services);
             let next = steps.next().filter(|_| !course.cut_short);
             restless.extend(course.restless.iter().cloned());
-            members = self.end_step(members, &course, next.is_none(), services)?;
+            members = self.end_step(members, &mut course, next.is_none(), services)?;
             if course.cut_short {
                 return Err(LabError::Interrupted);
             }
@@ -197,19 +201,24 @@ impl Execution<'_> {
         let lengths = Lengths::of(&header.plan, delay, answers_ns);
         let in_all = members.iter().filter(|member| !member.has_failed()).count() as u64;
         let planned_ns = u64::from(lengths.rounds) * in_all * lengths.whole_ns();
+        let mut bystanders = Bystanders::default();
+        if let [alone] = &mut *members {
+            alone.helping.rest(&mut bystanders, &alone.running);
+        }
         let mut rounds = Rounds {
             execution: self,
             members,
             services,
             clocks: TreeClocks::default(),
+            bystanders,
             lengths,
             first: *round,
             extra_ns: (header.plan.extra_time * planned_ns as f64) as u64,
             restless: Vec::new(),
         };
         let whole = rounds.all(round);
-        let restless = rounds.restless;
-        Course { lengths, whole, cut_short: self.interrupted(), restless }
+        let Rounds { restless, bystanders, .. } = rounds;
+        Course { lengths, whole, cut_short: self.interrupted(), restless, bystanders }
     }
 
     /// Proves the targets again, stops them if nothing follows, and keeps their records. What
@@ -217,7 +226,7 @@ impl Execution<'_> {
     fn end_step(
         &mut self,
         members: Vec<Member>,
-        course: &Course,
+        course: &mut Course,
         is_last: bool,
         services: &mut Services,
     ) -> Result<Vec<Member>, LabError> {
@@ -235,7 +244,8 @@ impl Execution<'_> {
             let id = member.spec.target.clone();
             if !is_restless(&id) {
                 self.settings.observer.event(&Event::Stage("proving again"));
-                member.settle(&group, course.cut_short, &mut self.shared(services));
+                let (cut_short, bystanders) = (course.cut_short, &mut course.bystanders);
+                member.settle(&group, cut_short, bystanders, &mut self.shared(services));
             }
             if let Some(rss_bytes) = member.resident_bytes() {
                 self.room.note(&id, rss_bytes);
@@ -298,6 +308,7 @@ struct Rounds<'a, 'e> {
     members: &'a mut [Member],
     services: &'a mut Services,
     clocks: TreeClocks,
+    bystanders: Bystanders,
     lengths: Lengths,
     /// The number of the first round.
     first: u32,
@@ -405,11 +416,16 @@ impl Rounds<'_, '_> {
         let trees: Vec<Vec<RoleRoot>> =
             self.members.iter().map(|member| member.running.roots().to_vec()).collect();
         let before = self.clocks.look(&trees);
+        let others_before = helping::look(&mut self.bystanders, &self.members[index].running);
         let began = pippin_probe::monotonic_ns();
         let (shown, of) = (round - self.first + 1, self.lengths.rounds);
         let member = &mut self.members[index];
         self.execution.settings.observer.event(&Event::Slice(&member.spec, shown, of));
         let calm = member.slice(round, &self.lengths, &mut self.execution.shared(self.services));
+        let others_after = helping::look(&mut self.bystanders, &self.members[index].running);
+        for (other, member) in self.members.iter_mut().enumerate() {
+            member.helping.add(other == index, &others_before, &others_after);
+        }
         let after = self.clocks.look(&trees);
         let took_ns = pippin_probe::monotonic_ns() - began;
         for (other, (from, to)) in before.into_iter().zip(after).enumerate() {

@@ -287,6 +287,7 @@ impl ExampleTrial {
                 remark: None,
             }],
             conformance: Vec::new(),
+        outside: Vec::new(),
             failure: None,
             services: BTreeMap::new(),
             verdict: Verdict::of(&self.caveats),
@@ -527,6 +528,7 @@ impl ExampleTrial {
                 host: HostSample::default(),
                 log_bytes: Some(0),
                 listen_queue: Some(0),
+                ..UsageSample::default()
             }
         };
         (0..=duration_ns / SECOND).map(sample).collect()

@@ -2,6 +2,7 @@
 use pippin_model::cpus::CpuSet;
 use pippin_model::fingerprint::Fingerprint;
 
+use crate::cgroup;
 use crate::cpuinfo::parse_hypervisor;
 use crate::fingerprint::fingerprint;
 use crate::host_load::{HostLoad, WATCHED, watch};
@@ -33,6 +34,8 @@ pub struct Host {
     pub backlog_drops: Option<u64>,
     /// Whether io_uring can be used; `Err` holds why not.
     pub io_uring: Option<Result<(), String>>,
+    /// Whether a control group of version 2 can be made; `Err` holds why not.
+    pub control_group: Option<Result<(), String>>,
     /// Clock sources that the kernel could use instead.
     pub clock_sources: Vec<String>,
     /// Whether it is a virtual machine, by the processor's flag.
@@ -78,6 +81,7 @@ pub fn observe() -> Host {
         load: watch(&files, WATCHED),
         backlog_drops: backlog_drops(&text("proc/net/softnet_stat")),
         io_uring: Some(try_io_uring()),
+        control_group: Some(cgroup::try_to_make(&files)),
         clock_sources: sources.split_ascii_whitespace().map(String::from).collect(),
         virtual_machine: parse_hypervisor(&text("proc/cpuinfo")),
         page_bytes: Some(crate::clock::ProcUnits::of_this_host().page_bytes),
@@ -168,6 +172,7 @@ impl Host {
             load: Some(HostLoad { busy: 0.01, steal: 0.0 }),
             backlog_drops: Some(0),
             io_uring: Some(Ok(())),
+            control_group: Some(Ok(())),
             clock_sources: vec!["tsc".into(), "hpet".into()],
             virtual_machine: Some(false),
             page_bytes: Some(4096),

@@ -6,6 +6,7 @@
 //! undone.
 pub mod congestion;
 pub mod conntrack;
+pub mod control_group;
 pub mod cores;
 pub mod demand;
 pub mod descriptors;
@@ -53,6 +54,7 @@ pub const CHECKS: &[Check] = &[
     other_load::foreign,
     other_load::steal,
     io_uring::allowed,
+    control_group::allowed,
     time_source::cheap,
 ];
 

@@ -45,6 +45,7 @@ pub fn serve(listener: TcpListener, mode: Mode, server: &'static Server) {
 
 fn connection(stream: &TcpStream, mode: Mode, server: &Server) {
     let _ = stream.set_nodelay(true);
+    crate::outside::on_connection(mode);
     let mut reader = BufReader::new(stream);
     let mut count = 0;
     while let Some(mut request) = read(&mut reader) {

@@ -10,6 +10,7 @@ mod device;
 mod http;
 mod lifecycle;
 mod oddities;
+mod outside;
 mod page;
 mod shared;
 mod upstream;
@@ -17,6 +18,7 @@ mod users;
 
 use http::{Answer, Request};
 use pippin_reference::corpus;
+use std::net::TcpListener;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How this server behaves.
@@ -55,6 +57,14 @@ impl Mode {
 fn main() {
     let mode = Mode::from_arguments();
     lifecycle::before_listening(mode);
+    outside::before_listening(mode);
+    let listener = lifecycle::listen(mode);
+    outside::after_listening(mode, &listener);
+    serve(listener, mode);
+}
+
+/// Serves on this socket until the process is ended.
+fn serve(listener: TcpListener, mode: Mode) {
     let server = Server {
         mode,
         requests: AtomicU64::new(0),
@@ -62,7 +72,7 @@ fn main() {
         upstream: upstream::Upstream::default(),
         permits: device::Permits::new(device::threads(mode)),
     };
-    http::serve(lifecycle::listen(mode), mode, Box::leak(Box::new(server)));
+    http::serve(listener, mode, Box::leak(Box::new(server)));
 }
 
 /// What the answers are made from.
@@ -85,6 +95,7 @@ impl Server {
             std::thread::sleep(std::time::Duration::from_millis(self.mode.number()));
         }
         oddities::before_answering(self.mode, number);
+        outside::before_answering(self.mode);
         let mut answer = self.right(request);
         if self.mode.is("wrong-after") && number > self.mode.number() {
             answer.body.reverse();

@@ -28,6 +28,7 @@ pub mod no_result;
 pub mod no_steady_state;
 pub mod noisy_neighbour;
 pub mod not_conserved;
+pub mod outside_help;
 pub mod profiles_differ;
 pub mod rate_not_achieved;
 mod run;
@@ -68,6 +69,10 @@ pub const TRIAL_JUDGES: &[(&[&str], TrialJudge)] = &[
     (&["agent_clock"], agents::judge_clock),
     (&["wrong_answers"], wrong_answers::judge),
     (&["upstream_not_called", "upstream_called_more"], upstream_calls::judge),
+    (&["outside_help"], outside_help::judge),
+    (&["cpu_beyond"], outside_help::judge_beyond),
+    (&["cpu_missing"], outside_help::judge_missing),
+    (&["unbilled"], outside_help::judge_unbilled),
     (&["errors"], errors::judge),
     (&["rate_not_achieved"], rate_not_achieved::judge),
     (&["send_lag"], send_lag::judge),

@@ -1,0 +1,76 @@
+//! Looks for processes that help a target from outside: what everybody else uses while it is loaded,
+//! and while nobody asks it.
+use pippin_model::outside::Outside;
+use pippin_probe::bystanders::{Bystanders, Look};
+use pippin_probe::{RoleRoot, server};
+use pippin_stats::helpers::{Stretch, helpers};
+use std::time::Duration;
+
+use crate::running::RunningTarget;
+
+/// How long a target is left alone, so that its helpers can be seen at rest.
+const REST: Duration = Duration::from_millis(300);
+/// Shorter stretches say nothing.
+const SHORTEST_NS: u64 = 100_000_000;
+
+/// What others used in each load of a target, and while nobody asked it.
+#[derive(Debug, Default)]
+pub struct Helping {
+    stretches: Vec<Stretch>,
+}
+
+impl Helping {
+    /// Adds what lies between two looks.
+    pub fn add(&mut self, is_loaded: bool, from: &Look, to: &Look) {
+        let length_ns = to.at_ns.saturating_sub(from.at_ns);
+        if length_ns < SHORTEST_NS {
+            return;
+        }
+        let used = to.own_ns.iter().filter_map(|(process, to_ns)| {
+            Some((*process, to_ns.saturating_sub(*from.own_ns.get(process)?)))
+        });
+        self.stretches.push(Stretch { is_loaded, length_ns, used_ns: used.collect() });
+    }
+
+    /// Looks how others rest while the target is left alone, where that matters.
+    pub fn rest(&mut self, bystanders: &mut Bystanders, target: &RunningTarget) {
+        if target.may_have_services() {
+            return;
+        }
+        let before = look(bystanders, target);
+        std::thread::sleep(REST);
+        self.add(false, &before, &look(bystanders, target));
+    }
+
+    /// Forgets the loads: others follow.
+    pub fn forget_loads(&mut self) {
+        self.stretches.retain(|stretch| !stretch.is_loaded);
+    }
+
+    /// Everybody who helped the target: with its load, or by listening on its port.
+    #[must_use]
+    pub fn found(&self, bystanders: &Bystanders, target: &RunningTarget) -> Vec<Outside> {
+        let mut found = strangers(target);
+        if !target.may_have_services() {
+            found.extend(helpers(&self.stretches, |pid| bystanders.name(pid)));
+        }
+        found
+    }
+}
+
+/// Looks at everybody but the target, Pippin and its services.
+pub fn look(bystanders: &mut Bystanders, target: &RunningTarget) -> Look {
+    let roots = target.roots().iter().map(|root| match root {
+        RoleRoot::Tree(pid) | RoleRoot::Below(pid) | RoleRoot::Process(pid) => *pid,
+    });
+    bystanders.look(&roots.collect::<Vec<_>>())
+}
+
+/// Processes that are no part of the target and listen on its port. None where Pippin did not start
+/// it, or started a container: its runtime may listen for it.
+#[must_use]
+pub fn strangers(target: &RunningTarget) -> Vec<Outside> {
+    let Some(supervisor) = target.supervisor_pid() else { return Vec::new() };
+    let strangers = server::strangers(target.address(), supervisor);
+    strangers.into_iter().map(|(pid, name)| Outside::Socket { pid, name }).collect()
+}

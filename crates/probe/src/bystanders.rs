@@ -1,0 +1,120 @@
+//! CPU time of every process that has no part in the measurement, one by one.
+//!
+//! Left out are the kernel's own threads, this process with everything below it and above it (the
+//! shell, the terminal that draws its output), and whoever the caller names.
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::clock::{ProcUnits, monotonic_ns};
+use crate::kernel_files::KernelFiles;
+use crate::process_table::{Process, list_processes, read_process};
+
+/// The kernel's own threads are this process and its children (it is `kthreadd`).
+const KERNEL: i32 = 2;
+
+/// A process, also told from a later one with the same number: its number, and when it started in
+/// clock ticks after boot.
+pub type Bystander = (i32, u64);
+
+/// What each process had used at an instant.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Look {
+    /// CLOCK_MONOTONIC, nanoseconds.
+    pub at_ns: u64,
+    /// CPU time of its own threads, living and dead, nanoseconds. Time of children is not in it:
+    /// the kernel bills it all at once when a child ends.
+    pub own_ns: BTreeMap<Bystander, u64>,
+}
+
+/// Looks at processes again and again.
+#[derive(Debug)]
+pub struct Bystanders {
+    files: KernelFiles,
+    units: ProcUnits,
+    /// Threads of the kernel, which are not read again.
+    kernel: HashSet<i32>,
+}
+
+impl Default for Bystanders {
+    fn default() -> Self {
+        Self {
+            files: KernelFiles::default(),
+            units: ProcUnits::of_this_host(),
+            kernel: HashSet::new(),
+        }
+    }
+}
+
+impl Bystanders {
+    /// Looks at everybody who is not below this process, above it, or below one of `ours`.
+    pub fn look(&mut self, ours: &[i32]) -> Look {
+        let at_ns = monotonic_ns();
+        let listed = list_processes(&self.files);
+        self.kernel.retain(|pid| listed.binary_search(pid).is_ok());
+        let mut all: HashMap<i32, Process> = HashMap::new();
+        for pid in listed.into_iter().filter(|pid| !self.kernel.contains(pid)) {
+            let Some(process) = read_process(&self.files, self.units, pid) else { continue };
+            if process.pid == KERNEL || process.parent == KERNEL {
+                self.kernel.insert(pid);
+            } else {
+                all.insert(pid, process);
+            }
+        }
+        let own = std::process::id() as i32;
+        let above = chain(own, &all);
+        let own_ns = all
+            .values()
+            .filter(|process| !process.zombie && !above.contains(&process.pid))
+            .filter(|process| {
+                let chain = chain(process.pid, &all);
+                !chain.contains(&own) && !chain.iter().any(|pid| ours.contains(pid))
+            })
+            .map(|process| ((process.pid, process.start_ticks), process.own_ns))
+            .collect();
+        Look { at_ns, own_ns }
+    }
+
+    /// The name of a process (`/proc/PID/comm`, proc_pid_comm(5)); `None` if it is gone.
+    #[must_use]
+    pub fn name(&self, pid: i32) -> Option<String> {
+        self.files.line(&format!("proc/{pid}/comm"))
+    }
+}
+
+/// A process, its parent, and so on.
+fn chain(pid: i32, all: &HashMap<i32, Process>) -> Vec<i32> {
+    let parent = |pid: &i32| all.get(pid).map(|process| process.parent).filter(|pid| *pid > 0);
+    // No longer than there are processes, should it have been read while it changed.
+    std::iter::successors(Some(pid), parent).take(all.len() + 1).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process_table::tests::process;
+    use std::process::Command;
+
+    #[test]
+    fn neither_this_process_nor_what_is_below_or_above_it_is_a_bystander() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let look = Bystanders::default().look(&[]);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let seen: Vec<i32> = look.own_ns.keys().map(|(pid, _)| *pid).collect();
+        // SAFETY: getppid(2) cannot fail.
+        let above = unsafe { libc::getppid() };
+        for pid in [std::process::id() as i32, child.id() as i32, above, KERNEL] {
+            assert!(!seen.contains(&pid), "{pid} of {seen:?}");
+        }
+        assert!(look.at_ns > 0);
+    }
+
+    #[test]
+    fn a_chain_ends_where_nobody_is_known() {
+        let all = [(7, 3), (3, 1), (9, 9)]
+            .map(|(pid, parent)| (pid, process(pid, parent, 0, 0)))
+            .into_iter()
+            .collect();
+        assert_eq!(chain(7, &all), [7, 3, 1]);
+        assert_eq!(chain(9, &all).len(), 4, "a circle ends");
+    }
+}

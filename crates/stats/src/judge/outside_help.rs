@@ -1,0 +1,208 @@
+//! INVALID: a target had help beyond its own processes and processors, so that the figures are not
+//! its own. SUSPECT where it only seems so, and where its CPU time may be too low.
+use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::outside::{Outside, Stray};
+use pippin_model::units::counted;
+use pippin_model::usage::Role;
+
+use crate::judge::evidence::{Evidence, caveat};
+
+/// Loads in all of which a helper must have worked before it is no chance.
+const SURE_LOADS: u32 = 4;
+/// By how much more processors may be counted than were given: a clock tick for each stretch, since
+/// the kernel brings the account of a running thread up to date once a tick, and a part.
+const TICK_NS: f64 = 10_000_000.0;
+const PART: f64 = 0.03;
+/// CPU time for an answer below which no process can have read and written it, nanoseconds: two
+/// system calls take more, and pipelined requests share theirs.
+const LEAST_NS: f64 = 100.0;
+/// Fewer answers say nothing: the clock ticks.
+const FEWEST_ANSWERS: u64 = 10_000;
+
+/// Whether a process that is no part of the target listened on its port or worked with its load, or
+/// threads of the target were on processors that it was not given.
+pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    let outside = &evidence.record.outside;
+    let strays = evidence.record.usage.as_ref().map_or(&[][..], |usage| &usage.strays);
+    let mut seen: Vec<String> = strays.iter().map(|stray| of_stray(evidence, stray)).collect();
+    seen.extend(outside.iter().map(in_words));
+    // A database of the user's own works with the load too, and is no help from outside.
+    let has_services = !evidence.context.services.is_empty();
+    let is_sure = |outside: &Outside| match outside {
+        Outside::Socket { .. } => true,
+        Outside::Helper { loads, .. } => *loads >= SURE_LOADS && !has_services,
+    };
+    let severity = if !strays.is_empty() || outside.iter().any(is_sure) {
+        Severity::Invalid
+    } else {
+        Severity::Suspect
+    };
+    let advice =
+        "see what these processes are; a target must do its work itself, on its own processors";
+    (!seen.is_empty()).then(|| caveat("outside_help", severity, seen.join("; "), advice))
+}
+
+fn of_stray(evidence: &Evidence, stray: &Stray) -> String {
+    format!(
+        "{} of process {} ({}) may run on processor {}, and the target was given {}",
+        counted(stray.threads.into(), "thread"),
+        stray.pid,
+        stray.name,
+        stray.cpus,
+        evidence.record.spec.cpus.target
+    )
+}
+
+/// Who helped and how, in words.
+#[must_use]
+pub fn in_words(outside: &Outside) -> String {
+    match outside {
+        Outside::Socket { pid, name } => {
+            format!("process {pid} ({name}) listens on the target's port and is no part of it")
+        }
+        Outside::Helper { pid, name, loaded_cores, idle_cores, loads } => format!(
+            "process {pid} ({name}), which is no part of the target, kept {loaded_cores:.2} processors busy in {} and {idle_cores:.2} while nobody asked the target",
+            if *loads == 1 { "the load".into() } else { format!("all {loads} loads") }
+        ),
+    }
+}
+
+/// Whether a target used more processors than it was given.
+pub fn judge_beyond(evidence: &Evidence) -> Option<Caveat> {
+    let given = evidence.record.spec.cpus.target.len();
+    let duration_ns = evidence.usage()?.duration_ns as f64;
+    let used = evidence.cores(Role::Target).filter(|_| given > 0)?;
+    let most = given as f64 * (1.0 + PART) + TICK_NS * evidence.stretches() / duration_ns;
+    let seen = || {
+        format!(
+            "the target kept {used:.2} processors busy; it was given {given} (limit {most:.2})"
+        )
+    };
+    let advice = "it runs on processors that it was not given: bind it, or give it more in the plan";
+    (used > most).then(|| caveat("cpu_beyond", Severity::Invalid, seen(), advice))
+}
+
+/// Whether a target that Pippin started used too little CPU time to have answered at all.
+pub fn judge_missing(evidence: &Evidence) -> Option<Caveat> {
+    let answers = evidence.measured()?.requests.completed;
+    let usage = evidence.usage()?;
+    let used_ns = usage.roles.get(&Role::Target)?.cpu_ns? as f64;
+    let each_ns = used_ns / answers.max(1) as f64;
+    let seen = || {
+        format!(
+            "the target used {each_ns:.0} ns of CPU time for an answer: nobody can read and write one in that (limit {LEAST_NS:.0} ns)"
+        )
+    };
+    let advice = "another process answers for it: look who holds its connections (`ss -tnp`)";
+    // Of a server that ran before, it is not sure which processes are its own.
+    let is_known = !evidence.record.proofs.is_empty() && !usage.unbilled;
+    (is_known && answers >= FEWEST_ANSWERS && each_ns < LEAST_NS)
+        .then(|| caveat("cpu_missing", Severity::Invalid, seen(), advice))
+}
+
+/// Whether CPU time of the target may be missing: children that nobody waits for, without a control
+/// group that knows of them.
+pub fn judge_unbilled(evidence: &Evidence) -> Option<Caveat> {
+    let is_unbilled = evidence.record.usage.as_ref()?.unbilled;
+    let seen = "a process of the target ignores the death of its children (SIGCHLD), and the kernel then bills their CPU time to nobody";
+    let advice = "run Pippin where it may make a control group of version 2, or read the target's CPU time as a lower bound";
+    is_unbilled.then(|| caveat("unbilled", Severity::Suspect, seen.into(), advice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::test::{judged, judged_in};
+    use crate::judge::Context;
+    use pippin_model::example::ExampleTrial;
+    use pippin_model::trial::TrialRecord;
+    use pippin_model::workload::Service;
+
+    fn helper(loads: u32) -> Outside {
+        let (name, loaded_cores, idle_cores) = ("burn".into(), 0.83, 0.0);
+        Outside::Helper { pid: 77, name, loaded_cores, idle_cores, loads }
+    }
+
+    fn with(outside: Vec<Outside>) -> TrialRecord {
+        TrialRecord { outside, ..ExampleTrial::hello().build() }
+    }
+
+    #[test]
+    fn who_helps_is_named() {
+        assert_eq!(judged(judge, &with(Vec::new())), None);
+        let found = judged(judge, &with(vec![helper(12)])).unwrap();
+        assert_eq!(found.severity, Severity::Invalid);
+        assert_eq!(
+            found.evidence,
+            "process 77 (burn), which is no part of the target, kept 0.83 processors busy in all 12 loads and 0.00 while nobody asked the target"
+        );
+        let found =
+            judged(judge, &with(vec![Outside::Socket { pid: 9, name: "daemon".into() }])).unwrap();
+        assert_eq!(found.severity, Severity::Invalid);
+        assert!(found.evidence.contains("process 9 (daemon) listens on the target's port"));
+    }
+
+    #[test]
+    fn a_few_loads_may_be_chance_and_a_database_works_with_the_load() {
+        assert_eq!(judged(judge, &with(vec![helper(3)])).unwrap().severity, Severity::Suspect);
+        let services = [Service::Postgres];
+        let context = Context { services: &services, ..Context::default() };
+        let found = judged_in(judge, &with(vec![helper(12)]), &context).unwrap();
+        assert_eq!(found.severity, Severity::Suspect);
+    }
+
+    #[test]
+    fn threads_on_other_processors_are_named() {
+        let mut record = with(Vec::new());
+        let stray = Stray { pid: 5, name: "cheat".into(), threads: 2, cpus: "1".into() };
+        record.usage.as_mut().unwrap().strays = vec![stray];
+        let found = judged(judge, &record).unwrap();
+        assert_eq!(found.severity, Severity::Invalid);
+        assert!(
+            found.evidence.starts_with("2 threads of process 5 (cheat) may run on processor 1"),
+            "{}",
+            found.evidence
+        );
+    }
+
+    fn used(cores: f64) -> TrialRecord {
+        let mut record = ExampleTrial::hello().build();
+        let usage = record.usage.as_mut().unwrap();
+        let target = usage.roles.get_mut(&Role::Target).unwrap();
+        target.cores = Some(cores);
+        target.cpu_ns = Some((cores * usage.duration_ns as f64) as u64);
+        record
+    }
+
+    #[test]
+    fn more_processors_than_given_are_seen_and_rounding_is_not() {
+        assert_eq!(used(1.0).spec.cpus.target.len(), 1);
+        assert_eq!(judged(judge_beyond, &used(1.03)), None);
+        let found = judged(judge_beyond, &used(1.66)).unwrap();
+        assert!(found.evidence.contains("1.66 processors busy; it was given 1"));
+        let mut unbound = used(1.66);
+        unbound.spec.cpus.target.0.clear();
+        assert_eq!(judged(judge_beyond, &unbound), None);
+    }
+
+    #[test]
+    fn an_answer_takes_some_time() {
+        let answers = used(1.0).load.unwrap().measured.requests.completed as f64;
+        let seconds = used(1.0).usage.unwrap().duration_ns as f64 / 1e9;
+        let of_each = |ns: f64| used(ns * answers / 1e9 / seconds);
+        assert_eq!(judged(judge_missing, &of_each(110.0)), None);
+        let found = judged(judge_missing, &of_each(40.0)).unwrap();
+        assert!(found.evidence.contains("40 ns of CPU time for an answer"), "{}", found.evidence);
+        let mut few = of_each(40.0);
+        few.load.as_mut().unwrap().measured.requests.completed = FEWEST_ANSWERS - 1;
+        assert_eq!(judged(judge_missing, &few), None);
+    }
+
+    #[test]
+    fn unbilled_children_are_a_doubt() {
+        let mut record = used(0.5);
+        assert_eq!(judged(judge_unbilled, &record), None);
+        record.usage.as_mut().unwrap().unbilled = true;
+        assert_eq!(judged(judge_unbilled, &record).unwrap().severity, Severity::Suspect);
+    }
+}
