@@ -198,6 +198,17 @@ const fn extra_time() -> f64 {
 }
 
 impl Plan {
+    /// The key of the plan that says something about slices, other than what goes without saying.
+    #[must_use]
+    pub fn key_about_slices(&self) -> Option<&'static str> {
+        if self.slice_ns.is_some() {
+            Some("slice")
+        } else {
+            // The default is a number that a float holds exactly.
+            (self.extra_time != EXTRA_TIME).then_some("extra_time")
+        }
+    }
+
     /// Reads, checks and resolves a plan file.
     ///
     /// # Errors
@@ -528,6 +539,17 @@ mod tests {
         assert!(!plan.every_target && plan.targets.len() == 1);
         let error = resolve(&PLAN.replace(list, "'every'"), &PlanOptions::default()).unwrap_err();
         assert!(error.contains("or \"all\""), "{error}");
+    }
+
+    #[test]
+    fn keys_about_slices_are_known_where_they_say_something() {
+        let key = |line: &str| {
+            let text = PLAN.replace("workload=", &format!("{line}\nworkload="));
+            resolve(&text, &PlanOptions::default()).unwrap().key_about_slices()
+        };
+        assert_eq!(key("slice='1s'"), Some("slice"));
+        assert_eq!(key("extra_time='0%'"), Some("extra_time"));
+        assert_eq!((key("extra_time='100%'"), key("")), (None, None));
     }
 
     #[test]

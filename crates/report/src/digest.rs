@@ -14,9 +14,9 @@ pub fn of(view: &View) -> RunDigest {
         worst: view.rows.iter().filter_map(|row| row.verdict).max(),
         slices: view
             .run
-            .calm
+            .slices
             .as_ref()
-            .map(|calm| CalmSlices { made: calm.slices, calm: calm.calm }),
+            .map(|slices| CalmSlices { made: slices.made, calm: slices.calm }),
         spark: view.measured().next().map(spark).unwrap_or_default(),
     }
 }

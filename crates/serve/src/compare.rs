@@ -5,7 +5,7 @@ use pippin_model::run::RunRecord;
 use pippin_model::trial::Step;
 use pippin_report::words;
 use pippin_stats::compare::{
-    Change, Comparison, Difference, Metric, TargetChange, compare, differences,
+    Change, Comparison, Difference, Metric, Origin, TargetChange, compare, differences,
 };
 use pippin_stats::unfinished::Unfinished;
 use rand::SeedableRng;
@@ -62,7 +62,8 @@ pub fn body(form: &Markup, runs: &[RunRecord]) -> Markup {
 /// The same two give the same intervals each time.
 fn against(a: &RunRecord, b: &RunRecord) -> Comparison {
     let seed = a.header.seed ^ b.header.seed;
-    compare(&a.trials, &b.trials, &mut Xoshiro256PlusPlus::seed_from_u64(seed))
+    let origin = Origin::of(&a.header, &b.header);
+    compare(&a.trials, &b.trials, origin, &mut Xoshiro256PlusPlus::seed_from_u64(seed))
 }
 
 /// Goodput of every target of A in all runs.

@@ -4,6 +4,7 @@
 //! by their result would make any result out of any noise.
 use pippin_model::slice::{Slice, SliceHost};
 use pippin_model::trial::TrialRecord;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The share of the roles' processors beyond which the hypervisor disturbs a slice
@@ -120,44 +121,47 @@ pub fn calmest_rounds<'a>(targets: impl IntoIterator<Item = Vec<&'a Slice>>) -> 
     means.into_iter().map(|(_, _, round)| round).collect()
 }
 
-/// How calm the host was in a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Calmness {
+/// How many slices were made, and how calm the host was meanwhile.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SliceCounts {
     /// Slices in all.
-    pub slices: u64,
+    pub made: u64,
     /// Slices that the host did not disturb.
     pub calm: u64,
     /// Slices on which the figures rest.
     pub used: u64,
-    /// Of these, slices that were disturbed.
+    /// Of these, slices that were disturbed: there were too few calm ones.
     pub used_disturbed: u64,
+    /// How many slices were disturbed by what ([`Disturbance::name`]).
+    pub disturbed_by: BTreeMap<String, u64>,
     /// What the hypervisor took of the roles' processors over all slices, as a share.
     pub steal: Option<f64>,
     /// What processes of no role used of them.
     pub foreign: Option<f64>,
 }
 
-impl Calmness {
-    /// Of all trials of a run; `None` if none of them was measured in slices.
+impl SliceCounts {
+    /// Of these trials; `None` if none of them was measured in slices.
     #[must_use]
-    pub fn of(trials: &[TrialRecord]) -> Option<Self> {
-        let slices = || trials.iter().flat_map(|trial| &trial.slices);
+    pub fn of<'a>(trials: impl IntoIterator<Item = &'a TrialRecord>) -> Option<Self> {
+        let slices: Vec<&Slice> = trials.into_iter().flat_map(|trial| &trial.slices).collect();
         let count =
-            |is_so: fn(&Slice) -> bool| slices().filter(|slice| is_so(slice)).count() as u64;
+            |is_so: fn(&Slice) -> bool| slices.iter().filter(|slice| is_so(slice)).count() as u64;
         let mean = |share: fn(&SliceHost) -> Option<f64>| {
-            let weighted = slices().map(|slice| {
+            let weighted = slices.iter().map(|slice| {
                 Some((share(&slice.host)? * slice.measured_ns as f64, slice.measured_ns as f64))
             });
             let known: Vec<(f64, f64)> = weighted.collect::<Option<_>>()?;
             let length: f64 = known.iter().map(|(_, ns)| ns).sum();
             (length > 0.0).then(|| known.iter().map(|(share, _)| share).sum::<f64>() / length)
         };
-        slices().next()?;
-        Some(Self {
-            slices: count(|_| true),
+        (!slices.is_empty()).then(|| Self {
+            made: slices.len() as u64,
             calm: count(|slice| slice.calm),
             used: count(|slice| slice.used),
             used_disturbed: count(|slice| slice.used && !slice.calm),
+            disturbed_by: disturbed_by(&slices),
             steal: mean(|host| host.steal),
             foreign: mean(|host| host.foreign),
         })
@@ -165,11 +169,10 @@ impl Calmness {
 }
 
 /// How many slices of these each disturbance spoilt.
-#[must_use]
-pub fn counts<'a>(slices: impl IntoIterator<Item = &'a Slice>) -> BTreeMap<&'static str, u64> {
+fn disturbed_by(slices: &[&Slice]) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
-    for disturbance in slices.into_iter().flat_map(|slice| disturbances(&slice.host)) {
-        *counts.entry(disturbance.name()).or_default() += 1;
+    for disturbance in slices.iter().flat_map(|slice| disturbances(&slice.host)) {
+        *counts.entry(disturbance.name().to_string()).or_default() += 1;
     }
     counts
 }
@@ -234,14 +237,15 @@ mod tests {
     fn a_run_says_how_calm_it_was() {
         use pippin_model::example::ExampleTrial;
         let mut trial = ExampleTrial::hello().build();
-        assert_eq!(Calmness::of(std::slice::from_ref(&trial)), None);
+        assert_eq!(SliceCounts::of([&trial]), None);
         trial.slices = vec![slice(0, 0.0, 0.01), slice(1, 0.1, 0.0), slice(2, 0.0, 0.2)];
         choose(&mut trial.slices, 4, &[]);
-        let calmness = Calmness::of(std::slice::from_ref(&trial)).unwrap();
-        assert_eq!((calmness.slices, calmness.calm), (3, 1));
-        assert_eq!((calmness.used, calmness.used_disturbed), (2, 1));
-        assert!((calmness.steal.unwrap() - 0.1 / 3.0).abs() < 1e-9);
-        assert!((calmness.foreign.unwrap() - 0.07).abs() < 1e-9);
-        assert_eq!(counts(&trial.slices), BTreeMap::from([("foreign", 1), ("steal", 1)]));
+        let counts = SliceCounts::of([&trial]).unwrap();
+        assert_eq!((counts.made, counts.calm), (3, 1));
+        assert_eq!((counts.used, counts.used_disturbed), (2, 1));
+        assert!((counts.steal.unwrap() - 0.1 / 3.0).abs() < 1e-9);
+        assert!((counts.foreign.unwrap() - 0.07).abs() < 1e-9);
+        let by = [("foreign".to_string(), 1), ("steal".to_string(), 1)];
+        assert_eq!(counts.disturbed_by, BTreeMap::from(by));
     }
 }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::bootstrap::Sample;
 use crate::cost::cpu_seconds_per_million;
 use crate::judge::repetitions;
+use crate::paired::Pairs;
 use crate::quantile::median;
 use crate::ratio::{Ratio, ratio};
 use crate::summary::goodput;
@@ -88,6 +89,19 @@ pub struct Change {
     pub b: Option<f64>,
     /// B over A with its interval; `None` if the variation of a side is unknown.
     pub ratio: Option<Ratio>,
+    /// Whether the ratio is that within the rounds of one run, which is not the ratio of the medians.
+    #[serde(default)]
+    pub is_paired: bool,
+}
+
+/// Where the trials of the two sides come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// From one run: targets that were measured in turn are compared within their rounds
+    /// ([`crate::paired`]).
+    OneRun,
+    /// From two runs, whose rounds have nothing in common.
+    TwoRuns,
 }
 
 /// An interval of the ratio that covers 1 and lies within this part of it shows that little or
@@ -124,9 +138,12 @@ impl Judgement {
 }
 
 impl Change {
-    /// `B / A - 1`; `None` if a side is unknown.
+    /// `B / A - 1`, within the rounds where both have them; `None` if a side is unknown.
     #[must_use]
     pub fn relative(&self) -> Option<f64> {
+        if let Some(ratio) = self.ratio.filter(|_| self.is_paired) {
+            return Some(ratio.value - 1.0);
+        }
         let (a, b) = (self.a?, self.b?);
         (a > 0.0).then(|| b / a - 1.0)
     }
@@ -152,6 +169,14 @@ impl Change {
     #[must_use]
     pub fn is_significant(&self) -> Option<bool> {
         self.ratio.map(|ratio| ratio.is_significant())
+    }
+}
+
+impl Origin {
+    /// Whether these are the headers of the same run.
+    #[must_use]
+    pub fn of(a: &RunHeader, b: &RunHeader) -> Self {
+        if a.id == b.id { Self::OneRun } else { Self::TwoRuns }
     }
 }
 
@@ -186,7 +211,12 @@ pub struct Comparison {
 /// Compares B's trials with A's: targets of the same name at the same step; if each side has
 /// exactly one target, these two, whatever their names. [`differences`] says whether that makes
 /// sense.
-pub fn compare<R: Rng + ?Sized>(a: &[TrialRecord], b: &[TrialRecord], rng: &mut R) -> Comparison {
+pub fn compare<R: Rng + ?Sized>(
+    a: &[TrialRecord],
+    b: &[TrialRecord],
+    origin: Origin,
+    rng: &mut R,
+) -> Comparison {
     let (a_names, b_names) = (names(a), names(b));
     let is_pair = a_names.len() == 1 && b_names.len() == 1;
     let (a_groups, b_groups) = (repetitions(a), repetitions(b));
@@ -202,7 +232,9 @@ pub fn compare<R: Rng + ?Sized>(a: &[TrialRecord], b: &[TrialRecord], rng: &mut 
                 step: *step,
                 a_verdict: verdict(a_trials),
                 b_verdict: verdict(b_trials),
-                changes: Metric::ALL.map(|metric| change(metric, a_trials, b_trials, rng)).into(),
+                changes: Metric::ALL
+                    .map(|metric| change(metric, a_trials, b_trials, origin, rng))
+                    .into(),
             });
         }
     }
@@ -235,15 +267,26 @@ fn change<R: Rng + ?Sized>(
     metric: Metric,
     a: &[&TrialRecord],
     b: &[&TrialRecord],
+    origin: Origin,
     rng: &mut R,
 ) -> Change {
+    let paired = match origin {
+        Origin::OneRun => Pairs::of(&[a, b], metric).ratio(1, 0),
+        Origin::TwoRuns => None,
+    };
     let of = |trials: &[&TrialRecord]| {
         trials.iter().filter_map(|record| metric.of(record)).collect::<Vec<Sample>>()
     };
     let centre =
         |samples: &[Sample]| median(&samples.iter().map(|sample| sample.value).collect::<Vec<_>>());
     let (a, b) = (of(a), of(b));
-    Change { metric, a: centre(&a), b: centre(&b), ratio: ratio(&b, &a, rng) }
+    Change {
+        metric,
+        a: centre(&a),
+        b: centre(&b),
+        ratio: paired.or_else(|| ratio(&b, &a, rng)),
+        is_paired: paired.is_some(),
+    }
 }
 
 /// A difference between the two sides.
@@ -308,6 +351,7 @@ mod tests {
     use crate::test_noise::Noise;
     use pippin_model::example::ExampleTrial;
     use pippin_model::example::run::{closed, header};
+    use pippin_model::example::slices::Rounds;
 
     fn trials(target: &str, completed: [u64; 5]) -> Vec<TrialRecord> {
         completed
@@ -328,14 +372,32 @@ mod tests {
             trials("a/a", around(270_000)),
         );
         let mut noise = Noise::new(1);
-        let found = compare(&a, &slower, &mut noise.0);
+        let found = compare(&a, &slower, Origin::TwoRuns, &mut noise.0);
         let goodput = found.targets[0].changes[0];
         assert!((goodput.relative().unwrap() + 0.1).abs() < 1e-9);
         assert_eq!(goodput.is_significant(), Some(true));
         let p50 = found.targets[0].changes[1];
         assert!(p50.relative().unwrap() > 0.1, "by Little's law the times grow: {p50:?}");
-        let unchanged = compare(&a, &same, &mut noise.0);
+        let unchanged = compare(&a, &same, Origin::TwoRuns, &mut noise.0);
         assert_eq!(unchanged.targets[0].changes[0].is_significant(), Some(false));
+    }
+
+    #[test]
+    fn targets_of_one_run_are_compared_within_its_rounds() {
+        // The host runs at half to full speed from round to round, which hides 10 %.
+        let rounds = Rounds { host: 0.3, slice: 0.01, start: 0.0, ..Rounds::default() };
+        let (a, b) = (rounds.trials("a/a", 10_000.0, 20.0), rounds.trials("b/b", 9_000.0, 20.0));
+        let of = |origin| compare(&a, &b, origin, &mut Noise::new(4).0).targets[0].changes[0];
+        let paired = of(Origin::OneRun);
+        assert!(paired.is_paired && paired.judgement() == Judgement::Worse, "{paired:?}");
+        assert!((paired.relative().unwrap() + 0.1).abs() < 0.02, "{paired:?}");
+        let apart = of(Origin::TwoRuns);
+        assert!(!apart.is_paired && apart.ratio != paired.ratio, "{apart:?}");
+        // Trials without slices have no rounds.
+        let (a, b) = (trials("a/a", around(1_000)), trials("b/b", around(900)));
+        let found = compare(&a, &b, Origin::OneRun, &mut Noise::new(5).0);
+        assert!(!found.targets[0].changes[0].is_paired);
+        assert!(found.targets[0].changes[0].ratio.is_some());
     }
 
     #[test]
@@ -344,7 +406,7 @@ mod tests {
         a.extend(trials("b/b", around(1_000)));
         let mut b = trials("b/b", around(1_000));
         b.extend(trials("c/c", around(1_000)));
-        let found = compare(&a, &b, &mut Noise::new(2).0);
+        let found = compare(&a, &b, Origin::TwoRuns, &mut Noise::new(2).0);
         let show = |names: &[TargetId]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(
             (found.targets.len(), show(&found.only_a), show(&found.only_b)),
@@ -353,6 +415,7 @@ mod tests {
         let pair = compare(
             &trials("a/a", around(1_000)),
             &trials("c/c", around(1_000)),
+            Origin::TwoRuns,
             &mut Noise::new(3).0,
         );
         assert_eq!((pair.targets.len(), pair.only_a.len(), pair.only_b.len()), (1, 0, 0));
@@ -384,14 +447,20 @@ mod tests {
     fn a_wide_interval_is_inconclusive_and_a_narrow_one_shows_that_nothing_changed() {
         let change = |metric, low, value, high| {
             let interval = Interval { low, high, basis: Basis::Trials };
-            Change { metric, a: Some(1.0), b: Some(value), ratio: Some(Ratio { value, interval }) }
-                .judgement()
+            let ratio = Some(Ratio { value, interval });
+            Change { metric, a: Some(1.0), b: Some(value), ratio, is_paired: false }.judgement()
         };
         assert_eq!(change(Metric::Goodput, 0.34, 1.1, 3.53), Judgement::Inconclusive);
         assert_eq!(change(Metric::Goodput, 0.97, 1.01, 1.04), Judgement::Unchanged);
         assert_eq!(change(Metric::Goodput, 1.01, 1.1, 1.2), Judgement::Better);
         assert_eq!(change(Metric::P99, 1.01, 1.1, 1.2), Judgement::Worse);
-        let unknown = Change { metric: Metric::Cpu, a: Some(1.0), b: None, ratio: None };
+        let unknown = Change {
+            metric: Metric::Cpu,
+            a: Some(1.0),
+            b: None,
+            ratio: None,
+            is_paired: false,
+        };
         assert_eq!(unknown.judgement(), Judgement::Unknown);
     }
 }

@@ -4,7 +4,6 @@
 //! figures of the same round are compared with each other ([`crate::paired`]).
 use pippin_model::slice::Slice;
 use pippin_model::trial::TrialRecord;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::compare::Metric;
@@ -136,35 +135,4 @@ pub(crate) fn variance_of_mean(residuals: &[f64]) -> Option<(f64, f64)> {
 /// Whether any slice is used.
 pub(crate) fn has_slices(record: &TrialRecord) -> bool {
     record.slices.iter().any(|slice| slice.used)
-}
-
-/// How many slices of some trials were made, and what became of them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct SliceCounts {
-    /// All that were made.
-    pub made: u64,
-    /// Those during which the host disturbed nobody.
-    pub calm: u64,
-    /// Those on which the figures rest.
-    pub used: u64,
-    /// The share of the processors' time that the hypervisor took, mean over all slices; `None` if
-    /// it is unknown.
-    pub steal: Option<f64>,
-}
-
-impl SliceCounts {
-    /// Counts the slices of these trials; `None` if they were not measured in slices.
-    #[must_use]
-    pub fn of<'a>(trials: impl IntoIterator<Item = &'a TrialRecord>) -> Option<Self> {
-        let slices: Vec<&Slice> = trials.into_iter().flat_map(|record| &record.slices).collect();
-        let count =
-            |is_so: fn(&Slice) -> bool| slices.iter().filter(|slice| is_so(slice)).count() as u64;
-        let steal: Vec<f64> = slices.iter().filter_map(|slice| slice.host.steal).collect();
-        (!slices.is_empty()).then(|| Self {
-            made: slices.len() as u64,
-            calm: count(|slice| slice.calm),
-            used: count(|slice| slice.used),
-            steal: mean(&steal),
-        })
-    }
 }

@@ -22,7 +22,8 @@ use crate::quantile::median;
 use crate::rank::{Better, RankInterval};
 use crate::ratio::Ratio;
 use crate::resources::{CostFigures, UsageFigures, median_of};
-use crate::rounds::{SliceCounts, has_slices};
+use crate::calm::SliceCounts;
+use crate::rounds::has_slices;
 use crate::steady::measured_rates;
 
 /// A figure over repetitions.

@@ -4,7 +4,7 @@ use pippin_model::trial::TrialRecord;
 use pippin_model::usage::Usage;
 use proptest::prelude::*;
 
-use crate::compare::compare;
+use crate::compare::{Origin, compare};
 use crate::explain::explain;
 use crate::judge::{Context, judge_run, judge_trial};
 use crate::summary::summarise;
@@ -54,7 +54,7 @@ fn all_figures(records: &[TrialRecord]) -> String {
     shown.push_str(&format!(
         "{run:?} {:?} {:?}",
         sweeps(records),
-        compare(records, records, &mut noise.0)
+        compare(records, records, Origin::TwoRuns, &mut noise.0)
     ));
     shown
 }

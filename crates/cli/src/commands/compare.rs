@@ -2,7 +2,7 @@
 use clap::Args as _;
 use pippin_lab::revision::Repository;
 use pippin_model::run::RunRecord;
-use pippin_stats::compare::{Difference, compare, differences};
+use pippin_stats::compare::{Difference, Origin, compare, differences};
 use pippin_stats::unfinished::Unfinished;
 use pippin_store::StoreError;
 use rand::SeedableRng;
@@ -67,7 +67,9 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     }
     let unfinished: Vec<Unfinished> =
         [("A", &a), ("B", &b)].iter().filter_map(|(side, run)| Unfinished::of(side, run)).collect();
-    let comparison = compare(&a.trials, &b.trials, &mut Xoshiro256PlusPlus::seed_from_u64(SEED));
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
+    let origin = Origin::of(&a.header, &b.header);
+    let comparison = compare(&a.trials, &b.trials, origin, &mut rng);
     if comparison.targets.is_empty() {
         let why: String = unfinished.iter().map(|run| format!("; {}", run.words())).collect();
         return Err(CliError::User(format!("the two have no target in common{why}")));

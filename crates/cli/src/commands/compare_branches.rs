@@ -7,7 +7,7 @@ use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
 use pippin_report::view::View;
-use pippin_stats::compare::{Difference, compare};
+use pippin_stats::compare::{Difference, Origin, compare};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::path::{Path, PathBuf};
@@ -181,7 +181,7 @@ fn of(record: &RunRecord, branch: &Branch) -> Vec<TrialRecord> {
 
 fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
     let (a_trials, b_trials) = (of(record, a), of(record, b));
-    let comparison = compare(&a_trials, &b_trials, &mut Xoshiro256PlusPlus::seed_from_u64(SEED));
+    let comparison = compare(&a_trials, &b_trials, Origin::OneRun, &mut Xoshiro256PlusPlus::seed_from_u64(SEED));
     let words = |branch: &Branch| {
         format!("{} (commit {})", branch.revision.name, branch.revision.short_commit())
     };

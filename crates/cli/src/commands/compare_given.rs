@@ -11,7 +11,7 @@ use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
 use pippin_report::terminal;
 use pippin_report::view::View;
-use pippin_stats::compare::{Comparison, compare};
+use pippin_stats::compare::{Comparison, Origin, compare};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::path::Path;
@@ -173,7 +173,7 @@ fn sides(record: &RunRecord, ids: &[TargetId]) -> Sides {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let others = ids[1..].iter();
     let targets =
-        others.flat_map(|id| compare(&first, &of(record, id), &mut rng).targets).collect();
+        others.flat_map(|id| compare(&first, &of(record, id), Origin::OneRun, &mut rng).targets).collect();
     Sides {
         a_trials: first.clone(),
         b_trials: ids[1..].iter().flat_map(|id| of(record, id)).collect(),

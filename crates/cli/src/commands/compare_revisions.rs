@@ -10,7 +10,7 @@ use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
 use pippin_report::view::View;
-use pippin_stats::compare::{Comparison, compare};
+use pippin_stats::compare::{Comparison, Origin, compare};
 
 use super::compare_table::{Sides, conclude};
 use super::gates::seeded;
@@ -194,7 +194,7 @@ fn compared(record: &RunRecord, sides: &[Side]) -> Sides {
     let targets = pairs
         .flat_map(|(a, b)| {
             let (a, b) = (of(record, std::slice::from_ref(a)), of(record, std::slice::from_ref(b)));
-            compare(&a, &b, &mut rng).targets
+            compare(&a, &b, Origin::OneRun, &mut rng).targets
         })
         .collect();
     let words =

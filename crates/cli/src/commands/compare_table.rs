@@ -97,9 +97,15 @@ fn text(sides: &Sides) -> String {
     for run in &sides.unfinished {
         out.push_str(&format!("{}\n", run.words()));
     }
+    let is_paired = comparison.targets.iter().flat_map(|target| &target.changes).any(|c| c.is_paired);
     out.push_str(&format!(
-        "\n{:<width$} {:<8} {:>12} {:>12} {:>9}  95 % interval of B/A\n",
-        "target", "", "A", "B", "B/A - 1"
+        "\n{:<width$} {:<8} {:>12} {:>12} {:>9}  95 % interval of B/A{}\n",
+        "target",
+        "",
+        "A",
+        "B",
+        "B/A - 1",
+        if is_paired { ", within the rounds of the run" } else { "" }
     ));
     for (target, name) in comparison.targets.iter().zip(&names) {
         for (index, change) in target.changes.iter().enumerate() {
@@ -187,8 +193,9 @@ mod tests {
             a: Some(10_000.0),
             b: Some(9_000.0),
             ratio: Some(ratio),
+            is_paired: false,
         };
-        let memory = Change { metric: Metric::Memory, a: None, b: Some(1_048_576.0), ratio: None };
+        let memory = Change { metric: Metric::Memory, a: None, b: Some(1_048_576.0), ratio: None, is_paired: false };
         let target = TargetChange {
             a: "go/net-http@main".parse().unwrap(),
             b: "go/net-http@feature-x".parse().unwrap(),

@@ -124,6 +124,9 @@ pub fn measure(
     plan: Plan,
     how: &How<'_>,
 ) -> Result<RunRecord, CliError> {
+    if how.fleet.is_some_and(|fleet| fleet.agents.is_some()) {
+        refuse_slices(&plan)?;
+    }
     if let Some((probe, fleet)) = how.probe.zip(how.fleet) {
         return elsewhere(shared, plan, how, probe, fleet);
     }
@@ -159,6 +162,15 @@ pub fn measure(
         stop,
     };
     Ok(execute(plan, &settings)?)
+}
+
+/// Agents apply every load in one stretch, so that keys about slices would have no effect.
+fn refuse_slices(plan: &Plan) -> Result<(), CliError> {
+    let Some(key) = plan.key_about_slices() else { return Ok(()) };
+    Err(CliError::User(format!(
+        "plan {}: `{key}` has no effect with --agents: agents agree on an instant for each load, and apply it in one stretch; take `{key}` out of the plan, or leave out --agents",
+        plan.id
+    )))
 }
 
 /// Lets a probe execute it where the targets are.

@@ -1,7 +1,7 @@
 //! Several agents as one generator: on this machine by `--agents N`, and over three hosts, with
 //! faults of each kind.
 use super::support::{
-    Hosts, Outcome, SITE, Started, alive_with, cheat, command, pippin, start, until,
+    Checkout, Hosts, Outcome, SITE, Started, alive_with, cheat, command, pippin, plan, start, until,
 };
 use pippin_reference::Running;
 use pippin_reference::scripted::{Account, Answer, Script, spawn};
@@ -103,6 +103,24 @@ fn a_sweep_and_devices_are_dealt_out_too() {
     let asked: Vec<&Value> =
         sweep.as_array().unwrap().iter().map(|one| &one["connections"]["asked"]).collect();
     assert_eq!(asked, [2, 4]);
+}
+
+#[test]
+fn a_plan_about_slices_is_refused_with_agents_and_taken_without() {
+    let checkout = Checkout::with_cheat("right", &["hello"]);
+    let load = "kind = \"closed\"\nconnections = 2\nduration = \"1s\"\nwarm_up = \"200ms\"\n";
+    for key in ["slice = \"200ms\"", "extra_time = \"0%\""] {
+        let text = plan("hello", &["test/it"], load);
+        checkout.write("plans/plan.toml", &format!("{key}\n{text}"));
+        let name = key.split(' ').next().unwrap();
+        checkout.pippin(&["run", "plan", "--agents", "2", "--install"]).is_a_user_error(&[
+            &format!("plan plan: `{name}` has no effect with --agents"),
+            &format!("take `{name}` out of the plan, or leave out --agents"),
+        ]);
+    }
+    let outcome = checkout.pippin(&["run", "plan", "--install"]);
+    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+    checkout.left_nothing();
 }
 
 #[test]

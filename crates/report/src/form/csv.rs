@@ -204,8 +204,8 @@ fn headline(view: &View, row: &Row) -> Vec<String> {
     ]);
     cells.extend(ratio(row, Metric::Cpu));
     cells.extend([
-        cell(row.slices.map(|slices| slices.made)),
-        cell(row.slices.map(|slices| slices.calm)),
+        cell(row.slices.as_ref().map(|slices| slices.made)),
+        cell(row.slices.as_ref().map(|slices| slices.calm)),
         cell(row.start_up_ns),
         caveats.join(" "),
         cell(failure),

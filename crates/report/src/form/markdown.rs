@@ -11,6 +11,7 @@ use crate::form::{Form, Write};
 use crate::ranked;
 use crate::terminal::{is_open, parameter, signed, span_of};
 use crate::view::View;
+use crate::view::calm;
 use crate::view::missing;
 use crate::view::row::Row;
 use crate::view::run::host_line;
@@ -43,8 +44,8 @@ pub fn of(view: &View) -> String {
     }
     explanations(&mut out, view);
     published(&mut out, view);
-    if let Some(calm) = &view.run.calm {
-        line(&mut out, &format!("{}\n", text(&calm.line())));
+    if let Some(slices) = &view.run.slices {
+        line(&mut out, &format!("{}\n", text(&calm::line(slices))));
     }
     line(
         &mut out,

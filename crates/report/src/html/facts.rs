@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::view::View;
 use crate::view::agents::COLUMNS;
-use crate::view::calm::Calm;
+use crate::view::calm;
 use crate::words;
 
 pub fn section(view: &View) -> Markup {
@@ -41,7 +41,7 @@ fn host(view: &View) -> Markup {
         ("Who ran where", view.run.cpus.clone()),
         ("Generator", view.run.generator.clone()),
     ];
-    let calm = view.run.calm.as_ref().map(Calm::line);
+    let calm = view.run.slices.as_ref().map(calm::line);
     html! {
         section id="host" {
             h2 { "Host" }

@@ -4,6 +4,7 @@ use pippin_model::caveat::Severity;
 use super::Page;
 use super::grid::Grid;
 use crate::view::View;
+use crate::view::calm;
 use crate::view::doubts::Doubt;
 use crate::view::missing;
 use crate::view::run::host_line;
@@ -19,8 +20,8 @@ pub fn write(page: &mut Page, view: &View) {
     if let Some(cpus) = &view.run.cpus {
         page.paragraph("CPUs: ", cpus);
     }
-    if let Some(calm) = &view.run.calm {
-        page.paragraph("Calm: ", &calm.line());
+    if let Some(slices) = &view.run.slices {
+        page.paragraph("Calm: ", &calm::line(slices));
     }
 }
 

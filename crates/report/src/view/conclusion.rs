@@ -136,7 +136,7 @@ fn left_out(measured: &[&Row], ranked: &[&Row]) -> Option<String> {
 
 /// How calm the host was, and what is noise here.
 fn noise(run: &RunFacts, ranked: &[&Row], field: &Field) -> Option<String> {
-    let calm = run.slices.map(|slices| {
+    let calm = run.slices.as_ref().map(|slices| {
         let verb = if slices.calm == 1 { "was" } else { "were" };
         format!("{} of {} {verb} calm", slices.calm, counted(slices.made, "slice"))
     });

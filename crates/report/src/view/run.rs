@@ -5,10 +5,9 @@ use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::units::{counted, format_count, format_length};
 use pippin_stats::criterion::RankedBy;
-use pippin_stats::rounds::SliceCounts;
+use pippin_stats::calm::SliceCounts;
 use serde::{Deserialize, Serialize};
 
-use crate::view::calm::Calm;
 
 /// What was done, when and how.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,9 +51,6 @@ pub struct RunFacts {
     pub cpus: Option<String>,
     /// The event loop and the number of threads of the generator in the first trial.
     pub generator: Option<String>,
-    /// How calm the host was; `None` if nothing was measured in slices.
-    #[serde(default)]
-    pub calm: Option<Calm>,
 }
 
 impl RunFacts {
@@ -110,7 +106,6 @@ impl RunFacts {
                     spoken(record)
                 )
             }),
-            calm: Calm::of(&record.trials),
         }
     }
 }
