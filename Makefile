@@ -1,5 +1,5 @@
 # Verbs for people; the logic lives in the program and in tests/all.
-.PHONY: run test test-targets test-wire check bench sense dist
+.PHONY: run test test-targets test-wire check bench sense search dist
 
 # Away from a terminal nobody can be asked, and `make run` itself says that targets are to be installed.
 YES := $(shell test -t 0 || echo --yes)
@@ -32,6 +32,11 @@ bench:
 sense:
 	cargo build --release
 	cargo run --release -p pippin-bench -- sense
+
+# Whether the capacity search finds servers of a known capacity, in 20 searches.
+search:
+	cargo build --release
+	cargo run --release -p pippin-bench -- search
 
 # What a release consists of, in target/dist; deploy/packages/check looks at it.
 dist:

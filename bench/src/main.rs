@@ -15,6 +15,7 @@ mod peers;
 mod process;
 mod results;
 mod scenario;
+mod search;
 mod sense;
 mod server;
 mod summary;
@@ -65,6 +66,8 @@ struct Arguments {
 enum Command {
     /// Whether Pippin tells targets apart that differ in a known way, and only these.
     Sense(sense::SenseArguments),
+    /// Whether the capacity search finds servers of a known capacity, from below and from above.
+    Search(search::SearchArguments),
     /// What the tools say of their answers' times beside a packet capture of the same packets.
     Wire(wire::WireArguments),
     /// A server for one measurement.
@@ -82,6 +85,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match &arguments.command {
         Some(Command::Sense(sense)) => sense::run(sense),
+        Some(Command::Search(search)) => search::run(search),
         Some(Command::Wire(wire)) => wire::run(wire),
         Some(Command::Serve(child)) => server::serve(child),
         Some(Command::Floor(child)) => floor::run(child),

@@ -73,7 +73,8 @@ pub fn run(arguments: &SenseArguments) -> Result<(), String> {
     Ok(())
 }
 
-fn program(named: Option<&Path>) -> Result<PathBuf, String> {
+/// The program to measure with: the named one, or `pippin` beside this one.
+pub fn program(named: Option<&Path>) -> Result<PathBuf, String> {
     let beside = || {
         let own = std::env::current_exe().map_err(|error| error.to_string())?;
         Ok::<PathBuf, String>(own.with_file_name("pippin"))

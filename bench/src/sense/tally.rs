@@ -2,10 +2,10 @@
 use pippin_model::caveat::Verdict;
 use pippin_model::run::RunRecord;
 use pippin_model::trial::TrialRecord;
+use pippin_stats::calm::SliceCounts;
 use pippin_stats::compare::Metric;
 use pippin_stats::paired::Pairs;
 use pippin_stats::rank::told_apart;
-use pippin_stats::calm::SliceCounts;
 use serde::Serialize;
 
 use super::variations::VARIATIONS;

@@ -130,10 +130,11 @@ impl RunningTarget {
             .map(Duration::from_nanos)
             .unwrap_or(Duration::from_secs(20));
         let group = if container.is_none() { Group::make() } else { None };
-        let mut process = Supervised::start_in(&launch, group.as_ref()).map_err(|error| match error {
-            LabError::User(message) => LabError::target(Stage::Start, message),
-            other => other,
-        })?;
+        let mut process =
+            Supervised::start_in(&launch, group.as_ref()).map_err(|error| match error {
+                LabError::User(message) => LabError::target(Stage::Start, message),
+                other => other,
+            })?;
         let tls = certificate.as_ref().map(Certificate::trust);
         let way = Way::plain(address).over(tls, spoken.protocol());
         let start_up = ready::wait_until_ready(

@@ -61,8 +61,7 @@ mod tests {
 
     #[test]
     fn of_each_process_the_look_with_most_threads_stays() {
-        let stray =
-            |pid, threads| Stray { pid, name: "x".into(), threads, cpus: "1".into() };
+        let stray = |pid, threads| Stray { pid, name: "x".into(), threads, cpus: "1".into() };
         let looks = [stray(7, 1), stray(9, 2), stray(7, 3), stray(7, 2)];
         assert_eq!(of_each_once(&looks), [stray(7, 3), stray(9, 2)]);
         assert!(of_each_once(&[]).is_empty());

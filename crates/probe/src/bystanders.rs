@@ -51,7 +51,10 @@ impl Bystanders {
         let listed = list_processes(&self.files);
         self.kernel.retain(|pid| listed.binary_search(pid).is_ok());
         let mut all: HashMap<i32, Process> = HashMap::new();
-        for pid in listed.into_iter().filter(|pid| !self.kernel.contains(pid)) {
+        for pid in listed {
+            if self.kernel.contains(&pid) {
+                continue;
+            }
             let Some(process) = read_process(&self.files, self.units, pid) else { continue };
             if process.pid == KERNEL || process.parent == KERNEL {
                 self.kernel.insert(pid);

@@ -126,8 +126,8 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
         if role == Role::Target {
             let pids = || tally.living.iter().map(|process| process.pid);
             result.strays = strays::of(&memory.files, pids(), &roots.given);
-            result.unbilled = of_group.is_none()
-                && pids().any(|pid| ignores_its_children(&memory.files, pid));
+            result.unbilled =
+                of_group.is_none() && pids().any(|pid| ignores_its_children(&memory.files, pid));
         }
         let mut sample = summed(&tally);
         if detailed {

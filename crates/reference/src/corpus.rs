@@ -45,11 +45,7 @@ const fn cheat(
 }
 
 /// A server that has help from outside of its own processes and processors.
-const fn helped(
-    mode: &'static str,
-    does: &'static str,
-    words: &'static [&'static str],
-) -> Server {
+const fn helped(mode: &'static str, does: &'static str, words: &'static [&'static str]) -> Server {
     Server { mode, workload: "hello", does, said: Invalid("outside_help", words) }
 }
 
@@ -387,6 +383,10 @@ const OTHERS: &[&str] = &[
     "fixed-port",
     "workers-stop-later",
     "stops-later",
+    "lock",
+    "ten-threads",
+    "four-slots",
+    "stalls",
     "daemon",
     "burns",
 ];

@@ -454,13 +454,8 @@ mod tests {
         assert_eq!(change(Metric::Goodput, 0.97, 1.01, 1.04), Judgement::Unchanged);
         assert_eq!(change(Metric::Goodput, 1.01, 1.1, 1.2), Judgement::Better);
         assert_eq!(change(Metric::P99, 1.01, 1.1, 1.2), Judgement::Worse);
-        let unknown = Change {
-            metric: Metric::Cpu,
-            a: Some(1.0),
-            b: None,
-            ratio: None,
-            is_paired: false,
-        };
+        let unknown =
+            Change { metric: Metric::Cpu, a: Some(1.0), b: None, ratio: None, is_paired: false };
         assert_eq!(unknown.judgement(), Judgement::Unknown);
     }
 }

@@ -39,9 +39,9 @@ pub fn helpers(stretches: &[Stretch], name: impl Fn(i32) -> Option<String>) -> V
     let is_helper = |process: &Process| {
         let loaded = cores(&loads, *process)?;
         let idle = cores(&idle, *process)?;
-        let is_in_each = loads.iter().all(|load| {
-            cores(&[load], *process).is_some_and(|cores| cores >= LEAST_PART * loaded)
-        });
+        let is_in_each = loads
+            .iter()
+            .all(|load| cores(&[load], *process).is_some_and(|cores| cores >= LEAST_PART * loaded));
         (loaded >= LEAST_CORES && idle <= IDLE_PART * loaded && is_in_each)
             .then_some((loaded, idle))
     };

@@ -7,7 +7,7 @@ use pippin_model::trial::TrialRecord;
 use std::collections::BTreeMap;
 
 use crate::compare::Metric;
-use crate::quantile::{mean, variance};
+use crate::quantile::variance;
 use crate::trend::lag_one_autocorrelation;
 
 /// What a slice adds; `None` if it does not know the figure.

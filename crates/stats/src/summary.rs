@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::bootstrap::Sample;
+use crate::calm::SliceCounts;
 use crate::compare::Metric;
 use crate::criterion::RankedBy;
 use crate::interval::{Interval, median_interval};
@@ -22,7 +23,6 @@ use crate::quantile::median;
 use crate::rank::{Better, RankInterval};
 use crate::ratio::Ratio;
 use crate::resources::{CostFigures, UsageFigures, median_of};
-use crate::calm::SliceCounts;
 use crate::rounds::has_slices;
 use crate::steady::measured_rates;
 

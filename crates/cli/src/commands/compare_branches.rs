@@ -181,7 +181,8 @@ fn of(record: &RunRecord, branch: &Branch) -> Vec<TrialRecord> {
 
 fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
     let (a_trials, b_trials) = (of(record, a), of(record, b));
-    let comparison = compare(&a_trials, &b_trials, Origin::OneRun, &mut Xoshiro256PlusPlus::seed_from_u64(SEED));
+    let comparison =
+        compare(&a_trials, &b_trials, Origin::OneRun, &mut Xoshiro256PlusPlus::seed_from_u64(SEED));
     let words = |branch: &Branch| {
         format!("{} (commit {})", branch.revision.name, branch.revision.short_commit())
     };

@@ -172,8 +172,9 @@ fn sides(record: &RunRecord, ids: &[TargetId]) -> Sides {
     let first = of(record, &ids[0]);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let others = ids[1..].iter();
-    let targets =
-        others.flat_map(|id| compare(&first, &of(record, id), Origin::OneRun, &mut rng).targets).collect();
+    let targets = others
+        .flat_map(|id| compare(&first, &of(record, id), Origin::OneRun, &mut rng).targets)
+        .collect();
     Sides {
         a_trials: first.clone(),
         b_trials: ids[1..].iter().flat_map(|id| of(record, id)).collect(),

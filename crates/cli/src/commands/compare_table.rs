@@ -97,7 +97,8 @@ fn text(sides: &Sides) -> String {
     for run in &sides.unfinished {
         out.push_str(&format!("{}\n", run.words()));
     }
-    let is_paired = comparison.targets.iter().flat_map(|target| &target.changes).any(|c| c.is_paired);
+    let is_paired =
+        comparison.targets.iter().flat_map(|target| &target.changes).any(|c| c.is_paired);
     out.push_str(&format!(
         "\n{:<width$} {:<8} {:>12} {:>12} {:>9}  95 % interval of B/A{}\n",
         "target",
@@ -195,7 +196,13 @@ mod tests {
             ratio: Some(ratio),
             is_paired: false,
         };
-        let memory = Change { metric: Metric::Memory, a: None, b: Some(1_048_576.0), ratio: None, is_paired: false };
+        let memory = Change {
+            metric: Metric::Memory,
+            a: None,
+            b: Some(1_048_576.0),
+            ratio: None,
+            is_paired: false,
+        };
         let target = TargetChange {
             a: "go/net-http@main".parse().unwrap(),
             b: "go/net-http@feature-x".parse().unwrap(),

@@ -8,7 +8,9 @@ fn row(server: &Server) -> String {
         Said::Fails(by, _) | Said::Invalid(by, _) => {
             format!("| `{mode}` | `{workload}` | {does} | `{by}` |")
         }
-        Said::Passes | Said::Pool(_) | Said::Costs(_) => format!("| `{mode}` | `{workload}` | {does} |"),
+        Said::Passes | Said::Pool(_) | Said::Costs(_) => {
+            format!("| `{mode}` | `{workload}` | {does} |")
+        }
     }
 }
 

@@ -4,8 +4,10 @@
 //! |---|---|
 //! | `support` | temporary checkouts, starting Pippin and looking at what it left |
 //! | `proofs` | one cheat for each proof, named by `targets check` and by `run`; the server that behaves passes |
+//! | `explained` | servers of known limits, and what is said of them |
 //! | `lifecycle` | targets that exit, hang, crash, fork, ignore signals; no process survives |
 //! | `interruption` | Ctrl-C and kill -9 in the middle of a run |
+//! | `rounds` | rounds of slices that are stopped, in which a target dies, or for which memory is short |
 //! | `errors`, `files` | slips on the command line and in hand-written files: exit code, place and fix |
 //! | `branches`, `given` | `pippin compare` of two branches of a target; of URLs, commands and images |
 //! | `project` | `pippin.toml`: a server of one's own, its plans, gates and revisions; `pippin init` |
@@ -29,6 +31,7 @@ mod anywhere;
 mod branches;
 mod checking;
 mod errors;
+mod explained;
 mod files;
 mod fleet;
 mod given;
@@ -46,6 +49,7 @@ mod proofs;
 mod protocols;
 mod reach;
 mod requests;
+mod rounds;
 mod services;
 mod store;
 mod streams;

@@ -83,9 +83,7 @@ fn differs_in_a_run(server: &Server) -> Option<String> {
             Said::Costs(ms) => !has("outside_help") && (has("unbilled") || costs(&trial) >= *ms),
             _ => false,
         };
-    (!is_as_said).then(|| {
-        format!("{mode}, which should be {said:?}: {outcome}{:?}", trial.outside)
-    })
+    (!is_as_said).then(|| format!("{mode}, which should be {said:?}: {outcome}{:?}", trial.outside))
 }
 
 /// CPU time for a request, in milliseconds, 3 % more than it was: the kernel counts in ticks.

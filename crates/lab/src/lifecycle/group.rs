@@ -62,9 +62,9 @@ fn remove_forgotten(above: &Path) {
     for entry in entries.flatten() {
         let name = entry.file_name();
         let maker = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split('-').next());
-        if maker.is_some_and(|pid| {
-            pid.parse::<u32>().is_ok() && !Path::new("/proc").join(pid).exists()
-        }) {
+        if maker
+            .is_some_and(|pid| pid.parse::<u32>().is_ok() && !Path::new("/proc").join(pid).exists())
+        {
             remove(&entry.path());
         }
     }

@@ -120,7 +120,7 @@ impl Member {
             target.live.begin(target.services).map_err(|message| Failure {
                 stage: Stage::Load,
                 message,
-                log_tail: target.log_tail(),
+                log_tail: target.target.log_tail(),
             })
         });
         (self.record, self.load) = (record, load);

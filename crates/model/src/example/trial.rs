@@ -287,7 +287,7 @@ impl ExampleTrial {
                 remark: None,
             }],
             conformance: Vec::new(),
-        outside: Vec::new(),
+            outside: Vec::new(),
             failure: None,
             services: BTreeMap::new(),
             verdict: Verdict::of(&self.caveats),

@@ -15,11 +15,12 @@ pub struct Permits {
 
 impl Permits {
     /// So many.
-    pub fn new(count: u32) -> Self {
+    pub const fn new(count: u32) -> Self {
         Self { free: Mutex::new(count), returned: Condvar::new() }
     }
 
-    fn with(&self, work: impl FnOnce()) {
+    /// Waits for a thread and does this on it.
+    pub fn with(&self, work: impl FnOnce()) {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         while *free == 0 {
             free = self.returned.wait(free).unwrap_or_else(PoisonError::into_inner);

@@ -95,6 +95,7 @@ impl Server {
             std::thread::sleep(std::time::Duration::from_millis(self.mode.number()));
         }
         oddities::before_answering(self.mode, number);
+        oddities::serve_within_limits(self.mode);
         outside::before_answering(self.mode);
         let mut answer = self.right(request);
         if self.mode.is("wrong-after") && number > self.mode.number() {

@@ -4,10 +4,9 @@ use pippin_model::profile::{Connections, Profile, Schedule, Steps, WarmUp};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::units::{counted, format_count, format_length};
-use pippin_stats::criterion::RankedBy;
 use pippin_stats::calm::SliceCounts;
+use pippin_stats::criterion::RankedBy;
 use serde::{Deserialize, Serialize};
-
 
 /// What was done, when and how.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

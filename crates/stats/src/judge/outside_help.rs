@@ -74,11 +74,10 @@ pub fn judge_beyond(evidence: &Evidence) -> Option<Caveat> {
     let used = evidence.cores(Role::Target).filter(|_| given > 0)?;
     let most = given as f64 * (1.0 + PART) + TICK_NS * evidence.stretches() / duration_ns;
     let seen = || {
-        format!(
-            "the target kept {used:.2} processors busy; it was given {given} (limit {most:.2})"
-        )
+        format!("the target kept {used:.2} processors busy; it was given {given} (limit {most:.2})")
     };
-    let advice = "it runs on processors that it was not given: bind it, or give it more in the plan";
+    let advice =
+        "it runs on processors that it was not given: bind it, or give it more in the plan";
     (used > most).then(|| caveat("cpu_beyond", Severity::Invalid, seen(), advice))
 }
 
@@ -112,8 +111,8 @@ pub fn judge_unbilled(evidence: &Evidence) -> Option<Caveat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::test::{judged, judged_in};
     use crate::judge::Context;
+    use crate::judge::test::{judged, judged_in};
     use pippin_model::example::ExampleTrial;
     use pippin_model::trial::TrialRecord;
     use pippin_model::workload::Service;

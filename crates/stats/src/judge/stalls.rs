@@ -1,5 +1,6 @@
 //! NOTE: the target stands still for a while again and again, as in garbage collections.
 use pippin_model::caveat::{Caveat, Severity};
+use pippin_model::load_result::Window;
 use pippin_model::units::{counted, format_ns};
 
 use crate::judge::evidence::{Evidence, caveat};
@@ -14,7 +15,9 @@ const SHORTEST_NS: f64 = 20e6;
 const FEWEST: f64 = 5.0;
 /// How far the longest answer of a window may be from the typical one for both to be the same stall.
 const ALIKE: f64 = 0.25;
-/// The part of the windows that must be alike.
+/// The part of the windows with a stall that must be alike: a slice may begin within one.
+const MOST_ALIKE: f64 = 0.75;
+/// The part of the windows in which a stall is due that must have one.
 const MOST_WINDOWS: f64 = 0.8;
 /// A stall is between half of the typical length and the whole.
 const AT_LEAST: f64 = 0.5;
@@ -51,33 +54,88 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 }
 
 /// The stalls of a closed loop. Each catches the requests of all connections once, so that the
-/// requests it made long, divided by the connections, are the stalls. `None` where windows are
-/// too few, or their longest answers differ.
+/// requests it made long, divided by the connections, are the stalls. `None` where there are too
+/// few, where they differ in length, or where windows lack them: a window that is shorter than the
+/// period, as slices are, has one as often as it is long.
 #[must_use]
 pub fn of(evidence: &Evidence) -> Option<Stalls> {
     if !evidence.is_saturating() {
         return None;
     }
     let load = evidence.load()?;
-    let longest: Vec<f64> = measured_windows(load)
-        .filter_map(|window| window.response_max_ns.map(|ns| ns as f64))
-        .collect();
-    let length_ns = median(&longest)?;
     let times = &load.measured.spans.response_time;
-    let typical_ns = times.quantile_ns(0.5)? as f64;
-    let alike = longest.iter().filter(|ns| (*ns / length_ns - 1.0).abs() <= ALIKE).count();
-    if length_ns < (TIMES_MEDIAN * typical_ns).max(SHORTEST_NS)
-        || (alike as f64) < MOST_WINDOWS * longest.len() as f64
-    {
+    let least_ns = (TIMES_MEDIAN * times.quantile_ns(0.5)? as f64).max(SHORTEST_NS);
+    let windows: Vec<&Window> = measured_windows(load).collect();
+    let stalled = windows.iter().filter_map(|window| window.response_max_ns.map(|ns| ns as f64));
+    let stalled: Vec<f64> = stalled.filter(|ns| *ns >= least_ns).collect();
+    let length_ns = median(&stalled)?;
+    let alike = stalled.iter().filter(|ns| (*ns / length_ns - 1.0).abs() <= ALIKE).count();
+    if (alike as f64) < MOST_ALIKE * stalled.len() as f64 {
         return None;
     }
     let caught =
         (1.0 - times.fraction_at_or_below((AT_LEAST * length_ns) as u64)?) * times.count() as f64;
     let under_way = evidence.connections()? * f64::from(evidence.pipeline());
     let count = (caught / under_way).round();
-    (count >= FEWEST).then(|| Stalls {
+    let period_ns = load.measured.duration_ns as f64 / count.max(1.0);
+    let due: f64 =
+        windows.iter().map(|window| (window.duration_ns as f64 / period_ns).min(1.0)).sum();
+    (count >= FEWEST && alike as f64 >= MOST_WINDOWS * due).then_some(Stalls {
         count: count as u64,
-        period_ns: (load.measured.duration_ns as f64 / count) as u64,
+        period_ns: period_ns as u64,
         length_ns: length_ns as u64,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::test::judged;
+    use pippin_model::example::ExampleTrial;
+    use pippin_model::histogram::Histogram;
+    use pippin_model::trial::TrialRecord;
+
+    const MS: u64 = 1_000_000;
+
+    /// A load of 10 connections in 100 windows of 400 ms, of which these have a stall of so many ms.
+    fn with(stalls: &[(usize, u64)]) -> TrialRecord {
+        let mut record = ExampleTrial::hello().connections(10).build();
+        let load = record.load.as_mut().unwrap();
+        let mut times = Histogram::new();
+        times.record_n(2 * MS, 100_000);
+        load.windows = (0..100)
+            .map(|window| Window {
+                from_ns: window * 400 * MS as i64,
+                duration_ns: 400 * MS,
+                response_max_ns: Some(3 * MS),
+                ..Window::default()
+            })
+            .collect();
+        for (window, ms) in stalls {
+            load.windows[*window].response_max_ns = Some(ms * MS);
+            times.record_n(ms * MS, 10);
+        }
+        load.measured.duration_ns = 40_000 * MS;
+        load.measured.spans.response_time = times;
+        record
+    }
+
+    #[test]
+    fn stalls_that_return_more_seldom_than_slices_are_seen() {
+        let each_second: Vec<(usize, u64)> = (0..40).map(|nth| (nth * 5 / 2, 100)).collect();
+        let found = judged(judge, &with(&each_second)).unwrap().evidence;
+        assert_eq!(
+            found,
+            "It stands still for about 100 ms every 1.00 s: 40 stalls of the same length"
+        );
+    }
+
+    #[test]
+    fn what_comes_by_chance_and_differs_is_no_stall() {
+        let four: Vec<(usize, u64)> = (0..4).map(|nth| (nth * 20, 100)).collect();
+        assert_eq!(judged(judge, &with(&four)), None, "too few");
+        let other: Vec<(usize, u64)> =
+            (0..40).map(|nth| (nth * 2, 30 + 40 * (nth as u64 % 4))).collect();
+        assert_eq!(judged(judge, &with(&other)), None, "of other lengths");
+    }
 }

@@ -294,7 +294,7 @@ fn run(words: &[&str]) -> bool {
 
 /// Says that a test was skipped, now and at the end of all tests.
 #[allow(clippy::print_stderr)] // for whoever reads a test's output
-fn skip(test: &str, why: &str) {
+pub fn skip(test: &str, why: &str) {
     eprintln!("SKIPPED {test}: {why}");
     if let Some(path) = std::env::var_os("PIPPIN_SKIPPED") {
         let mut file = std::fs::File::options().append(true).create(true).open(path).unwrap();

@@ -1,0 +1,192 @@
+//! `make search`: whether the capacity search finds what servers of a known capacity can do, whether
+//! it starts below or above it.
+//!
+//! The server answers so many requests a second and no more: it gives each the next free place of a
+//! schedule, and answers when that is due. So the truth needs no measurement.
+use clap::Args;
+use pippin_reference::scripted::{Answer, Script, spawn};
+use pippin_stats::capacity::found::searches;
+use pippin_store::Store;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::results::{self, Machine};
+use crate::sense;
+
+/// Answers per second.
+const TRUTHS: [f64; 3] = [100.0, 1_000.0, 20_000.0];
+/// Where a search starts, as a part of the truth.
+const STARTS: [(&str, f64); 2] = [("low", 0.1), ("high", 3.0)];
+/// A search is right if it is as near to the truth.
+const NEAR: f64 = 0.05;
+/// A rate above the truth by this part is missed by the end of a step: the queue has then grown to
+/// the objective's bound.
+const OVERLOAD: f64 = 0.015;
+
+/// `pippin-bench search`
+#[derive(Debug, Args)]
+pub struct SearchArguments {
+    /// How many searches in all: of each truth from each start in turn.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    searches: u32,
+    /// Seconds of a step.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=60))]
+    seconds: u32,
+    /// The program to search with; `pippin` beside this one by default.
+    #[arg(long, value_name = "FILE")]
+    pippin: Option<PathBuf>,
+    /// Folder for the result as JSON.
+    #[arg(long, value_name = "DIR", default_value = "bench/results")]
+    results: PathBuf,
+}
+
+/// One search.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Row {
+    truth_per_s: f64,
+    start: &'static str,
+    /// What was found and confirmed; `None` if nothing was.
+    found_per_s: Option<f64>,
+    outcome: String,
+    steps: u32,
+    seconds: f64,
+    exit_code: Option<i32>,
+}
+
+impl Row {
+    fn is_right(&self) -> bool {
+        self.found_per_s.is_some_and(|found| (found / self.truth_per_s - 1.0).abs() <= NEAR)
+    }
+}
+
+#[derive(Serialize)]
+struct Results<'a> {
+    schema: &'static str,
+    unix_seconds: u64,
+    seconds_of_a_step: u32,
+    right: usize,
+    machine: Machine,
+    searches: &'a [Row],
+}
+
+/// Searches, prints the table and keeps it.
+pub fn run(arguments: &SearchArguments) -> Result<(), String> {
+    let pippin = sense::program(arguments.pippin.as_deref())?;
+    let kinds: Vec<(f64, (&'static str, f64))> =
+        TRUTHS.iter().flat_map(|truth| STARTS.map(|start| (*truth, start))).collect();
+    let mut rows = Vec::new();
+    println!("{}", line(["truth", "start", "found", "off by", "steps", "took", "exit", "outcome"]));
+    for (truth, (start, part)) in kinds.iter().cycle().take(arguments.searches as usize) {
+        let row = search(&pippin, *truth, start, truth * part, arguments.seconds)?;
+        println!("{}", told(&row));
+        rows.push(row);
+    }
+    let right = rows.iter().filter(|row| row.is_right()).count();
+    println!("{right} of {} within {:.0} %", rows.len(), NEAR * 100.0);
+    let unix_seconds = results::unix_seconds();
+    let kept = Results {
+        schema: "pippin-search/1",
+        unix_seconds,
+        seconds_of_a_step: arguments.seconds,
+        right,
+        machine: results::machine(),
+        searches: &rows,
+    };
+    let path = results::write(&arguments.results, &format!("search-{unix_seconds}"), &kept)?;
+    eprintln!("kept in {}", path.display());
+    Ok(())
+}
+
+/// Answers at once while fewer than so many come each second; what comes faster waits for its place.
+fn server(per_s: f64) -> Script {
+    let gap_ns = 1e9 / per_s;
+    let mut free_ns = 0.0_f64;
+    Script::each(move |received, _| {
+        let now_ns = received.received_ns as f64;
+        let place_ns = free_ns.max(now_ns);
+        free_ns = place_ns + gap_ns;
+        Answer::ok(b"hello").delay(Duration::from_nanos((place_ns - now_ns) as u64))
+    })
+}
+
+fn search(
+    pippin: &Path,
+    truth: f64,
+    start: &'static str,
+    start_per_s: f64,
+    seconds: u32,
+) -> Result<Row, String> {
+    let server = spawn(server(truth)).map_err(|error| error.to_string())?;
+    let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
+    let store = folder.path().join("pippin.db");
+    let bound_ms = f64::from(seconds) * 1e3 * OVERLOAD;
+    let began = Instant::now();
+    let output = Command::new(pippin)
+        .args(["load", &format!("http://{}/", server.address()), "--quiet", "-c", "64"])
+        .args(["--objective", &format!("p99 < {bound_ms}ms, errors < 0.1%")])
+        .args(["-R", &format!("{start_per_s}"), "-d", &format!("{seconds}s")])
+        .arg("--store")
+        .arg(&store)
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{}: {error}", pippin.display()))?;
+    let run = Store::open(&store)
+        .and_then(|store| store.load("latest"))
+        .map_err(|error| format!("{error}\n{}", String::from_utf8_lossy(&output.stderr)))?;
+    let trials: Vec<_> = run.trials.iter().collect();
+    let found = searches(&trials).into_iter().next();
+    let found = found.ok_or_else(|| String::from_utf8_lossy(&output.stderr).into_owned())?;
+    Ok(Row {
+        truth_per_s: truth,
+        start,
+        found_per_s: found.outcome.confirmed_per_s(),
+        outcome: found.outcome.words(),
+        steps: found.steps,
+        seconds: began.elapsed().as_secs_f64(),
+        exit_code: output.status.code(),
+    })
+}
+
+fn told(row: &Row) -> String {
+    let unknown = || "-".to_string();
+    let off = |found: f64| format!("{:+.1} %", (found / row.truth_per_s - 1.0) * 100.0);
+    line([
+        &format!("{:.0}/s", row.truth_per_s),
+        row.start,
+        &row.found_per_s.map_or_else(unknown, |found| format!("{found:.1}/s")),
+        &row.found_per_s.map_or_else(unknown, off),
+        &row.steps.to_string(),
+        &format!("{:.0} s", row.seconds),
+        &row.exit_code.map_or_else(unknown, |code| code.to_string()),
+        &row.outcome,
+    ])
+}
+
+fn line(cells: [&str; 8]) -> String {
+    let [truth, start, found, off, steps, took, exit, outcome] = cells;
+    format!("{truth:>9} {start:<5} {found:>11} {off:>8} {steps:>6} {took:>6} {exit:>5}  {outcome}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_is_five_percent_to_either_side_and_nothing_is_not_near() {
+        let row = |found_per_s| Row {
+            truth_per_s: 1_000.0,
+            start: "low",
+            found_per_s,
+            outcome: String::new(),
+            steps: 1,
+            seconds: 1.0,
+            exit_code: Some(0),
+        };
+        assert!(row(Some(950.0)).is_right() && row(Some(1_050.0)).is_right());
+        assert!(!row(Some(949.0)).is_right() && !row(Some(1_051.0)).is_right());
+        assert!(!row(None).is_right());
+    }
+}
