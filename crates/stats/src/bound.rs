@@ -77,7 +77,10 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Bound> {
     }
     if evidence.record.spec.cpus.is_shared() {
         let busy = shared_busy(evidence)?;
-        return (busy >= FULL && cores >= 0.1).then_some(Bound::SharedCores { cores, busy });
+        // Full of other programs, they may still leave the roles all that these ask for.
+        let own: f64 = evidence.usage()?.roles.values().filter_map(|role| role.cores).sum();
+        let is_full = busy >= FULL && cores >= 0.1 && own + stolen >= FAIR * given;
+        return is_full.then_some(Bound::SharedCores { cores, busy });
     }
     let whole = cores.round();
     let could_use_more =
