@@ -1,5 +1,5 @@
 # Verbs for people; the logic lives in the program and in tests/all.
-.PHONY: run test test-targets test-wire check bench sense search dist
+.PHONY: run test test-targets test-wire test-hostile check bench sense search dist
 
 # Away from a terminal nobody can be asked, and `make run` itself says that targets are to be installed.
 YES := $(shell test -t 0 || echo --yes)
@@ -18,6 +18,10 @@ test-targets:
 # The engine's times beside a packet capture: needs root and a machine without other work.
 test-wire:
 	PIPPIN_WIRE=1 cargo test -p pippin-engine --test wire
+
+# Every hostile server, before crowds of connections too.
+test-hostile:
+	PIPPIN_HOSTILE=all cargo test -p pippin-engine --test hostile
 
 check:
 	cargo fmt --check

@@ -8,6 +8,7 @@
 //! | [`device`] | 1,024 bytes after 100 ms +-5 %, on 100,000 connections | the device profile's calibration |
 //! | [`corpus`] | what servers do that proofs must see, or not mind: a table | tests of proofs |
 //! | [`scripted`] | whatever a test asks for: pauses, stalls, resets, lies | tests of the engine |
+//! | [`hostile`] | what no client should meet, with what must be counted: a table | tests of the engine |
 //! | [`frames`] | HTTP/2, frame by frame, right or wrong | tests of the engine and of `pippin load` |
 //! | [`wire`] | nothing: it captures packets on the loopback | `bench`; tests of the engine |
 //! | `tls` (a feature) | any of these behind TLS | tests of the engine and of `pippin load` |
@@ -24,6 +25,7 @@ pub mod device;
 mod error;
 pub mod frames;
 mod handle;
+pub mod hostile;
 pub mod null;
 pub mod numbers;
 mod poller;

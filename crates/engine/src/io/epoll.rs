@@ -94,7 +94,8 @@ impl Io for Epoll {
         let socket = &mut self.sockets[slot as usize];
         socket.generation = socket.generation.wrapping_add(1);
         (socket.fd, socket.connecting, socket.blocked) = (fd, true, false);
-        let flags = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
+        let flags =
+            libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLPRI | libc::EPOLLRDHUP | libc::EPOLLET;
         let mut event = libc::epoll_event {
             events: flags as u32,
             u64: u64::from(slot) | u64::from(socket.generation) << 32,
@@ -244,6 +245,7 @@ fn write(socket: &mut Socket, bytes: &[u8]) -> Sending {
 
 const IN: u32 = libc::EPOLLIN as u32;
 const OUT: u32 = libc::EPOLLOUT as u32;
+const URGENT: u32 = libc::EPOLLPRI as u32;
 const BROKEN: u32 = (libc::EPOLLERR | libc::EPOLLHUP) as u32;
 const CLOSING: u32 = libc::EPOLLRDHUP as u32 | BROKEN;
 /// Set in `flags` while an event is being taken apart.
@@ -306,9 +308,10 @@ impl Epoll {
             }
             Ok((length, stamp_unix_ns)) => {
                 (self.filled, self.stamp_unix_ns) = (length, stamp_unix_ns);
-                if self.filled < self.buffer.len() {
+                if self.filled < self.buffer.len() && self.flags & URGENT == 0 {
                     // A short read has emptied the socket; what comes later is a new edge
-                    // (epoll(7), questions and answers, 9).
+                    // (epoll(7), questions and answers, 9). But it ends before urgent data (tcp(7)),
+                    // and there may be more behind.
                     self.flags &= !IN;
                 }
                 Some(Event::Received { slot })

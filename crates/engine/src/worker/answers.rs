@@ -80,10 +80,11 @@ impl<S: Stack> Worker<'_, S> {
 
     /// Input was decoded: what follows from it.
     #[inline]
-    pub(super) fn has_read(&mut self, slot: u32, Reading { settled, fault }: Reading) {
+    pub(super) fn has_read(&mut self, slot: u32, reading: Reading) {
         if !S::Protocol::IN_ORDER {
-            return self.has_read_streams(slot, fault);
+            return self.has_read_streams(slot, reading);
         }
+        let Reading { settled, fault } = reading;
         if let Some(kind) = fault {
             return self.broken(slot, kind, settled);
         }

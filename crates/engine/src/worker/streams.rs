@@ -375,9 +375,12 @@ impl<S: Stack> Core<'_, S> {
 }
 
 impl<S: Stack> Worker<'_, S> {
-    /// Input was decoded: what follows from it.
-    pub(super) fn has_read_streams(&mut self, slot: u32, fault: Option<ErrorKind>) {
-        self.after_settled(slot, self.core.arrived);
+    /// Input was decoded: what follows from it. Bytes of the transport may hold no input, and then
+    /// the list of what is settled is still that of an earlier input, perhaps of another connection.
+    pub(super) fn has_read_streams(&mut self, slot: u32, Reading { settled, fault }: Reading) {
+        if settled > 0 {
+            self.after_settled(slot, self.core.arrived);
+        }
         if !self.core.is_up(slot) {
             return;
         }
@@ -385,7 +388,6 @@ impl<S: Stack> Worker<'_, S> {
             Some(kind) => {
                 // The server is told, if it still listens.
                 _ = self.transmit(slot);
-                let settled = self.core.streams.settled.len() as u32;
                 self.broken(slot, kind, settled);
             }
             None => self.go_on(slot),

@@ -5,9 +5,9 @@ use pippin_model::units::Spread;
 use std::io::Read;
 use std::net::TcpListener;
 
-use pippin_reference::scripted::{Answer, OnConnect, Script, spawn};
+use pippin_reference::scripted::{Answer, Script, spawn};
 
-use crate::support::{MS, assert_counted, closed, closed_for, errors, get, ms, on_each_loop, run};
+use crate::support::{MS, assert_counted, closed, errors, get, ms, on_each_loop, run};
 
 on_each_loop!(
     an_announced_limit,
@@ -15,12 +15,6 @@ on_each_loop!(
     a_connection_per_request,
     a_limit_of_our_own,
     a_body_ended_by_closing,
-    closed_before_the_answer,
-    closed_in_the_head,
-    closed_in_the_body,
-    reset_before_the_answer,
-    reset_in_the_body,
-    closed_when_accepted,
     sent_again_counts_once,
     a_send_under_way_ends_with_its_connection
 );
@@ -131,79 +125,6 @@ fn a_body_ended_by_closing(io: IoChoice) {
     assert_eq!((result.measured.requests.good, account.connections), (30, 30));
     assert_eq!(result.measured.bytes.body, 150);
     assert_eq!(result.measured.connections.requests_before_close, Some((1, 1)));
-}
-
-/// Every request of 10 fails in this way, each on a connection of its own, and nothing else
-/// happens.
-fn assert_all_fail(io: IoChoice, answer: Answer, kind: ErrorKind) {
-    let server = spawn(Script::always(answer)).unwrap();
-    let result = run(&closed(server.address(), io, 2, 10));
-    let account = server.stop().unwrap();
-    let requests = result.measured.requests;
-    assert_eq!((requests.sent, requests.completed, requests.failed), (10, 0, 10));
-    assert_eq!(errors(&result), [(kind, 10)]);
-    assert_eq!((account.requests, account.connections), (10, 10));
-    assert_eq!(
-        result.measured.connections.closed_by_server, 0,
-        "these closes are errors, not keep-alive limits"
-    );
-    assert_eq!(result.measured.error_fraction(), Some(1.0));
-}
-
-fn closed_before_the_answer(io: IoChoice) {
-    assert_all_fail(io, Answer::close(), ErrorKind::CloseBeforeAnswer);
-}
-
-fn closed_in_the_head(io: IoChoice) {
-    assert_all_fail(
-        io,
-        Answer::raw(b"HTTP/1.1 200 OK\r\nContent-Le").then_close(),
-        ErrorKind::CloseBeforeAnswer,
-    );
-}
-
-/// Content-Length says 10, 5 come; and chunks that end before the last one.
-fn closed_in_the_body(io: IoChoice) {
-    assert_all_fail(
-        io,
-        Answer::ok(b"hello").declared_length(10).then_close(),
-        ErrorKind::CloseInBody,
-    );
-    assert_all_fail(
-        io,
-        Answer::raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
-            .then_close(),
-        ErrorKind::CloseInBody,
-    );
-}
-
-fn reset_before_the_answer(io: IoChoice) {
-    assert_all_fail(io, Answer::reset(), ErrorKind::CloseBeforeAnswer);
-}
-
-fn reset_in_the_body(io: IoChoice) {
-    assert_all_fail(
-        io,
-        Answer::ok(b"hello").declared_length(10).pause_in_body(ms(20)).then_reset(),
-        ErrorKind::CloseInBody,
-    );
-}
-
-/// Connections that are closed or reset as soon as they are accepted: nothing is ever complete, no
-/// figure is made up, and the engine does not spin on reconnecting: each attempt costs the server
-/// an accept, and it counts them.
-fn closed_when_accepted(io: IoChoice) {
-    for on_connect in [OnConnect::Close, OnConnect::Reset] {
-        let server = spawn(Script::always(Answer::ok(b"hello")).on_connect(on_connect)).unwrap();
-        let result = run(&closed_for(server.address(), io, 2, 300));
-        let account = server.stop().unwrap();
-        let requests = result.measured.requests;
-        assert_eq!((requests.completed, account.requests), (0, 0));
-        assert!(
-            result.measured.errors_total() > 0 || result.measured.connections.closed_by_server > 0
-        );
-        assert_eq!(result.measured.spans.service_time.count(), 0);
-    }
 }
 
 /// Closed after each answer without a word. Many requests cross the close and are sent again on a

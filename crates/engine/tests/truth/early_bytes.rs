@@ -5,14 +5,15 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 
 use pippin_model::load_result::ErrorKind;
-use pippin_model::load_spec::{IoChoice, LoadSpec, Schedule};
+use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Schedule};
 use pippin_model::units::Spread;
+use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 
 use crate::patience::in_time;
-use crate::support::{MS, closed, errors, ms, on_each_loop, run_from, trusting};
+use crate::support::{MS, closed, errors, get, ms, on_each_loop, run, run_from, trusting};
 
-on_each_loop!(before_a_load_starts, while_a_user_thinks, over_tls);
+on_each_loop!(before_a_load_starts, while_a_user_thinks, over_tls, behind_an_answer);
 
 const GREETING: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const CONNECTIONS: u32 = 4;
@@ -86,4 +87,34 @@ fn over_tls(io: IoChoice) {
     };
     assert_all_are_wrong(&spec, &greeted);
     drop(front);
+}
+
+/// The surplus comes 20 ms later, when nothing is asked: 10 requests with 60 ms of thinking between
+/// them. All 10 answers were right and complete before the surplus came; it must cost the
+/// connection, and no later answer may be taken from it.
+fn behind_an_answer(io: IoChoice) {
+    let late = b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nsmuggled";
+    let answer =
+        Answer::raw(&[&b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"[..], late].concat());
+    // The pause lies between the two: the head of the raw answer is all of it, and its middle is
+    // the end of the first.
+    assert_eq!(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello".len() + 3, late.len());
+    let server = spawn(Script::always(answer.pause_in_head(ms(20)))).unwrap();
+    let think = Spread { mean_ns: 60 * MS, jitter: 0.0 };
+    let spec = LoadSpec {
+        requests: vec![get(BodyCheck::Exact(b"hello".to_vec()))].into(),
+        schedule: Schedule::Closed { think: Some(think) },
+        ..closed(server.address(), io, 1, 10)
+    };
+    let result = run(&spec);
+    let account = server.stop().unwrap();
+    assert_eq!(account.requests, 10);
+    let requests = result.measured.requests;
+    assert_eq!((requests.completed, requests.failed), (10, 0));
+    assert!(!result.measured.errors.contains_key(&ErrorKind::WrongBody), "{:?}", errors(&result));
+    assert!(
+        account.connections >= 9,
+        "a connection with surplus bytes was used again: {}",
+        account.connections
+    );
 }

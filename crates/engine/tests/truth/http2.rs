@@ -1,18 +1,15 @@
-//! HTTP/2: every figure has its right value with many streams on a connection, and a hostile server
-//! gets no further than one error.
+//! HTTP/2: every figure has its right value with many streams on a connection.
 //!
 //! | module | what it has |
 //! |---|---|
 //! | [`library`] | a server by other hands than ours (the crate `h2`) |
 //! | [`answers`] | loads against right answers: counts and times |
-//! | [`refusals`] | streams that are refused, reset or late |
-//! | [`hostile`] | servers that break the rules |
+//! | [`refusals`] | streams that are refused, reset, wrong or late |
 //! | [`agreeing`] | whether the server speaks HTTP/2 at all |
 //!
 //! Servers whose frames are written by hand are in `pippin_reference::frames`.
 mod agreeing;
 mod answers;
-mod hostile;
 mod library;
 mod refusals;
 

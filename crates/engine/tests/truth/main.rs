@@ -5,6 +5,8 @@
 //! the times of another; bounds on times are wide enough for a busy machine and narrow enough that
 //! a wrong definition breaks them. On a machine that is too busy to tell, a test that missed such a
 //! bound is tried again (`patience`); every other assertion fails at once.
+//!
+//! Servers that break the rules are rows of a table, which the test binary `hostile` walks.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod patience;
@@ -18,7 +20,6 @@ mod early_bytes;
 mod framing;
 mod http2;
 mod insecure;
-mod lying;
 mod open_loop;
 mod pausing;
 mod pipelining;

@@ -1,7 +1,7 @@
 //! Whether the server speaks HTTP/2: over TLS it is agreed on, and without TLS one has to know.
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Protocol};
-use pippin_reference::frames::Server;
+use pippin_reference::frames::{Connection, Server};
 use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 
@@ -11,6 +11,7 @@ use crate::support::{closed, closed_for, errors, get, ms, on_each_loop, run, tru
 
 on_each_loop!(
     over_tls_it_is_agreed_on,
+    over_tls_answers_come_in_parts,
     a_server_that_offers_something_else,
     a_server_of_http1,
     a_server_that_says_nothing
@@ -36,6 +37,20 @@ fn over_tls_it_is_agreed_on(io: IoChoice) {
         let negotiated = &result.tls.as_ref().unwrap().negotiated;
         assert_eq!(negotiated[0].alpn.as_deref(), Some("h2"), "{negotiated:?}");
     }
+}
+
+/// Most of what arrives ends no record, so that it holds nothing that could be read: 4 users of each
+/// of 2 connections have one request under way each, and no more.
+fn over_tls_answers_come_in_parts(io: IoChoice) {
+    let (server, authority) = (Server::new(Connection::serve).unwrap(), Authority::new());
+    let certified = Certified { alpn: vec!["h2"], record_bytes: Some(64), ..Certified::default() };
+    let manner = Manner { bytes_per_write: Some(7), ..Manner::default() };
+    let front = Front::spawn(server.address, authority.server(&certified), manner).unwrap();
+    let spec = LoadSpec { tls: Some(trusting(&authority)), ..closed(front.address(), io, 2, 200) };
+    let result = run(&streams(spec, 4));
+    assert_eq!((result.measured.requests.good, errors(&result)), (200, vec![]));
+    assert_eq!(server.account.of(|account| &account.requests), 200);
+    assert_eq!(result.measured.connections.opened, 2);
 }
 
 /// The server chooses no protocol, or has none in common: no request is sent, and the reason is

@@ -1,8 +1,8 @@
-//! Streams that are refused, reset or late, and connections that the server ends.
+//! Streams that are refused, reset, wrong or late, and connections that the server ends.
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Timeouts};
 use pippin_reference::frames::kind::{DATA, GOAWAY, HEADERS, RST_STREAM};
-use pippin_reference::frames::{END_HEADERS, OK, Server, answer, frame};
+use pippin_reference::frames::{END_HEADERS, END_STREAM, OK, Server, answer, frame};
 
 use super::streams;
 use crate::support::{MS, closed, errors, get, on_each_loop, run};
@@ -13,6 +13,7 @@ on_each_loop!(
     refused_streams_are_sent_again,
     streams_that_are_always_refused_fail,
     resets_fail_one_request_each,
+    a_wrong_answer_fails_alone,
     a_late_answer_fails_alone,
     a_close_fails_what_is_under_way,
     what_nobody_has_read_is_sent_again,
@@ -191,4 +192,27 @@ fn what_nobody_has_read_is_sent_again(io: IoChoice) {
     let requests = result.measured.requests;
     assert_eq!(requests.good + requests.failed, 200, "{requests:?}");
     assert!(errors(&result).iter().all(|(kind, _)| *kind == ErrorKind::CloseBeforeAnswer));
+}
+
+/// One stream is wrong, and the others go on (RFC 9113 section 8.1.1).
+fn a_wrong_answer_fails_alone(io: IoChoice) {
+    let server = Server::new(|connection| {
+        loop {
+            let stream = connection.request()?;
+            if stream % 4 == 1 {
+                // content-length: 9
+                let head = [OK, &[0x0f, 0x0d, 1, b'9']].concat();
+                connection.send(&frame(HEADERS, END_HEADERS, stream, &head))?;
+                connection.send(&frame(DATA, END_STREAM, stream, b"hello"))?;
+            } else {
+                connection.answer(stream, b"hello")?;
+            }
+        }
+    })
+    .unwrap();
+    let result = run(&streams(closed(server.address, io, 1, 400), 5));
+    assert_eq!(errors(&result), [(ErrorKind::Malformed, 200)]);
+    assert_eq!(result.measured.requests.good, 200);
+    assert_eq!(server.account.of(|account| &account.connections), 1);
+    assert_eq!(server.account.of(|account| &account.resets), 200);
 }

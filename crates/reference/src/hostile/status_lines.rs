@@ -1,0 +1,105 @@
+//! The first line of an answer (RFC 9112 section 4).
+use super::{Answers, Counted, MALFORMED, STATUS_LINE, WHOLE, WRONG_STATUS};
+
+pub(super) const ANSWERS: &[Answers] = &[
+    Answers {
+        around: STATUS_LINE,
+        counted: Counted::Fails(MALFORMED),
+        rows: &[
+            ("a status of letters", b"HTTP/1.1 abc OK"),
+            ("a status of two digits", b"HTTP/1.1 20 OK"),
+            ("a status of one digit", b"HTTP/1.1 2 OK"),
+            ("a status of four digits", b"HTTP/1.1 2000 OK"),
+            ("a status below 100", b"HTTP/1.1 099 OK"),
+            ("a status of zeros", b"HTTP/1.1 000 OK"),
+            ("a negative status", b"HTTP/1.1 -20 OK"),
+            ("a signed status", b"HTTP/1.1 +20 OK"),
+            ("a fractional status", b"HTTP/1.1 2.0 OK"),
+            ("a hexadecimal status", b"HTTP/1.1 0xC8 OK"),
+            ("no status", b"HTTP/1.1"),
+            ("no status but a space", b"HTTP/1.1 "),
+            ("a reason and no status", b"HTTP/1.1 OK"),
+            ("two spaces before the status", b"HTTP/1.1  200 OK"),
+            ("a tab before the status", b"HTTP/1.1\t200 OK"),
+            ("no space before the status", b"HTTP/1.1200 OK"),
+            ("no space behind the status", b"HTTP/1.1 200OK"),
+            ("a switch of protocols that nobody asked for", b"HTTP/1.1 101 Switching Protocols"),
+            ("HTTP/0.9", b"HTTP/0.9 200 OK"),
+            ("HTTP/1.2", b"HTTP/1.2 200 OK"),
+            ("HTTP/1.10", b"HTTP/1.10 200 OK"),
+            ("HTTP/11", b"HTTP/11 200 OK"),
+            ("HTTP/1 without a minor version", b"HTTP/1 200 OK"),
+            ("HTTP/2 in text", b"HTTP/2 200"),
+            ("HTTP/2.0 in text", b"HTTP/2.0 200 OK"),
+            ("HTTP/3 in text", b"HTTP/3 200 OK"),
+            ("a version of letters", b"HTTP/a.b 200 OK"),
+            ("the protocol's name in lower case", b"http/1.1 200 OK"),
+            ("the protocol's name alone", b"HTTP 200 OK"),
+            ("another protocol's name", b"HTTPS/1.1 200 OK"),
+            ("Shoutcast", b"ICY 200 OK"),
+            ("RTSP", b"RTSP/1.0 200 OK"),
+            ("SIP", b"SIP/2.0 200 OK"),
+            ("a request", b"GET / HTTP/1.1"),
+            ("a space before the status line", b" HTTP/1.1 200 OK"),
+            ("an empty line before the status line", b"\r\nHTTP/1.1 200 OK"),
+            ("a NUL before the status line", b"\0HTTP/1.1 200 OK"),
+            ("a byte order mark before the status line", b"\xef\xbb\xbfHTTP/1.1 200 OK"),
+            ("a NUL in the status line", b"HTTP/1.1 200 O\0K"),
+            ("a CR in the status line", b"HTTP/1.1 200 O\rK"),
+            ("an escape character in the status line", b"HTTP/1.1 200 \x1b[2J"),
+            ("a status line that a bare LF ends", b"HTTP/1.1 200 OK\nX: y"),
+        ],
+    },
+    Answers {
+        around: WHOLE,
+        counted: Counted::Fails(MALFORMED),
+        rows: &[
+            ("bytes that are no text", b"\x00\x01\x02\x03garbage\r\n\r\n"),
+            ("NULs", &[0; 64]),
+            ("0xFF", &[0xff; 64]),
+            ("line ends alone", b"\r\n\r\n\r\n\r\n"),
+            ("a page without a head", b"<html><body>It works!</body></html>\r\n\r\n"),
+            ("JSON without a head", b"{\"status\": 200}\r\n\r\n"),
+            ("SSH", b"SSH-2.0-OpenSSH_9.2p1\r\n"),
+            ("SMTP", b"220 mail.example.org ESMTP\r\n"),
+            ("FTP", b"220 ready\r\n"),
+            ("Redis", b"-ERR wrong number of arguments for 'get' command\r\n"),
+            ("PostgreSQL", b"E\0\0\0\x2fSFATAL\0C0A000\0Munsupported frontend protocol\0\0"),
+            ("frames of HTTP/2", b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x64"),
+            ("an alert of TLS", b"\x15\x03\x01\0\x02\x02\x46"),
+        ],
+    },
+    Answers {
+        around: STATUS_LINE,
+        counted: Counted::Good,
+        rows: &[
+            ("the right answer", b"HTTP/1.1 200 OK"),
+            ("no reason", b"HTTP/1.1 200 "),
+            ("no reason and no space", b"HTTP/1.1 200"),
+            ("another reason", b"HTTP/1.1 200 Not Found"),
+            ("a reason in UTF-8", b"HTTP/1.1 200 \xc3\xa7a marche"),
+            ("a reason of 3,000 letters", &long_reason()),
+            ("HTTP/1.0 with a length", b"HTTP/1.0 200 OK"),
+            ("HTTP/1.0 that keeps its connection", b"HTTP/1.0 200 OK\r\nConnection: keep-alive"),
+        ],
+    },
+    Answers {
+        around: STATUS_LINE,
+        counted: Counted::Wrong(WRONG_STATUS),
+        rows: &[
+            ("201", b"HTTP/1.1 201 Created"),
+            ("301", b"HTTP/1.1 301 Moved Permanently\r\nLocation: /"),
+            ("404", b"HTTP/1.1 404 Not Found"),
+            ("500", b"HTTP/1.1 500 Internal Server Error"),
+            ("600", b"HTTP/1.1 600 ?"),
+            ("999", b"HTTP/1.1 999 ?"),
+        ],
+    },
+];
+
+const fn long_reason() -> [u8; 3_013] {
+    let mut line = [b'x'; 3_013];
+    let (start, _) = line.split_at_mut(13);
+    start.copy_from_slice(b"HTTP/1.1 200 ");
+    line
+}
