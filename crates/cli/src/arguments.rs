@@ -161,6 +161,9 @@ pub struct RunArguments {
     /// Seeds the order of targets and every load.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Also write a line of JSON for each second or slice as it passes (docs/formats.md).
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub timeseries: Option<PathBuf>,
     #[command(flatten)]
     pub gates: GateArguments,
     /// Who applies the load.

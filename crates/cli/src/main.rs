@@ -9,6 +9,7 @@
 //! | [`exit`] | exit codes |
 //! | [`descriptors`] | the limit of open files |
 //! | [`progress`], [`live`] | what is told meanwhile, on standard error: plain lines or a live view |
+//! | [`time_series`], [`fail_fast`] | other listeners: a line for each second; the end of a load whose gates are lost |
 //! | [`output`] | the only way to standard output and standard error |
 //! | [`signals`] | Ctrl-C, SIGTERM, a closed terminal |
 //! | [`hidden`] | what Pippin starts itself as: supervisor, services |
@@ -17,11 +18,13 @@ mod commands;
 mod completions;
 mod descriptors;
 mod exit;
+mod fail_fast;
 mod hidden;
 mod live;
 mod output;
 mod progress;
 mod signals;
+mod time_series;
 mod values;
 
 use clap::parser::ValueSource;

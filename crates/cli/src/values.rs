@@ -1,7 +1,9 @@
 //! What the values of flags mean: one parser for each kind of value, with the message that clap puts
 //! behind the name of the flag.
 use pippin_model::load_spec::{IoChoice, ProxyHeader, WarmUp};
-use pippin_model::units::parse_duration_ns;
+use pippin_model::schedule::Stage;
+use pippin_model::stages;
+use pippin_model::units::{parse_duration_ns, parse_scaled};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
@@ -44,7 +46,7 @@ pub fn length(text: &str) -> Result<Time, String> {
 /// Requests per second: `5000`, `5k`, `1000/s`.
 pub fn rate(text: &str) -> Result<f64, String> {
     let plain = text.trim();
-    let number = scaled(plain.strip_suffix("/s").unwrap_or(plain))
+    let number = parse_scaled(plain.strip_suffix("/s").unwrap_or(plain))
         .ok_or("it is not a rate; write it like 5000, 5k or 5000/s")?;
     if number > 0.0 && number <= 1e8 {
         Ok(number)
@@ -53,9 +55,19 @@ pub fn rate(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A rate over time: `30s:1000,2m:5000,30s:0`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stages(pub Vec<Stage>);
+
+impl Stages {
+    pub fn parse(text: &str) -> Result<Self, String> {
+        stages::parse(text).map(Self)
+    }
+}
+
 /// A whole number, also as `1k` and `2M`, within these bounds.
 pub fn count(text: &str, bounds: RangeInclusive<u64>) -> Result<u64, String> {
-    let number = scaled(text)
+    let number = parse_scaled(text)
         .filter(|number| number.fract() == 0.0)
         .ok_or("it is not a whole number; write it like 64, 1k or 2M")?;
     let (least, most) = (*bounds.start(), *bounds.end());
@@ -76,15 +88,6 @@ pub fn connections(text: &str) -> Result<u32, String> {
 /// Requests: at least 1.
 pub fn requests(text: &str) -> Result<u64, String> {
     count(text, 1..=u64::MAX)
-}
-
-fn scaled(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let (digits, factor) = match text.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1e3),
-        None => text.strip_suffix('M').map_or((text, 1.0), |digits| (digits, 1e6)),
-    };
-    digits.trim().parse::<f64>().ok().map(|number| number * factor)
 }
 
 /// `auto`, `none` or a time.

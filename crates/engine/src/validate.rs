@@ -170,6 +170,7 @@ fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
         ("the timeout of connects", spec.timeouts.connect_ns),
         ("the timeout of requests", spec.timeouts.request_ns),
         ("the limit of heads", u64::from(spec.limits.head_bytes)),
+        ("the patience of users", spec.timeouts.patience_ns.unwrap_or(1)),
     ];
     if let Some((what, _)) = counts.into_iter().find(|(_, value)| *value == 0) {
         return Err(EngineError::Zero { what });
@@ -288,6 +289,7 @@ fn closed(spec: &LoadSpec, thinks: bool) -> Result<(), EngineError> {
         return Err(contradicts(PIPELINING, "think time", "leave one of them out"));
     }
     no_spin(spec)?;
+    no_patience(spec)?;
     counted(spec)?;
     pipelining(spec)
 }
@@ -327,6 +329,17 @@ fn no_spin(spec: &LoadSpec) -> Result<(), EngineError> {
             "a spin time",
             "this schedule",
             "only an open loop has deadlines to spin for: leave it out",
+        )),
+        None => Ok(()),
+    }
+}
+
+const fn no_patience(spec: &LoadSpec) -> Result<(), EngineError> {
+    match spec.timeouts.patience_ns {
+        Some(_) => Err(contradicts(
+            "a patience",
+            "this schedule",
+            "only in an open loop does a request wait for a free connection: leave it out",
         )),
         None => Ok(()),
     }
@@ -393,6 +406,7 @@ fn devices(spec: &LoadSpec) -> Result<(), EngineError> {
         ));
     }
     no_spin(spec)?;
+    no_patience(spec)?;
     match spec.schedule {
         Schedule::Devices { requests_per_device: 0, .. } => {
             Err(EngineError::Zero { what: "requests per device" })

@@ -35,7 +35,7 @@ pub fn of(target: &RunningTarget, workload: &Workload) -> Vec<Conformance> {
 #[must_use]
 pub fn is_asked(plan: &Plan, spec: &TrialSpec) -> bool {
     let first = match (&plan.profile.steps, spec.step) {
-        (Steps::One, _) | (_, None) => true,
+        (Steps::One | Steps::Overload { .. }, _) | (_, None) => spec.step.is_none(),
         (Steps::Connections(list), Some(Step::Connections { count })) => {
             list.first() == Some(&count)
         }

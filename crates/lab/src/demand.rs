@@ -39,7 +39,8 @@ pub fn of(catalog: &Catalog, plan: &Plan) -> Result<Demand, LabError> {
     demand.opened_at_once = opened_at_once(&plan.profile, connections);
     demand.requests_per_connection = plan.profile.requests_per_connection().map(u64::from);
     // A search finds its rate.
-    demand.rate_per_s = plan.profile.schedule.rate_per_s().filter(|_| !plan.profile.is_search());
+    let is_searched = plan.profile.is_search() || plan.profile.capacity_search().is_some();
+    demand.rate_per_s = plan.profile.schedule.rate_per_s().filter(|_| !is_searched);
     demand.duration_ns = plan.profile.headline_ns();
     demand.cpus = DemandCpus { target: Some(cpus.target), generator: Some(cpus.generator) };
     Ok(demand)

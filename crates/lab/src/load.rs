@@ -95,7 +95,17 @@ pub fn base(address: SocketAddr, cores: Vec<u32>, seed: u64) -> LoadSpec {
 pub fn of(profile: &Profile, step: Option<Step>, base: LoadSpec) -> LoadSpec {
     let Profile { schedule, connections, stop, warm_up, .. } = profile.at(step);
     let (connections, _) = connections.over(base.protocol);
-    fitted(LoadSpec { schedule, connections, stop, warm_up, ..base })
+    let timeouts = patient(profile.patience_ns(), base.timeouts);
+    fitted(LoadSpec { schedule, connections, stop, warm_up, timeouts, ..base })
+}
+
+/// The limits of users who give up after so long.
+fn patient(patience_ns: Option<u64>, usual: Timeouts) -> Timeouts {
+    patience_ns.map_or(usual, |ns| Timeouts {
+        connect_ns: usual.connect_ns.min(ns),
+        request_ns: usual.request_ns.min(ns),
+        patience_ns: Some(ns),
+    })
 }
 
 /// A load, or a part of one, with what is still open: enough loopback source addresses for the connections, where one has

@@ -38,6 +38,19 @@ pub trait Observer: Sync {
     }
 }
 
+/// Tells each of these, in their order.
+pub struct All<'a>(pub Vec<&'a dyn Observer>);
+
+impl Observer for All<'_> {
+    fn event(&self, event: &Event<'_>) {
+        self.0.iter().for_each(|one| one.event(event));
+    }
+
+    fn skips(&self, target: &TargetId) -> bool {
+        self.0.iter().any(|one| one.skips(target))
+    }
+}
+
 /// Tells nobody.
 #[derive(Debug, Clone, Copy)]
 pub struct Silent;

@@ -5,12 +5,15 @@
 //! |---|---|
 //! | `rounds` | a repetition of loads that are measured in slices: groups of targets, in rounds |
 //! | `member` | one target of a group |
+//! | `overload` | the capacity of a target, before more than it is offered |
 mod member;
+mod overload;
 mod rounds;
 
 use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::load_spec::Protocol;
 use pippin_model::plan::Plan;
+use pippin_model::profile::Profile;
 use pippin_model::register::Register;
 use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
 use pippin_model::target::TargetId;
@@ -452,7 +455,10 @@ impl<'a> Execution<'a> {
         let mut step = steps.next();
         while let Some(current) = step {
             spec.step = current;
-            let mut record = self.make(&spec, &mut running, services);
+            let mut record = match self.applied(&spec, &mut running, services) {
+                Ok(profile) => self.make(&spec, &profile, &mut running, services),
+                Err(failure) => TrialRecord { failure: Some(failure), ..empty_record(&spec) },
+            };
             if self.was_skipped(&record) {
                 drop(running.stop());
                 return Ok(());
@@ -506,9 +512,11 @@ impl<'a> Execution<'a> {
         self.settings.observer.event(&Event::TrialStarted(spec, self.number, self.in_all));
     }
 
+    /// Makes a trial; the load is that of `profile`.
     fn make(
         &self,
         spec: &TrialSpec,
+        profile: &Profile,
         running: &mut RunningTarget,
         services: &mut Services,
     ) -> TrialRecord {
@@ -527,7 +535,7 @@ impl<'a> Execution<'a> {
             asks_conformance: conformance::is_asked(&self.header().plan, spec),
         };
         let trial = Trial {
-            load: load::of(&spec.profile, spec.step, base),
+            load: load::of(profile, spec.step, base),
             roots: Some(proving.roots()),
             proving: Some(&mut proving),
             referee: None,

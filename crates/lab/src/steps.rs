@@ -2,7 +2,7 @@
 use pippin_model::profile::{Profile, Steps as Points};
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::units::format_count;
-use pippin_stats::capacity::{Search, Seen, step};
+use pippin_stats::capacity::{Outcome, Search, Seen, step};
 use std::time::{Duration, Instant};
 
 use crate::observer::Event;
@@ -24,7 +24,7 @@ impl Steps {
     #[must_use]
     pub fn of(profile: &Profile) -> Self {
         let known = match &profile.steps {
-            Points::One => vec![None],
+            Points::One | Points::Overload { .. } => vec![None],
             Points::Connections(list) => {
                 list.iter().map(|&count| Some(Step::Connections { count })).collect()
             }
@@ -40,8 +40,17 @@ impl Steps {
     #[must_use]
     pub fn number(profile: &Profile) -> usize {
         match &profile.steps {
-            Points::One | Points::Search { .. } => 1,
+            Points::One | Points::Search { .. } | Points::Overload { .. } => 1,
             Points::Connections(list) => list.len(),
+        }
+    }
+
+    /// How the search ended; `None` if there was none.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        match self {
+            Self::Known(_) => None,
+            Self::Search(search) => Some(search.outcome()),
         }
     }
 

@@ -17,6 +17,8 @@
 //! | [`request_file`] | files of requests: vegeta's HTTP format, JSON lines, lists of URLs |
 //! | [`import`] | HAR, access logs and curl commands as requests |
 //! | [`load_spec`], [`load_result`], [`tls`] | what the engine is asked and what it answers |
+//! | [`overload`] | the rates that go beyond what a target can do |
+//! | [`stages`] | a rate that changes over time |
 //! | [`usage`], [`fingerprint`] | what the kernel told about processes and about the host |
 //! | [`caveat`], [`trial`] | judgement, and the record of one measured window |
 //! | [`conformance`] | answers at the edges of HTTP/1.1 |
@@ -26,6 +28,7 @@
 //! | [`digest`] | a run in short, for lists |
 //! | [`slice`], [`sequence`] | a short stretch of a trial, one of many; such stretches as one |
 //! | [`live`] | what a run tells of itself while it is under way |
+//! | [`time_series`] | a load second by second, for programs that look on |
 //! | `example` | made-up records for tests (feature `example`) |
 pub mod agent;
 pub mod bins;
@@ -48,6 +51,7 @@ pub mod load_spec;
 pub mod manifest;
 pub mod objective;
 pub mod outside;
+pub mod overload;
 pub mod plan;
 pub mod plan_options;
 pub mod profile;
@@ -62,7 +66,9 @@ pub mod schedule;
 pub mod sequence;
 pub mod slice;
 pub mod spoken;
+pub mod stages;
 pub mod target;
+pub mod time_series;
 pub mod tls;
 pub mod trial;
 pub mod units;

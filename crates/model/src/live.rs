@@ -80,6 +80,9 @@ pub struct LiveSecond {
     pub from_ns: i64,
     /// Complete answers per second.
     pub requests_per_s: Option<f64>,
+    /// Requests per second that the schedule asks for; `None` where answers set the pace.
+    #[serde(default)]
+    pub offered_per_s: Option<f64>,
     /// Median response time, nanoseconds.
     pub p50_ns: Option<u64>,
     /// 99th percentile of the response time, nanoseconds.

@@ -286,11 +286,15 @@ pub struct Timeouts {
     pub connect_ns: u64,
     /// From the first byte sent to the last byte of the answer.
     pub request_ns: u64,
+    /// Open loop: for how long a request that is due waits for a free connection before it is given
+    /// up, unsent. `None` waits as long as the load lasts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience_ns: Option<u64>,
 }
 
 impl Default for Timeouts {
     fn default() -> Self {
-        Self { connect_ns: 10_000_000_000, request_ns: 30_000_000_000 }
+        Self { connect_ns: 10_000_000_000, request_ns: 30_000_000_000, patience_ns: None }
     }
 }
 

@@ -12,8 +12,10 @@ use serde::{Deserialize, Serialize};
 use crate::load_spec::Protocol;
 pub use crate::load_spec::{Connections, StopRule, WarmUp};
 use crate::objective::Objective;
-pub use crate::schedule::{Arrivals, Schedule};
+use crate::overload;
+pub use crate::schedule::{Arrivals, Schedule, Stage};
 use crate::spoken::Spoken;
+use crate::stages;
 use crate::trial::Step;
 use crate::units::Spread;
 
@@ -56,6 +58,13 @@ pub enum Steps {
         /// How near the search must come, as a fraction of the rate.
         precision: f64,
     },
+    /// Once, at multiples of the target's capacity.
+    Overload {
+        /// How the capacity is found; `None` where the schedule has the rates already.
+        search: Option<overload::Search>,
+        /// How long a user waits, for a free connection and for an answer, nanoseconds.
+        patience_ns: u64,
+    },
 }
 
 impl Profile {
@@ -89,6 +98,21 @@ impl Profile {
             connections: Connections::kept(connections),
             stop: StopRule::after(duration_ns),
             warm_up,
+            steps: Steps::One,
+            protocol: None,
+        }
+    }
+
+    /// An open loop whose rate changes over time, over kept connections. All of it is measured: there
+    /// is no warm-up, because each part of the course is asked about.
+    #[must_use]
+    pub fn staged(stages: Vec<Stage>, arrivals: Arrivals, connections: u32) -> Self {
+        let length_ns = stages::length_ns(&stages);
+        Self {
+            schedule: Schedule::Open { arrivals, stages },
+            connections: Connections::kept(connections),
+            stop: StopRule::after(length_ns),
+            warm_up: WarmUp::None,
             steps: Steps::One,
             protocol: None,
         }
@@ -151,10 +175,70 @@ impl Profile {
         }
     }
 
+    /// Multiples of a capacity, each for the first of the times, and at last half of it for the
+    /// second, in nanoseconds. Where the capacity is searched for, `capacity_per_s` is the rate with
+    /// which the search begins.
+    #[must_use]
+    pub fn overload(
+        search: Option<overload::Search>,
+        capacity_per_s: f64,
+        connections: u32,
+        [step_ns, recovery_ns]: [u64; 2],
+        patience_ns: u64,
+    ) -> Self {
+        let stages = overload::stages(capacity_per_s, step_ns, recovery_ns);
+        Self {
+            steps: Steps::Overload { search, patience_ns },
+            ..Self::staged(stages, Arrivals::Constant, connections)
+        }
+    }
+
+    /// The search that finds the capacity for an overload; `None` for other profiles, and where the
+    /// capacity is given.
+    #[must_use]
+    pub fn capacity_search(&self) -> Option<Self> {
+        let Steps::Overload { search: Some(overload::Search { objective }), .. } = &self.steps
+        else {
+            return None;
+        };
+        let start = self.schedule.rate_per_s()? / overload::MOST;
+        let search = Self::capacity(
+            objective.clone(),
+            start,
+            self.connections.count,
+            overload::SEARCH_STEP_NS.max(objective.shortest_step_ns()),
+            overload::SEARCH_PRECISION,
+        );
+        Some(Self { connections: self.connections, protocol: self.protocol, ..search })
+    }
+
+    /// An overload at this capacity.
+    #[must_use]
+    pub fn at_capacity(&self, per_s: f64) -> Self {
+        Self { schedule: self.schedule.at_rate(per_s * overload::MOST), ..self.clone() }
+    }
+
+    /// How long a user of an overload waits, nanoseconds; `None` for other profiles, whose users wait
+    /// for a free connection without end.
+    #[must_use]
+    pub const fn patience_ns(&self) -> Option<u64> {
+        match &self.steps {
+            Steps::Overload { patience_ns, .. } => Some(*patience_ns),
+            _ => None,
+        }
+    }
+
+    /// Whether more is offered than the target can do, on purpose.
+    #[must_use]
+    pub const fn is_overload(&self) -> bool {
+        matches!(self.steps, Steps::Overload { .. })
+    }
+
     /// The profile as it is applied at one of its steps: of one step itself.
     #[must_use]
     pub fn at(&self, step: Option<Step>) -> Self {
-        let mut one = Self { steps: Steps::One, ..self.clone() };
+        let steps = if self.is_overload() { self.steps.clone() } else { Steps::One };
+        let mut one = Self { steps, ..self.clone() };
         match step {
             Some(Step::Connections { count }) => one.connections.count = count,
             Some(Step::Rate { per_s }) => one.schedule = one.schedule.at_rate(per_s),
@@ -168,7 +252,7 @@ impl Profile {
     pub fn most_connections(&self) -> u64 {
         let of_steps = match &self.steps {
             Steps::Connections(list) => list.iter().copied().max(),
-            Steps::One | Steps::Search { .. } => None,
+            Steps::One | Steps::Search { .. } | Steps::Overload { .. } => None,
         };
         u64::from(of_steps.unwrap_or(self.connections.count))
     }
@@ -186,6 +270,58 @@ impl Profile {
         self.schedule.requests_per_user().or(self.connections.requests_per_connection)
     }
 
+    /// The stages of a load whose rate changes within the measured part; `None` for others, and for a
+    /// ramp that is left out of it.
+    #[must_use]
+    pub fn shape(&self) -> Option<&[Stage]> {
+        let stages = self.schedule.stages()?;
+        let is_flat = |stage: &Stage| stage.from_per_s == stage.to_per_s;
+        let changes = self.warm_up == WarmUp::None && !matches!(stages, [one] if is_flat(one));
+        changes.then_some(stages)
+    }
+
+    /// The offered rate within a stretch of the measured part, requests per second: the mean where it
+    /// changes. `from_ns` counts from the start of the measured part, as that of a window does.
+    /// `None` where answers set the pace, and in a warm-up.
+    #[must_use]
+    pub fn offered_per_s(&self, from_ns: i64, length_ns: u64) -> Option<f64> {
+        let from_ns = u64::try_from(from_ns).ok()?;
+        if self.capacity_search().is_some() {
+            // Its rates are multiples of what the search will find.
+            return None;
+        }
+        match self.shape() {
+            None => self.schedule.rate_per_s(),
+            Some(_) if length_ns == 0 => None,
+            Some(stages) => {
+                let due = stages::due_between(stages, from_ns, from_ns + length_ns);
+                Some(due * 1e9 / length_ns as f64)
+            }
+        }
+    }
+
+    /// How much is asked, in few words: `64 connections`, `5,000 requests/s`, `up to 5,000
+    /// requests/s`.
+    #[must_use]
+    pub fn amount(&self) -> String {
+        let amount = self.schedule.amount(self.connections.count);
+        if self.capacity_search().is_some() {
+            return format!("up to {} times the capacity", overload::MOST);
+        }
+        if self.shape().is_some() { format!("up to {amount}") } else { amount }
+    }
+
+    /// The same with the kind of the loop: `closed loop, 64 connections`.
+    #[must_use]
+    pub fn loop_and_amount(&self) -> String {
+        let amount = self.amount();
+        match self.schedule {
+            Schedule::Closed { .. } => format!("closed loop, {amount}"),
+            Schedule::Open { .. } => format!("open loop, {amount}"),
+            Schedule::Devices { .. } => amount,
+        }
+    }
+
     /// Length of the part from which the headline comes, nanoseconds; `None` where requests are
     /// counted.
     #[must_use]
@@ -195,11 +331,13 @@ impl Profile {
     }
 
     /// Whether its loads are measured in slices: those that go on without an end, after a warm-up
-    /// that is left out. Counted requests and devices have a course of their own, a search has one
-    /// of its rates, and without a warm-up the first requests are what is measured.
+    /// that is left out. Counted requests, devices and rates that change have a course of their own,
+    /// a search has one of its rates, and without a warm-up the first requests are what is measured.
     #[must_use]
     pub fn is_sliced(&self) -> bool {
-        let has_a_course = self.schedule.phases().is_some() || self.stop.requests.is_some();
+        let has_a_course = self.schedule.phases().is_some()
+            || self.stop.requests.is_some()
+            || self.shape().is_some();
         let begins_cold = self.warm_up == WarmUp::None && !self.schedule.sets_the_pace();
         self.stop.duration_ns.is_some() && !has_a_course && !begins_cold && !self.is_search()
     }
@@ -217,6 +355,7 @@ impl Profile {
             Steps::One => self.schedule.name(),
             Steps::Connections(_) => "sweep",
             Steps::Search { .. } => "capacity",
+            Steps::Overload { .. } => "overload",
         }
     }
 }
@@ -224,6 +363,30 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rate_that_changes_is_measured_as_a_whole_and_a_ramp_is_left_out() {
+        let staged = |text| Profile::staged(stages::parse(text).unwrap(), Arrivals::Constant, 8);
+        let up = staged("30s:1000,30s:1000");
+        assert_eq!((up.shape().map(<[Stage]>::len), up.is_sliced()), (Some(2), false));
+        assert_eq!(
+            (up.amount(), up.stop),
+            ("up to 1,000 requests/s".into(), StopRule::after(60_000_000_000))
+        );
+        // The same arrivals, but the ramp is not measured.
+        let ramp = Profile::open(1_000.0, Arrivals::Constant, 8, 30_000_000_000, 30_000_000_000);
+        assert_eq!(
+            (ramp.schedule == up.schedule, ramp.shape(), ramp.is_sliced()),
+            (true, None, true)
+        );
+        assert_eq!(ramp.amount(), "1,000 requests/s");
+        let down = staged("0s:500,10s:0");
+        assert_eq!(down.schedule.rate_per_s(), Some(500.0));
+        assert_eq!(staged("0s:500,10s:500").shape(), None, "a rate that stays");
+        assert_eq!(down.offered_per_s(2_000_000_000, 2_000_000_000), Some(350.0));
+        assert_eq!(ramp.offered_per_s(2_000_000_000, 2_000_000_000), Some(1_000.0));
+        assert_eq!(ramp.offered_per_s(-1, 2_000_000_000), None, "the ramp");
+    }
 
     #[test]
     fn a_step_is_a_profile_of_its_own() {

@@ -81,11 +81,19 @@ impl Schedule {
         }
     }
 
-    /// The offered rate at the end, requests per second; `None` where answers set the pace.
+    /// The highest offered rate, requests per second: the rate itself where it does not change.
+    /// `None` where answers set the pace.
     #[must_use]
     pub fn rate_per_s(&self) -> Option<f64> {
+        let rates = self.stages()?.iter().flat_map(|stage| [stage.from_per_s, stage.to_per_s]);
+        rates.reduce(f64::max)
+    }
+
+    /// The rate over time; `None` where answers set the pace.
+    #[must_use]
+    pub fn stages(&self) -> Option<&[Stage]> {
         match self {
-            Self::Open { stages, .. } => stages.last().map(|stage| stage.to_per_s),
+            Self::Open { stages, .. } => Some(stages),
             Self::Closed { .. } | Self::Devices { .. } => None,
         }
     }
@@ -101,7 +109,7 @@ impl Schedule {
         }
     }
 
-    /// The same schedule with all rates in proportion, so that it ends at this one. Only open
+    /// The same schedule with all rates in proportion, so that the highest is this one. Only open
     /// schedules have a rate; the others stay as they are.
     #[must_use]
     pub fn at_rate(&self, per_s: f64) -> Self {
@@ -184,17 +192,6 @@ impl Schedule {
                 format!("{} requests/s", self.rate_per_s().map_or("-".into(), format_count))
             }
             Self::Devices { devices, .. } => many(*devices, "device"),
-        }
-    }
-
-    /// The same with the kind of the loop: `closed loop, 64 connections`.
-    #[must_use]
-    pub fn loop_and_amount(&self, connections: u32) -> String {
-        let amount = self.amount(connections);
-        match self {
-            Self::Closed { .. } => format!("closed loop, {amount}"),
-            Self::Open { .. } => format!("open loop, {amount}"),
-            Self::Devices { .. } => amount,
         }
     }
 

@@ -67,6 +67,18 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, UnitError> {
     Ok(total.round() as u64)
 }
 
+/// Reads a number with `k` for thousands or `M` for millions behind it, if it has one: `5000`, `5k`,
+/// `0.5M`; `None` if the text is none.
+#[must_use]
+pub fn parse_scaled(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let (digits, factor) = match text.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1e3),
+        None => text.strip_suffix('M').map_or((text, 1.0), |digits| (digits, 1e6)),
+    };
+    digits.trim().parse::<f64>().ok().map(|number| number * factor)
+}
+
 /// Reads `"1KiB"`, `"64kB"`, `"512B"` into bytes.
 ///
 /// # Errors

@@ -18,6 +18,7 @@ mod cost;
 mod distribution;
 mod heat;
 mod held;
+mod overload;
 pub mod palette;
 mod percentiles;
 mod phases;
@@ -89,13 +90,14 @@ pub struct DataTable {
 type Draw = fn(&View) -> Vec<Chart>;
 
 /// Every chart in the order of the page; a new one is one more line here.
-const CHARTS: [Draw; 12] = [
+const CHARTS: [Draw; 13] = [
     ratio::charts,
     throughput::charts,
     percentiles::charts,
     distribution::charts,
     split::charts,
     sweep::charts,
+    overload::charts,
     phases::charts,
     series::charts,
     heat::charts,

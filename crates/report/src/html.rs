@@ -111,6 +111,7 @@ pub fn run(view: &View) -> Markup {
             (state(view))
             (headline::section(view))
             (figures::of(&charts, &figures::HEADLINE))
+            (figures::overload(view, &charts))
             (remarks::verdicts(view))
             (remarks::without_result(view))
             (remarks::explanations(view))
@@ -154,6 +155,7 @@ fn contents(view: &View, charts: &[Chart]) -> Markup {
                 li { a href="#results" { "Results" } }
                 @if !view.doubts.is_empty() { li { a href="#verdicts" { "Verdicts" } } }
                 @if view.without_result().next().is_some() { li { a href="#missing" { "Without a result" } } }
+                @if has("overload") { li { a href="#overload" { "Beyond the capacity" } } }
                 li { a href="#explanations" { "Explanations" } }
                 li { a href="#charts" { "Charts" } }
                 @if has("published") { li { a href="#published" { "Published figures" } } }

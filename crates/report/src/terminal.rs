@@ -9,12 +9,14 @@
 //! | `headline` | the ranked table |
 //! | `load`, `histogram` | loads of a URL, in place of the ranked table; distributions as bars |
 //! | `steps` | sweeps, capacity searches, phases of devices |
+//! | `overload` | what targets do beyond their capacity |
 //! | `remarks` | caveats, failures, published figures, explanations, host |
 mod agents;
 mod grid;
 mod headline;
 mod histogram;
 mod load;
+mod overload;
 mod paint;
 mod remarks;
 mod steps;
@@ -82,6 +84,7 @@ pub fn table(view: &View, style: &Style) -> String {
         headline::write(&mut page, view);
     }
     steps::write(&mut page, view);
+    overload::write(&mut page, view);
     agents::write(&mut page, view);
     remarks::write(&mut page, view);
     page.out

@@ -11,6 +11,7 @@
 //! | [`curve`] | quantiles and distributions for charts |
 //! | [`series`] | figures over time |
 //! | [`sweep`] | the points of a sweep or of a capacity search |
+//! | [`overload`] | what a target does beyond its capacity |
 //! | [`phases`] | the phases of a device load |
 //! | [`agents`] | the agents that applied the loads |
 //! | [`doubts`] | caveats by name over all targets |
@@ -25,6 +26,7 @@ pub mod curve;
 pub mod doubts;
 pub mod load;
 pub mod missing;
+pub mod overload;
 pub mod phases;
 pub mod published;
 pub mod row;

@@ -7,13 +7,14 @@ use pippin_report::form::{csv, markdown};
 use pippin_report::terminal::{Style, table};
 use pippin_report::view::View;
 
-fn all() -> [(&'static str, RunRecord); 5] {
+fn all() -> [(&'static str, RunRecord); 6] {
     [
         ("hello", example::hello()),
         ("sweep", example::sweep()),
         ("devices", example::devices()),
         ("capacity", example::capacity()),
         ("rounds", example::rounds()),
+        ("overload", example::overload()),
     ]
 }
 

@@ -10,6 +10,7 @@
 //! | [`list`] | runs with filter and search, a page at a time |
 //! | `digests` | what lists show of runs, made where it is missing |
 //! | [`live`], `live_charts` | runs under way, anew each second |
+//! | [`metrics`] | runs under way for Prometheus |
 //! | [`compare`] | two or more runs side by side |
 //! | [`leaderboard`] | targets over plans |
 //! | [`history`] | a target over time with change points |
@@ -26,6 +27,7 @@ pub mod leaderboard;
 pub mod list;
 pub mod live;
 mod live_charts;
+pub mod metrics;
 pub mod page;
 pub mod routes;
 

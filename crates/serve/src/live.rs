@@ -228,7 +228,7 @@ fn queued(trials: &[LiveQueued]) -> Markup {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use pippin_model::live::ProcessName;
 
@@ -236,6 +236,7 @@ mod tests {
         LiveSecond {
             from_ns: from_s * 1_000_000_000,
             requests_per_s: Some(rate),
+            offered_per_s: None,
             p50_ns: Some(900_000),
             p99_ns: Some(4_000_000),
             errors,
@@ -244,7 +245,7 @@ mod tests {
         }
     }
 
-    fn live() -> LiveRun {
+    pub fn live() -> LiveRun {
         let target = |name: &str| name.parse().unwrap();
         LiveRun {
             run: "20261121-203539-hello".into(),

@@ -28,7 +28,10 @@ const CHARTS: [Shown; 3] = [
         unit: "requests/s",
         counts: Unit::Count,
         label: axis::short,
-        lines: &[("answers", Stroke::Solid, |second| second.requests_per_s)],
+        lines: &[
+            ("answers", Stroke::Solid, |second| second.requests_per_s),
+            ("offered", Stroke::Dotted, |second| second.offered_per_s),
+        ],
     },
     Shown {
         name: "live-response",
@@ -123,6 +126,7 @@ mod tests {
         let second = |from_s: i64| LiveSecond {
             from_ns: from_s * 1_000_000_000,
             requests_per_s: Some(1_000.0),
+            offered_per_s: None,
             p50_ns: Some(100_000),
             p99_ns: None,
             errors: 0,

@@ -8,6 +8,7 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use maud::{Markup, html};
 use pippin_model::run::{RunRecord, RunState};
+use pippin_report::exposition::MEDIA_TYPE;
 use pippin_report::form::svg::Ground;
 use pippin_report::form::{FORMS, Form};
 use pippin_report::html as report;
@@ -23,7 +24,7 @@ use crate::failure::Failure;
 use crate::guard::{Decision, Guard};
 use crate::guesses::{Guesses, WINDOW};
 use crate::page::page;
-use crate::{compare, history, leaderboard, list, live};
+use crate::{compare, history, leaderboard, list, live, metrics};
 
 type Shared = State<Arc<Store>>;
 type Answer = Result<Response, Failure>;
@@ -41,6 +42,7 @@ pub fn router(store: Arc<Store>, guard: Guard) -> Router {
     Router::new()
         .route("/", get(runs))
         .route("/live", get(all_live))
+        .route("/metrics", get(all_metrics))
         .route("/runs/{id}", get(run))
         .route("/runs/{id}/live", get(one_live))
         .route("/runs/{id}/export/{form}", get(export))
@@ -197,6 +199,14 @@ async fn all_live(State(store): Shared) -> Answer {
     apart(move || {
         let live = store.live_runs();
         Ok(fragment((!live.is_empty()).then(|| live::several(&live))))
+    })
+    .await
+}
+
+async fn all_metrics(State(store): Shared) -> Answer {
+    apart(move || {
+        let head = [(header::CONTENT_TYPE, MEDIA_TYPE)];
+        Ok((head, metrics::of(&store.live_runs())).into_response())
     })
     .await
 }

@@ -386,6 +386,7 @@ fn every_answer_has_the_security_headers() {
         server.get("/"),
         with_token("/"),
         with_token("/nothing"),
+        with_token("/metrics"),
         with_token(&format!("/runs/{RUN}")),
         with_token(&format!("/runs/{RUN}/export/csv")),
         with_token(&format!("/runs/{RUN}/charts/throughput.svg")),

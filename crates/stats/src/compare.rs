@@ -15,7 +15,7 @@ use crate::judge::repetitions;
 use crate::paired::Pairs;
 use crate::quantile::median;
 use crate::ratio::{Ratio, ratio};
-use crate::summary::goodput;
+use crate::summary::{goodput, with_chance};
 
 /// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ impl Metric {
             load.measured.spans.response_time.quantile_ns(q).map(|ns| Sample::alone(ns as f64))
         };
         match self {
-            Self::Goodput => goodput(load),
+            Self::Goodput => goodput(load).map(|sample| with_chance(record, sample)),
             Self::P50 => response(0.5),
             Self::P99 => response(0.99),
             Self::Cpu => cpu_seconds_per_million(load, record.usage.as_ref()?, Role::Target)

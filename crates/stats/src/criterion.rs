@@ -26,8 +26,9 @@ impl RankedBy {
     /// The figure that ranks targets under such a load.
     #[must_use]
     pub const fn of(profile: &Profile) -> Self {
-        // A capacity search finds the rate; the schedule does not set it.
-        if profile.schedule.sets_the_pace() && !profile.is_search() {
+        // A capacity search finds the rate; the schedule does not set it. Beyond its capacity a
+        // target decides itself how much it answers.
+        if profile.schedule.sets_the_pace() && !profile.is_search() && !profile.is_overload() {
             Self::ResponseP99
         } else {
             Self::Goodput

@@ -14,9 +14,11 @@
 //! | [`modes`], [`littles_law`], [`concurrency`], [`bound`], [`cost`] | what one trial's figures say of generator and target |
 //! | [`usl`], [`knee`], [`predict`], [`sweep`], [`capacity`], [`objective`] | scalability: fit, knee, prediction before each point, all of a sweep together, the search for the highest rate that keeps an objective |
 //! | [`helpers`] | which processes beside a target worked with it |
+//! | [`overload`] | what a target does beyond its capacity |
 //! | [`judge`] | the caveats |
 //! | [`explain`] | why a target is as fast as it is |
 //! | [`compare`], [`unfinished`], [`gate`], [`changepoint`] | two sets of trials against each other, and which run was cut short; a history |
+//! | [`lost`] | gates that cannot be passed any more while a load is under way |
 //! | [`summary`], [`resources`] | all trials of a target in the figures that tables show; what it used |
 pub mod bootstrap;
 pub mod bound;
@@ -38,10 +40,12 @@ pub mod judge;
 pub mod knee;
 mod least_squares;
 pub mod littles_law;
+pub mod lost;
 mod moderated;
 pub mod modes;
 pub mod objective;
 pub mod order;
+pub mod overload;
 pub mod paired;
 pub mod predict;
 pub mod quantile;

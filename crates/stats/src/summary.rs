@@ -374,7 +374,11 @@ pub(crate) fn ranked_samples(trials: &[&TrialRecord], by: RankedBy) -> Vec<Sampl
     if trials.iter().any(|record| record.spec.profile.is_search()) {
         return trials.iter().filter_map(searched).collect();
     }
-    loads(trials).map(|load| by.sample(load)).collect::<Option<Vec<_>>>().unwrap_or_default()
+    let samples = trials.iter().filter_map(|record| {
+        let sample = by.sample(record.load.as_ref()?);
+        Some(sample.map(|sample| with_chance(record, sample)))
+    });
+    samples.collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 fn throughput(load: &LoadResult) -> Option<Sample> {
@@ -389,7 +393,14 @@ pub(crate) fn samples(
     trials: &[&TrialRecord],
     figure: &dyn Fn(&LoadResult) -> Option<Sample>,
 ) -> Vec<Sample> {
-    loads(trials).filter_map(figure).collect()
+    let sample = |record: &&TrialRecord| Some(with_chance(record, figure(record.load.as_ref()?)?));
+    trials.iter().filter_map(sample).collect()
+}
+
+/// A figure with the windows that show how sure it is. Where the rate changes by plan, their scatter
+/// says nothing of chance.
+pub(crate) fn with_chance(record: &TrialRecord, sample: Sample) -> Sample {
+    if record.spec.profile.shape().is_some() { Sample::alone(sample.value) } else { sample }
 }
 
 /// The median of samples with their interval.

@@ -218,6 +218,7 @@ mod tests {
         let second = LiveSecond {
             from_ns: 17_000_000_000,
             requests_per_s: Some(12_345.678_9),
+            offered_per_s: None,
             p50_ns: Some(123_456),
             p99_ns: Some(1_234_567),
             errors: 0,

@@ -9,12 +9,12 @@ use std::path::PathBuf;
 
 use super::request::{FileArguments, RequestArguments};
 use super::{FleetArguments, GateArguments};
-use crate::values::{self, ConnectTo, EventLoop, Points, ProxyProtocol, Time};
+use crate::values::{self, ConnectTo, EventLoop, Points, ProxyProtocol, Stages, Time};
 
 /// `pippin load`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  pippin load http://127.0.0.1:8080/ -c 64 -d 10s          closed loop, as wrk\n  pippin load http://127.0.0.1:8080/ -c 10 -n 1000 --no-keep-alive   as ab\n  pippin load http://127.0.0.1:8080/ -R 5000 -d 30s        constant rate; response time from the intended instant\n  pippin load http://127.0.0.1:8080/ --devices 1000 --ramp 10s,30s,10s\n  pippin load http://127.0.0.1:8080 --requests shop.jsonl -d 30s     many requests, in turn\n  pippin load http://127.0.0.1:8080/ --sweep 1..512 -d 5s\n  pippin load http://127.0.0.1:8080/ --objective \"p99<50ms\" -c 64 -d 5s\n  pippin load https://127.0.0.1:8443/ --http2 -c 10 --streams 32    HTTP/2, as h2load -c 10 -m 32"
+    after_help = "Examples:\n  pippin load http://127.0.0.1:8080/ -c 64 -d 10s          closed loop, as wrk\n  pippin load http://127.0.0.1:8080/ -c 10 -n 1000 --no-keep-alive   as ab\n  pippin load http://127.0.0.1:8080/ -R 5000 -d 30s        constant rate; response time from the intended instant\n  pippin load http://127.0.0.1:8080/ --stages 30s:1000,2m:5000,30s:0   a rate that climbs and falls\n  pippin load http://127.0.0.1:8080/ --devices 1000 --ramp 10s,30s,10s\n  pippin load http://127.0.0.1:8080 --requests shop.jsonl -d 30s     many requests, in turn\n  pippin load http://127.0.0.1:8080/ --sweep 1..512 -d 5s\n  pippin load http://127.0.0.1:8080/ --objective \"p99<50ms\" -c 64 -d 5s\n  pippin load https://127.0.0.1:8443/ --http2 -c 10 --streams 32    HTTP/2, as h2load -c 10 -m 32"
 )]
 pub struct LoadArguments {
     /// http://HOST[:PORT]/PATH or https://...; without a scheme it is http. May be left out where a
@@ -25,16 +25,16 @@ pub struct LoadArguments {
     #[command(flatten)]
     pub shape: ShapeArguments,
     /// Simulated devices instead of connections; with --ramp UP,SUSTAIN,DOWN.
-    #[arg(long, value_name = "N", conflicts_with_all = ["count", "rate", "sweep", "objective", "duration", "no_keep_alive", "requests_per_connection", "pipeline", "connections"], requires = "ramp", value_parser = values::connections)]
+    #[arg(long, value_name = "N", conflicts_with_all = ["count", "rate", "stages", "sweep", "objective", "duration", "no_keep_alive", "requests_per_connection", "pipeline", "connections"], requires = "ramp", value_parser = values::connections)]
     pub devices: Option<u32>,
     /// Requests before a device is replaced.
     #[arg(long, value_name = "N", requires = "devices", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub requests_per_device: u32,
     /// A closed loop at each number of connections: 1,2,4,8 or 1..512 (doubling).
-    #[arg(long, value_name = "LIST", conflicts_with_all = ["count", "rate", "think", "objective", "connections"], value_parser = values::points)]
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["count", "rate", "stages", "think", "objective", "connections"], value_parser = values::points)]
     pub sweep: Option<Points>,
     /// Search for the highest rate that keeps this: "p99<50ms, errors<0.1%".
-    #[arg(long, value_name = "BOUNDS", conflicts_with_all = ["count", "poisson", "think", "no_keep_alive", "requests_per_connection", "pipeline"], value_parser = Objective::parse)]
+    #[arg(long, value_name = "BOUNDS", conflicts_with_all = ["count", "stages", "poisson", "think", "no_keep_alive", "requests_per_connection", "pipeline"], value_parser = Objective::parse)]
     pub objective: Option<Objective>,
     /// Measure so many times, for an interval.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["devices", "sweep", "objective"], value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -60,6 +60,9 @@ pub struct LoadArguments {
     /// Also write a page with charts, as `pippin report --html` does later.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
+    /// Also write a line of JSON for each second as it passes (docs/formats.md).
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub timeseries: Option<PathBuf>,
     /// Do not keep this load: it is then in no history.
     #[arg(long)]
     pub no_store: bool,
@@ -94,6 +97,10 @@ pub struct LoadArguments {
     pub seed: u64,
     #[command(flatten)]
     pub gates: GateArguments,
+    /// End the load, with exit code 1, as soon as a gate cannot be passed any more, or three seconds
+    /// in a row have more errors than right answers (docs/gates.md).
+    #[arg(long, conflicts_with_all = ["repeat", "sweep", "objective"])]
+    pub fail_fast: bool,
     /// Who applies the load.
     #[command(flatten)]
     pub fleet: FleetArguments,
@@ -113,10 +120,14 @@ pub struct ShapeArguments {
     pub count: Option<u64>,
     /// Open loop: requests per second, whatever the server does. With --objective: where the search
     /// begins.
-    #[arg(short = 'R', long, visible_alias = "rps", value_name = "RATE", conflicts_with_all = ["count", "think"], allow_negative_numbers = true, value_parser = values::rate)]
+    #[arg(short = 'R', long, visible_alias = "rps", value_name = "RATE", conflicts_with_all = ["count", "think"], allow_negative_numbers = true, group = "open_loop", value_parser = values::rate)]
     pub rate: Option<f64>,
+    /// Open loop whose rate changes: 30s:1000,2m:5000,30s:0. Each part is TIME:RATE; the rate goes
+    /// linearly to RATE within TIME, from 0 at first. 0s:5000 jumps. All of it is measured.
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["count", "think", "duration", "ramp", "warm_up"], group = "open_loop", value_parser = Stages::parse)]
+    pub stages: Option<Stages>,
     /// Open loop: exponentially distributed gaps instead of equal ones.
-    #[arg(long, requires = "rate")]
+    #[arg(long, requires = "open_loop")]
     pub poisson: bool,
     /// Open loop: time over which the rate climbs before it is measured. Devices: UP,SUSTAIN,DOWN.
     #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = values::time)]
@@ -134,7 +145,7 @@ pub struct ShapeArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub requests_per_connection: Option<u32>,
     /// Requests under way on one connection at a time.
-    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection", "rate", "think"], value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection", "open_loop", "think"], value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub pipeline: u32,
 }
 

@@ -65,6 +65,7 @@ pub fn run(
         seed: arguments.seed,
         fleet: None,
         probe: None,
+        series: None,
     };
     let measured = copies
         .write(&repository, &branches, &target, catalog)

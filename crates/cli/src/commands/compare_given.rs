@@ -65,6 +65,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
         seed: arguments.seed,
         fleet: None,
         probe: None,
+        series: None,
     };
     let record = measure(shared, &catalog, plan, &how)?;
     let view = View::of(&record);

@@ -75,6 +75,7 @@ pub fn run(
         seed: arguments.seed,
         fleet: None,
         probe: None,
+        series: None,
     };
     let catalog = catalog.with_given(copies, []);
     let record = measure(shared, &catalog, plan, &manner)?;

@@ -63,6 +63,11 @@ impl<'a> Gates<'a> {
         Ok(Self { arguments, gates, stored })
     }
 
+    /// All of them.
+    pub fn all(&self) -> &[Gate] {
+        &self.gates
+    }
+
     /// Judges a run, writes the files and says what came of each gate; whether all are passed.
     ///
     /// # Errors

@@ -19,6 +19,7 @@ use pippin_fleet::fleet::Fleet;
 use pippin_lab::generator::{Generator, Here};
 use pippin_lab::lifecycle::affinity;
 use pippin_lab::load;
+use pippin_lab::observer::{All, Observer};
 use pippin_lab::recording::Keeping;
 use pippin_lab::trial::Watch;
 use pippin_lab::url::{UrlLoad, failure, run as execute, target_of};
@@ -37,10 +38,12 @@ use super::run::keep_digest;
 use super::{Shared, fleet};
 use crate::arguments::LoadArguments;
 use crate::exit::{self, CliError};
+use crate::fail_fast::FailFast;
 use crate::live::Subject;
 use crate::output::{print, say};
 use crate::progress;
 use crate::signals;
+use crate::time_series::TimeSeries;
 use crate::values;
 
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
@@ -55,6 +58,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let reach = reach::of(arguments, url, connect)?;
     must_have_folder("--json", arguments.json.as_deref())?;
     must_have_folder("--html", arguments.html.as_deref())?;
+    must_have_folder("--timeseries", arguments.timeseries.as_deref())?;
     let base = LoadSpec {
         tls,
         protocol,
@@ -98,8 +102,13 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let kept = store.as_ref().filter(|_| !arguments.no_store);
     let observer = progress::observer(shared.quiet, Subject::Url(asked.title()), kept);
     let keeping = kept.map_or(Keeping::Not, Keeping::IfPossible);
-    let watch = Watch { observer: &observer, stop: signals::catch() };
-    let record = execute(load, keeping, &watch)?;
+    let stop = signals::catch();
+    let series = arguments.timeseries.as_deref().map(TimeSeries::create).transpose()?;
+    let fail_fast = arguments.fail_fast.then(|| FailFast::new(gates.all(), stop));
+    let mut listeners: Vec<&dyn Observer> = vec![&observer];
+    listeners.extend(series.iter().map(|series| series as &dyn Observer));
+    listeners.extend(fail_fast.iter().map(|it| it as &dyn Observer));
+    let record = execute(load, keeping, &Watch { observer: &All(listeners), stop })?;
     // The terminal is the result's from here on.
     drop(observer);
     let view = View::of(&record);
@@ -109,6 +118,11 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let code = show(arguments, &record, &view)?;
     let is_text = arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-");
     let is_passed = gates.conclude(&record, is_text)?;
+    series.map_or(Ok(()), |series| series.finish())?;
+    if let Some(reason) = fail_fast.and_then(|it| it.reason()) {
+        say(format_args!("--fail-fast ended this load: {reason}"));
+        return Ok(exit::FAILED);
+    }
     Ok(if code == exit::OK && !is_passed { exit::FAILED } else { code })
 }
 
@@ -164,7 +178,7 @@ fn store(shared: &Shared, arguments: &LoadArguments) -> Option<Store> {
 /// The limits in time: opening a connection takes no longer than an answer may.
 fn timeouts(request_ns: u64) -> Timeouts {
     let connect_ns = Timeouts::default().connect_ns.min(request_ns);
-    Timeouts { connect_ns, request_ns }
+    Timeouts { connect_ns, request_ns, ..Timeouts::default() }
 }
 
 fn calibration(store: &Store) -> Option<Calibration> {

@@ -3,6 +3,7 @@ use pippin_fleet::probe::Errand;
 use pippin_fleet::probe::conduct::{Conducting, conduct};
 use pippin_lab::catalog::Catalog;
 use pippin_lab::generator::{Generator, Here};
+use pippin_lab::observer::{All, Observer};
 use pippin_lab::place::Place;
 use pippin_lab::recording::Keeping;
 use pippin_lab::run::{RunSettings, run as execute, split};
@@ -26,6 +27,7 @@ use crate::live::Subject;
 use crate::output;
 use crate::progress;
 use crate::signals;
+use crate::time_series::TimeSeries;
 
 pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let place = place()?;
@@ -47,6 +49,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let reference = reference::among(arguments.reference.as_deref(), &plan.targets)?;
     let gates = Gates::prepare(shared, &arguments.gates, &plan.targets, &plan.gates)?;
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
+    let series = arguments.timeseries.as_deref().map(TimeSeries::create).transpose()?;
     let how = How {
         folder: &folder,
         install: arguments.install,
@@ -54,6 +57,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         seed: arguments.seed,
         fleet: Some(&arguments.fleet),
         probe: arguments.probe.as_deref(),
+        series: series.as_ref(),
     };
     let record = measure(shared, &catalog, plan, &how)?;
     let view = View::beside(&record, reference.as_ref());
@@ -67,6 +71,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         has_invalid_result(&record)
     };
     let is_passed = gates.conclude(&record, true)?;
+    series.as_ref().map_or(Ok(()), TimeSeries::finish)?;
     Ok(match exit_code(&record, is_invalid, arguments.strict) {
         exit::OK if !is_passed => exit::FAILED,
         code => code,
@@ -97,6 +102,8 @@ pub struct How<'a> {
     pub fleet: Option<&'a FleetArguments>,
     /// The probe beside the targets, if they are elsewhere.
     pub probe: Option<&'a str>,
+    /// Who writes down each second, if anybody does.
+    pub series: Option<&'a TimeSeries>,
 }
 
 /// Where a run's page and logs go: the given folder, or one of its own in the place's folder of
@@ -146,7 +153,8 @@ pub fn measure(
         }
         None => None,
     };
-    let observer = progress::observer(shared.quiet, Subject::Plan, Some(&store));
+    let follower = progress::observer(shared.quiet, Subject::Plan, Some(&store));
+    let observer = listeners(&follower, how.series);
     let settings = RunSettings {
         catalog,
         keeping: Keeping::Must(&store),
@@ -173,6 +181,12 @@ fn refuse_slices(plan: &Plan) -> Result<(), CliError> {
     )))
 }
 
+/// All who are told what happens.
+fn listeners<'a>(follower: &'a dyn Observer, series: Option<&'a TimeSeries>) -> All<'a> {
+    let series = series.map(|series| series as &dyn Observer);
+    All(std::iter::once(follower).chain(series).collect())
+}
+
 /// Lets a probe execute it where the targets are.
 fn elsewhere(
     shared: &Shared,
@@ -193,7 +207,8 @@ fn elsewhere(
     let store = shared.store()?;
     std::fs::create_dir_all(how.folder)
         .map_err(CliError::io(format!("create {}", how.folder.display())))?;
-    let observer = progress::observer(shared.quiet, Subject::Plan, Some(&store));
+    let follower = progress::observer(shared.quiet, Subject::Plan, Some(&store));
+    let observer = listeners(&follower, how.series);
     let errand = Errand {
         run: 1,
         plan,

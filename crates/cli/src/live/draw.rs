@@ -169,9 +169,9 @@ fn trial_line<'a>(state: &'a State, look: Look, width: u16) -> Line<'a> {
 pub fn load_of(current: &Current) -> String {
     let (profile, step) = (&current.spec.profile, current.spec.step);
     let load = profile.at(step);
-    let words = load.schedule.amount(load.connections.count);
+    let words = load.amount();
     match &profile.steps {
-        Steps::One => words,
+        Steps::One | Steps::Overload { .. } => words,
         Steps::Search { .. } => format!("search: {words}"),
         Steps::Connections(list) => {
             let place = list.iter().position(|count| *count == load.connections.count);

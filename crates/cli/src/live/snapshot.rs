@@ -46,6 +46,7 @@ fn trial(
     unix_ns: &impl Fn(Duration) -> u64,
 ) -> LiveTrial {
     let progress = state.progress(now);
+    let profile = current.spec.profile.at(current.spec.step);
     let (target, generator) = (current.cores_of(Role::Target), current.cores_of(Role::Generator));
     let seconds: Vec<_> = current.seconds().zip(target).zip(generator).collect();
     let newest = &seconds[seconds.len().saturating_sub(SECONDS)..];
@@ -69,6 +70,7 @@ fn trial(
             .map(|((window, target), generator)| LiveSecond {
                 from_ns: window.from_ns,
                 requests_per_s: rate_per_s(window),
+                offered_per_s: profile.offered_per_s(window.from_ns, window.duration_ns),
                 p50_ns: window.response_p50_ns,
                 p99_ns: window.response_p99_ns,
                 errors: window.errors,

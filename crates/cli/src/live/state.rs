@@ -164,7 +164,7 @@ impl State {
         self.repetitions = plan.repetitions;
         let steps = match &plan.profile.steps {
             Steps::Connections(list) => list.len().max(1) as u32,
-            Steps::One | Steps::Search { .. } => 1,
+            Steps::One | Steps::Search { .. } | Steps::Overload { .. } => 1,
         };
         let unavailable =
             |id: &TargetId| header.targets.get(id).is_some_and(|info| info.unavailable.is_some());
@@ -447,7 +447,7 @@ pub fn rate_per_s(window: &Window) -> Option<f64> {
 
 /// The counters of two samples are cumulative: their difference over the time between them. A
 /// counter that ran backwards, because a process ended unseen, says nothing.
-fn use_between(earlier: &UsageSample, later: &UsageSample) -> LiveUse {
+pub fn use_between(earlier: &UsageSample, later: &UsageSample) -> LiveUse {
     let elapsed_ns = later.at_ns.saturating_sub(earlier.at_ns);
     let cores = |from: u64, to: u64| {
         to.checked_sub(from)

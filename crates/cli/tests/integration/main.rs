@@ -15,6 +15,8 @@
 //! | `installation` | tools, steps, routes, consent |
 //! | `under_way` | `pippin serve` beside a run |
 //! | `load` | `pippin load` against servers whose truth is known |
+//! | `shapes` | rates that change, loads that end early, what is told second by second |
+//! | `overload` | plans that go beyond the capacity of servers that shed, queue or collapse |
 //! | `https` | the same behind TLS |
 //! | `reach` | the same by unix sockets, to other places, with client certificates |
 //! | `protocols` | plans and targets over HTTP/2 and TLS |
@@ -42,6 +44,7 @@ mod installation;
 mod interruption;
 mod lifecycle;
 mod load;
+mod overload;
 #[path = "../../../engine/tests/truth/patience.rs"]
 mod patience;
 mod project;
@@ -51,6 +54,7 @@ mod reach;
 mod requests;
 mod rounds;
 mod services;
+mod shapes;
 mod store;
 mod streams;
 mod support;

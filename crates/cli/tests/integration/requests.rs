@@ -16,15 +16,28 @@ struct Listening {
 
 impl Listening {
     fn new(answer: fn() -> Answer) -> Self {
+        Self::with(move |_| answer())
+    }
+
+    fn with(answer: impl Fn(&[u8]) -> Answer + Send + Sync + 'static) -> Self {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let keeper = Arc::clone(&seen);
         let server = spawn(Script::each(move |request, _| {
             keeper.lock().unwrap().push(String::from_utf8_lossy(request.bytes).into_owned());
-            answer()
+            answer(request.bytes)
         }))
         .unwrap();
         let url = format!("http://{}", server.address());
         Self { server: Some(server), url, seen, folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// Answers with the body that it was sent.
+    fn echoing() -> Self {
+        Self::with(|request| {
+            let text = String::from_utf8_lossy(request);
+            let (_, body) = text.split_once("\r\n\r\n").unwrap_or_default();
+            Answer::ok(body.as_bytes())
+        })
     }
 
     fn path(&self) -> &Path {
@@ -227,4 +240,31 @@ fn imports_are_files_that_a_load_takes() {
     let seen = listening.seen();
     assert_eq!(lines(&seen), ["GET /a?b=1", "GET /h", "POST /c"]);
     assert!(seen[1].contains("Cookie: s=1"), "{}", seen[1]);
+}
+
+/// A workload of a project with a PUT and a body that varies, by `pippin run`: proofs and load send
+/// each body whole, and check the answer to it.
+#[test]
+fn workloads_send_bodies() {
+    let listening = Listening::echoing();
+    listening.write(
+        "pippin.toml",
+        &format!(
+            "[target.shop]\nurl = \"{}\"\n[workload.order]\nrequest = {{ method = \"PUT\", path = \"/orders/{{n}}\", headers = {{ Content-Type = \"application/json\" }}, body = \"<{{n}}>\", vary = {{ n = {{ from = 1, to = 3 }} }} }}\nanswer = {{ body = \"<{{n}}>\" }}\n[plan.ci]\nworkload = \"order\"\ntargets = [\"shop\"]\nrepetitions = 1\nprofile = {{ kind = \"closed\", connections = 1, requests = 30 }}\ncpus = {{ share = true }}\ngate = [\"errors < 1\"]\n",
+            listening.url
+        ),
+    );
+    let outcome = pippin(listening.path(), &["run", "ci"]);
+    outcome.says(&["own/shop", "gate passed  require errors < 1"]);
+    let seen = listening.seen();
+    let puts: Vec<&String> = seen.iter().filter(|one| one.starts_with("PUT /orders/")).collect();
+    assert!(puts.len() >= 30, "{outcome}");
+    for put in puts {
+        let n = put.strip_prefix("PUT /orders/").unwrap().split(' ').next().unwrap();
+        assert!(
+            put.contains("Content-Type: application/json\r\n")
+                && put.ends_with(&format!("\r\nContent-Length: 3\r\n\r\n<{n}>")),
+            "{put}"
+        );
+    }
 }

@@ -104,6 +104,16 @@ fn a_run_is_shown_while_another_process_makes_it() {
     }
     assert!(first.contains("To come") && first.contains(&next.to_string()), "{first}");
     assert!(!first.contains("<html"), "a part of a page");
+    let metrics = serving.get("/metrics");
+    for part in [
+        "text/plain; version=0.0.4",
+        "pippin_live_runs 1",
+        &format!("pippin_live_requests_per_second{{run=\"{}\",target=\"{now}\"}} ", live.run),
+        "stage=\"measuring\"} 1",
+        "role=\"target\"} ",
+    ] {
+        assert!(metrics.contains(part), "{part}: {metrics}");
+    }
     // Another second, another figure, without a new page.
     assert!(until(|| serving.get(&address).matches("class=\"bar\"").count()
         > first.matches("class=\"bar\"").count()));
@@ -121,6 +131,7 @@ fn a_run_is_shown_while_another_process_makes_it() {
     run.finish();
     assert!(serving.get(&address).starts_with("HTTP/1.1 204"));
     assert!(serving.get("/live").starts_with("HTTP/1.1 204"));
+    assert!(serving.get("/metrics").ends_with("pippin_live_runs 0\n"));
     assert!(
         !serving.get("/").contains("data-live")
             && !serving.get(&format!("/runs/{}", live.run)).contains("data-live")

@@ -100,6 +100,32 @@ proptest! {
         prop_assert_eq!(sliced, all_arrivals(&lanes(&spec, 1)));
     }
 
+    /// Stages that climb, fall, stay, jump and rest.
+    #[test]
+    fn slices_of_stages_are_the_whole_schedule(
+        slices in slices(),
+        stages in proptest::collection::vec((1_u64..400, 0.0..2_000.0, 0.0..2_000.0), 1..6),
+        templates in 1_usize..4,
+    ) {
+        let stages: Vec<Stage> = stages
+            .into_iter()
+            .map(|(ms, from_per_s, to_per_s)| Stage {
+                duration_ns: ms * 1_000_000,
+                from_per_s: if from_per_s < 500.0 { 0.0 } else { from_per_s },
+                to_per_s: if to_per_s < 500.0 { 0.0 } else { to_per_s },
+            })
+            .collect();
+        let due: f64 = stages
+            .iter()
+            .map(|it| (it.from_per_s + it.to_per_s) / 2.0 * it.duration_ns as f64 / 1e9)
+            .sum();
+        let schedule = Schedule::Open { arrivals: Arrivals::Constant, stages };
+        let spec = load(schedule, 100, None, templates);
+        let whole = all_arrivals(&lanes(&spec, 1));
+        prop_assert!((whole.len() as f64 - due).abs() <= 1.001, "{} for {due}", whole.len());
+        prop_assert_eq!(all_arrivals(&lanes_of(&spec, &slices)), whole);
+    }
+
     #[test]
     fn slices_of_poisson_arrivals_have_the_whole_rate(slices in slices(), seed in 0_u64..1_000) {
         let stage = Stage { duration_ns: 1_000_000_000, from_per_s: 4e4, to_per_s: 4e4 };

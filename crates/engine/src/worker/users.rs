@@ -160,6 +160,9 @@ impl<S: Stack> Worker<'_, S> {
 
     /// Open loop: sends what is due, as long as a connection is free for it.
     pub(super) fn dispatch(&mut self) {
+        if let Some(patience_ns) = self.core.spec.timeouts.patience_ns {
+            self.core.give_up_before(self.core.now.saturating_sub(patience_ns));
+        }
         while let Users::Open(open) = &self.core.users {
             if open.start == UNKNOWN {
                 return;
@@ -353,11 +356,16 @@ impl<S: Stack> Core<'_, S> {
 
     /// The load is over: what was due in the schedule and never left it.
     pub(super) fn count_unsent_arrivals(&mut self, end: u64) {
+        self.give_up_before(end);
+    }
+
+    /// Counts what was due in the schedule before an instant, and did not leave it, as unsent.
+    fn give_up_before(&mut self, instant: u64) {
         let Users::Open(open) = &mut self.users else { return };
         if open.start == UNKNOWN {
             return;
         }
-        while let Some(due) = open.next_due().filter(|due| *due < end && self.quota > 0) {
+        while let Some(due) = open.next_due().filter(|due| *due < instant && self.quota > 0) {
             open.take();
             if self.quota != u64::MAX {
                 self.quota -= 1;

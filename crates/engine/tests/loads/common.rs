@@ -24,7 +24,11 @@ pub fn counted(address: std::net::SocketAddr, connections: u32, requests: u64) -
         },
         stop: StopRule { duration_ns: None, requests: Some(requests) },
         warm_up: WarmUp::None,
-        timeouts: Timeouts { connect_ns: 2_000_000_000, request_ns: 2_000_000_000 },
+        timeouts: Timeouts {
+            connect_ns: 2_000_000_000,
+            request_ns: 2_000_000_000,
+            ..Timeouts::default()
+        },
         limits: Limits::default(),
         threads: 1,
         cores: vec![],

@@ -17,7 +17,7 @@ on_each_loop!(
 
 /// 2 users try 3 requests each; every one fails for this reason.
 fn assert_fails(address: SocketAddr, tls: TlsSpec, io: IoChoice, reason: &str) {
-    let timeouts = Timeouts { connect_ns: 100 * MS, request_ns: 5_000 * MS };
+    let timeouts = Timeouts { connect_ns: 100 * MS, request_ns: 5_000 * MS, ..Timeouts::default() };
     let probed = pippin_engine::try_connection(address, Some(&tls), Protocol::Http1, ms(200))
         .unwrap_err()
         .to_string();

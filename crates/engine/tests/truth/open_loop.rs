@@ -1,6 +1,6 @@
 //! Arrivals that wait for nothing: when they are sent, and what becomes of those that can't be.
 use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{Arrivals, IoChoice, LoadSpec, Schedule, Stage};
+use pippin_model::load_spec::{Arrivals, IoChoice, LoadSpec, Schedule, Stage, Timeouts};
 use pippin_reference::scripted::{Account, Answer, Script, spawn};
 
 use crate::patience::in_time;
@@ -11,6 +11,7 @@ on_each_loop!(
     poisson_arrivals,
     a_ramp,
     no_free_connection,
+    those_who_waited_too_long_are_given_up,
     no_answers_at_all,
     a_request_cap,
     two_threads_make_one_schedule,
@@ -125,6 +126,22 @@ fn no_free_connection(io: IoChoice) {
         160.0,
     );
     assert_within("the median own lag in ms", quantile_ms(&spans.own_lag, 0.5), 0.0, 5.0);
+}
+
+/// The same with users who give up after 30 ms. A connection that becomes free every 100 ms takes one
+/// of those that are due then and have not waited longer: sent late by 30 ms at the most. All others
+/// are unsent.
+fn those_who_waited_too_long_are_given_up(io: IoChoice) {
+    let server = spawn(Script::always(Answer::ok(b"hello").delay(ms(100)))).unwrap();
+    let load = open(server.address(), io, 2, 100.0, 1_000);
+    let timeouts = Timeouts { patience_ns: Some(30 * MS), ..load.timeouts };
+    let result = run(&LoadSpec { timeouts, ..load });
+    let requests = result.measured.requests;
+    assert_eq!(requests.scheduled, 100);
+    assert_within("sent", requests.sent as f64, 16.0, 20.0);
+    assert_eq!(requests.unsent, 100 - requests.sent);
+    let lag_ms = quantile_ms(&result.measured.spans.send_lag, 1.0);
+    assert_within("the greatest send lag in ms", lag_ms, 0.0, 35.0);
 }
 
 /// Nothing is ever answered: 4 connections carry one request each, censored at the end; the other

@@ -119,7 +119,8 @@ fn setting_up_ends_without_success(io: IoChoice) {
 /// 2 s and a timeout of 1 s for everything: the load ends within 4 s and says what happened. 2
 /// users try twice, and what setting up left under way counts too.
 fn assert_ends_in_time(address: SocketAddr, io: IoChoice, tls: Option<TlsSpec>) -> LoadResult {
-    let timeouts = Timeouts { connect_ns: 1_000 * MS, request_ns: 1_000 * MS };
+    let timeouts =
+        Timeouts { connect_ns: 1_000 * MS, request_ns: 1_000 * MS, ..Timeouts::default() };
     let kind = if tls.is_some() { ErrorKind::Tls } else { ErrorKind::ConnectTimeout };
     let begin = Instant::now();
     let result = run(&LoadSpec { tls, timeouts, ..closed_for(address, io, 2, 2_000) });

@@ -360,7 +360,7 @@ fn devices(io: IoChoice) {
 fn a_stalled_server_times_out(io: IoChoice) {
     let secured =
         Secured::new(Script::always(Answer::silence()), &Certified::default(), Manner::default());
-    let timeouts = Timeouts { connect_ns: 5_000 * MS, request_ns: 80 * MS };
+    let timeouts = Timeouts { connect_ns: 5_000 * MS, request_ns: 80 * MS, ..Timeouts::default() };
     let result = run(&LoadSpec { timeouts, ..secured.closed(io, 2, 6) });
     assert_eq!(errors(&result), [(ErrorKind::Timeout, 6)]);
     assert_within(

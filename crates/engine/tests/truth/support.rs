@@ -71,7 +71,11 @@ pub fn closed(address: SocketAddr, io: IoChoice, connections: u32, requests: u64
         },
         stop: StopRule { duration_ns: None, requests: Some(requests) },
         warm_up: WarmUp::None,
-        timeouts: Timeouts { connect_ns: 5_000 * MS, request_ns: 5_000 * MS },
+        timeouts: Timeouts {
+            connect_ns: 5_000 * MS,
+            request_ns: 5_000 * MS,
+            ..Timeouts::default()
+        },
         limits: Limits::default(),
         threads: 1,
         cores: Vec::new(),

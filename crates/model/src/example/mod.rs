@@ -5,9 +5,11 @@
 //! |---|---|
 //! | [`trial`] | one trial whose figures agree with each other, changed in one respect at a time |
 //! | [`run`] | whole runs of several targets, one for each kind of profile |
+//! | [`overload`] | trials that go beyond the capacity of a server |
 //! | [`slices`] | trials that were measured in rounds of slices |
 #![allow(missing_docs)] // names of figures are explained where the records are defined
 #![allow(clippy::unwrap_used)] // this is part of the tests
+pub mod overload;
 pub mod run;
 pub mod slices;
 pub mod trial;

@@ -2,6 +2,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::overload;
 use super::slices::Rounds;
 use super::{ExampleTrial, SECOND, STARTED_UNIX_NS, caveat, failed};
 use crate::caveat::{Severity, Verdict};
@@ -331,6 +332,17 @@ pub fn capacity() -> RunRecord {
     });
     let header = header("capacity", "What Express can bear", profile, &[SERVERS[4].target]);
     finished(header, trials.into())
+}
+
+/// Three targets beyond their capacity: one sheds, one queues, one collapses.
+pub fn overload() -> RunRecord {
+    let trials = vec![
+        overload::trial(SERVERS[0].target, overload::sheds, 0),
+        overload::trial(SERVERS[1].target, overload::queues, 4),
+        overload::trial(SERVERS[4].target, overload::collapses, 30),
+    ];
+    let targets = [0, 1, 4].map(|place: usize| SERVERS[place].target);
+    finished(header("overload", "Beyond the capacity", overload::profile(), &targets), trials)
 }
 
 /// Four targets measured in rounds. Two are equal; Go needs 1.4 times their CPU time of a request;

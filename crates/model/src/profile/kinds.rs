@@ -5,6 +5,7 @@ mod capacity;
 mod closed;
 mod devices;
 mod open;
+mod overload;
 mod sweep;
 mod value;
 
@@ -69,6 +70,7 @@ raw_profile! {
     rate: f64,
     arrivals: String,
     ramp: String,
+    stages: String,
     devices: u32,
     requests_per_device: u32,
     ramp_up: String,
@@ -77,6 +79,9 @@ raw_profile! {
     objective: String,
     start_rate: f64,
     precision: String,
+    capacity: f64,
+    recovery: String,
+    patience: String,
     protocol: Spoken,
     streams: u32,
 }
@@ -84,19 +89,23 @@ raw_profile! {
 type Reader = fn(&RawProfile) -> Result<Profile, String>;
 
 /// Every kind: its name, its keys, and what reads them.
-const KINDS: [(&str, &[&str], Reader); 5] = [
+const KINDS: [(&str, &[&str], Reader); 6] = [
     ("closed", closed::KEYS, closed::read),
     ("open", open::KEYS, open::read),
     ("devices", devices::KEYS, devices::read),
     ("sweep", sweep::KEYS, sweep::read),
     ("capacity", capacity::KEYS, capacity::read),
+    ("overload", overload::KEYS, overload::read),
 ];
 
 impl RawProfile {
     /// The same profile with every key that `other` names replaced. A time and a count exclude each
-    /// other, so that naming one there takes the place of the other here.
+    /// other, as do stages and a rate, so that naming one there takes the place of the other here.
     #[must_use]
     pub fn overlaid(mut self, other: &Self) -> Self {
+        if other.stages.is_some() {
+            (self.rate, self.ramp, self.duration) = (None, None, None);
+        }
         if other.requests.is_some() {
             self.duration = None;
         } else if other.duration.is_some() {
@@ -175,6 +184,33 @@ mod tests {
     }
 
     #[test]
+    fn an_overload_has_a_capacity_or_searches_for_it() {
+        let given = read("kind='overload'\ncapacity=400.0\nconnections=64\nduration='5s'").unwrap();
+        assert_eq!((given.kind(), given.capacity_search()), ("overload", None));
+        assert_eq!(given.schedule.rate_per_s(), Some(1_200.0));
+        assert_eq!(given.at_capacity(100.0).schedule.rate_per_s(), Some(300.0));
+        assert_eq!(given.stop, StopRule::after((7 * 5 + 15) * 1_000_000_000));
+        assert_eq!(given.patience_ns(), Some(2_000_000_000));
+        let found = read("kind='overload'\nconnections=64\nduration='5s'\nrecovery='9s'").unwrap();
+        let search = found.capacity_search().unwrap();
+        assert_eq!((search.kind(), search.schedule.rate_per_s()), ("capacity", Some(100.0)));
+        for (text, message) in [
+            ("capacity=5.0\nobjective='p99<1s'", "profile.capacity and profile.objective exclude"),
+            ("capacity=5.0\nstart_rate=1.0", "profile.capacity and profile.start_rate exclude"),
+            ("capacity=0.0", "profile.capacity = 0 must be above 0"),
+            ("duration='2s'", "profile.duration must be whole seconds, at least 3s"),
+            ("recovery='4500ms'", "profile.recovery must be whole seconds, at least 3s"),
+            ("patience='10ms'", "profile.patience must be from 100ms to 60s"),
+            ("rate=5.0", "profile.rate does not go with kind = \"overload\""),
+        ] {
+            let duration = if text.starts_with("duration") { "" } else { "duration='5s'\n" };
+            let error =
+                read(&format!("kind='overload'\nconnections=64\n{duration}{text}")).unwrap_err();
+            assert!(error.contains(message), "{text}: {error}");
+        }
+    }
+
+    #[test]
     fn what_cannot_take_effect_is_refused() {
         let cases = [
             ("connections=1", "profile.kind is missing"),
@@ -195,6 +231,15 @@ mod tests {
                 "kind='open'\nrate=5.0\nconnections=0\nduration='1s'",
                 "profile.connections must be at least 1",
             ),
+            (
+                "kind='open'\nstages='1s:5'\nrate=5.0\nconnections=1",
+                "profile.stages and profile.rate exclude each other",
+            ),
+            (
+                "kind='open'\nstages='1s:5'\nduration='1s'\nconnections=1",
+                "profile.stages and profile.duration exclude each other",
+            ),
+            ("kind='open'\nstages='1s'\nconnections=1", "profile.stages: `1s` is no stage"),
             ("kind='closed'\nconnections=1\nrequests=0", "profile.requests must be at least 1"),
             (
                 "kind='closed'\nconnections=1\nrequests=1\nkeep_alive=0",
@@ -272,7 +317,7 @@ mod tests {
     #[test]
     fn every_key_can_be_overlaid_and_is_refused_where_it_does_not_go() {
         // One value of the right type for each key of the list.
-        let all = "kind='x'\nconnections=1\nduration='1s'\nrequests=1\nkeep_alive=true\nwarm_up='none'\nthink='1s'\nrate=1.0\narrivals='poisson'\nramp='1s'\ndevices=1\nrequests_per_device=1\nramp_up='1s'\nsustain='1s'\nramp_down='1s'\nobjective='p99<1s'\nstart_rate=1.0\nprecision='1%'\nprotocol='h2c'\nstreams=2";
+        let all = "kind='x'\nconnections=1\nduration='1s'\nrequests=1\nkeep_alive=true\nwarm_up='none'\nthink='1s'\nrate=1.0\narrivals='poisson'\nramp='1s'\nstages='1s:1'\ndevices=1\nrequests_per_device=1\nramp_up='1s'\nsustain='1s'\nramp_down='1s'\nobjective='p99<1s'\nstart_rate=1.0\nprecision='1%'\ncapacity=5.0\nrecovery='4s'\npatience='1s'\nprotocol='h2c'\nstreams=2";
         let raw: RawProfile = toml::from_str(all).unwrap();
         assert_eq!(
             raw.named_keys().len(),
@@ -281,8 +326,7 @@ mod tests {
         );
         // A time and a count exclude each other: the time gives way.
         assert_eq!(RawProfile::default().overlaid(&raw), raw);
-        let kinds: [&[&str]; 5] =
-            [closed::KEYS, open::KEYS, devices::KEYS, sweep::KEYS, capacity::KEYS];
+        let kinds = KINDS.map(|(_, keys, _)| keys);
         for key in raw.named_keys() {
             assert!(kinds.iter().any(|keys| keys.contains(&key)), "no kind takes `{key}`");
         }

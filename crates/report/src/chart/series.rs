@@ -1,10 +1,11 @@
 //! Figures over time: throughput, response time, CPU of both sides, memory. One line a target: the
 //! median of its repetitions, with a band from the lowest to the highest of them.
+use pippin_model::trial::Step;
 use pippin_stats::quantile::median;
 
 use super::axis::{self, Axis};
 use super::canvas::{Form, Line, lines};
-use super::palette::{Stroke, series, stroke};
+use super::palette::{FAINT, Stroke, series, stroke};
 use super::plot::{Plot, TIME, Unit};
 use super::{Chart, DataTable, Drawings, coloured, label};
 use crate::view::View;
@@ -28,6 +29,8 @@ struct Quantity {
     points: Points,
     /// The same of the generator, drawn dotted in the target's colour; `None` where it has none.
     of_generator: Option<Points>,
+    /// What the load asked of all targets alike, drawn dotted in a colour of its own.
+    asked: Option<(&'static str, Points)>,
     label: fn(f64) -> String,
     scale: Scale,
     reading: &'static str,
@@ -49,9 +52,10 @@ const QUANTITIES: [Quantity; 4] = [
         counts: Unit::Count,
         points: throughput,
         of_generator: None,
+        asked: Some(("offered", offered)),
         label: axis::short,
         scale: Scale::Linear,
-        reading: "",
+        reading: " Dotted, where the schedule sets the pace: the rate that was offered.",
     },
     Quantity {
         name: "response-over-time",
@@ -60,6 +64,7 @@ const QUANTITIES: [Quantity; 4] = [
         counts: Unit::Ns,
         points: response,
         of_generator: None,
+        asked: None,
         label: axis::time,
         scale: Scale::Log,
         reading: "",
@@ -71,6 +76,7 @@ const QUANTITIES: [Quantity; 4] = [
         counts: Unit::Cores,
         points: |one| cpu(one, |point| point.target_cores),
         of_generator: Some(|one| cpu(one, |point| point.generator_cores)),
+        asked: None,
         label: axis::core_percent,
         scale: Scale::Linear,
         reading: " Dotted, in the target's colour: the generator while it loaded that target.",
@@ -82,6 +88,7 @@ const QUANTITIES: [Quantity; 4] = [
         counts: Unit::Bytes,
         points: memory,
         of_generator: None,
+        asked: None,
         label: axis::size,
         scale: Scale::Bytes,
         reading: "",
@@ -123,6 +130,9 @@ fn chart(view: &View, quantity: &Quantity) -> Option<Chart> {
             let generator = line(format!("{}, generator", row.target), Stroke::Dotted, &of(points));
             drawn.extend(generator.map(|line| Line { band: Vec::new(), ..line }));
         }
+    }
+    if !drawn.is_empty() {
+        drawn.extend(asked(view, quantity));
     }
     let all = || drawn.iter().flat_map(|line| &line.points);
     let reach = || {
@@ -183,18 +193,35 @@ fn chart(view: &View, quantity: &Quantity) -> Option<Chart> {
     })
 }
 
+/// What the load asked of the targets: the same of all, so that it is one line.
+fn asked(view: &View, quantity: &Quantity) -> Option<Line> {
+    // An overload offers each target multiples of its own capacity, in a chart of its own.
+    let (name, points) = quantity.asked.filter(|_| view.run.profile != "overload")?;
+    let all = view.measured().flat_map(|row| &row.series).map(points);
+    let merged = merged(&all.filter(|points| !points.is_empty()).collect::<Vec<_>>());
+    (!merged.is_empty()).then(|| Line {
+        name: Some(name.into()),
+        colour: FAINT,
+        stroke: Stroke::Dotted,
+        points: merged.iter().map(|moment| (moment.at, moment.median)).collect(),
+        marks: false,
+        joined: true,
+        band: Vec::new(),
+    })
+}
+
 /// What the repetitions came to at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Moment {
-    at: f64,
-    median: f64,
+pub(super) struct Moment {
+    pub at: f64,
+    pub median: f64,
     low: f64,
     high: f64,
 }
 
 /// Points of several repetitions by moment: as long as the usual distance of two points, or longer
 /// where there are too many. A repetition that has several points in a moment counts by their median.
-fn merged(repetitions: &[Vec<(f64, f64)>]) -> Vec<Moment> {
+pub(super) fn merged(repetitions: &[Vec<(f64, f64)>]) -> Vec<Moment> {
     let gaps: Vec<f64> = repetitions
         .iter()
         .flat_map(|points| points.windows(2).map(|pair| pair[1].0 - pair[0].0))
@@ -250,6 +277,13 @@ fn summary(row: &Row, one: &Series, quantity: &Quantity) -> Option<Vec<String>> 
 
 fn throughput(series: &Series) -> Vec<(f64, f64)> {
     series.load.iter().map(|point| (point.at_s, point.throughput_per_s)).collect()
+}
+
+/// Searches offer another rate in each step: there is no rate of the whole.
+fn offered(series: &Series) -> Vec<(f64, f64)> {
+    let is_step = matches!(series.step, Some(Step::Rate { .. }));
+    let points = series.load.iter().filter(|_| !is_step);
+    points.filter_map(|point| Some((point.at_s, point.offered_per_s?))).collect()
 }
 
 fn response(series: &Series) -> Vec<(f64, f64)> {

@@ -3,8 +3,8 @@
 //! the node exporter or a push gateway. Units are Prometheus' base units: seconds and bytes.
 use pippin_model::caveat::Verdict;
 use pippin_model::histogram::Summary;
-use std::fmt::Write as _;
 
+use crate::exposition::{self, GAUGE, MEDIA_TYPE, SUMMARY, Sample};
 use crate::form::{Form, Write};
 use crate::view::View;
 use crate::view::row::Row;
@@ -13,7 +13,7 @@ use crate::view::row::Row;
 pub const FORM: Form = Form {
     name: "prometheus",
     about: "Prometheus' text format",
-    media_type: "text/plain; version=0.0.4; charset=utf-8",
+    media_type: MEDIA_TYPE,
     extension: "prom",
     write: Write::View(|view| Ok(of(view).into_bytes())),
 };
@@ -23,38 +23,21 @@ pub const FORM: Form = Form {
 pub fn of(view: &View) -> String {
     let mut out = String::new();
     for metric in METRICS {
-        let mut samples = String::new();
-        for row in &view.rows {
-            for Sample { suffix, labels, value } in (metric.samples)(view, row) {
-                let common = common(view, row);
-                // Writing into a String cannot fail.
-                let _ = writeln!(samples, "{}{suffix}{{{common}{labels}}} {value}", metric.name);
-            }
-        }
-        if !samples.is_empty() {
-            let _ = write!(
-                out,
-                "# HELP {} {}\n# TYPE {} {}\n{samples}",
-                metric.name, metric.help, metric.name, metric.kind
-            );
-        }
+        let of_row = |row| {
+            let samples = (metric.samples)(view, row).into_iter();
+            samples.map(move |sample| Sample {
+                labels: common(view, row).into_iter().chain(sample.labels).collect(),
+                ..sample
+            })
+        };
+        let samples: Vec<Sample> = view.rows.iter().flat_map(of_row).collect();
+        exposition::write(&mut out, metric.name, metric.kind, metric.help, &samples);
     }
     out
 }
 
-/// One line: what follows the metric's name, its own labels, its value.
-struct Sample {
-    suffix: &'static str,
-    labels: String,
-    value: f64,
-}
-
 type Samples = Vec<Sample>;
-
-/// What Prometheus calls a value that goes up and down.
-const GAUGE: &str = "gauge";
-/// What it calls quantiles with their count and sum.
-const SUMMARY: &str = "summary";
+type Label = (&'static str, String);
 
 /// A metric: a new one is one more entry in [`METRICS`].
 struct Metric {
@@ -157,30 +140,25 @@ const METRICS: [Metric; 15] = [
     },
 ];
 
-fn sample(labels: String, value: f64) -> Sample {
+fn sample(labels: Vec<Label>, value: f64) -> Sample {
     Sample { suffix: "", labels, value }
 }
 
 fn one(value: Option<f64>) -> Samples {
-    value.map(|value| sample(String::new(), value)).into_iter().collect()
+    value.map(|value| sample(Vec::new(), value)).into_iter().collect()
 }
 
-fn common(view: &View, row: &Row) -> String {
-    format!(
-        "plan=\"{}\",workload=\"{}\",run=\"{}\",target=\"{}\"",
-        escape(&view.plan.id),
-        escape(&view.workload.id),
-        escape(&view.run.id),
-        escape(&row.target.to_string())
-    )
+fn common(view: &View, row: &Row) -> [Label; 4] {
+    [
+        ("plan", view.plan.id.clone()),
+        ("workload", view.workload.id.clone()),
+        ("run", view.run.id.clone()),
+        ("target", row.target.to_string()),
+    ]
 }
 
-fn escape(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
-}
-
-fn label(name: &str, value: &str) -> String {
-    format!(",{name}=\"{}\"", escape(value))
+fn label(name: &'static str, value: &str) -> Vec<Label> {
+    vec![(name, value.into())]
 }
 
 fn rank(view: &View, row: &Row) -> Samples {
@@ -212,10 +190,9 @@ fn quantiles(summary: &Summary) -> Samples {
         .filter_map(|(q, ns)| Some(sample(label("quantile", q), ns? as f64 / 1e9)));
     let count = summary.count as f64;
     let sum = summary.mean_ns.map(|mean| mean * count / 1e9);
-    let totals =
-        [("_sum", sum), ("_count", Some(count))].into_iter().filter_map(|(suffix, value)| {
-            Some(Sample { suffix, labels: String::new(), value: value? })
-        });
+    let totals = [("_sum", sum), ("_count", Some(count))]
+        .into_iter()
+        .filter_map(|(suffix, value)| Some(Sample { suffix, labels: Vec::new(), value: value? }));
     quantiles.chain(totals).collect()
 }
 

@@ -9,7 +9,7 @@ use crate::view::View;
 /// Charts that stand at the head of the page.
 pub const HEADLINE: [&str; 3] = ["ratio", "cpu-ratio", "throughput"];
 /// Charts that have sections of their own.
-const ELSEWHERE: [&str; 2] = ["published", "cost"];
+const ELSEWHERE: [&str; 4] = ["published", "cost", "overload", "overload-over-time"];
 /// Charts that are worth paper; the others are for the screen.
 const PRINTED: [&str; 12] = [
     "ratio",
@@ -73,6 +73,18 @@ fn swatch(place: usize) -> String {
 /// The charts of these names.
 pub fn of(charts: &[Chart], names: &[&str]) -> Markup {
     html! { div.figures { @for chart in charts.iter().filter(|chart| names.contains(&chart.name.as_str())) { (figure(chart)) } } }
+}
+
+/// What targets do beyond their capacity; the conclusion has it in words.
+pub fn overload(view: &View, charts: &[Chart]) -> Markup {
+    html! {
+        @if view.rows.iter().any(|row| row.overload.is_some()) {
+            section id="overload" {
+                h2 { "Beyond the capacity" }
+                (of(charts, &["overload", "overload-over-time"]))
+            }
+        }
+    }
 }
 
 /// Published figures with what differs.

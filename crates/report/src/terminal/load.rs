@@ -173,7 +173,7 @@ fn load_in_words(load: &LoadView) -> String {
         1 => String::new(),
         count => format!(" with {count} streams each"),
     };
-    let amount = profile.schedule.loop_and_amount(profile.connections.count);
+    let amount = profile.loop_and_amount();
     format!("{amount}{streams}, {}", load.protocol.name())
 }
 

@@ -16,6 +16,9 @@ use crate::words;
 /// The conclusion; rows in the order of the table.
 #[must_use]
 pub fn of(run: &RunFacts, rows: &[Row], field: &Field) -> String {
+    if let Some(beyond) = overload(rows) {
+        return beyond;
+    }
     let measured: Vec<&Row> = rows.iter().filter(|row| row.goodput_per_s.is_some()).collect();
     let ranked: Vec<&Row> =
         measured.iter().copied().filter(|row| row.standing.rank.is_some()).collect();
@@ -23,6 +26,16 @@ pub fn of(run: &RunFacts, rows: &[Row], field: &Field) -> String {
     sentences.extend(left_out(&measured, &ranked));
     sentences.extend(noise(run, &ranked, field));
     sentences.join(" ")
+}
+
+/// What targets do beyond their capacity; `None` for other loads. How much they answer there is no
+/// contest, because each is offered multiples of its own capacity.
+fn overload(rows: &[Row]) -> Option<String> {
+    let told: Vec<String> = rows
+        .iter()
+        .filter_map(|row| Some(row.overload.as_ref()?.sentences(&row.target.to_string())))
+        .collect();
+    (!told.is_empty()).then(|| told.join(" "))
 }
 
 /// Who leads, and the CPU time of a request.

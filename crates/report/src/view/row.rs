@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
 use super::curve::{Bin, QuantilePoint, bins, bins_per_decade, quantiles};
+use super::overload::OverloadView;
 use super::phases::{self, PhaseRow};
 use super::series::Series;
 use super::sweep::{self, Sweep};
@@ -50,6 +51,9 @@ pub struct Row {
     pub phases: Vec<PhaseRow>,
     /// The points of a sweep or of a capacity search.
     pub sweep: Option<Sweep>,
+    /// What it does beyond its capacity; `None` for other loads.
+    #[serde(default)]
+    pub overload: Option<OverloadView>,
 }
 
 /// Where the users of a closed loop were on average, over all repetitions.
@@ -219,6 +223,7 @@ impl<'a> Entry<'a> {
             held: Held::of(&self.headline),
             phases: phases::of(&self.headline),
             sweep: self.sweep,
+            overload: OverloadView::of(&self.headline),
             summary: TargetSummary {
                 cost,
                 failed_repetitions: failed_repetitions(&self.trials),
@@ -243,6 +248,10 @@ fn failed_repetitions(trials: &[&TrialRecord]) -> Vec<u32> {
 impl Entry<'_> {
     fn explanation(&self, record: &RunRecord) -> Option<Explanation> {
         let first = self.headline.iter().find(|trial| trial.load.is_some())?;
+        if first.spec.profile.is_overload() {
+            // Beyond the capacity it is the load that limits a target.
+            return None;
+        }
         let context = Context::of_run(&record.header, &record.trials, &first.spec);
         Some(explain(&self.headline, &context, record.header.plan.price.as_ref()))
     }

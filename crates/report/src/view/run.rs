@@ -1,11 +1,14 @@
 //! What was done, when and how.
 use pippin_model::fingerprint::Fingerprint;
-use pippin_model::profile::{Connections, Profile, Schedule, Steps, WarmUp};
+use pippin_model::overload::{MOST, MULTIPLES, Search};
+use pippin_model::profile::{Arrivals, Connections, Profile, Schedule, Stage, Steps, WarmUp};
 use pippin_model::run::{RunRecord, RunState};
+use pippin_model::stages;
 use pippin_model::target::TargetId;
 use pippin_model::units::{counted, format_count, format_length};
 use pippin_stats::calm::SliceCounts;
 use pippin_stats::criterion::RankedBy;
+use pippin_stats::overload::multiple_in_words;
 use serde::{Deserialize, Serialize};
 
 /// What was done, when and how.
@@ -145,6 +148,9 @@ pub fn in_words(profile: &Profile) -> String {
         (None, None) => String::new(),
     };
     match steps {
+        Steps::One if profile.shape().is_some() => {
+            format!("{}, {}", staged(profile), keep(connections))
+        }
         Steps::One => {
             let words = schedule.in_words(&connections.count.to_string());
             format!("{words}{}{}", end(), warm(*warm_up, schedule))
@@ -158,6 +164,9 @@ pub fn in_words(profile: &Profile) -> String {
                 warm(*warm_up, schedule)
             )
         }
+        Steps::Overload { search, patience_ns } => {
+            format!("{}, {}", overload(profile, search.as_ref(), *patience_ns), keep(connections))
+        }
         Steps::Search { objective, precision } => format!(
             "search for the highest rate with {objective}, from {} requests/s over at most {} connections, steps of {}, to {}",
             schedule.rate_per_s().map_or("-".into(), format_count),
@@ -166,6 +175,41 @@ pub fn in_words(profile: &Profile) -> String {
             crate::words::percent(*precision)
         ),
     }
+}
+
+/// `open loop, from 0 to 1,000 requests/s within 30 s (constant) over at most 64 connections`.
+fn staged(profile: &Profile) -> String {
+    let arrivals = match profile.schedule {
+        Schedule::Open { arrivals: Arrivals::Poisson, .. } => "Poisson",
+        _ => "constant",
+    };
+    format!(
+        "open loop, {} ({arrivals}) over at most {} connections",
+        stages::in_words(profile.shape().unwrap_or_default()),
+        profile.connections.count
+    )
+}
+
+/// `0.5, 0.75, ... 3 times the capacity for 5 s each, then half of it for 15 s`.
+fn overload(profile: &Profile, search: Option<&Search>, patience_ns: u64) -> String {
+    let stages = profile.schedule.stages().unwrap_or_default();
+    let length = |stage: Option<&Stage>| stage.map_or(0, |stage| stage.duration_ns);
+    let multiples: Vec<String> = MULTIPLES.iter().map(|it| multiple_in_words(*it)).collect();
+    let capacity = match search {
+        Some(Search { objective }) => format!("found by a short search ({objective})"),
+        None => {
+            let top = profile.schedule.rate_per_s();
+            format!("{} requests/s", crate::words::count(top.map(|top| top / MOST)))
+        }
+    };
+    format!(
+        "open loop at {} times the capacity, {} each, then half of it for {}; capacity: {capacity}; at most {} connections, users give up after {}",
+        multiples.join(", "),
+        format_length(length(stages.first())),
+        format_length(length(stages.last())),
+        profile.connections.count,
+        format_length(patience_ns)
+    )
 }
 
 fn keep(connections: &Connections) -> String {

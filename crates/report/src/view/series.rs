@@ -1,6 +1,7 @@
 //! Figures over time, one series a trial.
 use pippin_model::bins::ResponseBins;
 use pippin_model::load_result::LoadResult;
+use pippin_model::profile::{Profile, Steps};
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::usage::{Role, UsageSample};
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,12 @@ pub struct LoadPoint {
     pub at_s: f64,
     /// Complete answers per second.
     pub throughput_per_s: f64,
+    /// Complete and right answers per second; `None` in reports of older versions.
+    #[serde(default)]
+    pub goodput_per_s: Option<f64>,
+    /// Requests per second that the schedule asked for; `None` where answers set the pace.
+    #[serde(default)]
+    pub offered_per_s: Option<f64>,
     /// Median of the response time.
     pub response_p50_ns: Option<u64>,
     /// 99th percentile of the response time.
@@ -62,7 +69,7 @@ impl Series {
         Some(Self {
             repetition: record.spec.repetition + 1,
             step: record.spec.step,
-            load: load_points(load),
+            load: load_points(load, &applied(record)),
             usage: record
                 .samples
                 .windows(2)
@@ -72,7 +79,16 @@ impl Series {
     }
 }
 
-fn load_points(load: &LoadResult) -> Vec<LoadPoint> {
+/// The profile with the rates that were applied: those of an overload depend on the target.
+fn applied(record: &TrialRecord) -> Profile {
+    let profile = record.spec.profile.at(record.spec.step);
+    match record.load_spec.as_ref().filter(|_| profile.is_overload()) {
+        Some(spec) => Profile { schedule: spec.schedule.clone(), steps: Steps::One, ..profile },
+        None => profile,
+    }
+}
+
+fn load_points(load: &LoadResult, profile: &Profile) -> Vec<LoadPoint> {
     // A last window of a few milliseconds tells nothing of a rate. Those of slices are as short as
     // these.
     let longest = load.windows.iter().map(|window| window.duration_ns).max().unwrap_or(0);
@@ -84,6 +100,8 @@ fn load_points(load: &LoadResult) -> Vec<LoadPoint> {
         .map(|window| LoadPoint {
             at_s: (window.from_ns as f64 + window.duration_ns as f64 / 2.0) / 1e9,
             throughput_per_s: window.completed as f64 * 1e9 / window.duration_ns as f64,
+            goodput_per_s: Some(window.good as f64 * 1e9 / window.duration_ns as f64),
+            offered_per_s: profile.offered_per_s(window.from_ns, window.duration_ns),
             response_p50_ns: window.response_p50_ns,
             response_p99_ns: window.response_p99_ns,
             response_bins: window.response_bins.clone(),

@@ -198,7 +198,7 @@ pub(super) fn headline<'a>(
         |summary: &TargetSummary| summary.goodput_per_s.map_or(f64::MIN, |figure| figure.median);
     let rate = |summary: &TargetSummary| summary.step.map_or(f64::MAX, size);
     match profile.steps {
-        Steps::One => summaries.first().copied(),
+        Steps::One | Steps::Overload { .. } => summaries.first().copied(),
         Steps::Connections(_) => summaries.iter().copied().max_by(|a, b| {
             is_measurable(a).cmp(&is_measurable(b)).then(goodput(a).total_cmp(&goodput(b)))
         }),
@@ -216,7 +216,7 @@ pub(super) fn of(
     found: Option<&FoundSweep>,
     capacity: Option<Capacity>,
 ) -> Option<Sweep> {
-    if profile.steps == Steps::One {
+    if matches!(profile.steps, Steps::One | Steps::Overload { .. }) {
         return None;
     }
     let mut points: Vec<Point> =

@@ -22,7 +22,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         percent(evidence.context.errors_allowed),
         kinds.join(", ")
     );
-    let severity = if evidence.is_search_step() { Severity::Note } else { Severity::Invalid };
+    let severity = if evidence.goes_beyond() { Severity::Note } else { Severity::Invalid };
     Some(caveat(
         "errors",
         severity,

@@ -1,8 +1,9 @@
 //! The input of a judge of one trial.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_result::{LoadResult, Measured};
-use pippin_model::profile::{Connections, Profile, Schedule};
+use pippin_model::profile::{Connections, Profile, Schedule, Stage};
 use pippin_model::run::{Calibration, RunHeader};
+use pippin_model::stages;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
 use pippin_model::units::{Spread, format_whole};
@@ -167,10 +168,19 @@ impl<'a> Evidence<'a> {
         matches!(self.profile().schedule, Schedule::Closed { .. })
     }
 
-    /// Whether this is a step of a capacity search, which must go beyond what the target can do.
+    /// Whether this load is to go beyond what the target can do: a step of a capacity search, or an
+    /// overload.
     #[must_use]
-    pub fn is_search_step(&self) -> bool {
-        self.profile().is_search()
+    pub fn goes_beyond(&self) -> bool {
+        self.profile().is_search() || self.profile().is_overload()
+    }
+
+    /// The stages of a rate that changes within the measured part, as they were applied.
+    #[must_use]
+    pub fn shape(&self) -> Option<&'a [Stage]> {
+        let planned = self.profile().shape()?;
+        let applied = self.record.load_spec.as_ref().and_then(|spec| spec.schedule.stages());
+        Some(applied.unwrap_or(planned))
     }
 
     /// Requests that may be under way at a time on each connection, as the generator was asked.
@@ -197,12 +207,27 @@ impl<'a> Evidence<'a> {
         self.measured().map(|measured| measured.connections.asked as f64).filter(|n| *n > 0.0)
     }
 
-    /// The offered rate in requests per second, if the profile has one.
+    /// The offered rate in requests per second, if the profile has one; the mean over the measured
+    /// part where it changes.
     #[must_use]
     pub fn offered_per_s(&self) -> Option<f64> {
+        if let Some(stages) = self.shape() {
+            let length_ns = self.measured()?.duration_ns;
+            let due = stages::due_between(stages, 0, length_ns);
+            return (length_ns > 0).then(|| due * 1e9 / length_ns as f64);
+        }
         match self.record.spec.step {
             Some(Step::Rate { per_s }) => Some(per_s),
             _ => self.profile().schedule.rate_per_s(),
+        }
+    }
+
+    /// The offered rate at the end of the measured part.
+    #[must_use]
+    pub fn offered_at_the_end_per_s(&self) -> Option<f64> {
+        match self.shape() {
+            Some(stages) => Some(stages::rate_at(stages, self.measured()?.duration_ns)),
+            None => self.offered_per_s(),
         }
     }
 

@@ -26,7 +26,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 pub fn judge_silence(evidence: &Evidence) -> Option<Caveat> {
     let measured = evidence.measured()?;
     let seen = || format!("0 complete answers to {} requests sent", measured.requests.sent);
-    let severity = if evidence.is_search_step() { Severity::Note } else { Severity::Invalid };
+    let severity = if evidence.goes_beyond() { Severity::Note } else { Severity::Invalid };
     (measured.requests.completed == 0).then(|| {
         caveat(
             "no_answers",

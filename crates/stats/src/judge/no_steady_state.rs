@@ -9,8 +9,12 @@ use crate::steady::{can_tell, measured_rates, unsteady};
 const ADVICE: &str = "measure longer, or warm up longer (warm_up = \"30s\"): a figure that still changes depends on when it is taken";
 
 /// Whether the windows' throughput changed by more than 5 % from start to end, significant at 1 %.
-/// In trials too short for this test, whether the warm-up had not settled.
+/// In trials too short for this test, whether the warm-up had not settled. A rate that changes by
+/// plan has no steady state to reach.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
+    if evidence.profile().shape().is_some() {
+        return None;
+    }
     let load = evidence.load()?;
     let rates = measured_rates(load, |window: &Window| window.completed);
     let seen = if can_tell(&rates) {

@@ -1,9 +1,11 @@
 //! INVALID: the offered rate was not achieved. NOTE in a capacity search, which looks for this.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::profile::{Arrivals, Schedule};
+use pippin_model::stages;
 use pippin_model::units::format_count;
 
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
+use crate::steady::measured_windows;
 
 /// The fraction of due requests that may stay unsent, and by which the schedule may fall short of
 /// the rate.
@@ -18,13 +20,35 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let seen = schedule_missed(evidence, offered)
         .or_else(|| unsent(evidence, offered))
         .or_else(|| backlog(evidence, offered))?;
-    let severity = if evidence.is_search_step() { Severity::Note } else { Severity::Invalid };
+    let seen = format!("{seen}{}", since(evidence).unwrap_or_default());
+    let severity = if evidence.goes_beyond() { Severity::Note } else { Severity::Invalid };
     Some(caveat(
         "rate_not_achieved",
         severity,
         seen,
         "lower the rate, or allow more connections: at this rate the times describe a growing queue; kind = \"capacity\" finds the highest rate that holds",
     ))
+}
+
+/// Where the rate changes: when answers began to fall behind, and at which rate.
+fn since(evidence: &Evidence) -> Option<String> {
+    let stages = evidence.shape()?;
+    let mut missing = 0.0;
+    for window in measured_windows(evidence.load()?) {
+        let from_ns = window.from_ns.max(0) as u64;
+        let to_ns = from_ns + window.duration_ns;
+        let due = stages::due_between(stages, from_ns, to_ns);
+        missing += due - window.completed as f64;
+        // Answers of one window may come in the next; those of more have piled up.
+        if due > 0.0 && missing > due {
+            return Some(format!(
+                "; a second's worth of requests was without an answer after {:.0} s, at {} requests/s",
+                to_ns as f64 / 1e9,
+                format_count(stages::rate_at(stages, to_ns))
+            ));
+        }
+    }
+    None
 }
 
 fn schedule_missed(evidence: &Evidence, offered: f64) -> Option<String> {
@@ -62,7 +86,8 @@ fn unsent(evidence: &Evidence, offered: f64) -> Option<String> {
 fn backlog(evidence: &Evidence, offered: f64) -> Option<String> {
     let measured = evidence.measured()?;
     let requests = measured.requests;
-    let at_each_end = 2.0 * offered * measured.spans.response_time.min_ns()? as f64 / 1e9;
+    let at_the_end = offered.max(evidence.offered_at_the_end_per_s()?);
+    let at_each_end = 2.0 * at_the_end * measured.spans.response_time.min_ns()? as f64 / 1e9;
     let under_way_anyway = at_each_end * evidence.stretches();
     let piled_up = requests.censored as f64;
     (piled_up > BACKLOG_LIMIT * requests.scheduled as f64 + under_way_anyway).then(|| {

@@ -56,9 +56,11 @@ fn without_streams(arguments: &LoadArguments) -> Result<Profile, CliError> {
 /// The profile that the plain shapes describe: a closed or an open loop; it lasts so long where
 /// nothing says so.
 pub fn of_shape(shape: &ShapeArguments, usual: Time) -> Result<Profile, CliError> {
-    let profile = if let Some(rate) = shape.rate {
+    let arrivals = if shape.poisson { Arrivals::Poisson } else { Arrivals::Constant };
+    let profile = if let Some(stages) = &shape.stages {
+        Profile::staged(stages.0.clone(), arrivals, shape.connections)
+    } else if let Some(rate) = shape.rate {
         refuse_warm_up(shape, "-R")?;
-        let arrivals = if shape.poisson { Arrivals::Poisson } else { Arrivals::Constant };
         let duration_ns = shape.duration.unwrap_or(usual).ns();
         Profile::open(rate, arrivals, shape.connections, ramp_ns(shape)?, duration_ns)
     } else {

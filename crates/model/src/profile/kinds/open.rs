@@ -2,9 +2,19 @@
 use super::value::{connections_of, duration, positive_rate, required_duration};
 use super::{Profile, RawProfile};
 use crate::schedule::Arrivals;
+use crate::stages;
 
-pub const KEYS: &[&str] =
-    &["rate", "arrivals", "connections", "ramp", "duration", "keep_alive", "protocol", "streams"];
+pub const KEYS: &[&str] = &[
+    "rate",
+    "arrivals",
+    "connections",
+    "ramp",
+    "stages",
+    "duration",
+    "keep_alive",
+    "protocol",
+    "streams",
+];
 
 pub fn read(raw: &RawProfile) -> Result<Profile, String> {
     let arrivals = match raw.arrivals.as_deref() {
@@ -16,10 +26,34 @@ pub fn read(raw: &RawProfile) -> Result<Profile, String> {
             ));
         }
     };
-    let rate = positive_rate("rate", raw.rate)?;
     let connections = connections_of(raw)?;
-    let ramp_ns = raw.ramp.as_deref().map_or(Ok(0), |text| duration("ramp", text))?;
-    let duration_ns = required_duration("duration", raw.duration.as_deref())?;
-    let open = Profile::open(rate, arrivals, connections.count, ramp_ns, duration_ns);
+    let open = match raw.stages.as_deref() {
+        Some(text) => staged(raw, text, arrivals, connections.count)?,
+        None => {
+            let rate = positive_rate("rate", raw.rate)?;
+            let ramp_ns = raw.ramp.as_deref().map_or(Ok(0), |text| duration("ramp", text))?;
+            let duration_ns = required_duration("duration", raw.duration.as_deref())?;
+            Profile::open(rate, arrivals, connections.count, ramp_ns, duration_ns)
+        }
+    };
     Ok(Profile { connections, ..open })
+}
+
+/// Stages say how long the load lasts and how it climbs.
+fn staged(
+    raw: &RawProfile,
+    text: &str,
+    arrivals: Arrivals,
+    connections: u32,
+) -> Result<Profile, String> {
+    let others = [
+        ("rate", raw.rate.is_some()),
+        ("ramp", raw.ramp.is_some()),
+        ("duration", raw.duration.is_some()),
+    ];
+    if let Some((key, _)) = others.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(format!("profile.stages and profile.{key} exclude each other; keep one"));
+    }
+    let stages = stages::parse(text).map_err(|error| format!("profile.stages: {error}"))?;
+    Ok(Profile::staged(stages, arrivals, connections))
 }

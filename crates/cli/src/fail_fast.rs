@@ -1,0 +1,51 @@
+//! `--fail-fast`: ends a load whose gates are lost.
+use pippin_lab::observer::{Event, Observer};
+use pippin_model::gate::Gate;
+use pippin_stats::lost::Course;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Looks at each window, and asks for a stop as Ctrl-C does.
+pub struct FailFast<'a> {
+    gates: &'a [Gate],
+    stop: &'a AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    course: Option<Course>,
+    reason: Option<String>,
+}
+
+impl<'a> FailFast<'a> {
+    pub fn new(gates: &'a [Gate], stop: &'a AtomicBool) -> Self {
+        Self { gates, stop, state: Mutex::default() }
+    }
+
+    /// Why the load was ended; `None` if it was not.
+    pub fn reason(&self) -> Option<String> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).reason.clone()
+    }
+}
+
+impl Observer for FailFast<'_> {
+    fn event(&self, event: &Event<'_>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::TrialStarted(spec, ..) => {
+                state.course = Some(Course::new(spec.profile.at(spec.step)));
+            }
+            Event::Window(window, _) => {
+                let Some(course) = &mut state.course else { return };
+                course.see(window);
+                let lost = course.lost(self.gates);
+                // Whoever ended the load before us had another reason.
+                if lost.is_some() && !self.stop.swap(true, Ordering::Relaxed) {
+                    state.reason = lost;
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Plans that go beyond the capacity of servers of which it is known what they do there. Each answers
+//! 100 requests/s.
+use super::support::{Outcome, pippin};
+use crate::patience::in_time;
+use pippin_reference::scripted::{Answer, Received, Script, spawn};
+use std::time::{Duration, Instant};
+
+crate::patience::patient_tests!(
+    a_server_that_sheds_is_told_and_its_capacity_found,
+    a_server_that_queues_is_told,
+    a_server_that_collapses_is_told
+);
+
+const EACH: Duration = Duration::from_millis(10);
+
+/// Runs a plan against a server; `capacity` is the line of the plan that says how it is known.
+fn beyond(mut answer: impl FnMut(Instant) -> Answer + Send + 'static, capacity: &str) -> Outcome {
+    let server = spawn(Script::each(move |_: &Received<'_>, _| answer(Instant::now()))).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let project = format!(
+        "[target.shop]\nurl = \"http://{}\"\n[workload.home]\nrequest = {{ path = \"/\" }}\nanswer = {{ body = \"hello\" }}\n[plan.beyond]\nworkload = \"home\"\ntargets = [\"shop\"]\nrepetitions = 1\nprofile = {{ kind = \"overload\", {capacity}, connections = 64, duration = \"3s\", recovery = \"6s\", patience = \"1s\" }}\ncpus = {{ share = true }}\n",
+        server.address()
+    );
+    std::fs::write(folder.path().join("pippin.toml"), project).unwrap();
+    let outcome = pippin(folder.path(), &["run", "beyond"]);
+    let json = pippin(folder.path(), &["export", "latest", "--format", "json"]);
+    Outcome { stderr: format!("{}{}", outcome.stderr, json.stderr), ..outcome }
+}
+
+/// Its work is done one piece after the other; when that of a new request will be.
+struct Line {
+    free: Instant,
+}
+
+impl Line {
+    /// How long a request waits whose own work takes so long.
+    fn join(&mut self, now: Instant, work: Duration) -> Duration {
+        self.free = self.free.max(now) + work;
+        self.free - now
+    }
+
+    /// Requests of the usual length that are ahead of a new one.
+    fn ahead(&self, now: Instant) -> u32 {
+        (self.free.saturating_duration_since(now).as_millis() / EACH.as_millis()) as u32
+    }
+}
+
+/// What would wait longer than five others is refused.
+fn a_server_that_sheds_is_told_and_its_capacity_found() {
+    let mut line = Line { free: Instant::now() };
+    let outcome = beyond(
+        move |now| {
+            if line.ahead(now) > 5 {
+                return Answer::new(503, b"busy");
+            }
+            // So long that the generator's own lateness on a busy machine does not matter beside it.
+            Answer::ok(b"hello").delay(line.join(now, EACH) + Duration::from_millis(60))
+        },
+        "objective = \"p99 < 200ms, errors < 1%\", start_rate = 80",
+    );
+    in_time(outcome.has("own/shop sheds: at 3 times its capacity"), || outcome.to_string());
+    outcome.says(&["beyond its capacity of ", " requests/s: held", "; capacity: "]);
+}
+
+fn a_server_that_queues_is_told() {
+    let mut line = Line { free: Instant::now() };
+    let outcome =
+        beyond(move |now| Answer::ok(b"hello").delay(line.join(now, EACH)), "capacity = 100");
+    in_time(outcome.has("own/shop queues: at 3 times its capacity"), || outcome.to_string());
+    outcome.says(&["beyond its capacity of 100 requests/s"]);
+}
+
+/// Each that waits makes the work of all others longer, and nobody who gave up is left out.
+fn a_server_that_collapses_is_told() {
+    let mut line = Line { free: Instant::now() };
+    let outcome = beyond(
+        move |now| {
+            let crowd = line.ahead(now).min(200);
+            Answer::ok(b"hello").delay(line.join(now, EACH + EACH * crowd / 10))
+        },
+        "capacity = 80",
+    );
+    in_time(outcome.has("own/shop collapses: at 3 times its capacity"), || outcome.to_string());
+    outcome.says(&["its answers were not as before"]);
+}

@@ -1,0 +1,131 @@
+//! Rates that change, loads that end early, and what is told second by second.
+use super::support::{Outcome, pippin};
+use pippin_reference::Running;
+use pippin_reference::scripted::{Account, Answer, Script, spawn};
+use serde_json::Value;
+use std::path::Path;
+
+fn answering(answer: fn() -> Answer) -> Running<Account> {
+    spawn(Script::each(move |_, _| answer())).unwrap()
+}
+
+fn load(folder: &Path, server: &Running<Account>, arguments: &[&str]) -> Outcome {
+    let url = format!("http://{}/", server.address());
+    pippin(folder, &[&["load", url.as_str(), "--no-store", "-q"], arguments].concat())
+}
+
+fn lines(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// From 0 to 400/s within a second are 200 requests, 100/s for one second after a jump are 100.
+#[test]
+fn a_rate_climbs_and_jumps_as_its_stages_say_and_each_second_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = answering(|| Answer::ok(b"hello"));
+    let stages =
+        ["--stages", "1s:400,0s:100,1s:100", "--json", "result.json", "--timeseries", "s.jsonl"];
+    let outcome = load(folder.path(), &server, &stages);
+    outcome.says(&["open loop, up to 400 requests/s"]);
+    let text = std::fs::read_to_string(folder.path().join("result.json")).unwrap();
+    let result: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(result["requests"]["scheduled"], 300, "{result}");
+    assert_eq!(result["duration_ns"], 2_000_000_000_u64);
+    assert_eq!(result["warm_up"]["duration_ns"], 0);
+    let seconds = lines(&folder.path().join("s.jsonl"));
+    let offered: Vec<f64> =
+        seconds.iter().map(|second| second["offered_per_s"].as_f64().unwrap().round()).collect();
+    assert_eq!(offered, [200.0, 100.0]);
+    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/timeseries.schema.json");
+    let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for second in &seconds {
+        let errors: Vec<String> =
+            validator.iter_errors(second).map(|error| error.to_string()).collect();
+        assert_eq!(errors, [""; 0], "{second}");
+    }
+    let mut strange = seconds[0].clone();
+    strange["surprise"] = 1.into();
+    assert!(!validator.is_valid(&strange), "the schema knows every key");
+    assert_eq!(seconds[0]["target"].as_str().unwrap().split('/').next(), Some("url"));
+}
+
+#[test]
+fn stages_of_a_fleet_are_the_same_stages() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = answering(|| Answer::ok(b"hello"));
+    let arguments = ["--stages", "1s:300,0s:50,1s:50", "--agents", "2", "--json", "result.json"];
+    let outcome = load(folder.path(), &server, &arguments);
+    if outcome.has("nats-server") && outcome.code == Some(2) {
+        panic!("the fleet's tests need nats-server: {outcome}");
+    }
+    let text = std::fs::read_to_string(folder.path().join("result.json"))
+        .unwrap_or_else(|error| panic!("{error}: {outcome}"));
+    let result: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(result["requests"]["scheduled"], 200, "{result}");
+}
+
+#[test]
+fn what_stages_decide_is_refused_beside_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = answering(|| Answer::ok(b"hello"));
+    for other in [
+        &["-R", "5"][..],
+        &["-d", "5s"],
+        &["-n", "5"],
+        &["--ramp", "5s"],
+        &["--warm-up", "1s"],
+        &["--think", "1s"],
+        &["--pipeline", "2"],
+        &["--objective", "p99<1s"],
+        &["--sweep", "1..4"],
+        &["--devices", "4", "--ramp", "1s,1s,1s"],
+    ] {
+        let outcome = load(folder.path(), &server, &[&["--stages", "1s:5"], other].concat());
+        outcome.is_a_user_error(&["cannot be used with"]);
+    }
+    load(folder.path(), &server, &["--stages", "1s"])
+        .is_a_user_error(&["`1s` is no stage; write stages like 30s:1000"]);
+    load(folder.path(), &server, &["--fail-fast", "--repeat", "2"])
+        .is_a_user_error(&["cannot be used with"]);
+    load(folder.path(), &server, &["--timeseries", "-"])
+        .is_a_user_error(&["--timeseries: standard output has the result"]);
+    load(folder.path(), &server, &["--timeseries", "none/s.jsonl"])
+        .is_a_user_error(&["--timeseries: there is no folder none"]);
+    assert_eq!(server.stop().unwrap().requests, 0, "nothing was sent");
+}
+
+/// A minute that would be too long for a test: it ends when the sixth error is told, which is the
+/// second that follows.
+#[test]
+fn a_load_ends_as_soon_as_its_gate_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = answering(|| Answer::new(503, b"busy"));
+    let minute = ["-R", "50", "-d", "60s", "--fail-fast", "--json", "result.json"];
+    let outcome =
+        load(folder.path(), &server, &[&minute[..], &["--fail-if", "errors > 5"]].concat());
+    outcome.exits(1).says(&[
+        "gate FAILED  fail if errors > 5",
+        "--fail-fast ended this load: fail if errors > 5: ",
+        " errors already",
+    ]);
+    let text = std::fs::read_to_string(folder.path().join("result.json")).unwrap();
+    let result: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(result["interrupted"], true);
+    assert!(result["duration_ns"].as_u64().unwrap() < 55_000_000_000, "{}", result["duration_ns"]);
+    // Without a gate three seconds of errors are enough.
+    load(folder.path(), &server, &minute)
+        .exits(1)
+        .says(&["3 seconds in a row had more errors than right answers"]);
+}
+
+#[test]
+fn a_load_whose_gates_hold_goes_on_to_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = answering(|| Answer::ok(b"hello"));
+    let arguments = ["-R", "50", "-d", "2s", "--fail-fast", "--fail-if", "errors > 5"];
+    let outcome = load(folder.path(), &server, &arguments);
+    outcome.says(&["gate passed"]).keeps_quiet_about(&["--fail-fast ended"]);
+    assert!(outcome.code.is_some_and(|code| [0, 3].contains(&code)), "{outcome}");
+}

@@ -1,0 +1,74 @@
+//! The capacity of a target, before more than it is offered: given by the plan, or found by a short
+//! search. The steps of the search are made like those of a capacity search, and are not kept: the
+//! load of the record has the rates that came of it.
+use pippin_model::caveat::Severity;
+use pippin_model::profile::Profile;
+use pippin_model::trial::{Failure, Stage, TrialSpec};
+use pippin_stats::capacity::Outcome;
+
+use super::Execution;
+use crate::running::RunningTarget;
+use crate::services::Services;
+use crate::steps::Steps;
+
+impl Execution<'_> {
+    /// The profile that is applied to a target: that of the plan, unless its rates depend on what the
+    /// target can do.
+    pub(super) fn applied(
+        &self,
+        spec: &TrialSpec,
+        running: &mut RunningTarget,
+        services: &mut Services,
+    ) -> Result<Profile, Failure> {
+        match spec.profile.capacity_search() {
+            None => Ok(spec.profile.clone()),
+            Some(search) => {
+                let spec = TrialSpec { profile: search, ..spec.clone() };
+                let capacity = self.capacity(&spec, running, services)?;
+                Ok(self.header().plan.profile.at_capacity(capacity))
+            }
+        }
+    }
+
+    /// Searches for the capacity, in requests per second.
+    fn capacity(
+        &self,
+        spec: &TrialSpec,
+        running: &mut RunningTarget,
+        services: &mut Services,
+    ) -> Result<f64, Failure> {
+        let mut steps = Steps::of(&spec.profile);
+        let mut doubt = None;
+        while let Some(step) = steps.next() {
+            let spec = TrialSpec { step, ..spec.clone() };
+            let mut record = self.make(&spec, &spec.profile, running, services);
+            self.recording.judge(&mut record, Vec::new());
+            if let Some(failure) = record.failure {
+                return Err(failure);
+            }
+            let gravest = record.caveats.iter().find(|it| it.severity == Severity::Invalid);
+            doubt = gravest.map(|it| format!("{}: {}", it.id, it.evidence)).or(doubt);
+            steps.observe(&record, &self.watch());
+            if self.interrupted() || self.settings.observer.skips(&spec.target) {
+                return Err(not_found("it was stopped", None));
+            }
+        }
+        match steps.outcome() {
+            Some(Outcome::Found { rate_per_s, .. }) => Ok(rate_per_s),
+            Some(Outcome::Unsettled { held_per_s: Some(held_per_s), .. }) => Ok(held_per_s),
+            Some(other) => Err(not_found(&other.words(), doubt)),
+            None => Err(not_found("there was no search", None)),
+        }
+    }
+}
+
+fn not_found(how: &str, doubt: Option<String>) -> Failure {
+    let doubt = doubt.map(|doubt| format!(" ({doubt})")).unwrap_or_default();
+    Failure {
+        stage: Stage::Load,
+        message: format!(
+            "its capacity was not found: {how}{doubt}; give it in the plan (capacity = 5000), or another objective"
+        ),
+        log_tail: Vec::new(),
+    }
+}
