@@ -71,6 +71,7 @@ fn spec(arguments: &EngineArguments) -> LoadSpec {
         protocol: Protocol::Http1,
         unix_socket: None,
         proxy_header: None,
+        messages: None,
         source_addresses: if arguments.sources > 1 {
             (1..=arguments.sources).map(|last| IpAddr::from([127, 0, 0, last])).collect()
         } else {

@@ -15,6 +15,7 @@ use crate::values::{self, Time};
 mod fleet;
 mod import;
 pub mod load;
+pub mod message;
 pub mod request;
 
 pub use fleet::{AgentArguments, FleetArguments, NatsArguments};

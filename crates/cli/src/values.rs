@@ -3,7 +3,7 @@
 use pippin_model::load_spec::{IoChoice, ProxyHeader, WarmUp};
 use pippin_model::schedule::Stage;
 use pippin_model::stages;
-use pippin_model::units::{parse_duration_ns, parse_scaled};
+use pippin_model::units::{parse_bytes, parse_duration_ns, parse_scaled};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
@@ -88,6 +88,20 @@ pub fn connections(text: &str) -> Result<u32, String> {
 /// Requests: at least 1.
 pub fn requests(text: &str) -> Result<u64, String> {
     count(text, 1..=u64::MAX)
+}
+
+/// The largest message that is rendered for each connection at a time.
+const MOST_MESSAGE_BYTES: u64 = 16 << 20;
+
+/// Bytes of a message: `64`, `64KiB`.
+pub fn message_size(text: &str) -> Result<usize, String> {
+    let bytes =
+        text.trim().parse().or_else(|_| parse_bytes(text)).map_err(|error| error.to_string())?;
+    if bytes <= MOST_MESSAGE_BYTES {
+        Ok(bytes as usize)
+    } else {
+        Err("must be at most 16 MiB".into())
+    }
 }
 
 /// `auto`, `none` or a time.

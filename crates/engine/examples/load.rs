@@ -71,6 +71,7 @@ fn spec(a: &Arguments) -> LoadSpec {
         }),
         unix_socket: None,
         proxy_header: None,
+        messages: None,
         source_addresses: (0..a.number("sources", 0.0) as u8)
             .map(|n| IpAddr::from([127, 0, 1, n + 1]))
             .collect(),

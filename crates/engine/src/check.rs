@@ -5,10 +5,15 @@ use pippin_model::load_spec::{BodyCheck, Check};
 
 use crate::referee::{Exchange, Referee};
 
+/// The status of an answer in a protocol that has none.
+pub(crate) const NO_STATUS: u16 = 0;
+
 /// Whether the check accepts this status.
 #[inline]
 fn accepts_status(check: &Check, status: u16) -> bool {
-    if check.status.is_empty() {
+    if status == NO_STATUS {
+        true
+    } else if check.status.is_empty() {
         (200..400).contains(&status)
     } else {
         check.status.contains(&status)
@@ -53,6 +58,11 @@ impl Judge {
     pub fn head(&mut self, status: u16) {
         self.status = status;
         self.body_bytes = 0;
+    }
+
+    /// The answer is wrong, whatever its body.
+    pub const fn refuse(&mut self) {
+        self.wrong = true;
     }
 
     /// Takes the next piece of the body.

@@ -227,6 +227,14 @@ pub enum EngineError {
         /// What came instead.
         why: String,
     },
+    /// The server does not open a WebSocket.
+    #[error("no WebSocket with {address}: {why}")]
+    NoWebSocket {
+        /// With whom.
+        address: String,
+        /// What came instead.
+        why: String,
+    },
     /// io_uring was asked for and cannot be had.
     #[error("io_uring cannot be used here: {0}; choose `auto` or `epoll`")]
     IoUringUnavailable(String),

@@ -4,8 +4,8 @@
 //! or files.
 //!
 //! The way of a load: `validate` -> `run` starts one `worker` a thread, each built of an `io` event
-//! loop, a `transport` (TCP, or TLS over it) and a `protocol` (`http1`, `http2`), all chosen at compile
-//! time.
+//! loop, a `transport` (TCP, or TLS over it) and a `protocol` (`http1`, `http2`, `websocket`), all chosen at
+//! compile time.
 //! `users` say when a request is due, a `check` says whether its answer is right, and a `recorder`
 //! counts. The `coordinator` tells all workers when measuring starts and ends (`timeline`) and
 //! merges what they have counted.
@@ -22,6 +22,7 @@ mod gate;
 pub mod http1;
 pub mod http2;
 mod io;
+mod outgoing;
 mod protocol;
 mod proxy_header;
 mod random;
@@ -39,6 +40,7 @@ mod uncounted;
 mod users;
 mod validate;
 mod watchdog;
+pub mod websocket;
 mod wire;
 mod worker;
 
@@ -120,8 +122,34 @@ pub fn try_connection<'a>(
                 EngineError::NoHttp2 { address: place.to_string(), why: why.to_string() }
             })?;
         }
+        Protocol::WebSocket => {}
     }
     Ok(negotiated)
+}
+
+/// Opens one WebSocket as a load would, and closes it: whether a load would get through.
+///
+/// # Errors
+/// As [`try_connection`]'s; or if the server does not agree to WebSocket.
+pub fn try_websocket<'a>(
+    place: impl Into<Place<'a>>,
+    tls: Option<&TlsSpec>,
+    request: &Request,
+    timeout: Duration,
+) -> Result<(), EngineError> {
+    let place = place.into();
+    let stream = blocking::Stream::connect(place, tls, Protocol::WebSocket, timeout)?;
+    match websocket::client::Client::open(stream, request) {
+        // That it does not close in order is no reason not to load it.
+        Ok(client) => _ = client.close(),
+        Err(why) => {
+            return Err(EngineError::NoWebSocket {
+                address: place.to_string(),
+                why: why.to_string(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Whether a request can be written in a protocol.
@@ -132,6 +160,7 @@ pub fn check_request(request: &Request, protocol: Protocol) -> Result<(), String
     match protocol {
         Protocol::Http1 => http1::request::check(request).map_err(|why| why.to_string()),
         Protocol::Http2 => http2::check(request),
+        Protocol::WebSocket => websocket::check(request),
     }
 }
 

@@ -1,11 +1,13 @@
 //! The seam between a worker and a protocol: how requests become bytes, and bytes become answers.
 //!
 //! A protocol knows nothing of times, and not what a right answer is. It is chosen at compile time,
-//! so that the seam costs nothing: [`crate::http1::Http1`], [`crate::http2::Http2`].
+//! so that the seam costs nothing: [`crate::http1::Http1`], [`crate::http2::Http2`],
+//! [`crate::websocket::WebSocket`].
 use std::sync::Arc;
 
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::LoadSpec;
+use pippin_model::websocket::WebSocketUse;
 
 use crate::error::EngineError;
 use crate::wire::{Slice, Wire};
@@ -21,6 +23,9 @@ pub(crate) trait Protocol: Sized {
     /// a user of its own, whose number is the tag of its requests, and the protocol may send bytes
     /// of its own.
     const IN_ORDER: bool;
+    /// Whether a connection begins with a handshake of the protocol's own: [`Protocol::begin`] writes
+    /// its request, and no other request is sent before it is done. Not if answers come in order.
+    const GREETS: bool = false;
 
     /// Renders everything that does not vary: the requests of a load, with what is known of them.
     ///
@@ -34,6 +39,22 @@ pub(crate) trait Protocol: Sized {
     /// A connection is open: appends what goes first on it.
     #[inline]
     fn begin(&self, _session: &mut Self::Session, _out: &mut Self::Out) {}
+
+    /// Reads on in the handshake that `begin` has begun.
+    fn greet(&mut self, _session: &mut Self::Session, _input: &[u8]) -> Greeting {
+        Greeting::Done { used: 0 }
+    }
+
+    /// We close a connection that is open: appends what is said before.
+    fn leave(&self, _session: &mut Self::Session, _out: &mut Self::Out) {}
+
+    /// Counts why a handshake failed.
+    fn note_failure(&mut self, _why: &str) {}
+
+    /// What was seen of WebSockets.
+    fn into_seen(self) -> Option<WebSocketUse> {
+        None
+    }
 
     /// How many more requests the server takes on a connection that has so many under way.
     #[inline]
@@ -89,6 +110,17 @@ pub(crate) enum Step {
     Refused { tag: u32, used: usize },
 }
 
+/// How far a protocol's own handshake is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Greeting {
+    /// All of the input is read.
+    UnderWay,
+    /// It took so many bytes of the input.
+    Done { used: usize },
+    /// Why there is none.
+    Failed(String),
+}
+
 /// What the end of a connection means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
@@ -118,6 +150,8 @@ pub(crate) trait Answers {
     fn head(&mut self, tag: u32, status: u16, is_last: bool);
     /// A piece of the body of the answer to this request.
     fn body(&mut self, tag: u32, template: u32, piece: &[u8]);
+    /// The answer to this request is wrong, whatever its body; only where answers come in any order.
+    fn wrong(&mut self, _tag: u32) {}
     /// The server takes no further requests on this connection.
     fn closing(&mut self) {}
 }

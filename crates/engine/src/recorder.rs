@@ -253,6 +253,11 @@ impl Recorder {
         self.tally_of_connection(is_first).spans.tls.record(tls_ns);
     }
 
+    /// The handshake of a protocol succeeded.
+    pub fn upgraded(&mut self, upgrade_ns: u64, is_first: bool) {
+        self.tally_of_connection(is_first).spans.upgrade.record(upgrade_ns);
+    }
+
     /// The first connections belong to the measured part although a warm-up may be under way: they
     /// happen once.
     fn tally_of_connection(&mut self, is_first: bool) -> &mut Tally {

@@ -2,6 +2,7 @@
 use pippin_model::load_result::{GeneratorUse, LoadResult, Phase};
 use pippin_model::load_spec::{LoadSpec, Schedule, WarmUp};
 use pippin_model::tls::{TlsSpec, TlsUse};
+use pippin_model::websocket::WebSocketUse;
 
 use crate::coordinator::Course;
 use crate::cpu;
@@ -64,6 +65,7 @@ pub(crate) fn assemble(
         windows: course.windows,
         generator,
         tls: spec.tls.as_ref().map(|tls| tls_use(tls, outcomes)),
+        websocket: websocket_use(outcomes),
         interrupted: course.interrupted,
     }
 }
@@ -99,6 +101,14 @@ fn tls_use(spec: &TlsSpec, outcomes: &[Outcome]) -> TlsUse {
     let mut all = config::nothing_yet(spec);
     outcomes.iter().filter_map(|outcome| outcome.tls.as_ref()).for_each(|seen| all.merge(seen));
     all
+}
+
+/// What all threads have seen of WebSockets.
+fn websocket_use(outcomes: &[Outcome]) -> Option<WebSocketUse> {
+    outcomes.iter().filter_map(|outcome| outcome.websocket.clone()).reduce(|mut all, one| {
+        all.merge(&one);
+        all
+    })
 }
 
 fn generator(outcomes: &[Outcome], headline: usize) -> GeneratorUse {

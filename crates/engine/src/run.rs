@@ -23,6 +23,7 @@ use crate::timeline::{Progress, Timeline};
 use crate::tls::Client;
 use crate::transport::{Tcp, Tls};
 use crate::validate::{users, validate};
+use crate::websocket::WebSocket;
 use crate::worker::{Assignment, Outcome, Over, Shared, Stack, Worker};
 use crate::{Control, EngineError, clock, cpu, descriptors};
 
@@ -56,6 +57,8 @@ fn over<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, Eng
         (Protocol::Http1, true) => run_on::<Over<I, Tls, Http1>>(spec, control),
         (Protocol::Http2, false) => run_on::<Over<I, Tcp, Http2>>(spec, control),
         (Protocol::Http2, true) => run_on::<Over<I, Tls, Http2>>(spec, control),
+        (Protocol::WebSocket, false) => run_on::<Over<I, Tcp, WebSocket>>(spec, control),
+        (Protocol::WebSocket, true) => run_on::<Over<I, Tls, WebSocket>>(spec, control),
     }
 }
 

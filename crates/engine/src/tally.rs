@@ -8,13 +8,16 @@ use pippin_model::load_result::{
     StatusCounts, Window, WindowHistograms,
 };
 
+use crate::check::NO_STATUS;
+
 /// The kinds of errors, in the order of their discriminants.
-const KINDS: [ErrorKind; 14] = [
+const KINDS: [ErrorKind; 15] = [
     ErrorKind::ConnectRefused,
     ErrorKind::ConnectReset,
     ErrorKind::ConnectTimeout,
     ErrorKind::ConnectLocal,
     ErrorKind::Tls,
+    ErrorKind::Upgrade,
     ErrorKind::CloseBeforeAnswer,
     ErrorKind::CloseInBody,
     ErrorKind::Malformed,
@@ -48,6 +51,7 @@ impl Tally {
     #[inline]
     pub fn status(&mut self, status: u16) {
         let class = match status / 100 {
+            _ if status == NO_STATUS => return,
             2 => &mut self.status.s2xx,
             3 => &mut self.status.s3xx,
             4 => &mut self.status.s4xx,

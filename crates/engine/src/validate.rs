@@ -254,6 +254,7 @@ fn schedule_ns(spec: &LoadSpec) -> u64 {
 
 const PIPELINING: &str = "HTTP pipelining";
 const STREAMS: &str = "more than one stream a connection";
+const WEBSOCKET: &str = "WebSocket";
 
 /// What only some protocols can do.
 fn protocol(spec: &LoadSpec) -> Result<(), EngineError> {
@@ -263,6 +264,24 @@ fn protocol(spec: &LoadSpec) -> Result<(), EngineError> {
             STREAMS,
             "HTTP/1.1",
             "its connections carry one request after the other; choose HTTP/2, or more connections",
+        )),
+        Protocol::WebSocket if streams > 1 => {
+            Err(contradicts(STREAMS, WEBSOCKET, "a WebSocket has one user; give more connections"))
+        }
+        Protocol::WebSocket if pipeline > 1 => Err(contradicts(
+            PIPELINING,
+            WEBSOCKET,
+            "each message waits for the answer to the one before; give more connections",
+        )),
+        Protocol::WebSocket
+            if spec.requests.iter().any(|request| !request.check.status.is_empty()) =>
+        {
+            Err(contradicts("a status", WEBSOCKET, "its messages have none: leave the status out"))
+        }
+        Protocol::Http1 | Protocol::Http2 if spec.messages.is_some() => Err(contradicts(
+            "a kind of messages",
+            "HTTP",
+            "only WebSocket has messages: leave the kind out",
         )),
         Protocol::Http2 if pipeline > 1 => Err(contradicts(
             PIPELINING,

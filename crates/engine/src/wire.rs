@@ -77,6 +77,11 @@ impl Wire {
         &self.bytes[slice.start as usize..slice.end as usize]
     }
 
+    /// The length of the longest request in bytes.
+    pub fn longest(&self) -> usize {
+        self.starts.windows(2).map(|ends| (ends[1] - ends[0]) as usize).max().unwrap_or(0)
+    }
+
     #[inline]
     pub fn template(&self, index: u32) -> &Template {
         &self.templates[self.kinds[index as usize] as usize]

@@ -58,6 +58,9 @@ fn add(all: &mut LoadResult, one: LoadResult) {
     if let (Some(own), Some(others)) = (&mut all.tls, &one.tls) {
         own.merge(others);
     }
+    if let (Some(own), Some(others)) = (&mut all.websocket, &one.websocket) {
+        own.merge(others);
+    }
     all.interrupted |= one.interrupted;
 }
 

@@ -106,6 +106,7 @@ pub fn workload(request: workload::Request, status: u16) -> Workload {
         summary: "One request to a URL; nothing but its answer is checked.".into(),
         services: Vec::new(),
         request,
+        message: None,
         answer: Answer {
             status,
             content_type: None,

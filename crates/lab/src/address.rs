@@ -11,11 +11,14 @@ pub const CONSENT_VARIABLE: &str = "PIPPIN_ALLOW_HOST";
 /// How long a connection is tried before a load, at the most.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The parts of an http or https URL (RFC 9110 section 4.2).
+/// The parts of an http or https URL (RFC 9110 section 4.2), or of one of a WebSocket (RFC 6455 section
+/// 3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Url {
-    /// Whether its scheme is https.
+    /// Whether its scheme is https or wss.
     pub is_https: bool,
+    /// Whether its scheme is ws or wss.
+    pub is_websocket: bool,
     /// Host and port as they were written.
     pub authority: String,
     /// A name or an address, without brackets.
@@ -27,20 +30,35 @@ pub struct Url {
 }
 
 impl Url {
-    /// Reads it; without a scheme it is http.
+    /// Reads one of http or https; without a scheme it is http.
     ///
     /// # Errors
     /// If it is none; the message says how it is written.
     pub fn parse(text: &str) -> Result<Self, LabError> {
+        match Self::of_any(text)? {
+            url if url.is_websocket => Err(LabError::User(format!(
+                "`{text}`: only http and https URLs can be loaded here; `pippin load` loads WebSockets"
+            ))),
+            url => Ok(url),
+        }
+    }
+
+    /// Reads one of http, https, ws or wss; without a scheme it is http.
+    ///
+    /// # Errors
+    /// If it is none; the message says how it is written.
+    pub fn of_any(text: &str) -> Result<Self, LabError> {
         let error = |why: &str| {
             LabError::User(format!("`{text}`: {why}; write it like http://127.0.0.1:8080/path"))
         };
-        let (is_https, rest) = match text.split_once("://") {
-            Some(("http", rest)) => (false, rest),
-            Some(("https", rest)) => (true, rest),
-            Some(_) => return Err(error("only http and https URLs can be loaded")),
+        let (is_https, is_websocket, rest) = match text.split_once("://") {
+            Some(("http", rest)) => (false, false, rest),
+            Some(("https", rest)) => (true, false, rest),
+            Some(("ws", rest)) => (false, true, rest),
+            Some(("wss", rest)) => (true, true, rest),
+            Some(_) => return Err(error("only http, https, ws and wss URLs can be loaded")),
             // As browsers and curl take it.
-            None => (false, text),
+            None => (false, false, text),
         };
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
@@ -70,13 +88,19 @@ impl Url {
         if !target.is_ascii() || target.bytes().any(|byte| byte <= b' ' || byte == 127) {
             return Err(error("its path must be percent-encoded ASCII"));
         }
-        Ok(Self { is_https, authority: authority.into(), host: host.into(), port, target })
+        let (authority, host) = (authority.into(), host.into());
+        Ok(Self { is_https, is_websocket, authority, host, port, target })
     }
 
     /// The whole URL, with its scheme.
     #[must_use]
     pub fn whole(&self) -> String {
-        let scheme = if self.is_https { "https" } else { "http" };
+        let scheme = match (self.is_websocket, self.is_https) {
+            (false, false) => "http",
+            (false, true) => "https",
+            (true, false) => "ws",
+            (true, true) => "wss",
+        };
         format!("{scheme}://{}{}", self.authority, self.target)
     }
 

@@ -15,7 +15,7 @@ use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{Connections, LoadSpec, StopRule};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, ProofOutcome, ProofTime, Stage};
-use pippin_model::workload::{Proof, Service, Workload};
+use pippin_model::workload::{Message, Proof, Service, Workload};
 use pippin_stats::judge::outside_help;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -227,6 +227,7 @@ impl Checker<'_> {
             folder: self.folder,
             address: Ipv4Addr::LOCALHOST.into(),
             protocol: None,
+            messages: workload.message.map(Message::messages),
         };
         let mut running =
             RunningTarget::start(target, id, installed, &start, self.installer.interrupted)?;

@@ -24,7 +24,11 @@ use crate::running::RunningTarget;
 pub fn of(target: &RunningTarget, workload: &Workload) -> Vec<Conformance> {
     let samples = workload.samples(0, 1);
     match samples.first() {
-        Some(sample) if workload.request.method == "GET" && target.way().is_plain() => {
+        Some(sample)
+            if workload.request.method == "GET"
+                && workload.message.is_none()
+                && target.way().is_plain() =>
+        {
             probe(target.address(), &sample.path)
         }
         _ => Vec::new(),

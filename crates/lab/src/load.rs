@@ -7,6 +7,7 @@ use pippin_model::load_spec::{
 };
 use pippin_model::profile::{Profile, Schedule};
 use pippin_model::trial::Step;
+use pippin_model::websocket;
 use pippin_model::workload::{Sample, Workload};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -31,6 +32,16 @@ pub fn requests(
     host: SocketAddr,
 ) -> Requests {
     let host = host.to_string();
+    if let Some(message) = workload.message {
+        let payload = websocket::Messages::payload(message.bytes as usize);
+        let message = |sample: &Sample| Request {
+            headers: sample.headers.clone(),
+            body: payload.clone(),
+            check: Check { body: BodyCheck::Exact(payload.clone()), ..Check::default() },
+            ..Request::get(&sample.path, &host)
+        };
+        return samples.iter().map(message).collect();
+    }
     samples
         .iter()
         .map(|sample| Request {
@@ -73,6 +84,7 @@ pub fn base(address: SocketAddr, cores: Vec<u32>, seed: u64) -> LoadSpec {
         source_addresses: Vec::new(),
         unix_socket: None,
         proxy_header: None,
+        messages: None,
         requests: Requests::default(),
         schedule: Schedule::Closed { think: None },
         connections: Connections::kept(1),

@@ -99,7 +99,7 @@ enum Kind {
 /// is another one, that alone shows that each request was read.
 fn kinds(workload: &Workload) -> Vec<Kind> {
     let has = |of: fn(&Proof) -> bool| workload.proofs.iter().any(of);
-    if workload.answer.from.is_some() {
+    if workload.answer.from.is_some() || workload.message.is_some() {
         return Vec::new();
     }
     let mut kinds = Vec::new();

@@ -18,7 +18,7 @@ use pippin_model::register::Register;
 use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Stage, Step, TrialRecord, TrialSpec};
-use pippin_model::workload::{Sample, Workload};
+use pippin_model::workload::{Message, Sample, Workload};
 use pippin_stats::sequential;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -146,17 +146,23 @@ fn resolve(
             Ok((id.clone(), target))
         })
         .collect::<Result<Vec<_>, _>>()?;
-    speak(plan, &targets)?;
+    speak(plan, workload, &targets)?;
     Ok(targets)
 }
 
 /// Whether plan and targets agree on what is spoken, and whether streams have an effect.
-fn speak(plan: &Plan, targets: &[(TargetId, Target)]) -> Result<(), LabError> {
+fn speak(plan: &Plan, workload: &Workload, targets: &[(TargetId, Target)]) -> Result<(), LabError> {
     let mut protocols = Vec::new();
     for (id, target) in targets {
         let spoken = target
             .spoken(id.variant.as_deref(), plan.profile.protocol)
             .map_err(|message| LabError::User(format!("{id}: {message}")))?;
+        if workload.message.is_some() && spoken.protocol() == Protocol::Http2 {
+            return Err(LabError::User(format!(
+                "{id} is spoken with over HTTP/2, and the workload `{}` is one of WebSocket, which is opened over HTTP/1.1; take it out of the plan",
+                workload.id
+            )));
+        }
         protocols.push(spoken.protocol());
     }
     if plan.profile.connections.streams > 1 && !protocols.contains(&Protocol::Http2) {
@@ -498,6 +504,7 @@ impl<'a> Execution<'a> {
             folder: &self.settings.folder,
             address: self.settings.address,
             protocol: self.header().plan.profile.protocol,
+            messages: self.header().workload.message.map(Message::messages),
         };
         self.settings.observer.event(&Event::Stage("starting"));
         RunningTarget::start(target, id, installed, &settings, &|| self.interrupted())

@@ -6,6 +6,7 @@ use pippin_model::spoken::Spoken;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Stage};
 use pippin_model::units::parse_duration_ns;
+use pippin_model::websocket::Messages;
 use pippin_probe::{RoleRoot, server};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -43,6 +44,8 @@ pub struct StartSettings<'a> {
     pub address: IpAddr,
     /// What the plan asks to speak with targets that do not say it themselves.
     pub protocol: Option<Spoken>,
+    /// What messages are like, if the workload is one over WebSocket.
+    pub messages: Option<Messages>,
 }
 
 /// A target that runs.
@@ -104,7 +107,7 @@ impl RunningTarget {
             .spoken(id.variant.as_deref(), settings.protocol)
             .map_err(|message| LabError::target(Stage::Start, message))?;
         if let Kind::Listening(listening) = &target.kind {
-            return Self::found(target, id, listening, spoken);
+            return Self::found(target, id, listening, spoken, settings.messages);
         }
         let certificate = certificate(spoken, id, settings)?;
         let port = port::free_at(settings.address)
@@ -136,7 +139,7 @@ impl RunningTarget {
                 other => other,
             })?;
         let tls = certificate.as_ref().map(Certificate::trust);
-        let way = Way::plain(address).over(tls, spoken.protocol());
+        let way = Way::plain(address).over(tls, spoken.protocol()).with(settings.messages);
         let start_up = ready::wait_until_ready(
             &mut process,
             &way,
@@ -173,6 +176,7 @@ impl RunningTarget {
         id: &TargetId,
         listening: &Listening,
         spoken: Spoken,
+        messages: Option<Messages>,
     ) -> Result<Self, LabError> {
         let addresses = listening.resolved().map_err(|error| match error {
             LabError::User(message) => LabError::target(Stage::Start, message),
@@ -190,7 +194,7 @@ impl RunningTarget {
             roots: servers.iter().map(|server| server.root).collect(),
             given: CpuSet::default(),
             reached: Reached {
-                way,
+                way: way.with(messages),
                 host: listening.url.authority.clone(),
                 requests: target.requests.clone(),
                 is_proved: target.is_proved(),

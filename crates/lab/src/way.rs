@@ -1,6 +1,7 @@
 //! How requests reach a target.
 use pippin_model::load_spec::{LoadSpec, Protocol};
 use pippin_model::tls::TlsSpec;
+use pippin_model::websocket::Messages;
 use std::net::SocketAddr;
 
 use crate::load;
@@ -16,19 +17,34 @@ pub struct Way {
     pub tls: Option<TlsSpec>,
     /// What is spoken over them.
     pub protocol: Protocol,
+    /// What messages are like, where loads go over WebSocket. Other requests go over HTTP/1.1 then.
+    messages: Option<Messages>,
 }
 
 impl Way {
     /// HTTP/1.1 over plain TCP.
     #[must_use]
     pub fn plain(address: SocketAddr) -> Self {
-        Self { addresses: vec![address], address, tls: None, protocol: Protocol::Http1 }
+        Self {
+            addresses: vec![address],
+            address,
+            tls: None,
+            protocol: Protocol::Http1,
+            messages: None,
+        }
     }
 
     /// The same place, spoken with in another way.
     #[must_use]
     pub fn over(self, tls: Option<TlsSpec>, protocol: Protocol) -> Self {
         Self { tls, protocol, ..self }
+    }
+
+    /// The same place, whose loads go over WebSocket if there are messages.
+    #[must_use]
+    pub fn with(self, messages: Option<Messages>) -> Self {
+        let protocol = if messages.is_some() { Protocol::WebSocket } else { self.protocol };
+        Self { protocol, messages, ..self }
     }
 
     /// To one of several addresses of the same server; `None` if there is none.
@@ -38,7 +54,7 @@ impl Way {
         tls: Option<TlsSpec>,
         protocol: Protocol,
     ) -> Option<Self> {
-        Some(Self { address: *addresses.first()?, addresses, tls, protocol })
+        Some(Self { address: *addresses.first()?, addresses, tls, protocol, messages: None })
     }
 
     /// Its first address.
@@ -58,6 +74,7 @@ impl Way {
         load.addresses.clone_from(&self.addresses);
         load.tls.clone_from(&self.tls);
         load.protocol = self.protocol;
+        load.messages = self.messages;
     }
 
     /// One user on one connection, as [`load::base`].

@@ -1,5 +1,6 @@
 //! What must be equal for two runs to be compared: the resolved load, and the host.
 use crate::run::RunHeader;
+use crate::workload::Workload;
 
 /// One thing by which runs can differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,10 +21,7 @@ pub fn facts(header: &RunHeader) -> Vec<Fact> {
     let may = |what, value| Fact { what, value, refuses: false };
     vec![
         must("workload", header.workload.id.clone()),
-        must(
-            "workload's contract",
-            format!("{:?} {:?}", header.workload.request, header.workload.answer),
-        ),
+        must("workload's contract", contract(&header.workload)),
         must("profile", format!("{:?}", plan.profile)),
         must("workers", text(plan.workers)),
         must("processors by role", format!("{:?}", plan.cpus)),
@@ -43,6 +41,12 @@ pub fn facts(header: &RunHeader) -> Vec<Fact> {
         may("distribution", text(host.distribution.clone())),
         may("kernel settings", format!("{:?}", host.sysctls)),
     ]
+}
+
+/// What a workload asks and expects.
+fn contract(workload: &Workload) -> String {
+    let message = workload.message.map_or(String::new(), |message| format!(" {message:?}"));
+    format!("{:?} {:?}{message}", workload.request, workload.answer)
 }
 
 /// A short name for all that must be equal: runs with the same one can be compared. It is the

@@ -69,6 +69,12 @@ impl Histogram {
         self.inner.len()
     }
 
+    /// Whether nothing was counted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+
     /// The value at or below which the fraction `q` (0 to 1) of all spans lies, to the histogram's
     /// precision and never outside of [`Self::min_ns`] and [`Self::max_ns`]; `None` if nothing was
     /// counted.

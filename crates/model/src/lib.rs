@@ -16,7 +16,7 @@
 //! | [`request`], [`requests`] | one request, and what its answer must be; all of a load, with the order of sending |
 //! | [`request_file`] | files of requests: vegeta's HTTP format, JSON lines, lists of URLs |
 //! | [`import`] | HAR, access logs and curl commands as requests |
-//! | [`load_spec`], [`load_result`], [`tls`] | what the engine is asked and what it answers |
+//! | [`load_spec`], [`load_result`], [`tls`], [`websocket`] | what the engine is asked and what it answers |
 //! | [`overload`] | the rates that go beyond what a target can do |
 //! | [`stages`] | a rate that changes over time |
 //! | [`usage`], [`fingerprint`] | what the kernel told about processes and about the host |
@@ -73,4 +73,5 @@ pub mod tls;
 pub mod trial;
 pub mod units;
 pub mod usage;
+pub mod websocket;
 pub mod workload;

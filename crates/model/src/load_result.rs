@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::bins::ResponseBins;
 use crate::histogram::{EncodedHistogram, Histogram, HistogramError};
 use crate::tls::TlsUse;
+use crate::websocket::WebSocketUse;
 
 /// The outcome of one load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +36,9 @@ pub struct LoadResult {
     /// What was negotiated over TLS; `None` if the load was plain HTTP.
     #[serde(default)]
     pub tls: Option<TlsUse>,
+    /// What was seen of WebSockets; `None` over other protocols.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub websocket: Option<WebSocketUse>,
     /// Whether the load was stopped before its rule said so.
     pub interrupted: bool,
 }
@@ -264,6 +268,9 @@ pub enum ErrorKind {
     ConnectLocal,
     /// The TLS handshake failed, or did not end in time; [`TlsUse::failures`] says why.
     Tls,
+    /// The opening handshake of a WebSocket failed, or did not end in time;
+    /// [`WebSocketUse::failures`] says why.
+    Upgrade,
     /// Closed or reset after the request was sent, before the head of its answer was complete.
     CloseBeforeAnswer,
     /// Closed or reset inside the body.
@@ -287,19 +294,22 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// All kinds.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::ConnectRefused,
         Self::ConnectReset,
         Self::ConnectTimeout,
         Self::ConnectLocal,
         Self::Tls,
+        Self::Upgrade,
         Self::CloseBeforeAnswer,
         Self::CloseInBody,
         Self::Malformed,
         Self::WrongStatus,
         Self::WrongBody,
+        Self::TooEarly,
         Self::Timeout,
         Self::TooLarge,
+        Self::StreamReset,
     ];
 
     /// Whether it happens before a request is sent, so that the request stays unsent.
@@ -312,6 +322,7 @@ impl ErrorKind {
                 | Self::ConnectTimeout
                 | Self::ConnectLocal
                 | Self::Tls
+                | Self::Upgrade
         )
     }
 
@@ -324,6 +335,7 @@ impl ErrorKind {
             Self::ConnectTimeout => "connect_timeout",
             Self::ConnectLocal => "connect_local",
             Self::Tls => "tls",
+            Self::Upgrade => "upgrade",
             Self::CloseBeforeAnswer => "close_before_answer",
             Self::CloseInBody => "close_in_body",
             Self::Malformed => "malformed",
@@ -445,6 +457,9 @@ pub struct Spans {
     pub connect: Histogram,
     /// To the end of the TLS handshake.
     pub tls: Histogram,
+    /// WebSocket: from the opening handshake's first byte to the arrival of the server's consent.
+    #[serde(default, skip_serializing_if = "Histogram::is_empty")]
+    pub upgrade: Histogram,
     /// First byte of the request handed to the kernel to the arrival of the end of the head.
     pub headers: Histogram,
     /// From there to the arrival of the end of the body; 0 where both arrived together.
@@ -472,6 +487,7 @@ impl Spans {
         let Self {
             connect,
             tls,
+            upgrade,
             headers,
             body,
             service_time,
@@ -482,6 +498,7 @@ impl Spans {
         } = other;
         self.connect.merge(connect);
         self.tls.merge(tls);
+        self.upgrade.merge(upgrade);
         self.headers.merge(headers);
         self.body.merge(body);
         self.service_time.merge(service_time);

@@ -8,6 +8,7 @@ pub use crate::requests::Requests;
 pub use crate::schedule::{Arrivals, Schedule, Stage};
 use crate::tls::TlsSpec;
 use crate::units::{UnitError, parse_duration_ns};
+pub use crate::websocket::Messages;
 
 /// One load: addresses x requests x schedule x stop rule, on given cores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,6 +26,9 @@ pub struct LoadSpec {
     /// What is spoken over them.
     #[serde(default)]
     pub protocol: Protocol,
+    /// What messages over WebSocket are like; `None` over other protocols.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<Messages>,
     /// Local addresses to connect from, in turn; empty leaves the choice to the kernel. One address
     /// has about 28,000 ports towards one destination (`ip_local_port_range`), so many connections
     /// need many.
@@ -148,6 +152,9 @@ pub enum Protocol {
     /// HTTP/2 (RFC 9113): over TLS by ALPN (`h2`), otherwise with prior knowledge (`h2c`).
     #[serde(rename = "h2")]
     Http2,
+    /// WebSocket over HTTP/1.1 (RFC 6455): a message is a request, and the next one is its answer.
+    #[serde(rename = "websocket")]
+    WebSocket,
 }
 
 impl Protocol {
@@ -157,6 +164,7 @@ impl Protocol {
         match self {
             Self::Http1 => "HTTP/1.1",
             Self::Http2 => "HTTP/2",
+            Self::WebSocket => "WebSocket",
         }
     }
 }
@@ -186,15 +194,15 @@ impl Connections {
     }
 
     /// The same users over a protocol, and by how many times the connections were multiplied for it:
-    /// over HTTP/1.1 each user of a shared connection has one of its own.
+    /// over other protocols than HTTP/2 each user of a shared connection has one of its own.
     #[must_use]
     pub const fn over(&self, protocol: Protocol) -> (Self, u32) {
         match protocol {
-            Protocol::Http1 if self.streams > 1 => {
+            Protocol::Http1 | Protocol::WebSocket if self.streams > 1 => {
                 let count = self.count.saturating_mul(self.streams);
                 (Self { count, streams: 1, ..*self }, self.streams)
             }
-            Protocol::Http1 | Protocol::Http2 => (*self, 1),
+            Protocol::Http1 | Protocol::Http2 | Protocol::WebSocket => (*self, 1),
         }
     }
 

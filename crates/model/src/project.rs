@@ -208,7 +208,10 @@ impl Project {
 fn completed(name: String, workload: Workload) -> (String, Workload) {
     let or = |text: String, other: &str| if text.is_empty() { other.to_string() } else { text };
     let proofs = if workload.proofs.is_empty() {
-        vec![crate::workload::Proof::Answer]
+        vec![match workload.message {
+            Some(_) => crate::workload::Proof::Echo,
+            None => crate::workload::Proof::Answer,
+        }]
     } else {
         workload.proofs
     };

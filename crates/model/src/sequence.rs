@@ -50,6 +50,11 @@ fn add_generator(whole: &mut LoadResult, slice: &LoadResult) {
         (own @ None, Some(other)) => *own = Some(other.clone()),
         (_, None) => {}
     }
+    match (&mut whole.websocket, &slice.websocket) {
+        (Some(own), Some(other)) => own.merge(other),
+        (own @ None, Some(other)) => *own = Some(other.clone()),
+        (_, None) => {}
+    }
 }
 
 /// All that was not measured. It is steady if the last of the warm-ups was.

@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::draw::Draw;
 use crate::file::{FileError, Wrong, read_with_text};
 use crate::units::Spread;
+use crate::websocket::Messages;
 
 /// A service that a workload needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -38,12 +39,37 @@ pub struct Workload {
     pub services: Vec<Service>,
     /// What is asked.
     pub request: Request,
+    /// WebSocket: what is sent once it is open. The answer is then the echo.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<Message>,
     /// What must come back.
     #[serde(default)]
     pub answer: Answer,
     /// How it is proved, before and after each load.
     #[serde(default, rename = "proof")]
     pub proofs: Vec<Proof>,
+}
+
+/// The messages of a workload over WebSocket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    /// Bytes of each.
+    pub bytes: u32,
+    /// Binary messages; otherwise text.
+    #[serde(default)]
+    pub binary: bool,
+}
+
+impl Message {
+    /// Bytes of a message at the most.
+    pub const MOST_BYTES: u32 = 16 << 20;
+
+    /// As a load has them: each with a number of its own.
+    #[must_use]
+    pub const fn messages(self) -> Messages {
+        Messages { binary: self.binary, numbered: true }
+    }
 }
 
 /// What is asked.
@@ -265,6 +291,13 @@ pub enum Proof {
         /// Number of requests.
         samples: u32,
     },
+    /// WebSocket: messages of all lengths, of either kind, whole and in fragments come back as they
+    /// were sent.
+    Echo,
+    /// WebSocket: a ping is answered by a pong with its payload (RFC 6455 section 5.5.2).
+    Ping,
+    /// WebSocket: a Close is answered by a Close with its code (RFC 6455 section 5.5.1).
+    Close,
     /// Many at once are answered in little more than one wait.
     Simultaneous {
         /// How many at once.
@@ -294,6 +327,9 @@ impl Proof {
             Self::Fresh => "fresh",
             Self::Counted { .. } => "counted",
             Self::Delay { .. } => "delay",
+            Self::Echo => "echo",
+            Self::Ping => "ping",
+            Self::Close => "close",
             Self::Simultaneous { .. } => "simultaneous",
         }
     }
@@ -326,6 +362,7 @@ impl Workload {
             ));
         }
         self.check_request()?;
+        self.check_message()?;
         if !(100..=599).contains(&self.answer.status) {
             return Err(Wrong::at(
                 "answer.status",
@@ -347,6 +384,50 @@ impl Workload {
         self.proofs.iter().enumerate().try_for_each(|(index, proof)| {
             check_proof(proof).map_err(|message| Wrong::at(format!("proof[{index}]"), message))
         })
+    }
+
+    /// A message is sent over a WebSocket that GET opens, and its answer is the echo.
+    fn check_message(&self) -> Result<(), Wrong> {
+        let needs = |proof: &Proof| matches!(proof, Proof::Echo | Proof::Ping | Proof::Close);
+        let Some(message) = self.message else {
+            return match self.proofs.iter().position(needs) {
+                Some(index) => Err(Wrong::at(
+                    format!("proof[{index}]"),
+                    format!(
+                        "proof `{}` is about WebSocket: write [message] with `bytes`, or leave the proof out",
+                        self.proofs[index].name()
+                    ),
+                )),
+                None => Ok(()),
+            };
+        };
+        if message.bytes > Message::MOST_BYTES {
+            return Err(Wrong::at("message.bytes", "a message has 16 MiB at the most"));
+        }
+        let Request { method, body, vary, .. } = &self.request;
+        if method != "GET" || body.is_some() || !vary.is_empty() {
+            return Err(Wrong::at(
+                "message",
+                "a WebSocket is opened by GET of one path: leave `method`, `body` and `vary` of [request] out",
+            ));
+        }
+        if self.answer != Answer::default() {
+            return Err(Wrong::at(
+                "message",
+                "the answer to a message is its echo: leave [answer] out",
+            ));
+        }
+        let others = |proof: &Proof| !needs(proof) && !matches!(proof, Proof::NotFound { .. });
+        match self.proofs.iter().position(others) {
+            Some(index) => Err(Wrong::at(
+                format!("proof[{index}]"),
+                format!(
+                    "proof `{}` is about answers over HTTP: a workload with [message] takes echo, ping, close and not-found",
+                    self.proofs[index].name()
+                ),
+            )),
+            None => Ok(()),
+        }
     }
 
     /// What is another body each time can be compared with nothing else.
@@ -626,7 +707,10 @@ mod tests {
             .map(|entry| Workload::read(&entry.unwrap().path()).unwrap().id)
             .collect();
         ids.sort();
-        assert_eq!(ids, ["device", "hello", "hola", "page", "proxy", "users"]);
+        assert_eq!(
+            ids,
+            ["device", "hello", "hola", "page", "proxy", "users", "ws-echo", "ws-echo-64k"]
+        );
     }
 
     #[test]

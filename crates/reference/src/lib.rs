@@ -11,6 +11,7 @@
 //! | [`hostile`] | what no client should meet, with what must be counted: a table | tests of the engine |
 //! | [`frames`] | HTTP/2, frame by frame, right or wrong | tests of the engine and of `pippin load` |
 //! | [`wire`] | nothing: it captures packets on the loopback | `bench`; tests of the engine |
+//! | `messages` (the feature `websocket`) | WebSocket, frame by frame, right or wrong; and by other hands | tests of the engine, of proofs and of `pippin load` |
 //! | `tls` (a feature) | any of these behind TLS | tests of the engine and of `pippin load` |
 //!
 //! Each has `serve(listener, config, stop)`, which runs on the calling thread until `stop` is set
@@ -26,6 +27,8 @@ mod error;
 pub mod frames;
 mod handle;
 pub mod hostile;
+#[cfg(feature = "websocket")]
+pub mod messages;
 pub mod null;
 pub mod numbers;
 mod poller;

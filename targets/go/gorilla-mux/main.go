@@ -1,4 +1,4 @@
-// Command server answers Pippin's workloads with gorilla/mux, html/template and pgx.
+// Command server answers Pippin's workloads with gorilla/mux, gorilla/websocket, html/template and pgx.
 package main
 
 import (
@@ -32,6 +32,7 @@ func serve(ctx context.Context) error {
 	get("/hola/{name}", hola)
 	get("/page/{n}", page)
 	get("/device", device)
+	router.HandleFunc("/ws", echo)
 
 	if url := os.Getenv("DATABASE_URL"); url != "" {
 		pool, err := openPool(ctx, url, os.Getenv("DATABASE_POOL"))

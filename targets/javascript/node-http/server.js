@@ -1,4 +1,5 @@
-// Pippin's workloads on `node:http` alone: what Node costs before any framework is added. cluster.js starts several of these on one port.
+// Pippin's workloads on `node:http` alone: what Node costs before any framework is added. WebSockets are those of the package `ws`, as Node
+// has no server for them. cluster.js starts several of these on one port.
 import cluster from "node:cluster";
 import fs from "node:fs";
 import http from "node:http";
@@ -7,6 +8,7 @@ import https from "node:https";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { WebSocketServer } from "ws";
 
 const { HOST, PORT, WORKERS, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL } = process.env;
 const { PROTOCOL, TLS_CERTIFICATE, TLS_KEY } = process.env;
@@ -100,6 +102,13 @@ function createServer() {
 
 const server = createServer();
 
+// Echoes every message as it came. The package answers pings and closes by itself.
+const sockets = new WebSocketServer({ server, path: "/ws" });
+sockets.on("connection", (socket) => {
+  socket.on("message", (data, isBinary) => socket.send(data, { binary: isBinary }));
+  socket.on("error", (error) => console.error(error));
+});
+
 // The connections of HTTP/2, which end when they are told so.
 const sessions = new Set();
 server.on("session", (session) => {
@@ -120,6 +129,7 @@ process.on("SIGTERM", () => {
     if (cluster.isWorker) cluster.worker.disconnect();
   });
   for (const session of sessions) session.close();
+  for (const socket of sockets.clients) socket.close(1001);
   if (!server.closeIdleConnections) return;
   // Kept-alive connections become idle as their last answers go out; nothing else would end them for 5 s.
   setInterval(() => server.closeIdleConnections(), 50).unref();

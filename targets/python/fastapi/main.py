@@ -8,7 +8,7 @@ from pathlib import Path
 
 import asyncpg
 import httpx
-from fastapi import FastAPI, HTTPException, Request
+from fastapi import FastAPI, HTTPException, Request, WebSocket, WebSocketDisconnect
 from fastapi.responses import PlainTextResponse
 from fastapi.templating import Jinja2Templates
 from pydantic import BaseModel
@@ -87,3 +87,20 @@ async def device() -> str:
     # uvloop counts whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
     await asyncio.sleep(random.randint(96, 105) / 1000)
     return DEVICE_BODY
+
+
+@app.websocket("/ws")
+async def echo(socket: WebSocket) -> None:
+    await socket.accept()
+    try:
+        while True:
+            message = await socket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            # As it came: text or binary. A key that is there may be None.
+            if message.get("text") is not None:
+                await socket.send_text(message["text"])
+            else:
+                await socket.send_bytes(message["bytes"])
+    except WebSocketDisconnect:
+        return

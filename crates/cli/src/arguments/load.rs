@@ -7,6 +7,7 @@ use pippin_model::objective::Objective;
 use pippin_model::units::Spread;
 use std::path::PathBuf;
 
+use super::message::MessageArguments;
 use super::request::{FileArguments, RequestArguments};
 use super::{FleetArguments, GateArguments};
 use crate::values::{self, ConnectTo, EventLoop, Points, ProxyProtocol, Stages, Time};
@@ -14,11 +15,11 @@ use crate::values::{self, ConnectTo, EventLoop, Points, ProxyProtocol, Stages, T
 /// `pippin load`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  pippin load http://127.0.0.1:8080/ -c 64 -d 10s          closed loop, as wrk\n  pippin load http://127.0.0.1:8080/ -c 10 -n 1000 --no-keep-alive   as ab\n  pippin load http://127.0.0.1:8080/ -R 5000 -d 30s        constant rate; response time from the intended instant\n  pippin load http://127.0.0.1:8080/ --stages 30s:1000,2m:5000,30s:0   a rate that climbs and falls\n  pippin load http://127.0.0.1:8080/ --devices 1000 --ramp 10s,30s,10s\n  pippin load http://127.0.0.1:8080 --requests shop.jsonl -d 30s     many requests, in turn\n  pippin load http://127.0.0.1:8080/ --sweep 1..512 -d 5s\n  pippin load http://127.0.0.1:8080/ --objective \"p99<50ms\" -c 64 -d 5s\n  pippin load https://127.0.0.1:8443/ --http2 -c 10 --streams 32    HTTP/2, as h2load -c 10 -m 32"
+    after_help = "Examples:\n  pippin load http://127.0.0.1:8080/ -c 64 -d 10s          closed loop, as wrk\n  pippin load http://127.0.0.1:8080/ -c 10 -n 1000 --no-keep-alive   as ab\n  pippin load http://127.0.0.1:8080/ -R 5000 -d 30s        constant rate; response time from the intended instant\n  pippin load http://127.0.0.1:8080/ --stages 30s:1000,2m:5000,30s:0   a rate that climbs and falls\n  pippin load http://127.0.0.1:8080/ --devices 1000 --ramp 10s,30s,10s\n  pippin load http://127.0.0.1:8080 --requests shop.jsonl -d 30s     many requests, in turn\n  pippin load http://127.0.0.1:8080/ --sweep 1..512 -d 5s\n  pippin load http://127.0.0.1:8080/ --objective \"p99<50ms\" -c 64 -d 5s\n  pippin load https://127.0.0.1:8443/ --http2 -c 10 --streams 32    HTTP/2, as h2load -c 10 -m 32\n  pippin load ws://127.0.0.1:8080/echo -c 64 --message-size 64      WebSocket: echoes"
 )]
 pub struct LoadArguments {
-    /// http://HOST[:PORT]/PATH or https://...; without a scheme it is http. May be left out where a
-    /// file of requests names the server.
+    /// http://HOST[:PORT]/PATH or https://...; without a scheme it is http. ws:// and wss:// load a
+    /// WebSocket. May be left out where a file of requests names the server.
     #[arg(value_name = "URL", value_hint = ValueHint::Url, required_unless_present_any = ["requests", "urls_from_file"])]
     pub url: Option<String>,
     /// How load is applied.
@@ -45,6 +46,9 @@ pub struct LoadArguments {
     /// The requests of a file.
     #[command(flatten)]
     pub files: FileArguments,
+    /// What is sent over a WebSocket.
+    #[command(flatten)]
+    pub message: MessageArguments,
     /// What is spoken.
     #[command(flatten)]
     pub protocol: ProtocolArguments,

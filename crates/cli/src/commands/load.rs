@@ -5,9 +5,10 @@
 //! | [`profile`] | how load is applied |
 //! | [`protocol`] | what is spoken, and one connection before the load |
 //! | [`reach`] | where connections go |
-//! | [`request`], [`body`] | what is asked, and what is right |
+//! | [`request`], [`body`], [`message`] | what is asked, and what is right |
 //! | [`tls`] | how connections are secured |
 mod body;
+mod message;
 pub mod profile;
 pub mod protocol;
 mod reach;
@@ -62,6 +63,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let base = LoadSpec {
         tls,
         protocol,
+        messages: asked.messages,
         source_addresses: arguments.source_ips.clone(),
         requests: asked.requests.clone(),
         timeouts,
@@ -74,7 +76,10 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         proxy_header: arguments.reach.proxy_protocol.map(Into::into),
         ..load::base(([127, 0, 0, 1], 0).into(), cores(arguments)?, arguments.seed)
     };
-    protocol::try_it(Place::all_of(&base), base.tls.as_ref(), protocol, connect)?;
+    match asked.requests.first().filter(|_| protocol == Protocol::WebSocket) {
+        Some(first) => protocol::try_websocket(&base, first, connect)?,
+        None => protocol::try_it(Place::all_of(&base), base.tls.as_ref(), protocol, connect)?,
+    }
     let target = target_of(&asked.title());
     let gates = Gates::prepare(shared, &arguments.gates, std::slice::from_ref(&target), &[])?;
     let store = store(shared, arguments);

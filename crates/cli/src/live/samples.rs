@@ -145,6 +145,7 @@ pub fn record(spec: &TrialSpec, completed: u64, errors: u64, caveats: Vec<Caveat
         windows: Vec::new(),
         generator: GeneratorUse::default(),
         tls: None,
+        websocket: None,
         interrupted: false,
     };
     TrialRecord { load: Some(load), verdict: Verdict::of(&caveats), caveats, ..failed(spec, None) }

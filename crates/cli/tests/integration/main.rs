@@ -20,6 +20,7 @@
 //! | `https` | the same behind TLS |
 //! | `reach` | the same by unix sockets, to other places, with client certificates |
 //! | `protocols` | plans and targets over HTTP/2 and TLS |
+//! | `websocket` | WebSockets, and what is refused with them |
 //! | `fleet` | several agents as one generator on this machine, and over three hosts with faults |
 //! | `services` | a database that the user gave |
 //! | `store` | stores that may only be read, full disks |
@@ -59,3 +60,4 @@ mod store;
 mod streams;
 mod support;
 mod under_way;
+mod websocket;

@@ -7,10 +7,11 @@ use pippin_model::load_spec::{Limits, Request};
 
 use super::hpack::encode::blocks;
 use super::protocol::{check, fields};
-use super::sending::{Frames, put_preface};
+use super::sending::put_preface;
 use super::session::{self, Session};
 use super::stream::Stream;
 use crate::http1::client::Response;
+use crate::outgoing::Frames;
 use crate::protocol::{Answers, Outgoing, Step};
 
 /// Why there is no answer.

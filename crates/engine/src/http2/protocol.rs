@@ -5,11 +5,12 @@ use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{LoadSpec, Request};
 
 use super::hpack::encode::{Block, Field, blocks};
-use super::sending::{Frames, put_goodbye, put_preface};
+use super::sending::{put_goodbye, put_preface};
 use super::session::{Limits, Session};
 use super::stream::Stream;
 use crate::error::{EngineError, place};
 use crate::http1::request;
+use crate::outgoing::Frames;
 use crate::protocol::{Answers, End, Protocol, Step};
 use crate::wire::{Template, Wire};
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::frame::{self, MOST_BYTES, PREFACE, begin, flag, kind, put_block, put_number, setting};
 use super::hpack::encode::{Block, NO_TABLE};
 use super::stream::Stream;
-use crate::protocol::{Bytes, Outgoing};
+use crate::outgoing::Frames;
 
 /// The window of each answer: no answer of usual size waits for us, and those that do get the next
 /// half of it before they have used up the first.
@@ -21,50 +21,6 @@ pub(super) const LARGEST_WINDOW: i64 = (1 << 31) - 1;
 const STREAMS_AT_FIRST: u32 = 100;
 /// Bodies are rendered as far as so many bytes wait for the kernel.
 const PORTION_BYTES: usize = 256 * 1024;
-/// So many bytes that the server does not read are a flood of its questions.
-const MOST_WAITING: usize = 2 << 20;
-
-/// Frames that wait for the kernel.
-#[derive(Debug, Default)]
-pub(crate) struct Frames {
-    pub bytes: Vec<u8>,
-    sent: usize,
-}
-
-impl Frames {
-    const fn waiting(&self) -> usize {
-        self.bytes.len() - self.sent
-    }
-
-    /// Whether the server asks and does not read what it asked for.
-    pub(super) const fn is_flooded(&self) -> bool {
-        self.waiting() > MOST_WAITING
-    }
-}
-
-/// Buffers for requests of usual size are kept for the next ones.
-const KEPT_BYTES: usize = 16 * 1024;
-
-impl Outgoing for Frames {
-    const IS_WIRE: bool = false;
-    #[inline]
-    fn is_empty(&self) -> bool {
-        self.sent == self.bytes.len()
-    }
-    #[inline]
-    fn bytes(&self) -> Bytes<'_> {
-        Bytes::Own(&self.bytes[self.sent..])
-    }
-    #[inline]
-    fn took(&mut self, count: u32) {
-        self.sent += count as usize;
-        if self.is_empty() {
-            self.sent = 0;
-            self.bytes.clear();
-            self.bytes.shrink_to(KEPT_BYTES);
-        }
-    }
-}
 
 /// In which form the next header block goes out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

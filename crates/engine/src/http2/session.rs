@@ -6,8 +6,9 @@ use super::frame::{
 };
 use super::head::Head;
 use super::hpack::Decoder;
-use super::sending::{CONNECTION_WINDOW, Frames, LARGEST_WINDOW, STREAM_WINDOW, Sending};
+use super::sending::{CONNECTION_WINDOW, LARGEST_WINDOW, STREAM_WINDOW, Sending};
 use super::stream::{Data, Ended, Ids, Stream};
+use crate::outgoing::Frames;
 use crate::protocol::{Answers, Step};
 
 /// The kind of the error with which a connection ends that breaks the rules.
@@ -590,5 +591,5 @@ fn number(payload: &[u8]) -> Result<u32, Fault> {
 
 /// A server that asks and does not read the answers must not fill our memory.
 const fn check_flood(out: &Frames) -> Result<(), Fault> {
-    if out.is_flooded() { Err(Fault::TooLarge) } else { Ok(()) }
+    if out.is_flooded(0) { Err(Fault::TooLarge) } else { Ok(()) }
 }

@@ -5,9 +5,10 @@ use proptest::prelude::*;
 
 use super::frame::{Header, begin, code, flag, kind, setting};
 use super::hpack::encode::{Field, blocks};
-use super::sending::{Frames, STREAM_WINDOW};
+use super::sending::STREAM_WINDOW;
 use super::session::{Limits, Session};
 use super::stream::Stream;
+use crate::outgoing::Frames;
 use crate::protocol::{Answers, Bytes, Outgoing, Step};
 
 /// What a session hands on.

@@ -103,6 +103,7 @@ fn an_hour(address: std::net::SocketAddr) -> LoadSpec {
         source_addresses: Vec::new(),
         unix_socket: None,
         proxy_header: None,
+        messages: None,
         requests: vec![Request {
             check: Check { status: vec![200], ..Check::default() },
             ..Request::get("/", "x")

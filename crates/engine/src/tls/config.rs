@@ -54,7 +54,8 @@ impl Client {
         };
         // A server without ALPN speaks HTTP/1.1 (RFC 9113 section 3.2).
         let (name, must_speak) = match protocol {
-            Protocol::Http1 => ("http/1.1", None),
+            // A WebSocket begins as HTTP/1.1.
+            Protocol::Http1 | Protocol::WebSocket => ("http/1.1", None),
             Protocol::Http2 => ("h2", Some("h2")),
         };
         config.alpn_protocols = vec![name.into()];

@@ -17,6 +17,7 @@ fn load(schedule: Schedule, connections: u32, requests: Option<u64>, templates: 
         source_addresses: Vec::new(),
         unix_socket: None,
         proxy_header: None,
+        messages: None,
         requests: vec![Request::get("/", "x"); templates].into(),
         schedule,
         connections: Connections {

@@ -74,6 +74,9 @@ impl<S: Stack> Worker<'_, S> {
         }
         let input = self.io.received();
         self.core.recorder.bytes_in(input.len());
+        if self.core.is_greeting(slot) {
+            return self.received_greeting(slot);
+        }
         let reading = self.core.read(slot, input);
         self.has_read(slot, reading);
     }

@@ -12,6 +12,8 @@ pub(super) enum Link {
     Connecting,
     /// Connected, and the transport's handshake is under way.
     Securing,
+    /// The transport carries bytes, and the protocol's handshake is under way.
+    Greeting,
     Up,
 }
 

@@ -71,6 +71,7 @@ impl<S: Stack> Worker<'_, S> {
         match connection.link {
             Link::Up => {}
             Link::Securing => return self.closed_in_handshake(slot, errno),
+            Link::Greeting => return self.closed_in_greeting(slot),
             Link::Down | Link::Connecting => return,
         }
         if connection.in_flight == 0 {
@@ -148,6 +149,9 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     pub(super) fn drop_connection(&mut self, slot: u32) {
+        if S::Protocol::GREETS {
+            self.part(slot);
+        }
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
         if S::Transport::SECURES {
@@ -207,7 +211,9 @@ impl<S: Stack> Worker<'_, S> {
         for slot in 0..self.core.connections.len() as u32 {
             let connection = &self.core.connections[slot as usize];
             let deadline = match connection.link {
-                Link::Connecting | Link::Securing => connection.mark + timeouts.connect_ns,
+                Link::Connecting | Link::Securing | Link::Greeting => {
+                    connection.mark + timeouts.connect_ns
+                }
                 Link::Up if connection.in_flight > 0 => self
                     .core
                     .under_way(slot)
@@ -220,6 +226,8 @@ impl<S: Stack> Worker<'_, S> {
                 next = next.min(deadline);
             } else if connection.link == Link::Securing {
                 self.handshake_failed(slot, reason::HANDSHAKE_TIMEOUT);
+            } else if connection.link == Link::Greeting {
+                self.greeting_is_late(slot);
             } else if connection.link == Link::Connecting {
                 self.io.close(slot);
                 self.connect_failed(slot, ErrorKind::ConnectTimeout);

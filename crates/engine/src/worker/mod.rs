@@ -3,12 +3,13 @@
 //!
 //! - this file: the loop; [`users`]: when a request is due; [`sending`]: opening and writing;
 //!   [`answers`]: reading and judging; [`losses`]: everything that can go wrong; [`securing`]:
-//!   handshakes of the transport; [`streams`]: connections that several users share; [`connection`],
-//!   [`flights`]: the state.
+//!   handshakes of the transport; [`greeting`]: those of a protocol; [`streams`]: connections that
+//!   several users share; [`connection`], [`flights`]: the state.
 mod answers;
 mod connection;
 mod departure;
 mod flights;
+mod greeting;
 mod losses;
 mod securing;
 mod sending;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 
 use pippin_model::load_spec::LoadSpec;
 use pippin_model::tls::TlsUse;
+use pippin_model::websocket::WebSocketUse;
 
 use crate::clock;
 use crate::error::EngineError;
@@ -93,6 +95,7 @@ pub(crate) struct Outcome {
     /// At the start of each stretch, and at the end of the last one that began.
     pub marks: Vec<Mark>,
     pub tls: Option<TlsUse>,
+    pub websocket: Option<WebSocketUse>,
     /// Why the worker ended before the load did.
     pub failure: Option<EngineError>,
 }
@@ -411,13 +414,18 @@ impl<'a, S: Stack> Worker<'a, S> {
     /// Ends: what is not settled is censored, what was not sent is unsent.
     fn into_outcome(mut self) -> Outcome {
         self.core.settle_the_rest();
+        if S::Protocol::GREETS {
+            self.part_from_all();
+        }
         let marks = std::mem::take(&mut self.core.cost.marks);
         let tls = self.transport.into_seen();
+        let websocket = self.core.protocol.into_seen();
         let thread = self.core.thread;
         Outcome {
             thread,
             marks,
             tls,
+            websocket,
             stretches: self.core.recorder.into_stretches(),
             failure: None,
         }

@@ -50,7 +50,9 @@ impl<S: Stack> Worker<'_, S> {
                 }
             }
         }
-        if self.core.is_up(slot) {
+        if self.core.is_greeting(slot) {
+            self.received_greeting_secured(slot, broken);
+        } else if self.core.is_up(slot) {
             self.read_secured(slot, broken);
         }
     }
@@ -77,8 +79,8 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// The connection may be gone by now, and another one be on its way in its slot.
-    fn after_reading(&mut self, slot: u32) {
-        if !self.core.is_up(slot) || self.core.recorder.finished_at.is_some() {
+    pub(super) fn after_reading(&mut self, slot: u32) {
+        if !self.core.carries_bytes(slot) || self.core.recorder.finished_at.is_some() {
             return;
         }
         if S::Transport::is_closed_by_peer(&self.core.connections[slot as usize].transport) {
@@ -93,7 +95,7 @@ impl<S: Stack> Worker<'_, S> {
         let core = &mut self.core;
         let connection = &core.connections[slot as usize];
         core.recorder.secured(core.now.saturating_sub(connection.free_at), !connection.was_opened);
-        self.take_into_use(slot);
+        self.carries(slot);
     }
 
     /// The handshake failed: for the load that is a connection that could not be opened.
@@ -106,7 +108,7 @@ impl<S: Stack> Worker<'_, S> {
 
     /// A connection in use broke within its transport, after `settled` answers that came whole.
     /// What the server says in order is a close with a reason.
-    fn session_broken(&mut self, slot: u32, is_close: bool, settled: u32) {
+    pub(super) fn session_broken(&mut self, slot: u32, is_close: bool, settled: u32) {
         self.flush(slot);
         let connection = &mut self.core.connections[slot as usize];
         if connection.in_flight > 0 {
@@ -150,7 +152,7 @@ impl<S: Stack> Worker<'_, S> {
                 false
             }
             Sending::Blocked(_) => false,
-            Sending::Done | Sending::Queued => self.core.is_up(slot),
+            Sending::Done | Sending::Queued => self.core.carries_bytes(slot),
         }
     }
 

@@ -43,7 +43,7 @@ impl<S: Stack> Worker<'_, S> {
             self.io.close(slot);
             return self.connect_failed(slot, ErrorKind::ConnectReset);
         }
-        if S::Transport::SECURES { self.secure(slot) } else { self.take_into_use(slot) }
+        if S::Transport::SECURES { self.secure(slot) } else { self.carries(slot) }
     }
 
     /// Says where the connection comes from; whether that could be said. A connection that carried
@@ -66,7 +66,9 @@ impl<S: Stack> Worker<'_, S> {
         connection.link = Link::Up;
         connection.free_at = core.now;
         let is_first = !std::mem::replace(&mut connection.was_opened, true);
-        core.protocol.begin(&mut connection.protocol, &mut connection.out);
+        if !S::Protocol::GREETS {
+            core.protocol.begin(&mut connection.protocol, &mut connection.out);
+        }
         core.opening.connecting -= 1;
         core.recorder.opened(is_first);
         if connection.pending == 0 {

@@ -112,6 +112,10 @@ impl Answers for StreamAnswers<'_> {
         self.answering[tag as usize].judge.piece(check, piece);
     }
 
+    fn wrong(&mut self, tag: u32) {
+        self.answering[tag as usize].judge.refuse();
+    }
+
     fn closing(&mut self) {
         *self.server_closes = true;
     }
@@ -465,7 +469,7 @@ impl<S: Stack> Worker<'_, S> {
         match connection.link {
             Link::Up => self.send_due(slot),
             Link::Down if connection.pending > 0 => self.open(slot),
-            Link::Down | Link::Connecting | Link::Securing => {}
+            Link::Down | Link::Connecting | Link::Securing | Link::Greeting => {}
         }
     }
 

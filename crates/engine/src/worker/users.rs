@@ -203,7 +203,7 @@ impl<S: Stack> Worker<'_, S> {
         self.core.schedule(slot, intended_at, count);
         match self.core.connections[slot as usize].link {
             Link::Up => self.send_pending(slot),
-            Link::Connecting | Link::Securing => {}
+            Link::Connecting | Link::Securing | Link::Greeting => {}
             Link::Down => self.open(slot),
         }
     }

@@ -14,6 +14,7 @@ pub fn counted(address: std::net::SocketAddr, connections: u32, requests: u64) -
         source_addresses: vec![],
         unix_socket: None,
         proxy_header: None,
+        messages: None,
         requests: vec![get("/", BodyCheck::Exact(b"Hello World!".to_vec()))].into(),
         schedule: Schedule::Closed { think: None },
         connections: Connections {

@@ -29,6 +29,7 @@ mod securing;
 mod stalling;
 mod waiting;
 mod warming_up;
+mod websocket;
 
 /// Only what `in_time` demands may be tried again.
 #[test]

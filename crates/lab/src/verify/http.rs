@@ -133,7 +133,8 @@ impl Client {
             .map_err(|error| error.to_string())?;
         let descriptor = stream.as_raw_fd();
         let spoken = match way.protocol {
-            Protocol::Http1 => Spoken::Http1(stream),
+            // A WebSocket is opened over HTTP/1.1, and what is no message goes over it.
+            Protocol::Http1 | Protocol::WebSocket => Spoken::Http1(stream),
             Protocol::Http2 => {
                 let limits = Limits { head_bytes: HEAD_LIMIT, body_bytes: BODY_LIMIT };
                 let client = Http2::new(stream, limits)

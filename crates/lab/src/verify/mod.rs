@@ -10,6 +10,7 @@ pub mod protocol;
 pub mod simultaneous;
 pub mod upstream;
 pub mod users;
+pub mod websocket;
 
 use pippin_model::load_spec::{BodyCheck, Connections};
 use pippin_model::trial::{ProofOutcome, ProofTime};
@@ -73,6 +74,9 @@ fn prove_one(proof: &Proof, subject: &mut Subject<'_>, remark: &mut Option<Strin
         Proof::Table => users::table(subject),
         Proof::Fresh => users::fresh(subject),
         Proof::Counted { requests } => upstream::counted(subject, *requests),
+        Proof::Echo => websocket::echo(subject),
+        Proof::Ping => websocket::ping(subject),
+        Proof::Close => websocket::close(subject),
         Proof::Delay { wait, samples } => delay::distribution(subject, parse_wait(wait)?, *samples),
         Proof::Simultaneous { connections, wait, pool } => {
             let wait = parse_wait(wait)?;

@@ -106,6 +106,7 @@ fn spec(profile: &Profile) -> LoadSpec {
         addresses: Vec::new(),
         unix_socket: None,
         proxy_header: None,
+        messages: None,
         tls: None,
         protocol: Protocol::Http1,
         source_addresses: Vec::new(),

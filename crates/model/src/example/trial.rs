@@ -367,6 +367,7 @@ impl ExampleTrial {
                 clock_steps: 0,
             },
             tls: None,
+            websocket: None,
             interrupted: false,
         }
     }

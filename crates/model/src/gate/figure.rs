@@ -46,6 +46,7 @@ pub enum Unit {
 pub enum Span {
     Connect,
     Tls,
+    Upgrade,
     Headers,
     Body,
     ServiceTime,
@@ -55,9 +56,10 @@ pub enum Span {
     PickUpLag,
 }
 
-const SPANS: [(&str, Span); 9] = [
+const SPANS: [(&str, Span); 10] = [
     ("connect", Span::Connect),
     ("tls", Span::Tls),
+    ("upgrade", Span::Upgrade),
     ("headers", Span::Headers),
     ("body", Span::Body),
     ("service_time", Span::ServiceTime),
@@ -74,6 +76,7 @@ impl Span {
         match self {
             Self::Connect => &spans.connect,
             Self::Tls => &spans.tls,
+            Self::Upgrade => &spans.upgrade,
             Self::Headers => &spans.headers,
             Self::Body => &spans.body,
             Self::ServiceTime => &spans.service_time,

@@ -98,6 +98,7 @@ fn spans(spans: &Spans) -> impl Iterator<Item = (&'static str, &Histogram)> {
     let Spans {
         connect,
         tls,
+        upgrade,
         headers,
         body,
         service_time,
@@ -109,6 +110,7 @@ fn spans(spans: &Spans) -> impl Iterator<Item = (&'static str, &Histogram)> {
     let all = [
         ("connect", connect),
         ("tls", tls),
+        ("upgrade", upgrade),
         ("headers", headers),
         ("body", body),
         ("service_time", service_time),

@@ -3,6 +3,7 @@ use pippin_model::caveat::Severity;
 use pippin_model::histogram::Summary;
 use pippin_model::tls::Negotiated;
 use pippin_model::units::{counted, format_bytes, format_count, format_ns};
+use pippin_model::websocket::WebSocketUse;
 use pippin_stats::judge::held;
 use std::fmt::Write as _;
 
@@ -35,6 +36,7 @@ fn write_one(page: &mut Page, load: &LoadView, row: Option<&Row>) {
     write_measured(load, out);
     write_counts(load, out);
     write_tls(load, out);
+    write_websocket(load, out);
     line(out, "");
     write_spans(load, out);
     write_phases(load, out);
@@ -97,7 +99,8 @@ fn write_rate(page: &mut Page, load: &LoadView) {
         (_, all) => format!(" with the right answer ({} with any)", words::count(all)),
     };
     let rate = page.paint.bold(&words::count(load.goodput_per_s));
-    page.line(&format!("Requests/s   {rate}{answers}"));
+    let what = if load.websocket.is_some() { "Messages/s" } else { "Requests/s" };
+    page.line(&format!("{what}   {rate}{answers}"));
 }
 
 /// Quantiles, and beside them how the times are distributed.
@@ -191,14 +194,7 @@ fn write_counts(load: &LoadView, out: &mut String) {
         let times = counted(r.sent_again, "time");
         line(out, &format!("             {times} sent again, as the server had not read it"));
     }
-    let s = &load.status;
-    line(
-        out,
-        &format!(
-            "Status       2xx {}, 3xx {}, 4xx {}, 5xx {}, other {}",
-            s.s2xx, s.s3xx, s.s4xx, s.s5xx, s.other
-        ),
-    );
+    write_status(load, out);
     let per_second = |bytes: u64| {
         if seconds > 0.0 { format_bytes((bytes as f64 / seconds) as u64) } else { "-".into() }
     };
@@ -244,6 +240,42 @@ fn write_counts(load: &LoadView, out: &mut String) {
                 c.opened, c.closed_by_server, c.reconnects
             ),
         );
+    }
+}
+
+/// Messages over WebSocket have no status.
+fn write_status(load: &LoadView, out: &mut String) {
+    if load.websocket.is_some() {
+        return;
+    }
+    let s = &load.status;
+    line(
+        out,
+        &format!(
+            "Status       2xx {}, 3xx {}, 4xx {}, 5xx {}, other {}",
+            s.s2xx, s.s3xx, s.s4xx, s.s5xx, s.other
+        ),
+    );
+}
+
+fn write_websocket(load: &LoadView, out: &mut String) {
+    let Some(WebSocketUse { pings, unasked, close_codes, failures }) = &load.websocket else {
+        return;
+    };
+    if *pings > 0 {
+        line(out, &format!("WebSocket    {} of the server answered", counted(*pings, "ping")));
+    }
+    if *unasked > 0 {
+        let messages = counted(*unasked, "message");
+        line(out, &format!("WebSocket    {messages} came that nobody waited for"));
+    }
+    for (code, count) in close_codes {
+        let code = if *code == 1005 { "no code".into() } else { format!("code {code}") };
+        let times = counted(*count, "time");
+        line(out, &format!("WebSocket    closed by the server with {code}, {times}"));
+    }
+    for (reason, count) in failures {
+        line(out, &format!("WebSocket    {count} failed: {reason}"));
     }
 }
 
@@ -304,7 +336,9 @@ fn write_spans(load: &LoadView, out: &mut String) {
         ("pick-up lag", &load.pick_up_lag),
     ];
     let tls = load.tls.iter().map(|span| ("tls", span));
-    let spans = spans[..1].iter().copied().chain(tls).chain(spans[1..].iter().copied());
+    let upgrade = load.upgrade.iter().map(|span| ("upgrade", span));
+    let handshakes = tls.chain(upgrade);
+    let spans = spans[..1].iter().copied().chain(handshakes).chain(spans[1..].iter().copied());
     for (name, span) in spans.filter(|(_, span)| span.count > 0) {
         let ns = |value: Option<u64>| value.map_or("-".into(), format_ns);
         let f = |value: Option<f64>| ns(value.map(|v| v.round() as u64));

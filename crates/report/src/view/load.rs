@@ -10,6 +10,7 @@ use pippin_model::run::{RunRecord, ServerProcess, UrlServer};
 use pippin_model::tls::TlsUse;
 use pippin_model::trial::TrialRecord;
 use pippin_model::usage::Role;
+use pippin_model::websocket::WebSocketUse;
 use pippin_stats::capacity::found::Capacity;
 use pippin_stats::cost::cpu_seconds_per_million;
 use pippin_stats::judge::held::Held;
@@ -42,6 +43,9 @@ pub struct LoadView {
     pub connect: Summary,
     /// The handshakes; null without TLS.
     pub tls: Option<Summary>,
+    /// The opening handshakes of WebSockets; absent over other protocols.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upgrade: Option<Summary>,
     pub headers: Summary,
     pub body: Summary,
     pub service_time: Summary,
@@ -58,6 +62,9 @@ pub struct LoadView {
     pub connections_with_target: Option<f64>,
     /// What the handshakes agreed on, and why some failed; null without TLS.
     pub tls_sessions: Option<TlsUse>,
+    /// What was seen of WebSockets; absent over other protocols.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub websocket: Option<WebSocketUse>,
     pub bytes: ByteCounts,
     pub overhead_per_answer_bytes: Option<f64>,
     pub generator: GeneratorView,
@@ -168,6 +175,7 @@ impl LoadView {
             status: measured.status,
             connect: spans.connect.summary(),
             tls: load.tls.as_ref().map(|_| spans.tls.summary()),
+            upgrade: load.websocket.as_ref().map(|_| spans.upgrade.summary()),
             headers: spans.headers.summary(),
             body: spans.body.summary(),
             service_time: spans.service_time.summary(),
@@ -181,6 +189,7 @@ impl LoadView {
             connections_with_target: Held::of(&Evidence { record, context: &Context::default() })
                 .map(Held::with_target),
             tls_sessions: load.tls.clone(),
+            websocket: load.websocket.clone(),
             bytes: measured.bytes,
             overhead_per_answer_bytes: (answers > 0).then(|| {
                 measured.bytes.received.saturating_sub(measured.bytes.body) as f64 / answers as f64

@@ -44,7 +44,7 @@ pub fn basic(user: &str) -> Result<String, CliError> {
 }
 
 /// A text, or the content of the file that it names with `@`.
-fn text_or_file(flag: &str, text: &str) -> Result<Vec<u8>, CliError> {
+pub fn text_or_file(flag: &str, text: &str) -> Result<Vec<u8>, CliError> {
     text.strip_prefix('@').map_or_else(|| Ok(text.into()), |name| file(flag, name))
 }
 

@@ -1,7 +1,9 @@
 //! What is spoken, and one connection before the load that tells what is wrong with the flags.
-use pippin_engine::{EngineError, Place, Remedy, check_request, try_connection};
+use pippin_engine::{
+    EngineError, Place, Remedy, check_request, try_connection, try_websocket as engine_tries,
+};
 use pippin_lab::address::Url;
-use pippin_model::load_spec::{Protocol, Request};
+use pippin_model::load_spec::{LoadSpec, Protocol, Request};
 use pippin_model::tls::TlsSpec;
 use std::time::Duration;
 
@@ -14,6 +16,17 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The protocol that the flags and the URL name.
 pub fn of(arguments: &ProtocolArguments, url: &Url) -> Result<Protocol, CliError> {
     let refuse = |why: &str| Err(CliError::User(why.into()));
+    if url.is_websocket {
+        return match (arguments.http2, arguments.h2c, arguments.streams) {
+            (false, false, 0..=1) => Ok(Protocol::WebSocket),
+            (false, false, _) => refuse(
+                "--streams has no effect over WebSocket, where each connection has one user; write more connections (-c)",
+            ),
+            _ => refuse(
+                "--http2 and --h2c have no effect over WebSocket, which is opened over HTTP/1.1; leave them out",
+            ),
+        };
+    }
     if arguments.http2 && !url.is_https {
         return refuse(
             "--http2 is agreed on within TLS, and http:// has none; write https://, or --h2c for a server that speaks HTTP/2 without TLS",
@@ -35,7 +48,7 @@ pub fn of(arguments: &ProtocolArguments, url: &Url) -> Result<Protocol, CliError
     Ok(Protocol::Http1)
 }
 
-/// Whether all requests can be written in HTTP/2, which has no headers about connections.
+/// Whether all requests can be written in a protocol: HTTP/2 has no headers about connections.
 pub fn check(protocol: Protocol, requests: &[Request]) -> Result<(), CliError> {
     if protocol == Protocol::Http1 {
         return Ok(());
@@ -61,6 +74,19 @@ pub fn try_it<'a>(
     Ok(())
 }
 
+/// One WebSocket with each address, opened and closed.
+pub fn try_websocket(
+    base: &LoadSpec,
+    request: &Request,
+    timeout: Duration,
+) -> Result<(), CliError> {
+    for place in Place::all_of(base) {
+        engine_tries(place, base.tls.as_ref(), request, timeout.min(PATIENCE))
+            .map_err(|error| CliError::User(format!("{error}{}", fix(&error))))?;
+    }
+    Ok(())
+}
+
 const fn fix(error: &EngineError) -> &'static str {
     match error {
         EngineError::Handshake { remedy: Some(Remedy::TrustRoot), .. } => {
@@ -77,6 +103,9 @@ const fn fix(error: &EngineError) -> &'static str {
             "; leave --http2 out to load it over HTTP/1.1"
         }
         EngineError::NoHttp2 { .. } => "; leave --h2c or --http2 out to load it over HTTP/1.1",
+        EngineError::NoWebSocket { .. } => {
+            "; is the path right? http:// loads it without WebSocket"
+        }
         EngineError::NoRoots { .. } => " (--ca FILE, --insecure)",
         EngineError::ExtraRoots(_) => " (--ca)",
         EngineError::ServerName { .. } => " (--server-name)",

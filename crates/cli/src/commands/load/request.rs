@@ -3,10 +3,12 @@ use pippin_engine::http1::request::check;
 use pippin_lab::address::Url;
 use pippin_model::load_spec::{BodyCheck, Check, Request, Requests};
 use pippin_model::request_file::{self, Format, RequestFile};
+use pippin_model::websocket::Messages;
 use pippin_model::workload;
 use std::path::Path;
 
 use super::body::{self, Body};
+use super::message;
 use crate::arguments::LoadArguments;
 use crate::arguments::request::{FileArguments, RequestArguments};
 use crate::exit::CliError;
@@ -19,10 +21,18 @@ pub struct Asked {
     /// The name of the file that the requests came from.
     pub file: Option<String>,
     pub requests: Requests,
+    /// What messages over WebSocket are like.
+    pub messages: Option<Messages>,
 }
 
 /// What the flags ask for.
 pub fn all(arguments: &LoadArguments) -> Result<Asked, CliError> {
+    if let Some(url) = arguments.url.as_deref().map(Url::of_any).transpose()?
+        && url.is_websocket
+    {
+        return message::of(arguments, url);
+    }
+    message::refuse(&arguments.message)?;
     let FileArguments { requests, urls_from_file } = &arguments.files;
     match (requests, urls_from_file) {
         (Some(path), _) => of_file(arguments, path, None),
@@ -30,7 +40,7 @@ pub fn all(arguments: &LoadArguments) -> Result<Asked, CliError> {
         (None, None) => {
             let url = Url::parse(arguments.url.as_deref().unwrap_or_default())?;
             let request = of(&arguments.request, &url.authority, &url.target)?;
-            Ok(Asked { url, file: None, requests: vec![request].into() })
+            Ok(Asked { url, file: None, requests: vec![request].into(), messages: None })
         }
     }
 }
@@ -62,7 +72,7 @@ pub fn of(asked: &RequestArguments, host: &str, path: &str) -> Result<Request, C
 }
 
 /// The headers that the flags add to every request.
-fn headers(asked: &RequestArguments) -> Result<Vec<(String, String)>, CliError> {
+pub fn headers(asked: &RequestArguments) -> Result<Vec<(String, String)>, CliError> {
     let mut headers: Vec<(String, String)> =
         asked.headers.iter().map(|field| (field.name.clone(), field.value.clone())).collect();
     let mut add = |flag: &str, name: &str, value: String| {
@@ -128,7 +138,7 @@ fn of_file(
     let requests = Requests::weighted(requests, &weights)
         .map_err(|error| CliError::User(format!("{}: {error}", path.display())))?;
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-    Ok(Asked { url, file: Some(name), requests })
+    Ok(Asked { url, file: Some(name), requests, messages: None })
 }
 
 /// The server of a file's requests: that of the command line, or the one that the file names.

@@ -9,7 +9,7 @@ use crate::exit::CliError;
 /// How connections are to be secured; `None` for http.
 pub fn of(arguments: &TlsArguments, url: &Url) -> Result<Option<TlsSpec>, CliError> {
     if !url.is_https {
-        return refuse_without_tls(arguments).map(|()| None);
+        return refuse_without_tls(arguments, url).map(|()| None);
     }
     Ok(Some(TlsSpec {
         server_name: arguments.server_name.clone().unwrap_or_else(|| url.host.clone()),
@@ -35,7 +35,7 @@ fn read(flag: &str, path: &Path) -> Result<String, CliError> {
         .map_err(|error| CliError::User(format!("{flag}: {}: {error}", path.display())))
 }
 
-fn refuse_without_tls(arguments: &TlsArguments) -> Result<(), CliError> {
+fn refuse_without_tls(arguments: &TlsArguments, url: &Url) -> Result<(), CliError> {
     let given = [
         ("--ca", arguments.ca.is_some()),
         ("--cert", arguments.cert.is_some()),
@@ -45,7 +45,9 @@ fn refuse_without_tls(arguments: &TlsArguments) -> Result<(), CliError> {
     ];
     match given.into_iter().find(|(_, is_given)| *is_given) {
         Some((flag, _)) => Err(CliError::User(format!(
-            "{flag} has no effect with http://; leave it out, or write https://"
+            "{flag} has no effect with {}; leave it out, or write {}",
+            if url.is_websocket { "ws://" } else { "http://" },
+            if url.is_websocket { "wss://" } else { "https://" },
         ))),
         None => Ok(()),
     }

@@ -1,0 +1,96 @@
+//! What is sent over a WebSocket, and what a right answer is.
+use pippin_engine::check_request;
+use pippin_lab::address::Url;
+use pippin_model::load_spec::{BodyCheck, Check, Protocol, Request};
+use pippin_model::websocket::Messages;
+
+use super::body::text_or_file;
+use super::request::{Asked, headers};
+use crate::arguments::LoadArguments;
+use crate::arguments::message::MessageArguments;
+use crate::exit::CliError;
+
+/// Bytes of a message where nothing says so.
+const BYTES: usize = 64;
+
+/// The message that the flags ask for, over a WebSocket of this URL.
+pub fn of(arguments: &LoadArguments, url: Url) -> Result<Asked, CliError> {
+    refuse_http(arguments)?;
+    let MessageArguments { message, message_size, binary, any_answer } = &arguments.message;
+    let payload = match message {
+        Some(text) => text_or_file("--message", text)?,
+        None => Messages::payload(message_size.unwrap_or(BYTES)),
+    };
+    if !binary && str::from_utf8(&payload).is_err() {
+        return Err(CliError::User(
+            "--message is not UTF-8, which a text must be; add --binary".into(),
+        ));
+    }
+    let body = match &arguments.request.expect_body {
+        _ if *any_answer => BodyCheck::Any,
+        Some(text) => BodyCheck::Exact(text.clone().into_bytes()),
+        None => BodyCheck::Exact(payload.clone()),
+    };
+    let request = Request {
+        headers: headers(&arguments.request)?,
+        body: payload,
+        check: Check { body, ..Check::default() },
+        ..Request::get(&url.target, &url.authority)
+    };
+    check_request(&request, Protocol::WebSocket).map_err(CliError::User)?;
+    let messages = Messages { binary: *binary, numbered: message.is_none() };
+    Ok(Asked { url, file: None, requests: vec![request].into(), messages: Some(messages) })
+}
+
+/// Flags that only HTTP has, each with what to do.
+fn refuse_http(arguments: &LoadArguments) -> Result<(), CliError> {
+    const MESSAGE: &str = "what is sent is a message; write --message, or --message-size";
+    let (request, files, shape) = (&arguments.request, &arguments.files, &arguments.shape);
+    let given = [
+        ("-m", request.method.is_some(), "a WebSocket is always opened by GET; leave it out"),
+        ("-b", request.body.is_some(), MESSAGE),
+        ("--json-body", request.json_body.is_some(), MESSAGE),
+        ("-F", !request.form.is_empty(), MESSAGE),
+        ("--data-urlencode", !request.data_urlencode.is_empty(), MESSAGE),
+        ("--compressed", request.compressed, "messages are not compressed; leave it out"),
+        (
+            "--expect-status",
+            !request.expect_status.is_empty(),
+            "messages have no status; leave it out",
+        ),
+        ("--requests", files.requests.is_some(), MESSAGE),
+        ("--urls-from-file", files.urls_from_file.is_some(), MESSAGE),
+        (
+            "--no-keep-alive",
+            shape.no_keep_alive,
+            "a WebSocket stays open; for a new one with each message write --requests-per-connection 1",
+        ),
+        (
+            "--pipeline",
+            shape.pipeline > 1,
+            "each message waits for the answer to the one before; write more connections (-c)",
+        ),
+    ];
+    match given.into_iter().find(|(_, is_given, _)| *is_given) {
+        Some((flag, _, fix)) => {
+            Err(CliError::User(format!("{flag} has no effect over WebSocket: {fix}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Flags that only WebSocket has.
+pub fn refuse(arguments: &MessageArguments) -> Result<(), CliError> {
+    let given = [
+        ("--message", arguments.message.is_some()),
+        ("--message-size", arguments.message_size.is_some()),
+        ("--binary", arguments.binary),
+        ("--any-answer", arguments.any_answer),
+    ];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => Err(CliError::User(format!(
+            "{flag} is about WebSocket, whose URLs are ws:// or wss://; leave it out, or write such a URL"
+        ))),
+        None => Ok(()),
+    }
+}

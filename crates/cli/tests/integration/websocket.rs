@@ -1,0 +1,111 @@
+//! `pippin load ws://` and `wss://`.
+use super::support::{Outcome, pippin};
+use pippin_reference::messages::{CLOSE, FINAL, Server, frame, text};
+use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use serde_json::Value;
+
+fn load(url: &str, arguments: &[&str]) -> Outcome {
+    let folder = tempfile::tempdir().unwrap();
+    pippin(folder.path(), &[&["load", url, "--no-store"], arguments].concat())
+}
+
+#[test]
+fn messages_come_back() {
+    let server = Server::echo().unwrap();
+    let url = format!("ws://{}/echo", server.address);
+    for event_loop in ["epoll", "io_uring"] {
+        let flags = ["-c", "3", "-n", "300", "--message-size", "1KiB", "--io", event_loop];
+        let outcome = load(&url, &[&flags[..], &["--quiet", "--json", "-"]].concat());
+        assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+        let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        assert_eq!(json["requests"]["good"], 300, "{outcome}");
+        assert_eq!((&json["protocol"], &json["io"]), (&"websocket".into(), &event_loop.into()));
+        assert_eq!(json["upgrade"]["count"], 3);
+        assert_eq!(json["websocket"]["close_codes"], serde_json::json!({}));
+        assert_eq!(json["bytes"]["body"], 300 * 1024);
+    }
+    let messages = server.account.messages();
+    assert!(messages.iter().all(|payload| payload.len() == 1024));
+    load(&url, &["-n", "20"]).says(&["Messages/s", "closed loop, 10 connections, WebSocket"]);
+}
+
+/// A text of one's own goes out as it is; the answer may be another one if that is said.
+#[test]
+fn a_message_of_ones_own() {
+    let server = Server::new(|connection| connection.answer(|_| text(b"pong"))).unwrap();
+    let url = format!("ws://{}/", server.address);
+    let own = ["--message", "ping", "-n", "20"];
+    let right: [&[&str]; 2] = [&["--expect-body", "pong"], &["--any-answer"]];
+    for expected in right {
+        load(&url, &[&own, expected].concat()).says(&["20 completed + 0 failed"]);
+    }
+    assert!(server.account.messages().iter().all(|payload| payload == b"ping"));
+    load(&url, &own).says(&["wrong_body"]);
+}
+
+#[test]
+fn over_tls() {
+    let (server, authority) = (Server::echo().unwrap(), Authority::new());
+    let config = authority.server(&Certified { alpn: vec!["http/1.1"], ..Certified::default() });
+    let front = Front::spawn(server.address, config, Manner::default()).unwrap();
+    let url = format!("wss://{}/", front.address());
+    load(&url, &["--insecure", "-n", "20"]).says(&["WebSocket", "10 handshakes", "upgrade"]);
+    load(&url, &["-n", "20"]).is_a_user_error(&["--ca FILE"]);
+}
+
+/// One clear error, and no load of failures.
+#[test]
+fn a_server_without_websocket_is_named() {
+    let server = Server::raw(|connection| {
+        connection.head()?;
+        connection.send(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+    })
+    .unwrap();
+    let outcome = load(&format!("ws://{}/", server.address), &["-n", "100"]);
+    outcome.is_a_user_error(&["the server answers 404 in place of 101", "is the path right?"]);
+    assert_eq!(server.account.opened(), 2, "the address is tried, and then the handshake");
+}
+
+#[test]
+fn why_the_server_closed_is_told() {
+    let server = Server::new(|connection| {
+        connection.message()?;
+        connection.send(&frame(CLOSE | FINAL, &1013_u16.to_be_bytes()))?;
+        connection.drain()
+    })
+    .unwrap();
+    let outcome = load(&format!("ws://{}/", server.address), &["-n", "10", "-c", "1"]);
+    outcome.says(&["close_before_answer", "closed by the server with code 1013, 10 times"]);
+}
+
+/// What has no effect is refused with what to do.
+#[test]
+fn flags_of_http_are_refused_and_those_of_websocket_elsewhere() {
+    let server = Server::echo().unwrap();
+    let url = format!("ws://{}/", server.address);
+    let refused: [(&[&str], &[&str]); 13] = [
+        (&["--pipeline", "4"], &["--pipeline has no effect over WebSocket", "-c"]),
+        (&["--streams", "4"], &["--streams has no effect over WebSocket"]),
+        (&["--http2"], &["opened over HTTP/1.1"]),
+        (&["--no-keep-alive"], &["--requests-per-connection 1"]),
+        (&["-m", "POST"], &["-m has no effect over WebSocket"]),
+        (&["-b", "x"], &["-b has no effect over WebSocket", "--message"]),
+        (&["--expect-status", "200"], &["messages have no status"]),
+        (&["--compressed"], &["--compressed has no effect over WebSocket"]),
+        (&["-H", "Upgrade: x"], &["header `Upgrade` is set by the handshake"]),
+        (&["--message", "x", "--message-size", "4"], &["cannot be used with"]),
+        (&["--message-size", "17MiB"], &["must be at most 16 MiB"]),
+        (&["--ca", "root.pem"], &["--ca has no effect with ws://", "wss://"]),
+        (&["--any-answer", "--expect-body", "x"], &["cannot be used with"]),
+    ];
+    for (flags, texts) in refused {
+        load(&url, &[&["-n", "10"], flags].concat()).is_a_user_error(texts);
+    }
+    assert_eq!(server.account.opened(), 0, "nothing was opened");
+    let http = url.replace("ws://", "http://");
+    let elsewhere: [&[&str]; 4] =
+        [&["--message", "x"], &["--message-size", "4"], &["--binary"], &["--any-answer"]];
+    for flags in elsewhere {
+        load(&http, flags).is_a_user_error(&[flags[0], "is about WebSocket", "ws://"]);
+    }
+}

@@ -1,0 +1,124 @@
+//! Connections whose protocol begins with a handshake of its own (WebSocket): what its bytes lead to.
+//! In a load over HTTP nothing of this runs.
+use pippin_model::load_result::ErrorKind;
+
+use super::connection::Link;
+use super::{Core, Stack, Worker};
+use crate::io::{Io, Sending};
+use crate::protocol::{Greeting, Protocol};
+use crate::transport::{Broken, Transport};
+
+const CLOSED: &str = "the server closed the connection in the handshake of the WebSocket";
+const LATE: &str = "the handshake of the WebSocket did not end in time";
+
+impl<S: Stack> Worker<'_, S> {
+    /// The transport carries bytes: the connection can be used, or its protocol's handshake begins.
+    pub(super) fn carries(&mut self, slot: u32) {
+        if !S::Protocol::GREETS {
+            return self.take_into_use(slot);
+        }
+        let core = &mut self.core;
+        let connection = &mut core.connections[slot as usize];
+        connection.link = Link::Greeting;
+        connection.free_at = core.now;
+        core.protocol.begin(&mut connection.protocol, &mut connection.out);
+        if let Sending::Failed(_) = self.transmit(slot) {
+            self.greeting_failed(slot, CLOSED);
+        }
+    }
+
+    /// Bytes came while the handshake was under way.
+    pub(super) fn received_greeting(&mut self, slot: u32) {
+        let input = self.transport.input(&self.io);
+        let core = &mut self.core;
+        let connection = &mut core.connections[slot as usize];
+        match core.protocol.greet(&mut connection.protocol, input) {
+            Greeting::UnderWay => {}
+            Greeting::Failed(why) => self.greeting_failed(slot, &why),
+            Greeting::Done { used } => {
+                let took_ns = core.arrived.saturating_sub(connection.free_at);
+                core.recorder.upgraded(took_ns, !connection.was_opened);
+                connection.link = Link::Up;
+                let reading = core.read(slot, &input[used..]);
+                self.take_into_use(slot);
+                if self.core.is_up(slot) {
+                    self.has_read(slot, reading);
+                }
+            }
+        }
+    }
+
+    /// The same where the transport may have broken meanwhile.
+    pub(super) fn received_greeting_secured(&mut self, slot: u32, broken: Option<Broken>) {
+        self.received_greeting(slot);
+        match broken {
+            Some(broken) if self.core.is_greeting(slot) => {
+                self.transport.note_failure(&broken.why);
+                self.greeting_failed(slot, CLOSED);
+            }
+            Some(broken) if self.core.is_up(slot) => {
+                self.transport.note_failure(&broken.why);
+                self.session_broken(slot, broken.is_close, 0);
+            }
+            Some(_) => {}
+            None => self.after_reading(slot),
+        }
+    }
+
+    /// For the load that is a connection that could not be opened.
+    fn greeting_failed(&mut self, slot: u32, why: &str) {
+        if S::Transport::SECURES {
+            let state = &mut self.core.connections[slot as usize].transport;
+            self.transport.leave(&mut self.io, state, slot);
+            self.count_sent();
+        }
+        self.io.close(slot);
+        let core = &mut self.core;
+        core.protocol.note_failure(why);
+        let connection = &mut core.connections[slot as usize];
+        (connection.out, connection.protocol) = Default::default();
+        self.connect_failed(slot, ErrorKind::Upgrade);
+    }
+
+    /// The connection ended in the handshake.
+    pub(super) fn closed_in_greeting(&mut self, slot: u32) {
+        self.greeting_failed(slot, CLOSED);
+    }
+
+    /// The handshake takes too long.
+    pub(super) fn greeting_is_late(&mut self, slot: u32) {
+        self.greeting_failed(slot, LATE);
+    }
+
+    /// Says what the protocol has to say before we close a connection that is open. That it cannot be
+    /// said is no error.
+    pub(super) fn part(&mut self, slot: u32) {
+        let core = &mut self.core;
+        let connection = &mut core.connections[slot as usize];
+        core.protocol.leave(&mut connection.protocol, &mut connection.out);
+        _ = self.transmit(slot);
+    }
+
+    /// The load is over: all connections that are open end in order.
+    pub(super) fn part_from_all(&mut self) {
+        for slot in 0..self.core.connections.len() as u32 {
+            if self.core.is_up(slot) {
+                self.part(slot);
+            }
+        }
+    }
+}
+
+impl<S: Stack> Core<'_, S> {
+    /// Whether the handshake of the protocol is under way.
+    #[inline]
+    pub(super) fn is_greeting(&self, slot: u32) -> bool {
+        S::Protocol::GREETS && self.connections[slot as usize].link == Link::Greeting
+    }
+
+    /// Whether bytes of the protocol may go over the connection.
+    #[inline]
+    pub(super) fn carries_bytes(&self, slot: u32) -> bool {
+        self.is_up(slot) || self.is_greeting(slot)
+    }
+}

@@ -1,0 +1,60 @@
+//! WebSocket: every message has its right fate and its right times, and a hostile server gets no
+//! further than one error.
+//!
+//! | module | what it has |
+//! |---|---|
+//! | [`library`] | loads against a server by other hands than ours (the crate `tungstenite`) |
+//! | [`echoes`] | loads against right answers: counts and times |
+//! | [`opening`] | handshakes that succeed, fail or take long |
+//! | [`ending`] | servers that close, or do not answer |
+//! | [`hostile`] | answers that are wrong, and servers that break the rules |
+//!
+//! Servers whose frames are written by hand are in `pippin_reference::messages`.
+mod echoes;
+mod ending;
+mod hostile;
+mod library;
+mod opening;
+
+use pippin_model::load_result::LoadResult;
+use pippin_model::load_spec::{BodyCheck, LoadSpec, Protocol, Request};
+use pippin_model::websocket::{Messages, WebSocketUse};
+use pippin_reference::messages::{Connection, Server};
+
+use crate::support::get;
+
+/// A message of so many bytes whose answer must be its echo.
+fn message(payload: Vec<u8>) -> Request {
+    let mut request = Request { body: payload.clone(), ..get(BodyCheck::Exact(payload)) };
+    request.check.status.clear();
+    request
+}
+
+/// The same load over WebSocket: numbered texts of 64 bytes.
+fn messages(spec: LoadSpec) -> LoadSpec {
+    LoadSpec {
+        protocol: Protocol::WebSocket,
+        messages: Some(Messages { binary: false, numbered: true }),
+        requests: vec![message(Messages::payload(64))].into(),
+        ..spec
+    }
+}
+
+fn seen(result: &LoadResult) -> &WebSocketUse {
+    result.websocket.as_ref().unwrap()
+}
+
+/// A server that does this after each handshake.
+fn serving(script: impl Fn(&mut Connection) -> Option<()> + Send + Sync + 'static) -> Server {
+    Server::new(script).unwrap()
+}
+
+/// A server that does this from the first byte on.
+fn serving_raw(script: impl Fn(&mut Connection) -> Option<()> + Send + Sync + 'static) -> Server {
+    Server::raw(script).unwrap()
+}
+
+/// A right server.
+fn echoing() -> Server {
+    Server::echo().unwrap()
+}

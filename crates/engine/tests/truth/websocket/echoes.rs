@@ -1,0 +1,208 @@
+//! Right answers: each message is counted once, and takes as long as it takes.
+use std::collections::HashSet;
+
+use pippin_model::load_result::StatusCounts;
+use pippin_model::load_spec::{Connections, IoChoice, LoadSpec, Schedule, StopRule};
+use pippin_model::units::Spread;
+use pippin_reference::messages::{Connection, FINAL, PING, TEXT, frame, text};
+use pippin_reference::tls::{Authority, Certified, Front, Manner};
+
+use super::{echoing, message, messages, seen, serving};
+use crate::support::{
+    MS, assert_takes, closed, closed_for, errors, ms, on_each_loop, open, quantile_ms, run,
+    trusting,
+};
+
+on_each_loop!(
+    each_message_has_its_echo,
+    messages_of_a_cycle_go_out_in_turn,
+    fragments_and_pings_between_them,
+    a_message_takes_from_its_sending_to_its_echo,
+    an_open_loop_of_messages,
+    devices_hold_a_socket,
+    messages_that_nobody_asked_for,
+    a_socket_for_so_many_messages,
+    over_tls,
+);
+
+fn each_message_has_its_echo(io: IoChoice) {
+    let server = echoing();
+    let result = run(&messages(closed(server.address, io, 4, 400)));
+    let measured = &result.measured;
+    assert_eq!((measured.requests.good, errors(&result)), (400, vec![]));
+    assert_eq!(measured.status, StatusCounts::default());
+    assert_eq!((measured.spans.connect.count(), measured.spans.upgrade.count()), (4, 4));
+    assert_eq!(measured.stamps.kernel, 400);
+    assert_eq!(measured.bytes.body, 400 * 64);
+    // A client's frame of 64 bytes has a header of 6.
+    let handshakes = measured.bytes.sent - 400 * 70;
+    assert!((4 * 130..4 * 260).contains(&handshakes), "{handshakes} bytes for 4 handshakes");
+    let got = server.account.messages();
+    assert_eq!((got.len(), server.account.opened()), (400, 4));
+    let different: HashSet<&[u8]> = got.iter().map(|payload| &payload[..16]).collect();
+    assert_eq!(different.len(), 400, "each message has a number of its own");
+    assert_eq!(server.account.closed(4), [1000; 4]);
+    assert_eq!((seen(&result).pings, seen(&result).unasked), (0, 0));
+}
+
+fn messages_of_a_cycle_go_out_in_turn(io: IoChoice) {
+    let server = echoing();
+    let requests = ["one", "two", "three"].map(|text| message(text.into()));
+    let spec = messages(closed(server.address, io, 1, 30));
+    let result = run(&LoadSpec { messages: None, requests: requests.to_vec().into(), ..spec });
+    assert_eq!(result.measured.requests.good, 30);
+    let got = server.account.messages();
+    assert_eq!(got[..4], ["one", "two", "three", "one"].map(|text| text.as_bytes().to_vec()));
+}
+
+/// Answers in three fragments with a ping between, in one write and byte by byte. Pings are answered
+/// with their payload.
+fn fragments_and_pings_between_them(io: IoChoice) {
+    let answer = |payload: &[u8]| {
+        [
+            frame(PING | FINAL, b"first"),
+            frame(TEXT, &payload[..10]),
+            frame(PING | FINAL, b""),
+            frame(0, &payload[10..10]),
+            frame(FINAL, &payload[10..]),
+        ]
+        .concat()
+    };
+    let at_once = serving(move |connection| connection.answer(answer));
+    let result = run(&messages(closed(at_once.address, io, 2, 40)));
+    assert_eq!((result.measured.requests.good, errors(&result)), (40, vec![]));
+    assert_eq!(seen(&result).pings, 80);
+    assert_eq!(at_once.account.closed(2), [1000; 2]);
+    let pongs = at_once.account.pongs();
+    assert_eq!(pongs.iter().filter(|payload| *payload == b"first").count(), 40);
+    assert_eq!(pongs.len(), 80);
+
+    let by_byte = serving(move |connection| {
+        loop {
+            let payload = connection.message()?;
+            for byte in answer(&payload) {
+                connection.send(&[byte])?;
+            }
+        }
+    });
+    let result = run(&messages(closed(by_byte.address, io, 2, 10)));
+    assert_eq!((result.measured.requests.good, errors(&result)), (10, vec![]));
+}
+
+/// The head of the answer comes after 40 ms, and its end 30 ms later.
+fn a_message_takes_from_its_sending_to_its_echo(io: IoChoice) {
+    let server = serving(|connection| {
+        loop {
+            let payload = connection.message()?;
+            let bytes = text(&payload);
+            std::thread::sleep(ms(40));
+            connection.send(&bytes[..5])?;
+            std::thread::sleep(ms(30));
+            connection.send(&bytes[5..])?;
+        }
+    });
+    let result = run(&messages(closed(server.address, io, 2, 10)));
+    let spans = &result.measured.spans;
+    assert_takes("headers", quantile_ms(&spans.headers, 0.5), 39.9, 240.0);
+    assert_takes("body", quantile_ms(&spans.body, 0.5), 29.0, 230.0);
+    assert_takes("service time", quantile_ms(&spans.service_time, 0.0), 69.9, 470.0);
+    assert_takes("response time", quantile_ms(&spans.response_time, 0.0), 69.9, 470.0);
+}
+
+/// Arrivals of 100 a second, each of 50 ms: 5 sockets carry them, and 2 do not.
+fn an_open_loop_of_messages(io: IoChoice) {
+    let slow = || {
+        serving(|connection| {
+            connection.answer(|payload| {
+                std::thread::sleep(ms(50));
+                text(payload)
+            })
+        })
+    };
+    let server = slow();
+    let enough = run(&messages(open(server.address, io, 12, 100.0, 500)));
+    assert_eq!(enough.measured.requests.scheduled, 50);
+    assert_takes("response", quantile_ms(&enough.measured.spans.response_time, 0.5), 49.9, 300.0);
+    let server = slow();
+    let few = run(&messages(open(server.address, io, 2, 100.0, 500)));
+    assert_eq!(few.measured.requests.scheduled, 50);
+    assert!(few.measured.requests.completed <= 20, "{:?}", few.measured.requests);
+}
+
+fn devices_hold_a_socket(io: IoChoice) {
+    let server = echoing();
+    let spec = LoadSpec {
+        schedule: Schedule::Devices {
+            devices: 20,
+            requests_per_device: 1_000,
+            think: Spread { mean_ns: 20 * MS, jitter: 0.1 },
+            ramp_up_ns: 200 * MS,
+            sustain_ns: 400 * MS,
+            ramp_down_ns: 200 * MS,
+        },
+        stop: StopRule::default(),
+        ..closed(server.address, io, 20, 1)
+    };
+    let result = run(&messages(spec));
+    assert_eq!(errors(&result), vec![]);
+    // None of them has sent its 1,000 messages: each keeps its socket.
+    assert_eq!(server.account.opened(), 20);
+    let sustained = &result.phases[1].measured;
+    assert_eq!(sustained.connections.peak, 20);
+    assert!(sustained.requests.good > 20, "{:?}", sustained.requests);
+    assert_eq!(server.account.closed(20), [1000; 20]);
+}
+
+/// A greeting, and a second message behind each answer: they are counted apart.
+fn messages_that_nobody_asked_for(io: IoChoice) {
+    let server = serving(|connection| {
+        connection.send(&text(b"welcome"))?;
+        std::thread::sleep(ms(20));
+        connection.answer(|payload| [text(payload), text(b"more")].concat())
+    });
+    let think = Spread { mean_ns: 20 * MS, jitter: 0.1 };
+    let spec = LoadSpec {
+        schedule: Schedule::Closed { think: Some(think) },
+        ..closed(server.address, io, 2, 20)
+    };
+    let result = run(&messages(spec));
+    assert_eq!((result.measured.requests.good, errors(&result)), (20, vec![]));
+    // What came behind the last answers may not have been read any more.
+    assert!((20..=22).contains(&seen(&result).unasked), "{:?}", seen(&result));
+}
+
+fn a_socket_for_so_many_messages(io: IoChoice) {
+    let server = echoing();
+    let spec = closed(server.address, io, 3, 60);
+    let connections = Connections { requests_per_connection: Some(4), ..spec.connections };
+    let result = run(&messages(LoadSpec { connections, ..spec }));
+    assert_eq!((result.measured.requests.good, errors(&result)), (60, vec![]));
+    let opened = server.account.opened();
+    assert!((15..=17).contains(&opened), "{opened}");
+}
+
+fn over_tls(io: IoChoice) {
+    let authority = Authority::new();
+    let server = echoing();
+    let config = authority.server(&Certified { alpn: vec!["http/1.1"], ..Certified::default() });
+    let front = Front::spawn(server.address, config, Manner::default()).unwrap();
+    let large = message(vec![b'x'; 100_000]);
+    let spec = messages(closed_for(front.address(), io, 3, 300));
+    let spec = LoadSpec { tls: Some(trusting(&authority)), ..spec };
+    let result = run(&spec);
+    assert!(result.measured.requests.good > 10, "{:?}", result.measured.requests);
+    assert_eq!(errors(&result), vec![]);
+    assert_eq!(result.measured.spans.upgrade.count(), 3);
+    let result = run(&LoadSpec {
+        messages: None,
+        requests: vec![large].into(),
+        stop: StopRule::requests(20),
+        ..spec
+    });
+    assert_eq!((result.measured.requests.good, errors(&result)), (20, vec![]));
+}
+
+/// Used by the tests of handshakes too.
+pub fn serve(connection: &mut Connection) -> Option<()> {
+    connection.answer(text)
+}

@@ -1,0 +1,107 @@
+//! Handshakes that succeed, fail or take long.
+use pippin_model::load_result::ErrorKind;
+use pippin_model::load_spec::{IoChoice, LoadSpec, Timeouts};
+use pippin_reference::messages::{Connection, Server, text};
+
+use super::echoes::serve;
+use super::{messages, seen, serving_raw};
+use crate::support::{
+    MS, assert_takes, closed, closed_for, errors, ms, on_each_loop, quantile_ms, run,
+};
+
+on_each_loop!(
+    a_handshake_is_no_part_of_a_message,
+    a_consent_in_pieces_with_a_message_behind_it,
+    a_wrong_proof_opens_nothing,
+    a_server_that_does_not_speak_it,
+    a_server_that_leaves_in_the_handshake,
+    a_handshake_that_takes_too_long,
+);
+
+/// The server consents after 100 ms, and echoes at once.
+fn a_handshake_is_no_part_of_a_message(io: IoChoice) {
+    let server = serving_raw(|connection| {
+        let head = connection.head()?;
+        std::thread::sleep(ms(100));
+        connection.send(Connection::consent(&head).as_bytes())?;
+        serve(connection)
+    });
+    let result = run(&messages(closed(server.address, io, 2, 100)));
+    assert_eq!((result.measured.requests.good, errors(&result)), (100, vec![]));
+    let spans = &result.measured.spans;
+    assert_eq!(spans.upgrade.count(), 2);
+    assert_takes("upgrade", quantile_ms(&spans.upgrade, 0.0), 99.9, 400.0);
+    // Connections are open before the load begins.
+    assert_takes("response", quantile_ms(&spans.response_time, 1.0), 0.0, 90.0);
+}
+
+fn a_consent_in_pieces_with_a_message_behind_it(io: IoChoice) {
+    let server = serving_raw(|connection| {
+        let head = connection.head()?;
+        let consent = Connection::consent(&head).into_bytes();
+        let (begin, end) = consent.split_at(consent.len() - 1);
+        for byte in begin {
+            connection.send(&[*byte])?;
+        }
+        connection.send(&[end, &text(b"welcome")].concat())?;
+        serve(connection)
+    });
+    let result = run(&messages(closed(server.address, io, 2, 20)));
+    assert_eq!((result.measured.requests.good, errors(&result)), (20, vec![]));
+    assert_eq!(seen(&result).unasked, 2);
+}
+
+/// All attempts of a load of 100 ms fail in the handshake, for this reason; nothing is sent.
+fn assert_refused(io: IoChoice, server: &Server, why: &str) {
+    let result = run(&messages(closed_for(server.address, io, 2, 100)));
+    let requests = result.measured.requests;
+    assert_eq!((requests.sent, requests.completed), (0, 0), "{requests:?}");
+    let kinds: Vec<ErrorKind> = errors(&result).iter().map(|(kind, _)| *kind).collect();
+    assert_eq!(kinds, [ErrorKind::Upgrade]);
+    let failures = &seen(&result).failures;
+    assert!(failures.keys().all(|reason| reason.contains(why)), "{failures:?}");
+    assert!(!failures.is_empty());
+    assert_eq!(result.measured.spans.upgrade.count(), 0);
+    assert_eq!(result.measured.connections.opened, 0);
+}
+
+fn a_wrong_proof_opens_nothing(io: IoChoice) {
+    let server = serving_raw(|connection| {
+        let head = connection.head()?.replace("Sec-WebSocket-Key: ", "Sec-WebSocket-Key: x");
+        connection.send(Connection::consent(&head).as_bytes())?;
+        serve(connection)
+    });
+    assert_refused(io, &server, "Sec-WebSocket-Accept does not fit");
+}
+
+fn a_server_that_does_not_speak_it(io: IoChoice) {
+    let server = serving_raw(|connection| {
+        connection.head()?;
+        connection.send(b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno")?;
+        connection.head().map(|_| ())
+    });
+    assert_refused(io, &server, "answers 404 in place of 101");
+}
+
+fn a_server_that_leaves_in_the_handshake(io: IoChoice) {
+    let server = serving_raw(|connection| {
+        connection.head()?;
+        connection.send(b"HTTP/1.1 101 Swi")
+    });
+    assert_refused(io, &server, "closed the connection in the handshake");
+}
+
+fn a_handshake_that_takes_too_long(io: IoChoice) {
+    let server = serving_raw(|connection| {
+        connection.head()?;
+        std::thread::sleep(ms(2_000));
+        None
+    });
+    let timeouts = Timeouts { connect_ns: 50 * MS, request_ns: 5_000 * MS, ..Timeouts::default() };
+    let spec = messages(closed_for(server.address, io, 2, 300));
+    let result = run(&LoadSpec { timeouts, ..spec });
+    assert_eq!(result.measured.requests.sent, 0);
+    assert!(result.measured.errors[&ErrorKind::Upgrade] >= 2, "{:?}", errors(&result));
+    let failures = &seen(&result).failures;
+    assert!(failures.keys().all(|why| why.contains("did not end in time")), "{failures:?}");
+}

@@ -1,0 +1,224 @@
+//! What WebSocket asks of a server (RFC 6455), and the echo of the workload.
+use pippin_engine::blocking::Stream;
+use pippin_engine::websocket::client::{Client, ClientError, Message};
+use pippin_model::draw::Draw;
+use pippin_model::load_spec::{Protocol, Request};
+use pippin_reference::monotonic_ns;
+use std::io::ErrorKind;
+
+use super::{Subject, Verdict};
+
+/// Lengths on both sides of every limit of the framing (RFC 6455 section 5.2); the workload's own
+/// length is tried too.
+const LENGTHS: [usize; 7] = [0, 1, 125, 126, 1_000, 65_535, 65_536];
+/// Fragments of a message.
+const FRAGMENTS: [usize; 2] = [1, 3];
+/// A close that follows the rules (section 7.4.1).
+const NORMAL: u16 = 1000;
+
+/// Messages that nobody could foresee come back as they were sent: of every length, as text and as
+/// binary, whole and in fragments, on one connection.
+///
+/// # Errors
+/// The first that came back otherwise.
+pub fn echo(subject: &mut Subject<'_>) -> Verdict {
+    let own = subject.workload.message.map_or(0, |message| message.bytes as usize);
+    let mut draw = Draw::new(monotonic_ns());
+    let mut client = open(subject)?;
+    for length in LENGTHS.into_iter().chain([own]) {
+        for (is_text, fragments) in [true, false]
+            .into_iter()
+            .flat_map(|is_text| FRAGMENTS.into_iter().map(move |fragments| (is_text, fragments)))
+        {
+            let sent = Message { is_text, payload: payload(length, is_text, &mut draw) };
+            let what = || {
+                let kind = if is_text { "text" } else { "binary message" };
+                format!("a {kind} of {length} bytes in {fragments} frame(s)")
+            };
+            client
+                .send_in_fragments(&sent, fragments)
+                .and_then(|()| client.receive())
+                .map_err(|error| format!("{}: {}", what(), in_words(&error)))
+                .and_then(|got| {
+                    differs(&sent, &got).map_or(Ok(()), |why| Err(format!("{}: {why}", what())))
+                })?;
+        }
+    }
+    Ok(())
+}
+
+/// A ping between two messages is answered by a pong with its payload (section 5.5.2).
+///
+/// # Errors
+/// What came instead.
+pub fn ping(subject: &mut Subject<'_>) -> Verdict {
+    let payload = monotonic_ns().to_string().into_bytes();
+    let message = Message { is_text: true, payload: b"behind the ping".to_vec() };
+    let (pongs, answer) =
+        open(subject)?.ping(&payload, &message).map_err(|error| in_words(&error))?;
+    if let Some(why) = differs(&message, &answer) {
+        return Err(format!("the message behind a ping: {why}"));
+    }
+    match pongs.as_slice() {
+        [pong] if *pong == payload => Ok(()),
+        [] => Err("a ping was not answered before the message behind it".into()),
+        _ => Err(format!(
+            "a ping was answered by {} pongs, or by one with another payload",
+            pongs.len()
+        )),
+    }
+}
+
+/// A Close is answered by a Close with its code (section 5.5.1).
+///
+/// # Errors
+/// What came instead.
+pub fn close(subject: &mut Subject<'_>) -> Verdict {
+    match open(subject)?.close() {
+        Ok(NORMAL) => Ok(()),
+        Ok(code) => Err(format!("a Close with code {NORMAL} was answered by one with code {code}")),
+        Err(error) => Err(format!("a Close was not answered by a Close: {}", in_words(&error))),
+    }
+}
+
+/// A WebSocket to the workload's path.
+fn open(subject: &Subject<'_>) -> Result<Client<Stream>, String> {
+    let (way, sample) = (subject.way, subject.first()?);
+    let stream =
+        Stream::connect(way.address(), way.tls.as_ref(), Protocol::WebSocket, subject.limit)
+            .map_err(|error| error.to_string())?;
+    let request = Request {
+        headers: sample.headers.clone(),
+        ..Request::get(&sample.path, &way.address().to_string())
+    };
+    Client::open(stream, &request)
+        .map_err(|error| format!("no WebSocket at {}: {}", sample.path, in_words(&error)))
+}
+
+/// A text has characters of 1 to 4 bytes, as many as fit.
+fn payload(length: usize, is_text: bool, draw: &mut Draw) -> Vec<u8> {
+    if !is_text {
+        return (0..length).map(|_| draw.bits() as u8).collect();
+    }
+    const LETTERS: [&str; 6] = ["a", "Z", "7", "ü", "€", "😀"];
+    let mut text = Vec::with_capacity(length);
+    while text.len() < length {
+        let letter = LETTERS[draw.below(LETTERS.len() as u64) as usize].as_bytes();
+        let letter = if text.len() + letter.len() > length { b"." } else { letter };
+        text.extend_from_slice(letter);
+    }
+    text
+}
+
+fn differs(sent: &Message, got: &Message) -> Option<String> {
+    if sent.is_text != got.is_text {
+        let kind = if got.is_text { "a text" } else { "binary" };
+        return Some(format!("came back as {kind}"));
+    }
+    let (sent, got) = (&sent.payload, &got.payload);
+    (sent != got).then(|| {
+        let same = sent.iter().zip(got).take_while(|(a, b)| a == b).count();
+        format!("came back as {} bytes that differ from byte {same} on", got.len())
+    })
+}
+
+fn in_words(error: &ClientError) -> String {
+    match error {
+        ClientError::Io(io) if matches!(io.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+            "no answer in time".into()
+        }
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::services::Services;
+    use crate::verify::live::Live;
+    use crate::way::Way;
+    use pippin_model::workload::Workload;
+    use pippin_reference::messages::{self, BINARY, CLOSE, Connection, FINAL, Server, frame, text};
+    use std::net::SocketAddr;
+    use std::path::Path;
+    use std::time::Duration;
+
+    type ProofOf = fn(&mut Subject<'_>) -> Verdict;
+
+    fn proved(address: SocketAddr, proof: ProofOf) -> Verdict {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads/ws-echo.toml");
+        let workload = Workload::read(&path).unwrap();
+        let way = Way::plain(address).with(workload.message.map(|message| message.messages()));
+        let samples = workload.samples(1, 1);
+        let (mut services, mut live) = (Services::default(), Live::default());
+        proof(&mut Subject {
+            way: &way,
+            workload: &workload,
+            samples: &samples,
+            services: &mut services,
+            live: &mut live,
+            limit: Duration::from_millis(300),
+            closes: false,
+        })
+    }
+
+    fn refused(
+        script: impl Fn(&mut Connection) -> Option<()> + Send + Sync + 'static,
+        proof: ProofOf,
+    ) -> String {
+        proved(Server::new(script).unwrap().address, proof).unwrap_err()
+    }
+
+    #[test]
+    fn a_right_server_passes() {
+        let address = messages::library().unwrap();
+        for proof in [echo, ping, close] {
+            assert_eq!(proved(address, proof), Ok(()));
+        }
+    }
+
+    #[test]
+    fn what_is_no_echo_is_found() {
+        let other = |connection: &mut Connection| connection.answer(|_| text(b"echo"));
+        assert!(refused(other, echo).contains("came back as 4 bytes"));
+        // Its client sends texts and binary messages; it answers all of them as binary.
+        let kind =
+            |connection: &mut Connection| connection.answer(|got| frame(FINAL | BINARY, got));
+        assert!(
+            refused(kind, echo).contains("a text of 0 bytes in 1 frame(s): came back as binary")
+        );
+        // Each fragment is answered by itself.
+        assert!(refused(|one| one.answer(text), echo).contains("came back as a text"));
+        let deaf = |connection: &mut Connection| connection.drain();
+        assert!(refused(deaf, echo).contains("no answer in time"));
+    }
+
+    /// The server by hand never answers a ping, and a Close only if it is told so.
+    #[test]
+    fn pings_and_closes_must_be_answered() {
+        assert!(refused(|one| one.answer(text), ping).contains("a ping was not answered"));
+        let silent = |connection: &mut Connection| {
+            connection.drain();
+            std::thread::sleep(Duration::from_secs(1));
+            None
+        };
+        assert!(refused(silent, close).contains("not answered by a Close: no answer in time"));
+        let other = |connection: &mut Connection| {
+            connection.drain();
+            connection.send(&frame(FINAL | CLOSE, &1001_u16.to_be_bytes()))
+        };
+        assert!(refused(other, close).contains("answered by one with code 1001"));
+        let gone = |connection: &mut Connection| connection.drain();
+        assert!(refused(gone, close).contains("without a Close frame"));
+    }
+
+    #[test]
+    fn a_server_without_websocket_is_named() {
+        let server = Server::raw(|connection| {
+            connection.head()?;
+            connection.send(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+        });
+        let error = proved(server.unwrap().address, echo).unwrap_err();
+        assert!(error.contains("no WebSocket at /ws: the server answers 404"), "{error}");
+    }
+}

@@ -1,0 +1,93 @@
+//! WebSocket (RFC 6455): what the messages of a load are like, and what was seen of its connections.
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What the messages of a load are like. Their payload is the body of the load's requests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Messages {
+    /// Binary messages; otherwise text.
+    #[serde(default)]
+    pub binary: bool,
+    /// The first [`NUMBER_BYTES`] bytes of each message are its number in hexadecimal, which no other
+    /// message of the load has. So the echo of another message is told from the right one. In a
+    /// shorter message the number is cut.
+    #[serde(default)]
+    pub numbered: bool,
+}
+
+/// Bytes of the number of a message.
+pub const NUMBER_BYTES: usize = 16;
+/// What stands in the place of the number in the payload of a numbered message.
+pub const NUMBER_PLACE: u8 = b'#';
+
+impl Messages {
+    /// The payload of a numbered message of so many bytes: the place of its number, then letters.
+    #[must_use]
+    pub fn payload(bytes: usize) -> Vec<u8> {
+        (0..bytes)
+            .map(|at| if at < NUMBER_BYTES { NUMBER_PLACE } else { b'a' + (at % 26) as u8 })
+            .collect()
+    }
+}
+
+/// What was seen of the WebSockets of a load, over the whole of it: warm-up and first connections
+/// included.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebSocketUse {
+    /// Pings of the server, each of which was answered by a pong (section 5.5.2).
+    pub pings: u64,
+    /// Messages that came while none was due: they answered nothing and are in no other count.
+    pub unasked: u64,
+    /// Close frames of the server by their code (section 7.4); 1005 stands for none.
+    pub close_codes: BTreeMap<u16, u64>,
+    /// Why handshakes failed and connections ended that broke the rules, and how often.
+    pub failures: BTreeMap<String, u64>,
+}
+
+impl WebSocketUse {
+    /// Adds what another thread has seen of the same load.
+    pub fn merge(&mut self, other: &Self) {
+        self.pings += other.pings;
+        self.unasked += other.unasked;
+        for (code, count) in &other.close_codes {
+            *self.close_codes.entry(*code).or_default() += count;
+        }
+        for (reason, count) in &other.failures {
+            *self.failures.entry(reason.clone()).or_default() += count;
+        }
+    }
+
+    /// Counts a failure.
+    pub fn fail(&mut self, reason: &str) {
+        match self.failures.get_mut(reason) {
+            Some(count) => *count += 1,
+            None => _ = self.failures.insert(reason.into(), 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payload_has_the_place_of_its_number_first() {
+        assert_eq!(Messages::payload(3), b"###");
+        assert_eq!(Messages::payload(20), b"################qrst");
+        assert_eq!(Messages::payload(0), b"");
+    }
+
+    #[test]
+    fn peers_add_up() {
+        let mut one = WebSocketUse { pings: 1, unasked: 2, ..WebSocketUse::default() };
+        one.close_codes.insert(1000, 3);
+        one.fail("closed");
+        let mut both = one.clone();
+        both.merge(&one);
+        assert_eq!((both.pings, both.unasked), (2, 4));
+        assert_eq!(both.close_codes, BTreeMap::from([(1000, 6)]));
+        assert_eq!(both.failures, BTreeMap::from([("closed".to_string(), 2)]));
+        let json = serde_json::to_string(&both).unwrap();
+        assert_eq!(serde_json::from_str::<WebSocketUse>(&json).unwrap(), both);
+    }
+}
