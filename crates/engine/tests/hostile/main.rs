@@ -130,6 +130,7 @@ impl Case {
             timeouts: Timeouts {
                 connect_ns: patience(counted.needs_late_connections()),
                 request_ns: patience(counted.needs_late_answers()),
+                ..Timeouts::default()
             },
             ..closed(server.address(), self.io, 1, REQUESTS)
         }
