@@ -19,9 +19,10 @@ test-targets:
 test-wire:
 	PIPPIN_WIRE=1 cargo test -p pippin-engine --test wire
 
-# Every hostile server, before crowds of connections too.
+# Every hostile server, before crowds of connections too; and kill -9 at 40 instants of a run.
 test-hostile:
 	PIPPIN_HOSTILE=all cargo test -p pippin-engine --test hostile
+	PIPPIN_KILLS=40 cargo test -p pippin-cli --test integration kills
 
 check:
 	cargo fmt --check

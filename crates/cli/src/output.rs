@@ -6,6 +6,8 @@
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 
+use pippin_model::printable::printable;
+
 use crate::exit::{self, CliError};
 use crate::signals;
 
@@ -19,6 +21,15 @@ pub fn print(bytes: &[u8]) -> Result<u8, CliError> {
         Err(error) if !is_gone(&error) => Err(CliError::Io("write the result".into(), error)),
         _ => Ok(exit::OK),
     }
+}
+
+/// The same for text that may quote files and programs that nobody here wrote: without control
+/// characters.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_text(text: &str) -> Result<u8, CliError> {
+    print(printable(text).as_bytes())
 }
 
 /// Writes a line of progress or of advice to standard error, without control characters: it may
@@ -46,24 +57,9 @@ pub fn is_gone(error: &io::Error) -> bool {
     error.kind() == ErrorKind::BrokenPipe || error.raw_os_error() == Some(libc::EIO)
 }
 
-/// Text from elsewhere, such as a log or a name in a file, as it may reach a terminal: a control
-/// character could move the cursor or change the window's title. Lines and tabs stay.
-pub fn printable(text: &str) -> String {
-    let plain = |c: char| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c };
-    text.chars().map(plain).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn control_characters_do_not_reach_a_terminal() {
-        assert_eq!(
-            printable("a\x1b]0;owned\x07\tb\u{9b}c\nd"),
-            "a\u{fffd}]0;owned\u{fffd}\tb\u{fffd}c\nd"
-        );
-    }
 
     #[test]
     fn a_closed_pipe_and_a_lost_terminal_are_gone_and_a_full_disk_is_not() {

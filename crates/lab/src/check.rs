@@ -10,6 +10,7 @@ pub mod causes;
 pub mod many;
 pub mod passed;
 
+use pippin_model::caveat::Severity;
 use pippin_model::conformance::Conformance;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{Connections, LoadSpec, StopRule};
@@ -266,7 +267,8 @@ impl Checker<'_> {
                 crash.log_tail.last().map(|line| format!(" (log: {line})")).unwrap_or_default();
             wrong.push(format!("{}{tail}", crash.message));
         }
-        wrong.extend(running.stop());
+        let doubts = running.stop().into_iter().filter(|it| it.severity != Severity::Note);
+        wrong.extend(doubts.map(|caveat| caveat.evidence));
         Ok(wrong)
     }
 }

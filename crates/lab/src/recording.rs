@@ -58,16 +58,11 @@ impl<'a> Recording<'a> {
         &self.trials
     }
 
-    /// Judges a trial. `unclean` is what was wrong when its target was stopped.
-    pub fn judge(&self, record: &mut TrialRecord, unclean: Vec<String>) {
+    /// Judges a trial. `at_the_end` is what was seen when its target was stopped.
+    pub fn judge(&self, record: &mut TrialRecord, at_the_end: Vec<Caveat>) {
         let context = judge::Context::of_run(&self.header, &self.trials, &record.spec);
         record.caveats = judge::judge_trial(record, &context);
-        record.caveats.extend(unclean.into_iter().map(|evidence| Caveat {
-            id: "unclean_stop".into(),
-            severity: Severity::Suspect,
-            evidence,
-            advice: "see start.stop in its target.toml; a server that cannot be stopped cleanly may also have lost work".into(),
-        }));
+        record.caveats.extend(at_the_end);
         self.name_deviations(record);
         record.verdict =
             if record.failure.is_some() { Verdict::Invalid } else { Verdict::of(&record.caveats) };

@@ -10,6 +10,7 @@ mod member;
 mod overload;
 mod rounds;
 
+use pippin_model::caveat::Caveat;
 use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::load_spec::Protocol;
 use pippin_model::plan::Plan;
@@ -478,8 +479,7 @@ impl<'a> Execution<'a> {
                 if record.failure.as_ref().is_some_and(|failure| failure.stage == Stage::Proof) {
                     self.given_up.insert(id.clone());
                 }
-                let unclean = running.stop();
-                return self.finish(record, unclean);
+                return self.finish(record, running.stop());
             }
             self.recording.keep(record)?;
             spec = self.spec(id, repetition, step.flatten());
@@ -573,8 +573,8 @@ impl<'a> Execution<'a> {
             && record.load.as_ref().is_some_and(|load| load.interrupted)
     }
 
-    fn finish(&mut self, mut record: TrialRecord, unclean: Vec<String>) -> Result<(), LabError> {
-        self.recording.judge(&mut record, unclean);
+    fn finish(&mut self, mut record: TrialRecord, at_the_end: Vec<Caveat>) -> Result<(), LabError> {
+        self.recording.judge(&mut record, at_the_end);
         // A trial that the user cut short is not a finished one.
         let cut_short =
             self.interrupted() && record.load.as_ref().is_none_or(|load| load.interrupted);

@@ -1,5 +1,6 @@
 //! A target that runs: started as its manifest says, ready, and stopped with a look at what it
 //! leaves.
+use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::cpus::CpuSet;
 use pippin_model::load_spec::{LoadSpec, Request, Requests};
 use pippin_model::spoken::Spoken;
@@ -20,7 +21,7 @@ use crate::error::LabError;
 use crate::install::{Installed, base_values};
 use crate::lifecycle::group::Group;
 use crate::lifecycle::supervised::{Launch, Supervised};
-use crate::lifecycle::{port, ready};
+use crate::lifecycle::{log, port, ready};
 use crate::target::{Kind, Listening, Target};
 use crate::way::Way;
 
@@ -294,8 +295,8 @@ impl RunningTarget {
         })
     }
 
-    /// Stops it, if Pippin started it; what was not clean about that, in words.
-    pub fn stop(mut self) -> Vec<String> {
+    /// Stops it, if Pippin started it; what is to be said of its end.
+    pub fn stop(mut self) -> Vec<Caveat> {
         let Some(process) = &mut self.process else { return Vec::new() };
         let crashed = process.ended().is_some();
         let gone = process.stop();
@@ -327,7 +328,27 @@ impl RunningTarget {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        unclean
+        let unclean = unclean.into_iter().map(|evidence| Caveat {
+            id: "unclean_stop".into(),
+            severity: Severity::Suspect,
+            evidence,
+            advice: "see start.stop in its target.toml; a server that cannot be stopped cleanly may also have lost work".into(),
+        });
+        unclean.chain(gone.log_is_cut.then(cut_log)).collect()
+    }
+}
+
+fn cut_log() -> Caveat {
+    Caveat {
+        id: "log_cut".into(),
+        severity: Severity::Note,
+        evidence: format!(
+            "its log grew beyond {} MiB: the beginning and the end of it are kept",
+            log::MOST_BYTES >> 20
+        ),
+        advice:
+            "see the log for what it writes; a server that logs each request spends time on that"
+                .into(),
     }
 }
 

@@ -3,6 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`units`] | durations, sizes, rates, percentages with jitter, as hand-written files spell them |
+//! | [`printable`] | text from elsewhere without control characters |
 //! | [`file`] | reading TOML with errors that name the place and the nearest known key |
 //! | [`target`], [`manifest`], [`spoken`] | names of targets and their `target.toml`; what is spoken with them |
 //! | [`register`] | kinds of targets, and how long what they run is supported |
@@ -54,6 +55,7 @@ pub mod outside;
 pub mod overload;
 pub mod plan;
 pub mod plan_options;
+pub mod printable;
 pub mod profile;
 pub mod project;
 pub mod published;

@@ -18,6 +18,7 @@ mod remarks;
 mod theme;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use pippin_model::printable::{is_printable, printable};
 use pippin_model::run::RunState;
 use pippin_model::units::counted;
 
@@ -75,7 +76,11 @@ pub fn document_served(title: &str, rules: &str, body: &Markup) -> Markup {
     whole(title, rules, body, None)
 }
 
+/// Pages that are made of no view hold what others wrote too: names of runs, lines of progress.
 fn whole(title: &str, rules: &str, body: &Markup, policy: Option<&str>) -> Markup {
+    let has_odd = !body.0.chars().chain(title.chars()).all(is_printable);
+    let body = if has_odd { &PreEscaped(printable(&body.0)) } else { body };
+    let title = printable(title);
     let has_plots = body.0.contains(PLOT_MARK) || body.0.contains(LIVE_MARK);
     html! {
         (DOCTYPE)

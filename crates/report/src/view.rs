@@ -36,6 +36,7 @@ pub mod sweep;
 
 use pippin_model::fingerprint::Fingerprint;
 use pippin_model::plan::Plan;
+use pippin_model::printable::make_printable;
 use pippin_model::run::{Calibration, RunRecord, TargetInfo};
 use pippin_model::target::TargetId;
 use pippin_model::workload::Workload;
@@ -108,7 +109,7 @@ impl View {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(record.header.seed);
         let (rows, field) = row::rows(record, reference, &mut rng);
         let run = RunFacts { reference: field.reference.clone(), ..RunFacts::of(record) };
-        Self {
+        let view = Self {
             schema: SCHEMA,
             conclusion: conclusion::of(&run, &rows, &field),
             run,
@@ -123,7 +124,17 @@ impl View {
             workload: record.header.workload.clone(),
             targets: record.header.targets.clone(),
             calibration: record.header.calibration.clone(),
-        }
+        };
+        view.printable()
+    }
+
+    /// The same without control characters: titles, versions, logs and the like were written by
+    /// others. All forms are made of the view, so that none of them has to see to it.
+    fn printable(self) -> Self {
+        // What is written as JSON can be read from it: both are derived.
+        let Ok(mut value) = serde_json::to_value(&self) else { return self };
+        let has_changed = make_printable(&mut value);
+        if has_changed { serde_json::from_value(value).unwrap_or(self) } else { self }
     }
 
     /// The rows that have a result.

@@ -8,7 +8,7 @@ use pippin_model::units::{counted, format_bytes, format_count, format_ns};
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Shared, print};
+use super::{Shared, print_text};
 use crate::arguments::CalibrateArguments;
 use crate::exit::CliError;
 use crate::output;
@@ -48,7 +48,7 @@ pub fn run(shared: &Shared, arguments: &CalibrateArguments) -> Result<u8, CliErr
         std::fs::write(path, json + "\n")
             .map_err(CliError::io(format!("write {}", path.display())))?;
     }
-    print(text.as_bytes())
+    print_text(&text)
 }
 
 fn text(calibration: &Calibration) -> String {

@@ -2,7 +2,7 @@
 use pippin_model::units::{format_bytes, format_count, parse_bytes};
 use pippin_stats::device_plan::{DevicePlan, Machine, Measured, plan};
 
-use super::{Shared, print};
+use super::{Shared, print, print_text};
 use crate::arguments::CapacityArguments;
 use crate::exit::{self, CliError};
 
@@ -61,5 +61,5 @@ pub fn run(shared: &Shared, arguments: &CapacityArguments) -> Result<u8, CliErro
             out.push_str(&format!("  - {assumption}\n"));
         }
     }
-    print(out.as_bytes())
+    print_text(&out)
 }

@@ -9,7 +9,7 @@ use pippin_stats::gate::{Bases, Outcome, judge};
 use pippin_stats::unfinished::Unfinished;
 
 use super::gates::{Told, seeded, tell};
-use super::print;
+use super::print_text;
 use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
 use crate::output;
@@ -38,7 +38,7 @@ pub struct Sides {
 pub fn conclude(arguments: &CompareArguments, sides: &Sides) -> Result<u8, CliError> {
     let outcomes = judge(&arguments.gates.fail_if, &sides.b_trials, sides, &mut seeded());
     let out = if arguments.json { json(sides, &outcomes)? } else { text(sides) };
-    print(out.as_bytes())?;
+    print_text(&out)?;
     let details = || format!("```text\n{}```\n", text(sides));
     let title = format!("{} against {}", sides.b, sides.a);
     let told = Told { title, trials: &sides.b_trials, details: &details };

@@ -5,7 +5,7 @@ use pippin_lab::demand;
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_probe::doctor::{self, Finding, Severity, fix};
 
-use super::{Shared, catalog, place, print};
+use super::{Shared, catalog, place, print_text};
 use crate::arguments::DoctorArguments;
 use crate::exit::{self, CliError};
 
@@ -27,7 +27,7 @@ pub fn run(_shared: &Shared, arguments: &DoctorArguments) -> Result<u8, CliError
     if arguments.fix {
         write_fixes(&mut out, &findings);
     }
-    print(out.as_bytes())?;
+    print_text(&out)?;
     let problem = findings.iter().any(|finding| finding.severity == Severity::Problem);
     Ok(if problem || lacking { exit::FAILED } else { exit::OK })
 }

@@ -6,19 +6,19 @@ use pippin_store::Store;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::{Shared, print};
+use super::{Shared, print_text};
 use crate::arguments::HistoryArguments;
 use crate::exit::{self, CliError};
 
 pub fn run(shared: &Shared, arguments: &HistoryArguments) -> Result<u8, CliError> {
     let store = shared.store()?;
     let Some(target) = &arguments.target else {
-        return print(runs(&store, arguments.number)?.as_bytes());
+        return print_text(&runs(&store, arguments.number)?);
     };
     let points = store.history(target)?;
     match &arguments.html {
         Some(file) => page(target, &points, file),
-        None => print(trials(&points, arguments.number).as_bytes()),
+        None => print_text(&trials(&points, arguments.number)),
     }
 }
 

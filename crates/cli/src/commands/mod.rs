@@ -34,7 +34,7 @@ use std::path::PathBuf;
 use crate::arguments::{Arguments, Command};
 use crate::completions;
 use crate::exit::CliError;
-use crate::output::print;
+use crate::output::{print, print_text};
 
 /// What every command may need.
 pub struct Shared {

@@ -6,7 +6,7 @@ use pippin_model::units::counted;
 use pippin_report::view::run::in_words;
 use std::fmt::Write as _;
 
-use super::{catalog, place, print};
+use super::{catalog, place, print_text};
 use crate::arguments::PlansArguments;
 use crate::exit::CliError;
 
@@ -14,7 +14,7 @@ pub fn run(arguments: &PlansArguments) -> Result<u8, CliError> {
     let catalog = catalog(&place()?)?;
     let names = catalog.plan_ids()?;
     let out = if arguments.json { json(&catalog, &names)? } else { text(&catalog, &names) };
-    print(out.as_bytes())
+    print_text(&out)
 }
 
 fn read(catalog: &Catalog, name: &str) -> Result<Plan, LabError> {

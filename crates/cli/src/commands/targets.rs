@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::consent::{self, Asking};
-use super::{Shared, catalog, place, print};
+use super::{Shared, catalog, place, print, print_text};
 use crate::arguments::{CheckArguments, TargetsCommand};
 use crate::exit::{self, CliError};
 use crate::output;
@@ -67,7 +67,7 @@ fn list(catalog: &Catalog, json: bool) -> Result<u8, CliError> {
     if json {
         out = format!("{}\n", serde_json::Value::from(rows));
     }
-    print(out.as_bytes())
+    print_text(&out)
 }
 
 fn new(catalog: &Catalog, name: &str) -> Result<u8, CliError> {
@@ -102,11 +102,11 @@ fn install(
     for id in targets.iter().filter(|id| id.variant.is_none()) {
         match installer.install(&catalog.target(id)?) {
             Ok(installed) => {
-                drop(print(format!("{id}: installed by route {}\n", installed.route).as_bytes()))
+                drop(print_text(&format!("{id}: installed by route {}\n", installed.route)))
             }
             Err(LabError::Target(failure)) => {
                 failed += 1;
-                print(format!("{id}: unavailable: {}\n", failure.message).as_bytes())?;
+                print_text(&format!("{id}: unavailable: {}\n", failure.message))?;
             }
             Err(other) => return Err(other.into()),
         }
@@ -184,7 +184,7 @@ impl Check<'_> {
             passed: &passed,
             resume: self.arguments.resume,
             say: &|text| say(self.shared, text),
-            tell: &|checked| drop(print(row(checked).as_bytes())),
+            tell: &|checked| drop(print_text(&row(checked))),
             interrupted: &|| stop.load(Ordering::Relaxed),
         };
         self.conclude(&many.check(&targets)?, &required)
@@ -246,7 +246,7 @@ impl Check<'_> {
         if !missed.is_empty() {
             out.push_str(&format!("not checked, but required: {}\n", missed.join(", ")));
         }
-        print(out.as_bytes())?;
+        print_text(&out)?;
         Ok(if failed > 0 || !missed.is_empty() { exit::FAILED } else { exit::OK })
     }
 }

@@ -1,6 +1,6 @@
 //! Targets that do not start, stop or stay as they should: each is named, the others go on, and
 //! nothing survives.
-use super::support::{Checkout, Outcome};
+use super::support::{Checkout, Outcome, cheat};
 use pippin_model::caveat::Verdict;
 use pippin_model::trial::{Stage, TrialRecord};
 use std::net::{TcpListener, TcpStream};
@@ -176,4 +176,60 @@ fn a_program_that_is_not_there_is_named() {
         .pippin(&["targets", "check", "test/it", "--install"])
         .exits(1)
         .says(&["start: cannot start `bin/server`", "is it installed?"]);
+}
+
+/// The target `test/it`, which is this line of a shell; `$CHEAT` is the server that behaves.
+fn shell_target(line: &str) -> Checkout {
+    let checkout = Checkout::with_cheat("right", &["hello"]);
+    let manifest = checkout.manifest("it", "right", &["hello"]);
+    let cheat = format!("{} right {}", cheat().display(), checkout.marker());
+    let command = ["/bin/sh", "-c", &line.replace("$CHEAT", &cheat)];
+    let (before, rest) = manifest.split_once("command = ").unwrap();
+    let (_, after) = rest.split_once('\n').unwrap();
+    checkout
+        .write("targets/test/it/target.toml", &format!("{before}command = {command:?}\n{after}"));
+    checkout.add_plan("plan", "hello", &["test/it"]);
+    checkout
+}
+
+/// A daemon in a session of its own, and then the end of the supervisor, whose child this is.
+#[test]
+fn a_target_that_kills_its_supervisor_leaves_nothing() {
+    let checkout = shell_target("setsid sleep 1000 & sleep 0.2; kill -9 $PPID; exec $CHEAT");
+    let check = checkout.pippin(&["targets", "check", "test/it", "--install"]);
+    check.exits(1);
+    checkout.left_nothing();
+    let run = checkout.pippin(&["run", "plan", "--install"]);
+    assert_ne!(run.code, Some(0), "{run}");
+    checkout.left_nothing();
+    // Nor when the supervisor dies under load.
+    let checkout = shell_target("setsid sleep 1000 & (sleep 1.5; kill -9 $PPID) & exec $CHEAT");
+    checkout.pippin(&["run", "plan", "--install"]);
+    checkout.is_soon_left_by_all();
+}
+
+/// 100 MB of a log: its size is told, and 64 MiB of it at the most stay on the disk.
+#[test]
+fn a_long_log_is_cut_and_that_is_told() {
+    use std::os::unix::fs::MetadataExt;
+    let checkout = shell_target("head -c 100000000 /dev/zero | tr '\\\\0' x; echo; exec $CHEAT");
+    let run = checkout.pippin(&["run", "plan", "--install"]);
+    assert!(matches!(run.code, Some(0 | 3)), "{run}");
+    run.says(&["its log grew beyond 64 MiB"]);
+    let record = checkout.store().load("latest").unwrap();
+    let [trial] = record.trials.as_slice() else { panic!("{:?}", record.trials.len()) };
+    assert!(trial.caveats.iter().any(|caveat| caveat.id == "log_cut"), "{:?}", trial.caveats);
+    let logs: Vec<std::fs::Metadata> = walk(checkout.path())
+        .into_iter()
+        .filter_map(|path| path.metadata().ok())
+        .filter(|metadata| metadata.len() >= 100_000_000)
+        .collect();
+    let [log] = logs.as_slice() else { panic!("{:?}", walk(checkout.path())) };
+    assert!(log.blocks() * 512 <= 64 << 20, "{} blocks", log.blocks());
+}
+
+/// All files below a folder.
+fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
 }

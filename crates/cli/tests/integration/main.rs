@@ -6,7 +6,7 @@
 //! | `proofs` | one cheat for each proof, named by `targets check` and by `run`; the server that behaves passes |
 //! | `explained` | servers of known limits, and what is said of them |
 //! | `lifecycle` | targets that exit, hang, crash, fork, ignore signals; no process survives |
-//! | `interruption` | Ctrl-C and kill -9 in the middle of a run |
+//! | `interruption`, `kills` | Ctrl-C and kill -9 in the middle of a run; kill -9 at random instants |
 //! | `rounds` | rounds of slices that are stopped, in which a target dies, or for which memory is short |
 //! | `errors`, `files` | slips on the command line and in hand-written files: exit code, place and fix |
 //! | `branches`, `given` | `pippin compare` of two branches of a target; of URLs, commands and images |
@@ -43,6 +43,7 @@ mod http2;
 mod https;
 mod installation;
 mod interruption;
+mod kills;
 mod lifecycle;
 mod load;
 mod overload;

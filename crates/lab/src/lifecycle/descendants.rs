@@ -16,7 +16,8 @@ pub fn descendants(pid: i32) -> Vec<i32> {
     found
 }
 
-fn children(pid: i32) -> Vec<i32> {
+/// The children of a process.
+pub(super) fn children(pid: i32) -> Vec<i32> {
     let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
     tasks
         .flatten()

@@ -1,7 +1,56 @@
-//! What a process wrote.
+//! What a process wrote, and how much of it is kept.
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::AsRawFd;
 use std::path::Path;
+
+/// How much of the disk the log of a process may take.
+pub const MOST_BYTES: u64 = 64 << 20;
+
+/// A log of which the beginning and the end are kept once it has become too long.
+///
+/// The bytes between give their place on the disk back (fallocate(2), FALLOC_FL_PUNCH_HOLE) and
+/// read as zeros. The size of the file stays that of all that was written: it tells how much a
+/// target logs, and nobody who writes to the file notices.
+#[derive(Debug)]
+pub(super) struct Bounded {
+    file: File,
+    most_bytes: u64,
+    /// Where the place begins that is still taken behind the beginning.
+    freed_to: u64,
+}
+
+impl Bounded {
+    pub(super) const fn new(file: File, most_bytes: u64) -> Self {
+        Self { file, most_bytes, freed_to: most_bytes / 4 }
+    }
+
+    /// Frees what is too much; whether something was freed for the first time.
+    ///
+    /// # Errors
+    /// If the file system cannot do that.
+    pub(super) fn look(&mut self) -> io::Result<bool> {
+        let size = self.file.metadata()?.len();
+        let (beginning, end) = (self.most_bytes / 4, self.most_bytes / 2);
+        let is_first = self.freed_to == beginning;
+        if size - self.freed_to.min(size) <= self.most_bytes - beginning {
+            return Ok(false);
+        }
+        let to = size - end;
+        free(&self.file, self.freed_to, to)?;
+        self.freed_to = to;
+        Ok(is_first)
+    }
+}
+
+fn free(file: &File, from: u64, to: u64) -> io::Result<()> {
+    let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+    // SAFETY: no pointers are passed.
+    let result = unsafe {
+        libc::fallocate(file.as_raw_fd(), mode, from as libc::off_t, (to - from) as libc::off_t)
+    };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
 
 /// The last lines of a log, at most `lines` of at most 400 characters each; empty if there is no
 /// log.
@@ -27,6 +76,32 @@ pub fn tail(path: &Path, lines: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_log_keeps_its_beginning_and_its_end() {
+        use std::io::Write;
+        use std::os::unix::fs::MetadataExt;
+        const MOST: u64 = 4 << 20;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let append = || File::options().create(true).append(true).open(&path).unwrap();
+        let mut log = Bounded::new(append(), MOST);
+        let (mut writer, mut first) = (append(), 0);
+        writer.write_all(b"the beginning\n").unwrap();
+        for _ in 0..40 {
+            writer.write_all(&[b'x'; 1 << 20]).unwrap();
+            first += u32::from(log.look().unwrap());
+        }
+        writer.write_all(b"\nthe end\n").unwrap();
+        assert_eq!(first, 1, "it is told once");
+        let metadata = std::fs::metadata(&path).unwrap();
+        assert!(metadata.len() > 40 << 20, "{}", metadata.len());
+        // In blocks of 512 bytes; a MiB more may have come since the last look.
+        assert!(metadata.blocks() * 512 <= MOST + (1 << 20), "{}", metadata.blocks());
+        let bytes = std::fs::read(&path).unwrap();
+        assert!(bytes.starts_with(b"the beginning\nx") && bytes[2 << 20] == 0);
+        assert_eq!(tail(&path, 1), ["the end"]);
+    }
 
     #[test]
     fn the_tail_is_the_last_lines() {

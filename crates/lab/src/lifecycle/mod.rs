@@ -4,6 +4,7 @@ pub mod affinity;
 pub mod descendants;
 pub mod group;
 pub mod log;
+mod orphans;
 pub mod port;
 pub mod ready;
 pub mod supervised;

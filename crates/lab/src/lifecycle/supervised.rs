@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use super::group::Group;
-use super::log;
 use super::supervisor::{KILL_LIMIT, LINGER};
+use super::{log, orphans};
 use crate::error::LabError;
 
 /// A busy machine may take so much longer.
@@ -46,11 +46,13 @@ pub struct Supervised {
     /// How long a stop may take before the supervisor itself is given up.
     stop_limit: Duration,
     stuck: Vec<String>,
+    log_is_cut: bool,
 }
 
 #[derive(Debug)]
 enum Event {
     Stuck(Vec<String>),
+    LogCut,
     Started,
     Ended(Exit),
     Failed(String),
@@ -70,6 +72,10 @@ impl std::fmt::Display for Exit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Code(code) => write!(f, "exited with code {code}"),
+            Self::Signal(libc::SIGXFSZ) => write!(
+                f,
+                "was ended by SIGXFSZ: a file, perhaps its log, reached the limit of `ulimit -f`; raise it"
+            ),
             Self::Signal(signal) => write!(f, "was ended by signal {signal}"),
         }
     }
@@ -84,6 +90,8 @@ pub struct Gone {
     pub left_behind: Vec<String>,
     /// What could not be killed and may still run, as pid and command line.
     pub stuck: Vec<String>,
+    /// Its log became longer than [`log::MOST_BYTES`]: only the beginning and the end are kept.
+    pub log_is_cut: bool,
 }
 
 impl Supervised {
@@ -131,8 +139,8 @@ impl Supervised {
         }
         supervisor.arg("--").args(&launch.command).env_clear().envs(&launch.env);
         supervisor.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-        let mut supervisor =
-            supervisor.spawn().map_err(LabError::io("cannot start the supervising process"))?;
+        let mut supervisor = orphans::start(&mut supervisor)
+            .map_err(LabError::io("cannot start the supervising process"))?;
         let lifeline = supervisor.stdin.take();
         let (sender, events) = channel();
         if let Some(stdout) = supervisor.stdout.take() {
@@ -155,6 +163,7 @@ impl Supervised {
             log: launch.log.clone(),
             stop_limit: launch.grace + LINGER + KILL_LIMIT * 2 + MARGIN,
             stuck: Vec::new(),
+            log_is_cut: false,
         };
         match this.events.recv_timeout(Duration::from_secs(20)) {
             Ok(Event::Started) => Ok(this),
@@ -226,9 +235,15 @@ impl Supervised {
             }
         }
         let _ = self.supervisor.wait();
+        orphans::ended(&self.supervisor);
+        let is_killed = self.gone.is_none();
         let stuck = std::mem::take(&mut self.stuck);
         let gone = self.gone.get_or_insert_default();
         gone.stuck.extend(stuck);
+        gone.log_is_cut = self.log_is_cut;
+        if is_killed {
+            gone.left_behind.extend(orphans::kill(KILL_LIMIT));
+        }
         gone.clone()
     }
 
@@ -249,6 +264,7 @@ impl Supervised {
             Event::Ended(exit) => self.ended = Some(exit),
             Event::Gone(gone) => self.gone = Some(gone),
             Event::Stuck(who) => self.stuck = who,
+            Event::LogCut => self.log_is_cut = true,
             Event::Started | Event::Failed(_) => {}
         }
     }
@@ -289,8 +305,9 @@ fn parse_event(line: &str) -> Option<Event> {
             let mut words = rest.split_ascii_whitespace();
             let forced = words.next() == Some("1");
             let left_behind = words.map(percent_decode).collect();
-            Some(Event::Gone(Gone { forced, left_behind, stuck: Vec::new() }))
+            Some(Event::Gone(Gone { forced, left_behind, ..Gone::default() }))
         }
+        "log_cut" => Some(Event::LogCut),
         "stuck" => Some(Event::Stuck(rest.split_ascii_whitespace().map(percent_decode).collect())),
         _ => None,
     }
@@ -341,6 +358,12 @@ mod tests {
         process.stop_limit = Duration::from_millis(100);
         let gone = process.stop();
         assert!(gone.stuck[0].contains("did not answer and was killed"), "{gone:?}");
+    }
+
+    #[test]
+    fn a_limit_of_file_sizes_is_named() {
+        let said = Exit::Signal(libc::SIGXFSZ).to_string();
+        assert!(said.contains("ulimit -f"), "{said}");
     }
 
     #[test]

@@ -6,7 +6,8 @@
 //! It speaks on its standard output, a line an event: `started PID`, `exited CODE`, `killed
 //! SIGNAL`, `failed MESSAGE` (the command could not be executed), then `gone FORCED LEFT...`, where
 //! FORCED is 1 if the process had to be killed and LEFT are the command lines (percent-encoded) of
-//! descendants that outlived it. `stuck WHO...` comes before it if descendants could not be killed.
+//! descendants that outlived it. `stuck WHO...` comes before it if descendants could not be killed,
+//! and `log_cut` when its log is so long that only the beginning and the end are kept.
 use pippin_model::cpus::CpuSet;
 use pippin_model::workload::percent_encode;
 use std::ffi::CString;
@@ -22,6 +23,7 @@ use std::time::{Duration, Instant};
 use super::affinity;
 use super::descendants::{command_line, descendants};
 use super::group;
+use super::log;
 
 /// What the supervisor is to run.
 #[derive(Debug, Clone)]
@@ -75,6 +77,8 @@ pub(super) const LINGER: Duration = Duration::from_millis(2_500);
 pub(super) const KILL_LIMIT: Duration = Duration::from_secs(10);
 /// The grace time where Pippin itself is gone: nobody waits for a clean stop any more.
 const ORPHANS_GRACE: Duration = Duration::from_secs(2);
+/// How often the log is looked at.
+const LOG_CHECK_MS: i32 = 1_000;
 
 struct Supervisor<'a> {
     orders: &'a Orders,
@@ -82,6 +86,8 @@ struct Supervisor<'a> {
     parent: i32,
     main: i32,
     signals: libc::c_int,
+    /// `None` where the file system cannot free a part of a file.
+    log: Option<log::Bounded>,
 }
 
 /// Why watching ended.
@@ -117,7 +123,7 @@ impl<'a> Supervisor<'a> {
             .current_dir(&orders.folder)
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
-            .stderr(log);
+            .stderr(log.try_clone()?);
         // SAFETY: only async-signal-safe calls between fork and exec.
         unsafe {
             command.pre_exec(move || {
@@ -132,7 +138,8 @@ impl<'a> Supervisor<'a> {
         let child = command.spawn().map_err(|error| explain_spawn(&orders.command[0], &error))?;
         let main = child.id() as i32;
         say(&format!("started {main}"));
-        Ok(Self { orders, parent, main, signals })
+        let log = Some(log::Bounded::new(log, log::MOST_BYTES));
+        Ok(Self { orders, parent, main, signals, log })
     }
 
     fn watch(&mut self) {
@@ -140,6 +147,7 @@ impl<'a> Supervisor<'a> {
             End::ByItself => false,
             End::Told => self.stop_main(),
         };
+        self.look_at_log();
         let left: Vec<String> = self
             .left_behind()
             .into_iter()
@@ -182,13 +190,22 @@ impl<'a> Supervisor<'a> {
             if self.reap() {
                 return End::ByItself;
             }
-            let [lifeline, signal] = self.poll(-1);
+            let [lifeline, signal] = self.poll(LOG_CHECK_MS);
+            self.look_at_log();
             if signal && self.take_signals() {
                 return End::Told;
             }
             if lifeline {
                 return End::Told;
             }
+        }
+    }
+
+    fn look_at_log(&mut self) {
+        match self.log.as_mut().map(log::Bounded::look) {
+            Some(Ok(true)) => say("log_cut"),
+            Some(Err(_)) => self.log = None,
+            Some(Ok(false)) | None => {}
         }
     }
 

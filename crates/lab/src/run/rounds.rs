@@ -1,6 +1,7 @@
 //! A repetition of loads that are measured in slices. All targets that fit into memory together are
 //! started, proved and warmed up; then come rounds: one slice of every target, in random order;
 //! then all are proved again and stopped (docs/decisions/slices.md).
+use pippin_model::caveat::Caveat;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Stage, Step};
 use pippin_model::workload::Source;
@@ -262,7 +263,7 @@ impl Execution<'_> {
                 self.recording.keep(record)?;
             }
         }
-        for (member, unclean) in stop_all(go) {
+        for (member, at_the_end) in stop_all(go) {
             let id = member.spec.target.clone();
             let failure = member.record.failure.as_ref();
             if failure.is_some_and(|failure| failure.stage == Stage::Proof) {
@@ -271,7 +272,7 @@ impl Execution<'_> {
             let has_something = member.record.load.is_some() || failure.is_some();
             if keeps && has_something && !is_restless(&id) {
                 let mut record = member.record;
-                self.recording.judge(&mut record, unclean);
+                self.recording.judge(&mut record, at_the_end);
                 self.recording.keep(record)?;
             }
         }
@@ -280,7 +281,7 @@ impl Execution<'_> {
 }
 
 /// Stops these targets at the same time; what was not clean about that, in words.
-fn stop_all(members: Vec<Member>) -> Vec<(Stopped, Vec<String>)> {
+fn stop_all(members: Vec<Member>) -> Vec<(Stopped, Vec<Caveat>)> {
     std::thread::scope(|scope| {
         let stopping: Vec<_> = members
             .into_iter()

@@ -1,5 +1,6 @@
 //! JUnit XML: a test suite for each target, with a test case for its verdict and for each gate.
 use pippin_model::caveat::{Severity, Verdict};
+use pippin_model::printable::printable;
 use pippin_model::trial::TrialRecord;
 use pippin_stats::gate::Outcome;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
@@ -31,7 +32,7 @@ pub fn of(name: &str, trials: &[TrialRecord], outcomes: &[Outcome]) -> String {
         report.add_test_suite(suite);
     }
     // Writing to memory cannot fail.
-    report.to_string().unwrap_or_default()
+    printable(&report.to_string().unwrap_or_default())
 }
 
 fn status(outcome: &Outcome) -> TestCaseStatus {
