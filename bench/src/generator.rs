@@ -78,6 +78,7 @@ fn spec(arguments: &EngineArguments) -> LoadSpec {
             Vec::new()
         },
         requests: vec![request(arguments)].into(),
+        scenario: None,
         schedule: schedule(arguments, duration_ns),
         connections: Connections {
             count: arguments.connections,

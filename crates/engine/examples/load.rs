@@ -76,6 +76,7 @@ fn spec(a: &Arguments) -> LoadSpec {
             .map(|n| IpAddr::from([127, 0, 1, n + 1]))
             .collect(),
         requests: vec![Request { check: Check { status: vec![200], ..get.check }, ..get }].into(),
+        scenario: None,
         schedule: match a.text("mode", "closed").as_str() {
             "closed" => Schedule::Closed { think: a.given("think").then_some(think) },
             "open" => Schedule::Open {

@@ -67,6 +67,12 @@ pub enum EngineError {
         /// What contradicts what.
         why: String,
     },
+    /// A scenario that users cannot go through.
+    #[error("the scenario cannot be loaded: {why}")]
+    Scenario {
+        /// What is wrong, and what is right.
+        why: String,
+    },
     /// A count of zero.
     #[error("{what} is 0: it must be at least 1")]
     Zero {

@@ -7,7 +7,7 @@
 //! loop, a `transport` (TCP, or TLS over it) and a `protocol` (`http1`, `http2`, `websocket`), all chosen at
 //! compile time.
 //! `users` say when a request is due, a `check` says whether its answer is right, and a `recorder`
-//! counts. The `coordinator` tells all workers when measuring starts and ends (`timeline`) and
+//! counts. In a scenario each user has values and cookies of its own (`scenario`). The `coordinator` tells all workers when measuring starts and ends (`timeline`) and
 //! merges what they have counted.
 mod arrivals;
 pub mod blocking;
@@ -30,6 +30,7 @@ mod recorder;
 mod referee;
 mod result;
 mod run;
+mod scenario;
 mod stop;
 mod tally;
 mod timeline;

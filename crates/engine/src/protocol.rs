@@ -10,6 +10,7 @@ use pippin_model::load_spec::LoadSpec;
 use pippin_model::websocket::WebSocketUse;
 
 use crate::error::EngineError;
+use crate::scenario::{Kept, Walker};
 use crate::wire::{Slice, Wire};
 
 /// A protocol, as one worker uses it.
@@ -26,6 +27,9 @@ pub(crate) trait Protocol: Sized {
     /// Whether a connection begins with a handshake of the protocol's own: [`Protocol::begin`] writes
     /// its request, and no other request is sent before it is done. Not if answers come in order.
     const GREETS: bool = false;
+    /// Whether each request is made of the values of its user, who goes through the requests in order
+    /// ([`crate::scenario`]). Answers are then kept until they are judged.
+    const VARIES: bool = false;
 
     /// Renders everything that does not vary: the requests of a load, with what is known of them.
     ///
@@ -79,6 +83,9 @@ pub(crate) trait Protocol: Sized {
     /// same connection apart; it is below the number that may be under way.
     fn render(&self, session: &mut Self::Session, template: u32, tag: u32, out: &mut Self::Out);
 
+    /// Appends a request that is made of the values of its user. Only where requests vary.
+    fn render_for(&mut self, _step: u32, _user: &mut Walker, _out: &mut Self::Out) {}
+
     /// Reads on in `input`, at most to the end of one answer. If answers come in order, at least one
     /// request is under way. What the server is to be told goes to `out`.
     ///
@@ -94,6 +101,11 @@ pub(crate) trait Protocol: Sized {
 
     /// What the end of the connection means for the answer under way.
     fn end(session: &mut Self::Session) -> End;
+
+    /// The answer that is complete now; `None` unless requests vary.
+    fn kept(_session: &Self::Session) -> Option<&Kept> {
+        None
+    }
 }
 
 /// How far [`Protocol::decode`] came.

@@ -1,6 +1,7 @@
 //! From what the threads have counted to the result of the load.
-use pippin_model::load_result::{GeneratorUse, LoadResult, Phase};
+use pippin_model::load_result::{GeneratorUse, LoadResult, Phase, StepMeasured};
 use pippin_model::load_spec::{LoadSpec, Schedule, WarmUp};
+use pippin_model::scenario::Step;
 use pippin_model::tls::{TlsSpec, TlsUse};
 use pippin_model::websocket::WebSocketUse;
 
@@ -47,7 +48,11 @@ pub(crate) fn assemble(
         course.warm_up.completed = merged[WARM_UP].requests.completed;
         course.warm_up.errors = merged[WARM_UP].errors();
     }
+    let steps: Vec<_> = merged.iter_mut().map(|tally| steps(spec, tally)).collect();
     let mut phases = phases(spec, &course, merged, asked);
+    for (phase, steps) in phases.iter_mut().zip(steps) {
+        phase.measured.steps = steps;
+    }
     let measured = phases[headline].measured.clone();
     if !matches!(spec.schedule, Schedule::Devices { .. }) {
         phases.clear();
@@ -68,6 +73,14 @@ pub(crate) fn assemble(
         websocket: websocket_use(outcomes),
         interrupted: course.interrupted,
     }
+}
+
+/// The steps of a scenario in a stretch; all of them, whether any request was sent or not.
+fn steps(spec: &LoadSpec, tally: &mut Tally) -> Vec<StepMeasured> {
+    let Some(scenario) = &spec.scenario else { return Vec::new() };
+    let mut counted = std::mem::take(&mut tally.steps).into_iter();
+    let step = |step: &Step| counted.next().unwrap_or_default().into_measured(&step.name);
+    scenario.steps.iter().map(step).collect()
 }
 
 /// Each stretch with its place in time; the names are those of devices.

@@ -10,7 +10,7 @@ use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Protocol, Request, 
 use crate::coordinator::Coordinator;
 use crate::descriptors::Tables;
 use crate::error::place;
-use crate::http1::Http1;
+use crate::http1::{Http1, Varied};
 use crate::http2::Http2;
 use crate::io::Io;
 use crate::io::epoll::Epoll;
@@ -53,6 +53,12 @@ fn refereed(spec: &LoadSpec, control: &Control<'_>) -> Result<(), EngineError> {
 /// Chooses transport and protocol.
 fn over<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
     match (spec.protocol, spec.tls.is_some()) {
+        (Protocol::Http1, false) if spec.scenario.is_some() => {
+            run_on::<Over<I, Tcp, Varied>>(spec, control)
+        }
+        (Protocol::Http1, true) if spec.scenario.is_some() => {
+            run_on::<Over<I, Tls, Varied>>(spec, control)
+        }
         (Protocol::Http1, false) => run_on::<Over<I, Tcp, Http1>>(spec, control),
         (Protocol::Http1, true) => run_on::<Over<I, Tls, Http1>>(spec, control),
         (Protocol::Http2, false) => run_on::<Over<I, Tcp, Http2>>(spec, control),

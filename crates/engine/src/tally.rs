@@ -5,29 +5,13 @@ use pippin_model::histogram::Histogram;
 use pippin_model::load_result::ByteCounts;
 use pippin_model::load_result::{
     Answered, ConnectionCounts, ErrorKind, Measured, RequestCounts, Spans, StampCounts,
-    StatusCounts, Window, WindowHistograms,
+    StatusCounts, StepMeasured, Window, WindowHistograms,
 };
 
 use crate::check::NO_STATUS;
 
 /// The kinds of errors, in the order of their discriminants.
-const KINDS: [ErrorKind; 15] = [
-    ErrorKind::ConnectRefused,
-    ErrorKind::ConnectReset,
-    ErrorKind::ConnectTimeout,
-    ErrorKind::ConnectLocal,
-    ErrorKind::Tls,
-    ErrorKind::Upgrade,
-    ErrorKind::CloseBeforeAnswer,
-    ErrorKind::CloseInBody,
-    ErrorKind::Malformed,
-    ErrorKind::WrongStatus,
-    ErrorKind::WrongBody,
-    ErrorKind::TooEarly,
-    ErrorKind::Timeout,
-    ErrorKind::TooLarge,
-    ErrorKind::StreamReset,
-];
+const KINDS: [ErrorKind; ErrorKind::ALL.len()] = ErrorKind::ALL;
 
 /// Counters and time spans of a stretch.
 #[derive(Debug, Default)]
@@ -40,6 +24,61 @@ pub(crate) struct Tally {
     pub bytes: ByteCounts,
     pub stamps: StampCounts,
     pub spans: Spans,
+    /// Scenarios only: by step, as far as any was counted.
+    pub steps: Vec<StepTally>,
+}
+
+/// What is counted of one step of a scenario.
+#[derive(Debug, Default)]
+pub(crate) struct StepTally {
+    pub completed: u64,
+    pub good: u64,
+    pub failed: u64,
+    errors: [u64; KINDS.len()],
+    pub service_time: Histogram,
+    pub response_time: Histogram,
+    example: Option<String>,
+}
+
+impl StepTally {
+    /// Something was wrong; `what` in words, of which the first are kept.
+    pub fn error(&mut self, kind: ErrorKind, what: impl FnOnce() -> String) {
+        self.errors[kind as usize] += 1;
+        self.example.get_or_insert_with(what);
+    }
+
+    /// The plain data of it.
+    pub fn into_measured(self, name: &str) -> StepMeasured {
+        StepMeasured {
+            name: name.into(),
+            completed: self.completed,
+            good: self.good,
+            failed: self.failed,
+            errors: by_kind(self.errors),
+            service_time: self.service_time,
+            response_time: self.response_time,
+            example: self.example,
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.completed += other.completed;
+        self.good += other.good;
+        self.failed += other.failed;
+        for (own, others) in self.errors.iter_mut().zip(other.errors) {
+            *own += others;
+        }
+        self.service_time.merge(&other.service_time);
+        self.response_time.merge(&other.response_time);
+        if self.example.is_none() {
+            self.example.clone_from(&other.example);
+        }
+    }
+}
+
+/// The errors that occurred.
+fn by_kind(counts: [u64; KINDS.len()]) -> BTreeMap<ErrorKind, u64> {
+    KINDS.into_iter().zip(counts).filter(|(_, count)| *count > 0).collect()
 }
 
 impl Tally {
@@ -87,14 +126,26 @@ impl Tally {
         self.bytes.merge(&other.bytes);
         self.stamps.merge(&other.stamps);
         self.spans.merge(&other.spans);
+        for (step, others) in (0..).zip(&other.steps) {
+            self.step(step).merge(others);
+        }
+    }
+
+    /// What is counted of a step.
+    pub fn step(&mut self, step: u32) -> &mut StepTally {
+        let place = step as usize;
+        if self.steps.len() <= place {
+            self.steps.resize_with(place + 1, StepTally::default);
+        }
+        &mut self.steps[place]
     }
 
     /// The errors that occurred, by kind.
     pub fn errors(&self) -> BTreeMap<ErrorKind, u64> {
-        KINDS.into_iter().zip(self.errors).filter(|(_, count)| *count > 0).collect()
+        by_kind(self.errors)
     }
 
-    /// The plain data of it.
+    /// The plain data of it, without its steps.
     pub fn into_measured(self, duration_ns: u64, asked: u64) -> Measured {
         Measured {
             duration_ns,
@@ -106,6 +157,7 @@ impl Tally {
             bytes: self.bytes,
             stamps: self.stamps,
             spans: self.spans,
+            steps: Vec::new(),
         }
     }
 }

@@ -181,10 +181,13 @@ impl Users {
         }
     }
 
-    /// The template that the user of a connection begins with: users begin at different ones, so
+    /// The template that the user of a connection begins with: in a scenario the first; else users begin at different ones, so
     /// that each template is sent as often as the others at any time. `nth` is the connection's
     /// number in the whole load.
     pub fn first_template(spec: &LoadSpec, nth: u64) -> u32 {
+        if spec.scenario.is_some() {
+            return 0;
+        }
         let (requests, users) = (spec.requests.turn_count() as u64, u64::from(all_users(spec)));
         // Where there are more requests than users, users begin far from each other: no request is
         // sent again before the others were.

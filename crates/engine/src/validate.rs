@@ -2,10 +2,12 @@
 use pippin_model::load_spec::{
     BodyCheck, Check, Connections, LoadSpec, Part, Protocol, Schedule, Stage, WarmUp,
 };
+use pippin_model::scenario::data::Values;
 use pippin_model::units::Spread;
 
 use crate::error::{EngineError, place};
 use crate::io::socket::try_source;
+use crate::scenario::script;
 use crate::users::Lane;
 
 /// Checks everything that can be known beforehand, except descriptors.
@@ -15,6 +17,7 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), EngineError> {
     requests(spec)?;
     numbers(spec)?;
     protocol(spec)?;
+    scenario(spec)?;
     match &spec.schedule {
         Schedule::Closed { think } => closed(spec, think.is_some()),
         Schedule::Open { stages, .. } => open(spec, stages),
@@ -156,6 +159,55 @@ const fn body_bounds(check: &BodyCheck) -> Option<(u64, u64)> {
         BodyCheck::Exact(body) => Some((body.len() as u64, body.len() as u64)),
         BodyCheck::Length { min, max } | BodyCheck::Contains { min, max, .. } => Some((*min, *max)),
     }
+}
+
+const SCENARIO: &str = "a scenario";
+
+/// The steps of users, who wait for each answer.
+fn scenario(spec: &LoadSpec) -> Result<(), EngineError> {
+    let Some(scenario) = &spec.scenario else { return Ok(()) };
+    let exclusive = [
+        (
+            spec.protocol != Protocol::Http1,
+            "another protocol than HTTP/1.1",
+            "its users have a connection each and send requests: leave HTTP/2 or WebSocket out",
+        ),
+        (
+            spec.connections.pipeline > 1,
+            PIPELINING,
+            "leave it out: each step waits for the answer before it",
+        ),
+        (
+            matches!(spec.schedule, Schedule::Open { .. }),
+            "an open loop",
+            "its arrivals are single requests, and a step belongs to a user: give connections or devices instead of a rate",
+        ),
+    ];
+    if let Some((_, what, fix)) = exclusive.into_iter().find(|(is_asked, _, _)| *is_asked) {
+        return Err(contradicts(SCENARIO, what, fix));
+    }
+    let (steps, requests) = (scenario.steps.len(), spec.requests.turn_count());
+    if steps != requests || spec.requests.len() != requests {
+        return Err(EngineError::Scenario {
+            why: format!("it has {steps} steps for {requests} requests; each step is one request"),
+        });
+    }
+    for variable in &scenario.variables {
+        if let Values::Rows(rows) = &variable.values
+            && (rows.columns.is_empty()
+                || rows.cells.len() as u64 != rows.count * rows.columns.len() as u64)
+        {
+            return Err(EngineError::Scenario {
+                why: format!(
+                    "the rows of {} are not here, as in records: load the file of the scenario",
+                    rows.file
+                ),
+            });
+        }
+    }
+    script::all(scenario)
+        .map(drop)
+        .map_err(|(nth, why)| EngineError::ImpossibleCheck { request: place(spec, nth), why })
 }
 
 fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {

@@ -107,6 +107,10 @@ pub fn workload(request: workload::Request, status: u16) -> Workload {
         services: Vec::new(),
         request,
         message: None,
+        steps: Vec::new(),
+        data: BTreeMap::new(),
+        cookies: false,
+        walk: None,
         answer: Answer {
             status,
             content_type: None,

@@ -22,7 +22,7 @@ use crate::trial::{Trial, Watch};
 /// most of its ports taken spends its time in connect(2).
 pub const CONNECTIONS_PER_SOURCE: u32 = 4_000;
 
-/// The requests of a workload, each with its check. `as_proved` is the body check
+/// The requests of a workload, or of its steps, each with its check. `as_proved` is the body check
 /// where the workload itself fixes none.
 #[must_use]
 pub fn requests(
@@ -41,6 +41,10 @@ pub fn requests(
             ..Request::get(&sample.path, &host)
         };
         return samples.iter().map(message).collect();
+    }
+    if let Some(walk) = &workload.walk {
+        let with_host = |request: &Request| Request { host: host.clone(), ..request.clone() };
+        return walk.requests.iter().map(with_host).collect();
     }
     samples
         .iter()
@@ -86,6 +90,7 @@ pub fn base(address: SocketAddr, cores: Vec<u32>, seed: u64) -> LoadSpec {
         proxy_header: None,
         messages: None,
         requests: Requests::default(),
+        scenario: None,
         schedule: Schedule::Closed { think: None },
         connections: Connections::kept(1),
         stop: StopRule::default(),

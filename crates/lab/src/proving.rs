@@ -132,6 +132,9 @@ impl ProvedTarget<'_> {
         record: &mut TrialRecord,
     ) -> Result<(), Failure> {
         record.start_up_ns = self.target.start_up().map(|time| time.as_nanos() as u64);
+        if let Some(walk) = &self.workload.walk {
+            load.scenario = Some(walk.scenario.clone());
+        }
         let requests = if self.target.is_proved() {
             self.closes = !load.connections.keep_alive();
             self.live = Live::of(self.workload, self.services)
@@ -153,7 +156,8 @@ impl ProvedTarget<'_> {
         };
         self.target.aim(load, requests);
         // A search looks for a rate, and asks nobody why a target is as fast as it is.
-        if !record.spec.profile.is_search() {
+        // Users of steps think, and a step is no measure of the others.
+        if !record.spec.profile.is_search() && load.scenario.is_none() {
             record.single = single::measure(load);
         }
         Ok(())

@@ -171,8 +171,7 @@ impl Trial<'_> {
         }
         self.generator.fit(&mut self.load);
         watch.observer.event(&Event::Stage("measuring"));
-        let requests = self.load.requests.for_record();
-        record.load_spec = Some(LoadSpec { requests, ..self.load.clone() });
+        record.load_spec = Some(self.load.for_record());
         let measured = match self.measure(watch) {
             Ok(measured) => Some(measured),
             Err(error) => {

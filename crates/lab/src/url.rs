@@ -202,7 +202,7 @@ fn header(load: &UrlLoad<'_>, servers: &Result<Vec<Server>, NoServer>) -> RunHea
         ),
         workload: ad_hoc::workload(load.request.clone(), load.status),
         url: Some(load.url.clone()),
-        requests: Some(load.base.requests.known()),
+        requests: Some(load.base.known_requests()),
         server: Some(url_server(servers)),
         seed: load.base.seed,
         host: pippin_probe::fingerprint(),

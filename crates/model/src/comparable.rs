@@ -45,8 +45,10 @@ pub fn facts(header: &RunHeader) -> Vec<Fact> {
 
 /// What a workload asks and expects.
 fn contract(workload: &Workload) -> String {
-    let message = workload.message.map_or(String::new(), |message| format!(" {message:?}"));
-    format!("{:?} {:?}{message}", workload.request, workload.answer)
+    let Workload { request, answer, message, steps, data, cookies, .. } = workload;
+    let message = message.map_or(String::new(), |message| format!(" {message:?}"));
+    let whole = format!("{request:?} {answer:?}{message}");
+    if steps.is_empty() { whole } else { format!("{whole} {steps:?} {data:?} {cookies}") }
 }
 
 /// A short name for all that must be equal: runs with the same one can be compared. It is the

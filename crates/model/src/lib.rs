@@ -15,6 +15,7 @@
 //! | [`histogram`], [`bins`] | the one histogram type; its coarse form for every window |
 //! | [`schedule`] | when requests are due |
 //! | [`request`], [`requests`] | one request, and what its answer must be; all of a load, with the order of sending |
+//! | [`scenario`] | what one user does: steps with checks and captured values, and where values come from |
 //! | [`request_file`] | files of requests: vegeta's HTTP format, JSON lines, lists of URLs |
 //! | [`import`] | HAR, access logs and curl commands as requests |
 //! | [`load_spec`], [`load_result`], [`tls`], [`websocket`] | what the engine is asked and what it answers |
@@ -64,6 +65,7 @@ pub mod request;
 pub mod request_file;
 pub mod requests;
 pub mod run;
+pub mod scenario;
 pub mod schedule;
 pub mod sequence;
 pub mod slice;

@@ -92,6 +92,9 @@ pub struct Measured {
     pub stamps: StampCounts,
     /// Time spans.
     pub spans: Spans,
+    /// Scenarios only: each step by itself, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepMeasured>,
 }
 
 impl Measured {
@@ -158,10 +161,60 @@ impl Measured {
         self.bytes.merge(&other.bytes);
         self.stamps.merge(&other.stamps);
         self.spans.merge(&other.spans);
+        StepMeasured::merge_all(&mut self.steps, &other.steps);
     }
 
     fn per_second(&self, count: u64) -> Option<f64> {
         (self.duration_ns > 0).then(|| count as f64 * 1e9 / self.duration_ns as f64)
+    }
+}
+
+/// What was measured of one step of a scenario. Requests that were under way at the end of the
+/// stretch are in no count.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepMeasured {
+    /// Its name.
+    pub name: String,
+    /// Answered in full, whatever the status.
+    pub completed: u64,
+    /// Completed, and everything that was checked or captured was right.
+    pub good: u64,
+    /// Sent without a complete answer.
+    pub failed: u64,
+    /// Errors by kind; kinds that did not occur are absent.
+    pub errors: BTreeMap<ErrorKind, u64>,
+    /// From the first byte sent to the arrival of the answer.
+    pub service_time: Histogram,
+    /// From the instant at which the request was due to the arrival of the answer.
+    pub response_time: Histogram,
+    /// What was wrong the first time, for people.
+    #[serde(default)]
+    pub example: Option<String>,
+}
+
+impl StepMeasured {
+    /// Adds all counts of another set.
+    pub fn merge(&mut self, other: &Self) {
+        self.completed += other.completed;
+        self.good += other.good;
+        self.failed += other.failed;
+        for (kind, count) in &other.errors {
+            *self.errors.entry(*kind).or_default() += count;
+        }
+        self.service_time.merge(&other.service_time);
+        self.response_time.merge(&other.response_time);
+        if self.example.is_none() {
+            self.example.clone_from(&other.example);
+        }
+    }
+
+    /// Adds the steps of another part or repetition of the same load.
+    fn merge_all(own: &mut Vec<Self>, others: &[Self]) {
+        if own.is_empty() {
+            *own = others.to_vec();
+            return;
+        }
+        own.iter_mut().zip(others).for_each(|(own, other)| own.merge(other));
     }
 }
 
@@ -290,11 +343,15 @@ pub enum ErrorKind {
     TooLarge,
     /// HTTP/2: the server ended the stream without a whole answer (RST_STREAM).
     StreamReset,
+    /// Scenarios: a complete answer without a header that the step asks for.
+    WrongHeader,
+    /// Scenarios: a complete and right answer that lacks a value which later steps need.
+    NothingCaptured,
 }
 
 impl ErrorKind {
     /// All kinds.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::ConnectRefused,
         Self::ConnectReset,
         Self::ConnectTimeout,
@@ -310,6 +367,8 @@ impl ErrorKind {
         Self::Timeout,
         Self::TooLarge,
         Self::StreamReset,
+        Self::WrongHeader,
+        Self::NothingCaptured,
     ];
 
     /// Whether it happens before a request is sent, so that the request stays unsent.
@@ -345,6 +404,8 @@ impl ErrorKind {
             Self::Timeout => "timeout",
             Self::TooLarge => "too_large",
             Self::StreamReset => "stream_reset",
+            Self::WrongHeader => "wrong_header",
+            Self::NothingCaptured => "nothing_captured",
         }
     }
 }

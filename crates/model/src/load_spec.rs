@@ -4,7 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 pub use crate::request::{BodyCheck, Check, Request};
-pub use crate::requests::Requests;
+pub use crate::requests::{Requests, Whole};
+pub use crate::scenario::Scenario;
 pub use crate::schedule::{Arrivals, Schedule, Stage};
 use crate::tls::TlsSpec;
 use crate::units::{UnitError, parse_duration_ns};
@@ -35,6 +36,10 @@ pub struct LoadSpec {
     pub source_addresses: Vec<IpAddr>,
     /// The requests, sent in turn over the whole load.
     pub requests: Requests,
+    /// Makes each request the step of a user, which goes through them in order, with values of its
+    /// own. `None` sends the requests as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<Scenario>,
     /// When requests are due.
     pub schedule: Schedule,
     /// How many connections, and how they are used. For devices the number of devices rules.
@@ -62,6 +67,26 @@ pub struct LoadSpec {
     /// `cores` are this part's.
     #[serde(default)]
     pub slice: Part,
+}
+
+impl LoadSpec {
+    /// What a record keeps: of long lists samples, and nothing that says who somebody is.
+    #[must_use]
+    pub fn for_record(&self) -> Self {
+        let requests = self.requests.for_record();
+        let scenario = self.scenario.as_ref().map(Scenario::for_record);
+        Self { requests, scenario, ..self.clone() }
+    }
+
+    /// How many requests there are, and the digest of them and of what makes them steps.
+    #[must_use]
+    pub fn known_requests(&self) -> Whole {
+        let known = self.requests.known();
+        match &self.scenario {
+            None => known,
+            Some(scenario) => Whole { digest: scenario.digest(&known.digest), ..known },
+        }
+    }
 }
 
 /// A part of a load: several generators, each with another part, apply the whole of it together.

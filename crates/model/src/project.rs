@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::file::{FileError, Wrong, nearest, read_with_text};
 use crate::manifest::{Command, Install, Manifest, Ready, Start};
 use crate::plan::{Plan, PlanOptions, RawPlan, at_its_key};
+use crate::profile::Schedule;
 use crate::spoken::Spoken;
 use crate::target::TargetId;
 use crate::workload::Workload;
@@ -126,12 +127,16 @@ impl Project {
     }
 
     fn checked(raw: RawProject, path: PathBuf, text: String) -> Result<Self, Wrong> {
-        let workloads: BTreeMap<String, Workload> =
-            raw.workload.into_iter().map(|(name, workload)| completed(name, workload)).collect();
-        for (name, workload) in &workloads {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut workloads = BTreeMap::new();
+        for (name, workload) in raw.workload {
             let below = format!("workload.{name}");
-            check_name(&below, name)?;
-            workload.check().map_err(|wrong| wrong.below(&below))?;
+            check_name(&below, &name)?;
+            let workload = completed(&name, workload)
+                .with_steps(folder)
+                .and_then(|workload| workload.check().map(|()| workload))
+                .map_err(|wrong| wrong.below(&below))?;
+            workloads.insert(name, workload);
         }
         let mut targets = BTreeMap::new();
         for (name, target) in raw.target {
@@ -181,8 +186,18 @@ impl Project {
                 *target = own;
             }
         }
-        Plan::resolve(name.into(), raw, None, options)
-            .map_err(|message| at_its_key(&below, message))
+        let plan = Plan::resolve(name.into(), raw, None, options)
+            .map_err(|message| at_its_key(&below, message))?;
+        let is_open = matches!(plan.profile.schedule, Schedule::Open { .. });
+        let workload = self.workloads.get(&plan.workload);
+        if is_open && workload.is_some_and(|workload| workload.walk.is_some()) {
+            let message = format!(
+                "the workload `{}` has steps, which belong to users, and a rate has none: give connections in place of the rate",
+                plan.workload
+            );
+            return Err(Wrong::at(below, message));
+        }
+        Ok(plan)
     }
 
     /// The whole name of a target of this file: `own/shop` for `shop`; `None` if it is one of a
@@ -205,7 +220,7 @@ impl Project {
 }
 
 /// A workload with the name that the file gives it, and what it leaves out.
-fn completed(name: String, workload: Workload) -> (String, Workload) {
+fn completed(name: &str, workload: Workload) -> Workload {
     let or = |text: String, other: &str| if text.is_empty() { other.to_string() } else { text };
     let proofs = if workload.proofs.is_empty() {
         vec![match workload.message {
@@ -215,14 +230,7 @@ fn completed(name: String, workload: Workload) -> (String, Workload) {
     } else {
         workload.proofs
     };
-    let workload = Workload {
-        schema: 1,
-        id: name.clone(),
-        title: or(workload.title, &name),
-        proofs,
-        ..workload
-    };
-    (name, workload)
+    Workload { schema: 1, id: name.into(), title: or(workload.title, name), proofs, ..workload }
 }
 
 /// Names stand in names of targets, in file names and on the command line.

@@ -2,9 +2,13 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::draw::Draw;
 use crate::file::{FileError, Wrong, read_with_text};
+use crate::load_spec::{Request as LoadRequest, Scenario};
+use crate::scenario::file::{Written, WrittenData, WrittenStep};
+use crate::scenario::text::Text;
 use crate::units::Spread;
 use crate::websocket::Messages;
 
@@ -38,10 +42,23 @@ pub struct Workload {
     #[serde(default)]
     pub services: Vec<Service>,
     /// What is asked.
+    #[serde(default)]
     pub request: Request,
     /// WebSocket: what is sent once it is open. The answer is then the echo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<Message>,
+    /// What a user does, step by step, in place of `request` (docs/scenarios.md).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<WrittenStep>,
+    /// The values that a user has before its first step.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub data: BTreeMap<String, WrittenData>,
+    /// Whether each user keeps cookies.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cookies: bool,
+    /// The steps as they are loaded; `None` where there are none, and in records.
+    #[serde(skip)]
+    pub walk: Option<Arc<Steps>>,
     /// What must come back.
     #[serde(default)]
     pub answer: Answer,
@@ -70,6 +87,15 @@ impl Message {
     pub const fn messages(self) -> Messages {
         Messages { binary: self.binary, numbered: true }
     }
+}
+
+/// The steps of a workload as they are loaded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Steps {
+    /// The request of each step, without a host.
+    pub requests: Vec<LoadRequest>,
+    /// What makes them steps.
+    pub scenario: Scenario,
 }
 
 /// What is asked.
@@ -342,6 +368,8 @@ impl Workload {
     /// If the file cannot be used; the message names the place and the fix.
     pub fn read(path: &Path) -> Result<Self, FileError> {
         let (workload, text): (Self, String) = read_with_text(path)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let workload = workload.with_steps(folder).map_err(|wrong| wrong.of(path, &text))?;
         workload.check().map_err(|wrong| wrong.of(path, &text))?;
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         if stem != workload.id {
@@ -349,6 +377,47 @@ impl Workload {
             return Err(Wrong::at("id", message).of(path, &text));
         }
         Ok(workload)
+    }
+
+    /// With its steps as they are loaded, if it has any; their files are looked for in `folder`. What
+    /// is asked is then the first step.
+    pub(crate) fn with_steps(self, folder: &Path) -> Result<Self, Wrong> {
+        let Self { steps, data, cookies, .. } = &self;
+        if steps.is_empty() {
+            return match (data.keys().next(), cookies) {
+                (Some(name), _) => {
+                    Err(Wrong::at(format!("data.{name}"), "only steps have data; give steps"))
+                }
+                (None, true) => Err(Wrong::at("cookies", "only steps have cookies; give steps")),
+                (None, false) if self.request == Request::default() => {
+                    Err(Wrong::at("", "a workload needs what is asked: [request], or steps"))
+                }
+                (None, false) => Ok(self),
+            };
+        }
+        let written = Written { cookies: *cookies, data: data.clone(), steps: steps.clone() };
+        let (requests, scenario) = written.resolve(folder)?;
+        if self.request != Request::default() {
+            return Err(Wrong::at("request", "a workload has [request] or steps; keep one"));
+        }
+        if self.message.is_some() {
+            return Err(Wrong::at("message", "a workload has [message] or steps; keep one"));
+        }
+        if self.answer != Answer::default() {
+            return Err(Wrong::at("answer", "each step has its own `expect`: leave [answer] out"));
+        }
+        if let Some(nth) = self.proofs.iter().position(|proof| *proof != Proof::Answer) {
+            return Err(Wrong::at(
+                format!("proof[{nth}]"),
+                "steps are proved by a walk through all of them: keep `answer`",
+            ));
+        }
+        let request = Request {
+            method: requests[0].method.clone(),
+            path: Text::parse(&requests[0].target).example(),
+            ..Request::default()
+        };
+        Ok(Self { request, walk: Some(Arc::new(Steps { requests, scenario })), ..self })
     }
 
     pub(crate) fn check(&self) -> Result<(), Wrong> {
@@ -475,7 +544,7 @@ impl Workload {
                 ));
             }
         }
-        check_headers(headers)?;
+        check_headers("request.headers", headers)?;
         if body.is_some() && matches!(method.as_str(), "GET" | "HEAD") {
             return Err(Wrong::at(
                 "request.body",
@@ -591,9 +660,9 @@ const fn is_token(byte: u8) -> bool {
 }
 
 /// What a value could add, such as a line break, is refused where the request is written.
-fn check_headers(headers: &BTreeMap<String, String>) -> Result<(), Wrong> {
+pub(crate) fn check_headers(keys: &str, headers: &BTreeMap<String, String>) -> Result<(), Wrong> {
     for (name, value) in headers {
-        let at = || format!("request.headers.{name}");
+        let at = || format!("{keys}.{name}");
         if name.is_empty() || !name.bytes().all(is_token) {
             return Err(Wrong::at(at(), format!("{name:?} is no name of a header")));
         }

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `headline` | the ranked table |
 //! | `figures` | charts with alternative text and data tables |
+//! | `walks` | steps of scenarios |
 //! | `remarks` | verdicts with evidence, failures, explanations |
 //! | `conformance` | answers at the edges of HTTP/1.1 |
 //! | `facts` | host, versions, plan, manifests, how figures were taken |
@@ -16,6 +17,7 @@ pub(crate) mod figures;
 mod headline;
 mod remarks;
 mod theme;
+mod walks;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use pippin_model::printable::{is_printable, printable};
@@ -117,6 +119,7 @@ pub fn run(view: &View) -> Markup {
             (headline::section(view))
             (figures::of(&charts, &figures::HEADLINE))
             (figures::overload(view, &charts))
+            (walks::section(view))
             (remarks::verdicts(view))
             (remarks::without_result(view))
             (remarks::explanations(view))
@@ -158,6 +161,7 @@ fn contents(view: &View, charts: &[Chart]) -> Markup {
         nav aria-label="Contents" {
             ul {
                 li { a href="#results" { "Results" } }
+                @if view.rows.iter().any(|row| !row.scenario.is_empty()) { li { a href="#scenario" { "Steps" } } }
                 @if !view.doubts.is_empty() { li { a href="#verdicts" { "Verdicts" } } }
                 @if view.without_result().next().is_some() { li { a href="#missing" { "Without a result" } } }
                 @if has("overload") { li { a href="#overload" { "Beyond the capacity" } } }

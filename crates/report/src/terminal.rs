@@ -10,6 +10,7 @@
 //! | `load`, `histogram` | loads of a URL, in place of the ranked table; distributions as bars |
 //! | `steps` | sweeps, capacity searches, phases of devices |
 //! | `overload` | what targets do beyond their capacity |
+//! | `walks` | steps of scenarios |
 //! | `remarks` | caveats, failures, published figures, explanations, host |
 mod agents;
 mod grid;
@@ -20,6 +21,7 @@ mod overload;
 mod paint;
 mod remarks;
 mod steps;
+mod walks;
 
 pub(crate) use headline::{is_open, span_of};
 pub(crate) use steps::{parameter, signed};
@@ -85,6 +87,12 @@ pub fn table(view: &View, style: &Style) -> String {
     }
     steps::write(&mut page, view);
     overload::write(&mut page, view);
+    for row in &view.rows {
+        if !row.scenario.is_empty() {
+            page.heading(&row.target.to_string());
+        }
+        walks::write(&mut page, &row.scenario);
+    }
     agents::write(&mut page, view);
     remarks::write(&mut page, view);
     page.out

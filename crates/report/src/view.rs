@@ -13,6 +13,7 @@
 //! | [`sweep`] | the points of a sweep or of a capacity search |
 //! | [`overload`] | what a target does beyond its capacity |
 //! | [`phases`] | the phases of a device load |
+//! | [`walks`] | the steps of a scenario |
 //! | [`agents`] | the agents that applied the loads |
 //! | [`doubts`] | caveats by name over all targets |
 //! | [`missing`] | targets without a result, by cause |
@@ -33,6 +34,7 @@ pub mod row;
 pub mod run;
 pub mod series;
 pub mod sweep;
+pub mod walks;
 
 use pippin_model::fingerprint::Fingerprint;
 use pippin_model::plan::Plan;

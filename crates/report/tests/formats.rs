@@ -2,15 +2,26 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
-use pippin_model::example::run as example;
+use pippin_model::example::{run as example, scenario};
 use pippin_model::run::RunRecord;
 use pippin_report::form::svg::Ground;
 use pippin_report::form::{FORMS, csv, hlog, json, png, prometheus, svg};
 use pippin_report::view::View;
 use std::path::Path;
 
-fn all() -> [RunRecord; 5] {
-    [example::hello(), example::sweep(), example::devices(), example::capacity(), example::rounds()]
+fn all() -> [RunRecord; 6] {
+    let mut walked = example::hello();
+    for trial in &mut walked.trials {
+        *trial = scenario::walked(trial.clone(), &[Some(1_000_000), None]);
+    }
+    [
+        example::hello(),
+        example::sweep(),
+        example::devices(),
+        example::capacity(),
+        walked,
+        example::rounds(),
+    ]
 }
 
 fn docs(file: &str) -> String {

@@ -53,4 +53,8 @@ pub struct FileArguments {
     /// The URLs or paths of a file, one a line, sent in turn.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["method", "body", "json_body", "form", "data_urlencode", "expect_body"])]
     pub urls_from_file: Option<PathBuf>,
+    /// The steps of a file, which each user goes through in order, with values and checks of its own
+    /// (docs/scenarios.md).
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["requests", "urls_from_file", "method", "body", "json_body", "form", "data_urlencode", "expect_body"])]
+    pub scenario: Option<PathBuf>,
 }

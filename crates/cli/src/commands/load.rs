@@ -48,8 +48,8 @@ use crate::time_series::TimeSeries;
 use crate::values;
 
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
-    let profile = profile::of(arguments)?;
     let asked = request::all(arguments)?;
+    let profile = profile::of(arguments, asked.steps())?;
     let url = &asked.url;
     let protocol = protocol::of(&arguments.protocol, url)?;
     protocol::check(protocol, &asked.requests)?;
@@ -66,6 +66,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         messages: asked.messages,
         source_addresses: arguments.source_ips.clone(),
         requests: asked.requests.clone(),
+        scenario: asked.scenario.clone(),
         timeouts,
         // Threads that are asked for are refused where they cannot be; the others are chosen.
         threads: arguments.threads.unwrap_or(0),

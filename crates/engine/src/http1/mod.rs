@@ -12,10 +12,12 @@ mod protocol;
 pub mod request;
 #[cfg(test)]
 mod tests;
+mod varied;
 
 pub use decoder::{Decoder, Eof, Rules, Sink, Step};
 pub use head::{Framing, HeadCache, HeadInfo};
 pub(crate) use protocol::Http1;
+pub(crate) use varied::Varied;
 
 /// Why an answer cannot be accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -28,12 +28,7 @@ impl Protocol for Http1 {
             let bytes = request::render(request, is_only).map_err(|why| {
                 EngineError::UnsendableRequest { request: place(spec, nth), why: why.to_string() }
             })?;
-            let template = Template {
-                check: request.check.clone(),
-                may_repeat: request::is_idempotent(&request.method),
-                head_only: is_head(request),
-            };
-            Ok((bytes, template))
+            Ok((bytes, Self::template(request)))
         });
         Wire::new(rendered, spec.requests.turns(), spec.connections.pipeline)
     }
@@ -68,14 +63,7 @@ impl Protocol for Http1 {
     ) -> Result<Step, ErrorKind> {
         let tag = answers.oldest();
         let Some(template) = answers.template(tag) else { return Err(ErrorKind::Malformed) };
-        let rules = &self.rules[usize::from(self.wire.template(template).head_only)];
-        let mut sink = Forward { answers, tag, template };
-        match decoder.decode(input, rules, &mut self.cache, &mut sink) {
-            Ok(step) if step.complete => Ok(Step::Complete { tag, used: step.used }),
-            Ok(_) => Ok(Step::More),
-            Err(DecodeError::Malformed(_)) => Err(ErrorKind::Malformed),
-            Err(DecodeError::TooLarge(_)) => Err(ErrorKind::TooLarge),
-        }
+        self.read(decoder, input, tag, template, &mut Forward { answers, tag, template })
     }
 
     fn end(decoder: &mut Decoder) -> End {
@@ -88,11 +76,42 @@ impl Protocol for Http1 {
     }
 }
 
+impl Http1 {
+    /// What is known of a request besides its bytes.
+    pub(super) fn template(request: &Request) -> Template {
+        Template {
+            check: request.check.clone(),
+            may_repeat: request::is_idempotent(&request.method),
+            head_only: is_head(request),
+        }
+    }
+
+    /// Reads on in `input`, at most to the end of the answer to this request, whose parts go to
+    /// `sink`.
+    #[inline]
+    pub(super) fn read<S: Sink>(
+        &mut self,
+        decoder: &mut Decoder,
+        input: &[u8],
+        tag: u32,
+        template: u32,
+        sink: &mut S,
+    ) -> Result<Step, ErrorKind> {
+        let rules = &self.rules[usize::from(self.wire.template(template).head_only)];
+        match decoder.decode(input, rules, &mut self.cache, sink) {
+            Ok(step) if step.complete => Ok(Step::Complete { tag, used: step.used }),
+            Ok(_) => Ok(Step::More),
+            Err(DecodeError::Malformed(_)) => Err(ErrorKind::Malformed),
+            Err(DecodeError::TooLarge(_)) => Err(ErrorKind::TooLarge),
+        }
+    }
+}
+
 /// Hands on what the decoder finds.
-struct Forward<'a, A> {
-    answers: &'a mut A,
-    tag: u32,
-    template: u32,
+pub(super) struct Forward<'a, A> {
+    pub answers: &'a mut A,
+    pub tag: u32,
+    pub template: u32,
 }
 
 impl<A: Answers> Sink for Forward<'_, A> {

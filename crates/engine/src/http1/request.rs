@@ -37,30 +37,42 @@ pub enum RequestError {
 /// As [`check`].
 pub fn render(request: &Request, is_only: bool) -> Result<Vec<u8>, RequestError> {
     check(request)?;
-    let Request { method, target, host, headers, body, .. } = request;
+    let Request { method, target, body, .. } = request;
     let mut bytes = Vec::with_capacity(128 + body.len());
-    let mut line = |parts: &[&str]| {
-        for part in parts {
-            bytes.extend_from_slice(part.as_bytes());
-        }
-        bytes.extend_from_slice(b"\r\n");
-    };
-    line(&[method, " ", target, " HTTP/1.1"]);
-    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-        line(&["Host: ", host]);
+    put_line(&mut bytes, &[method, " ", target, " HTTP/1.1"]);
+    bytes.extend(fields(request, is_only));
+    if has_length(request) {
+        put_line(&mut bytes, &["Content-Length: ", &body.len().to_string()]);
     }
-    for (name, value) in headers {
-        line(&[name, ": ", value]);
-    }
-    if is_only {
-        line(&["Connection: close"]);
-    }
-    if !body.is_empty() || matches!(method.as_str(), "POST" | "PUT" | "PATCH") {
-        line(&["Content-Length: ", &body.len().to_string()]);
-    }
-    line(&[]);
+    put_line(&mut bytes, &[]);
     bytes.extend_from_slice(body);
     Ok(bytes)
+}
+
+fn put_line(bytes: &mut Vec<u8>, parts: &[&str]) {
+    parts.iter().for_each(|part| bytes.extend_from_slice(part.as_bytes()));
+    bytes.extend_from_slice(b"\r\n");
+}
+
+/// The header lines of a request, but for the length of its body.
+pub(super) fn fields(request: &Request, is_only: bool) -> Vec<u8> {
+    let Request { host, headers, .. } = request;
+    let mut bytes = Vec::new();
+    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        put_line(&mut bytes, &["Host: ", host]);
+    }
+    for (name, value) in headers {
+        put_line(&mut bytes, &[name, ": ", value]);
+    }
+    if is_only {
+        put_line(&mut bytes, &["Connection: close"]);
+    }
+    bytes
+}
+
+/// Whether a request says how long its body is.
+pub(super) fn has_length(request: &Request) -> bool {
+    !request.body.is_empty() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH")
 }
 
 /// Whether a request can be written.

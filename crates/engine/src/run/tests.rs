@@ -109,6 +109,7 @@ fn an_hour(address: std::net::SocketAddr) -> LoadSpec {
             ..Request::get("/", "x")
         }]
         .into(),
+        scenario: None,
         schedule: Schedule::Closed { think: None },
         connections: Connections {
             count: 3,

@@ -19,6 +19,7 @@ fn load(schedule: Schedule, connections: u32, requests: Option<u64>, templates: 
         proxy_header: None,
         messages: None,
         requests: vec![Request::get("/", "x"); templates].into(),
+        scenario: None,
         schedule,
         connections: Connections {
             count: connections,

@@ -232,6 +232,12 @@ impl<S: Stack> Core<'_, S> {
             pick_up_ns: now.saturating_sub(done_at),
         };
 
+        let error = if S::Protocol::VARIES {
+            self.step_answered(slot, request.template, body_bytes, error, &spans)
+        } else {
+            error
+        };
+
         self.recorder.answered(spans);
         self.recorder.completed += 1;
         let tally = self.recorder.tally(request.stretch as usize);

@@ -294,6 +294,9 @@ impl<S: Stack> Core<'_, S> {
                 kind => kind,
             };
             self.fail(&request, kind);
+            if S::Protocol::VARIES {
+                self.step_failed(slot, &request, kind);
+            }
         }
         self.connections[slot as usize].in_flight = 0;
         self.open_requests -= tags.len() as u64;

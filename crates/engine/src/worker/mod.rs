@@ -4,7 +4,8 @@
 //! - this file: the loop; [`users`]: when a request is due; [`sending`]: opening and writing;
 //!   [`answers`]: reading and judging; [`losses`]: everything that can go wrong; [`securing`]:
 //!   handshakes of the transport; [`greeting`]: those of a protocol; [`streams`]: connections that
-//!   several users share; [`connection`], [`flights`]: the state.
+//!   several users share; [`walking`]: users whose requests vary; [`connection`], [`flights`]: the
+//!   state.
 mod answers;
 mod connection;
 mod departure;
@@ -15,6 +16,7 @@ mod securing;
 mod sending;
 mod streams;
 mod users;
+mod walking;
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -33,6 +35,7 @@ use crate::protocol::Protocol;
 use crate::recorder::{Crossing, Message, Recorder};
 use crate::referee::Referee;
 use crate::run::message;
+use crate::scenario::Walkers;
 use crate::tally::Tally;
 use crate::timeline::{Progress, Timeline, UNKNOWN};
 use crate::timer::Wheel;
@@ -129,6 +132,7 @@ struct Core<'a, S: Stack> {
     connections: Vec<ConnectionOf<S>>,
     flights: Flights,
     streams: Streams,
+    walkers: Walkers,
     opening: Connecting,
     timers: Wheel,
     /// Open loop: users that wait for an arrival, in turn.
@@ -201,6 +205,12 @@ impl<'a, S: Stack> Worker<'a, S> {
                 flights.place(slot, tag).template = Users::first_template(spec, user);
             }
         }
+        let walkers = if S::Protocol::VARIES {
+            let all = crate::users::all_users(spec);
+            Walkers::new(spec, first, slots, all).map_err(std::io::Error::other)?
+        } else {
+            Walkers::default()
+        };
         let core = Core {
             spec,
             thread: *thread,
@@ -214,6 +224,7 @@ impl<'a, S: Stack> Worker<'a, S> {
             connections: connections.collect(),
             flights,
             streams,
+            walkers,
             opening: Connecting {
                 waiting: VecDeque::new(),
                 connecting: 0,

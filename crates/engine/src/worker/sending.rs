@@ -172,6 +172,7 @@ impl<S: Stack> Core<'_, S> {
         let connection = &mut self.connections[slot as usize];
         let count = std::mem::take(&mut connection.pending);
         let sendable_at = intended_at.max(connection.free_at);
+        let step = connection.template;
         for _ in 0..count {
             let template = connection.template;
             let sent = Departure::at(now);
@@ -187,6 +188,10 @@ impl<S: Stack> Core<'_, S> {
         }
         connection.used += count;
         connection.server_closes = false;
+        if S::Protocol::VARIES {
+            // Users of steps send one request at a time.
+            self.render_step(slot, step);
+        }
         self.recorder.tally(stretch as usize).requests.sent += u64::from(count);
         self.recorder.window().sent += u64::from(count);
     }

@@ -420,7 +420,7 @@ impl<S: Stack> Worker<'_, S> {
                 core.think(slot, tag, due);
             }
             Users::Open(_) => core.wait_for_arrivals(slot, [tag]),
-            Users::Devices(_) => self.after_device_request(slot, at),
+            Users::Devices(_) => self.after_device_request(slot, at, None),
         }
     }
 

@@ -3,6 +3,7 @@ use super::connection::Link;
 use super::{Core, Stack, Worker};
 use crate::io::Io;
 use crate::protocol::Protocol;
+use crate::random::ThinkTimes;
 use crate::recorder::{MEASURED, Message, WARM_UP};
 use crate::timeline::UNKNOWN;
 use crate::users::Users;
@@ -61,6 +62,12 @@ impl<S: Stack> Worker<'_, S> {
         self.core.next_timeout_scan = at + timeouts.connect_ns.min(timeouts.request_ns);
         let slots = 0..self.core.connections.len() as u32;
         match &mut self.core.users {
+            Users::Closed { think: None } if S::Protocol::VARIES && self.core.walkers.think() => {
+                for slot in slots {
+                    let due = at + self.core.walkers.first_wait_ns(slot);
+                    self.core.think(slot, 0, due);
+                }
+            }
             Users::Closed { think: None } => {
                 self.core.opening.waiting = slots.map(|slot| (slot, None)).collect()
             }
@@ -142,6 +149,9 @@ impl<S: Stack> Worker<'_, S> {
                         return;
                     }
                     connection.device_left = devices.requests_each;
+                    if S::Protocol::VARIES {
+                        self.core.replace_walker(slot);
+                    }
                 }
                 self.ready(slot, due, 1);
             }
@@ -214,30 +224,34 @@ impl<S: Stack> Worker<'_, S> {
         if !S::Protocol::IN_ORDER {
             return self.after_all_streams(slot, at);
         }
+        let step_thinks = if S::Protocol::VARIES { self.core.walkers.think_ns(slot) } else { None };
         match &mut self.core.users {
             // With pipelining a user sends a row of requests and, when the last of it is answered,
             // the next row.
-            Users::Closed { think: None } => {
+            Users::Closed { think: None } if !S::Protocol::VARIES || step_thinks.is_none() => {
                 if self.core.connections[slot as usize].in_flight == 0 {
                     self.ready(slot, at, self.core.flights.depth);
                 }
             }
-            Users::Closed { think: Some(think) } => {
-                let due = at + think.draw_ns();
-                self.core.timers.set(slot, due);
+            Users::Closed { think } => {
+                let think_ns = step_thinks
+                    .or_else(|| think.as_mut().map(ThinkTimes::draw_ns))
+                    .unwrap_or_default();
+                self.core.timers.set(slot, at + think_ns);
             }
             Users::Open(_) => {
                 self.core.free.push_back(slot);
                 self.dispatch();
             }
-            Users::Devices(_) => self.after_device_request(slot, at),
+            Users::Devices(_) => self.after_device_request(slot, at, step_thinks),
         }
     }
 
-    pub(super) fn after_device_request(&mut self, slot: u32, at: u64) {
+    /// `step_thinks`: how long, where a step of a scenario says so.
+    pub(super) fn after_device_request(&mut self, slot: u32, at: u64, step_thinks: Option<u64>) {
         let Users::Devices(devices) = &mut self.core.users else { return };
         if self.core.connections[slot as usize].device_left > 0 {
-            let due = at + devices.think.draw_ns();
+            let due = at + step_thinks.unwrap_or_else(|| devices.think.draw_ns());
             self.core.timers.set(slot, due);
             return;
         }

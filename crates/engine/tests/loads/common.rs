@@ -16,6 +16,7 @@ pub fn counted(address: std::net::SocketAddr, connections: u32, requests: u64) -
         proxy_header: None,
         messages: None,
         requests: vec![get("/", BodyCheck::Exact(b"Hello World!".to_vec()))].into(),
+        scenario: None,
         schedule: Schedule::Closed { think: None },
         connections: Connections {
             count: connections,

@@ -21,6 +21,71 @@ fn tls(server_name: &str, extra_roots_pem: Option<&str>) -> TlsSpec {
     }
 }
 
+/// A scenario of one step, whose values come from rows that are not there.
+fn walking(spec: &mut LoadSpec, cells: &[&str]) {
+    use pippin_model::scenario::Step;
+    use pippin_model::scenario::data::{Rows, Values, Variable};
+    let rows = Rows {
+        file: "users.csv".into(),
+        columns: vec!["name".into()],
+        random: false,
+        count: 1,
+        digest: String::new(),
+        cells: cells.iter().map(|cell| (*cell).into()).collect::<Vec<String>>().into(),
+    };
+    let step = Step {
+        name: "s".into(),
+        body: Default::default(),
+        assertions: Vec::new(),
+        captures: Vec::new(),
+        think: None,
+    };
+    spec.scenario = Some(Scenario {
+        cookies: false,
+        variables: vec![Variable { name: "user".into(), values: Values::Rows(rows) }],
+        steps: vec![step],
+    });
+}
+
+#[test]
+fn a_scenario_is_refused_where_its_users_could_not_wait() {
+    type Change = fn(&mut LoadSpec);
+    let cases: [(Change, &str); 6] = [
+        (|spec| spec.connections.pipeline = 2, "a scenario does not go with HTTP pipelining"),
+        (
+            |spec| spec.protocol = Protocol::Http2,
+            "a scenario does not go with another protocol than HTTP/1.1",
+        ),
+        (
+            |spec| {
+                let stage = Stage { duration_ns: 1, from_per_s: 1.0, to_per_s: 1.0 };
+                spec.schedule =
+                    Schedule::Open { arrivals: Arrivals::Constant, stages: vec![stage] };
+            },
+            "a scenario does not go with an open loop: its arrivals are single requests",
+        ),
+        (
+            |spec| walking(spec, &[]),
+            "the rows of users.csv are not here, as in records: load the file",
+        ),
+        (
+            |spec| spec.requests = vec![get("/", BodyCheck::Any), get("/", BodyCheck::Any)].into(),
+            "it has 1 steps for 2 requests",
+        ),
+        (
+            |spec| spec.requests = vec![get("/{usr.name}", BodyCheck::Any)].into(),
+            "no value is named `usr.name`",
+        ),
+    ];
+    for (change, message) in cases {
+        let refused = refusal(|spec| {
+            walking(spec, &["ana"]);
+            change(spec);
+        });
+        assert!(refused.contains(message), "{refused}");
+    }
+}
+
 #[test]
 fn each_refusal_says_what_to_change() {
     type Change = fn(&mut LoadSpec);

@@ -28,6 +28,7 @@ mod retrying;
 mod securing;
 mod stalling;
 mod waiting;
+mod walking;
 mod warming_up;
 mod websocket;
 

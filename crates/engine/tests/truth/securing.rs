@@ -215,7 +215,7 @@ fn large_bodies_and_large_requests(io: IoChoice) {
 }
 
 /// Waits for 50 ms, reads as many bytes as it expects, and says whether they are those.
-fn late_reader(expected: Vec<u8>) -> SocketAddr {
+pub(crate) fn late_reader(expected: Vec<u8>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {

@@ -63,6 +63,7 @@ pub fn closed(address: SocketAddr, io: IoChoice, connections: u32, requests: u64
         proxy_header: None,
         messages: None,
         requests: vec![get(BodyCheck::Any)].into(),
+        scenario: None,
         schedule: Schedule::Closed { think: None },
         connections: Connections {
             count: connections,

@@ -146,8 +146,7 @@ impl Member {
         shared: &mut Shared<'_>,
     ) -> Option<bool> {
         let load = lengths.load(&self.load, round);
-        let requests = load.requests.for_record();
-        self.record.load_spec = Some(LoadSpec { requests, ..load.clone() });
+        self.record.load_spec = Some(load.for_record());
         let (measured, counts) = self.apply(load, shared)?;
         let slice = making::slice(round, &measured, &self.spec.cpus);
         let calm = slice.calm;

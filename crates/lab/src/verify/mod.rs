@@ -10,6 +10,7 @@ pub mod protocol;
 pub mod simultaneous;
 pub mod upstream;
 pub mod users;
+pub mod walk;
 pub mod websocket;
 
 use pippin_model::load_spec::{BodyCheck, Connections};
@@ -64,6 +65,7 @@ pub fn prove(subject: &mut Subject<'_>, when: ProofTime) -> Vec<ProofOutcome> {
 
 fn prove_one(proof: &Proof, subject: &mut Subject<'_>, remark: &mut Option<String>) -> Verdict {
     match proof {
+        Proof::Answer if subject.workload.walk.is_some() => walk::once(subject),
         Proof::Answer => answer::every_sample(subject),
         Proof::NotFound { path } => protocol::not_found(subject, path),
         Proof::Head => protocol::head(subject),

@@ -6,11 +6,13 @@
 //! | [`trial`] | one trial whose figures agree with each other, changed in one respect at a time |
 //! | [`run`] | whole runs of several targets, one for each kind of profile |
 //! | [`overload`] | trials that go beyond the capacity of a server |
+//! | [`scenario`] | trials whose users went through steps |
 //! | [`slices`] | trials that were measured in rounds of slices |
 #![allow(missing_docs)] // names of figures are explained where the records are defined
 #![allow(clippy::unwrap_used)] // this is part of the tests
 pub mod overload;
 pub mod run;
+pub mod scenario;
 pub mod slices;
 pub mod trial;
 

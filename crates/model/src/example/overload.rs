@@ -122,6 +122,7 @@ fn spec(profile: &Profile) -> LoadSpec {
         io: IoChoice::Auto,
         spin_ns: None,
         seed: 1,
+        scenario: None,
         slice: Part::WHOLE,
     }
 }

@@ -415,6 +415,7 @@ impl ExampleTrial {
                 user_space,
             }),
             spans,
+            steps: Vec::new(),
         }
     }
 

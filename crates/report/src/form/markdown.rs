@@ -41,6 +41,7 @@ pub fn of(view: &View) -> String {
             sweep(&mut out, row, steps);
         }
         phases(&mut out, row);
+        walks(&mut out, row);
     }
     explanations(&mut out, view);
     published(&mut out, view);
@@ -320,6 +321,27 @@ fn phases(out: &mut String, row: &Row) {
         &["phase", "peak", "requests/s", "connect p99", "headers p50", "headers p99", "errors"],
         &rows,
     );
+}
+
+fn walks(out: &mut String, row: &Row) {
+    if row.scenario.is_empty() {
+        return;
+    }
+    line(out, &format!("### {} by step\n", text(&row.target.to_string())));
+    let rows: Vec<Vec<String>> = row
+        .scenario
+        .iter()
+        .map(|step| {
+            vec![
+                text(&step.name),
+                words::whole(step.requests),
+                words::whole(step.errors_total()),
+                words::ns(step.response_time.p50_ns),
+                words::ns(step.response_time.p99_ns),
+            ]
+        })
+        .collect();
+    table(out, 1, &["step", "requests", "errors", "p50", "p99"], &rows);
 }
 
 fn explanations(out: &mut String, view: &View) {

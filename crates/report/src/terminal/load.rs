@@ -8,7 +8,7 @@ use pippin_stats::judge::held;
 use std::fmt::Write as _;
 
 use super::grid::Grid;
-use super::{Page, histogram, remarks, steps};
+use super::{Page, histogram, remarks, steps, walks};
 use crate::view::View;
 use crate::view::load::LoadView;
 use crate::view::row::Row;
@@ -30,6 +30,7 @@ fn write_one(page: &mut Page, load: &LoadView, row: Option<&Row>) {
     page.line("");
     write_rate(page, load);
     write_response_times(page, &load.response_time, row);
+    walks::write(page, &load.scenario);
     let out = &mut page.out;
     write_errors(load, out);
     write_verdict(load, out);

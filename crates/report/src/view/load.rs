@@ -1,4 +1,5 @@
 //! One load of a URL in full: all that was counted, as `pippin load --json` writes it.
+use crate::view::walks::{self, StepView};
 use pippin_model::agent::AgentPart;
 use pippin_model::caveat::{Caveat, Verdict};
 use pippin_model::histogram::Summary;
@@ -71,6 +72,9 @@ pub struct LoadView {
     /// The server behind the URL; null if it was stored before this was kept.
     pub server: Option<ServerView>,
     pub phases: Vec<PhaseView>,
+    /// The steps of a scenario; empty of other loads.
+    #[serde(default)]
+    pub scenario: Vec<StepView>,
     pub windows: Vec<Window>,
     /// The agents that applied it together, each with its own figures; empty if this machine did.
     #[serde(default)]
@@ -206,6 +210,7 @@ impl LoadView {
                 syscalls: load.generator.syscalls,
             },
             server: server.map(|server| ServerView::of(server, record)),
+            scenario: walks::of_load(measured),
             phases: load.phases.iter().map(|one| phase(one, load.tls.is_some())).collect(),
             windows: load.windows.clone(),
             agents: record.agents.clone(),

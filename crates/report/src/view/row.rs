@@ -23,6 +23,7 @@ use super::overload::OverloadView;
 use super::phases::{self, PhaseRow};
 use super::series::Series;
 use super::sweep::{self, Sweep};
+use super::walks::{self, StepView};
 use crate::words;
 
 /// One target of a run: its summary, and what is drawn and told of it.
@@ -49,6 +50,9 @@ pub struct Row {
     pub held: Option<Held>,
     /// The phases of a device load.
     pub phases: Vec<PhaseRow>,
+    /// The steps of a scenario; none of other loads.
+    #[serde(default)]
+    pub scenario: Vec<StepView>,
     /// The points of a sweep or of a capacity search.
     pub sweep: Option<Sweep>,
     /// What it does beyond its capacity; `None` for other loads.
@@ -222,6 +226,7 @@ impl<'a> Entry<'a> {
             series: self.headline.iter().filter_map(|trial| Series::of(trial)).collect(),
             held: Held::of(&self.headline),
             phases: phases::of(&self.headline),
+            scenario: walks::of(&self.headline),
             sweep: self.sweep,
             overload: OverloadView::of(&self.headline),
             summary: TargetSummary {

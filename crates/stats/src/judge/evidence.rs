@@ -3,6 +3,7 @@ use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_result::{LoadResult, Measured};
 use pippin_model::profile::{Connections, Profile, Schedule, Stage};
 use pippin_model::run::{Calibration, RunHeader};
+use pippin_model::scenario::Scenario;
 use pippin_model::stages;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord, TrialSpec};
@@ -160,6 +161,13 @@ impl<'a> Evidence<'a> {
     #[must_use]
     pub fn is_saturating(&self) -> bool {
         matches!(self.profile().schedule, Schedule::Closed { think: None })
+            && self
+                .scenario()
+                .is_none_or(|scenario| scenario.steps.iter().all(|step| step.think.is_none()))
+    }
+
+    fn scenario(&self) -> Option<&Scenario> {
+        self.record.load_spec.as_ref()?.scenario.as_ref()
     }
 
     /// Whether a fixed number of users each wait for their answer.
@@ -235,6 +243,21 @@ impl<'a> Evidence<'a> {
     #[must_use]
     pub fn think(&self) -> Option<Spread> {
         self.profile().schedule.think()
+    }
+
+    /// Mean think time after an answer, in nanoseconds: of the steps of a scenario, each as often as
+    /// it was answered.
+    #[must_use]
+    pub fn mean_think_ns(&self) -> f64 {
+        let of_load = self.think().map_or(0.0, |think| think.mean_ns as f64);
+        let (Some(scenario), Some(measured)) = (self.scenario(), self.measured()) else {
+            return of_load;
+        };
+        let answers: u64 = measured.steps.iter().map(|step| step.completed).sum();
+        let thought = measured.steps.iter().zip(&scenario.steps).map(|(counted, step)| {
+            counted.completed as f64 * step.think.map_or(of_load, |think| think.mean_ns as f64)
+        });
+        if answers == 0 { of_load } else { thought.sum::<f64>() / answers as f64 }
     }
 
     /// Requests after which the generator was to close a connection; `None` keeps it.

@@ -52,7 +52,7 @@ fn law(evidence: &Evidence, measured: &Measured) -> Option<LittlesLaw> {
         recorded: times.count() as f64,
         response_time_s: times.mean_ns()? / 1e9,
         response_stdev_s: times.stdev_ns()? / 1e9,
-        think_s: evidence.think().map_or(0.0, |think| think.mean_ns as f64 / 1e9),
+        think_s: evidence.mean_think_ns() / 1e9,
         held_s: evidence.held_ns().unwrap_or(0.0) / 1e9,
         duration_s: evidence.duration_s()?,
         stretches: evidence.stretches(),
@@ -69,6 +69,15 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::example::scenario::walked;
+
+    #[test]
+    fn the_thoughts_of_steps_count_as_often_as_the_steps() {
+        // 0.9 ms and, after every second answer, 0.2 ms make up the 1 ms that each of 10 users has.
+        let trial = || ExampleTrial::hello().response_ms(0.9).build();
+        assert_eq!(judged(judge, &walked(trial(), &[Some(200_000), None])), None);
+        assert!(judged(judge, &walked(trial(), &[None, None])).is_some());
+    }
 
     #[test]
     fn times_that_do_not_fit_are_seen() {

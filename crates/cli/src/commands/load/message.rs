@@ -39,7 +39,13 @@ pub fn of(arguments: &LoadArguments, url: Url) -> Result<Asked, CliError> {
     };
     check_request(&request, Protocol::WebSocket).map_err(CliError::User)?;
     let messages = Messages { binary: *binary, numbered: message.is_none() };
-    Ok(Asked { url, file: None, requests: vec![request].into(), messages: Some(messages) })
+    Ok(Asked {
+        url,
+        file: None,
+        requests: vec![request].into(),
+        messages: Some(messages),
+        scenario: None,
+    })
 }
 
 /// Flags that only HTTP has, each with what to do.
@@ -60,6 +66,7 @@ fn refuse_http(arguments: &LoadArguments) -> Result<(), CliError> {
         ),
         ("--requests", files.requests.is_some(), MESSAGE),
         ("--urls-from-file", files.urls_from_file.is_some(), MESSAGE),
+        ("--scenario", files.scenario.is_some(), "its steps are requests of HTTP; leave it out"),
         (
             "--no-keep-alive",
             shape.no_keep_alive,

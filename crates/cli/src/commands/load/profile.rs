@@ -18,17 +18,20 @@ const PRECISION: f64 = 0.02;
 /// The think time of devices where nothing says so.
 const DEVICE_THINK: Spread = Spread { mean_ns: 900_000_000, jitter: 0.05 };
 
-/// The profile that the flags of `pippin load` describe.
-pub fn of(arguments: &LoadArguments) -> Result<Profile, CliError> {
-    let mut profile = without_streams(arguments)?;
+/// Requests of a device where nothing says so.
+const DEVICE_REQUESTS: u32 = 100;
+
+/// The profile that the flags of `pippin load` describe; `steps`: those of the scenario.
+pub fn of(arguments: &LoadArguments, steps: Option<u32>) -> Result<Profile, CliError> {
+    let mut profile = without_streams(arguments, steps)?;
     profile.connections.streams = arguments.protocol.streams;
     Ok(profile)
 }
 
-fn without_streams(arguments: &LoadArguments) -> Result<Profile, CliError> {
+fn without_streams(arguments: &LoadArguments, steps: Option<u32>) -> Result<Profile, CliError> {
     let shape = &arguments.shape;
     let profile = if let Some(devices) = arguments.devices {
-        return of_devices(arguments, devices);
+        return of_devices(arguments, devices, steps);
     } else if let Some(points) = &arguments.sweep {
         refuse_ramp(shape, "--sweep")?;
         let sweep = Profile::sweep(points.0.clone(), duration(shape).ns());
@@ -101,7 +104,11 @@ fn closed(shape: &ShapeArguments, usual: Time) -> Result<Profile, CliError> {
     })
 }
 
-fn of_devices(arguments: &LoadArguments, devices: u32) -> Result<Profile, CliError> {
+fn of_devices(
+    arguments: &LoadArguments,
+    devices: u32,
+    steps: Option<u32>,
+) -> Result<Profile, CliError> {
     refuse_warm_up(&arguments.shape, "--devices")?;
     let times: Vec<u64> = arguments.shape.ramp.iter().map(|time| time.ns()).collect();
     let phases_ns: [u64; 3] = times.try_into().map_err(|_| {
@@ -111,7 +118,8 @@ fn of_devices(arguments: &LoadArguments, devices: u32) -> Result<Profile, CliErr
         return Err(CliError::User("--ramp: each phase must be longer than 0".into()));
     }
     let think = arguments.shape.think.unwrap_or(DEVICE_THINK);
-    Ok(Profile::devices(devices, arguments.requests_per_device, think, phases_ns))
+    let each = arguments.requests_per_device.or(steps).unwrap_or(DEVICE_REQUESTS);
+    Ok(Profile::devices(devices, each, think, phases_ns))
 }
 
 fn ramp_ns(shape: &ShapeArguments) -> Result<u64, CliError> {

@@ -1,10 +1,10 @@
 //! What is asked, and what a right answer is.
 use pippin_engine::http1::request::check;
 use pippin_lab::address::Url;
-use pippin_model::load_spec::{BodyCheck, Check, Request, Requests};
+use pippin_model::load_spec::{BodyCheck, Check, Request, Requests, Scenario};
 use pippin_model::request_file::{self, Format, RequestFile};
 use pippin_model::websocket::Messages;
-use pippin_model::workload;
+use pippin_model::{scenario, workload};
 use std::path::Path;
 
 use super::body::{self, Body};
@@ -18,11 +18,13 @@ use crate::values::statuses_of;
 pub struct Asked {
     /// The server, and the path of the only request where there is no file.
     pub url: Url,
-    /// The name of the file that the requests came from.
+    /// Where the requests came from, for titles: `requests of shop.jsonl`.
     pub file: Option<String>,
     pub requests: Requests,
     /// What messages over WebSocket are like.
     pub messages: Option<Messages>,
+    /// What makes the requests steps.
+    pub scenario: Option<Scenario>,
 }
 
 /// What the flags ask for.
@@ -33,14 +35,21 @@ pub fn all(arguments: &LoadArguments) -> Result<Asked, CliError> {
         return message::of(arguments, url);
     }
     message::refuse(&arguments.message)?;
-    let FileArguments { requests, urls_from_file } = &arguments.files;
-    match (requests, urls_from_file) {
-        (Some(path), _) => of_file(arguments, path, None),
-        (None, Some(path)) => of_file(arguments, path, Some(Format::Urls)),
-        (None, None) => {
+    let FileArguments { requests, urls_from_file, scenario } = &arguments.files;
+    match (requests, urls_from_file, scenario) {
+        (Some(path), _, _) => of_file(arguments, path, None),
+        (None, Some(path), _) => of_file(arguments, path, Some(Format::Urls)),
+        (None, None, Some(path)) => of_scenario(arguments, path),
+        (None, None, None) => {
             let url = Url::parse(arguments.url.as_deref().unwrap_or_default())?;
             let request = of(&arguments.request, &url.authority, &url.target)?;
-            Ok(Asked { url, file: None, requests: vec![request].into(), messages: None })
+            Ok(Asked {
+                url,
+                file: None,
+                requests: vec![request].into(),
+                scenario: None,
+                messages: None,
+            })
         }
     }
 }
@@ -122,23 +131,51 @@ fn of_file(
     let file =
         request_file::read(path, format).map_err(|error| CliError::User(error.to_string()))?;
     let url = server(arguments, path, &file)?;
-    let added = headers(&arguments.request)?;
-    let statuses = statuses_of(&arguments.request.expect_status);
     let RequestFile { mut requests, weights, lines, .. } = file;
-    for (request, line) in requests.iter_mut().zip(lines) {
+    complete(&mut requests, &url, &arguments.request)?;
+    for (request, line) in requests.iter().zip(lines) {
+        check(request)
+            .map_err(|error| CliError::User(format!("{}:{line}: {error}", path.display())))?;
+    }
+    let requests = Requests::weighted(requests, &weights)
+        .map_err(|error| CliError::User(format!("{}: {error}", path.display())))?;
+    let file = Some(format!("requests of {}", name_of(path)));
+    Ok(Asked { url, file, requests, scenario: None, messages: None })
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// Gives each request of a file the server, and the headers and statuses of the flags.
+fn complete(requests: &mut [Request], url: &Url, asked: &RequestArguments) -> Result<(), CliError> {
+    let added = headers(asked)?;
+    let statuses = statuses_of(&asked.expect_status);
+    for request in requests {
         request.host.clone_from(&url.authority);
         request.headers.retain(|(name, _)| !has(&added, name));
         request.headers.extend(added.iter().cloned());
         if request.check.status.is_empty() {
             request.check.status.clone_from(&statuses);
         }
-        check(request)
-            .map_err(|error| CliError::User(format!("{}:{line}: {error}", path.display())))?;
     }
-    let requests = Requests::weighted(requests, &weights)
-        .map_err(|error| CliError::User(format!("{}: {error}", path.display())))?;
-    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-    Ok(Asked { url, file: Some(name), requests, messages: None })
+    Ok(())
+}
+
+/// The steps of a file.
+fn of_scenario(arguments: &LoadArguments, path: &Path) -> Result<Asked, CliError> {
+    let (mut requests, scenario) =
+        scenario::file::read(path).map_err(|error| CliError::User(error.to_string()))?;
+    let url = server(arguments, path, &RequestFile::default())?;
+    if scenario.cookies && !arguments.request.cookie.is_empty() {
+        return Err(CliError::User(format!(
+            "--cookie: {} says cookies = true, so that each user has its own; leave one of them out",
+            path.display()
+        )));
+    }
+    complete(&mut requests, &url, &arguments.request)?;
+    let file = Some(format!("scenario {}", name_of(path)));
+    Ok(Asked { url, file, requests: requests.into(), scenario: Some(scenario), messages: None })
 }
 
 /// The server of a file's requests: that of the command line, or the one that the file names.
@@ -196,7 +233,12 @@ impl Asked {
     pub fn title(&self) -> String {
         match &self.file {
             None => self.url.whole(),
-            Some(file) => format!("{} (requests of {file})", self.url.whole()),
+            Some(file) => format!("{} ({file})", self.url.whole()),
         }
+    }
+
+    /// How many steps the scenario has.
+    pub fn steps(&self) -> Option<u32> {
+        self.scenario.as_ref().map(|scenario| scenario.steps.len() as u32)
     }
 }

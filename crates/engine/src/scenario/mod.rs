@@ -1,0 +1,26 @@
+//! Users who go through steps: their values, their cookies, and what is right of their answers
+//! (docs/scenarios.md). Nothing here knows sockets or when a request is due.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`filled`] | texts whose names were looked up once |
+//! | [`script`] | what is asked of the answers to each step |
+//! | [`cookies`] | the cookies of one user |
+//! | [`walker`] | one user, and all users of a worker |
+pub(crate) mod cookies;
+pub(crate) mod filled;
+pub(crate) mod script;
+pub(crate) mod walker;
+
+pub(crate) use filled::Filled;
+pub(crate) use script::Fault;
+pub(crate) use walker::{Walker, Walkers};
+
+/// An answer that is kept whole until it is judged.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    /// From the status line to the empty line.
+    pub head: Vec<u8>,
+    /// The first bytes of the body, as many as its step needs.
+    pub body: Vec<u8>,
+}

@@ -1,0 +1,150 @@
+//! One user: where its walk through the steps begins, and what it has with it.
+use pippin_model::draw::Draw;
+use pippin_model::load_spec::LoadSpec;
+use pippin_model::scenario::data::{Variable, Walk};
+use pippin_model::units::Spread;
+
+use super::cookies::Jar;
+use super::script::{self, Script};
+use super::{Fault, Kept};
+use crate::random::unit;
+
+/// A user. A walk begins at the first step with nothing but the values of the data, and ends after
+/// the last step or at the first error.
+#[derive(Debug)]
+pub(crate) struct Walker {
+    /// The value in each place.
+    pub values: Vec<String>,
+    pub cookies: Jar,
+    /// The target of its last request.
+    pub path: String,
+    walk: Walk,
+    /// The next step begins another walk.
+    is_over: bool,
+    draw: Draw,
+    /// How long it thinks after its last step.
+    think: Option<Spread>,
+}
+
+/// The users of a worker; none where nothing varies.
+#[derive(Debug, Default)]
+pub(crate) struct Walkers {
+    all: Vec<Walker>,
+    scripts: Vec<Script>,
+    thinks: Vec<Option<Spread>>,
+    variables: Vec<Variable>,
+    keeps_cookies: bool,
+    seed: u64,
+}
+
+impl Walkers {
+    /// `first`: the number of the first of these users in the whole load, which has `all` of them.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario, which was checked before.
+    pub fn new(spec: &LoadSpec, first: u64, count: u32, all: u32) -> Result<Self, String> {
+        let Some(scenario) = &spec.scenario else { return Ok(Self::default()) };
+        let places = scenario.names().len();
+        let walker = |user| {
+            let walk = Walk { user, users: u64::from(all), nth: 0 };
+            Walker {
+                values: vec![String::new(); places],
+                cookies: Jar::default(),
+                path: String::new(),
+                walk,
+                is_over: false,
+                draw: walk.draw(spec.seed),
+                think: None,
+            }
+        };
+        let mut walkers = Self {
+            all: (first..first + u64::from(count)).map(walker).collect(),
+            scripts: script::all(scenario).map_err(|(_, why)| why)?,
+            thinks: scenario.steps.iter().map(|step| step.think).collect(),
+            variables: scenario.variables.clone(),
+            keeps_cookies: scenario.cookies,
+            seed: spec.seed,
+        };
+        (0..count).for_each(|slot| walkers.fill(slot));
+        Ok(walkers)
+    }
+
+    /// The user of a slot, who is about to take a step.
+    pub fn at_step(&mut self, slot: u32) -> &mut Walker {
+        if self.all[slot as usize].is_over {
+            self.all[slot as usize].walk.nth += 1;
+            self.fill(slot);
+        }
+        &mut self.all[slot as usize]
+    }
+
+    /// A walk begins.
+    fn fill(&mut self, slot: u32) {
+        let walker = &mut self.all[slot as usize];
+        walker.is_over = false;
+        walker.draw = walker.walk.draw(self.seed);
+        walker.cookies.clear();
+        let mut from = 0;
+        for variable in &self.variables {
+            let to = from + variable.width();
+            variable.fill(walker.walk, &mut walker.draw, &mut walker.values[from..to]);
+            from = to;
+        }
+    }
+
+    /// Takes in the answer to a step.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn take_in(
+        &mut self,
+        slot: u32,
+        step: u32,
+        kept: &Kept,
+        body_bytes: u64,
+    ) -> Result<(), &Fault> {
+        let walker = &mut self.all[slot as usize];
+        if self.keeps_cookies {
+            let answer = pippin_model::scenario::find::Answer::new(&kept.head, &[]);
+            for line in answer.headers("set-cookie") {
+                walker.cookies.take(line, &walker.path);
+            }
+        }
+        self.scripts[step as usize].judge(kept, body_bytes, &mut walker.values)
+    }
+
+    /// A step is over, well or not; the step that comes next.
+    pub fn after(&mut self, slot: u32, step: u32, is_good: bool) -> u32 {
+        let walker = &mut self.all[slot as usize];
+        walker.think = self.thinks[step as usize];
+        let next = step + 1;
+        walker.is_over = !is_good || next as usize == self.scripts.len();
+        if walker.is_over { 0 } else { next }
+    }
+
+    /// The user of a slot is replaced by another one.
+    pub fn replace(&mut self, slot: u32) {
+        let walker = &mut self.all[slot as usize];
+        // Who has not begun need not be replaced.
+        walker.is_over |= !walker.path.is_empty();
+    }
+
+    /// How long the user thinks now, in nanoseconds; `None` leaves that to the load. To be asked once
+    /// after each step.
+    pub fn think_ns(&mut self, slot: u32) -> Option<u64> {
+        let walker = &mut self.all[slot as usize];
+        walker.think.take().map(|think| think.at(unit(walker.draw.bits())))
+    }
+
+    /// Whether users think after some step.
+    pub fn think(&self) -> bool {
+        self.thinks.iter().any(Option::is_some)
+    }
+
+    /// How long the user waits before its first step, in nanoseconds: up to the thinking of a whole
+    /// walk, so that not all begin at once.
+    pub fn first_wait_ns(&mut self, slot: u32) -> u64 {
+        let all: u64 = self.thinks.iter().flatten().map(|think| think.mean_ns).sum();
+        (all as f64 * unit(self.all[slot as usize].draw.bits())) as u64
+    }
+}

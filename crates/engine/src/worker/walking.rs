@@ -1,0 +1,80 @@
+//! Users whose requests vary: what they send, and what becomes of their steps. Only where
+//! [`Protocol::VARIES`].
+use pippin_model::load_result::ErrorKind;
+
+use super::flights::InFlight;
+use super::{Core, Stack};
+use crate::protocol::Protocol;
+use crate::uncounted::AnswerSpans;
+
+/// So many bytes of a body are shown where an answer is wrong.
+const EXCERPT_BYTES: usize = 80;
+
+impl<S: Stack> Core<'_, S> {
+    /// Renders the step that the user of a connection takes.
+    pub(super) fn render_step(&mut self, slot: u32, step: u32) {
+        let user = self.walkers.at_step(slot);
+        self.protocol.render_for(step, user, &mut self.connections[slot as usize].out);
+    }
+
+    /// An answer is complete whose status and framing say so much (`wrong`): what is wrong with it in
+    /// all. Its step is counted, and the user goes on.
+    pub(super) fn step_answered(
+        &mut self,
+        slot: u32,
+        step: u32,
+        body_bytes: u64,
+        wrong: Option<ErrorKind>,
+        spans: &AnswerSpans,
+    ) -> Option<ErrorKind> {
+        let connection = &self.connections[slot as usize];
+        let status = connection.judge.status;
+        let Some(kept) = S::Protocol::kept(&connection.protocol) else { return wrong };
+        let judged = self.walkers.take_in(slot, step, kept, body_bytes);
+        let (wrong, what) = match (wrong, judged) {
+            (None, Ok(())) => (None, None),
+            (None, Err(fault)) => (Some(fault.kind), Some(&fault.what)),
+            (wrong, _) => (wrong, None),
+        };
+        let tally = self.recorder.tally(spans.stretch as usize).step(step);
+        tally.completed += 1;
+        tally.good += u64::from(wrong.is_none());
+        tally.service_time.record(spans.service_ns);
+        tally.response_time.record(spans.response_ns);
+        if let Some(kind) = wrong {
+            tally.error(kind, || {
+                let what = what.map_or_else(|| kind.name().replace('_', " "), Clone::clone);
+                let excerpt = &kept.body[..kept.body.len().min(EXCERPT_BYTES)];
+                let excerpt = String::from_utf8_lossy(excerpt).escape_debug().to_string();
+                format!("{what} (status {status}, {body_bytes} bytes: \"{excerpt}\")")
+            });
+        }
+        self.step_over(slot, step, wrong.is_none());
+        wrong
+    }
+
+    /// A request fails: its user starts anew.
+    pub(super) fn step_failed(&mut self, slot: u32, request: &InFlight, kind: ErrorKind) {
+        let timeout = self.spec.timeouts.request_ns;
+        let response =
+            request.response_ns(request.sent.left_at() + timeout, self.users.have_a_plan());
+        let tally = self.recorder.tally(request.stretch as usize).step(request.template);
+        tally.failed += 1;
+        tally.error(kind, || kind.name().replace('_', " "));
+        if kind == ErrorKind::Timeout {
+            tally.service_time.record(timeout);
+            tally.response_time.record(response);
+        }
+        self.step_over(slot, request.template, false);
+    }
+
+    fn step_over(&mut self, slot: u32, step: u32, is_good: bool) {
+        self.connections[slot as usize].template = self.walkers.after(slot, step, is_good);
+    }
+
+    /// Another user takes the place of the one in a slot.
+    pub(super) fn replace_walker(&mut self, slot: u32) {
+        self.connections[slot as usize].template = 0;
+        self.walkers.replace(slot);
+    }
+}

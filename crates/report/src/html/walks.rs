@@ -1,0 +1,66 @@
+//! The steps of scenarios, by target.
+use maud::{Markup, html};
+use pippin_model::units::counted;
+
+use super::figures::data;
+use crate::chart::DataTable;
+use crate::view::View;
+use crate::view::row::Row;
+use crate::view::walks;
+use crate::words;
+
+/// The section of a scenario; nothing for other loads.
+pub fn section(view: &View) -> Markup {
+    let rows: Vec<&Row> = view.rows.iter().filter(|row| !row.scenario.is_empty()).collect();
+    html! {
+        @if !rows.is_empty() {
+            section id="scenario" {
+                h2 { "Steps of the scenario" }
+                p.hint { "Response times. After an error the user begins at the first step again." }
+                @for row in &rows {
+                    @if view.rows.len() > 1 { h3 { (row.target) } }
+                    (data(&table(row)))
+                    p { (counted(walks::whole_walks(&row.scenario), "walk")) " through all steps." }
+                    (examples(row))
+                }
+            }
+        }
+    }
+}
+
+fn table(row: &Row) -> DataTable {
+    let titles = ["step", "requests", "right", "errors", "p50", "p99", "max"];
+    let cells = row.scenario.iter().map(|step| {
+        let times = &step.response_time;
+        vec![
+            step.name.clone(),
+            words::whole(step.requests),
+            words::whole(step.good),
+            words::whole(step.errors_total()),
+            words::ns(times.p50_ns),
+            words::ns(times.p99_ns),
+            words::ns(times.max_ns),
+        ]
+    });
+    DataTable { columns: titles.map(Into::into).to_vec(), rows: cells.collect() }
+}
+
+/// What was wrong, by kind, and the first of each step in words.
+fn examples(row: &Row) -> Markup {
+    html! {
+        @if row.scenario.iter().any(|step| step.errors_total() > 0) {
+            ul {
+                @for step in row.scenario.iter().filter(|step| step.errors_total() > 0) {
+                    li {
+                        (step.name) ": "
+                        @for (nth, (kind, count)) in step.errors.iter().enumerate() {
+                            @if nth > 0 { ", " }
+                            (counted(*count, "error")) " of the kind " (kind.name())
+                        }
+                        @if let Some(example) = &step.example { "; the first: " code { (example) } }
+                    }
+                }
+            }
+        }
+    }
+}

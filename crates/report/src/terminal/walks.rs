@@ -1,0 +1,47 @@
+//! The steps of a scenario, each with an example of what was wrong.
+use super::Page;
+use super::grid::Grid;
+use super::paint::cut;
+use crate::view::walks::{self, StepView};
+use crate::words;
+use pippin_model::units::counted;
+
+/// Writes them, if there are any.
+pub fn write(page: &mut Page, steps: &[StepView]) {
+    if steps.is_empty() {
+        return;
+    }
+    page.line("");
+    let mut grid = Grid::default().left("Step");
+    for title in ["requests", "errors", "p50", "p99", "max"] {
+        grid = grid.right(title);
+    }
+    for step in steps {
+        let times = &step.response_time;
+        grid.row(vec![
+            format!("  {}", step.name),
+            words::whole(step.requests),
+            words::whole(step.errors_total()),
+            words::ns(times.p50_ns),
+            words::ns(times.p99_ns),
+            words::ns(times.max_ns),
+        ]);
+    }
+    grid.fit(0, page.style.width);
+    grid.write(page, 0);
+    let walks = counted(walks::whole_walks(steps), "walk");
+    page.line(&format!("  {walks} through all steps"));
+    for step in steps.iter().filter(|step| step.errors_total() > 0) {
+        let kinds: Vec<String> = step
+            .errors
+            .iter()
+            .map(|(kind, count)| format!("{} {}", words::whole(*count), kind.name()))
+            .collect();
+        let kinds = kinds.join(", ");
+        page.line(&format!("  {}: {kinds}", step.name));
+        if let Some(example) = &step.example {
+            let example = cut(example, page.style.width.saturating_sub(4));
+            page.line(&format!("    {example}"));
+        }
+    }
+}

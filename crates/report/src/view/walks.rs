@@ -1,0 +1,67 @@
+//! The steps of a scenario.
+use pippin_model::histogram::Summary;
+use pippin_model::load_result::{ErrorKind, Measured, StepMeasured};
+use pippin_model::trial::TrialRecord;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A step of a scenario.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepView {
+    /// Its name.
+    pub name: String,
+    /// Requests that were answered in full, or failed.
+    pub requests: u64,
+    /// Those whose checks all passed and whose values were all found.
+    pub good: u64,
+    /// Errors by kind.
+    pub errors: BTreeMap<ErrorKind, u64>,
+    /// What was wrong the first time; null if nothing was.
+    pub example: Option<String>,
+    /// From the first byte sent to the arrival of the answer.
+    pub service_time: Summary,
+    /// From the instant at which the request was due to the arrival of the answer.
+    pub response_time: Summary,
+}
+
+impl StepView {
+    fn of(step: &StepMeasured) -> Self {
+        Self {
+            name: step.name.clone(),
+            requests: step.completed + step.failed,
+            good: step.good,
+            errors: step.errors.clone(),
+            example: step.example.clone(),
+            service_time: step.service_time.summary(),
+            response_time: step.response_time.summary(),
+        }
+    }
+
+    /// How many errors there were.
+    #[must_use]
+    pub fn errors_total(&self) -> u64 {
+        self.errors.values().sum()
+    }
+}
+
+/// How many walks went through all steps.
+#[must_use]
+pub fn whole_walks(steps: &[StepView]) -> u64 {
+    steps.last().map_or(0, |last| last.good)
+}
+
+/// The steps of one load.
+#[must_use]
+pub fn of_load(measured: &Measured) -> Vec<StepView> {
+    measured.steps.iter().map(StepView::of).collect()
+}
+
+/// The steps of these trials of one target, all repetitions together.
+#[must_use]
+pub fn of(trials: &[&TrialRecord]) -> Vec<StepView> {
+    let mut all = Measured::default();
+    for load in trials.iter().filter_map(|trial| trial.load.as_ref()) {
+        all.add_repetition(&load.measured);
+    }
+    of_load(&all)
+}
