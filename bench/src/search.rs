@@ -1,8 +1,8 @@
 //! `make search`: whether the capacity search finds what servers of a known capacity can do, whether
 //! it starts below or above it.
 //!
-//! The server answers so many requests a second and no more: it gives each the next free place of a
-//! schedule, and answers when that is due. So the truth needs no measurement.
+//! The server answers so many requests a second and no more ([`Script::at_most`]), so that the truth
+//! needs no measurement.
 use clap::Args;
 use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_stats::capacity::found::searches;
@@ -10,7 +10,7 @@ use pippin_store::Store;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::results::{self, Machine};
 use crate::sense;
@@ -99,18 +99,6 @@ pub fn run(arguments: &SearchArguments) -> Result<(), String> {
     Ok(())
 }
 
-/// Answers at once while fewer than so many come each second; what comes faster waits for its place.
-fn server(per_s: f64) -> Script {
-    let gap_ns = 1e9 / per_s;
-    let mut free_ns = 0.0_f64;
-    Script::each(move |received, _| {
-        let now_ns = received.received_ns as f64;
-        let place_ns = free_ns.max(now_ns);
-        free_ns = place_ns + gap_ns;
-        Answer::ok(b"hello").delay(Duration::from_nanos((place_ns - now_ns) as u64))
-    })
-}
-
 fn search(
     pippin: &Path,
     truth: f64,
@@ -118,7 +106,8 @@ fn search(
     start_per_s: f64,
     seconds: u32,
 ) -> Result<Row, String> {
-    let server = spawn(server(truth)).map_err(|error| error.to_string())?;
+    let server =
+        spawn(Script::at_most(truth, Answer::ok(b"hello"))).map_err(|error| error.to_string())?;
     let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
     let store = folder.path().join("pippin.db");
     let bound_ms = f64::from(seconds) * 1e3 * OVERLOAD;

@@ -75,6 +75,21 @@ impl Script {
         }
     }
 
+    /// This answer at once, while no more than so many requests come each second: each takes the next
+    /// free place of a schedule, and is answered when that is due. So the server's capacity is known
+    /// without a measurement.
+    #[must_use]
+    pub fn at_most(per_s: f64, answer: Answer) -> Self {
+        let gap_ns = 1e9 / per_s;
+        let mut free_ns = 0.0_f64;
+        Self::each(move |received, _| {
+            let now_ns = received.received_ns as f64;
+            let place_ns = free_ns.max(now_ns);
+            free_ns = place_ns + gap_ns;
+            answer.clone().delay(Duration::from_nanos((place_ns - now_ns) as u64))
+        })
+    }
+
     /// Another seed than 1.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {

@@ -54,6 +54,21 @@ fn waits_add_up_and_are_booked() {
 }
 
 #[test]
+fn no_more_than_so_many_are_answered_a_second() {
+    let server = spawn(Script::at_most(100.0, Answer::ok(b"hi").then_close())).unwrap();
+    let begin = Instant::now();
+    let address = server.address();
+    std::thread::scope(|scope| {
+        (0..11).for_each(|_| _ = scope.spawn(|| all_answers(address, 1)));
+    });
+    // The last of eleven has its place ten hundredths after the first.
+    assert!(begin.elapsed() >= Duration::from_millis(100));
+    let account = server.stop().unwrap();
+    let waits: Vec<u64> = account.exchanges.iter().map(|one| one.scripted_wait_ns).collect();
+    assert_eq!((waits.len(), waits[0]), (11, 0), "the first one waits for nobody");
+}
+
+#[test]
 fn random_delays_follow_the_seed() {
     let waits = |seed| {
         let script = Script::each(|_, random| {
