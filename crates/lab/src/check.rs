@@ -215,6 +215,7 @@ impl Checker<'_> {
             folder: self.folder,
             cpus: cpus.clone(),
             database_connections: 2 * DATABASE_POOL + 20,
+            tables: 1,
             upstream_delay_ns: 500_000_000,
         };
         Services::provide(&workload.services, self.installer)?;

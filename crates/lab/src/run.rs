@@ -412,6 +412,7 @@ impl<'a> Execution<'a> {
             folder: &self.settings.folder,
             cpus: self.cpus.services.clone(),
             database_connections: self.pool() * self.up_together() as u32,
+            tables: self.up_together() as u32,
             upstream_delay_ns: plan.upstream_delay_ns,
         };
         Services::start(&self.header().workload.services, &settings, &|| self.interrupted())
@@ -425,8 +426,7 @@ impl<'a> Execution<'a> {
 
     /// Targets that may be up at the same time.
     fn up_together(&self) -> usize {
-        let together = self.is_sliced() && !self.is_alone();
-        if together { self.header().plan.targets.len() } else { 1 }
+        if self.is_sliced() { self.header().plan.targets.len() } else { 1 }
     }
 
     fn is_sliced(&self) -> bool {

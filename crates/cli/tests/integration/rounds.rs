@@ -77,6 +77,30 @@ fn a_target_that_dies_in_a_round_leaves_the_others_to_theirs() {
     outcome.says(&["test/other", "exited with code 70"]);
 }
 
+#[test]
+fn targets_with_a_table_each_are_measured_in_the_same_rounds() {
+    let checkout = Checkout::with_cheat("right", &["users"]);
+    checkout.add_cheat("other", "right", &["users"]);
+    checkout.add_cheat("cached", "users-cached-5ms", &["users"]);
+    let targets = ["test/it", "test/other", "test/cached"];
+    checkout.write("plans/plan.toml", &plan("users", &targets, &load("3s")));
+    let outcome = checkout.pippin(&["run", "plan", "--install", "--yes"]);
+    checkout.left_nothing();
+    let record = checkout.store().load("latest").unwrap();
+    let (one, other) = (of(&record, "it"), of(&record, "other"));
+    for trial in [one, other] {
+        assert_eq!(trial.failure, None, "{outcome}");
+        assert_eq!(trial.company.as_ref().unwrap().targets, 3);
+        assert!(trial.load.as_ref().unwrap().measured.requests.good > 0);
+    }
+    let shared = rounds(one).intersection(&rounds(other)).count();
+    assert!(shared >= one.company.as_ref().unwrap().rounds as usize, "{shared} rounds: {outcome}");
+    // What one of them does with its own table is no matter of the others.
+    let cached = of(&record, "cached").failure.as_ref().unwrap();
+    assert_eq!(cached.stage, Stage::Proof);
+    assert!(cached.message.contains("queries under the load"), "{}", cached.message);
+}
+
 /// A tenth of the memory is to stay free, and a few kilobytes more than that are: nothing fits
 /// beside a target that is up.
 const MEMINFO: &str =

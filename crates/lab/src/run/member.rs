@@ -34,6 +34,8 @@ pub struct Member {
     /// Why it is measured apart from others.
     pub apart: Option<String>,
     pub running: RunningTarget,
+    /// Which table of the database is its own, if it reads one.
+    table: usize,
     resident_bytes: Option<u64>,
     /// What judges its answers, over all loads of a step.
     live: Live,
@@ -54,7 +56,12 @@ pub struct Shared<'a> {
 }
 
 impl Member {
-    pub fn new(spec: TrialSpec, running: RunningTarget, apart: Option<String>) -> Self {
+    pub fn new(
+        spec: TrialSpec,
+        running: RunningTarget,
+        table: usize,
+        apart: Option<String>,
+    ) -> Self {
         let load = base(&spec, &running);
         Self {
             record: empty_record(&spec),
@@ -64,6 +71,7 @@ impl Member {
             helping: Helping::default(),
             apart,
             running,
+            table,
             resident_bytes: None,
             live: Live::default(),
             referee: None,
@@ -94,6 +102,7 @@ impl Member {
         shared: &mut Shared<'_>,
         work: impl FnOnce(&mut ProvedTarget<'_>) -> T,
     ) -> T {
+        shared.services.choose_table(self.table);
         let mut proving = ProvedTarget {
             workload: shared.workload,
             samples: shared.samples,
@@ -160,7 +169,9 @@ impl Member {
         let counts_anew = shared.services.reset_account();
         let roots = self.proving(shared, |target| target.roots());
         let referee = self.referee.clone();
+        self.live.is_loaded(true);
         let outcome = making::load(load, &roots, referee, &mut self.memory, &shared.watch);
+        self.live.is_loaded(false);
         if let Ok(measured) = &outcome {
             self.right += measured.load.windows.iter().map(|window| window.good).sum::<u64>();
         }

@@ -4,7 +4,6 @@
 use pippin_model::caveat::Caveat;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Stage, Step};
-use pippin_model::workload::Source;
 use pippin_probe::bystanders::Bystanders;
 use pippin_probe::{RoleRoot, TreeClocks};
 use pippin_stats::{calm, judge, order};
@@ -128,7 +127,7 @@ impl Execution<'_> {
             if self.interrupted() {
                 return Err(LabError::Interrupted);
             }
-            if !members.is_empty() && self.is_alone() {
+            if members.len() >= services.tables() {
                 break;
             }
             if !members.is_empty() && !self.room.fits(&id) {
@@ -145,9 +144,10 @@ impl Execution<'_> {
             let Some((target, Ok(installed))) = self.prepared.get(&id).cloned() else { continue };
             let spec = self.spec(&id, repetition, step);
             self.announce(&spec);
+            services.choose_table(members.len());
             match self.start(&id, &target, &installed, services) {
                 Ok(running) => {
-                    let mut member = Member::new(spec, running, apart.clone());
+                    let mut member = Member::new(spec, running, members.len(), apart.clone());
                     answers_ns = answers_ns.max(self.get_ready(&mut member, services));
                     members.push(member);
                 }
@@ -162,12 +162,6 @@ impl Execution<'_> {
             }
         }
         Ok((members, answers_ns))
-    }
-
-    /// Whether targets cannot be up together. The table changes under load, and PostgreSQL adds up
-    /// late how often it was asked: each target needs it for itself.
-    pub(super) fn is_alone(&self) -> bool {
-        self.header().workload.answer.from == Some(Source::Table)
     }
 
     fn shared<'a>(&'a self, services: &'a mut Services) -> Shared<'a> {

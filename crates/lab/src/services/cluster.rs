@@ -1,8 +1,9 @@
 //! A private PostgreSQL cluster that lives as long as a run.
 //!
 //! Targets are other people's programs, and others may have accounts on the machine, so that the
-//! cluster gives away as little as it can: one role that is no superuser and owns one database, a
-//! random password, checked by SCRAM, on loopback only. Nobody can log in as the superuser: role and
+//! cluster gives away as little as it can: a role for each target that is up, none of them a
+//! superuser, of which the first owns the only database; a random password each, checked by SCRAM,
+//! on loopback only. Nobody can log in as the superuser: role and
 //! database are made in single-user mode, and pg_hba.conf knows no other login. The server never
 //! runs as root.
 use postgres::{Client, NoTls};
@@ -20,14 +21,35 @@ use crate::install::embedded_postgres;
 use crate::lifecycle::port;
 use crate::lifecycle::supervised::{Launch, Supervised};
 
-/// The role of targets and its database.
-const ROLE: &str = "pippin";
+/// The first role of targets and its database; the others have a number behind it.
+pub const ROLE: &str = "pippin";
+
+/// A role of targets.
+#[derive(Debug)]
+pub struct Role {
+    /// Its name.
+    pub name: String,
+    password: String,
+}
+
+impl Role {
+    fn all(count: u32) -> Result<Vec<Self>, LabError> {
+        let name = |nth| if nth == 0 { ROLE.into() } else { format!("{ROLE}_{}", nth + 1) };
+        let of = |nth| Ok(Self { name: name(nth), password: password()? });
+        (0..count.max(1)).map(of).collect()
+    }
+
+    fn url(&self, port: u16) -> String {
+        format!("postgres://{}:{}@127.0.0.1:{port}/{ROLE}", self.name, self.password)
+    }
+}
 
 /// A running cluster; dropping it ends it and removes its files.
 #[derive(Debug)]
 pub struct Cluster {
     process: Supervised,
-    url: String,
+    roles: Vec<Role>,
+    port: u16,
     data: Data,
 }
 
@@ -43,21 +65,19 @@ impl Cluster {
         let programs = programs()?;
         let privilege = Privilege::here(&programs);
         let data = Data::new(privilege, settings.folder)?;
-        let password = password()?;
-        init(privilege, &programs, &data.0)?;
+        let roles = Role::all(settings.tables)?;
+        init(privilege, &programs, &data.0, &roles)?;
         let port = port::free().map_err(LabError::io("find a port for PostgreSQL"))?;
-        make_role(privilege, &programs, &data.0, &password)?;
+        make_roles(privilege, &programs, &data.0, &roles)?;
         let process = launch(privilege, &programs, &data.0, port, settings)?;
-        let url = format!("postgres://{ROLE}:{password}@127.0.0.1:{port}/{ROLE}");
-        let mut cluster = Self { process, url, data };
+        let mut cluster = Self { process, roles, port, data };
         let client = cluster.connect(interrupted)?;
         Ok((cluster, client))
     }
 
-    /// The address that targets read.
-    #[must_use]
-    pub fn url(&self) -> &str {
-        &self.url
+    /// The roles, each with the address that its target reads; the first owns the database.
+    pub fn roles(&self) -> impl Iterator<Item = (&Role, String)> {
+        self.roles.iter().map(|role| (role, role.url(self.port)))
     }
 
     /// The supervising process.
@@ -68,8 +88,9 @@ impl Cluster {
 
     fn connect(&mut self, interrupted: &dyn Fn() -> bool) -> Result<Client, LabError> {
         let deadline = Instant::now() + Duration::from_secs(20);
+        let url = self.roles[0].url(self.port);
         loop {
-            let error = match Client::connect(&self.url, NoTls) {
+            let error = match Client::connect(&url, NoTls) {
                 Ok(client) => return Ok(client),
                 Err(error) => error,
             };
@@ -254,7 +275,12 @@ fn remove_left_over(temporary: &Path) {
     }
 }
 
-fn init(privilege: Privilege, programs: &Path, data: &Path) -> Result<(), LabError> {
+fn init(
+    privilege: Privilege,
+    programs: &Path,
+    data: &Path,
+    roles: &[Role],
+) -> Result<(), LabError> {
     let words = ["-A", "reject", "-U", "postgres", "-E", "UTF8", "--no-locale", "--no-sync", "-D"];
     let output = privilege
         .run(&programs.join("initdb"), &words)
@@ -268,21 +294,25 @@ fn init(privilege: Privilege, programs: &Path, data: &Path) -> Result<(), LabErr
         )));
     }
     let access = data.join("pg_hba.conf");
-    fs::write(&access, format!("host {ROLE} {ROLE} 127.0.0.1/32 scram-sha-256\n"))
+    let names: Vec<&str> = roles.iter().map(|role| role.name.as_str()).collect();
+    fs::write(&access, format!("host {ROLE} {} 127.0.0.1/32 scram-sha-256\n", names.join(",")))
         .map_err(LabError::io(format!("write {}", access.display())))
 }
 
-/// Makes role and database in single-user mode, before anybody can connect.
-fn make_role(
+/// Makes roles and database in single-user mode, before anybody can connect.
+fn make_roles(
     privilege: Privilege,
     programs: &Path,
     data: &Path,
-    password: &str,
+    roles: &[Role],
 ) -> Result<(), LabError> {
-    let sql = format!(
-        "CREATE ROLE {ROLE} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD '{password}';\n\
-         CREATE DATABASE {ROLE} OWNER {ROLE};\n"
-    );
+    let role = |Role { name, password }: &Role| {
+        format!(
+            "CREATE ROLE {name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD '{password}';\n"
+        )
+    };
+    let roles: String = roles.iter().map(role).collect();
+    let sql = format!("{roles}CREATE DATABASE {ROLE} OWNER {ROLE};\n");
     let run = || {
         let mut child = privilege
             .run(
@@ -307,7 +337,7 @@ fn make_role(
     match wrong {
         None if output.status.success() => Ok(()),
         _ => Err(LabError::User(format!(
-            "PostgreSQL cannot make the role of targets: {}",
+            "PostgreSQL cannot make the roles of targets: {}",
             wrong.unwrap_or(said.trim())
         ))),
     }
@@ -321,7 +351,8 @@ fn launch(
     settings: &ServiceSettings<'_>,
 ) -> Result<Supervised, LabError> {
     let mut command = privilege.command(&programs.join("postgres"));
-    let connections = settings.database_connections + 10;
+    // Pippin has two of its own for each table.
+    let connections = settings.database_connections + 2 * settings.tables + 10;
     let words = ["-D".into(), data.to_string_lossy().into_owned(), "-p".into(), port.to_string()];
     command.extend(words);
     // Durable settings (fsync, synchronous_commit, full_page_writes) stay as they are.

@@ -32,6 +32,8 @@ pub struct ServiceSettings<'a> {
     pub cpus: CpuSet,
     /// Connections that targets may open to the database.
     pub database_connections: u32,
+    /// Targets that are up at the same time: each has a table of its own.
+    pub tables: u32,
     /// What the slow upstream takes, in nanoseconds.
     pub upstream_delay_ns: u64,
 }
@@ -76,6 +78,18 @@ impl Services {
         self.postgres
             .as_mut()
             .ok_or_else(|| "the workload needs `services = [\"postgres\"]` for this proof".into())
+    }
+
+    /// How many targets can have a table of their own at the same time; as many as one likes where
+    /// there is no database.
+    #[must_use]
+    pub fn tables(&self) -> usize {
+        self.postgres.as_ref().map_or(usize::MAX, Postgres::tables)
+    }
+
+    /// From now on, everything is about the table of this target, counted from 0.
+    pub fn choose_table(&mut self, table: usize) {
+        self.postgres.iter_mut().for_each(|postgres| postgres.choose(table));
     }
 
     /// The slow upstream.

@@ -8,10 +8,18 @@ use super::cluster::{self, Cluster};
 use crate::error::LabError;
 use crate::install::{Installer, apt, embedded_postgres};
 
-/// A running database with the table `users`.
+/// A running database with a table `users` for each target that is up.
 pub struct Postgres {
     /// `None` for a database that the user gave.
     cluster: Option<Cluster>,
+    /// At least one.
+    tables: Vec<Table>,
+    /// The table that everything is about at the moment.
+    chosen: usize,
+}
+
+/// A table `users`, in a schema that only its role reads.
+struct Table {
     url: String,
     client: Client,
 }
@@ -19,7 +27,8 @@ pub struct Postgres {
 impl std::fmt::Debug for Postgres {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Postgres")
-            .field("url", &without_password(&self.url))
+            .field("url", &without_password(self.url()))
+            .field("tables", &self.tables.len())
             .finish_non_exhaustive()
     }
 }
@@ -55,17 +64,36 @@ impl Postgres {
                 let why = error.as_db_error().map_or(error.to_string(), ToString::to_string);
                 LabError::User(format!("PIPPIN_DATABASE_URL: cannot connect: {why}"))
             })?;
-            return Self { cluster: None, url, client }.with_table();
+            let mut table = Table { url, client };
+            table.refuse_foreign()?;
+            table.make("DROP TABLE IF EXISTS users;")?;
+            return Ok(Self { cluster: None, tables: vec![table], chosen: 0 });
         }
         let (cluster, client) = Cluster::start(settings, interrupted)?;
-        let url = cluster.url().to_string();
-        Self { cluster: Some(cluster), url, client }.with_table()
+        let tables = tables(&cluster, client)?;
+        Ok(Self { cluster: Some(cluster), tables, chosen: 0 })
     }
 
-    /// The address that targets read.
+    /// How many tables there are: so many targets may be up together. A database that the user gave
+    /// has one.
+    #[must_use]
+    pub fn tables(&self) -> usize {
+        self.tables.len()
+    }
+
+    /// From now on, everything is about this table, counted from 0; the last one if there are fewer.
+    pub fn choose(&mut self, table: usize) {
+        self.chosen = table.min(self.tables.len() - 1);
+    }
+
+    fn client(&mut self) -> &mut Client {
+        &mut self.tables[self.chosen].client
+    }
+
+    /// The address that the target reads.
     #[must_use]
     pub fn url(&self) -> &str {
-        &self.url
+        &self.tables[self.chosen].url
     }
 
     /// The supervising process; `None` for a database that the user gave.
@@ -74,10 +102,77 @@ impl Postgres {
         self.cluster.as_ref().map(Cluster::supervisor_pid)
     }
 
-    fn with_table(mut self) -> Result<Self, LabError> {
-        self.refuse_foreign_table()?;
+    /// What the targets' statements have used the table for so far, as far as it is accounted for;
+    /// `None` if PostgreSQL keeps no account whose lag is known (before version 15, or with
+    /// `track_counts` off).
+    ///
+    /// # Errors
+    /// If the query fails.
+    pub fn table_use(&mut self) -> Result<Option<TableUse>, String> {
+        let sql = "SELECT coalesce(seq_scan, 0) + coalesce(idx_scan, 0), coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)
+            FROM pg_stat_user_tables WHERE relid = 'users'::regclass
+            AND current_setting('track_counts')::bool AND current_setting('server_version_num')::int >= 150000";
+        let row = self
+            .client()
+            .query_opt(sql, &[])
+            .map_err(|error| format!("read PostgreSQL's account: {error}"))?;
+        let count = |row: &postgres::Row, nth| row.get::<_, i64>(nth).max(0) as u64;
+        Ok(row.map(|row| TableUse { scans: count(&row, 0), rows: count(&row, 1) }))
+    }
+
+    /// How many connections to the database others have.
+    ///
+    /// # Errors
+    /// If the query fails.
+    pub fn connections_of_others(&mut self) -> Result<u32, String> {
+        let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()";
+        self.client()
+            .query_one(sql, &[])
+            .map(|row| row.get::<_, i64>(0) as u32)
+            .map_err(|error| format!("count connections: {error}"))
+    }
+
+    /// The table as the workload's JSON.
+    ///
+    /// # Errors
+    /// If the query fails.
+    pub fn users(&mut self) -> Result<Value, String> {
+        let rows = self
+            .client()
+            .query("SELECT id, name, email FROM users ORDER BY id", &[])
+            .map_err(|error| format!("read the table: {error}"))?;
+        let user = |row: postgres::Row| json!({"id": row.get::<_, i32>(0), "name": row.get::<_, String>(1), "email": row.get::<_, String>(2)});
+        Ok(rows.into_iter().map(user).collect())
+    }
+
+    /// The name of one user.
+    ///
+    /// # Errors
+    /// If the query fails.
+    pub fn user_name(&mut self, id: i32) -> Result<String, String> {
+        self.client()
+            .query_one("SELECT name FROM users WHERE id = $1", &[&id])
+            .map(|row| row.get(0))
+            .map_err(|error| format!("read user {id}: {error}"))
+    }
+
+    /// Changes the name of one user.
+    ///
+    /// # Errors
+    /// If the statement fails.
+    pub fn rename_user(&mut self, id: i32, name: &str) -> Result<(), String> {
+        self.client()
+            .execute("UPDATE users SET name = $2 WHERE id = $1", &[&id, &name])
+            .map(drop)
+            .map_err(|error| format!("change user {id}: {error}"))
+    }
+}
+
+impl Table {
+    /// Makes the table; `before` is done first.
+    fn make(&mut self, before: &str) -> Result<(), LabError> {
         let mut sql = format!(
-            "DROP TABLE IF EXISTS users; CREATE TABLE users (id integer PRIMARY KEY, name text NOT NULL, email text NOT NULL); COMMENT ON TABLE users IS '{OURS}';"
+            "{before} CREATE TABLE users (id integer PRIMARY KEY, name text NOT NULL, email text NOT NULL); COMMENT ON TABLE users IS '{OURS}';"
         );
         for (index, (name, email)) in NAMES.iter().enumerate() {
             sql.push_str(&format!(
@@ -90,12 +185,11 @@ impl Postgres {
                 "cannot create the table `users` in {}: {error}",
                 without_password(&self.url)
             ))
-        })?;
-        Ok(self)
+        })
     }
 
     /// A database that the user gave may hold a table of this name that is not ours to drop.
-    fn refuse_foreign_table(&mut self) -> Result<(), LabError> {
+    fn refuse_foreign(&mut self) -> Result<(), LabError> {
         let sql = "SELECT obj_description(to_regclass('users')::oid, 'pg_class') WHERE to_regclass('users') IS NOT NULL";
         let found = self.client.query_opt(sql, &[]).map_err(|error| {
             LabError::User(format!(
@@ -111,71 +205,28 @@ impl Postgres {
             _ => Ok(()),
         }
     }
+}
 
-    /// What the targets' statements have used the table for so far, as far as it is accounted for;
-    /// `None` if PostgreSQL keeps no account whose lag is known (before version 15, or with
-    /// `track_counts` off).
-    ///
-    /// # Errors
-    /// If the query fails.
-    pub fn table_use(&mut self) -> Result<Option<TableUse>, String> {
-        let sql = "SELECT coalesce(seq_scan, 0) + coalesce(idx_scan, 0), coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)
-            FROM pg_stat_user_tables WHERE relid = 'users'::regclass
-            AND current_setting('track_counts')::bool AND current_setting('server_version_num')::int >= 150000";
-        let row = self
-            .client
-            .query_opt(sql, &[])
-            .map_err(|error| format!("read PostgreSQL's account: {error}"))?;
-        let count = |row: &postgres::Row, nth| row.get::<_, i64>(nth).max(0) as u64;
-        Ok(row.map(|row| TableUse { scans: count(&row, 0), rows: count(&row, 1) }))
+/// A table for each role. The first role owns the database and has the schema `public`; each of the
+/// others has a schema of its own name, in which PostgreSQL looks first (`search_path`).
+fn tables(cluster: &Cluster, client: Client) -> Result<Vec<Table>, LabError> {
+    let mut roles = cluster.roles();
+    let Some((_, url)) = roles.next() else { return Ok(Vec::new()) };
+    let mut first = Table { url, client };
+    first.make("")?;
+    let mut tables = Vec::new();
+    for (role, url) in roles {
+        let grant = format!("GRANT CREATE ON DATABASE {} TO {}", cluster::ROLE, role.name);
+        first.client.batch_execute(&grant).map_err(|error| {
+            LabError::User(format!("cannot give {} a schema: {error}", role.name))
+        })?;
+        let client = connect(&url).map_err(LabError::User)?;
+        let mut table = Table { url, client };
+        table.make("CREATE SCHEMA AUTHORIZATION CURRENT_USER;")?;
+        tables.push(table);
     }
-
-    /// How many connections to the database others have.
-    ///
-    /// # Errors
-    /// If the query fails.
-    pub fn connections_of_others(&mut self) -> Result<u32, String> {
-        let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
-        self.client
-            .query_one(sql, &[])
-            .map(|row| row.get::<_, i64>(0) as u32)
-            .map_err(|error| format!("count connections: {error}"))
-    }
-
-    /// The table as the workload's JSON.
-    ///
-    /// # Errors
-    /// If the query fails.
-    pub fn users(&mut self) -> Result<Value, String> {
-        let rows = self
-            .client
-            .query("SELECT id, name, email FROM users ORDER BY id", &[])
-            .map_err(|error| format!("read the table: {error}"))?;
-        let user = |row: postgres::Row| json!({"id": row.get::<_, i32>(0), "name": row.get::<_, String>(1), "email": row.get::<_, String>(2)});
-        Ok(rows.into_iter().map(user).collect())
-    }
-
-    /// The name of one user.
-    ///
-    /// # Errors
-    /// If the query fails.
-    pub fn user_name(&mut self, id: i32) -> Result<String, String> {
-        self.client
-            .query_one("SELECT name FROM users WHERE id = $1", &[&id])
-            .map(|row| row.get(0))
-            .map_err(|error| format!("read user {id}: {error}"))
-    }
-
-    /// Changes the name of one user.
-    ///
-    /// # Errors
-    /// If the statement fails.
-    pub fn rename_user(&mut self, id: i32, name: &str) -> Result<(), String> {
-        self.client
-            .execute("UPDATE users SET name = $2 WHERE id = $1", &[&id, &name])
-            .map(drop)
-            .map_err(|error| format!("change user {id}: {error}"))
-    }
+    tables.insert(0, first);
+    Ok(tables)
 }
 
 /// How much a table was read.

@@ -98,6 +98,14 @@ impl Live {
         })
     }
 
+    /// Of loads that are made in turn with those of other targets: whether this target's runs now. In
+    /// between, its table stays as it is.
+    pub fn is_loaded(&self, is_loaded: bool) {
+        if let Kind::Table(table) = &self.0 {
+            table.changer.iter().for_each(|changer| changer.pause(!is_loaded));
+        }
+    }
+
     /// The load is over; it had so many right answers, warm-up and ramps included.
     pub fn end(&mut self, services: &mut Services, right: u64) {
         if let Kind::Table(table) = &mut self.0 {

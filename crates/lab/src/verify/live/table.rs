@@ -4,7 +4,7 @@ use pippin_reference::monotonic_ns;
 use rand::TryRng;
 use serde_json::Value;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
@@ -131,6 +131,7 @@ impl Referee for History {
 /// Changes a row again and again, on a thread and a connection of its own.
 pub struct Changer {
     stop: Sender<()>,
+    is_paused: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
 
@@ -142,6 +143,8 @@ impl Changer {
     pub fn start(url: &str, history: Arc<History>) -> Result<Self, String> {
         let mut client = postgres::connect(url)?;
         let (stop, stopped) = channel();
+        let is_paused = Arc::new(AtomicBool::new(false));
+        let rests = Arc::clone(&is_paused);
         let thread = std::thread::Builder::new()
             .name("changes".into())
             .spawn(move || {
@@ -151,6 +154,9 @@ impl Changer {
                 while outcome.is_ok()
                     && stopped.recv_timeout(CHANGE_EVERY) == Err(RecvTimeoutError::Timeout)
                 {
+                    if rests.load(Ordering::Relaxed) {
+                        continue;
+                    }
                     outcome = renamed(&table)
                         .and_then(|change| history.change(&mut client, &mut table, &change));
                 }
@@ -166,7 +172,12 @@ impl Changer {
                 }
             })
             .map_err(|error| format!("start a thread: {error}"))?;
-        Ok(Self { stop, thread })
+        Ok(Self { stop, is_paused, thread })
+    }
+
+    /// Whether to leave the table as it is for now.
+    pub fn pause(&self, is_paused: bool) {
+        self.is_paused.store(is_paused, Ordering::Relaxed);
     }
 
     /// Ends, with the table as it was before.
