@@ -40,7 +40,7 @@ fn unknown_names_come_with_the_nearest_known_one() {
         (
             &["targets", "check", "test/it", "--workloads", "helo"],
             &[
-                "there is no workload `helo`; did you mean `hello`? (there are: device, hello, hola, page, proxy, users)",
+                "there is no workload `helo`; did you mean `hello`? (there are: device, hello, hola, page, proxy, users, ws-echo, ws-echo-64k)",
             ],
         ),
         (
@@ -112,9 +112,9 @@ fn urls_that_cannot_be_loaded() {
     for (url, texts) in [
         (
             "ftp://127.0.0.1/",
-            &["only http and https URLs can be loaded; write it like http://127.0.0.1:8080/path"][..],
+            &["only http, https, ws and wss URLs can be loaded; write it like http://127.0.0.1:8080/path"][..],
         ),
-        ("ftp://127.0.0.1/", &["only http and https URLs can be loaded"]),
+        ("ftp://127.0.0.1/", &["only http, https, ws and wss URLs can be loaded"]),
         ("http://", &["it has no host"]),
         ("http://:80/", &["it has no host"]),
         ("http:///path", &["it has no host"]),
