@@ -34,6 +34,12 @@ impl From<SocketAddr> for Place<'_> {
     }
 }
 
+impl<'a> From<&'a Path> for Place<'a> {
+    fn from(socket: &'a Path) -> Self {
+        Self { at: At::Unix(socket), proxy_header: None }
+    }
+}
+
 impl<'a> Place<'a> {
     /// All places to which connections of a load go.
     pub fn all_of(spec: &'a LoadSpec) -> impl Iterator<Item = Self> {

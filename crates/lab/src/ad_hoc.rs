@@ -87,6 +87,7 @@ fn target(id: TargetId, folder: &Path, command: Command, request: Request, kind:
             ready: Ready { path: request.target.clone(), timeout: READY_WITHIN.into() },
             stop: "SIGTERM".into(),
             process_per_worker: false,
+            unix_socket: false,
             protocol: None,
         },
         versions: BTreeMap::new(),

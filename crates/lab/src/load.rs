@@ -137,7 +137,8 @@ pub fn fitted(mut load: LoadSpec) -> LoadSpec {
         load.threads = wanted.min(connections).max(1);
     }
     let all_loopback =
-        load.addresses.iter().all(|address| address.ip().is_loopback() && address.is_ipv4());
+        load.addresses.iter().all(|address| address.ip().is_loopback() && address.is_ipv4())
+            && load.unix_socket.is_none();
     let wanted = connections.div_ceil(CONNECTIONS_PER_SOURCE);
     if all_loopback && wanted > 1 && load.source_addresses.is_empty() {
         load.source_addresses = (0..wanted).map(|i| IpAddr::V4(loopback(i))).collect();

@@ -76,7 +76,8 @@ impl ProvedTarget<'_> {
         Roots {
             roles,
             log: self.target.log(),
-            port: Some(self.target.address().port()),
+            // What waits in the queue of a unix socket is in no table of the kernel that is read.
+            port: (!self.target.way().is_unix()).then(|| self.target.address().port()),
             group: self.target.group().map(Path::to_path_buf),
             given: self.target.given().clone(),
         }

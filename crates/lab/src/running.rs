@@ -66,6 +66,8 @@ pub struct RunningTarget {
     group: Option<Group>,
     /// Removes the container when this is dropped.
     container: Option<Container>,
+    /// Removes the unix socket when this is dropped.
+    socket: Option<Socket>,
     /// Removes the certificate when this is dropped.
     _certificate: Option<Certificate>,
 }
@@ -77,6 +79,38 @@ struct Reached {
     host: String,
     requests: Option<Vec<Request>>,
     is_proved: bool,
+}
+
+/// A unix socket of a target. Its path is short: unix(7) allows 107 bytes.
+#[derive(Debug)]
+struct Socket {
+    path: PathBuf,
+}
+
+impl Socket {
+    fn named(port: u16) -> Self {
+        let name = format!("pippin-{}-{port}.socket", std::process::id());
+        Self { path: std::env::temp_dir().join(name) }
+    }
+
+    /// Tells the target of it.
+    fn tell(&self, launch: &mut Launch) {
+        let path = self.path.to_string_lossy().into_owned();
+        launch.command.iter_mut().for_each(|word| *word = word.replace("{SOCKET}", &path));
+        launch.env.values_mut().for_each(|value| *value = value.replace("{SOCKET}", &path));
+        launch.env.insert("SOCKET".into(), path);
+    }
+
+    /// Whether somebody still listens.
+    fn answers(&self) -> bool {
+        std::os::unix::net::UnixStream::connect(&self.path).is_ok()
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
 }
 
 /// A container that is removed at the end, also if its runtime did not do so.
@@ -114,6 +148,8 @@ impl RunningTarget {
         let port = port::free_at(settings.address)
             .map_err(LabError::io(format!("find a port of {} for the target", settings.address)))?;
         let address = SocketAddr::from((settings.address, port));
+        let socket =
+            target.manifest.has_unix_socket(id.variant.as_deref()).then(|| Socket::named(port));
         let (launch, container) = match &target.kind {
             Kind::Image(_) if !settings.address.is_loopback() => {
                 return Err(LabError::target(
@@ -128,7 +164,14 @@ impl RunningTarget {
                 let launch = of_image(image, &name, target, id, settings, port);
                 (launch, Some(Container { image: image.clone(), name }))
             }
-            _ => (launch(target, id, installed, settings, port, certificate.as_ref()), None),
+            _ => {
+                let mut launch =
+                    launch(target, id, installed, settings, port, certificate.as_ref());
+                if let Some(socket) = &socket {
+                    socket.tell(&mut launch);
+                }
+                (launch, None)
+            }
         };
         let limit = parse_duration_ns(&target.manifest.start.ready.timeout)
             .map(Duration::from_nanos)
@@ -140,7 +183,10 @@ impl RunningTarget {
                 other => other,
             })?;
         let tls = certificate.as_ref().map(Certificate::trust);
-        let way = Way::plain(address).over(tls, spoken.protocol()).with(settings.messages);
+        let way = Way::plain(address)
+            .over(tls, spoken.protocol())
+            .with(settings.messages)
+            .behind(socket.as_ref().map(|socket| socket.path.clone()));
         let start_up = ready::wait_until_ready(
             &mut process,
             &way,
@@ -167,6 +213,7 @@ impl RunningTarget {
             may_have_services: !matches!(target.kind, Kind::Catalog),
             group,
             container,
+            socket,
             _certificate: certificate,
         })
     }
@@ -203,6 +250,7 @@ impl RunningTarget {
             may_have_services: true,
             group: None,
             container: None,
+            socket: None,
             _certificate: None,
         })
     }
@@ -320,10 +368,11 @@ impl RunningTarget {
         }
         let deadline = Instant::now() + Duration::from_secs(2);
         let address = self.address();
-        let port = address.port();
-        while port::answers(address) {
+        let is_listened_on =
+            || port::answers(address) || self.socket.as_ref().is_some_and(Socket::answers);
+        while is_listened_on() {
             if Instant::now() > deadline {
-                unclean.push(format!("port {port} is still listened on"));
+                unclean.push(format!("{} is still listened on", self.reached.way.listens_on()));
                 break;
             }
             std::thread::sleep(Duration::from_millis(20));

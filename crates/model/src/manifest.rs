@@ -112,6 +112,9 @@ pub struct Start {
     /// otherwise. Over TLS it finds its certificate at `{TLS_CERTIFICATE}` and `{TLS_KEY}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<Spoken>,
+    /// Whether it listens on the unix socket `{SOCKET}` instead of a port.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unix_socket: bool,
 }
 
 /// How readiness is found out.
@@ -144,6 +147,9 @@ pub struct Variant {
     /// Replaces that of `[start]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<Spoken>,
+    /// Replaces that of `[start]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unix_socket: Option<bool>,
 }
 
 /// Where a target differs from what its community's guide says.
@@ -471,6 +477,12 @@ impl Manifest {
         self.variant(variant).and_then(|v| v.protocol).or(self.start.protocol)
     }
 
+    /// Whether a variant listens on a unix socket.
+    #[must_use]
+    pub fn has_unix_socket(&self, variant: Option<&str>) -> bool {
+        self.variant(variant).and_then(|v| v.unix_socket).unwrap_or(self.start.unix_socket)
+    }
+
     /// The variant of this name.
     #[must_use]
     pub fn variant(&self, name: Option<&str>) -> Option<&Variant> {
@@ -545,6 +557,7 @@ name = "cluster"
 command = ["node", "cluster.js"]
 workloads = ["hello"]
 protocol = "h2c"
+unix_socket = true
 "#;
 
     fn check(text: &str) -> Result<(), String> {
@@ -565,6 +578,7 @@ protocol = "h2c"
             (manifest.spoken(None), manifest.spoken(Some("cluster"))),
             (None, Some(Spoken::H2c))
         );
+        assert!(manifest.has_unix_socket(Some("cluster")) && !manifest.has_unix_socket(None));
     }
 
     #[test]

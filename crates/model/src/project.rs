@@ -293,6 +293,7 @@ impl RawTarget {
                 },
                 stop: self.stop.unwrap_or_else(|| "SIGTERM".into()),
                 process_per_worker: false,
+                unix_socket: false,
                 protocol: self.protocol,
             },
             versions,

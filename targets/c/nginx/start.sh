@@ -8,7 +8,7 @@ if [ -n "${TLS_CERTIFICATE:-}" ]; then
     certificate="ssl_certificate \"$TLS_CERTIFICATE\"; ssl_certificate_key \"$TLS_KEY\";"
 fi
 mkdir -p "$run"
-sed -e "s|@HOST@|$HOST|" -e "s|@PORT@|$PORT|" -e "s|@WORKERS@|${WORKERS:-1}|" \
+sed -e "s|@PLACE@|${SOCKET:+unix:}${SOCKET:-$HOST:$PORT}|" -e "s|@WORKERS@|${WORKERS:-1}|" \
     -e "s|@KEEPALIVE_REQUESTS@|${KEEPALIVE_REQUESTS:-1000}|" \
     -e "s|@LISTEN@|${LISTEN:+ $LISTEN}|" -e "s|@CERTIFICATE@|$certificate|" nginx.conf.in > "$run/nginx.conf"
 # -e: before the configuration is read, nginx would log to a place that only root may write.

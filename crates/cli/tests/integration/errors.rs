@@ -112,7 +112,9 @@ fn urls_that_cannot_be_loaded() {
     for (url, texts) in [
         (
             "ftp://127.0.0.1/",
-            &["only http, https, ws and wss URLs can be loaded; write it like http://127.0.0.1:8080/path"][..],
+            &[
+                "only http, https, ws and wss URLs can be loaded; write it like http://127.0.0.1:8080/path",
+            ][..],
         ),
         ("ftp://127.0.0.1/", &["only http, https, ws and wss URLs can be loaded"]),
         ("http://", &["it has no host"]),

@@ -51,6 +51,12 @@ fn over_tls() {
     let url = format!("wss://{}/", front.address());
     load(&url, &["--insecure", "-n", "20"]).says(&["WebSocket", "10 handshakes", "upgrade"]);
     load(&url, &["-n", "20"]).is_a_user_error(&["--ca FILE"]);
+    let plain = Server::raw(|connection| {
+        connection.send(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+    })
+    .unwrap();
+    load(&format!("wss://{}/", plain.address), &["-n", "20"])
+        .is_a_user_error(&["are not TLS", "write ws://"]);
 }
 
 /// One clear error, and no load of failures.

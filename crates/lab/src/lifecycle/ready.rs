@@ -6,7 +6,6 @@ use crate::error::LabError;
 use crate::verify::http::{Client, Request};
 use crate::way::Way;
 use pippin_model::trial::{Failure, Stage};
-use std::net::SocketAddr;
 
 /// Asks for `path` until an answer with a status below 500 comes; how long that took.
 ///
@@ -26,7 +25,7 @@ pub fn wait_until_ready(
             return Err(LabError::Interrupted);
         }
         if let Some(exit) = process.ended() {
-            return Err(ended(process, exit, way.address()));
+            return Err(ended(process, exit, way));
         }
         match ask(way, path) {
             Ok(status) if status < 500 => {
@@ -34,7 +33,7 @@ pub fn wait_until_ready(
                 // One that has left a daemon behind may be answered for before its own end is
                 // known.
                 return match process.wait(Duration::from_millis(100), interrupted)? {
-                    Some(exit) => Err(ended(process, exit, way.address())),
+                    Some(exit) => Err(ended(process, exit, way)),
                     None => Ok(start_up),
                 };
             }
@@ -44,7 +43,7 @@ pub fn wait_until_ready(
         if begin.elapsed() > limit {
             let seconds = limit.as_secs();
             let scheme = if way.tls.is_some() { "https" } else { "http" };
-            let address = way.address();
+            let address = way.place();
             return Err(failure(
                 process,
                 Stage::Ready,
@@ -57,7 +56,8 @@ pub fn wait_until_ready(
     }
 }
 
-fn ended(process: &Supervised, exit: Exit, address: SocketAddr) -> LabError {
+fn ended(process: &Supervised, exit: Exit, way: &Way) -> LabError {
+    let address = way.place();
     let hint = if exit == Exit::Code(0) {
         "; a server must stay in the foreground and not daemonise (start.command in its target.toml)"
     } else {

@@ -129,7 +129,7 @@ impl Client {
     /// A message for people.
     pub fn connect(way: &Way, limit: Duration) -> Result<Self, String> {
         let address = way.address();
-        let stream = Stream::connect(address, way.tls.as_ref(), way.protocol, limit)
+        let stream = Stream::connect(way.place(), way.tls.as_ref(), way.protocol, limit)
             .map_err(|error| error.to_string())?;
         let descriptor = stream.as_raw_fd();
         let spoken = match way.protocol {

@@ -84,9 +84,8 @@ pub fn close(subject: &mut Subject<'_>) -> Verdict {
 /// A WebSocket to the workload's path.
 fn open(subject: &Subject<'_>) -> Result<Client<Stream>, String> {
     let (way, sample) = (subject.way, subject.first()?);
-    let stream =
-        Stream::connect(way.address(), way.tls.as_ref(), Protocol::WebSocket, subject.limit)
-            .map_err(|error| error.to_string())?;
+    let stream = Stream::connect(way.place(), way.tls.as_ref(), Protocol::WebSocket, subject.limit)
+        .map_err(|error| error.to_string())?;
     let request = Request {
         headers: sample.headers.clone(),
         ..Request::get(&sample.path, &way.address().to_string())

@@ -4,6 +4,7 @@ mod error;
 mod page;
 mod plain;
 mod proxy;
+mod socket;
 mod tls;
 mod users;
 
@@ -55,7 +56,8 @@ fn router() -> Result<Router, Box<dyn Error>> {
         .route("/", get(plain::hello))
         .route("/hola/{name}", get(plain::hola))
         .route("/page/{n}", get(page::page))
-        .route("/device", get(plain::device));
+        .route("/device", get(plain::device))
+        .route("/ws", get(socket::echo));
     if let Ok(url) = env::var("DATABASE_URL") {
         let pool = users::pool(&url, env::var("DATABASE_POOL").ok().as_deref())?;
         app = app.merge(

@@ -82,9 +82,16 @@ pub fn try_websocket(
 ) -> Result<(), CliError> {
     for place in Place::all_of(base) {
         engine_tries(place, base.tls.as_ref(), request, timeout.min(PATIENCE))
-            .map_err(|error| CliError::User(format!("{error}{}", fix(&error))))?;
+            .map_err(|error| CliError::User(format!("{error}{}", fix_of_websocket(&error))))?;
     }
     Ok(())
+}
+
+const fn fix_of_websocket(error: &EngineError) -> &'static str {
+    match error {
+        EngineError::Handshake { remedy: Some(Remedy::PlainHttp), .. } => "; if so, write ws://",
+        other => fix(other),
+    }
 }
 
 const fn fix(error: &EngineError) -> &'static str {

@@ -3,8 +3,8 @@ defmodule PippinCowboy.Application do
 
   use Application
 
-  alias PippinCowboy.{DatabaseUrl, DeviceHandler, HelloHandler, HolaHandler, ProxyHandler}
-  alias PippinCowboy.{Upstream, Users, UsersHandler}
+  alias PippinCowboy.{DatabaseUrl, DeviceHandler, EchoHandler, HelloHandler, HolaHandler}
+  alias PippinCowboy.{ProxyHandler, Upstream, Users, UsersHandler}
 
   @listener :http
 
@@ -53,7 +53,8 @@ defmodule PippinCowboy.Application do
          {"/hola/:name", HolaHandler, []},
          {"/api/users/", UsersHandler, []},
          {"/api/proxy/", ProxyHandler, []},
-         {"/device", DeviceHandler, []}
+         {"/device", DeviceHandler, []},
+         {"/ws", EchoHandler, []}
        ]}
     ])
   end
