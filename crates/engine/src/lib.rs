@@ -18,6 +18,8 @@ mod counts;
 mod cpu;
 mod descriptors;
 mod error;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
 mod gate;
 pub mod http1;
 pub mod http2;

@@ -256,7 +256,8 @@ impl Decoder {
         let before = self.partial.len();
         let limit = rules.head_bytes as usize;
         let end = if before == 0 {
-            head::find_end(input, 0)?
+            // What lies beyond the limit decides nothing, however the bytes are cut.
+            head::find_end(&input[..input.len().min(limit + 1)], 0)?
         } else {
             // No more than the limit is ever kept.
             self.partial.extend_from_slice(&input[..input.len().min(limit + 1 - before)]);

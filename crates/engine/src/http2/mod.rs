@@ -15,6 +15,8 @@
 //! | `protocol` | all of this as a worker uses it |
 pub mod client;
 mod frame;
+#[cfg(feature = "fuzz")]
+pub(crate) mod fuzz;
 mod head;
 mod hpack;
 mod protocol;

@@ -1,0 +1,133 @@
+//! The parsers of what servers send, for bytes that nobody chose (feature `fuzz`; the crate
+//! `pippin-fuzz` calls them).
+//!
+//! Each function panics where a parser breaks its word. It returns a number that stands for what the
+//! parser made of the bytes: bytes with a new number are worth changing further.
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::LazyLock;
+
+use pippin_model::load_spec::Protocol;
+use pippin_model::tls::TlsSpec;
+
+use crate::http1::{DecodeError, Decoder, HeadCache, HeadInfo, Rules, Sink};
+pub use crate::http2::fuzz::{frames, hpack};
+use crate::tls::{Client, Session};
+
+/// The number of an outcome.
+pub(crate) fn number(outcome: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    outcome.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// How often something was seen, roughly: what differs little is no news.
+pub(crate) const fn roughly(count: usize) -> u32 {
+    usize::BITS - count.leading_zeros()
+}
+
+#[derive(Default, PartialEq, Debug)]
+struct Seen {
+    interim: Vec<u16>,
+    heads: Vec<HeadInfo>,
+    body: Vec<u8>,
+    complete: usize,
+    fault: Option<DecodeError>,
+}
+
+const HEAD_BYTES: u32 = 512;
+const BODY_BYTES: u64 = 4_096;
+
+impl Sink for Seen {
+    fn interim(&mut self, status: u16) {
+        self.interim.push(status);
+    }
+    fn head(&mut self, info: &HeadInfo, raw: &[u8]) {
+        assert!(raw.len() <= HEAD_BYTES as usize && raw.ends_with(b"\r\n\r\n"));
+        self.heads.push(*info);
+    }
+    fn body(&mut self, piece: &[u8]) {
+        assert!(!piece.is_empty());
+        self.body.extend_from_slice(piece);
+    }
+}
+
+/// Reads answers of HTTP/1.1 until the bytes end or are rejected.
+fn answers(bytes: &[u8], size: usize, head_only: bool) -> Seen {
+    let rules = Rules { head_only, head_bytes: HEAD_BYTES, body_bytes: BODY_BYTES };
+    let (mut decoder, mut cache) = (Decoder::new(), HeadCache::default());
+    let mut seen = Seen::default();
+    for mut piece in bytes.chunks(size) {
+        while !piece.is_empty() {
+            match decoder.decode(piece, &rules, &mut cache, &mut seen) {
+                Err(fault) => {
+                    seen.fault = Some(fault);
+                    return seen;
+                }
+                Ok(step) => {
+                    assert!(step.used <= piece.len());
+                    assert!(step.complete || step.used == piece.len());
+                    assert!(step.used > 0 || step.complete);
+                    seen.complete += usize::from(step.complete);
+                    piece = &piece[step.used..];
+                }
+            }
+            assert!(decoder.body_bytes() <= BODY_BYTES);
+        }
+    }
+    seen
+}
+
+/// The decoder of HTTP/1.1 keeps its limits, and finds the same in bytes however they are cut. The
+/// first two bytes say how.
+pub fn decoder(input: &[u8]) -> u64 {
+    let [size, flags, bytes @ ..] = input else { return 0 };
+    let head_only = flags & 1 == 1;
+    let mut whole = answers(bytes, bytes.len().max(1), head_only);
+    let mut cut = answers(bytes, usize::from(*size).max(1), head_only);
+    // Of a body that is rejected in the end a part may have been handed on before.
+    if whole.fault.is_some() {
+        whole.body.clear();
+        cut.body.clear();
+    }
+    assert_eq!(whole, cut);
+    let head = whole.heads.last().map(|head| (head.status / 100, head.keep_alive));
+    let framing = whole.heads.last().map(|head| std::mem::discriminant(&head.framing));
+    let fault = whole.fault.map(|fault| match fault {
+        DecodeError::Malformed(why) | DecodeError::TooLarge(why) => why,
+    });
+    number((
+        head,
+        framing,
+        fault,
+        roughly(whole.complete),
+        roughly(whole.interim.len()),
+        roughly(whole.body.len()),
+    ))
+}
+
+/// A TLS session takes any bytes in its handshake, in pieces of the size that the first byte says,
+/// and can be asked for everything afterwards.
+pub fn records(input: &[u8]) -> u64 {
+    static CLIENT: LazyLock<Option<Client>> = LazyLock::new(|| {
+        let spec = TlsSpec {
+            server_name: "localhost".into(),
+            extra_roots_pem: None,
+            verify: false,
+            resume: false,
+            client: None,
+        };
+        Client::new(&spec, Protocol::Http1).ok()
+    });
+    let [size, bytes @ ..] = input else { return 0 };
+    let Some(Ok(mut session)) = CLIENT.as_ref().map(Session::new) else { return 0 };
+    let (mut plaintext, mut fault) = (Vec::new(), None);
+    for piece in bytes.chunks(usize::from(*size).max(1)) {
+        if let Err(error) = session.receive(&mut piece.to_vec(), &mut plaintext) {
+            fault = Some(error.to_string());
+        }
+        assert!(session.seal(b"GET / HTTP/1.1\r\n\r\n").is_err(), "there was no handshake");
+    }
+    session.say_goodbye();
+    assert!(plaintext.is_empty() && !session.is_secured());
+    number((fault, roughly(session.outgoing().len())))
+}
