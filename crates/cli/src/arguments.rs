@@ -162,6 +162,10 @@ pub struct RunArguments {
     /// Seeds the order of targets and every load.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Afterwards load each target once more under perf: flame graphs, system calls and context
+    /// switches on the page. No figure changes by it (docs/explain.md).
+    #[arg(long, conflicts_with_all = ["agents", "nats", "probe"])]
+    pub explain: bool,
     /// Also write a line of JSON for each second or slice as it passes (docs/formats.md).
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub timeseries: Option<PathBuf>,

@@ -21,6 +21,7 @@
 //! | [`revision`] | a target as it is in a revision of git |
 //! | [`conformance`] | how a target answers at the edges of HTTP/1.1 |
 //! | [`demand`], [`descriptors`] | what a plan asks of this host; open files against connections |
+//! | [`explaining`], [`perf`] | targets under a profiler |
 //! | [`observer`] | who is told |
 pub mod ad_hoc;
 pub mod address;
@@ -34,12 +35,14 @@ pub mod demand;
 pub mod descriptors;
 pub mod environment;
 pub mod error;
+pub mod explaining;
 pub mod generator;
 pub mod helping;
 pub mod install;
 pub mod lifecycle;
 pub mod load;
 pub mod observer;
+pub mod perf;
 pub mod place;
 pub mod pool;
 pub mod project;

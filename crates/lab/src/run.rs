@@ -5,7 +5,9 @@
 //! |---|---|
 //! | `rounds` | a repetition of loads that are measured in slices: groups of targets, in rounds |
 //! | `member` | one target of a group |
+//! | `explained` | what a profiler sees of the targets, after all repetitions |
 //! | `overload` | the capacity of a target, before more than it is offered |
+mod explained;
 mod member;
 mod overload;
 mod rounds;
@@ -33,6 +35,7 @@ use crate::catalog::{Catalog, Target};
 use crate::conformance;
 use crate::descriptors;
 use crate::error::LabError;
+use crate::explaining::Explaining;
 use crate::generator::Generator;
 use crate::install::{Installed, Installer};
 use crate::lifecycle::affinity;
@@ -73,6 +76,8 @@ pub struct RunSettings<'a> {
     pub address: IpAddr,
     /// The probe that makes this run, if its coordinator is elsewhere.
     pub probe: Option<String>,
+    /// Explains the targets after all repetitions, if that is wished.
+    pub explaining: Option<&'a Explaining>,
     /// Told what happens.
     pub observer: &'a dyn Observer,
     /// Set when the user wants to stop.
@@ -381,7 +386,7 @@ impl<'a> Execution<'a> {
                 self.one_by_one(repetition, &targets, &mut services)?;
             }
         }
-        Ok(())
+        self.explain_all(&mut services)
     }
 
     /// A repetition of loads that have a course of their own.
@@ -447,7 +452,7 @@ impl<'a> Execution<'a> {
         let Some((target, Ok(installed))) = self.prepared.get(id).cloned() else { return Ok(()) };
         let mut spec = self.spec(id, repetition, None);
         self.announce(&spec);
-        let mut running = match self.start(id, &target, &installed, services) {
+        let mut running = match self.start(id, &target, &installed, services, &[]) {
             Ok(running) => running,
             Err(LabError::Target(failure)) => {
                 let mut record = empty_record(&spec);
@@ -495,12 +500,15 @@ impl<'a> Execution<'a> {
         target: &Target,
         installed: &Installed,
         services: &Services,
+        more: &[(&str, &str)],
     ) -> Result<RunningTarget, LabError> {
+        let mut environment = services.environment();
+        environment.extend(more.iter().map(|(name, value)| ((*name).into(), (*value).into())));
         let settings = StartSettings {
             cpus: self.cpus.target.clone(),
             workers: self.workers(),
             database_pool: self.header().plan.database_pool,
-            services: services.environment(),
+            services: environment,
             folder: &self.settings.folder,
             address: self.settings.address,
             protocol: self.header().plan.profile.protocol,
@@ -527,6 +535,18 @@ impl<'a> Execution<'a> {
         running: &mut RunningTarget,
         services: &mut Services,
     ) -> TrialRecord {
+        self.make_watched(&self.watch(), spec, profile, running, services)
+    }
+
+    /// The same under another watch.
+    fn make_watched(
+        &self,
+        watch: &Watch<'_>,
+        spec: &TrialSpec,
+        profile: &Profile,
+        running: &mut RunningTarget,
+        services: &mut Services,
+    ) -> TrialRecord {
         let cores = spec.cpus.generator.0.iter().copied().collect();
         let base = running.way().base(cores, spec.seed);
         let mut proving = ProvedTarget {
@@ -548,7 +568,7 @@ impl<'a> Execution<'a> {
             referee: None,
             generator: self.settings.generator,
         };
-        until_skipped(&self.watch(), &spec.target, |watch| trial.make(spec, watch))
+        until_skipped(watch, &spec.target, |watch| trial.make(spec, watch))
     }
 
     fn spec(&self, id: &TargetId, repetition: u32, step: Option<Step>) -> TrialSpec {

@@ -25,6 +25,7 @@
 //! | [`caveat`], [`trial`] | judgement, and the record of one measured window |
 //! | [`conformance`] | answers at the edges of HTTP/1.1 |
 //! | [`outside`] | help that a target had beyond its own processes and processors |
+//! | [`explained`] | what a profiler saw of a target |
 //! | [`agent`] | what one agent of a fleet did in a trial |
 //! | [`run`], [`comparable`] | one execution of a plan; what must be equal for two to be compared |
 //! | [`digest`] | a run in short, for lists |
@@ -42,6 +43,7 @@ pub mod digest;
 pub mod draw;
 #[cfg(feature = "example")]
 pub mod example;
+pub mod explained;
 pub mod file;
 pub mod fingerprint;
 pub mod gate;

@@ -8,10 +8,12 @@
 //! | `figures` | charts with alternative text and data tables |
 //! | `walks` | steps of scenarios |
 //! | `remarks` | verdicts with evidence, failures, explanations |
+//! | `explained` | what a profiler saw of the targets |
 //! | `conformance` | answers at the edges of HTTP/1.1 |
 //! | `facts` | host, versions, plan, manifests, how figures were taken |
 //! | `theme` | colours of the charts on dark ground |
 mod conformance;
+mod explained;
 mod facts;
 pub(crate) mod figures;
 mod headline;
@@ -123,6 +125,7 @@ pub fn run(view: &View) -> Markup {
             (remarks::verdicts(view))
             (remarks::without_result(view))
             (remarks::explanations(view))
+            (explained::section(view))
             (figures::section(view, &charts))
             (figures::published(view, &charts))
             (figures::cost(&charts))
@@ -166,6 +169,7 @@ fn contents(view: &View, charts: &[Chart]) -> Markup {
                 @if view.without_result().next().is_some() { li { a href="#missing" { "Without a result" } } }
                 @if has("overload") { li { a href="#overload" { "Beyond the capacity" } } }
                 li { a href="#explanations" { "Explanations" } }
+                @if !view.explained.is_empty() { li { a href="#explained" { "Where the time goes" } } }
                 li { a href="#charts" { "Charts" } }
                 @if has("published") { li { a href="#published" { "Published figures" } } }
                 @if has("cost") { li { a href="#cost" { "Cost" } } }

@@ -11,12 +11,14 @@
 //! | [`gates`] | what came of gates: lines, JUnit XML, a summary for a pull request |
 //! | [`digest`] | a run in short, for lists |
 //! | [`exposition`] | how metrics are written in Prometheus' text format |
+//! | [`flame`] | flame graphs |
 //! | [`form`] | the forms of a run as files, one file each (docs/formats.md) |
 //! | `ranked` | the figure by which targets are ranked, in words |
 //! | [`words`] | figures as people read them |
 pub mod chart;
 pub mod digest;
 pub mod exposition;
+pub mod flame;
 pub mod form;
 pub mod gates;
 pub mod history;

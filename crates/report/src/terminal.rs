@@ -4,6 +4,7 @@
 //! | module | what it writes |
 //! |---|---|
 //! | `agents` | the agents of a fleet |
+//! | `explained` | what a profiler saw of the targets |
 //! | [`grid`] | aligned columns |
 //! | [`paint`] | colours, and what stands in their place without them |
 //! | `headline` | the ranked table |
@@ -13,6 +14,7 @@
 //! | `walks` | steps of scenarios |
 //! | `remarks` | caveats, failures, published figures, explanations, host |
 mod agents;
+mod explained;
 mod grid;
 mod headline;
 mod histogram;
@@ -93,6 +95,7 @@ pub fn table(view: &View, style: &Style) -> String {
         }
         walks::write(&mut page, &row.scenario);
     }
+    explained::write(&mut page, view);
     agents::write(&mut page, view);
     remarks::write(&mut page, view);
     page.out

@@ -36,6 +36,7 @@ pub mod series;
 pub mod sweep;
 pub mod walks;
 
+use pippin_model::explained::Explained;
 use pippin_model::fingerprint::Fingerprint;
 use pippin_model::plan::Plan;
 use pippin_model::printable::make_printable;
@@ -82,6 +83,9 @@ pub struct View {
     /// How targets answered at the edges of HTTP/1.1; empty where they were not asked.
     #[serde(default)]
     pub conformance: Vec<TargetConformance>,
+    /// What a profiler saw of the targets; none where that was not asked for. No record keeps it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub explained: Vec<Explained>,
     /// Published figures beside one's own.
     #[serde(rename = "printed")]
     pub published: Option<PublishedTable>,
@@ -120,6 +124,7 @@ impl View {
             rows,
             loads: LoadView::all(record),
             conformance: conformance::of(record),
+            explained: Vec::new(),
             agents: agents::of(record),
             host: record.header.host.clone(),
             plan: record.header.plan.clone(),

@@ -66,6 +66,7 @@ pub fn run(
         fleet: None,
         probe: None,
         series: None,
+        explaining: None,
     };
     let measured = copies
         .write(&repository, &branches, &target, catalog)

@@ -66,6 +66,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
         fleet: None,
         probe: None,
         series: None,
+        explaining: None,
     };
     let record = measure(shared, &catalog, plan, &how)?;
     let view = View::of(&record);

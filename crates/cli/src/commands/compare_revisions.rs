@@ -76,6 +76,7 @@ pub fn run(
         fleet: None,
         probe: None,
         series: None,
+        explaining: None,
     };
     let catalog = catalog.with_given(copies, []);
     let record = measure(shared, &catalog, plan, &manner)?;

@@ -2,8 +2,10 @@
 use pippin_fleet::probe::Errand;
 use pippin_fleet::probe::conduct::{Conducting, conduct};
 use pippin_lab::catalog::Catalog;
+use pippin_lab::explaining::{self, Explaining};
 use pippin_lab::generator::{Generator, Here};
 use pippin_lab::observer::{All, Observer};
+use pippin_lab::perf::Perf;
 use pippin_lab::place::Place;
 use pippin_lab::recording::Keeping;
 use pippin_lab::run::{RunSettings, run as execute, split};
@@ -50,6 +52,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let gates = Gates::prepare(shared, &arguments.gates, &plan.targets, &plan.gates)?;
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let series = arguments.timeseries.as_deref().map(TimeSeries::create).transpose()?;
+    let explaining = arguments.explain.then(|| explaining(&plan, &folder)).transpose()?;
     let how = How {
         folder: &folder,
         install: arguments.install,
@@ -58,9 +61,11 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         fleet: Some(&arguments.fleet),
         probe: arguments.probe.as_deref(),
         series: series.as_ref(),
+        explaining: explaining.as_ref(),
     };
     let record = measure(shared, &catalog, plan, &how)?;
-    let view = View::beside(&record, reference.as_ref());
+    let explained = explaining.map(Explaining::into_found).unwrap_or_default();
+    let view = View { explained, ..View::beside(&record, reference.as_ref()) };
     let is_search = record.header.plan.profile.is_search();
     let printed = print(terminal::table(&view, &terminal::Style::of_stdout()).as_bytes());
     write_page(shared, &view, &folder)?;
@@ -76,6 +81,14 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         exit::OK if !is_passed => exit::FAILED,
         code => code,
     })
+}
+
+/// The profiler, if it may be used here and the plan's load is one that it goes with.
+fn explaining(plan: &Plan, folder: &Path) -> Result<Explaining, CliError> {
+    explaining::short(&plan.profile)?;
+    std::fs::create_dir_all(folder)
+        .map_err(CliError::io(format!("create {}", folder.display())))?;
+    Ok(Explaining::new(Perf::find(folder)?))
 }
 
 /// A step of a search that was INVALID was repeated; what counts is how the search ended.
@@ -104,6 +117,8 @@ pub struct How<'a> {
     pub probe: Option<&'a str>,
     /// Who writes down each second, if anybody does.
     pub series: Option<&'a TimeSeries>,
+    /// Who explains the targets, if that is wished.
+    pub explaining: Option<&'a Explaining>,
 }
 
 /// Where a run's page and logs go: the given folder, or one of its own in the place's folder of
@@ -166,6 +181,7 @@ pub fn measure(
         generator: fleet.as_ref().map_or(&Here as &dyn Generator, |fleet| fleet),
         address: Ipv4Addr::LOCALHOST.into(),
         probe: None,
+        explaining: how.explaining,
         observer: &observer,
         stop,
     };

@@ -17,6 +17,7 @@
 //! | `under_way` | `pippin serve` beside a run |
 //! | `load` | `pippin load` against servers whose truth is known |
 //! | `shapes` | rates that change, loads that end early, what is told second by second |
+//! | `profiled` | `run --explain` |
 //! | `overload` | plans that go beyond the capacity of servers that shed, queue or collapse |
 //! | `https` | the same behind TLS |
 //! | `reach` | the same by unix sockets, to other places, with client certificates |
@@ -50,6 +51,7 @@ mod load;
 mod overload;
 #[path = "../../../engine/tests/truth/patience.rs"]
 mod patience;
+mod profiled;
 mod project;
 mod proofs;
 mod protocols;

@@ -82,6 +82,7 @@ impl Site {
         })?;
         let folder = Folder::private()?;
         let settings = RunSettings {
+            explaining: None,
             catalog: &self.catalog,
             keeping: Keeping::Not,
             folder: folder.path().into(),

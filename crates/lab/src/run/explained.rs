@@ -1,0 +1,130 @@
+//! What a profiler sees of each target, after all repetitions: two loads of a fresh start, one while
+//! its stacks are sampled, one while it is counted what it asks of the kernel. Nothing of them is
+//! kept as a trial.
+use pippin_model::explained::Explained;
+use pippin_model::profile::Profile;
+use pippin_model::target::TargetId;
+use pippin_model::trial::{TrialRecord, TrialSpec};
+use pippin_model::usage::Role;
+use pippin_stats::cost::cpu_seconds_per_million;
+use std::fs;
+
+use super::Execution;
+use crate::error::LabError;
+use crate::explaining::{Explaining, Look, Looking, short};
+use crate::observer::Event;
+use crate::perf;
+use crate::running::RunningTarget;
+use crate::services::Services;
+use crate::trial::Watch;
+
+impl Execution<'_> {
+    /// Explains every target that has a result.
+    pub(super) fn explain_all(&mut self, services: &mut Services) -> Result<(), LabError> {
+        let Some(explaining) = self.settings.explaining else { return Ok(()) };
+        let profile = short(&self.header().plan.profile)?;
+        for id in self.header().plan.targets.clone() {
+            if self.interrupted() {
+                return Err(LabError::Interrupted);
+            }
+            let has_result =
+                |record: &TrialRecord| record.spec.target == id && record.load.is_some();
+            if self.takes_part(&id) && self.recording.trials().iter().any(has_result) {
+                let note = format!("{id}: explained with perf; nothing of this is measured");
+                self.settings.observer.event(&Event::Note(&note));
+                explaining.keep(self.explain(&id, &profile, explaining, services)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn explain(
+        &self,
+        id: &TargetId,
+        profile: &Profile,
+        explaining: &Explaining,
+        services: &mut Services,
+    ) -> Result<Explained, LabError> {
+        let mut explained = Explained {
+            has_hardware_counters: explaining.perf.has_hardware_counters,
+            ..Explained::new(id.clone())
+        };
+        let Some((target, Ok(installed))) = self.prepared.get(id) else { return Ok(explained) };
+        services.choose_table(0);
+        let mut running = match self.start(id, target, installed, services, &perf::ENVIRONMENT) {
+            Ok(running) => running,
+            Err(LabError::Target(failure)) => {
+                return Ok(Explained { failure: Some(failure.message), ..explained });
+            }
+            Err(other) => return Err(other),
+        };
+        if let Err(failure) =
+            self.look_at(&mut explained, profile, explaining, (&mut running, services))
+        {
+            explained.failure = Some(failure);
+        }
+        drop(running.stop());
+        Ok(explained)
+    }
+
+    fn look_at(
+        &self,
+        explained: &mut Explained,
+        profile: &Profile,
+        explaining: &Explaining,
+        (running, services): (&mut RunningTarget, &mut Services),
+    ) -> Result<(), String> {
+        let roots = running.roots().to_vec();
+        // No repetition of the plan has this number.
+        let repetition = self.header().plan.repetitions;
+        let spec = TrialSpec {
+            profile: profile.clone(),
+            ..self.spec(&explained.target, repetition, None)
+        };
+        let data =
+            |name: &str| self.settings.folder.join(format!("{name}-{}", file_name(&spec.target)));
+        let mut made = |look: Look, name: &str| {
+            let looking = Looking::new(&explaining.perf, look, &roots, data(name));
+            let watch = Watch { observer: &looking, stop: self.settings.stop };
+            let record = self.make_watched(&watch, &spec, profile, running, services);
+            let processes = looking.finish()?;
+            match record.failure {
+                Some(failure) => Err(failure.message),
+                None => Ok((record, processes)),
+            }
+        };
+        let (sampled, processes) = made(Look::Samples, "samples.perf")?;
+        explained.cpu_per_request_ns = cpu_per_request_ns(&sampled);
+        let stacks = perf::stacks(&data("samples.perf"));
+        drop(fs::remove_file(data("samples.perf")));
+        perf::tidy(&processes);
+        explained.stacks = stacks?;
+        explained.samples = perf::samples(&explained.stacks);
+        let (counted, _) = made(Look::Counts, "counts")?;
+        explained.cpu_per_request_counted_ns = cpu_per_request_ns(&counted);
+        let text = fs::read_to_string(data("counts")).map_err(|error| error.to_string())?;
+        drop(fs::remove_file(data("counts")));
+        let found = perf::counted(&text);
+        let per_request = |count: Option<u64>| Some(count? as f64 / requests(&counted)? as f64);
+        explained.switches_per_request = per_request(found.switches);
+        explained.syscalls_per_request = per_request(found.syscalls);
+        Ok(())
+    }
+}
+
+/// A target's name as that of a file.
+fn file_name(target: &TargetId) -> String {
+    target.to_string().replace(['/', ':'], "-")
+}
+
+/// Requests of the whole load, its warm-up included, as the profiler saw them.
+fn requests(record: &TrialRecord) -> Option<u64> {
+    let load = record.load.as_ref()?;
+    Some(load.warm_up.completed + load.measured.requests.completed).filter(|count| *count > 0)
+}
+
+fn cpu_per_request_ns(record: &TrialRecord) -> Option<f64> {
+    let (load, usage) = (record.load.as_ref()?, record.usage.as_ref()?);
+    // A CPU-second per million requests is a microsecond per request.
+    Some(cpu_seconds_per_million(load, usage, Role::Target)? * 1e3)
+}

@@ -1,0 +1,77 @@
+//! Flame graphs of folded stacks (Gregg, "The Flame Graph", ACM Queue 14(2), 2016), as SVG without a
+//! script: widths are shares of the samples, the tooltip of a frame has its share.
+use inferno::differential;
+use inferno::flamegraph::{self, Options};
+
+/// Width of the picture; the page scales it down.
+const WIDTH: usize = 1_200;
+/// Frames that are narrower than this share of the width, in percent, are left out.
+const NARROWEST: f64 = 0.2;
+
+/// The graph of these stacks; `None` if there are none.
+#[must_use]
+pub fn graph(title: &str, stacks: &str) -> Option<String> {
+    if stacks.trim().is_empty() {
+        return None;
+    }
+    draw(title, stacks)
+}
+
+/// The graph of the second stacks, coloured by how it differs from the first: red where it has a
+/// greater share, blue where it has a smaller one. `None` if one of them is empty.
+#[must_use]
+pub fn difference(title: &str, from: &str, to: &str) -> Option<String> {
+    if from.trim().is_empty() || to.trim().is_empty() {
+        return None;
+    }
+    let mut folded = Vec::new();
+    // Both have the same number of samples then: what differs are shares.
+    let options = differential::Options { normalize: true, ..differential::Options::default() };
+    differential::from_readers(options, from.as_bytes(), to.as_bytes(), &mut folded).ok()?;
+    draw(title, &String::from_utf8_lossy(&folded))
+}
+
+fn draw(title: &str, folded: &str) -> Option<String> {
+    let mut options = Options::default();
+    options.title = title.into();
+    options.image_width = Some(WIDTH);
+    options.min_width = NARROWEST;
+    options.no_javascript = true;
+    options.deterministic = true;
+    options.hash = true;
+    let mut svg = Vec::new();
+    flamegraph::from_lines(&mut options, folded.lines(), &mut svg).ok()?;
+    let svg = String::from_utf8(svg).ok()?;
+    // Within a page it begins with its own element.
+    svg.find("<svg").map(|at| without_script(&svg[at..]))
+}
+
+/// The script that is left with `no_javascript` does nothing.
+fn without_script(svg: &str) -> String {
+    match (svg.find("<script"), svg.find("</script>")) {
+        (Some(from), Some(to)) if from < to => {
+            format!("{}{}", &svg[..from], &svg[to + "</script>".len()..])
+        }
+        _ => svg.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_have_their_share_and_no_script_is_in_them() {
+        let svg = graph("go/net-http", "main;serve;write 3\nmain;serve;<read> 1\n").unwrap();
+        assert!(svg.starts_with("<svg") && svg.contains("write (3 samples, 75.00%)"), "{svg}");
+        assert!(svg.contains("&lt;read&gt;") && !svg.contains("<script"), "{svg}");
+        assert_eq!(graph("x", ""), None);
+    }
+
+    #[test]
+    fn a_difference_tells_what_grew() {
+        let svg = difference("x", "main;a 50\nmain;b 50\n", "main;a 5\nmain;b 15\n").unwrap();
+        assert!(svg.contains("b (") && svg.contains("+25.00%"), "{svg}");
+        assert_eq!(difference("x", "main 1\n", ""), None);
+    }
+}

@@ -1,0 +1,95 @@
+//! What a profiler saw of the targets, beside the figures of the run.
+use maud::{Markup, PreEscaped, html};
+use pippin_model::explained::Explained;
+
+use crate::flame;
+use crate::view::View;
+use crate::words;
+
+/// Functions that are named in words.
+const HOTTEST: usize = 5;
+
+pub fn section(view: &View) -> Markup {
+    let Some(first) = view.explained.first() else { return html! {} };
+    html! {
+        section id="explained" {
+            h2 { "Where the processor time goes" }
+            p.hint {
+                "Each target was loaded once more under " code { "perf" } ": samples of its stacks by the processor's clock, then counts of its system calls. Nothing of this is in the figures above. "
+                @if !first.has_hardware_counters { "This machine has no hardware counters, as most virtual machines: instructions and cache misses cannot be told." }
+            }
+            div.scroll tabindex="0" role="region" aria-label="Calls of the kernel, scrolls sideways" { (table(view)) }
+            @for one in &view.explained { (graph(one)) }
+            @for (from, to) in pairs(view) { (difference(from, to)) }
+        }
+    }
+}
+
+fn table(view: &View) -> Markup {
+    html! {
+        table {
+            thead { tr { th scope="col" { "Target" } th.number scope="col" { "System calls a request" } th.number scope="col" { "Context switches a request" } th.number scope="col" { "CPU a request" } th.number scope="col" { "while sampled" } th.number scope="col" { "while counted" } } }
+            tbody { @for one in &view.explained { tr {
+                th scope="row" { (one.target) }
+                td.number { (words::count(one.syscalls_per_request)) }
+                td.number { (words::count(one.switches_per_request)) }
+                td.number { (words::ns_f(undisturbed_ns(view, one))) }
+                td.number { (words::ns_f(one.cpu_per_request_ns)) }
+                td.number { (words::ns_f(one.cpu_per_request_counted_ns)) }
+            } } }
+        }
+    }
+}
+
+/// CPU time of a request in the run itself.
+fn undisturbed_ns(view: &View, one: &Explained) -> Option<f64> {
+    let row = view.rows.iter().find(|row| row.target == one.target)?;
+    row.cpu_s_per_million.map(|figure| figure.median * 1e3)
+}
+
+fn graph(one: &Explained) -> Markup {
+    let hottest: Vec<String> = one
+        .hottest(HOTTEST)
+        .into_iter()
+        .map(|(name, share)| format!("{name} {}", words::percent(share)))
+        .collect();
+    html! {
+        h3 { (one.target) }
+        @if let Some(failure) = &one.failure { p.notice { "Not complete: " (failure) } }
+        @if let Some(svg) = flame::graph(&one.target.to_string(), &one.stacks) {
+            p { (words::whole(one.samples)) " samples. Most of them in " (hottest.join(", ")) "." }
+            figure.flame { (PreEscaped(svg)) }
+        } @else if one.failure.is_none() {
+            p { "No samples: the target used too little processor time." }
+        }
+    }
+}
+
+fn difference(from: &Explained, to: &Explained) -> Markup {
+    let title = format!("{} compared with {}", to.target, from.target);
+    html! {
+        @if let Some(svg) = flame::difference(&title, &from.stacks, &to.stacks) {
+            h3 { (title) }
+            p.hint { "Red frames have a greater share of the samples than in " (from.target) ", blue ones a smaller one." }
+            figure.flame { (PreEscaped(svg)) }
+        }
+    }
+}
+
+/// Where the name of a language would stand, but says nothing of it.
+const NO_LANGUAGES: [&str; 4] = [pippin_model::project::LANGUAGE, "url", "command", "image"];
+
+/// Targets of one language, whose functions have the same names: each with the first of them.
+fn pairs(view: &View) -> Vec<(&Explained, &Explained)> {
+    let all = &view.explained;
+    all.iter()
+        .enumerate()
+        .filter_map(|(place, to)| {
+            let language = to.target.language.as_str();
+            let is_alike = |from: &&Explained| {
+                from.target.language == language && !NO_LANGUAGES.contains(&language)
+            };
+            Some((all[..place].iter().find(is_alike)?, to))
+        })
+        .collect()
+}
