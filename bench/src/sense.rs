@@ -15,12 +15,11 @@ mod tally;
 mod variations;
 
 use clap::Args;
-use pippin_model::run::RunRecord;
-use pippin_store::Store;
+use pippin_model::run::{RunRecord, RunState};
+use pippin_store::{Store, StoreError};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use catalog::SenseCatalog;
 use tally::Tally;
@@ -40,6 +39,10 @@ pub struct SenseArguments {
     /// A checkout of Pippin, for its plan and its workload.
     #[arg(long, value_name = "DIR", default_value = ".")]
     checkout: PathBuf,
+    /// A folder that keeps the runs. Called again with it, those that are finished are not made
+    /// again.
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
     /// Folder for the result as JSON.
     #[arg(long, value_name = "DIR", default_value = "bench/results")]
     results: PathBuf,
@@ -48,25 +51,29 @@ pub struct SenseArguments {
 /// Finds out what burning costs, measures, and prints and keeps the tally.
 pub fn run(arguments: &SenseArguments) -> Result<(), String> {
     let pippin = program(arguments.pippin.as_deref())?;
-    let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
-    let catalog = SenseCatalog::write(folder.path(), &arguments.checkout)?;
-    let lab = Lab { pippin, folder: folder.path(), full: arguments.full };
+    let passing = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
+    let folder = arguments.folder.as_deref().unwrap_or(passing.path());
+    let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
+    let catalog = SenseCatalog::write(&folder, &arguments.checkout)?;
+    let lab = Lab { pippin, folder: &folder, full: arguments.full };
 
     say("finding out what CPU time costs here");
     catalog.plan(&variations::for_scale())?;
-    let burnt = lab.measure(0)?;
+    let burnt = lab.run(0)?;
     let step = variations::cpu_of_a_step(&burnt)?;
     catalog.targets(step)?;
     catalog.plan(&variations::names())?;
 
-    let started = Instant::now();
-    let mut tallies = Vec::new();
+    let (mut tallies, mut lasted_ns) = (Vec::new(), 0);
     for number in 1..=arguments.runs {
         say(&format!("run {number} of {}", arguments.runs));
-        tallies.push(Tally::of(&lab.measure(number)?)?);
+        let record = lab.run(number)?;
+        lasted_ns +=
+            record.ended_unix_ns.unwrap_or(0).saturating_sub(record.header.started_unix_ns);
+        tallies.push(Tally::of(&record)?);
     }
     say("");
-    let summary = summary::Summary::of(&tallies, arguments.full, started.elapsed().as_secs());
+    let summary = summary::Summary::of(&tallies, arguments.full, lasted_ns / 1_000_000_000);
     println!("{}", summary.table());
     let path = summary.keep(&arguments.results)?;
     eprintln!("kept in {}", path.display());
@@ -99,9 +106,42 @@ struct Lab<'a> {
 }
 
 impl Lab<'_> {
+    /// The run with this number as its seed: the one that is kept, or else a new one.
+    fn run(&self, seed: u32) -> Result<RunRecord, String> {
+        self.kept(seed)?.map_or_else(|| self.measure(seed), Ok)
+    }
+
+    fn store(&self) -> PathBuf {
+        self.folder.join("pippin.db")
+    }
+
+    fn kept(&self, seed: u32) -> Result<Option<RunRecord>, String> {
+        let path = self.store();
+        if !path.exists() {
+            return Ok(None);
+        }
+        let told = |error: StoreError| format!("{}: {error}", path.display());
+        let store = Store::open(&path).map_err(told)?;
+        for run in store.list().map_err(told)? {
+            let record = store.load(&run.id).map_err(told)?;
+            if record.state == RunState::Finished && record.header.seed == u64::from(seed) {
+                return if record.header.plan.quick == self.full {
+                    Err(format!(
+                        "{}: run {} is of the other form of the plan; name another --folder",
+                        path.display(),
+                        run.id
+                    ))
+                } else {
+                    Ok(Some(record))
+                };
+            }
+        }
+        Ok(None)
+    }
+
     /// One run of the plan, with its number as the seed.
     fn measure(&self, seed: u32) -> Result<RunRecord, String> {
-        let store = self.folder.join("pippin.db");
+        let store = self.store();
         let mut command = Command::new(&self.pippin);
         command
             .args(["run", "sense", "--install", "--yes", "--seed", &seed.to_string(), "--quiet"])

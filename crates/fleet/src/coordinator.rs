@@ -7,7 +7,7 @@ use std::sync::mpsc::Sender;
 
 use crate::actor::{Actor, Outgoing};
 use crate::clock::{Clock, Exchange, Offset};
-use crate::merge::{Seconds, Slice};
+use crate::merge::{Merged, Seconds};
 use crate::message::{Hello, Opened, Order, Peer, Prepare, Report, open, seal, subject};
 use crate::pieces::{Inbox, UNDER_WAY};
 use crate::share;
@@ -67,7 +67,7 @@ pub struct Outcome {
     /// What each agent did.
     pub agents: Vec<AgentPart>,
     /// What those measured that delivered a result.
-    pub slices: Vec<Slice>,
+    pub merged: Merged,
     /// The seconds that all agents told, with the figures of time of all of them.
     pub windows: Vec<Window>,
     /// Whether the schedule ever started.
@@ -83,6 +83,7 @@ struct Trial {
     /// When starts and stops are sent again to those that show no sign of having heard them.
     next_repeat_ns: u64,
     seconds: Seconds,
+    merged: Merged,
 }
 
 /// The coordinator.
@@ -164,6 +165,7 @@ impl Coordinator {
             is_stopping: false,
             next_repeat_ns: now_ns,
             seconds: Seconds::of(self.agents.len()),
+            merged: Merged::default(),
         });
         let trial = self.trials;
         for agent in &mut self.agents {
@@ -221,8 +223,11 @@ impl Coordinator {
             Report::Piece { trial, piece } => {
                 let got = Order::Got { trial, text_nth: piece.text_nth, nth: piece.nth };
                 // The result of an earlier load is not waited for any more.
-                if Some(trial) == number {
-                    agent.piece(piece);
+                if let Some(own) = self.trial.as_mut().filter(|own| own.number == trial)
+                    && let Some(slice) = agent.piece(piece, own.start_ns)
+                    && let Err(error) = own.merged.take(slice)
+                {
+                    agent.is_unreadable(&error);
                 }
                 return vec![self.order(&self.agents[nth], &got)];
             }
@@ -299,10 +304,9 @@ impl Coordinator {
 
     fn end_trial(&mut self) {
         let Some(trial) = self.trial.take() else { return };
-        let slices = self.agents.iter().filter_map(|agent| agent.slice(trial.start_ns));
         let outcome = Outcome {
             agents: self.agents.iter().map(|agent| agent.told(trial.start_ns)).collect(),
-            slices: slices.collect(),
+            merged: trial.merged,
             windows: trial.seconds.whole(),
             has_started: trial.start_ns.is_some(),
         };

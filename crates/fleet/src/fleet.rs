@@ -24,7 +24,6 @@ use crate::clock::Clock;
 use crate::coordinator::{Coordinator, Event, Outcome, Told, Wanted};
 use crate::error::FleetError;
 use crate::local::Local;
-use crate::merge::merge;
 use crate::message::{Hello, Peer, subject};
 use crate::nats::Nats;
 use crate::probe::beside::{Beside, Site};
@@ -177,11 +176,11 @@ impl Generator for Fleet {
         self.check(load)?;
         let told = Told::Apply { load: Box::new(load.clone()), threads: self.threads };
         self.tell.send(told).map_err(|_| ended())?;
-        let Outcome { agents, slices, windows, has_started } = self.wait(control)?;
-        let mut merged = merge(&slices)
-            .map_err(|error| LabError::User(format!("an agent sent a window with {error}")))?;
+        let Outcome { agents, merged, windows, has_started } = self.wait(control)?;
+        let is_whole = merged.slices() == agents.len();
+        let mut merged = merged.load();
         // Of an agent that is missing, what it told live belongs to no result.
-        if let Some(load) = merged.as_mut().filter(|_| slices.len() == agents.len()) {
+        if let Some(load) = merged.as_mut().filter(|_| is_whole) {
             take_figures_of_time(&mut load.windows, &windows);
         }
         match merged {

@@ -14,31 +14,60 @@ pub struct Slice {
     pub offset_ns: i64,
 }
 
-/// All slices as one load, with instants on the coordinator's clock; `None` without any. Counters
-/// and histograms add up bucket by bucket. Windows have no histograms any more; those that had none
-/// before have no figures of time.
-///
-/// # Errors
-/// If the histogram of a window cannot be read.
-pub fn merge(slices: &[Slice]) -> Result<Option<LoadResult>, HistogramError> {
-    let mut loads = slices.iter().map(on_our_clock);
-    let Some(mut all) = loads.next() else { return Ok(None) };
-    let mut windows = vec![std::mem::take(&mut all.windows)];
-    for mut load in loads {
-        windows.push(std::mem::take(&mut load.windows));
-        add(&mut all, load);
-    }
-    all.windows = merged_windows(windows.into_iter().flatten())?;
-    Ok(Some(all))
+/// All slices so far as one load, with instants on the coordinator's clock. Counters and histograms
+/// add up bucket by bucket, in any order. A slice is merged as it comes and is not kept: its
+/// histograms take some 8 MB of memory.
+#[derive(Debug, Default)]
+pub struct Merged {
+    slices: usize,
+    /// Without windows.
+    load: Option<LoadResult>,
+    windows: BTreeMap<i64, Merging>,
 }
 
-fn on_our_clock(slice: &Slice) -> LoadResult {
-    let ours = |ns: u64| ns.saturating_add_signed(-slice.offset_ns);
+impl Merged {
+    /// Adds a slice.
+    ///
+    /// # Errors
+    /// If the histogram of a window cannot be read.
+    pub fn take(&mut self, mut slice: Slice) -> Result<(), HistogramError> {
+        for window in std::mem::take(&mut slice.load.windows) {
+            match self.windows.get_mut(&window.from_ns) {
+                Some(all) => all.add(window)?,
+                None => drop(self.windows.insert(window.from_ns, Merging::new(window)?)),
+            }
+        }
+        self.slices += 1;
+        let load = on_our_clock(slice);
+        match &mut self.load {
+            Some(all) => add(all, load),
+            None => self.load = Some(load),
+        }
+        Ok(())
+    }
+
+    /// How many slices it has.
+    #[must_use]
+    pub const fn slices(&self) -> usize {
+        self.slices
+    }
+
+    /// The whole; `None` without any slice. Windows have no histograms any more; those that had none
+    /// before have no figures of time.
+    #[must_use]
+    pub fn load(self) -> Option<LoadResult> {
+        let windows = self.windows.values().map(Merging::window).collect();
+        self.load.map(|load| LoadResult { windows, ..load })
+    }
+}
+
+fn on_our_clock(Slice { load, offset_ns }: Slice) -> LoadResult {
+    let ours = |ns: u64| ns.saturating_add_signed(-offset_ns);
     LoadResult {
-        started_ns: ours(slice.load.started_ns),
-        measured_from_ns: ours(slice.load.measured_from_ns),
-        measured_to_ns: ours(slice.load.measured_to_ns),
-        ..slice.load.clone()
+        started_ns: ours(load.started_ns),
+        measured_from_ns: ours(load.measured_from_ns),
+        measured_to_ns: ours(load.measured_to_ns),
+        ..load
     }
 }
 
@@ -133,17 +162,6 @@ impl Merging {
         }
         window
     }
-}
-
-fn merged_windows(windows: impl Iterator<Item = Window>) -> Result<Vec<Window>, HistogramError> {
-    let mut merged: BTreeMap<i64, Merging> = BTreeMap::new();
-    for window in windows {
-        match merged.get_mut(&window.from_ns) {
-            Some(all) => all.add(window)?,
-            None => drop(merged.insert(window.from_ns, Merging::new(window)?)),
-        }
-    }
-    Ok(merged.values().map(Merging::window).collect())
 }
 
 /// The seconds of a load under way: each is passed on when all agents have told theirs, or when one

@@ -14,7 +14,8 @@ pub struct Slice {
     pub measured_ns: u64,
     /// What was measured in it.
     pub figures: SliceFigures,
-    /// What the host did meanwhile.
+    /// What the host did meanwhile; where a slice is short, in it and those before it that make up
+    /// 0.4 s together.
     pub host: SliceHost,
     /// Whether the host disturbed nobody, judged by `host` alone and never by the figures.
     pub calm: bool,

@@ -5,6 +5,7 @@
 //! | module | what it writes |
 //! |---|---|
 //! | `headline` | the ranked table |
+//! | `choice` | which of its rows are shown, and in which groups |
 //! | `figures` | charts with alternative text and data tables |
 //! | `walks` | steps of scenarios |
 //! | `remarks` | verdicts with evidence, failures, explanations |
@@ -12,6 +13,7 @@
 //! | `conformance` | answers at the edges of HTTP/1.1 |
 //! | `facts` | host, versions, plan, manifests, how figures were taken |
 //! | `theme` | colours of the charts on dark ground |
+mod choice;
 mod conformance;
 mod explained;
 mod facts;
@@ -35,6 +37,9 @@ use crate::words;
 pub const STYLE: &str = include_str!("html/style.css");
 /// The script of every page.
 pub const SCRIPT: &str = include_str!("html/script.js");
+/// What chooses among the rows of a ranked table, for pages that have one.
+const ROWS_SCRIPT: &str = include_str!("html/rows.js");
+const ROWS_MARK: &str = "filter rows";
 /// uPlot, as its authors publish it (`vendor/uplot/README.md`), and what draws charts with it.
 const PLOT_SCRIPTS: [&str; 2] =
     [include_str!("../vendor/uplot/uPlot.iife.min.js"), include_str!("html/plots.js")];
@@ -104,6 +109,7 @@ fn whole(title: &str, rules: &str, body: &Markup, policy: Option<&str>) -> Marku
                     script { (PreEscaped(format!("/* uPlot\n{PLOT_LICENCE}*/\n"))) @for script in PLOT_SCRIPTS { (PreEscaped(script)) "\n" } }
                 }
                 script { (PreEscaped(SCRIPT)) }
+                @if body.0.contains(ROWS_MARK) { script { (PreEscaped(ROWS_SCRIPT)) } }
             }
         }
     }

@@ -3,6 +3,7 @@ use maud::{Markup, html};
 use pippin_model::caveat::Verdict;
 use pippin_model::digest::TargetDigest;
 use pippin_report::words;
+use pippin_stats::rank::RankInterval;
 use pippin_store::listing::PlanLeader;
 use std::collections::BTreeMap;
 
@@ -43,7 +44,7 @@ pub fn body(plans: &[PlanLeader], hosts: &[String], host: &str) -> Markup {
             }
             @if entries.is_empty() { p { "No finished run is known yet. " code { "pippin run hello" } " makes one." } }
             @else {
-                p.hint id="leaderboard-note" { "The ranks that a target may have in the newest finished run of each plan: 1–3 says that nobody is surely better and two cannot be told apart from it. Plans are never summed up: each asks another question. Sorted by the number of plans in which a target may be the best." }
+                p.hint id="leaderboard-note" { "The ranks that a target may have in the newest finished run of each plan: 1-3 says that nobody is surely better and two cannot be told apart from it. Plans are never summed up: each asks another question. Sorted by the number of plans in which a target may be the best." }
                 div.scroll tabindex="0" role="region" aria-label="Leaderboard, scrolls sideways" {
                     table.sortable aria-describedby="leaderboard-note" {
                         thead { tr {
@@ -90,18 +91,15 @@ fn cell(place: Option<&TargetDigest>) -> Markup {
     let Some(target) = place else { return html! { td { "" } } };
     match (target.ranks, target.verdict) {
         (Some((best, worst)), _) => html! {
+            @let ranks = RankInterval { best, worst }.to_string();
             td data-value=(best) {
-                @if best == 1 { strong { (ranks(best, worst)) } } @else { (ranks(best, worst)) }
+                @if best == 1 { strong { (ranks) } } @else { (ranks) }
                 @if target.verdict == Some(Verdict::Suspect) { span.sub { "SUSPECT" } }
             }
         },
         (None, Some(Verdict::Invalid)) => html! { td { "INVALID" } },
         (None, _) => html! { td { (words::UNKNOWN) } },
     }
-}
-
-fn ranks(best: u32, worst: u32) -> String {
-    if best == worst { best.to_string() } else { format!("{best}–{worst}") }
 }
 
 #[cfg(test)]
@@ -143,7 +141,7 @@ mod tests {
         let names: Vec<String> = entries(&plans).into_iter().map(|entry| entry.name).collect();
         assert_eq!(names, ["a/a", "b/b", "c/c", "d/d"]);
         let page = body(&plans, &["bench-1".into()], "").into_string();
-        for part in ["1–2", "INVALID", "/runs/run-users", "/history?target=c/c"] {
+        for part in ["1-2", "INVALID", "/runs/run-users", "/history?target=c/c"] {
             assert!(page.contains(part), "{part}: {page}");
         }
     }

@@ -10,14 +10,14 @@
 use crate::quantile::{mean, variance};
 use crate::special::{digamma, trigamma};
 
-/// The variance that all pairs have in common.
+/// The variance that all pairs have in common, in any unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Prior {
     variance: f64,
     degrees: f64,
 }
 
-/// Relative figures are never known better than to 0.001 %.
+/// Variances below this are as good as none.
 const LEAST_VARIANCE: f64 = 1e-10;
 
 impl Prior {

@@ -5,7 +5,9 @@
 //! repetition it is the ratio of what the slices sum up to. Repetitions are fresh starts, and starts
 //! differ. So the scatter that counts is that of the ratio between repetitions: the rounds within
 //! one say nothing of it. Their mean has Student's t with one degree of freedom less than there are
-//! repetitions, and more by what all pairs together know of that scatter ([`crate::moderated`]).
+//! repetitions, and more by what all pairs together know of that scatter ([`crate::moderated`]): by
+//! how much starts scatter more than their rounds alone explain. Some targets scatter more from
+//! slice to slice than others, so that variances themselves cannot be borrowed.
 //!
 //! With one repetition only the scatter of its rounds is known ([`Basis::Windows`]): the interval
 //! then does not include differences from start to start.
@@ -29,8 +31,31 @@ pub struct Pairs {
     targets: usize,
     /// First over second, for every first before second, in order.
     estimates: Vec<Option<Estimate>>,
-    prior: Option<Prior>,
+    known: Known,
 }
+
+/// What all pairs together know of the scatter between starts.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    prior: Option<Prior>,
+    /// Whether it is known of every pair how much its rounds explain: the prior is then how many
+    /// times that starts scatter, else it is a variance.
+    knows_rounds: bool,
+}
+
+impl Known {
+    const NOTHING: Self = Self { prior: None, knows_rounds: false };
+
+    /// The variance that counts as 1.
+    fn unit(&self, of_rounds: Option<f64>) -> f64 {
+        of_rounds.filter(|_| self.knows_rounds).map_or(1.0, |variance| variance.max(LEAST_VARIANCE))
+    }
+}
+
+/// Rounds of a repetition that tell how they scatter.
+const FEWEST_ROUNDS: usize = 3;
+/// Relative figures are never known better than to 0.001 %.
+const LEAST_VARIANCE: f64 = 1e-10;
 
 /// A logarithm and how it scatters.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,8 +66,9 @@ struct Estimate {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Scatter {
-    /// The variance of one repetition among several, which are fresh starts.
-    Starts { variance: f64, repetitions: f64 },
+    /// The variance of one repetition among several, which are fresh starts, and what it would be if
+    /// only its rounds scattered; `None` if that is unknown.
+    Starts { variance: f64, repetitions: f64, of_rounds: Option<f64> },
     /// The variance of the mean, of which nothing can be borrowed.
     Mean { variance: f64, degrees: f64, basis: Basis },
 }
@@ -57,7 +83,11 @@ impl Estimate {
             let (variance, worth) = variance_of_mean(&only.residuals)?;
             Scatter::Mean { variance, degrees: worth - 1.0, basis: Basis::Windows }
         } else {
-            Scatter::Starts { variance: variance(&logs)?, repetitions: logs.len() as f64 }
+            Scatter::Starts {
+                variance: variance(&logs)?,
+                repetitions: logs.len() as f64,
+                of_rounds: of_rounds(repetitions),
+            }
         };
         Some(Self { log, scatter })
     }
@@ -74,7 +104,8 @@ impl Estimate {
     /// First over second, which never ran in the same round.
     fn apart(first: &Observed, second: &Observed) -> Option<Self> {
         let (a, b) = (Self::of(&first.levels())?, Self::of(&second.levels())?);
-        let ((va, da, basis_a), (vb, db, basis_b)) = (a.of_mean(None), b.of_mean(None));
+        let ((va, da, basis_a), (vb, db, basis_b)) =
+            (a.of_mean(&Known::NOTHING), b.of_mean(&Known::NOTHING));
         let basis = if basis_a == basis_b { basis_a } else { Basis::Windows };
         let spread = va * va / da + vb * vb / db;
         let degrees = if spread > 0.0 { (va + vb).powi(2) / spread } else { 1.0 };
@@ -85,19 +116,20 @@ impl Estimate {
     }
 
     /// The variance of the mean with its degrees of freedom.
-    fn of_mean(&self, prior: Option<Prior>) -> (f64, f64, Basis) {
+    fn of_mean(&self, known: &Known) -> (f64, f64, Basis) {
         match self.scatter {
-            Scatter::Starts { variance, repetitions } => {
-                let (variance, degrees) = moderated(variance, repetitions - 1.0, prior);
-                (variance / repetitions, degrees, Basis::Trials)
+            Scatter::Starts { variance, repetitions, of_rounds } => {
+                let unit = known.unit(of_rounds);
+                let (times, degrees) = moderated(variance / unit, repetitions - 1.0, known.prior);
+                ((unit * times).max(LEAST_VARIANCE) / repetitions, degrees, Basis::Trials)
             }
             Scatter::Mean { variance, degrees, basis } => (variance, degrees, basis),
         }
     }
 
     /// How far the 95 % interval reaches to either side, as a logarithm.
-    fn half_width(&self, prior: Option<Prior>) -> (f64, Basis) {
-        let (variance, degrees, basis) = self.of_mean(prior);
+    fn half_width(&self, known: &Known) -> (f64, Basis) {
+        let (variance, degrees, basis) = self.of_mean(known);
         (t_975(degrees) * variance.sqrt(), basis)
     }
 }
@@ -116,15 +148,15 @@ impl Pairs {
                 );
             }
         }
-        let prior = prior_of(&estimates, targets.len());
-        Self { targets: targets.len(), estimates, prior }
+        let known = known_of(&estimates, targets.len());
+        Self { targets: targets.len(), estimates, known }
     }
 
     /// The first target's figure over the second's; `None` if their scatter is unknown.
     #[must_use]
     pub fn ratio(&self, first: usize, second: usize) -> Option<Ratio> {
         let (log, estimate) = self.get(first, second)?;
-        let (half, basis) = estimate.half_width(self.prior);
+        let (half, basis) = estimate.half_width(&self.known);
         Some(Ratio {
             value: log.exp(),
             interval: Interval { low: (log - half).exp(), high: (log + half).exp(), basis },
@@ -135,7 +167,7 @@ impl Pairs {
     #[must_use]
     pub fn p_value(&self, first: usize, second: usize) -> Option<f64> {
         let (log, estimate) = self.get(first, second)?;
-        let (variance, degrees, _) = estimate.of_mean(self.prior);
+        let (variance, degrees, _) = estimate.of_mean(&self.known);
         Some(if variance > 0.0 {
             two_sided_p(log / variance.sqrt(), degrees)
         } else if log == 0.0 {
@@ -169,23 +201,43 @@ impl Pairs {
     }
 }
 
-/// What all pairs know of the scatter between starts. The repetitions of the targets that a pair
-/// does not have hold `(targets - 2) * (repetitions - 1)` degrees of freedom.
-fn prior_of(estimates: &[Option<Estimate>], targets: usize) -> Option<Prior> {
-    let starts: Vec<(f64, f64)> = estimates
+/// The variance that one repetition would have if only its rounds scattered, mean over repetitions;
+/// `None` if one of them has too few. That neighbouring rounds resemble each other is left to what
+/// all pairs have in common.
+fn of_rounds(repetitions: &[Level]) -> Option<f64> {
+    let one = |level: &Level| {
+        let rounds = level.residuals.len();
+        (rounds >= FEWEST_ROUNDS).then(|| variance(&level.residuals))?.map(|v| v / rounds as f64)
+    };
+    let all: Option<Vec<f64>> = repetitions.iter().map(one).collect();
+    mean(&all?)
+}
+
+/// The repetitions of the targets that a pair does not have hold `(targets - 2) * (repetitions - 1)`
+/// degrees of freedom, and no more can be borrowed.
+fn known_of(estimates: &[Option<Estimate>], targets: usize) -> Known {
+    let starts: Vec<(f64, f64, Option<f64>)> = estimates
         .iter()
         .flatten()
         .filter_map(|estimate| match estimate.scatter {
-            Scatter::Starts { variance, repetitions } => Some((variance, repetitions - 1.0)),
+            Scatter::Starts { variance, repetitions, of_rounds } => {
+                Some((variance, repetitions - 1.0, of_rounds))
+            }
             Scatter::Mean { .. } => None,
         })
         .collect();
-    let degrees = starts.iter().map(|(_, degrees)| *degrees).fold(f64::INFINITY, f64::min);
-    let others = targets.checked_sub(2)?;
+    let others = targets.saturating_sub(2);
     if starts.is_empty() || others == 0 {
-        return None;
+        return Known::NOTHING;
     }
-    Prior::of(&starts, others as f64 * degrees)
+    let knows_rounds = starts.iter().all(|(_, _, of_rounds)| of_rounds.is_some());
+    let known = Known { prior: None, knows_rounds };
+    let degrees = starts.iter().map(|(_, degrees, _)| *degrees).fold(f64::INFINITY, f64::min);
+    let times: Vec<(f64, f64)> = starts
+        .into_iter()
+        .map(|(variance, degrees, of_rounds)| (variance / known.unit(of_rounds), degrees))
+        .collect();
+    Known { prior: Prior::of(&times, others as f64 * degrees), ..known }
 }
 
 /// How far the 95 % interval of a target's own figure reaches, as a factor above 1 by which it is
@@ -194,7 +246,7 @@ fn prior_of(estimates: &[Option<Estimate>], targets: usize) -> Option<Prior> {
 #[must_use]
 pub fn factor(trials: &[&TrialRecord], metric: Metric) -> Option<(f64, Basis)> {
     let estimate = Estimate::of(&Observed::of(trials, metric).levels())?;
-    let (half, basis) = estimate.half_width(None);
+    let (half, basis) = estimate.half_width(&Known::NOTHING);
     Some((half.exp(), basis))
 }
 

@@ -1,5 +1,7 @@
 //! An agent that takes part, as its coordinator sees it.
 use pippin_model::agent::{AgentFigures, AgentPart};
+use pippin_model::caveat::Caveat;
+use pippin_model::histogram::HistogramError;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::Part;
 
@@ -31,8 +33,16 @@ pub enum Job {
     Called,
     /// Its first second has come.
     Working,
-    Done(Box<SliceResult>),
+    Done(Box<Done>),
     Failed(String),
+}
+
+/// What is kept of a result once its load was merged.
+pub struct Done {
+    start_ns: Option<u64>,
+    figures: Option<AgentFigures>,
+    caveats: Vec<Caveat>,
+    failure: Option<String>,
 }
 
 impl Agent {
@@ -59,14 +69,30 @@ impl Agent {
         }
     }
 
-    pub fn piece(&mut self, piece: Piece) {
-        let Some(whole) = self.inbox.take(piece).pop().filter(|_| !self.is_done()) else {
-            return;
-        };
-        self.job = match serde_json::from_str::<SliceResult>(&whole) {
-            Ok(result) => Job::Done(Box::new(result)),
-            Err(error) => Job::Failed(format!("its result cannot be read: {error}")),
-        };
+    /// Takes a piece of its result; what it measured, once the result is whole.
+    pub fn piece(&mut self, piece: Piece, start_ns: Option<u64>) -> Option<Slice> {
+        let whole = self.inbox.take(piece).pop().filter(|_| !self.is_done())?;
+        match serde_json::from_str::<SliceResult>(&whole) {
+            Ok(result) => self.done(result, start_ns),
+            Err(error) => {
+                self.fail(format!("its result cannot be read: {error}"));
+                None
+            }
+        }
+    }
+
+    fn done(&mut self, result: SliceResult, start_ns: Option<u64>) -> Option<Slice> {
+        let SliceResult { load, start_ns: own_start_ns, failure, caveats } = result;
+        let figures = load.as_ref().map(|load| figures(load, self.hello.ceiling_per_s));
+        self.job = Job::Done(Box::new(Done { start_ns: own_start_ns, figures, caveats, failure }));
+        let load = load?;
+        let at_ns = start_ns.unwrap_or(load.started_ns);
+        Some(Slice { offset_ns: self.offset.at(at_ns)?, load })
+    }
+
+    /// What it measured could not be merged.
+    pub fn is_unreadable(&mut self, error: &HistogramError) {
+        self.job = Job::Failed(format!("it sent a window with {error}"));
     }
 
     pub fn notice_silence(&mut self, began_ns: u64, now_ns: u64) {
@@ -88,22 +114,16 @@ impl Agent {
     pub fn failure(&self) -> Option<&str> {
         match &self.job {
             Job::Failed(why) => Some(why),
-            Job::Done(result) => result.failure.as_deref(),
+            Job::Done(done) => done.failure.as_deref(),
             Job::Preparing | Job::Ready | Job::Called | Job::Working => None,
         }
     }
 
-    pub fn result(&self) -> Option<&SliceResult> {
+    fn result(&self) -> Option<&Done> {
         match &self.job {
-            Job::Done(result) => Some(result),
+            Job::Done(done) => Some(done),
             _ => None,
         }
-    }
-
-    pub fn slice(&self, start_ns: Option<u64>) -> Option<Slice> {
-        let load = self.result()?.load.clone()?;
-        let at_ns = start_ns.unwrap_or(load.started_ns);
-        Some(Slice { offset_ns: self.offset.at(at_ns)?, load })
     }
 
     pub fn told(&self, start_ns: Option<u64>) -> AgentPart {
@@ -118,9 +138,7 @@ impl Agent {
             late_ns: started.and_then(|(own, agreed)| {
                 Some(own as i64 - self.offset.at(agreed)? - agreed as i64)
             }),
-            figures: result
-                .and_then(|result| result.load.as_ref())
-                .map(|load| figures(load, self.hello.ceiling_per_s)),
+            figures: result.and_then(|result| result.figures.clone()),
             caveats: result.map_or_else(Vec::new, |result| result.caveats.clone()),
             failure: self.failure().map(str::to_string),
         }

@@ -223,14 +223,14 @@ fn agents_are_chosen_by_name_and_apply_a_load_together() {
     world.all_finish();
     world.pass(SECOND);
     let outcome = world.outcome().unwrap();
-    assert!(outcome.has_started && outcome.slices.len() == 2);
+    assert!(outcome.has_started && outcome.merged.slices() == 2);
     assert_eq!(failures(&outcome), [("a".into(), None), ("b".into(), None)]);
     // Results are taken, so that the next load finds free agents.
     world.apply();
     world.pass(SECOND);
     world.all_finish();
     world.pass(SECOND);
-    assert_eq!(world.outcome().unwrap().slices.len(), 2);
+    assert_eq!(world.outcome().unwrap().merged.slices(), 2);
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn an_agent_that_falls_silent_ends_the_load_and_is_named() {
     world.pass(SECOND);
     let outcome = world.outcome().unwrap();
     let named = failures(&outcome);
-    assert_eq!((outcome.slices.len(), &named[0]), (1, &("a".into(), None)));
+    assert_eq!((outcome.merged.slices(), &named[0]), (1, &("a".into(), None)));
     assert!(named[1].1.as_ref().unwrap().contains("nothing was heard of it for"), "{named:?}");
 }
 
@@ -292,7 +292,7 @@ fn a_result_is_sent_until_it_is_taken() {
     world.agents[1].is_connected = true;
     world.pass(2 * SECOND);
     let outcome = world.outcome().unwrap();
-    assert_eq!((outcome.slices.len(), failures(&outcome)[1].1.clone()), (2, None));
+    assert_eq!((outcome.merged.slices(), failures(&outcome)[1].1.clone()), (2, None));
 }
 
 #[test]

@@ -109,20 +109,19 @@ fn load(seen: &[Recorded]) -> LoadResult {
 /// The requests dealt out to so many agents, each with a clock of its own, merged again.
 fn from(agents: usize) -> LoadResult {
     let all = recorded();
-    let slices: Vec<Slice> = (0..agents)
-        .map(|nth| {
-            let seen: Vec<Recorded> = all.iter().skip(nth).step_by(agents).copied().collect();
-            let offset_ns = nth as i64 * 3_000_000_000;
-            let mut load = load(&seen);
-            for instant in
-                [&mut load.started_ns, &mut load.measured_from_ns, &mut load.measured_to_ns]
-            {
-                *instant += offset_ns as u64;
-            }
-            Slice { load, offset_ns }
-        })
-        .collect();
-    merge(&slices).unwrap().unwrap()
+    let mut merged = Merged::default();
+    for nth in 0..agents {
+        let seen: Vec<Recorded> = all.iter().skip(nth).step_by(agents).copied().collect();
+        let offset_ns = nth as i64 * 3_000_000_000;
+        let mut load = load(&seen);
+        for instant in [&mut load.started_ns, &mut load.measured_from_ns, &mut load.measured_to_ns]
+        {
+            *instant += offset_ns as u64;
+        }
+        merged.take(Slice { load, offset_ns }).unwrap();
+    }
+    assert_eq!(merged.slices(), agents);
+    merged.load().unwrap()
 }
 
 #[test]
@@ -146,10 +145,12 @@ fn any_number_of_agents_gives_the_same_to_the_last_bucket() {
 
 #[test]
 fn who_measured_nothing_adds_nothing_and_nobody_is_no_result() {
-    assert!(merge(&[]).unwrap().is_none());
-    let slice = |load| Slice { load, offset_ns: 0 };
-    let with_nothing = merge(&[slice(load(&recorded())), slice(load(&[]))]).unwrap().unwrap();
-    assert_eq!(with_nothing.measured, from(1).measured);
+    assert!(Merged::default().load().is_none());
+    let mut with_nothing = Merged::default();
+    for seen in [recorded(), Vec::new()] {
+        with_nothing.take(Slice { load: load(&seen), offset_ns: 0 }).unwrap();
+    }
+    assert_eq!(with_nothing.load().unwrap().measured, from(1).measured);
 }
 
 #[test]

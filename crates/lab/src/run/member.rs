@@ -20,6 +20,7 @@ use crate::slices::account::{Account, Services as Counts};
 use crate::slices::idle::Idle;
 use crate::slices::length::{self, Lengths};
 use crate::slices::making;
+use crate::slices::stretch::Stretch;
 use crate::trial::{Measured, NotMeasured, Watch, empty_record};
 use crate::verify::live::Live;
 
@@ -119,8 +120,8 @@ impl Member {
         outcome
     }
 
-    /// Proves the target, and warms it up; how long nine of ten answers then took. What fails is in
-    /// the record.
+    /// Proves the target, and warms it up; how long its slices must last. What fails is in the
+    /// record.
     pub fn get_ready(&mut self, shared: &mut Shared<'_>) -> Option<u64> {
         let mut record = self.record.clone();
         let mut load = self.load.clone();
@@ -141,9 +142,9 @@ impl Member {
             }
         }
         let (measured, counts) = self.apply(length::warm_up(&self.load), shared)?;
-        let answers_ns = length::answers_ns(&measured.load);
+        let needed_ns = length::needed_ns(&measured.load);
         self.slices.warm_up(&measured, counts);
-        answers_ns
+        needed_ns
     }
 
     /// Makes a slice; whether the host let it be calm. `None` if the target failed or the user
@@ -152,12 +153,13 @@ impl Member {
         &mut self,
         round: u32,
         lengths: &Lengths,
+        stretch: &mut Stretch,
         shared: &mut Shared<'_>,
     ) -> Option<bool> {
         let load = lengths.load(&self.load, round);
         self.record.load_spec = Some(load.for_record());
         let (measured, counts) = self.apply(load, shared)?;
-        let slice = making::slice(round, &measured, &self.spec.cpus);
+        let slice = making::slice(round, &measured, &self.spec.cpus, stretch);
         let calm = slice.calm;
         self.slices.add(slice, &measured, counts);
         Some(calm)

@@ -19,6 +19,7 @@ use crate::observer::Event;
 use crate::services::Services;
 use crate::slices::idle;
 use crate::slices::length::Lengths;
+use crate::slices::stretch::Stretch;
 use crate::steps::Steps;
 
 /// Of a repetition that is cut short, rounds are kept if every target has so many.
@@ -87,11 +88,11 @@ impl Execution<'_> {
     ) -> Result<Vec<(TargetId, String)>, LabError> {
         let mut steps = Steps::of(&self.header().plan.profile);
         let Some(mut step) = steps.next() else { return Ok(Vec::new()) };
-        let (mut members, mut answers_ns) =
+        let (mut members, mut needed_ns) =
             self.start_group(repetition, step, waiting, apart, services)?;
         let mut restless = Vec::new();
         loop {
-            let mut course = self.course(&mut members, answers_ns, round, services);
+            let mut course = self.course(&mut members, needed_ns, round, services);
             let next = steps.next().filter(|_| !course.cut_short);
             restless.extend(course.restless.iter().cloned());
             members = self.end_step(members, &mut course, next.is_none(), services)?;
@@ -100,14 +101,14 @@ impl Execution<'_> {
             }
             let Some(next) = next.filter(|_| !members.is_empty()) else { return Ok(restless) };
             step = next;
-            answers_ns = None;
+            needed_ns = None;
             let mut ready = Vec::new();
             for mut member in members {
                 let spec = self.spec(&member.spec.target, repetition, step);
                 self.announce(&spec);
                 member.step(spec);
                 let took = self.get_ready(&mut member, services);
-                answers_ns = answers_ns.max(took);
+                needed_ns = needed_ns.max(took);
                 ready.push(member);
             }
             members = ready;
@@ -122,7 +123,7 @@ impl Execution<'_> {
         apart: Option<String>,
         services: &mut Services,
     ) -> Result<(Vec<Member>, Option<u64>), LabError> {
-        let (mut members, mut answers_ns) = (Vec::new(), None);
+        let (mut members, mut needed_ns) = (Vec::new(), None);
         while let Some(id) = waiting.front().cloned() {
             if self.interrupted() {
                 return Err(LabError::Interrupted);
@@ -148,7 +149,7 @@ impl Execution<'_> {
             match self.start(&id, &target, &installed, services, &[]) {
                 Ok(running) => {
                     let mut member = Member::new(spec, running, members.len(), apart.clone());
-                    answers_ns = answers_ns.max(self.get_ready(&mut member, services));
+                    needed_ns = needed_ns.max(self.get_ready(&mut member, services));
                     members.push(member);
                 }
                 Err(LabError::Target(failure)) => {
@@ -161,7 +162,7 @@ impl Execution<'_> {
                 Err(other) => return Err(other),
             }
         }
-        Ok((members, answers_ns))
+        Ok((members, needed_ns))
     }
 
     fn shared<'a>(&'a self, services: &'a mut Services) -> Shared<'a> {
@@ -187,13 +188,13 @@ impl Execution<'_> {
     fn course(
         &self,
         members: &mut [Member],
-        answers_ns: Option<u64>,
+        needed_ns: Option<u64>,
         round: &mut u32,
         services: &mut Services,
     ) -> Course {
         let header = self.header();
         let delay = judge::expected_delay(&header.workload, header.plan.upstream_delay_ns);
-        let lengths = Lengths::of(&header.plan, delay, answers_ns);
+        let lengths = Lengths::of(&header.plan, delay, needed_ns);
         let in_all = members.iter().filter(|member| !member.has_failed()).count() as u64;
         let planned_ns = u64::from(lengths.rounds) * in_all * lengths.whole_ns();
         let mut bystanders = Bystanders::default();
@@ -207,6 +208,7 @@ impl Execution<'_> {
             clocks: TreeClocks::default(),
             bystanders,
             lengths,
+            stretch: Stretch::default(),
             first: *round,
             extra_ns: (header.plan.extra_time * planned_ns as f64) as u64,
             restless: Vec::new(),
@@ -305,6 +307,7 @@ struct Rounds<'a, 'e> {
     clocks: TreeClocks,
     bystanders: Bystanders,
     lengths: Lengths,
+    stretch: Stretch,
     /// The number of the first round.
     first: u32,
     /// Time left to replace disturbed slices.
@@ -416,7 +419,8 @@ impl Rounds<'_, '_> {
         let (shown, of) = (round - self.first + 1, self.lengths.rounds);
         let member = &mut self.members[index];
         self.execution.settings.observer.event(&Event::Slice(&member.spec, shown, of));
-        let calm = member.slice(round, &self.lengths, &mut self.execution.shared(self.services));
+        let shared = &mut self.execution.shared(self.services);
+        let calm = member.slice(round, &self.lengths, &mut self.stretch, shared);
         let others_after = helping::look(&mut self.bystanders, &self.members[index].running);
         for (other, member) in self.members.iter_mut().enumerate() {
             member.helping.add(other == index, &others_before, &others_after);

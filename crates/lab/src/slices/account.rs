@@ -121,6 +121,7 @@ fn add(all: &mut Services, more: &Services) {
 mod tests {
     use super::*;
     use crate::slices::making;
+    use crate::slices::stretch::Stretch;
     use pippin_model::example::ExampleTrial;
     use pippin_model::slice::SliceHost;
 
@@ -140,7 +141,7 @@ mod tests {
 
     fn add(account: &mut Account, round: u32, answers: u64, steal: f64) {
         let (measured, cpus) = (measured(answers), ExampleTrial::hello().spec().cpus);
-        let mut slice = making::slice(round, &measured, &cpus);
+        let mut slice = making::slice(round, &measured, &cpus, &mut Stretch::default());
         slice.host = SliceHost { steal: Some(steal), ..SliceHost::default() };
         slice.calm = calm::is_calm(&slice.host);
         account.add(slice, &measured, services(answers as f64, 7.0 + f64::from(round)));

@@ -6,8 +6,15 @@ use pippin_model::units::Spread;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The length of a slice where nothing asks for a longer one.
-pub const USUAL_NS: u64 = 400_000_000;
+/// The length of a slice where nothing asks for a longer one. The speed of a shared machine changes
+/// within a second: the shorter a round, the more of it is the same for all targets
+/// (docs/decisions/slices.md).
+pub const SHORT_NS: u64 = 100_000_000;
+/// A slice holds so many answers of the slowest target, so that it has a 99th percentile, unless
+/// that takes longer than [`LONG_NS`].
+const ANSWERS_WITHIN: f64 = 1_000.0;
+/// The length of a slice that few answers make long, or of which nothing is known.
+pub const LONG_NS: u64 = 400_000_000;
 /// A slice lasts at least so many times as long as answers take: those that are under way at its
 /// end are in no histogram, and long ones are under way more often.
 pub const ANSWERS: u64 = 10;
@@ -28,17 +35,17 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// What the plan says; else 0.4 s, or ten times as long as answers take: nine of ten in the
-    /// warm-up of the slowest target, or the workload's own wait. At most the plan's duration, into
-    /// which the rounds fit.
+    /// What the plan says; else as long as the targets need ([`needed_ns`], the longest), and ten
+    /// times as long as the workload's own wait. At most the plan's duration, into which the rounds
+    /// fit with what is left out before each slice.
     #[must_use]
-    pub fn of(plan: &Plan, delay: Option<Spread>, answers_ns: Option<u64>) -> Self {
-        let duration_ns = plan.profile.stop.duration_ns.unwrap_or(USUAL_NS).max(1);
+    pub fn of(plan: &Plan, delay: Option<Spread>, needed_ns: Option<u64>) -> Self {
+        let duration_ns = plan.profile.stop.duration_ns.unwrap_or(LONG_NS).max(1);
         let delay_ns = delay.map_or(0, |delay| delay.mean_ns);
-        let longest_ns = delay_ns.max(answers_ns.unwrap_or(0));
-        let usual_ns = USUAL_NS.max(ANSWERS * longest_ns);
+        let usual_ns = needed_ns.unwrap_or(LONG_NS).max(ANSWERS * delay_ns);
         let slice_ns = plan.slice_ns.unwrap_or(usual_ns).min(duration_ns);
-        Self { slice_ns, rounds: (duration_ns / slice_ns).clamp(1, 1 << 20) as u32, delay_ns }
+        let rounds = duration_ns / (slice_ns + LEAD_NS);
+        Self { slice_ns, rounds: rounds.clamp(1, 1 << 20) as u32, delay_ns }
     }
 
     /// One slice with what is left out before it, nanoseconds.
@@ -73,13 +80,13 @@ impl Lengths {
 #[must_use]
 pub fn warm_up(of: &LoadSpec) -> LoadSpec {
     let warm_up = match of.warm_up {
-        WarmUp::None => WarmUp::Fixed { duration_ns: USUAL_NS },
+        WarmUp::None => WarmUp::Fixed { duration_ns: LONG_NS },
         other => other,
     };
     let schedule = match &of.schedule {
         Schedule::Open { arrivals, .. } => {
             let (rate, ramp_ns) = (of.schedule.rate_per_s().unwrap_or(1.0), of.schedule.ramp_ns());
-            let flat_ns = REST_NS + if ramp_ns > 0 { 0 } else { USUAL_NS };
+            let flat_ns = REST_NS + if ramp_ns > 0 { 0 } else { LONG_NS };
             Schedule::open(rate, *arrivals, ramp_ns, flat_ns)
         }
         other => other.clone(),
@@ -97,17 +104,23 @@ fn flat(schedule: &Schedule, duration_ns: u64) -> Schedule {
     }
 }
 
-/// How long nine of ten answers took at the end of a warm-up, nanoseconds; `None` if it is unknown.
+/// How long a slice of a target must last by what the end of its warm-up was like, nanoseconds: it
+/// holds a thousand answers, or lasts 0.4 s, and lasts ten times as long as nine of ten answers
+/// take. `None` if it is unknown.
 #[must_use]
-pub fn answers_ns(warm_up: &LoadResult) -> Option<u64> {
-    let long = warm_up.windows.iter().filter(|window| window.duration_ns > REST_NS);
-    long.rev().find_map(|window| window.response_p90_ns)
+pub fn needed_ns(warm_up: &LoadResult) -> Option<u64> {
+    let mut long = warm_up.windows.iter().filter(|window| window.duration_ns > REST_NS);
+    let last = long.rfind(|window| window.response_p90_ns.is_some())?;
+    let per_s = last.completed as f64 / (last.duration_ns as f64 / 1e9);
+    let within_ns = (ANSWERS_WITHIN / per_s * 1e9).min(LONG_NS as f64) as u64;
+    Some(within_ns.max(SHORT_NS).max(ANSWERS * last.response_p90_ns?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use pippin_model::example;
+    use pippin_model::load_result::Window;
     use pippin_model::profile::{Arrivals, Profile};
 
     const MS: u64 = 1_000_000;
@@ -117,26 +130,48 @@ mod tests {
         Plan { profile, slice_ns: slice_ms.map(|ms| ms * MS), ..example::run::hello().header.plan }
     }
 
-    fn lengths(duration_ms: u64, slice_ms: Option<u64>, answers_ms: u64) -> (u64, u32) {
+    fn lengths(duration_ms: u64, slice_ms: Option<u64>, needed_ms: Option<u64>) -> (u64, u32) {
         let Lengths { slice_ns, rounds, .. } =
-            Lengths::of(&plan(duration_ms, slice_ms), None, Some(answers_ms * MS));
+            Lengths::of(&plan(duration_ms, slice_ms), None, needed_ms.map(|ms| ms * MS));
         (slice_ns / MS, rounds)
     }
 
     #[test]
-    fn rounds_fit_into_the_duration() {
-        assert_eq!(lengths(30_000, None, 1), (400, 75));
-        assert_eq!(lengths(3_000, None, 1), (400, 7));
-        assert_eq!(lengths(300, None, 1), (300, 1));
-        assert_eq!(lengths(30_000, Some(1_000), 500), (1_000, 30));
+    fn rounds_fit_into_the_duration_with_what_is_left_out() {
+        assert_eq!(lengths(30_000, None, Some(100)), (100, 200));
+        assert_eq!(lengths(3_000, None, Some(100)), (100, 20));
+        assert_eq!(lengths(3_000, None, None), (400, 6), "nothing is known");
+        assert_eq!(lengths(300, None, None), (300, 1));
+        assert_eq!(lengths(30_000, Some(1_000), Some(5_000)), (1_000, 28));
+        assert_eq!(lengths(30_000, None, Some(200_000)), (30_000, 1));
+        let waiting = Lengths::of(&plan(30_000, None), Some(Spread::exactly(500 * MS)), None);
+        assert_eq!((waiting.slice_ns, waiting.rounds), (5_000 * MS, 5));
     }
 
     #[test]
-    fn slow_answers_make_long_slices() {
-        assert_eq!(lengths(30_000, None, 200), (2_000, 15));
-        assert_eq!(lengths(30_000, None, 20_000), (30_000, 1));
-        let waiting = Lengths::of(&plan(30_000, None), Some(Spread::exactly(500 * MS)), None);
-        assert_eq!((waiting.slice_ns, waiting.rounds), (5_000 * MS, 6));
+    fn few_and_slow_answers_make_long_slices() {
+        let needed_ms = |completed: u64, p90_ms: u64| {
+            let mut load = load();
+            let window = Window {
+                duration_ns: 500 * MS,
+                completed,
+                response_p90_ns: Some(p90_ms * MS),
+                ..Window::default()
+            };
+            // What nobody reads comes last.
+            load.windows = vec![window.clone(), Window { duration_ns: REST_NS, ..window }];
+            needed_ns(&load).map(|ns| ns / MS)
+        };
+        assert_eq!(needed_ms(50_000, 1), Some(100));
+        assert_eq!(needed_ms(2_500, 1), Some(200), "a thousand answers");
+        assert_eq!(needed_ms(100, 1), Some(400), "but no longer than 0.4 s");
+        assert_eq!(needed_ms(50_000, 200), Some(2_000));
+        let nothing = LoadResult { windows: Vec::new(), ..load() };
+        assert_eq!(needed_ns(&nothing), None);
+    }
+
+    fn load() -> LoadResult {
+        example::ExampleTrial::hello().build().load.unwrap()
     }
 
     fn base() -> LoadSpec {
@@ -169,6 +204,6 @@ mod tests {
             None,
             base(),
         );
-        assert_eq!(warm_up(&level).warm_up, WarmUp::Fixed { duration_ns: USUAL_NS });
+        assert_eq!(warm_up(&level).warm_up, WarmUp::Fixed { duration_ns: LONG_NS });
     }
 }

@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::stretch::Stretch;
 use crate::generator::Here;
 use crate::trial::{Measured, NotMeasured, SAMPLE_EVERY, Trial, Watch};
 
@@ -36,12 +37,13 @@ pub fn load(
         .measure_on(memory, every, watch)
 }
 
-/// The slice that such a load was.
+/// The slice that such a load was; what the host did is that of the stretch that ends with it.
 #[must_use]
-pub fn slice(round: u32, measured: &Measured, cpus: &CpuSplit) -> Slice {
+pub fn slice(round: u32, measured: &Measured, cpus: &CpuSplit, stretch: &mut Stretch) -> Slice {
     let Measured { load, usage, .. } = measured;
-    let host =
+    let own =
         usage.as_ref().map(|usage| disturbance::of(usage, &processors(cpus))).unwrap_or_default();
+    let host = stretch.with(own, load.measured.duration_ns);
     Slice {
         round,
         started_unix_ns: load.started_unix_ns + (load.measured_from_ns - load.started_ns),
@@ -97,7 +99,7 @@ mod tests {
         let cpu_ns = usage.as_ref().unwrap().roles[&Role::Target].cpu_ns;
         let measured =
             Measured { load: load.clone(), agents: Vec::new(), usage, samples: Vec::new() };
-        let slice = slice(3, &measured, &record.spec.cpus);
+        let slice = slice(3, &measured, &record.spec.cpus, &mut Stretch::default());
         assert_eq!((slice.round, slice.measured_ns), (3, load.measured.duration_ns));
         assert_eq!(slice.figures.right, load.measured.answered.good);
         assert_eq!(Some(slice.figures.goodput_per_s), load.measured.goodput_per_s());
@@ -107,7 +109,8 @@ mod tests {
             load.measured.spans.response_time.quantile_ns(0.99)
         );
         assert!(!slice.used);
-        let unknown = super::slice(0, &Measured { usage: None, ..measured }, &record.spec.cpus);
+        let without = Measured { usage: None, ..measured };
+        let unknown = super::slice(0, &without, &record.spec.cpus, &mut Stretch::default());
         assert_eq!((unknown.host.steal, unknown.figures.target_cpu_ns), (None, None));
     }
 }

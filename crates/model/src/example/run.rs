@@ -11,7 +11,7 @@ use crate::objective::Objective;
 use crate::plan::{EXTRA_TIME, Plan, PlanCpus, Price};
 use crate::profile::{Profile, StopRule, WarmUp};
 use crate::published::Published;
-use crate::register::Registered;
+use crate::register::{Registered, ServerKind};
 use crate::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
 use crate::target::TargetId;
 use crate::trial::{Failure, Stage, Step, TrialRecord};
@@ -382,5 +382,10 @@ pub fn many(count: usize) -> RunRecord {
         })
     });
     let trials = trials.collect();
-    finished(header("hello", "Hello World", closed(), &names), trials)
+    let mut header = header("hello", "Hello World", closed(), &names);
+    let kinds = [Some(ServerKind::Raw), Some(ServerKind::Micro), Some(ServerKind::Full), None];
+    for (info, kind) in header.targets.values_mut().zip(kinds.iter().cycle()) {
+        info.registered.kind = *kind;
+    }
+    finished(header, trials)
 }

@@ -4,6 +4,7 @@ use pippin_model::caveat::Verdict;
 use pippin_model::trial::Step;
 use pippin_stats::compare::Metric;
 
+use super::choice;
 use crate::ranked;
 use crate::terminal::{is_open, span_of};
 use crate::view::View;
@@ -30,6 +31,7 @@ pub fn section(view: &View) -> Markup {
                 (span) " over all repetitions. CPU: 100 % is one core, of the whole process tree."
                 @if let Some(ratios) = ranked::ratio_legend(view) { " " (ratios) }
             }
+            (choice::tools(view))
             div.scroll tabindex="0" role="region" aria-label="Results, scrolls sideways" {
                 table.sortable.headline aria-describedby="results-note" {
                     thead {
@@ -58,10 +60,10 @@ fn line(view: &View, row: &Row, services: bool) -> Markup {
     let interval = row.ranked.and_then(|figure| figure.interval);
     let reach = ranked::reach(row);
     html! {
-        tr .invalid[invalid] {
+        tr .invalid[invalid] data-language=(row.target.language) data-kind=(choice::kind(row)) {
             (cell(row.standing.rank.map(f64::from), &row.rank_in_words()))
             th scope="row" data-value=(row.target) {
-                span.phone { (row.rank_in_words()) ". " } (row.target)
+                span.phone { (row.rank_in_words()) ". " } span.name { (row.target) }
                 @if let Some(Step::Connections { count }) = row.step { span.sub { "best at " (count) " connections" } }
                 @else if let Some(framework) = &row.framework { span.sub { (framework) } }
             }

@@ -47,10 +47,12 @@
         const down = head.getAttribute("aria-sort") === "ascending";
         heads.forEach((other) => other.removeAttribute("aria-sort"));
         head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        table.dispatchEvent(new Event("sorting"));
         const body = table.tBodies[0];
         const rows = [...body.rows].map((row) => ({ row, key: value(row.cells[index]) }));
         rows.sort((a, b) => (a.key === null) - (b.key === null) || (a.key === null ? 0 : (down ? -1 : 1) * compare(a.key, b.key)));
         body.append(...rows.map((entry) => entry.row));
+        table.dispatchEvent(new Event("sorted"));
       });
     });
   }

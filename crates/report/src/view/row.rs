@@ -1,5 +1,6 @@
 //! One target of a run.
 use pippin_model::caveat::Severity;
+use pippin_model::register::ServerKind;
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
@@ -35,6 +36,9 @@ pub struct Row {
     pub summary: TargetSummary,
     /// Its framework, as its community writes it.
     pub framework: Option<String>,
+    /// What kind of server the register says it is.
+    #[serde(default)]
+    pub kind: Option<ServerKind>,
     /// Quantiles of the response time for the chart.
     pub response_quantiles: Vec<QuantilePoint>,
     /// Distribution of the response time for the chart.
@@ -219,6 +223,7 @@ impl<'a> Entry<'a> {
             framework: info
                 .and_then(|info| info.manifest.as_ref())
                 .map(|manifest| manifest.framework.clone()),
+            kind: info.and_then(|info| info.registered.kind),
             response_quantiles: Vec::new(),
             response_bins: Vec::new(),
             unavailable: unavailable.is_some(),

@@ -109,6 +109,34 @@ async function sorting(page, name) {
   expect(JSON.stringify(down) === JSON.stringify([...up].reverse()) || new Set(up).size < up.length, `${name}: descending after two`);
 }
 
+// A long table: a search, a choice, groups that last when rows are sorted, and marked rows.
+async function choosing(page, name) {
+  const bar = page.locator(".filter.rows:not([hidden])");
+  if (await bar.count() === 0) { return; }
+  const rows = () => page.locator("table.headline tbody tr:not(.group):visible").count();
+  const groups = page.locator("table.headline tbody tr.group");
+  const all = await rows();
+  const first = await page.locator("table.headline tbody .name").first().innerText();
+  await bar.locator("input").fill(first.toUpperCase());
+  expect(await rows() >= 1 && await rows() < all, `${name}: the search leaves ${await rows()} of ${all} rows`);
+  expect(/^\d+ of \d+ targets/.test(await bar.locator("output").innerText()), `${name}: and says so`);
+  await bar.locator("input").fill("");
+  for (const select of await bar.locator("select:not([data-rows=group])").all()) {
+    await select.selectOption({ index: 1 });
+    expect(await rows() >= 1 && await rows() < all, `${name}: a choice leaves ${await rows()} of ${all} rows`);
+    await select.selectOption({ index: 0 });
+  }
+  await bar.locator("[data-rows=group]").selectOption({ index: 1 });
+  const made = await groups.count();
+  expect(made > 1, `${name}: rows are shown in ${made} groups`);
+  await page.locator("table.headline thead button").nth(3).click();
+  expect(await groups.count() === made && await rows() === all, `${name}: sorting keeps groups and rows`);
+  await bar.locator("[data-rows=group]").selectOption({ index: 0 });
+  expect(await groups.count() === 0 && await page.locator("table.headline tbody .name").first().innerText() === first, `${name}: without groups the ranks order again`);
+  await page.locator("table.headline button.name").first().click();
+  expect(await page.locator("table.headline tr.marked").count() === 1, `${name}: a press on a name marks its row`);
+}
+
 async function themes(page, name) {
   const button = page.locator("button.theme:not([hidden])");
   if (await button.count() === 0) { return; }
@@ -173,6 +201,7 @@ for (const address of pages) {
   await themes(page, name);
   await hiding(page, name);
   await saving(page, name);
+  await choosing(page, name);
   await sorting(page, name);
   const sheets = paper(await page.pdf({ path: `${out}/${name}.pdf`, format: "A4" }));
   expect(!/report|rounds/.test(name) || sheets <= MOST_PAPER, `${name}: ${sheets} pages of paper, ${MOST_PAPER} are enough`);
