@@ -174,7 +174,7 @@ mod tests {
             seconds: 1.0,
             exit_code: Some(0),
         };
-        assert!(row(Some(950.0)).is_right() && row(Some(1_050.0)).is_right());
+        assert!(row(Some(951.0)).is_right() && row(Some(1_049.0)).is_right());
         assert!(!row(Some(949.0)).is_right() && !row(Some(1_051.0)).is_right());
         assert!(!row(None).is_right());
     }
