@@ -58,7 +58,7 @@ pub enum Event {
     /// A second of all agents.
     Second(Box<Window>),
     /// The load is over.
-    Over(Outcome),
+    Over(Box<Outcome>),
 }
 
 /// How a load ended.
@@ -310,7 +310,7 @@ impl Coordinator {
             windows: trial.seconds.whole(),
             has_started: trial.start_ns.is_some(),
         };
-        self.tell(Event::Over(outcome));
+        self.tell(Event::Over(Box::new(outcome)));
     }
 }
 

@@ -143,7 +143,7 @@ impl Fleet {
         let mut has_stopped = false;
         loop {
             match events.recv_timeout(LOOK) {
-                Ok(Event::Over(outcome)) => return Ok(outcome),
+                Ok(Event::Over(outcome)) => return Ok(*outcome),
                 Ok(Event::Second(window)) => {
                     if let Some(listen) = control.on_window {
                         listen(&window);

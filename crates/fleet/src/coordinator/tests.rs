@@ -169,7 +169,7 @@ impl World {
 
     fn outcome(&self) -> Option<Outcome> {
         self.events.try_iter().find_map(|event| match event {
-            Event::Over(outcome) => Some(outcome),
+            Event::Over(outcome) => Some(*outcome),
             _ => None,
         })
     }
