@@ -8,11 +8,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use crate::error::LabError;
 
 /// Samples a second and processor: no multiple of the usual clocks, so that it beats with none.
 const SAMPLES_PER_S: &str = "499";
+/// How often it is looked whether `perf` is ready.
+const LOOK: Duration = Duration::from_millis(20);
 /// The time that a sample stands for, as `perf` writes it, nanoseconds.
 const SAMPLE_NS: u64 = 1_000_000_000 / 499;
 /// Where runtimes tell the names of the functions that they compiled.
@@ -115,6 +118,7 @@ impl Running {
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()?;
+        watches(child.id());
         Ok(Self { child })
     }
 
@@ -131,6 +135,28 @@ impl Running {
         let line = said.lines().map(str::trim).find(|line| line.to_lowercase().contains("error"));
         line.map_or(Ok(()), |line| Err(line.into()))
     }
+}
+
+/// Waits until `perf` has opened what it counts with, or for 5 s. A thread that starts before that is
+/// neither listed nor inherited, and would never be seen.
+fn watches(perf: u32) {
+    let mut before = 0;
+    for _ in 0..250 {
+        std::thread::sleep(LOOK);
+        let opened = events_of(perf);
+        if opened > 0 && opened == before {
+            return;
+        }
+        before = opened;
+    }
+}
+
+/// How many events a process has open: links to `anon_inode:[perf_event]` in `/proc/PID/fd`
+/// (proc_pid_fd(5)).
+fn events_of(process: u32) -> usize {
+    let Ok(entries) = fs::read_dir(format!("/proc/{process}/fd")) else { return 0 };
+    let links = entries.flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
+    links.filter(|link| link.as_os_str() == "anon_inode:[perf_event]").count()
 }
 
 /// The stacks of a file of samples, folded: a line each, with their number.
