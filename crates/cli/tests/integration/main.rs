@@ -58,7 +58,6 @@ mod protocols;
 mod reach;
 mod requests;
 mod rounds;
-mod searched;
 mod services;
 mod shapes;
 mod store;
