@@ -22,7 +22,7 @@ use crate::interval::Interval;
 use crate::moderated::{Prior, moderated};
 use crate::quantile::{mean, variance};
 use crate::ratio::Ratio;
-use crate::rounds::{Level, Observed, variance_of_mean};
+use crate::rounds::{Level, Observed, Resting, variance_of_mean};
 use crate::student_t::{t_975, two_sided_p};
 
 /// Every pair of some targets under one metric.
@@ -138,8 +138,9 @@ impl Pairs {
     /// Compares all targets, each given by its trials at one step.
     #[must_use]
     pub fn of(targets: &[&[&TrialRecord]], metric: Metric) -> Self {
+        let resting = Resting::of(targets.iter().flat_map(|trials| trials.iter().copied()));
         let observed: Vec<Observed> =
-            targets.iter().map(|trials| Observed::of(trials, metric)).collect();
+            targets.iter().map(|trials| Observed::of(trials, metric, resting)).collect();
         let mut estimates = Vec::new();
         for (place, first) in observed.iter().enumerate() {
             for second in &observed[place + 1..] {
@@ -245,7 +246,7 @@ fn known_of(estimates: &[Option<Estimate>], targets: usize) -> Known {
 /// unknown. It includes what the host did to whole repetitions, which cancels out of the ratios.
 #[must_use]
 pub fn factor(trials: &[&TrialRecord], metric: Metric) -> Option<(f64, Basis)> {
-    let estimate = Estimate::of(&Observed::of(trials, metric).levels())?;
+    let estimate = Estimate::of(&Observed::of(trials, metric, Resting::OnUsed).levels())?;
     let (half, basis) = estimate.half_width(&Known::NOTHING);
     Some((half.exp(), basis))
 }
@@ -321,6 +322,49 @@ mod tests {
         }
         let ratio = pairs(&both, Metric::Goodput).ratio(1, 0).unwrap();
         assert!((ratio.value - 1.0).abs() < 0.03, "{ratio:?}");
+    }
+
+    #[test]
+    fn where_the_host_was_not_calm_pairs_rest_on_all_slices() {
+        let rounds = Rounds { start: 0.0, slice: 0.02, rounds: 40, ..Rounds::default() };
+        let mut both = [trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 0.9)];
+        let of_used = pairs(&both, Metric::Goodput).ratio(1, 0).unwrap();
+        // The host disturbs two of three slices, and halves what is measured in them.
+        for slice in both.iter_mut().flatten().flat_map(|record| &mut record.slices) {
+            if slice.round % 3 != 0 {
+                (slice.calm, slice.used) = (false, false);
+                slice.figures.goodput_per_s /= 2.0;
+            }
+        }
+        let of_all = pairs(&both, Metric::Goodput);
+        let half = |ratio: Ratio| (ratio.interval.high / ratio.interval.low).ln();
+        let ratio = of_all.ratio(1, 0).unwrap();
+        assert!((ratio.value / of_used.value - 1.0).abs() < 0.01, "{ratio:?} {of_used:?}");
+        assert!(ratio.interval.covers(0.9) && half(ratio) < 2.0 * half(of_used), "{ratio:?}");
+        // A figure of its own still rests on what is used.
+        let own: Vec<&TrialRecord> = both[0].iter().collect();
+        assert!(factor(&own, Metric::Goodput).is_some());
+        let slices = |record: &TrialRecord| record.slices.iter().filter(|s| s.used).count();
+        assert!(own.iter().all(|record| slices(record) == 14));
+    }
+
+    #[test]
+    fn slices_that_were_made_again_count_together_with_the_first() {
+        let rounds = Rounds { start: 0.0, slice: 0.0, host: 0.0, ..Rounds::default() };
+        let mut both = [trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 1.0)];
+        for record in &mut both[1] {
+            let again: Vec<_> = record.slices.clone();
+            for slice in &mut record.slices {
+                slice.calm = false;
+                slice.figures.goodput_per_s *= 0.8;
+            }
+            record.slices.extend(again);
+        }
+        for slice in both[0].iter_mut().flat_map(|record| &mut record.slices) {
+            slice.calm = false;
+        }
+        let ratio = pairs(&both, Metric::Goodput).ratio(1, 0).unwrap();
+        assert!((ratio.value - 0.9).abs() < 0.001, "{ratio:?}");
     }
 
     #[test]

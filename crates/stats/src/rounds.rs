@@ -2,6 +2,10 @@
 //!
 //! A round is one slice of every target. What the host does to a round it does to all of them, so
 //! figures of the same round are compared with each other ([`crate::paired`]).
+//!
+//! Where at least half of the slices were calm, pairs rest on the slices on which the figures rest.
+//! Elsewhere they rest on all slices: what the host does cancels out of pairs, and so many slices say
+//! more than the calmest ones (docs/decisions/paired-ratios.md).
 use pippin_model::slice::Slice;
 use pippin_model::trial::TrialRecord;
 use std::collections::BTreeMap;
@@ -10,10 +14,37 @@ use crate::compare::Metric;
 use crate::quantile::variance;
 use crate::trend::lag_one_autocorrelation;
 
+/// The share of calm slices from which on pairs rest on the used ones alone.
+const ENOUGH_CALM: f64 = 0.5;
+
+/// The slices on which pairs rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Resting {
+    /// Those on which the figures of the trials rest.
+    OnUsed,
+    /// All of them.
+    OnAll,
+}
+
+impl Resting {
+    /// The pairs of these trials; which slices that are depends on the host alone.
+    pub(crate) fn of<'a>(trials: impl IntoIterator<Item = &'a TrialRecord>) -> Self {
+        let (calm, all) = trials
+            .into_iter()
+            .flat_map(|record| &record.slices)
+            .fold((0_u32, 0_u32), |(calm, all), slice| (calm + u32::from(slice.calm), all + 1));
+        if f64::from(calm) < ENOUGH_CALM * f64::from(all) { Self::OnAll } else { Self::OnUsed }
+    }
+
+    fn has(self, slice: &Slice) -> bool {
+        self == Self::OnAll || slice.used
+    }
+}
+
 /// What a slice adds; `None` if it does not know the figure.
 fn part(metric: Metric, slice: &Slice) -> Option<Part> {
     let figures = &slice.figures;
-    let rate = |sum: f64, over: u64| (over > 0).then_some(Part { sum, over: over as f64 });
+    let rate = |sum: f64, over: u64| Some(Part { sum, over: over as f64 });
     let quantile = |ns: Option<u64>| {
         ns.filter(|ns| *ns > 0).map(|ns| Part { sum: (ns as f64).ln(), over: 1.0 })
     };
@@ -35,13 +66,19 @@ const fn is_rate(metric: Metric) -> bool {
 
 /// What one slice adds to a figure, which is the sum of all `sum` divided by the sum of all `over`;
 /// for quantiles, that is the mean of logarithms.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Part {
     sum: f64,
     over: f64,
 }
 
-/// The used slices of one target.
+impl Part {
+    fn and(self, other: Self) -> Self {
+        Self { sum: self.sum + other.sum, over: self.over + other.over }
+    }
+}
+
+/// Slices of one target.
 #[derive(Debug, Clone)]
 pub(crate) struct Observed {
     metric: Metric,
@@ -59,16 +96,18 @@ pub(crate) struct Level {
 }
 
 impl Observed {
-    /// The used slices of these trials of one target.
-    pub(crate) fn of(trials: &[&TrialRecord], metric: Metric) -> Self {
+    /// The slices of these trials of one target on which pairs rest. A round that was disturbed has
+    /// more than one slice: they count together.
+    pub(crate) fn of(trials: &[&TrialRecord], metric: Metric, resting: Resting) -> Self {
         let mut repetitions: BTreeMap<u32, BTreeMap<u32, Part>> = BTreeMap::new();
         for record in trials {
-            let parts = record
-                .slices
-                .iter()
-                .filter(|slice| slice.used)
-                .filter_map(|slice| Some((slice.round, part(metric, slice)?)));
-            repetitions.entry(record.spec.repetition).or_default().extend(parts);
+            let rounds = repetitions.entry(record.spec.repetition).or_default();
+            for slice in record.slices.iter().filter(|slice| resting.has(slice)) {
+                if let Some(part) = part(metric, slice) {
+                    let of_round = rounds.entry(slice.round).or_default();
+                    *of_round = of_round.and(part);
+                }
+            }
         }
         repetitions.retain(|_, rounds| !rounds.is_empty());
         Self { metric, repetitions }
@@ -95,8 +134,7 @@ impl Observed {
 
     /// `None` without a round, or for a rate of 0, which has no logarithm.
     fn level<'a>(&self, parts: impl Iterator<Item = &'a Part> + Clone) -> Option<Level> {
-        let (sum, over) =
-            parts.clone().fold((0.0, 0.0), |(sum, over), part| (sum + part.sum, over + part.over));
+        let Part { sum, over } = parts.clone().fold(Part::default(), |all, part| all.and(*part));
         let count = parts.clone().count() as f64;
         if over <= 0.0 {
             return None;
@@ -105,7 +143,7 @@ impl Observed {
         if !is_rate(self.metric) {
             return Some(Level {
                 log: figure,
-                residuals: parts.map(|part| part.sum - figure).collect(),
+                residuals: parts.map(|part| part.sum / part.over - figure).collect(),
             });
         }
         // The residuals of a ratio estimator (Cochran, "Sampling techniques", 1977, section 6.4).
