@@ -353,6 +353,10 @@ pub struct CompareArguments {
     /// What servers are asked for; / by default, or the path of the URL.
     #[arg(long, value_name = "PATH")]
     pub path: Option<String>,
+    /// The steps of a file, which each user goes through in order, in place of one request
+    /// (docs/scenarios.md).
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["path", "method", "body", "json_body", "form", "data_urlencode", "expect_body"])]
+    pub scenario: Option<PathBuf>,
     /// Measure this target as it is in two branches, interleaved in one run: go/net-http.
     #[arg(long, value_name = "TARGET", add = ArgValueCandidates::new(completions::targets))]
     pub target: Option<String>,

@@ -116,7 +116,7 @@ pub(crate) struct OpenLoop {
     /// How long before a deadline polling replaces sleeping.
     pub spin_ns: u64,
     /// Each arrival is a user of its own: the first one of the whole load sends the first template,
-    /// and so on.
+    /// and so on. In a scenario it is the number of the walk.
     turn: Turn,
 }
 
@@ -157,7 +157,11 @@ impl Users {
                     turn: Turn {
                         lane: lane.clone(),
                         taken: 0,
-                        count: spec.requests.turn_count() as u64,
+                        // In a scenario each arrival is a walk, and takes its number.
+                        count: match &spec.scenario {
+                            Some(_) => u64::from(u32::MAX),
+                            None => spec.requests.turn_count() as u64,
+                        },
                     },
                 })
             }
@@ -221,7 +225,8 @@ impl OpenLoop {
         self.arrivals.next_ns().map(|after| self.start + after)
     }
 
-    /// Goes on to the next arrival; the template of the one that was due.
+    /// Goes on to the next arrival; the template of the one that was due, or its number in a
+    /// scenario.
     #[inline]
     pub fn take(&mut self) -> u32 {
         self.arrivals.advance();

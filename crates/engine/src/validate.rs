@@ -178,9 +178,9 @@ fn scenario(spec: &LoadSpec) -> Result<(), EngineError> {
             "leave it out: each step waits for the answer before it",
         ),
         (
-            matches!(spec.schedule, Schedule::Open { .. }),
-            "an open loop",
-            "its arrivals are single requests, and a step belongs to a user: give connections or devices instead of a rate",
+            matches!(spec.schedule, Schedule::Open { .. }) && spec.stop.requests.is_some(),
+            "a number of requests in an open loop",
+            "its arrivals are whole walks: give a duration instead of the number",
         ),
     ];
     if let Some((_, what, fix)) = exclusive.into_iter().find(|(is_asked, _, _)| *is_asked) {

@@ -1,14 +1,17 @@
 //! Targets that the command line gives instead of a catalog: URLs, commands, container images. They
-//! are asked one request, and nothing proves them.
+//! are asked one request, which nothing proves, or go through the steps of a file.
 use pippin_model::load_spec::Request;
 use pippin_model::manifest::{Command, Install, Manifest, Ready, Start};
 use pippin_model::plan::{EXTRA_TIME, Plan, PlanCpus};
 use pippin_model::profile::Profile;
 use pippin_model::project::words;
+use pippin_model::scenario::file::Written;
+use pippin_model::scenario::text::Text;
 use pippin_model::target::TargetId;
-use pippin_model::workload::{self, Answer, Workload};
+use pippin_model::workload::{self, Answer, Proof, Steps, Workload};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::container::Image;
 use crate::error::LabError;
@@ -21,9 +24,10 @@ const LONGEST_NAME: usize = 60;
 /// How long such a target may take until it answers.
 const READY_WITHIN: &str = "60s";
 
-/// Something that listens already. `request` holds the path of its own URL.
+/// Something that listens already. `request` holds the path of its own URL; without one it is asked
+/// what the workload says, as are the others.
 #[must_use]
-pub fn listening(listening: Listening, request: Request) -> Target {
+pub fn listening(listening: Listening, request: Option<Request>) -> Target {
     let url = &listening.url;
     let id = name_of("url", &format!("{}{}", url.authority, url.target));
     target(id, Path::new("/"), Vec::new(), request, Kind::Listening(listening))
@@ -33,14 +37,14 @@ pub fn listening(listening: Listening, request: Request) -> Target {
 ///
 /// # Errors
 /// If it has no word, or a quote is not closed.
-pub fn command(text: &str, folder: &Path, request: Request) -> Result<Target, LabError> {
+pub fn command(text: &str, folder: &Path, request: Option<Request>) -> Result<Target, LabError> {
     let words = words(text).map_err(LabError::User)?;
     Ok(target(name_of("command", text), folder, words, request, Kind::Command))
 }
 
 /// A container image. `folder` is for the log of fetching it.
 #[must_use]
-pub fn image(image: Image, folder: &Path, request: Request) -> Target {
+pub fn image(image: Image, folder: &Path, request: Option<Request>) -> Target {
     let id = name_of("image", &image.reference);
     let install = Some(Install { steps: vec![image.pull()] });
     let made = target(id, folder, Vec::new(), request, Kind::Image(image));
@@ -69,7 +73,13 @@ pub fn tell_apart(targets: &mut [Target]) {
     }
 }
 
-fn target(id: TargetId, folder: &Path, command: Command, request: Request, kind: Kind) -> Target {
+fn target(
+    id: TargetId,
+    folder: &Path,
+    command: Command,
+    request: Option<Request>,
+    kind: Kind,
+) -> Target {
     let manifest = Manifest {
         schema: 1,
         name: id.name.clone(),
@@ -84,7 +94,10 @@ fn target(id: TargetId, folder: &Path, command: Command, request: Request, kind:
         start: Start {
             command,
             env: BTreeMap::new(),
-            ready: Ready { path: request.target.clone(), timeout: READY_WITHIN.into() },
+            ready: Ready {
+                path: request.as_ref().map_or_else(|| "/".into(), |it| it.target.clone()),
+                timeout: READY_WITHIN.into(),
+            },
             stop: "SIGTERM".into(),
             process_per_worker: false,
             unix_socket: false,
@@ -94,7 +107,7 @@ fn target(id: TargetId, folder: &Path, command: Command, request: Request, kind:
         variants: Vec::new(),
         deviations: Vec::new(),
     };
-    Target { id, folder: folder.into(), manifest, kind, requests: Some(vec![request]) }
+    Target { id, folder: folder.into(), manifest, kind, requests: request.map(|it| vec![it]) }
 }
 
 /// The workload of one request, of which only its answer is checked.
@@ -122,6 +135,27 @@ pub fn workload(request: workload::Request, status: u16) -> Workload {
             from: None,
         },
         proofs: Vec::new(),
+    }
+}
+
+/// The workload of the steps of a file.
+#[must_use]
+pub fn walking(title: String, written: Written, steps: Steps) -> Workload {
+    let first = &steps.requests[0];
+    let request = workload::Request {
+        method: first.method.clone(),
+        path: Text::parse(&first.target).example(),
+        ..workload::Request::default()
+    };
+    Workload {
+        title,
+        summary: "The steps of a file, which each user goes through in order.".into(),
+        steps: written.steps,
+        data: written.data,
+        cookies: written.cookies,
+        walk: Some(Arc::new(steps)),
+        proofs: vec![Proof::Answer],
+        ..workload(request, 200)
     }
 }
 
@@ -164,7 +198,7 @@ mod tests {
     use super::*;
 
     fn command_of(text: &str) -> Target {
-        command(text, Path::new("/srv"), Request::get("/api", "")).unwrap()
+        command(text, Path::new("/srv"), Some(Request::get("/api", ""))).unwrap()
     }
 
     #[test]
@@ -173,7 +207,7 @@ mod tests {
         assert_eq!(made.manifest.start.command, ["node", "my server.js", "--port", "{PORT}"]);
         assert_eq!(made.id.to_string(), "command/node-my-server-js-port-PORT");
         assert_eq!(made.manifest.start.ready.path, "/api");
-        let wrong = |text| command(text, Path::new("/"), Request::get("/", "")).unwrap_err();
+        let wrong = |text| command(text, Path::new("/"), None).unwrap_err();
         assert!(wrong("node 'x").to_string().contains("a quote is not closed"));
         assert!(wrong(" ").to_string().contains("names no program"));
     }

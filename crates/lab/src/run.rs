@@ -111,6 +111,8 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     let stopped = stopped_by_limits(&targets, &plan, &cpus);
     let prepared = prepare(&targets, stopped, &workload, settings)?;
     let register = settings.catalog.register()?;
+    let profile = plan.profile.with_walks(workload.steps.len());
+    let plan = Plan { profile, ..plan };
     let header = header(plan, workload, &prepared, &register, settings);
     let recording = Recording::begin(header, settings.keeping, settings.observer)?;
     let mut execution = Execution::new(recording, prepared, cpus, settings);
@@ -153,7 +155,28 @@ fn resolve(
         })
         .collect::<Result<Vec<_>, _>>()?;
     speak(plan, workload, &targets)?;
+    walk(plan, workload)?;
     Ok(targets)
+}
+
+/// What has no effect, or no meaning, where users go through steps.
+fn walk(plan: &Plan, workload: &Workload) -> Result<(), LabError> {
+    if workload.steps.is_empty() {
+        return Ok(());
+    }
+    if let Some(key) = plan.key_about_slices() {
+        return Err(LabError::User(format!(
+            "{key} has no effect, because the workload `{}` has steps: slices would hold more first steps than last ones; take it out",
+            workload.id
+        )));
+    }
+    if plan.profile.is_search() || plan.profile.is_overload() {
+        return Err(LabError::User(format!(
+            "the workload `{}` has steps, and a capacity is searched for with single requests: give connections, devices or a rate of walks",
+            workload.id
+        )));
+    }
+    Ok(())
 }
 
 /// Whether plan and targets agree on what is spoken, and whether streams have an effect.
@@ -435,7 +458,10 @@ impl<'a> Execution<'a> {
     }
 
     fn is_sliced(&self) -> bool {
-        self.header().plan.profile.is_sliced() && self.settings.generator.is_ready_at_once()
+        let RunHeader { plan, workload, .. } = self.header();
+        plan.profile.is_sliced()
+            && workload.steps.is_empty()
+            && self.settings.generator.is_ready_at_once()
     }
 
     fn workers(&self) -> u32 {

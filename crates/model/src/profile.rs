@@ -41,6 +41,10 @@ pub struct Profile {
     /// a URL is `https`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<Spoken>,
+    /// In an open loop whose arrivals are walks through steps: how many steps. `None` where an arrival
+    /// is a request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub walk_steps: Option<u32>,
 }
 
 /// At which points a profile is applied.
@@ -78,6 +82,7 @@ impl Profile {
             warm_up: WarmUp::AUTO,
             steps: Steps::One,
             protocol: None,
+            walk_steps: None,
         }
     }
 
@@ -100,6 +105,7 @@ impl Profile {
             warm_up,
             steps: Steps::One,
             protocol: None,
+            walk_steps: None,
         }
     }
 
@@ -115,6 +121,7 @@ impl Profile {
             warm_up: WarmUp::None,
             steps: Steps::One,
             protocol: None,
+            walk_steps: None,
         }
     }
 
@@ -140,6 +147,7 @@ impl Profile {
             warm_up: WarmUp::None,
             steps: Steps::One,
             protocol: None,
+            walk_steps: None,
         }
     }
 
@@ -280,8 +288,21 @@ impl Profile {
         changes.then_some(stages)
     }
 
+    /// The same with arrivals that are walks through so many steps, where it is an open loop.
+    #[must_use]
+    pub fn with_walks(self, steps: usize) -> Self {
+        let is_open = matches!(self.schedule, Schedule::Open { .. });
+        Self { walk_steps: (is_open && steps > 0).then_some(steps as u32), ..self }
+    }
+
+    /// What arrives in an open loop: `requests` or `walks`.
+    #[must_use]
+    pub const fn arrivals(&self) -> &'static str {
+        if self.walk_steps.is_some() { "walks" } else { "requests" }
+    }
+
     /// The offered rate within a stretch of the measured part, requests per second: the mean where it
-    /// changes. `from_ns` counts from the start of the measured part, as that of a window does.
+    /// changes. A walk is as many requests as it has steps, if nothing goes wrong. `from_ns` counts from the start of the measured part, as that of a window does.
     /// `None` where answers set the pace, and in a warm-up.
     #[must_use]
     pub fn offered_per_s(&self, from_ns: i64, length_ns: u64) -> Option<f64> {
@@ -290,21 +311,22 @@ impl Profile {
             // Its rates are multiples of what the search will find.
             return None;
         }
+        let each = f64::from(self.walk_steps.unwrap_or(1));
         match self.shape() {
-            None => self.schedule.rate_per_s(),
+            None => self.schedule.rate_per_s().map(|rate| rate * each),
             Some(_) if length_ns == 0 => None,
             Some(stages) => {
                 let due = stages::due_between(stages, from_ns, from_ns + length_ns);
-                Some(due * 1e9 / length_ns as f64)
+                Some(due * each * 1e9 / length_ns as f64)
             }
         }
     }
 
     /// How much is asked, in few words: `64 connections`, `5,000 requests/s`, `up to 5,000
-    /// requests/s`.
+    /// requests/s`, `20 walks/s`.
     #[must_use]
     pub fn amount(&self) -> String {
-        let amount = self.schedule.amount(self.connections.count);
+        let amount = self.schedule.amount(self.connections.count, self.arrivals());
         if self.capacity_search().is_some() {
             return format!("up to {} times the capacity", overload::MOST);
         }

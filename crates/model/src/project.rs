@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use crate::file::{FileError, Wrong, nearest, read_with_text};
 use crate::manifest::{Command, Install, Manifest, Ready, Start};
 use crate::plan::{Plan, PlanOptions, RawPlan, at_its_key};
-use crate::profile::Schedule;
 use crate::spoken::Spoken;
 use crate::target::TargetId;
 use crate::workload::Workload;
@@ -186,18 +185,7 @@ impl Project {
                 *target = own;
             }
         }
-        let plan = Plan::resolve(name.into(), raw, None, options)
-            .map_err(|message| at_its_key(&below, message))?;
-        let is_open = matches!(plan.profile.schedule, Schedule::Open { .. });
-        let workload = self.workloads.get(&plan.workload);
-        if is_open && workload.is_some_and(|workload| workload.walk.is_some()) {
-            let message = format!(
-                "the workload `{}` has steps, which belong to users, and a rate has none: give connections in place of the rate",
-                plan.workload
-            );
-            return Err(Wrong::at(below, message));
-        }
-        Ok(plan)
+        Plan::resolve(name.into(), raw, None, options).map_err(|message| at_its_key(&below, message))
     }
 
     /// The whole name of a target of this file: `own/shop` for `shop`; `None` if it is one of a

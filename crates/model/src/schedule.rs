@@ -178,9 +178,10 @@ impl Schedule {
         }
     }
 
-    /// How much is asked, in few words: `64 connections`, `5,000 requests/s`, `1 device`.
+    /// How much is asked, in few words: `64 connections`, `5,000 requests/s`, `1 device`. `arrivals`
+    /// names what arrives in an open loop: `requests` or `walks`.
     #[must_use]
-    pub fn amount(&self, connections: u32) -> String {
+    pub fn amount(&self, connections: u32, arrivals: &str) -> String {
         let many = |count: u32, one: &str| {
             let count_in_words =
                 if count < 1_000 { count.to_string() } else { format_count(f64::from(count)) };
@@ -189,15 +190,16 @@ impl Schedule {
         match self {
             Self::Closed { .. } => many(connections, "connection"),
             Self::Open { .. } => {
-                format!("{} requests/s", self.rate_per_s().map_or("-".into(), format_count))
+                format!("{} {arrivals}/s", self.rate_per_s().map_or("-".into(), format_count))
             }
             Self::Devices { devices, .. } => many(*devices, "device"),
         }
     }
 
-    /// In words, of so many connections: `closed loop, 10 connections, think time 900 ms`.
+    /// In words, of so many connections: `closed loop, 10 connections, think time 900 ms`. `unit` names
+    /// what arrives in an open loop: `requests` or `walks`.
     #[must_use]
-    pub fn in_words(&self, connections: &str) -> String {
+    pub fn in_words(&self, connections: &str, unit: &str) -> String {
         match self {
             Self::Closed { think } => {
                 let think = think.map(|time| format!(", think time {time}")).unwrap_or_default();
@@ -210,7 +212,7 @@ impl Schedule {
                 };
                 let rate = self.rate_per_s().map_or("-".into(), format_count);
                 format!(
-                    "open loop, {rate} requests/s ({arrivals}) over at most {connections} connections"
+                    "open loop, {rate} {unit}/s ({arrivals}) over at most {connections} connections"
                 )
             }
             Self::Devices {

@@ -88,14 +88,14 @@ pub fn length_ns(stages: &[Stage]) -> u64 {
     stages.iter().map(|stage| stage.duration_ns).fold(0, u64::saturating_add)
 }
 
-/// In words: `from 0 to 1,000 requests/s within 30 s, then to 5,000 within 2 min, then 5,000 for 10 s`.
+/// In words, where `arrivals` are `requests`: `from 0 to 1,000 requests/s within 30 s, then to 5,000 within 2 min, then 5,000 for 10 s`.
 #[must_use]
-pub fn in_words(stages: &[Stage]) -> String {
+pub fn in_words(stages: &[Stage], arrivals: &str) -> String {
     let mut rate = None;
     let mut parts = Vec::new();
     for stage in stages {
         let [from, to] = [stage.from_per_s, stage.to_per_s].map(rate_in_words);
-        let unit = if parts.is_empty() { " requests/s" } else { "" };
+        let unit = if parts.is_empty() { format!(" {arrivals}/s") } else { String::new() };
         let time = format_length(stage.duration_ns);
         let goes_on = rate == Some(stage.from_per_s);
         parts.push(match (from == to, goes_on) {
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn words_say_where_the_rate_goes() {
-        let words = |text| in_words(&parse(text).unwrap());
+        let words = |text| in_words(&parse(text).unwrap(), "requests");
         assert_eq!(
             words("30s:1000,2m:5000"),
             "from 0 to 1,000 requests/s within 30 s, then to 5,000 within 2 min"

@@ -158,11 +158,13 @@ impl Course {
         match &self.profile.schedule {
             Schedule::Open { arrivals, .. } => {
                 let due = self.profile.offered_per_s(0, length_ns)? * length_ns as f64 / 1e9;
+                // Arrivals that are walks bring several requests at once.
+                let each = f64::from(self.profile.walk_steps.unwrap_or(1));
                 let chance = match arrivals {
                     Arrivals::Constant => 1.0,
-                    Arrivals::Poisson => DEVIATIONS * due.sqrt(),
+                    Arrivals::Poisson => DEVIATIONS * (due / each).sqrt(),
                 };
-                Some(due + chance)
+                Some(due + chance * each)
             }
             Schedule::Closed { .. } | Schedule::Devices { .. } => {
                 let left_ns = length_ns.saturating_sub(self.spent_ns) as f64;

@@ -122,8 +122,8 @@ pub struct ShapeArguments {
     /// How many requests to send.
     #[arg(short = 'n', long, value_name = "N", value_parser = values::requests)]
     pub count: Option<u64>,
-    /// Open loop: requests per second, whatever the server does. With --objective: where the search
-    /// begins.
+    /// Open loop: requests per second, or walks through a scenario, whatever the server does. With
+    /// --objective: where the search begins.
     #[arg(short = 'R', long, visible_alias = "rps", value_name = "RATE", conflicts_with_all = ["count", "think"], allow_negative_numbers = true, group = "open_loop", value_parser = values::rate)]
     pub rate: Option<f64>,
     /// Open loop whose rate changes: 30s:1000,2m:5000,30s:0. Each part is TIME:RATE; the rate goes

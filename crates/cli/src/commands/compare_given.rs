@@ -9,6 +9,7 @@ use pippin_model::load_spec::{Protocol, Request};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
+use pippin_model::workload::Workload;
 use pippin_report::terminal;
 use pippin_report::view::View;
 use pippin_stats::compare::{Comparison, Origin, compare};
@@ -36,6 +37,10 @@ const DURATION: Time = Time::from_s(3);
 /// How long opening a connection may take, before the load.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The host in requests before they are aimed: it is the target's own, which is not known before it
+/// listens.
+const HOST: &str = "localhost";
+
 /// Whether a text is meant as a URL and not as the name of a run or of a revision: it has a scheme,
 /// or a port.
 pub fn is_url(text: &str) -> bool {
@@ -55,9 +60,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     let profile = profile::of_shape(&arguments.shape, DURATION)?;
     let repetitions = arguments.repeat.unwrap_or(REPETITIONS);
     let plan = ad_hoc::plan(PLAN, title, ids.clone(), repetitions, profile);
-    let status = statuses_of(&arguments.request.expect_status).first().copied().unwrap_or(200);
-    let workload = ad_hoc::workload(request::in_workload(&arguments.request, &asked)?, status);
-    let catalog = catalog(&place)?.with_given(targets, [workload]);
+    let catalog = catalog(&place)?.with_given(targets, [asked]);
     let how = How {
         folder: &folder,
         install: arguments.install,
@@ -94,9 +97,9 @@ struct Given<'a> {
 }
 
 impl Given<'_> {
-    /// All that is compared, in the order URLs, commands, images; and the path that all are asked
-    /// for, if it is one.
-    fn targets(&self) -> Result<(Vec<Target>, String), CliError> {
+    /// All that is compared, in the order URLs, commands, images; and what they are asked: the steps
+    /// of a file, or the path that all are asked for, if it is one.
+    fn targets(&self) -> Result<(Vec<Target>, Workload), CliError> {
         let CompareArguments { sides, command, image, path, .. } = self.arguments;
         let path = path.clone().unwrap_or_else(|| "/".into());
         if !path.starts_with('/') {
@@ -108,14 +111,14 @@ impl Given<'_> {
             targets.push(self.listening(side)?);
         }
         for text in command {
-            targets.push(ad_hoc::command(text, &here, self.request(&path)?)?);
+            targets.push(ad_hoc::command(text, &here, self.only(&path)?)?);
         }
         for reference in image {
             let image = container::runtime()
                 .map_err(str::to_string)
                 .and_then(|_| Image::named(reference))
                 .map_err(|error| CliError::User(format!("--image {reference}: {error}")))?;
-            targets.push(ad_hoc::image(image, self.folder, self.request(&path)?));
+            targets.push(ad_hoc::image(image, self.folder, self.only(&path)?));
         }
         if targets.len() < 2 {
             return Err(CliError::User(
@@ -130,13 +133,29 @@ impl Given<'_> {
             .map(|request| request.target.as_str())
             .collect();
         let same = asked.iter().all(|path| *path == asked[0]);
-        let asked = if same { asked[0].to_string() } else { path };
+        let asked = if same { asked.first().copied().unwrap_or(&path) } else { &path };
+        let asked = self.workload(asked)?;
         Ok((targets, asked))
     }
 
+    fn workload(&self, path: &str) -> Result<Workload, CliError> {
+        let asked = &self.arguments.request;
+        if let Some(file) = &self.arguments.scenario {
+            let (written, steps) = request::steps(asked, file, HOST)?;
+            let title = format!("Scenario {}", request::name_of(file));
+            return Ok(ad_hoc::walking(title, written, steps));
+        }
+        let status = statuses_of(&asked.expect_status).first().copied().unwrap_or(200);
+        Ok(ad_hoc::workload(request::in_workload(asked, path)?, status))
+    }
+
+    /// The only request, where no file has steps.
+    fn only(&self, path: &str) -> Result<Option<Request>, CliError> {
+        if self.arguments.scenario.is_some() { Ok(None) } else { self.request(path).map(Some) }
+    }
+
     fn request(&self, path: &str) -> Result<Request, CliError> {
-        // The host is the target's own, which is not known before it listens.
-        request::of(&self.arguments.request, "localhost", path)
+        request::of(&self.arguments.request, HOST, path)
     }
 
     fn listening(&self, text: &str) -> Result<Target, CliError> {
@@ -151,12 +170,18 @@ impl Given<'_> {
                 "`{text}` has a path of its own, so that --path has no effect on it; leave one of them out"
             )));
         }
+        if let Some(file) = self.arguments.scenario.as_ref().filter(|_| url.target != "/") {
+            return Err(CliError::User(format!(
+                "the path of {text} has no effect, because {} has the paths; leave it out",
+                file.display()
+            )));
+        }
         let path = self.arguments.path.as_ref().unwrap_or(&url.target);
         let tls = tls::of(&self.arguments.tls, &url)?;
         let addresses = url.resolve(&self.arguments.hosts.allow_host, PATIENCE)?;
         let places = addresses.iter().copied().map(Place::from);
         protocol::try_it(places, tls.as_ref(), Protocol::Http1, PATIENCE)?;
-        let request = self.request(path)?;
+        let request = self.only(path)?;
         Ok(ad_hoc::listening(Listening { addresses, tls, url }, request))
     }
 }

@@ -16,6 +16,7 @@
 //! | `under_way` | `pippin serve` beside a run |
 //! | `load` | `pippin load` against servers whose truth is known |
 //! | `shapes` | rates that change, loads that end early, what is told second by second |
+//! | `walks` | scenarios at a URL, in a project, side by side |
 //! | `profiled` | `run --explain` |
 //! | `overload` | plans that go beyond the capacity of servers that shed, queue or collapse |
 //! | `https` | the same behind TLS |
@@ -63,4 +64,5 @@ mod store;
 mod streams;
 mod support;
 mod under_way;
+mod walks;
 mod websocket;

@@ -1,6 +1,6 @@
 //! One user: where its walk through the steps begins, and what it has with it.
 use pippin_model::draw::Draw;
-use pippin_model::load_spec::LoadSpec;
+use pippin_model::load_spec::{LoadSpec, Schedule};
 use pippin_model::scenario::data::{Variable, Walk};
 use pippin_model::units::Spread;
 
@@ -45,6 +45,8 @@ impl Walkers {
     pub fn new(spec: &LoadSpec, first: u64, count: u32, all: u32) -> Result<Self, String> {
         let Some(scenario) = &spec.scenario else { return Ok(Self::default()) };
         let places = scenario.names().len();
+        // Users of an open loop begin when they arrive.
+        let arrive = matches!(spec.schedule, Schedule::Open { .. });
         let walker = |user| {
             let walk = Walk { user, users: u64::from(all), nth: 0 };
             Walker {
@@ -52,7 +54,7 @@ impl Walkers {
                 cookies: Jar::default(),
                 path: String::new(),
                 walk,
-                is_over: false,
+                is_over: arrive,
                 draw: walk.draw(spec.seed),
                 think: None,
             }
@@ -65,7 +67,9 @@ impl Walkers {
             keeps_cookies: scenario.cookies,
             seed: spec.seed,
         };
-        (0..count).for_each(|slot| walkers.fill(slot));
+        if !arrive {
+            (0..count).for_each(|slot| walkers.fill(slot));
+        }
         Ok(walkers)
     }
 
@@ -76,6 +80,18 @@ impl Walkers {
             self.fill(slot);
         }
         &mut self.all[slot as usize]
+    }
+
+    /// A user arrives in a slot that was free: it is the one with this number in the whole load, and
+    /// walks once. So the n-th arrival has the n-th row, whatever slot it gets.
+    pub fn begin(&mut self, slot: u32, arrival: u64) {
+        self.all[slot as usize].walk = Walk { user: arrival, users: 1, nth: 0 };
+        self.fill(slot);
+    }
+
+    /// Whether the user has steps left in its walk.
+    pub fn is_walking(&self, slot: u32) -> bool {
+        !self.all[slot as usize].is_over
     }
 
     /// A walk begins.

@@ -57,6 +57,9 @@ impl<S: Stack> Worker<'_, S> {
             core.recorder.tally(stretch).requests.unsent += 1;
         }
         core.open_requests -= u64::from(pending);
+        if S::Protocol::VARIES && pending > 0 {
+            core.walk_interrupted(slot);
+        }
         self.after_failure(slot);
     }
 

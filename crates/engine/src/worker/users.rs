@@ -164,6 +164,9 @@ impl<S: Stack> Worker<'_, S> {
                 }
                 self.push(slot);
             }
+            Users::Open(_) if S::Protocol::VARIES && self.core.walkers.is_walking(slot) => {
+                self.ready(slot, due, 1);
+            }
             Users::Open(_) => self.core.wait_all_for_arrivals(slot),
         }
     }
@@ -189,6 +192,8 @@ impl<S: Stack> Worker<'_, S> {
             let Users::Open(open) = &mut self.core.users else { return };
             let template = open.take();
             if S::Protocol::IN_ORDER {
+                let template =
+                    if S::Protocol::VARIES { self.core.begin_walk(slot, template) } else { template };
                 self.core.connections[slot as usize].template = template;
                 self.ready(slot, due, 1);
             } else {
@@ -225,6 +230,7 @@ impl<S: Stack> Worker<'_, S> {
             return self.after_all_streams(slot, at);
         }
         let step_thinks = if S::Protocol::VARIES { self.core.walkers.think_ns(slot) } else { None };
+        let goes_on = S::Protocol::VARIES && self.core.walkers.is_walking(slot);
         match &mut self.core.users {
             // With pipelining a user sends a row of requests and, when the last of it is answered,
             // the next row.
@@ -239,6 +245,11 @@ impl<S: Stack> Worker<'_, S> {
                     .unwrap_or_default();
                 self.core.timers.set(slot, at + think_ns);
             }
+            // Only the first step of a walk is an arrival.
+            Users::Open(_) if goes_on => match step_thinks {
+                Some(think_ns) => self.core.timers.set(slot, at + think_ns),
+                None => self.ready(slot, at, 1),
+            },
             Users::Open(_) => {
                 self.core.free.push_back(slot);
                 self.dispatch();

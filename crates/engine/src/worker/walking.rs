@@ -68,6 +68,21 @@ impl<S: Stack> Core<'_, S> {
         self.step_over(slot, request.template, false);
     }
 
+    /// An arrival of an open loop begins a walk, whose number it has; its first step.
+    pub(super) fn begin_walk(&mut self, slot: u32, arrival: u32) -> u32 {
+        self.walkers.begin(slot, arrival.into());
+        0
+    }
+
+    /// The connection for the next step could not be opened: a walk that had begun is over. Who has
+    /// not begun tries again with the same values, but an arrival that was not sent is lost.
+    pub(super) fn walk_interrupted(&mut self, slot: u32) {
+        let step = self.connections[slot as usize].template;
+        if step > 0 || self.users.have_a_plan() {
+            self.step_over(slot, step, false);
+        }
+    }
+
     fn step_over(&mut self, slot: u32, step: u32, is_good: bool) {
         self.connections[slot as usize].template = self.walkers.after(slot, step, is_good);
     }

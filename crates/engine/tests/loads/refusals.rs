@@ -61,8 +61,9 @@ fn a_scenario_is_refused_where_its_users_could_not_wait() {
                 let stage = Stage { duration_ns: 1, from_per_s: 1.0, to_per_s: 1.0 };
                 spec.schedule =
                     Schedule::Open { arrivals: Arrivals::Constant, stages: vec![stage] };
+                spec.stop.requests = Some(1);
             },
-            "a scenario does not go with an open loop: its arrivals are single requests",
+            "a scenario does not go with a number of requests in an open loop: its arrivals are whole walks",
         ),
         (
             |spec| walking(spec, &[]),

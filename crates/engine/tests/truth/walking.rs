@@ -2,16 +2,18 @@
 //! what is right and answers 400 to everything else, so that a mixed-up value is an error.
 use pippin_model::file::parse_toml;
 use pippin_model::load_result::{ErrorKind, StepMeasured};
-use pippin_model::load_spec::{IoChoice, LoadSpec, Schedule};
+use pippin_model::load_spec::{Arrivals, IoChoice, LoadSpec, Schedule, Stage};
 use pippin_model::scenario::file::Written;
 use pippin_model::units::Spread;
 use pippin_reference::scripted::{Answer, Received, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crate::securing::late_reader;
-use crate::support::{MS, closed, closed_for, errors, on_each_loop, run, trusting};
+use crate::support::{MS, closed, closed_for, errors, on_each_loop, open, run, trusting};
 
 on_each_loop!(
     users_log_in_list_and_look,
@@ -24,6 +26,9 @@ on_each_loop!(
     a_device_goes_through_the_steps_once,
     a_large_request_goes_out_in_parts,
     wrong_answers_are_counted_by_step,
+    arrivals_begin_walks,
+    a_walk_that_fails_is_no_other_arrivals_loss,
+    arrivals_that_find_no_user_are_unsent,
 );
 
 /// The steps of a scenario, as users write them, in place of the requests of a load.
@@ -381,4 +386,90 @@ fn wrong_answers_are_counted_by_step(io: IoChoice) {
             "close before answer",
         ]
     );
+}
+
+/// 100 arrivals a second for 0.4 s, then a rest in which all walks end.
+fn arriving(address: SocketAddr, io: IoChoice, connections: u32) -> LoadSpec {
+    let stage = |milliseconds: u64, rate_per_s| Stage {
+        duration_ns: milliseconds * MS,
+        from_per_s: rate_per_s,
+        to_per_s: rate_per_s,
+    };
+    let stages = vec![stage(400, 100.0), stage(600, 0.0)];
+    LoadSpec {
+        schedule: Schedule::Open { arrivals: Arrivals::Constant, stages },
+        ..closed_for(address, io, connections, 1_000)
+    }
+}
+
+/// 40 arrivals on 2 threads, of walks with 2 steps and a thought of 30 ms between them: each takes
+/// the row of its number, both steps on the same connection, and only the first step is an arrival.
+fn arrivals_begin_walks(io: IoChoice) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&seen);
+    let server = spawn(Script::each(move |request, _| {
+        let path = text(request).split(' ').nth(1).unwrap_or_default().to_string();
+        kept.lock().unwrap().push((request.connection, path));
+        Answer::ok(b"")
+    }))
+    .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (10..60).map(|n| format!("r{n}\n")).collect();
+    std::fs::write(folder.path().join("rows.csv"), format!("name\n{rows}")).unwrap();
+    let steps = "[data]\nrow = { file = \"rows.csv\" }\n[[steps]]\nget = \"/a/{row.name}\"\nthink = \"30ms\"\n\
+                 [[steps]]\nget = \"/b/{row.name}\"\n";
+    let spec = LoadSpec { threads: 2, ..arriving(server.address(), io, 12) };
+    let result = run(&walking(spec, steps, folder.path()));
+    let account = server.stop().unwrap();
+    let measured = &result.measured;
+    assert_eq!((errors(&result), counts(&measured.steps)), (vec![], vec![(40, 40, 0); 2]));
+    assert_eq!((measured.requests.scheduled, measured.requests.unsent), (80, 0));
+    let mut seen = seen.lock().unwrap().clone();
+    for connection in 0..account.connections {
+        let of_one = seen.iter().filter(|(own, _)| *own == connection);
+        let of_one: Vec<&str> = of_one.map(|(_, path)| path.as_str()).collect();
+        assert!(of_one.chunks(2).all(|walk| walk[0].replace("/a/", "/b/") == walk[1]), "{of_one:?}");
+    }
+    seen.retain(|(_, path)| path.starts_with("/a/"));
+    let mut rows: Vec<&str> = seen.iter().map(|(_, path)| &path[3..]).collect();
+    rows.sort_unstable();
+    assert_eq!(rows, (10..50).map(|n| format!("r{n}")).collect::<Vec<_>>());
+}
+
+/// Every fourth answer to the first of 2 steps lacks the value: of 40 arrivals 10 walks end there,
+/// and the others are whole.
+fn a_walk_that_fails_is_no_other_arrivals_loss(io: IoChoice) {
+    let mut firsts = 0;
+    let server = spawn(Script::each(move |request, _| {
+        if text(request).starts_with("GET /a ") {
+            firsts += 1;
+            let body: &[u8] = if firsts % 4 == 0 { b"{}" } else { b"{\"token\":\"x/y\"}" };
+            return Answer::ok(body);
+        }
+        Answer::new(if text(request).starts_with("GET /b/x%2Fy ") { 200 } else { 400 }, b"")
+    }))
+    .unwrap();
+    let result = run(&walk(arriving(server.address(), io, 4), TOKEN));
+    server.stop().unwrap();
+    assert_eq!(errors(&result), [(ErrorKind::NothingCaptured, 10)]);
+    assert_eq!(counts(&result.measured.steps), [(40, 30, 0), (30, 30, 0)]);
+    assert_eq!(result.measured.requests.scheduled, 70);
+}
+
+/// A user walks for 200 ms at least, and 20 arrive in 400 ms: 2 of them can have walked. All others
+/// are requests that were never sent, and who waited for a free connection waited from its arrival.
+fn arrivals_that_find_no_user_are_unsent(io: IoChoice) {
+    let wait = Duration::from_millis(100);
+    let server = spawn(Script::always(Answer::ok(b"").delay(wait))).unwrap();
+    let steps = "[[steps]]\nget = \"/a\"\n[[steps]]\nget = \"/b\"\n";
+    let result = run(&walk(open(server.address(), io, 1, 50.0, 400), steps));
+    server.stop().unwrap();
+    let requests = result.measured.requests;
+    let [first, second] = result.measured.steps.as_slice() else { panic!("two steps") };
+    assert!((1..=2).contains(&first.completed) && second.completed >= 1, "{requests:?}");
+    assert!((1..=3).contains(&(20 - requests.unsent)), "{requests:?}");
+    assert_eq!(requests.scheduled - requests.unsent, requests.sent);
+    if first.completed == 2 {
+        assert!(first.response_time.max_ns().unwrap() >= 270 * MS);
+    }
 }

@@ -169,6 +169,7 @@ fn spec_of(load: &LoadSpec) -> TrialSpec {
             warm_up,
             steps: Steps::One,
             protocol: None,
+            walk_steps: None,
         },
         repetition: 0,
         step: None,

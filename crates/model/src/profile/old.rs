@@ -19,6 +19,8 @@ pub enum Stored {
         steps: Steps,
         #[serde(default)]
         protocol: Option<Spoken>,
+        #[serde(default)]
+        walk_steps: Option<u32>,
     },
     Old(Old),
 }
@@ -103,9 +105,15 @@ impl From<WarmUpChoice> for WarmUp {
 impl From<Stored> for Profile {
     fn from(stored: Stored) -> Self {
         match stored {
-            Stored::Flat { schedule, connections, stop, warm_up, steps, protocol } => {
-                Self { schedule, connections, stop, warm_up, steps, protocol }
-            }
+            Stored::Flat {
+                schedule,
+                connections,
+                stop,
+                warm_up,
+                steps,
+                protocol,
+                walk_steps,
+            } => Self { schedule, connections, stop, warm_up, steps, protocol, walk_steps },
             Stored::Old(old) => old.into(),
         }
     }

@@ -186,14 +186,16 @@ pub enum Size {
     Text(String),
 }
 
-/// Reads a file with a scenario: its requests, whose host is empty, and the rest.
+/// Reads a file with a scenario: as it is written, its requests, whose host is empty, and what makes
+/// them steps.
 ///
 /// # Errors
 /// If it cannot be used; the message names the line and the fix.
-pub fn read(path: &Path) -> Result<(Vec<Request>, Scenario), FileError> {
+pub fn read(path: &Path) -> Result<(Written, Vec<Request>, Scenario), FileError> {
     let (written, text): (Written, String) = read_with_text(path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    written.resolve(folder).map_err(|wrong| wrong.of(path, &text))
+    let (requests, scenario) = written.resolve(folder).map_err(|wrong| wrong.of(path, &text))?;
+    Ok((written, requests, scenario))
 }
 
 impl Written {

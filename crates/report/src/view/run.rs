@@ -138,7 +138,7 @@ fn with_changes(load: String, changed: &[String]) -> String {
 /// How load is applied, in words: `closed loop, 10 connections, keep-alive, 30 s`.
 #[must_use]
 pub fn in_words(profile: &Profile) -> String {
-    let Profile { schedule, connections, stop, warm_up, steps, protocol: _ } = profile;
+    let Profile { schedule, connections, stop, warm_up, steps, protocol: _, walk_steps: _ } = profile;
     let length = stop.duration_ns.map(format_length);
     let end = || match (&length, stop.requests) {
         (Some(time), _) => format!(", {}, {time}", keep(connections)),
@@ -152,7 +152,7 @@ pub fn in_words(profile: &Profile) -> String {
             format!("{}, {}", staged(profile), keep(connections))
         }
         Steps::One => {
-            let words = schedule.in_words(&connections.count.to_string());
+            let words = schedule.in_words(&connections.count.to_string(), profile.arrivals());
             format!("{words}{}{}", end(), warm(*warm_up, schedule))
         }
         Steps::Connections(list) => {
@@ -185,7 +185,7 @@ fn staged(profile: &Profile) -> String {
     };
     format!(
         "open loop, {} ({arrivals}) over at most {} connections",
-        stages::in_words(profile.shape().unwrap_or_default()),
+        stages::in_words(profile.shape().unwrap_or_default(), profile.arrivals()),
         profile.connections.count
     )
 }

@@ -32,7 +32,8 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 
 /// Where the rate changes: when answers began to fall behind, and at which rate.
 fn since(evidence: &Evidence) -> Option<String> {
-    let stages = evidence.shape()?;
+    // Answers of walks that began say nothing of those that did not.
+    let stages = evidence.shape().filter(|_| evidence.profile().walk_steps.is_none())?;
     let mut missing = 0.0;
     for window in measured_windows(evidence.load()?) {
         let from_ns = window.from_ns.max(0) as u64;
@@ -52,16 +53,17 @@ fn since(evidence: &Evidence) -> Option<String> {
 }
 
 fn schedule_missed(evidence: &Evidence, offered: f64) -> Option<String> {
-    let scheduled = evidence.measured()?.requests.scheduled as f64;
+    let scheduled = scheduled(evidence)?;
     let due = offered * evidence.duration_s()?;
     let chance = match evidence.profile().schedule {
         // Five standard deviations of a Poisson count.
         Schedule::Open { arrivals: Arrivals::Poisson, .. } => 5.0 * due.sqrt(),
         _ => 2.0 * evidence.stretches(),
     };
+    let unit = evidence.profile().arrivals();
     (scheduled < due * (1.0 - UNSENT_LIMIT) - chance).then(|| {
         format!(
-            "only {} requests were due in the measured part, where {} requests/s make {}",
+            "only {} {unit} were due in the measured part, where {} {unit}/s make {}",
             whole(scheduled),
             format_count(offered),
             whole(due)
@@ -69,13 +71,29 @@ fn schedule_missed(evidence: &Evidence, offered: f64) -> Option<String> {
     })
 }
 
+/// Arrivals that were due in the measured part: requests, or walks, of which the first request may
+/// still be under way at the end.
+fn scheduled(evidence: &Evidence) -> Option<f64> {
+    let measured = evidence.measured()?;
+    let requests = measured.requests;
+    let scheduled = match (evidence.profile().walk_steps, measured.steps.first()) {
+        (Some(_), Some(first)) => {
+            first.completed + first.failed + requests.censored + requests.unsent
+        }
+        _ => requests.scheduled,
+    };
+    Some(scheduled as f64)
+}
+
 fn unsent(evidence: &Evidence, offered: f64) -> Option<String> {
     let requests = evidence.measured()?.requests;
-    let fraction = requests.unsent as f64 / requests.scheduled.max(1) as f64;
-    let sent = requests.sent as f64 / evidence.duration_s()?;
+    let scheduled = scheduled(evidence)?;
+    let fraction = requests.unsent as f64 / scheduled.max(1.0);
+    let sent = (scheduled - requests.unsent as f64) / evidence.duration_s()?;
+    let unit = evidence.profile().arrivals();
     (fraction > UNSENT_LIMIT).then(|| {
         format!(
-            "sent {} of {} requests/s offered; {} of the requests were never sent (limit 1 %)",
+            "sent {} of {} {unit}/s offered; {} of the {unit} were never sent (limit 1 %)",
             format_count(sent),
             format_count(offered),
             percent(fraction)
@@ -86,15 +104,16 @@ fn unsent(evidence: &Evidence, offered: f64) -> Option<String> {
 fn backlog(evidence: &Evidence, offered: f64) -> Option<String> {
     let measured = evidence.measured()?;
     let requests = measured.requests;
+    let each = f64::from(evidence.profile().walk_steps.unwrap_or(1));
     let at_the_end = offered.max(evidence.offered_at_the_end_per_s()?);
-    let at_each_end = 2.0 * at_the_end * measured.spans.response_time.min_ns()? as f64 / 1e9;
+    let at_each_end = 2.0 * at_the_end * each * measured.spans.response_time.min_ns()? as f64 / 1e9;
     let under_way_anyway = at_each_end * evidence.stretches();
     let piled_up = requests.censored as f64;
     (piled_up > BACKLOG_LIMIT * requests.scheduled as f64 + under_way_anyway).then(|| {
         format!(
             "answered {} of {} requests/s offered; {} requests were still unanswered at the end",
             format_count(measured.throughput_per_s().unwrap_or(0.0)),
-            format_count(offered),
+            format_count(offered * each),
             whole(piled_up)
         )
     })
@@ -105,6 +124,7 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::load_result::StepMeasured;
 
     #[test]
     fn unsent_requests_and_a_backlog_are_seen() {
@@ -140,6 +160,30 @@ mod tests {
                 &ExampleTrial::open(10_000.0).response_ms(2_000.0).censored(20_000).build()
             ),
             None
+        );
+    }
+
+    /// 10,000 walks/s of 2 steps for 30 s: 1 % of all requests that are unsent are 2 % of the walks.
+    #[test]
+    fn walks_that_never_began_are_told_as_walks() {
+        let walks = |unsent: u64| {
+            let mut record = ExampleTrial::open(10_000.0).unsent(unsent).build();
+            record.spec.profile.walk_steps = Some(2);
+            let measured = &mut record.load.as_mut().unwrap().measured;
+            let step = |name: &str| StepMeasured {
+                name: name.into(),
+                completed: 300_000 - unsent,
+                ..StepMeasured::default()
+            };
+            measured.steps = vec![step("a"), step("b")];
+            measured.requests.scheduled += 300_000 - unsent;
+            judged(judge, &record)
+        };
+        assert_eq!(walks(2_900), None);
+        let evidence = walks(6_000).unwrap().evidence;
+        assert!(
+            evidence.contains("sent 9,800 of 10,000 walks/s offered; 2.0 % of the walks"),
+            "{evidence}"
         );
     }
 

@@ -23,9 +23,14 @@ const DEVICE_REQUESTS: u32 = 100;
 
 /// The profile that the flags of `pippin load` describe; `steps`: those of the scenario.
 pub fn of(arguments: &LoadArguments, steps: Option<u32>) -> Result<Profile, CliError> {
+    if steps.is_some() && arguments.objective.is_some() {
+        return Err(CliError::User(
+            "--objective searches with single requests, and --scenario has walks: give a rate of walks (-R) and --fail-if".into(),
+        ));
+    }
     let mut profile = without_streams(arguments, steps)?;
     profile.connections.streams = arguments.protocol.streams;
-    Ok(profile)
+    Ok(profile.with_walks(steps.unwrap_or(0) as usize))
 }
 
 fn without_streams(arguments: &LoadArguments, steps: Option<u32>) -> Result<Profile, CliError> {

@@ -3,7 +3,9 @@ use pippin_engine::http1::request::check;
 use pippin_lab::address::Url;
 use pippin_model::load_spec::{BodyCheck, Check, Request, Requests, Scenario};
 use pippin_model::request_file::{self, Format, RequestFile};
+use pippin_model::scenario::file::Written;
 use pippin_model::websocket::Messages;
+use pippin_model::workload::Steps;
 use pippin_model::{scenario, workload};
 use std::path::Path;
 
@@ -132,7 +134,7 @@ fn of_file(
         request_file::read(path, format).map_err(|error| CliError::User(error.to_string()))?;
     let url = server(arguments, path, &file)?;
     let RequestFile { mut requests, weights, lines, .. } = file;
-    complete(&mut requests, &url, &arguments.request)?;
+    complete(&mut requests, &url.authority, &arguments.request)?;
     for (request, line) in requests.iter().zip(lines) {
         check(request)
             .map_err(|error| CliError::User(format!("{}:{line}: {error}", path.display())))?;
@@ -143,16 +145,17 @@ fn of_file(
     Ok(Asked { url, file, requests, scenario: None, messages: None })
 }
 
-fn name_of(path: &Path) -> String {
+/// The name of a file, for titles.
+pub fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
 /// Gives each request of a file the server, and the headers and statuses of the flags.
-fn complete(requests: &mut [Request], url: &Url, asked: &RequestArguments) -> Result<(), CliError> {
+fn complete(requests: &mut [Request], host: &str, asked: &RequestArguments) -> Result<(), CliError> {
     let added = headers(asked)?;
     let statuses = statuses_of(&asked.expect_status);
     for request in requests {
-        request.host.clone_from(&url.authority);
+        request.host = host.into();
         request.headers.retain(|(name, _)| !has(&added, name));
         request.headers.extend(added.iter().cloned());
         if request.check.status.is_empty() {
@@ -164,18 +167,29 @@ fn complete(requests: &mut [Request], url: &Url, asked: &RequestArguments) -> Re
 
 /// The steps of a file.
 fn of_scenario(arguments: &LoadArguments, path: &Path) -> Result<Asked, CliError> {
-    let (mut requests, scenario) =
-        scenario::file::read(path).map_err(|error| CliError::User(error.to_string()))?;
     let url = server(arguments, path, &RequestFile::default())?;
-    if scenario.cookies && !arguments.request.cookie.is_empty() {
+    let (_, Steps { requests, scenario }) = steps(&arguments.request, path, &url.authority)?;
+    let file = Some(format!("scenario {}", name_of(path)));
+    Ok(Asked { url, file, requests: requests.into(), scenario: Some(scenario), messages: None })
+}
+
+/// The steps of a file for this host, with the headers and statuses of the flags; and as the file
+/// has them.
+pub fn steps(
+    asked: &RequestArguments,
+    path: &Path,
+    host: &str,
+) -> Result<(Written, Steps), CliError> {
+    let (written, mut requests, scenario) =
+        scenario::file::read(path).map_err(|error| CliError::User(error.to_string()))?;
+    if scenario.cookies && !asked.cookie.is_empty() {
         return Err(CliError::User(format!(
             "--cookie: {} says cookies = true, so that each user has its own; leave one of them out",
             path.display()
         )));
     }
-    complete(&mut requests, &url, &arguments.request)?;
-    let file = Some(format!("scenario {}", name_of(path)));
-    Ok(Asked { url, file, requests: requests.into(), scenario: Some(scenario), messages: None })
+    complete(&mut requests, host, asked)?;
+    Ok((written, Steps { requests, scenario }))
 }
 
 /// The server of a file's requests: that of the command line, or the one that the file names.
