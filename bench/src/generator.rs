@@ -4,7 +4,7 @@ use pippin_engine::Control;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{
     Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Protocol, Request,
-    Schedule, Stage, StopRule, Timeouts, WarmUp,
+    Requests, Schedule, Stage, StopRule, Timeouts, WarmUp,
 };
 use pippin_model::units::Spread;
 use std::net::{IpAddr, SocketAddr};
@@ -62,23 +62,48 @@ pub fn run(arguments: &EngineArguments) -> Result<(), String> {
     Ok(())
 }
 
-fn spec(arguments: &EngineArguments) -> LoadSpec {
-    let duration_ns = arguments.seconds * 1_000_000_000;
-    let is_devices = arguments.think_ms.is_some();
+/// A closed loop of one thread; what it asks for is still open.
+pub fn closed(address: SocketAddr, connections: u32, duration_ns: u64) -> LoadSpec {
     LoadSpec {
-        addresses: vec![arguments.address],
+        addresses: vec![address],
         tls: None,
         protocol: Protocol::Http1,
         unix_socket: None,
         proxy_header: None,
         messages: None,
+        source_addresses: Vec::new(),
+        requests: Requests::default(),
+        scenario: None,
+        schedule: Schedule::Closed { think: None },
+        connections: Connections {
+            count: connections,
+            requests_per_connection: None,
+            pipeline: 1,
+            streams: 1,
+        },
+        stop: StopRule { duration_ns: Some(duration_ns), requests: None },
+        warm_up: WarmUp::None,
+        timeouts: Timeouts::default(),
+        limits: Limits::default(),
+        threads: 1,
+        cores: Vec::new(),
+        io: IoChoice::Auto,
+        spin_ns: None,
+        seed: 1,
+        slice: Part::WHOLE,
+    }
+}
+
+fn spec(arguments: &EngineArguments) -> LoadSpec {
+    let duration_ns = arguments.seconds * 1_000_000_000;
+    let is_devices = arguments.think_ms.is_some();
+    LoadSpec {
         source_addresses: if arguments.sources > 1 {
             (1..=arguments.sources).map(|last| IpAddr::from([127, 0, 0, last])).collect()
         } else {
             Vec::new()
         },
         requests: vec![request(arguments)].into(),
-        scenario: None,
         schedule: schedule(arguments, duration_ns),
         connections: Connections {
             count: arguments.connections,
@@ -87,18 +112,12 @@ fn spec(arguments: &EngineArguments) -> LoadSpec {
             streams: 1,
         },
         stop: StopRule { duration_ns: (!is_devices).then_some(duration_ns), requests: None },
-        warm_up: WarmUp::None,
-        timeouts: Timeouts::default(),
-        limits: Limits::default(),
         threads: u32::from(arguments.sources),
-        cores: Vec::new(),
         io: match arguments.io {
             Io::Epoll => IoChoice::Epoll,
             Io::IoUring => IoChoice::IoUring,
         },
-        spin_ns: None,
-        seed: 1,
-        slice: Part::WHOLE,
+        ..closed(arguments.address, arguments.connections, duration_ns)
     }
 }
 

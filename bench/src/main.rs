@@ -9,6 +9,7 @@
 mod figures;
 mod floor;
 mod generator;
+mod many;
 mod measure;
 mod peer;
 mod peers;
@@ -70,6 +71,8 @@ enum Command {
     Search(search::SearchArguments),
     /// What the tools say of their answers' times beside a packet capture of the same packets.
     Wire(wire::WireArguments),
+    /// What a request costs where all are different, beside a load that repeats one.
+    Many(many::ManyArguments),
     /// A server for one measurement.
     #[command(hide = true)]
     Serve(server::ServeArguments),
@@ -87,6 +90,7 @@ fn main() -> ExitCode {
         Some(Command::Sense(sense)) => sense::run(sense),
         Some(Command::Search(search)) => search::run(search),
         Some(Command::Wire(wire)) => wire::run(wire),
+        Some(Command::Many(many)) => many::run(many),
         Some(Command::Serve(child)) => server::serve(child),
         Some(Command::Floor(child)) => floor::run(child),
         Some(Command::Engine(child)) => generator::run(child),

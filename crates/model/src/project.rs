@@ -185,7 +185,8 @@ impl Project {
                 *target = own;
             }
         }
-        Plan::resolve(name.into(), raw, None, options).map_err(|message| at_its_key(&below, message))
+        Plan::resolve(name.into(), raw, None, options)
+            .map_err(|message| at_its_key(&below, message))
     }
 
     /// The whole name of a target of this file: `own/shop` for `shop`; `None` if it is one of a

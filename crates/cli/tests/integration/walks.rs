@@ -6,7 +6,10 @@ use pippin_reference::scripted::{Account, Answer, Script, spawn};
 use serde_json::Value;
 use std::time::Duration;
 
-crate::patience::patient_tests!(users_arrive_at_a_rate_of_walks, two_urls_are_walked_through_in_turn);
+crate::patience::patient_tests!(
+    users_arrive_at_a_rate_of_walks,
+    two_urls_are_walked_through_in_turn
+);
 
 /// A list that only the token of its login opens; every fourth login gives none.
 fn shop(forgets: bool, delay_ms: u64) -> Running<Account> {
@@ -100,8 +103,21 @@ fn two_urls_are_walked_through_in_turn() {
     let checkout = folder();
     let urls = [&fast, &slow].map(|server| format!("http://{}", server.address()));
     let outcome = checkout.pippin(&[
-        "compare", &urls[0], &urls[1], "--scenario", "shop.toml", "-c", "2", "-d", "400ms",
-        "--warm-up", "none", "--repeat", "3", "--fail-if", "goodput < -30%",
+        "compare",
+        &urls[0],
+        &urls[1],
+        "--scenario",
+        "shop.toml",
+        "-c",
+        "2",
+        "-d",
+        "400ms",
+        "--warm-up",
+        "none",
+        "--repeat",
+        "3",
+        "--fail-if",
+        "goodput < -30%",
     ]);
     in_time(outcome.code == Some(1), || outcome.to_string());
     outcome.says(&["walks through all steps", "gate FAILED  fail if goodput < -30%"]);
@@ -153,13 +169,17 @@ fn what_does_not_go_with_steps_is_refused_with_the_fix() {
     };
     refused(&["--h2c"], &["HTTP/2"]);
     refused(&["--pipeline", "4"], &["each step waits for the answer before it"]);
-    refused(&["--objective", "p99<50ms", "-d", "4s"], &["--objective searches with single requests"]);
+    refused(
+        &["--objective", "p99<50ms", "-d", "4s"],
+        &["--objective searches with single requests"],
+    );
     let url = format!("http://{}/x", server.address());
     let with_path = ["compare", &url, &url, "--scenario", "shop.toml"];
     checkout.pippin(&with_path).exits(2).says(&["has no effect, because shop.toml has the paths"]);
-    checkout.pippin(&["compare", "a", "b", "--scenario", "shop.toml"]).exits(2).says(&[
-        "--scenario goes with URLs, --command and --image only",
-    ]);
+    checkout
+        .pippin(&["compare", "a", "b", "--scenario", "shop.toml"])
+        .exits(2)
+        .says(&["--scenario goes with URLs, --command and --image only"]);
     checkout.write("shop.toml", &SHOP.replace("?t={token}", "?t={tokn}"));
     refused(&[], &["shop.toml:10", "nothing is named `tokn` here: did you mean `{token}`?"]);
     checkout.write("shop.toml", &SHOP.replace("users.csv", "nobody.csv"));

@@ -192,8 +192,11 @@ impl<S: Stack> Worker<'_, S> {
             let Users::Open(open) = &mut self.core.users else { return };
             let template = open.take();
             if S::Protocol::IN_ORDER {
-                let template =
-                    if S::Protocol::VARIES { self.core.begin_walk(slot, template) } else { template };
+                let template = if S::Protocol::VARIES {
+                    self.core.begin_walk(slot, template)
+                } else {
+                    template
+                };
                 self.core.connections[slot as usize].template = template;
                 self.ready(slot, due, 1);
             } else {

@@ -428,7 +428,10 @@ fn arrivals_begin_walks(io: IoChoice) {
     for connection in 0..account.connections {
         let of_one = seen.iter().filter(|(own, _)| *own == connection);
         let of_one: Vec<&str> = of_one.map(|(_, path)| path.as_str()).collect();
-        assert!(of_one.chunks(2).all(|walk| walk[0].replace("/a/", "/b/") == walk[1]), "{of_one:?}");
+        assert!(
+            of_one.chunks(2).all(|walk| walk[0].replace("/a/", "/b/") == walk[1]),
+            "{of_one:?}"
+        );
     }
     seen.retain(|(_, path)| path.starts_with("/a/"));
     let mut rows: Vec<&str> = seen.iter().map(|(_, path)| &path[3..]).collect();

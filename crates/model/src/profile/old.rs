@@ -105,15 +105,9 @@ impl From<WarmUpChoice> for WarmUp {
 impl From<Stored> for Profile {
     fn from(stored: Stored) -> Self {
         match stored {
-            Stored::Flat {
-                schedule,
-                connections,
-                stop,
-                warm_up,
-                steps,
-                protocol,
-                walk_steps,
-            } => Self { schedule, connections, stop, warm_up, steps, protocol, walk_steps },
+            Stored::Flat { schedule, connections, stop, warm_up, steps, protocol, walk_steps } => {
+                Self { schedule, connections, stop, warm_up, steps, protocol, walk_steps }
+            }
             Stored::Old(old) => old.into(),
         }
     }

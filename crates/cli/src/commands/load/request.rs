@@ -151,7 +151,11 @@ pub fn name_of(path: &Path) -> String {
 }
 
 /// Gives each request of a file the server, and the headers and statuses of the flags.
-fn complete(requests: &mut [Request], host: &str, asked: &RequestArguments) -> Result<(), CliError> {
+fn complete(
+    requests: &mut [Request],
+    host: &str,
+    asked: &RequestArguments,
+) -> Result<(), CliError> {
     let added = headers(asked)?;
     let statuses = statuses_of(&asked.expect_status);
     for request in requests {
