@@ -112,7 +112,7 @@ fn plan_of<'a>(project: &'a Project, arguments: &'a CompareArguments) -> Result<
 }
 
 /// The targets of the plan whose source is in the repository.
-fn targets_of<'a>(
+pub fn targets_of<'a>(
     project: &'a Project,
     plan: &Plan,
     only: Option<&str>,
@@ -154,7 +154,7 @@ fn revisions(
 }
 
 /// A target as its revision describes it, or as it is described now if that revision does not.
-fn copy(now: &ProjectTarget, worktree: &Worktree, end: &str) -> Result<Target, CliError> {
+pub fn copy(now: &ProjectTarget, worktree: &Worktree, end: &str) -> Result<Target, CliError> {
     let root = worktree.project_folder();
     let then = if root.join(FILE).is_file() {
         Project::read(&root)

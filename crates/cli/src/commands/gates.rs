@@ -16,6 +16,7 @@ use std::path::Path;
 
 use super::Shared;
 use super::compare::SEED;
+use super::revision_bases::RevisionBases;
 use crate::arguments::GateArguments;
 use crate::exit::CliError;
 use crate::output::{print, say};
@@ -26,6 +27,7 @@ pub struct Gates<'a> {
     /// Those of the plan, then those of the command line.
     gates: Vec<Gate>,
     stored: BTreeMap<String, RunRecord>,
+    revisions: &'a RevisionBases,
 }
 
 impl<'a> Gates<'a> {
@@ -38,6 +40,7 @@ impl<'a> Gates<'a> {
         arguments: &'a GateArguments,
         targets: &[TargetId],
         of_plan: &[Gate],
+        revisions: &'a RevisionBases,
     ) -> Result<Self, CliError> {
         let gates: Vec<Gate> = of_plan.iter().chain(&arguments.fail_if).cloned().collect();
         let mut stored = BTreeMap::new();
@@ -51,7 +54,8 @@ impl<'a> Gates<'a> {
                 }
                 (None, _) => continue,
             };
-            if targets.iter().any(|target| target.to_string() == *base) {
+            let is_target = targets.iter().any(|target| target.to_string() == *base);
+            if is_target || revisions.of(base).is_some() {
                 continue;
             }
             let record = shared
@@ -60,7 +64,7 @@ impl<'a> Gates<'a> {
                 .map_err(|error| CliError::User(format!("{gate}: {error}")))?;
             stored.insert(base.clone(), record);
         }
-        Ok(Self { arguments, gates, stored })
+        Ok(Self { arguments, gates, stored, revisions })
     }
 
     /// All of them.
@@ -77,9 +81,15 @@ impl<'a> Gates<'a> {
         let bases = RunBases {
             own: &record.trials,
             stored: self.stored.iter().filter(comparable).collect(),
+            revisions: self.revisions,
         };
         let trials = &record.trials;
-        let outcomes = judge(&self.gates, trials, &bases, &mut seeded());
+        let mut outcomes = judge(&self.gates, trials, &bases, &mut seeded());
+        // Only what has a revision can be compared with one, and a revision itself with nothing.
+        outcomes.retain(|Outcome { gate, target, .. }| {
+            let named = gate.condition.base.as_ref().and_then(|base| self.revisions.of(base));
+            !self.revisions.holds(target) && named.is_none_or(|then| then.contains_key(target))
+        });
         let title = record.header.plan.title.clone();
         let details = || markdown::of(&View::of(record));
         tell(self.arguments, &outcomes, is_text, &Told { title, trials, details: &details })
@@ -147,10 +157,11 @@ pub fn tell(
     Ok(outcomes.iter().all(|outcome| outcome.standing.is_passed()))
 }
 
-/// Bases of a run: its own targets, and stored runs.
+/// Bases of a run: its own targets, those of a revision among them, and stored runs.
 struct RunBases<'a> {
     own: &'a [TrialRecord],
     stored: BTreeMap<&'a String, &'a RunRecord>,
+    revisions: &'a RevisionBases,
 }
 
 impl Bases for RunBases<'_> {
@@ -171,9 +182,14 @@ impl Bases for RunBases<'_> {
                 .filter(|trial| is_only || trial.spec.target == *target)
                 .collect();
         }
+        let then = self.revisions.of(base).map(|then| then.get(target));
+        let is_base = |of: &TargetId| match then {
+            Some(then) => Some(of) == then,
+            None => of.to_string() == *base,
+        };
         self.own
             .iter()
-            .filter(|trial| trial.spec.step == step && trial.spec.target.to_string() == *base)
+            .filter(|trial| trial.spec.step == step && is_base(&trial.spec.target))
             .collect()
     }
 }

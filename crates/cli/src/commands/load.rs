@@ -35,6 +35,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::gates::Gates;
+use super::revision_bases::RevisionBases;
 use super::run::keep_digest;
 use super::{Shared, fleet};
 use crate::arguments::LoadArguments;
@@ -82,7 +83,9 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         None => protocol::try_it(Place::all_of(&base), base.tls.as_ref(), protocol, connect)?,
     }
     let target = target_of(&asked.title());
-    let gates = Gates::prepare(shared, &arguments.gates, std::slice::from_ref(&target), &[])?;
+    let revisions = RevisionBases::default();
+    let own = std::slice::from_ref(&target);
+    let gates = Gates::prepare(shared, &arguments.gates, own, &[], &revisions)?;
     let store = store(shared, arguments);
     let fleet = fleet_of(shared, arguments, &base)?;
     let load = UrlLoad {

@@ -19,6 +19,7 @@ mod load;
 mod plans;
 mod reference;
 mod report;
+mod revision_bases;
 mod run;
 mod serve;
 mod targets;

@@ -10,6 +10,7 @@ use pippin_lab::place::Place;
 use pippin_lab::recording::Keeping;
 use pippin_lab::run::{RunSettings, run as execute, split};
 use pippin_model::caveat::Verdict;
+use pippin_model::gate::Gate;
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::run::{RunRecord, RunState};
 use pippin_report::view::{View, row::Row, sweep::Sweep};
@@ -22,6 +23,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::fleet::{self, Loads};
 use super::gates::Gates;
+use super::revision_bases::RevisionBases;
 use super::{Shared, catalog, consent, place, print, reference};
 use crate::arguments::{FleetArguments, RunArguments};
 use crate::exit::{self, CliError};
@@ -49,8 +51,20 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     };
     let plan = catalog.plan(&arguments.plan, &options)?;
     let reference = reference::among(arguments.reference.as_deref(), &plan.targets)?;
-    let gates = Gates::prepare(shared, &arguments.gates, &plan.targets, &plan.gates)?;
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
+    let asked: Vec<&Gate> = plan.gates.iter().chain(&arguments.gates.fail_if).collect();
+    let project = catalog.project();
+    let mut bases = RevisionBases::prepare(shared, &place, project, &plan, &asked, &folder)?;
+    if !bases.is_empty() && arguments.probe.is_some() {
+        return Err(CliError::User(
+            "--probe: the gates name a revision of this repository, and the targets are elsewhere; leave those gates out".into(),
+        ));
+    }
+    let copies = bases.take_copies();
+    let targets = plan.targets.iter().cloned().chain(copies.iter().map(|copy| copy.id.clone()));
+    let plan = Plan { targets: targets.collect(), ..plan };
+    let catalog = catalog.with_given(copies, []);
+    let gates = Gates::prepare(shared, &arguments.gates, &plan.targets, &plan.gates, &bases)?;
     let series = arguments.timeseries.as_deref().map(TimeSeries::create).transpose()?;
     let explaining = arguments.explain.then(|| explaining(&plan, &folder)).transpose()?;
     let how = How {

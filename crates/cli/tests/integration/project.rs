@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-crate::patience::patient_tests!(two_revisions_are_built_measured_and_compared);
+crate::patience::patient_tests!(
+    two_revisions_are_built_measured_and_compared,
+    a_gate_of_a_plan_compares_with_a_revision_that_the_same_run_measures
+);
 
 /// A repository of a user's own.
 struct Repository {
@@ -128,6 +131,25 @@ fn two_revisions_are_built_measured_and_compared() {
     assert_eq!(repository.git(&["worktree", "list"]).lines().count(), 1, "both are removed");
     assert_eq!(repository.git(&["status", "--porcelain"]), "?? built\n".replace("?? built\n", ""));
     repository.pippin(&["compare", "main", "mian"]).exits(2);
+}
+
+fn a_gate_of_a_plan_compares_with_a_revision_that_the_same_run_measures() {
+    let repository = Repository::with_server(20);
+    let text = std::fs::read_to_string(repository.path().join("pippin.toml")).unwrap();
+    let gates = "gate = [\"goodput > -30% vs main\", \"errors < 1%\"]";
+    let text = format!("{}{gates}\n", text.split("gate = ").next().unwrap());
+    repository.write("pippin.toml", &text);
+    repository.pippin(&["run", "ci"]).is_a_user_error(&["goodput > -30% vs main", "main"]);
+    repository.git(&["init", "-q", "-b", "main"]);
+    repository.git(&["add", "."]);
+    repository.git(&["commit", "-q", "-m", "Fast"]);
+    repository.write("delay", "slow:60");
+    let outcome = repository.pippin(&["run", "ci", "--repeat", "3"]);
+    in_time(outcome.code == Some(1), || outcome.to_string());
+    outcome.says(&["own/shop@main", "gate FAILED  require goodput > -30% vs main"]);
+    let gates = outcome.stdout.lines().filter(|line| line.starts_with("gate ")).count();
+    assert_eq!(gates, 2, "the revision itself is judged by no gate: {outcome}");
+    assert_eq!(repository.git(&["worktree", "list"]).lines().count(), 1, "it is removed");
 }
 
 #[test]

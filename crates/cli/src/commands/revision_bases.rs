@@ -1,0 +1,87 @@
+//! Gates that compare with a revision of the user's own repository, as `goodput > -5% vs main`: its
+//! targets are measured in the same run, each from a worktree of git.
+use pippin_lab::place::Place;
+use pippin_lab::revision::{Repository, Worktree};
+use pippin_lab::target::Target;
+use pippin_model::gate::Gate;
+use pippin_model::plan::Plan;
+use pippin_model::project::Project;
+use pippin_model::target::TargetId;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::Shared;
+use super::compare_revisions::{copy, targets_of};
+use crate::exit::CliError;
+
+/// The revisions that gates name, as targets beside the plan's own.
+#[derive(Default)]
+pub struct RevisionBases {
+    /// By the revision's name: what each target was then.
+    then: BTreeMap<String, BTreeMap<TargetId, TargetId>>,
+    copies: Vec<Target>,
+    /// They are removed with this.
+    _worktrees: Vec<Worktree>,
+}
+
+impl RevisionBases {
+    /// Finds what the gates mean by names that are neither targets of the plan nor stored runs, and
+    /// writes those revisions below `folder`.
+    ///
+    /// # Errors
+    /// If the plan has no target that is a command of the project, or git cannot write the files.
+    pub fn prepare(
+        shared: &Shared,
+        place: &Place,
+        project: Option<&Project>,
+        plan: &Plan,
+        gates: &[&Gate],
+        folder: &Path,
+    ) -> Result<Self, CliError> {
+        let names: Vec<&String> =
+            gates.iter().filter_map(|gate| gate.condition.base.as_ref()).collect();
+        let mut bases = Self::default();
+        let (Some(project), false) = (project, names.is_empty()) else { return Ok(bases) };
+        let Ok(repository) = Repository::of(place.root()) else { return Ok(bases) };
+        let store = shared.store()?;
+        for name in names {
+            let is_target = plan.targets.iter().any(|target| target.to_string() == *name);
+            let is_known = is_target || bases.then.contains_key(name) || store.load(name).is_ok();
+            if is_known || !repository.knows(name) {
+                continue;
+            }
+            let revision = repository.whole(name)?;
+            let path = folder.join(format!("worktree-{}-{}", revision.label(), std::process::id()));
+            let worktree = repository.worktree(&revision, &path)?;
+            let mut then = BTreeMap::new();
+            for target in targets_of(project, plan, None)? {
+                let copy = copy(target, &worktree, &format!("@{}", revision.label()))?;
+                then.insert(target.id(), copy.id.clone());
+                bases.copies.push(copy);
+            }
+            bases.then.insert(name.clone(), then);
+            bases._worktrees.push(worktree);
+        }
+        Ok(bases)
+    }
+
+    /// The targets as they were, to be measured too.
+    pub fn take_copies(&mut self) -> Vec<Target> {
+        std::mem::take(&mut self.copies)
+    }
+
+    /// Whether no gate names a revision.
+    pub fn is_empty(&self) -> bool {
+        self.then.is_empty()
+    }
+
+    /// What the targets of a plan were in the revision of this name, if it is one.
+    pub fn of(&self, name: &str) -> Option<&BTreeMap<TargetId, TargetId>> {
+        self.then.get(name)
+    }
+
+    /// Whether a target is one of a revision, which no gate judges.
+    pub fn holds(&self, target: &TargetId) -> bool {
+        self.then.values().any(|then| then.values().any(|copy| copy == target))
+    }
+}
