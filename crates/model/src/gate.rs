@@ -6,7 +6,7 @@
 //! limit     = time | size | rate | count      a value, in the figure's unit
 //!           | percentage                      of errors: a share of the requests;
 //!                                             else a change against the base
-//! base      = a target of the same run, or a stored run
+//! base      = a target of the same run, a stored run, or a revision of the own repository
 //! ```
 //! docs/gates.md lists the figures.
 mod figure;
