@@ -166,9 +166,9 @@ pub struct RunArguments {
     /// switches on the page. No figure changes by it (docs/explain.md).
     #[arg(long, conflicts_with_all = ["agents", "nats", "probe"])]
     pub explain: bool,
-    /// Also write a line of JSON for each second or slice as it passes (docs/formats.md).
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub timeseries: Option<PathBuf>,
+    /// Where figures go meanwhile.
+    #[command(flatten)]
+    pub outlets: OutletArguments,
     #[command(flatten)]
     pub gates: GateArguments,
     /// Who applies the load.
@@ -403,6 +403,19 @@ pub struct CompareArguments {
     /// Which hosts may be loaded.
     #[command(flatten)]
     pub hosts: load::HostArguments,
+}
+
+/// Where figures go while a load is under way.
+#[derive(Debug, Args)]
+pub struct OutletArguments {
+    /// Also write a line of JSON for each second or slice as it passes (docs/formats.md).
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub timeseries: Option<PathBuf>,
+    /// Also send the figures of each second or slice to a collector of OpenTelemetry, as
+    /// http://localhost:4318 (docs/formats.md).
+    #[cfg(feature = "otlp")]
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    pub otlp: Option<String>,
 }
 
 /// `pippin doctor`

@@ -9,7 +9,8 @@
 //! | [`exit`] | exit codes |
 //! | [`descriptors`] | the limit of open files |
 //! | [`progress`], [`live`] | what is told meanwhile, on standard error: plain lines or a live view |
-//! | [`time_series`], [`fail_fast`] | other listeners: a line for each second; the end of a load whose gates are lost |
+//! | [`outlets`], [`time_series`], `telemetry`, [`moments`] | where figures go meanwhile: a line of JSON for each second, a collector of OpenTelemetry |
+//! | [`fail_fast`] | the end of a load whose gates are lost |
 //! | [`output`] | the only way to standard output and standard error |
 //! | [`signals`] | Ctrl-C, SIGTERM, a closed terminal |
 //! | [`hidden`] | what Pippin starts itself as: supervisor, services |
@@ -21,9 +22,13 @@ mod exit;
 mod fail_fast;
 mod hidden;
 mod live;
+mod moments;
+mod outlets;
 mod output;
 mod progress;
 mod signals;
+#[cfg(feature = "otlp")]
+mod telemetry;
 mod time_series;
 mod values;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use crate::environment::{find_program, inherited};
+use crate::environment::{find_program, for_runtimes};
 use crate::short_command::{self, Output};
 
 /// What can run images, in the order in which it is looked for.
@@ -51,7 +51,7 @@ fn look_for_runtime() -> Result<PathBuf, String> {
 
 fn ask(program: &Path, arguments: &[&str]) -> Option<Output> {
     let mut command = Command::new(program);
-    command.args(arguments).env_clear().envs(inherited());
+    command.args(arguments).env_clear().envs(for_runtimes());
     short_command::output(&mut command).filter(|output| output.success)
 }
 

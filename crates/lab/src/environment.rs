@@ -49,6 +49,34 @@ pub fn inherited() -> BTreeMap<String, String> {
         .collect()
 }
 
+/// What tells docker and podman where their daemons, registries and files are: without it they are
+/// not those that the user meant, and podman without root finds nothing.
+const OF_RUNTIMES: [&str; 13] = [
+    "DOCKER_HOST",
+    "DOCKER_CONTEXT",
+    "DOCKER_CONFIG",
+    "DOCKER_CERT_PATH",
+    "DOCKER_TLS_VERIFY",
+    "CONTAINER_HOST",
+    "CONTAINERS_CONF",
+    "CONTAINERS_STORAGE_CONF",
+    "REGISTRY_AUTH_FILE",
+    "XDG_RUNTIME_DIR",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "DBUS_SESSION_BUS_ADDRESS",
+];
+
+/// What docker and podman see. Nothing of it is in the containers.
+#[must_use]
+pub fn for_runtimes() -> BTreeMap<String, String> {
+    let mut env = inherited();
+    env.extend(
+        OF_RUNTIMES.iter().filter_map(|name| Some(((*name).into(), std::env::var(name).ok()?))),
+    );
+    env
+}
+
 /// What targets inherit: as [`inherited`], without proxies and continuous-integration marks.
 #[must_use]
 pub fn for_targets() -> BTreeMap<String, String> {

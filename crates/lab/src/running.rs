@@ -485,7 +485,7 @@ fn of_image(
 ) -> Launch {
     Launch {
         command: image.start(name, port, &settings.cpus, settings.workers),
-        env: environment::inherited(),
+        env: environment::for_runtimes(),
         folder: settings.folder.to_path_buf(),
         log: log_of(id, settings),
         cpus: settings.cpus.clone(),

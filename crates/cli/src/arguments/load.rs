@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use super::message::MessageArguments;
 use super::request::{FileArguments, RequestArguments};
-use super::{FleetArguments, GateArguments};
+use super::{FleetArguments, GateArguments, OutletArguments};
 use crate::values::{self, ConnectTo, EventLoop, Points, ProxyProtocol, Stages, Time};
 
 /// `pippin load`
@@ -64,9 +64,9 @@ pub struct LoadArguments {
     /// Also write a page with charts, as `pippin report --html` does later.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
-    /// Also write a line of JSON for each second as it passes (docs/formats.md).
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub timeseries: Option<PathBuf>,
+    /// Where figures go meanwhile.
+    #[command(flatten)]
+    pub outlets: OutletArguments,
     /// Do not keep this load: it is then in no history.
     #[arg(long)]
     pub no_store: bool,

@@ -65,7 +65,7 @@ pub fn run(
         seed: arguments.seed,
         fleet: None,
         probe: None,
-        series: None,
+        outlets: None,
         explaining: None,
     };
     let measured = copies

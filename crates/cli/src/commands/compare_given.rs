@@ -68,7 +68,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
         seed: arguments.seed,
         fleet: None,
         probe: None,
-        series: None,
+        outlets: None,
         explaining: None,
     };
     let record = measure(shared, &catalog, plan, &how)?;

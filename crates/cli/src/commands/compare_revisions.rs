@@ -75,7 +75,7 @@ pub fn run(
         seed: arguments.seed,
         fleet: None,
         probe: None,
-        series: None,
+        outlets: None,
         explaining: None,
     };
     let catalog = catalog.with_given(copies, []);

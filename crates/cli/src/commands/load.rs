@@ -42,10 +42,10 @@ use crate::arguments::LoadArguments;
 use crate::exit::{self, CliError};
 use crate::fail_fast::FailFast;
 use crate::live::Subject;
+use crate::outlets::Outlets;
 use crate::output::{print, say};
 use crate::progress;
 use crate::signals;
-use crate::time_series::TimeSeries;
 use crate::values;
 
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
@@ -60,7 +60,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let reach = reach::of(arguments, url, connect)?;
     must_have_folder("--json", arguments.json.as_deref())?;
     must_have_folder("--html", arguments.html.as_deref())?;
-    must_have_folder("--timeseries", arguments.timeseries.as_deref())?;
+    must_have_folder("--timeseries", arguments.outlets.timeseries.as_deref())?;
     let base = LoadSpec {
         tls,
         protocol,
@@ -112,10 +112,10 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let observer = progress::observer(shared.quiet, Subject::Url(asked.title()), kept);
     let keeping = kept.map_or(Keeping::Not, Keeping::IfPossible);
     let stop = signals::catch();
-    let series = arguments.timeseries.as_deref().map(TimeSeries::create).transpose()?;
+    let outlets = Outlets::of(&arguments.outlets)?;
     let fail_fast = arguments.fail_fast.then(|| FailFast::new(gates.all(), stop));
     let mut listeners: Vec<&dyn Observer> = vec![&observer];
-    listeners.extend(series.iter().map(|series| series as &dyn Observer));
+    listeners.extend(outlets.listeners());
     listeners.extend(fail_fast.iter().map(|it| it as &dyn Observer));
     let record = execute(load, keeping, &Watch { observer: &All(listeners), stop })?;
     // The terminal is the result's from here on.
@@ -127,7 +127,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let code = show(arguments, &record, &view)?;
     let is_text = arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-");
     let is_passed = gates.conclude(&record, is_text)?;
-    series.map_or(Ok(()), |series| series.finish())?;
+    outlets.finish()?;
     if let Some(reason) = fail_fast.and_then(|it| it.reason()) {
         say(format_args!("--fail-fast ended this load: {reason}"));
         return Ok(exit::FAILED);

@@ -28,10 +28,10 @@ use super::{Shared, catalog, consent, place, print, reference};
 use crate::arguments::{FleetArguments, RunArguments};
 use crate::exit::{self, CliError};
 use crate::live::Subject;
+use crate::outlets::Outlets;
 use crate::output;
 use crate::progress;
 use crate::signals;
-use crate::time_series::TimeSeries;
 
 pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let place = place()?;
@@ -65,7 +65,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let plan = Plan { targets: targets.collect(), ..plan };
     let catalog = catalog.with_given(copies, []);
     let gates = Gates::prepare(shared, &arguments.gates, &plan.targets, &plan.gates, &bases)?;
-    let series = arguments.timeseries.as_deref().map(TimeSeries::create).transpose()?;
+    let outlets = Outlets::of(&arguments.outlets)?;
     let explaining = arguments.explain.then(|| explaining(&plan, &folder)).transpose()?;
     let how = How {
         folder: &folder,
@@ -74,7 +74,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         seed: arguments.seed,
         fleet: Some(&arguments.fleet),
         probe: arguments.probe.as_deref(),
-        series: series.as_ref(),
+        outlets: Some(&outlets),
         explaining: explaining.as_ref(),
     };
     let record = measure(shared, &catalog, plan, &how)?;
@@ -90,7 +90,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
         has_invalid_result(&record)
     };
     let is_passed = gates.conclude(&record, true)?;
-    series.as_ref().map_or(Ok(()), TimeSeries::finish)?;
+    outlets.finish()?;
     Ok(match exit_code(&record, is_invalid, arguments.strict) {
         exit::OK if !is_passed => exit::FAILED,
         code => code,
@@ -129,8 +129,8 @@ pub struct How<'a> {
     pub fleet: Option<&'a FleetArguments>,
     /// The probe beside the targets, if they are elsewhere.
     pub probe: Option<&'a str>,
-    /// Who writes down each second, if anybody does.
-    pub series: Option<&'a TimeSeries>,
+    /// Where the figures of each second go, if anywhere.
+    pub outlets: Option<&'a Outlets>,
     /// Who explains the targets, if that is wished.
     pub explaining: Option<&'a Explaining>,
 }
@@ -183,7 +183,7 @@ pub fn measure(
         None => None,
     };
     let follower = progress::observer(shared.quiet, Subject::Plan, Some(&store));
-    let observer = listeners(&follower, how.series);
+    let observer = listeners(&follower, how.outlets);
     let settings = RunSettings {
         catalog,
         keeping: Keeping::Must(&store),
@@ -212,9 +212,9 @@ fn refuse_slices(plan: &Plan) -> Result<(), CliError> {
 }
 
 /// All who are told what happens.
-fn listeners<'a>(follower: &'a dyn Observer, series: Option<&'a TimeSeries>) -> All<'a> {
-    let series = series.map(|series| series as &dyn Observer);
-    All(std::iter::once(follower).chain(series).collect())
+fn listeners<'a>(follower: &'a dyn Observer, outlets: Option<&'a Outlets>) -> All<'a> {
+    let others = outlets.map(Outlets::listeners).unwrap_or_default();
+    All(std::iter::once(follower).chain(others).collect())
 }
 
 /// Lets a probe execute it where the targets are.
@@ -238,7 +238,7 @@ fn elsewhere(
     std::fs::create_dir_all(how.folder)
         .map_err(CliError::io(format!("create {}", how.folder.display())))?;
     let follower = progress::observer(shared.quiet, Subject::Plan, Some(&store));
-    let observer = listeners(&follower, how.series);
+    let observer = listeners(&follower, how.outlets);
     let errand = Errand {
         run: 1,
         plan,

@@ -10,6 +10,7 @@
 //! | `rounds` | rounds of slices that are stopped, in which a target dies, or for which memory is short |
 //! | `errors`, `files` | slips on the command line and in hand-written files: exit code, place and fix |
 //! | `branches`, `given` | `pippin compare` of two branches of a target; of URLs, commands and images |
+//! | `containers` | `--image` with real containers, where podman may start them |
 //! | `project` | `pippin.toml`: a server of one's own, its plans, gates and revisions; `pippin init` |
 //! | `checking` | `targets check` of many targets |
 //! | `installation` | tools, steps, routes, consent |
@@ -35,6 +36,7 @@
 mod anywhere;
 mod branches;
 mod checking;
+mod containers;
 mod errors;
 mod explained;
 mod files;

@@ -10,6 +10,7 @@ use crate::catalog::Target;
 use crate::environment;
 use crate::error::LabError;
 use crate::lifecycle::supervised::{Exit, Launch, Supervised};
+use crate::target::Kind;
 
 /// A step that compiles much on a slow machine ends well within this.
 const STEP_LIMIT: Duration = Duration::from_secs(20 * 60);
@@ -25,7 +26,10 @@ pub fn run(
     route_env: &BTreeMap<String, String>,
 ) -> Result<(), LabError> {
     let mut values = base_values(target);
-    let mut env = environment::inherited();
+    let mut env = match target.kind {
+        Kind::Image(_) => environment::for_runtimes(),
+        _ => environment::inherited(),
+    };
     env.extend(route_env.clone());
     values.extend(
         route_env

@@ -36,7 +36,8 @@ fn resolve(text: &str) -> Result<(Vec<Request>, Scenario), String> {
     std::fs::write(folder.path().join("users.csv"), "name,note\nana,x\nbo,\"a\nb\"\n").unwrap();
     let path = folder.path().join("shop.toml");
     std::fs::write(&path, text).unwrap();
-    read(&path).map_err(|error| {
+    let made = read(&path).map(|(_, requests, scenario)| (requests, scenario));
+    made.map_err(|error| {
         let folder = format!("{}/", folder.path().display());
         error.to_string().replace(&folder, "")
     })

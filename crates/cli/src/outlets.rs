@@ -1,0 +1,50 @@
+//! Where figures go while a load is under way: `--timeseries`, `--otlp`.
+use pippin_lab::observer::Observer;
+
+use crate::arguments::OutletArguments;
+use crate::exit::CliError;
+#[cfg(feature = "otlp")]
+use crate::telemetry::Telemetry;
+use crate::time_series::TimeSeries;
+
+/// The outlets that the flags ask for.
+pub struct Outlets {
+    series: Option<TimeSeries>,
+    #[cfg(feature = "otlp")]
+    telemetry: Option<Telemetry>,
+}
+
+impl Outlets {
+    /// Opens them.
+    ///
+    /// # Errors
+    /// If one cannot be opened.
+    pub fn of(arguments: &OutletArguments) -> Result<Self, CliError> {
+        Ok(Self {
+            series: arguments.timeseries.as_deref().map(TimeSeries::create).transpose()?,
+            #[cfg(feature = "otlp")]
+            telemetry: arguments.otlp.as_deref().map(Telemetry::start).transpose()?,
+        })
+    }
+
+    /// All of them.
+    pub fn listeners(&self) -> Vec<&dyn Observer> {
+        let mut all: Vec<&dyn Observer> = Vec::new();
+        all.extend(self.series.iter().map(|series| series as &dyn Observer));
+        #[cfg(feature = "otlp")]
+        all.extend(self.telemetry.iter().map(|telemetry| telemetry as &dyn Observer));
+        all
+    }
+
+    /// Closes them.
+    ///
+    /// # Errors
+    /// If a file is not complete.
+    pub fn finish(self) -> Result<(), CliError> {
+        #[cfg(feature = "otlp")]
+        if let Some(telemetry) = self.telemetry {
+            telemetry.finish();
+        }
+        self.series.map_or(Ok(()), |series| series.finish())
+    }
+}
