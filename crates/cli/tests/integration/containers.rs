@@ -127,7 +127,7 @@ fn images_are_started_measured_and_removed() {
     for trial in &run.trials {
         let usage = trial.usage.as_ref().unwrap();
         let target = &usage.roles[&Role::Target];
-        assert!(target.peak_rss_bytes.is_some_and(|bytes| bytes > 100_000), "{target:?}");
+        assert!(target.rss_max_bytes.is_some_and(|bytes| bytes > 100_000), "{target:?}");
     }
     let left = podman.run(&["ps", "--all", "--format", "{{.Names}}"], b"").unwrap();
     let left = String::from_utf8(left.stdout).unwrap();
