@@ -1,5 +1,5 @@
 //! Scenarios: users who go through steps, at a URL, in a project, and side by side.
-use super::support::{Checkout, Outcome, cheat};
+use super::support::{Checkout, Outcome, cheat, pippin};
 use crate::patience::in_time;
 use pippin_reference::Running;
 use pippin_reference::scripted::{Account, Answer, Script, spawn};
@@ -88,7 +88,7 @@ fn a_capture_that_finds_nothing_is_an_error_of_its_step_and_the_user_starts_anew
 fn users_arrive_at_a_rate_of_walks() {
     let (checkout, server) = (folder(), shop(false, 0));
     let outcome = load(&checkout, &server, &["-R", "20", "-d", "1s", "-c", "4"]);
-    outcome.says(&["open loop, 20 walks/s"]);
+    outcome.says(&["open loop, 20.0 walks/s"]);
     let result = result(&checkout);
     let requests: Vec<u64> =
         (0..2).filter_map(|step| result["scenario"][step]["requests"].as_u64()).collect();
@@ -134,31 +134,31 @@ fn two_urls_are_walked_through_in_turn() {
 /// The server of a project answers `GET /` with a greeting, which one walk proves before the load.
 #[test]
 fn a_project_has_a_plan_of_walks_and_a_wrong_step_is_told_by_its_name() {
-    let checkout = Checkout::new();
+    let folder = tempfile::tempdir().unwrap();
     let project = |expected: &str, load: &str| {
-        checkout.write(
-            "pippin.toml",
-            &format!(
-                "[target.shop]\ncommand = [\"{}\", \"right\", \"{}\"]\n[workload.visit]\n\
+        std::fs::write(
+            folder.path().join("pippin.toml"),
+            format!(
+                "[target.shop]\ncommand = [\"{}\", \"right\", \"own\"]\n[workload.visit]\n\
                  steps = [{{ name = \"home\", get = \"/\", expect = {{ contains = \"{expected}\" }} }}, {{ get = \"/\" }}]\n\
                  [plan.ci]\nworkload = \"visit\"\ntargets = [\"shop\"]\nrepetitions = 1\n{load}\nduration = \"500ms\"\n[plan.ci.cpus]\nshare = true\n",
-                cheat().display(),
-                checkout.marker()
+                cheat().display()
             ),
-        );
+        )
+        .unwrap();
     };
     project("Hello", "rate = \"40/s\"");
-    let outcome = checkout.pippin(&["run", "ci"]);
-    outcome.says(&["40 walks/s", "home", "GET /", "walks through all steps"]);
+    let outcome = pippin(folder.path(), &["run", "ci"]);
+    outcome.says(&["40.0 walks/s", "home", "GET /", "walks through all steps"]);
     assert!([Some(0), Some(3)].contains(&outcome.code), "{outcome}");
     project("Bonjour", "connections = 2");
-    checkout
-        .pippin(&["run", "ci"])
+    pippin(folder.path(), &["run", "ci"])
         .exits(4)
         .says(&["step `home`: the body does not contain `Bonjour` (status 200"]);
     project("Hello", "connections = 2\nslice = \"400ms\"");
-    checkout.pippin(&["run", "ci"]).exits(2).says(&["slice has no effect", "`visit` has steps"]);
-    checkout.left_nothing();
+    pippin(folder.path(), &["run", "ci"])
+        .exits(2)
+        .says(&["slice has no effect", "`visit` has steps"]);
 }
 
 #[test]
