@@ -117,12 +117,21 @@ impl<'a> Evidence<'a> {
     }
 
     /// How long the generator held a user for each request on average, where users wait for their
-    /// answers and the kernel said when those arrived: from the arrival, or the end of the thought,
-    /// to the next request. That is the own lag, which begins at the arrival.
+    /// answers: from the end of an answer, or of the thought, to the next request. That is the own
+    /// lag, and no part of the response time. Where the kernel does not say when answers arrived
+    /// (unix sockets), they end when they are read, so the wait before that is in the response time.
+    /// `None` in records from before the stamps, whose response times include the lag.
+    #[must_use]
+    pub fn own_lag_ns(&self) -> Option<f64> {
+        let measured = self.measured().filter(|measured| measured.stamps.name().is_some())?;
+        self.offered_per_s().is_none().then(|| measured.spans.own_lag.mean_ns())?
+    }
+
+    /// The same where the kernel said when answers arrived, so that it is all that the generator
+    /// held.
     #[must_use]
     pub fn held_ns(&self) -> Option<f64> {
-        let measured = self.measured().filter(|measured| measured.stamps.kernel > 0)?;
-        self.offered_per_s().is_none().then(|| measured.spans.own_lag.mean_ns())?
+        self.own_lag_ns().filter(|_| self.measured().is_some_and(|seen| seen.stamps.kernel > 0))
     }
 
     /// The time of a request that does not queue, nanoseconds: of single requests before the load,

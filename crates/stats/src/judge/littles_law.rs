@@ -53,7 +53,7 @@ fn law(evidence: &Evidence, measured: &Measured) -> Option<LittlesLaw> {
         response_time_s: times.mean_ns()? / 1e9,
         response_stdev_s: times.stdev_ns()? / 1e9,
         think_s: evidence.mean_think_ns() / 1e9,
-        held_s: evidence.held_ns().unwrap_or(0.0) / 1e9,
+        held_s: evidence.own_lag_ns().unwrap_or(0.0) / 1e9,
         duration_s: evidence.duration_s()?,
         stretches: evidence.stretches(),
     };
@@ -90,6 +90,21 @@ mod tests {
             found.evidence
         );
         assert!(judged(judge, &ExampleTrial::hello().response_ms(1.1).build()).is_some());
+    }
+
+    /// Over a unix socket the kernel stamps nothing. On a busy machine the generator waits between
+    /// reading an answer and sending the next request, there as well.
+    #[test]
+    fn what_the_generator_held_counts_without_stamps_too() {
+        const ALL: u64 = 300_000;
+        let users_of = |response_ms, own_lag_ms, unstamped| {
+            let trial = ExampleTrial::hello().response_ms(response_ms).own_lag_ms(own_lag_ms);
+            judged(judge, &trial.unstamped(unstamped).build())
+        };
+        assert_eq!(users_of(0.9, 0.1, 0), None);
+        assert_eq!(users_of(0.9, 0.1, ALL), None);
+        assert!(users_of(0.9, 0.0, ALL).is_some());
+        assert!(users_of(1.0, 0.2, ALL).is_some(), "counted twice");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(crate) fn parts(evidence: &Evidence) -> Option<Vec<(&'static str, f64)>> {
         (sum(&spans.connect), sum(&spans.tls), sum(&spans.headers), sum(&spans.body));
     // The lag includes connecting where each request has its own connection, and what the generator
     // holds, of which a response time of users who wait for their answers has nothing.
-    let held = if evidence.held_ns().is_some() { sum(&spans.own_lag) } else { 0.0 };
+    let held = if evidence.own_lag_ns().is_some() { sum(&spans.own_lag) } else { 0.0 };
     let waiting = (sum(&spans.send_lag) - held - connect - tls).max(0.0);
     let total = waiting + connect + tls + headers + body;
     (headers > 0.0 && total > 0.0).then(|| {
