@@ -2,7 +2,7 @@
 //!
 //! A protocol knows nothing of times, and not what a right answer is. It is chosen at compile time,
 //! so that the seam costs nothing: [`crate::http1::Http1`], [`crate::http2::Http2`],
-//! [`crate::websocket::WebSocket`].
+//! [`crate::websocket::WebSocket`], [`crate::websocket::Broadcast`].
 use std::sync::Arc;
 
 use pippin_model::load_result::ErrorKind;
@@ -27,6 +27,9 @@ pub(crate) trait Protocol: Sized {
     /// Whether a connection begins with a handshake of the protocol's own: [`Protocol::begin`] writes
     /// its request, and no other request is sent before it is done. Not if answers come in order.
     const GREETS: bool = false;
+    /// Whether the first connection of a worker sends all requests, and the answer to each is complete
+    /// when it has come on every connection. Not if answers come in order.
+    const GATHERS: bool = false;
     /// Whether each request is made of the values of its user, who goes through the requests in order
     /// ([`crate::scenario`]). Answers are then kept until they are judged.
     const VARIES: bool = false;
@@ -77,11 +80,11 @@ pub(crate) trait Protocol: Sized {
     fn refill(&self, _session: &mut Self::Session, _out: &mut Self::Out) {}
 
     /// Nobody waits for the answer to this request any more. Only where answers come in any order.
-    fn cancel(_session: &mut Self::Session, _tag: u32, _out: &mut Self::Out) {}
+    fn cancel(&mut self, _session: &mut Self::Session, _tag: u32, _out: &mut Self::Out) {}
 
     /// Appends a request to what a connection is to send. `tag` tells requests under way on the
     /// same connection apart; it is below the number that may be under way.
-    fn render(&self, session: &mut Self::Session, template: u32, tag: u32, out: &mut Self::Out);
+    fn render(&mut self, session: &mut Self::Session, template: u32, tag: u32, out: &mut Self::Out);
 
     /// Appends a request that is made of the values of its user. Only where requests vary.
     fn render_for(&mut self, _step: u32, _user: &mut Walker, _out: &mut Self::Out) {}
@@ -162,6 +165,10 @@ pub(crate) trait Answers {
     fn head(&mut self, tag: u32, status: u16, is_last: bool);
     /// A piece of the body of the answer to this request.
     fn body(&mut self, tag: u32, template: u32, piece: &[u8]);
+    /// The present connection has the whole answer to this request; only where every connection is to
+    /// have it.
+    #[inline]
+    fn heard(&mut self, _tag: u32) {}
     /// The answer to this request is wrong, whatever its body; only where answers come in any order.
     fn wrong(&mut self, _tag: u32) {}
     /// The server takes no further requests on this connection.

@@ -23,7 +23,7 @@ use crate::timeline::{Progress, Timeline};
 use crate::tls::Client;
 use crate::transport::{Tcp, Tls};
 use crate::validate::{users, validate};
-use crate::websocket::WebSocket;
+use crate::websocket::{Broadcast, WebSocket};
 use crate::worker::{Assignment, Outcome, Over, Shared, Stack, Worker};
 use crate::{Control, EngineError, clock, cpu, descriptors};
 
@@ -63,6 +63,12 @@ fn over<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, Eng
         (Protocol::Http1, true) => run_on::<Over<I, Tls, Http1>>(spec, control),
         (Protocol::Http2, false) => run_on::<Over<I, Tcp, Http2>>(spec, control),
         (Protocol::Http2, true) => run_on::<Over<I, Tls, Http2>>(spec, control),
+        (Protocol::WebSocket, false) if spec.is_broadcast() => {
+            run_on::<Over<I, Tcp, Broadcast>>(spec, control)
+        }
+        (Protocol::WebSocket, true) if spec.is_broadcast() => {
+            run_on::<Over<I, Tls, Broadcast>>(spec, control)
+        }
         (Protocol::WebSocket, false) => run_on::<Over<I, Tcp, WebSocket>>(spec, control),
         (Protocol::WebSocket, true) => run_on::<Over<I, Tls, WebSocket>>(spec, control),
     }

@@ -1,9 +1,10 @@
 //! Whether a load can run as it is asked for, decided before anything is opened.
 use pippin_model::load_spec::{
-    BodyCheck, Check, Connections, LoadSpec, Part, Protocol, Schedule, Stage, WarmUp,
+    BodyCheck, Check, Connections, LoadSpec, Part, Protocol, Request, Schedule, Stage, WarmUp,
 };
 use pippin_model::scenario::data::Values;
 use pippin_model::units::Spread;
+use pippin_model::websocket::NUMBER_BYTES;
 
 use crate::error::{EngineError, place};
 use crate::io::socket::try_source;
@@ -18,6 +19,7 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), EngineError> {
     numbers(spec)?;
     protocol(spec)?;
     scenario(spec)?;
+    broadcast(spec)?;
     match &spec.schedule {
         Schedule::Closed { think } => closed(spec, think.is_some()),
         Schedule::Open { stages, .. } => open(spec, stages),
@@ -352,6 +354,47 @@ fn protocol(spec: &LoadSpec) -> Result<(), EngineError> {
     }
 }
 
+const BROADCAST: &str = "a broadcast";
+
+/// One user sends, and one thread sees when the last connection has it.
+fn broadcast(spec: &LoadSpec) -> Result<(), EngineError> {
+    let Some(messages) = spec.messages.filter(|messages| messages.broadcast) else {
+        return Ok(());
+    };
+    let is_short = |request: &Request| request.body.len() < NUMBER_BYTES;
+    let exclusive = [
+        (
+            matches!(spec.schedule, Schedule::Devices { .. }),
+            "devices",
+            "one connection sends and the others only listen: give a number of connections",
+        ),
+        (
+            spec.threads > 1,
+            "several threads",
+            "one thread has to see when the last connection has a message: give one",
+        ),
+        (
+            spec.slice != Part::WHOLE,
+            "several agents",
+            "one of them has to see when the last connection has a message: leave the agents out",
+        ),
+        (
+            spec.connections.requests_per_connection.is_some(),
+            "a number of requests per connection",
+            "who listens stays: leave it out",
+        ),
+        (
+            !messages.numbered || spec.requests.iter().any(is_short),
+            "messages without a number of 16 bytes",
+            "copies are known by it: let messages be generated, of 16 bytes or more",
+        ),
+    ];
+    match exclusive.into_iter().find(|(is_asked, _, _)| *is_asked) {
+        Some((_, what, fix)) => Err(contradicts(BROADCAST, what, fix)),
+        None => Ok(()),
+    }
+}
+
 fn closed(spec: &LoadSpec, thinks: bool) -> Result<(), EngineError> {
     if spec.stop.duration_ns.is_none() && spec.stop.requests.is_none() {
         return Err(EngineError::Endless);
@@ -374,7 +417,7 @@ fn counted(spec: &LoadSpec) -> Result<(), EngineError> {
             "choose warm-up none, or a duration instead of the number",
         ));
     }
-    if requests < u64::from(spec.connections.count) {
+    if requests < u64::from(spec.connections.count) && !spec.is_broadcast() {
         return Err(EngineError::FewerRequestsThanConnections {
             requests,
             connections: spec.connections.count,

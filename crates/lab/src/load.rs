@@ -126,7 +126,7 @@ fn patient(patience_ns: Option<u64>, usual: Timeouts) -> Timeouts {
 }
 
 /// A load, or a part of one, with what is still open: enough loopback source addresses for the connections, where one has
-/// too few ports; a thread for each processor, and enough threads where one descriptor table (each
+/// too few ports; a thread for each processor (one for broadcasts), and enough threads where one descriptor table (each
 /// thread can have its own) has too few entries, but no more threads than connections.
 #[must_use]
 pub fn fitted(mut load: LoadSpec) -> LoadSpec {
@@ -134,7 +134,9 @@ pub fn fitted(mut load: LoadSpec) -> LoadSpec {
     if load.threads == 0 {
         let tables = descriptors::tables_for(u64::from(connections), descriptors::open_files());
         let wanted = (tables.min(1_024) as u32).max(load.cores.len() as u32);
-        load.threads = wanted.min(connections).max(1);
+        // One thread sees when the last connection has a broadcast.
+        let most = if load.is_broadcast() { 1 } else { connections };
+        load.threads = wanted.min(most).max(1);
     }
     let all_loopback =
         load.addresses.iter().all(|address| address.ip().is_loopback() && address.is_ipv4())

@@ -33,7 +33,7 @@ pub const GRACE: Duration = Duration::from_secs(10);
 pub struct StartSettings<'a> {
     /// The target's processors.
     pub cpus: CpuSet,
-    /// `WORKERS`.
+    /// `WORKERS`; 1 for a broadcast, where a target starts a process for each.
     pub workers: u32,
     /// `DATABASE_POOL`.
     pub database_pool: u32,
@@ -411,11 +411,15 @@ fn launch(
 ) -> Launch {
     let manifest = &target.manifest;
     let variant = manifest.variant(id.variant.as_deref());
+    // What one process says to all of its connections, those of another one do not hear.
+    let is_room = settings.messages.is_some_and(|messages| messages.broadcast)
+        && manifest.process_per_worker(id.variant.as_deref());
+    let workers = if is_room { 1 } else { settings.workers };
     let mut values = base_values(target);
     values.extend([
         ("HOST".to_string(), settings.address.to_string()),
         ("PORT".to_string(), port.to_string()),
-        ("WORKERS".to_string(), settings.workers.to_string()),
+        ("WORKERS".to_string(), workers.to_string()),
         ("DATABASE_POOL".to_string(), settings.database_pool.to_string()),
     ]);
     values.extend(settings.services.clone());

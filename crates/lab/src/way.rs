@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn messages_go_over_websocket() {
         let way = Way::plain(([127, 0, 0, 1], 8080).into());
-        let messages = Messages { binary: true, numbered: true };
+        let messages = Messages { binary: true, numbered: true, broadcast: false };
         let load = way.clone().with(Some(messages)).base(Vec::new(), 1);
         assert_eq!((load.protocol, load.messages), (Protocol::WebSocket, Some(messages)));
         let load = way.with(None).base(Vec::new(), 1);

@@ -70,6 +70,12 @@ pub struct LoadSpec {
 }
 
 impl LoadSpec {
+    /// Whether one connection sends and every connection is to have each message.
+    #[must_use]
+    pub fn is_broadcast(&self) -> bool {
+        self.messages.is_some_and(|messages| messages.broadcast)
+    }
+
     /// What a record keeps: of long lists samples, and nothing that says who somebody is.
     #[must_use]
     pub fn for_record(&self) -> Self {
@@ -177,7 +183,8 @@ pub enum Protocol {
     /// HTTP/2 (RFC 9113): over TLS by ALPN (`h2`), otherwise with prior knowledge (`h2c`).
     #[serde(rename = "h2")]
     Http2,
-    /// WebSocket over HTTP/1.1 (RFC 6455): a message is a request, and the next one is its answer.
+    /// WebSocket over HTTP/1.1 (RFC 6455): a message is a request, and the next one is its answer; of a
+    /// broadcast, its copies on all connections are.
     #[serde(rename = "websocket")]
     WebSocket,
 }

@@ -13,6 +13,10 @@ pub struct Messages {
     /// shorter message the number is cut.
     #[serde(default)]
     pub numbered: bool,
+    /// One connection sends, and each message must come to every connection of the load, its own
+    /// included. The answer is complete when the last one has it.
+    #[serde(default)]
+    pub broadcast: bool,
 }
 
 /// Bytes of the number of a message.
@@ -38,6 +42,13 @@ pub struct WebSocketUse {
     pub pings: u64,
     /// Messages that came while none was due: they answered nothing and are in no other count.
     pub unasked: u64,
+    /// Broadcasts: connections that each message was to come to; absent in other loads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receivers: Option<u32>,
+    /// Broadcasts: how often a connection had not got a message when it was given up. Each such message
+    /// is one error, however many connections it did not come to.
+    #[serde(default)]
+    pub lost: u64,
     /// Close frames of the server by their code (section 7.4); 1005 stands for none.
     pub close_codes: BTreeMap<u16, u64>,
     /// Why handshakes failed and connections ended that broke the rules, and how often.
@@ -49,6 +60,8 @@ impl WebSocketUse {
     pub fn merge(&mut self, other: &Self) {
         self.pings += other.pings;
         self.unasked += other.unasked;
+        self.receivers = self.receivers.or(other.receivers);
+        self.lost += other.lost;
         for (code, count) in &other.close_codes {
             *self.close_codes.entry(*code).or_default() += count;
         }
@@ -79,12 +92,19 @@ mod tests {
 
     #[test]
     fn peers_add_up() {
-        let mut one = WebSocketUse { pings: 1, unasked: 2, ..WebSocketUse::default() };
+        let mut one = WebSocketUse {
+            pings: 1,
+            unasked: 2,
+            receivers: Some(7),
+            lost: 3,
+            ..WebSocketUse::default()
+        };
         one.close_codes.insert(1000, 3);
         one.fail("closed");
         let mut both = one.clone();
         both.merge(&one);
-        assert_eq!((both.pings, both.unasked), (2, 4));
+        assert_eq!((both.pings, both.unasked, both.lost), (2, 4, 6));
+        assert_eq!(both.receivers, Some(7), "the same ones");
         assert_eq!(both.close_codes, BTreeMap::from([(1000, 6)]));
         assert_eq!(both.failures, BTreeMap::from([("closed".to_string(), 2)]));
         let json = serde_json::to_string(&both).unwrap();

@@ -10,7 +10,7 @@ use crate::load_spec::{Request as LoadRequest, Scenario};
 use crate::scenario::file::{Written, WrittenData, WrittenStep};
 use crate::scenario::text::Text;
 use crate::units::Spread;
-use crate::websocket::Messages;
+use crate::websocket::{Messages, NUMBER_BYTES};
 
 /// A service that a workload needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -44,7 +44,8 @@ pub struct Workload {
     /// What is asked.
     #[serde(default)]
     pub request: Request,
-    /// WebSocket: what is sent once it is open. The answer is then the echo.
+    /// WebSocket: what is sent once it is open. The answer is then the echo, or of a broadcast its copy on
+    /// every connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<Message>,
     /// What a user does, step by step, in place of `request` (docs/scenarios.md).
@@ -76,6 +77,9 @@ pub struct Message {
     /// Binary messages; otherwise text.
     #[serde(default)]
     pub binary: bool,
+    /// One connection sends, and each message must come to all of them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub broadcast: bool,
 }
 
 impl Message {
@@ -85,7 +89,7 @@ impl Message {
     /// As a load has them: each with a number of its own.
     #[must_use]
     pub const fn messages(self) -> Messages {
-        Messages { binary: self.binary, numbered: true }
+        Messages { binary: self.binary, numbered: true, broadcast: self.broadcast }
     }
 }
 
@@ -320,6 +324,12 @@ pub enum Proof {
     /// WebSocket: messages of all lengths, of either kind, whole and in fragments come back as they
     /// were sent.
     Echo,
+    /// WebSocket: a message of one connection comes to all of them once, in the order in which messages
+    /// were sent, and not to those that have left.
+    Broadcast {
+        /// How many connections.
+        receivers: u32,
+    },
     /// WebSocket: a ping is answered by a pong with its payload (RFC 6455 section 5.5.2).
     Ping,
     /// WebSocket: a Close is answered by a Close with its code (RFC 6455 section 5.5.1).
@@ -354,6 +364,7 @@ impl Proof {
             Self::Counted { .. } => "counted",
             Self::Delay { .. } => "delay",
             Self::Echo => "echo",
+            Self::Broadcast { .. } => "broadcast",
             Self::Ping => "ping",
             Self::Close => "close",
             Self::Simultaneous { .. } => "simultaneous",
@@ -457,7 +468,9 @@ impl Workload {
 
     /// A message is sent over a WebSocket that GET opens, and its answer is the echo.
     fn check_message(&self) -> Result<(), Wrong> {
-        let needs = |proof: &Proof| matches!(proof, Proof::Echo | Proof::Ping | Proof::Close);
+        let needs = |proof: &Proof| {
+            matches!(proof, Proof::Echo | Proof::Broadcast { .. } | Proof::Ping | Proof::Close)
+        };
         let Some(message) = self.message else {
             return match self.proofs.iter().position(needs) {
                 Some(index) => Err(Wrong::at(
@@ -473,6 +486,12 @@ impl Workload {
         if message.bytes > Message::MOST_BYTES {
             return Err(Wrong::at("message.bytes", "a message has 16 MiB at the most"));
         }
+        if message.broadcast && (message.bytes as usize) < NUMBER_BYTES {
+            return Err(Wrong::at(
+                "message.bytes",
+                "copies of a broadcast are known by a number of 16 bytes: write 16 or more",
+            ));
+        }
         let Request { method, body, vary, .. } = &self.request;
         if method != "GET" || body.is_some() || !vary.is_empty() {
             return Err(Wrong::at(
@@ -483,7 +502,19 @@ impl Workload {
         if self.answer != Answer::default() {
             return Err(Wrong::at(
                 "message",
-                "the answer to a message is its echo: leave [answer] out",
+                "the answer to a message is its echo, or its copies: leave [answer] out",
+            ));
+        }
+        // What comes to all is no echo to one.
+        let other = |proof: &Proof| match proof {
+            Proof::Echo => message.broadcast,
+            Proof::Broadcast { .. } => !message.broadcast,
+            _ => false,
+        };
+        if let Some(index) = self.proofs.iter().position(other) {
+            return Err(Wrong::at(
+                format!("proof[{index}]"),
+                "`echo` proves a message that comes back, and `broadcast` one with `broadcast = true`: change one of them",
             ));
         }
         let others = |proof: &Proof| !needs(proof) && !matches!(proof, Proof::NotFound { .. });
@@ -491,7 +522,7 @@ impl Workload {
             Some(index) => Err(Wrong::at(
                 format!("proof[{index}]"),
                 format!(
-                    "proof `{}` is about answers over HTTP: a workload with [message] takes echo, ping, close and not-found",
+                    "proof `{}` is about answers over HTTP: a workload with [message] takes echo or broadcast, ping, close and not-found",
                     self.proofs[index].name()
                 ),
             )),
@@ -684,6 +715,7 @@ fn check_proof(proof: &Proof) -> Result<(), String> {
         Proof::Counted { requests } => Some(("requests", *requests)),
         Proof::Delay { samples, .. } => Some(("samples", *samples)),
         Proof::Simultaneous { connections, .. } => Some(("connections", *connections)),
+        Proof::Broadcast { receivers } => Some(("receivers", *receivers)),
         _ => None,
     };
     if let Some((key, 0)) = counted {
@@ -778,7 +810,17 @@ mod tests {
         ids.sort();
         assert_eq!(
             ids,
-            ["device", "hello", "hola", "page", "proxy", "users", "ws-echo", "ws-echo-64k"]
+            [
+                "device",
+                "hello",
+                "hola",
+                "page",
+                "proxy",
+                "users",
+                "ws-broadcast",
+                "ws-echo",
+                "ws-echo-64k"
+            ]
         );
     }
 

@@ -12,6 +12,7 @@
 //! | [`frames`] | HTTP/2, frame by frame, right or wrong | tests of the engine and of `pippin load` |
 //! | [`wire`] | nothing: it captures packets on the loopback | `bench`; tests of the engine |
 //! | `messages` (the feature `websocket`) | WebSocket, frame by frame, right or wrong; and by other hands | tests of the engine, of proofs and of `pippin load` |
+//! | `room` (the feature `websocket`) | what one WebSocket says to all of them, as a script tells | tests of the engine, of proofs and of `pippin load` |
 //! | `tls` (a feature) | any of these behind TLS | tests of the engine and of `pippin load` |
 //!
 //! Each has `serve(listener, config, stop)`, which runs on the calling thread until `stop` is set
@@ -35,6 +36,8 @@ mod poller;
 mod prepared;
 mod request;
 
+#[cfg(feature = "websocket")]
+pub mod room;
 pub mod scripted;
 mod server;
 pub mod socket;

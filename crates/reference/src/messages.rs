@@ -110,6 +110,12 @@ impl Connection {
         self.stream.write_all(bytes).ok()
     }
 
+    /// Another handle of the connection, to write to; `None` if the process has no more descriptors.
+    #[must_use]
+    pub fn writer(&self) -> Option<TcpStream> {
+        self.stream.try_clone().ok()
+    }
+
     /// The head of the client's handshake.
     pub fn head(&mut self) -> Option<String> {
         let mut head = Vec::new();

@@ -33,6 +33,7 @@ func serve(ctx context.Context) error {
 	get("/page/{n}", page)
 	get("/device", device)
 	router.HandleFunc("/ws", echo)
+	router.HandleFunc("/broadcast", newRoom().serve)
 
 	if url := os.Getenv("DATABASE_URL"); url != "" {
 		pool, err := openPool(ctx, url, os.Getenv("DATABASE_POOL"))

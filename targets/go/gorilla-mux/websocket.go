@@ -20,15 +20,19 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	for {
 		kind, message, err := socket.ReadMessage()
 		if err != nil {
-			var closed *websocket.CloseError
-			if !errors.As(err, &closed) {
-				log.Print(err)
-			}
+			logUnlessClosed(err)
 			return
 		}
 		if err := socket.WriteMessage(kind, message); err != nil {
 			log.Print(err)
 			return
 		}
+	}
+}
+
+func logUnlessClosed(err error) {
+	var closed *websocket.CloseError
+	if !errors.As(err, &closed) {
+		log.Print(err)
 	}
 }

@@ -8,7 +8,7 @@ import https from "node:https";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { WebSocketServer } from "ws";
+import { WebSocket, WebSocketServer } from "ws";
 
 const { HOST, PORT, WORKERS, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL } = process.env;
 const { PROTOCOL, TLS_CERTIFICATE, TLS_KEY } = process.env;
@@ -102,11 +102,32 @@ function createServer() {
 
 const server = createServer();
 
-// Echoes every message as it came. The package answers pings and closes by itself.
-const sockets = new WebSocketServer({ server, path: "/ws" });
-sockets.on("connection", (socket) => {
-  socket.on("message", (data, isBinary) => socket.send(data, { binary: isBinary }));
-  socket.on("error", (error) => console.error(error));
+// The WebSockets of a path; what they do with each message. The package answers pings and closes by itself.
+function sockets(handle) {
+  const all = new WebSocketServer({ noServer: true });
+  all.on("connection", (socket) => {
+    socket.on("message", (data, isBinary) => handle(socket, data, { binary: isBinary }));
+    socket.on("error", (error) => console.error(error));
+  });
+  return all;
+}
+
+// Echoes every message as it came.
+const echoes = sockets((socket, data, options) => socket.send(data, options));
+
+// Sends every message to all that are connected.
+const room = sockets((_socket, data, options) => {
+  for (const client of room.clients) {
+    if (client.readyState === WebSocket.OPEN) client.send(data, options);
+  }
+});
+
+const socketsOf = { "/ws": echoes, "/broadcast": room };
+
+server.on("upgrade", (request, stream, head) => {
+  const all = socketsOf[request.url.split("?", 1)[0]];
+  if (!all) return stream.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+  all.handleUpgrade(request, stream, head, (socket) => all.emit("connection", socket, request));
 });
 
 // The connections of HTTP/2, which end when they are told so.
@@ -129,7 +150,9 @@ process.on("SIGTERM", () => {
     if (cluster.isWorker) cluster.worker.disconnect();
   });
   for (const session of sessions) session.close();
-  for (const socket of sockets.clients) socket.close(1001);
+  for (const all of Object.values(socketsOf)) {
+    for (const socket of all.clients) socket.close(1001);
+  }
   if (!server.closeIdleConnections) return;
   // Kept-alive connections become idle as their last answers go out; nothing else would end them for 5 s.
   setInterval(() => server.closeIdleConnections(), 50).unref();

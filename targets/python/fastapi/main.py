@@ -89,18 +89,45 @@ async def device() -> str:
     return DEVICE_BODY
 
 
+async def send(socket: WebSocket, message: dict) -> None:
+    """Sends a message as it came: text or binary. A key that is there may be None."""
+    if message.get("text") is not None:
+        await socket.send_text(message["text"])
+    else:
+        await socket.send_bytes(message["bytes"])
+
+
 @app.websocket("/ws")
 async def echo(socket: WebSocket) -> None:
     await socket.accept()
     try:
-        while True:
-            message = await socket.receive()
-            if message["type"] == "websocket.disconnect":
-                return
-            # As it came: text or binary. A key that is there may be None.
-            if message.get("text") is not None:
-                await socket.send_text(message["text"])
-            else:
-                await socket.send_bytes(message["bytes"])
+        while (message := await socket.receive())["type"] != "websocket.disconnect":
+            await send(socket, message)
     except WebSocketDisconnect:
         return
+
+
+# Those to whom each message goes.
+room: set[WebSocket] = set()
+
+
+@app.websocket("/broadcast")
+async def broadcast(socket: WebSocket) -> None:
+    await socket.accept()
+    room.add(socket)
+    try:
+        while (message := await socket.receive())["type"] != "websocket.disconnect":
+            for member in list(room):
+                await tell(member, message)
+    except WebSocketDisconnect:
+        return
+    finally:
+        room.discard(socket)
+
+
+async def tell(member: WebSocket, message: dict) -> None:
+    """Whoever leaves meanwhile must not keep the message from the others."""
+    try:
+        await send(member, message)
+    except (WebSocketDisconnect, RuntimeError):
+        room.discard(member)

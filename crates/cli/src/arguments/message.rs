@@ -16,6 +16,10 @@ pub struct MessageArguments {
     /// ws: send binary messages; text by default.
     #[arg(long)]
     pub binary: bool,
+    /// ws: one of the connections sends, and each message must come to all of them (-c). The response
+    /// time ends when the last one has it.
+    #[arg(long, conflicts_with_all = ["message", "any_answer", "expect_body"])]
+    pub broadcast: bool,
     /// ws: any message is a right answer. By default the echo is, and with --expect-body that text.
     #[arg(long, conflicts_with = "expect_body")]
     pub any_answer: bool,

@@ -1,6 +1,7 @@
 //! `pippin load ws://` and `wss://`.
 use super::support::{Outcome, pippin};
 use pippin_reference::messages::{CLOSE, FINAL, Server, frame, text};
+use pippin_reference::room::room;
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 use serde_json::Value;
 
@@ -70,6 +71,48 @@ fn a_server_without_websocket_is_named() {
     let outcome = load(&format!("ws://{}/", server.address), &["-n", "100"]);
     outcome.is_a_user_error(&["the server answers 404 in place of 101", "is the path right?"]);
     assert_eq!(server.account.opened(), 2, "the address is tried, and then the handshake");
+}
+
+/// One of the connections sends, and all of them get it.
+#[test]
+fn a_message_to_all() {
+    let server = room(|said| said.to_all()).unwrap();
+    let url = format!("ws://{}/room", server.address);
+    let flags = ["--broadcast", "-c", "7", "-n", "30", "--quiet", "--json", "-"];
+    let outcome = load(&url, &flags);
+    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!((&json["requests"]["good"], &json["threads"]), (&30.into(), &1.into()), "{outcome}");
+    assert_eq!(json["websocket"]["receivers"], 7);
+    assert_eq!(json["websocket"]["lost"], 0);
+    assert_eq!(json["errors"], serde_json::json!({}));
+    assert_eq!(server.account.messages().len(), 30);
+    load(&url, &["--broadcast", "-c", "3", "-n", "20"])
+        .says(&["each message to 3 connections: the first has it after", "the last after"]);
+    // A server that answers the sender alone loses the copies of all others.
+    let echo = Server::echo().unwrap();
+    let flags = ["--broadcast", "-c", "3", "-n", "2", "--timeout", "200ms"];
+    load(&format!("ws://{}/", echo.address), &flags).says(&["timeout 2", "4 lost"]);
+}
+
+#[test]
+fn what_a_broadcast_cannot_have_is_refused() {
+    let refused: [(&[&str], &[&str]); 7] = [
+        (&["-t", "2"], &["--threads does not go with --broadcast"]),
+        (&["--agents", "2"], &["--agents does not go with --broadcast"]),
+        (&["--requests-per-connection", "2"], &["--requests-per-connection does not go with"]),
+        (&["--message-size", "15"], &["--message-size does not go with --broadcast", "16 or more"]),
+        (&["--message", "x"], &["cannot be used with"]),
+        (&["--any-answer"], &["cannot be used with"]),
+        (
+            &["--devices", "5", "--ramp", "1s", "--sustain", "1s"],
+            &["--devices does not go with --broadcast"],
+        ),
+    ];
+    for (flags, texts) in refused {
+        load("ws://127.0.0.1:1/", &[&["--broadcast"], flags].concat()).is_a_user_error(texts);
+    }
+    load("http://127.0.0.1:1/", &["--broadcast"]).is_a_user_error(&["--broadcast is about WebSocket"]);
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl Protocol for Http1 {
     }
 
     #[inline]
-    fn render(&self, _: &mut Decoder, template: u32, _: u32, out: &mut Slice) {
+    fn render(&mut self, _: &mut Decoder, template: u32, _: u32, out: &mut Slice) {
         let request = self.wire.slice(template);
         // Requests that follow each other lie one behind the other.
         if out.start == out.end {

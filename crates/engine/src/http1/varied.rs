@@ -84,7 +84,7 @@ impl Protocol for Varied {
     }
 
     /// Only the values of a user make a request.
-    fn render(&self, _: &mut Session, _: u32, _: u32, _: &mut Frames) {}
+    fn render(&mut self, _: &mut Session, _: u32, _: u32, _: &mut Frames) {}
 
     fn render_for(&mut self, step: u32, user: &mut Walker, out: &mut Frames) {
         let Self { steps, body, .. } = self;

@@ -87,7 +87,7 @@ impl Protocol for Http2 {
     }
 
     #[inline]
-    fn render(&self, connection: &mut Connection, template: u32, tag: u32, out: &mut Frames) {
+    fn render(&mut self, connection: &mut Connection, template: u32, tag: u32, out: &mut Frames) {
         let Some(session) = &mut connection.0 else { return };
         let block = &self.blocks[self.turns[template as usize] as usize];
         let body = self.wire.slice(template);
@@ -115,7 +115,7 @@ impl Protocol for Http2 {
         session.sending.pump(&mut session.streams, body, out);
     }
 
-    fn cancel(connection: &mut Connection, tag: u32, out: &mut Frames) {
+    fn cancel(&mut self, connection: &mut Connection, tag: u32, out: &mut Frames) {
         if let Some(session) = &mut connection.0 {
             session.cancel(tag, out);
         }

@@ -1,5 +1,5 @@
-//! WebSocket on the client's side (RFC 6455): a message is a request, and the server's next message
-//! is its answer.
+//! WebSocket on the client's side (RFC 6455): a message is a request. The server's next message is its
+//! answer, or its copies on all connections are.
 //!
 //! Like the decoder of HTTP/1.1, this owns no socket and reads no clock. It is used by the engine's
 //! event loops and by [`client`], the blocking form for proofs and for one look before a load.
@@ -12,10 +12,14 @@
 //! | `utf8` | whether a text that comes in pieces is UTF-8 |
 //! | `session` | what a connection's frames mean |
 //! | `random` | nonces, masks and numbers of messages |
-//! | `protocol` | all of this as a worker uses it |
+//! | `line` | what every connection does, whatever its messages mean |
+//! | `protocol` | messages and their answers, as a worker uses them |
+//! | `broadcast` | messages that must come to all connections |
+mod broadcast;
 pub mod client;
 mod frame;
 mod handshake;
+mod line;
 mod protocol;
 mod random;
 mod session;
@@ -23,6 +27,7 @@ mod session;
 mod tests;
 mod utf8;
 
+pub(crate) use broadcast::Broadcast;
 pub use handshake::Refusal;
 pub(crate) use handshake::check;
 pub(crate) use protocol::WebSocket;

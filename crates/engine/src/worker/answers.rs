@@ -189,6 +189,9 @@ impl<S: Stack> Core<'_, S> {
     /// no answer.
     #[inline]
     pub(super) fn complete(&mut self, slot: u32, tag: u32, surplus: bool) {
+        if S::Protocol::GATHERS {
+            self.take_last(slot, tag);
+        }
         let (now, arrived, is_stamped) = (self.now, self.arrived, self.is_stamped);
         let has_plan = self.users.have_a_plan();
         let was_full = self.was_full(slot);
@@ -200,7 +203,7 @@ impl<S: Stack> Core<'_, S> {
         let connection = &mut self.connections[slot as usize];
         connection.head = head;
         connection.in_flight -= 1;
-        connection.served += 1;
+        connection.served += u32::from(!S::Protocol::GATHERS);
         if was_full {
             connection.free_at = arrived;
         }

@@ -119,6 +119,9 @@ impl<S: Stack> Worker<'_, S> {
     /// that.
     #[cold]
     pub(super) fn broken(&mut self, slot: u32, kind: ErrorKind, settled: u32) {
+        if Core::<S>::listens(slot) {
+            return self.listener_ended(slot, kind);
+        }
         let failed = self.core.fail_all(slot, kind);
         let has_served = self.core.connections[slot as usize].served > 0;
         self.drop_connection(slot);
@@ -141,6 +144,9 @@ impl<S: Stack> Worker<'_, S> {
     pub(super) fn server_closed(&mut self, slot: u32) {
         self.core.fail_all(slot, ErrorKind::CloseBeforeAnswer);
         self.note_close(slot);
+        if Core::<S>::listens(slot) {
+            return self.listener_ended(slot, ErrorKind::CloseBeforeAnswer);
+        }
         self.drop_connection(slot);
     }
 
@@ -277,7 +283,7 @@ impl<S: Stack> Core<'_, S> {
 
     /// All requests under way on a connection fail: the oldest for this reason, those behind it
     /// because their answers never came.
-    fn fail_all(&mut self, slot: u32, kind: ErrorKind) -> u32 {
+    pub(super) fn fail_all(&mut self, slot: u32, kind: ErrorKind) -> u32 {
         let connection = &self.connections[slot as usize];
         let ring = (connection.head, connection.in_flight);
         let tags: Vec<u32> = self.flights.tags(slot, ring).collect();
@@ -299,6 +305,9 @@ impl<S: Stack> Core<'_, S> {
             self.fail(&request, kind);
             if S::Protocol::VARIES {
                 self.step_failed(slot, &request, kind);
+            }
+            if S::Protocol::GATHERS {
+                self.cancel(slot, *tag);
             }
         }
         self.connections[slot as usize].in_flight = 0;

@@ -4,12 +4,13 @@
 //! - this file: the loop; [`users`]: when a request is due; [`sending`]: opening and writing;
 //!   [`answers`]: reading and judging; [`losses`]: everything that can go wrong; [`securing`]:
 //!   handshakes of the transport; [`greeting`]: those of a protocol; [`streams`]: connections that
-//!   several users share; [`walking`]: users whose requests vary; [`connection`], [`flights`]: the
-//!   state.
+//!   several users share; [`gathering`]: answers that come on all connections; [`walking`]: users
+//!   whose requests vary; [`connection`], [`flights`]: the state.
 mod answers;
 mod connection;
 mod departure;
 mod flights;
+mod gathering;
 mod greeting;
 mod losses;
 mod securing;

@@ -78,6 +78,7 @@ impl<S: Stack> Worker<'_, S> {
         if !S::Protocol::IN_ORDER || self.core.connections[slot as usize].pending > 0 {
             self.send_pending(slot);
         }
+        self.listener_opened();
     }
 
     /// Sends what is due on an open connection.

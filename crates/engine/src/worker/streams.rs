@@ -45,6 +45,10 @@ pub(super) struct Answering {
     judge: Judge,
     /// When the head was complete; 0 before.
     head_at: u64,
+    /// Where every connection is to have the answer: when the last one so far had it, and whether any
+    /// of these instants is not the kernel's.
+    last_at: u64,
+    is_unstamped: bool,
     refusals: u8,
 }
 
@@ -79,10 +83,12 @@ impl Streams {
 /// Where the parts of the answers of a connection go.
 struct StreamAnswers<'a> {
     arrived: u64,
+    is_stamped: bool,
     wire: &'a Wire,
     places: &'a [InFlight],
     answering: &'a mut [Answering],
     server_closes: &'a mut bool,
+    served: &'a mut u32,
     interim: u64,
 }
 
@@ -112,6 +118,15 @@ impl Answers for StreamAnswers<'_> {
         self.answering[tag as usize].judge.piece(check, piece);
     }
 
+    #[inline]
+    fn heard(&mut self, tag: u32) {
+        let answering = &mut self.answering[tag as usize];
+        answering.head_at = answering.head_at.min(self.arrived);
+        answering.last_at = answering.last_at.max(self.arrived);
+        answering.is_unstamped |= !self.is_stamped;
+        *self.served += 1;
+    }
+
     fn wrong(&mut self, tag: u32) {
         self.answering[tag as usize].judge.refuse();
     }
@@ -136,7 +151,7 @@ impl<S: Stack> Core<'_, S> {
     #[inline]
     fn room(&self, slot: u32) -> u32 {
         let connection = &self.connections[slot as usize];
-        if connection.link != Link::Up || connection.server_closes {
+        if connection.link != Link::Up || connection.server_closes || self.misses_some() {
             return 0;
         }
         let left = self.spec.connections.requests_per_connection;
@@ -230,7 +245,7 @@ impl<S: Stack> Core<'_, S> {
             let template = place.template;
             let answering = self.streams.answering(slot, tag);
             answering.judge = Judge::new();
-            answering.head_at = 0;
+            (answering.head_at, answering.last_at, answering.is_unstamped) = (0, 0, false);
             self.protocol.render(&mut connection.protocol, template, tag, &mut connection.out);
             connection.pending -= 1;
             connection.in_flight += 1;
@@ -254,14 +269,15 @@ impl<S: Stack> Core<'_, S> {
     /// Decodes what arrived.
     #[inline]
     pub(super) fn read_streams(&mut self, slot: u32, mut input: &[u8]) -> Reading {
+        let asker = Self::asker(slot);
         self.streams.settled.clear();
         let fault = loop {
             let read = match self.decode_streams(slot, input) {
                 Err(kind) => break Some(kind),
                 Ok(Step::More) => break None,
                 Ok(Step::Complete { tag, used }) => {
-                    self.complete(slot, tag, false);
-                    self.streams.answering(slot, tag).refusals = 0;
+                    self.complete(asker, tag, false);
+                    self.streams.answering(asker, tag).refusals = 0;
                     self.streams.settled.push(tag);
                     used
                 }
@@ -281,13 +297,16 @@ impl<S: Stack> Core<'_, S> {
 
     #[inline]
     fn decode_streams(&mut self, slot: u32, input: &[u8]) -> Result<Step, ErrorKind> {
+        let asker = Self::asker(slot);
         let connection = &mut self.connections[slot as usize];
         let mut answers = StreamAnswers {
             arrived: self.arrived,
+            is_stamped: self.is_stamped,
             wire: &self.wire,
-            places: self.flights.of(slot),
-            answering: self.streams.of(slot),
+            places: self.flights.of(asker),
+            answering: self.streams.of(asker),
             server_closes: &mut connection.server_closes,
+            served: &mut connection.served,
             interim: 0,
         };
         let out = &mut connection.out;
@@ -321,6 +340,12 @@ impl<S: Stack> Core<'_, S> {
         (status, body_bytes, judge.finish(check, timing, self.referee), head_at)
     }
 
+    /// Every connection has the answer: it arrived when the last one had it, whichever was read last.
+    pub(super) fn take_last(&mut self, slot: u32, tag: u32) {
+        let answering = self.streams.answering(slot, tag);
+        (self.arrived, self.is_stamped) = (answering.last_at, !answering.is_unstamped);
+    }
+
     /// Whether a connection is free for a request only since the answer that came last.
     #[inline]
     pub(super) fn was_full(&self, slot: u32) -> bool {
@@ -335,6 +360,12 @@ impl<S: Stack> Core<'_, S> {
         self.fail(&request, kind);
         self.streams.answering(slot, tag).refusals = 0;
         self.streams.settled.push(tag);
+    }
+
+    /// Nobody waits for an answer any more.
+    pub(super) fn cancel(&mut self, slot: u32, tag: u32) {
+        let connection = &mut self.connections[slot as usize];
+        self.protocol.cancel(&mut connection.protocol, tag, &mut connection.out);
     }
 
     /// Whether the answer to a request under way had begun.
@@ -383,7 +414,11 @@ impl<S: Stack> Worker<'_, S> {
     /// the list of what is settled is still that of an earlier input, perhaps of another connection.
     pub(super) fn has_read_streams(&mut self, slot: u32, Reading { settled, fault }: Reading) {
         if settled > 0 {
-            self.after_settled(slot, self.core.arrived);
+            let asker = Core::<S>::asker(slot);
+            self.after_settled(asker, self.core.arrived);
+            if asker != slot {
+                self.push(asker);
+            }
         }
         if !self.core.is_up(slot) {
             return;
@@ -435,7 +470,7 @@ impl<S: Stack> Worker<'_, S> {
 
     /// Answers were read and the connection is sound: it ends if nothing more goes over it, else
     /// what is due is sent.
-    fn go_on(&mut self, slot: u32) {
+    pub(super) fn go_on(&mut self, slot: u32) {
         let connection = &self.core.connections[slot as usize];
         if connection.in_flight == 0 {
             let is_used_up =
@@ -505,8 +540,7 @@ impl<S: Stack> Worker<'_, S> {
                 continue;
             }
             self.core.fail_stream(slot, tag, ErrorKind::Timeout);
-            let connection = &mut self.core.connections[slot as usize];
-            S::Protocol::cancel(&mut connection.protocol, tag, &mut connection.out);
+            self.core.cancel(slot, tag);
         }
         self.after_settled(slot, now);
         if self.core.is_up(slot) {

@@ -50,6 +50,9 @@ impl<S: Stack> Worker<'_, S> {
                 break;
             }
         }
+        if S::Protocol::GATHERS {
+            self.let_listeners_in()?;
+        }
         self.core.opening.is_setting_up = false;
         self.core.recorder.tell(Message::SetUp);
         Ok(())
@@ -60,7 +63,7 @@ impl<S: Stack> Worker<'_, S> {
         self.core.now = at;
         let timeouts = self.core.spec.timeouts;
         self.core.next_timeout_scan = at + timeouts.connect_ns.min(timeouts.request_ns);
-        let slots = 0..self.core.connections.len() as u32;
+        let slots = 0..self.core.with_users();
         match &mut self.core.users {
             Users::Closed { think: None } if S::Protocol::VARIES && self.core.walkers.think() => {
                 for slot in slots {
@@ -102,6 +105,7 @@ impl<S: Stack> Worker<'_, S> {
                 self.core.recorder.set_boundaries(boundaries);
             }
         }
+        self.open_listeners();
     }
 
     /// Everything that is due by now.
@@ -141,6 +145,9 @@ impl<S: Stack> Worker<'_, S> {
 
     /// The users of a connection begin, or have waited to try again.
     fn wake_up(&mut self, slot: u32, due: u64) {
+        if Core::<S>::listens(slot) {
+            return self.open_listener(slot);
+        }
         match &self.core.users {
             Users::Devices(devices) => {
                 let connection = &mut self.core.connections[slot as usize];
@@ -280,7 +287,9 @@ impl<S: Stack> Worker<'_, S> {
 
     /// A connection opened without a request for it: the open loop's before its schedule starts.
     pub(super) fn opened_idle(&mut self, slot: u32) {
-        if let Users::Open(_) = &self.core.users {
+        if let Users::Open(_) = &self.core.users
+            && !Core::<S>::listens(slot)
+        {
             self.core.wait_all_for_arrivals(slot);
         }
     }

@@ -4,12 +4,14 @@
 //! | module | what it has |
 //! |---|---|
 //! | [`library`] | loads against a server by other hands than ours (the crate `tungstenite`) |
+//! | [`broadcasts`] | messages that must come to all connections |
 //! | [`echoes`] | loads against right answers: counts and times |
 //! | [`opening`] | handshakes that succeed, fail or take long |
 //! | [`ending`] | servers that close, or do not answer |
 //! | [`hostile`] | answers that are wrong, and servers that break the rules |
 //!
 //! Servers whose frames are written by hand are in `pippin_reference::messages`.
+mod broadcasts;
 mod echoes;
 mod ending;
 mod hostile;
@@ -34,7 +36,7 @@ fn message(payload: Vec<u8>) -> Request {
 fn messages(spec: LoadSpec) -> LoadSpec {
     LoadSpec {
         protocol: Protocol::WebSocket,
-        messages: Some(Messages { binary: false, numbered: true }),
+        messages: Some(Messages { binary: false, numbered: true, broadcast: false }),
         requests: vec![message(Messages::payload(64))].into(),
         ..spec
     }

@@ -77,6 +77,7 @@ fn prove_one(proof: &Proof, subject: &mut Subject<'_>, remark: &mut Option<Strin
         Proof::Fresh => users::fresh(subject),
         Proof::Counted { requests } => upstream::counted(subject, *requests),
         Proof::Echo => websocket::echo(subject),
+        Proof::Broadcast { receivers } => websocket::broadcast(subject, *receivers),
         Proof::Ping => websocket::ping(subject),
         Proof::Close => websocket::close(subject),
         Proof::Delay { wait, samples } => delay::distribution(subject, parse_wait(wait)?, *samples),

@@ -1,10 +1,11 @@
-//! What WebSocket asks of a server (RFC 6455), and the echo of the workload.
+//! What WebSocket asks of a server (RFC 6455), and the echo or the broadcast of the workload.
 use pippin_engine::blocking::Stream;
 use pippin_engine::websocket::client::{Client, ClientError, Message};
 use pippin_model::draw::Draw;
 use pippin_model::load_spec::{Protocol, Request};
 use pippin_reference::monotonic_ns;
 use std::io::ErrorKind;
+use std::time::Duration;
 
 use super::{Subject, Verdict};
 
@@ -13,6 +14,8 @@ use super::{Subject, Verdict};
 const LENGTHS: [usize; 7] = [0, 1, 125, 126, 1_000, 65_535, 65_536];
 /// Fragments of a message.
 const FRAGMENTS: [usize; 2] = [1, 3];
+/// A server may consent a moment before it takes a connection in, and a load waits as long.
+const TAKEN_IN: Duration = Duration::from_millis(100);
 /// A close that follows the rules (section 7.4.1).
 const NORMAL: u16 = 1000;
 
@@ -45,6 +48,56 @@ pub fn echo(subject: &mut Subject<'_>) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Messages of every connection come to all of them, in their order and once; those that have left are
+/// no obstacle.
+///
+/// # Errors
+/// The first that did not come, or came otherwise.
+pub fn broadcast(subject: &mut Subject<'_>, receivers: u32) -> Verdict {
+    let message = subject.workload.message;
+    let (length, is_text) = message.map_or((64, true), |one| (one.bytes as usize, !one.binary));
+    let mut draw = Draw::new(monotonic_ns());
+    let mut open_all = |count| (0..count).map(|_| open(subject)).collect::<Result<Vec<_>, _>>();
+    let mut clients = open_all(receivers + 1)?;
+    std::thread::sleep(TAKEN_IN);
+    let mut round = |clients: &mut [Client<Stream>]| -> Verdict {
+        for sender in 0..clients.len() {
+            let sent: Vec<Message> = (0..2)
+                .map(|_| Message { is_text, payload: payload(length, is_text, &mut draw) })
+                .collect();
+            for one in &sent {
+                clients[sender].send(one).map_err(|error| in_words(&error))?;
+            }
+            for (receiver, client) in clients.iter_mut().enumerate() {
+                // A message that came twice stands in the place of the next one.
+                for one in &sent {
+                    client
+                        .receive()
+                        .map_err(|error| in_words(&error))
+                        .and_then(|got| differs(one, &got).map_or(Ok(()), Err))
+                        .map_err(|why| {
+                            format!(
+                                "a message of connection {} at connection {} of {}: {why}",
+                                sender + 1,
+                                receiver + 1,
+                                receivers + 1
+                            )
+                        })?;
+                }
+            }
+        }
+        Ok(())
+    };
+    round(&mut clients)?;
+    // One leaves in order, and one without a word.
+    if let Some(first) = clients.pop() {
+        first.close().map_err(|error| format!("one connection leaves: {}", in_words(&error)))?;
+    }
+    let mut others = open_all(1)?;
+    drop(others.pop());
+    round(&mut clients).map_err(|why| format!("after one connection has left, {why}"))
 }
 
 /// A ping between two messages is answered by a pong with its payload (section 5.5.2).
@@ -138,13 +191,11 @@ mod tests {
     use crate::way::Way;
     use pippin_model::workload::Workload;
     use pippin_reference::messages::{self, BINARY, CLOSE, Connection, FINAL, Server, frame, text};
+    use pippin_reference::room::{Delivery, Said, room};
     use std::net::SocketAddr;
     use std::path::Path;
-    use std::time::Duration;
 
-    type ProofOf = fn(&mut Subject<'_>) -> Verdict;
-
-    fn proved(address: SocketAddr, proof: ProofOf) -> Verdict {
+    fn proved(address: SocketAddr, proof: impl Fn(&mut Subject<'_>) -> Verdict) -> Verdict {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads/ws-echo.toml");
         let workload = Workload::read(&path).unwrap();
         let way = Way::plain(address).with(workload.message.map(|message| message.messages()));
@@ -163,7 +214,7 @@ mod tests {
 
     fn refused(
         script: impl Fn(&mut Connection) -> Option<()> + Send + Sync + 'static,
-        proof: ProofOf,
+        proof: impl Fn(&mut Subject<'_>) -> Verdict,
     ) -> String {
         proved(Server::new(script).unwrap().address, proof).unwrap_err()
     }
@@ -171,9 +222,31 @@ mod tests {
     #[test]
     fn a_right_server_passes() {
         let address = messages::library().unwrap();
-        for proof in [echo, ping, close] {
+        for proof in [echo, ping, close] as [fn(&mut Subject<'_>) -> Verdict; 3] {
             assert_eq!(proved(address, proof), Ok(()));
         }
+    }
+
+    /// A proof of three receivers in this room.
+    fn in_a_room(
+        script: impl Fn(Said<'_>) -> Vec<Delivery> + Send + Sync + 'static,
+    ) -> Verdict {
+        proved(room(script).unwrap().address, |subject| broadcast(subject, 3))
+    }
+
+    #[test]
+    fn a_room_passes_and_one_that_forgets_repeats_or_changes_does_not() {
+        assert_eq!(in_a_room(|said| said.to_all()), Ok(()));
+        let forgets = |said: Said<'_>| said.to_all().into_iter().skip(1).collect();
+        let error = in_a_room(forgets).unwrap_err();
+        assert!(error.contains("connection 1 at connection 1 of 4: no answer in time"), "{error}");
+        let repeats = |said: Said<'_>| [said.to_all(), said.to_all()].concat();
+        assert!(in_a_room(repeats).unwrap_err().contains("differ from byte"));
+        let changes = |said: Said<'_>| {
+            let changed = [said.payload, b"!"].concat();
+            Said { payload: &changed, ..said }.to_all()
+        };
+        assert!(in_a_room(changes).unwrap_err().contains("65 bytes that differ from byte 64"));
     }
 
     #[test]

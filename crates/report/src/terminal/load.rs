@@ -260,9 +260,11 @@ fn write_status(load: &LoadView, out: &mut String) {
 }
 
 fn write_websocket(load: &LoadView, out: &mut String) {
-    let Some(WebSocketUse { pings, unasked, close_codes, failures }) = &load.websocket else {
-        return;
-    };
+    let Some(seen) = &load.websocket else { return };
+    let WebSocketUse { pings, unasked, receivers, lost, close_codes, failures } = seen;
+    if let Some(receivers) = receivers {
+        write_broadcast(load, u64::from(*receivers), *lost, out);
+    }
     if *pings > 0 {
         line(out, &format!("WebSocket    {} of the server answered", counted(*pings, "ping")));
     }
@@ -278,6 +280,21 @@ fn write_websocket(load: &LoadView, out: &mut String) {
     for (reason, count) in failures {
         line(out, &format!("WebSocket    {count} failed: {reason}"));
     }
+}
+
+/// The head of an answer is the first copy, and its body is the others.
+fn write_broadcast(load: &LoadView, receivers: u64, lost: u64, out: &mut String) {
+    let median = |span: &Summary| words::ns(span.p50_ns);
+    let lost = if lost == 0 { String::new() } else { format!(", {} lost", words::whole(lost)) };
+    line(
+        out,
+        &format!(
+            "Broadcast    each message to {}: the first has it after {}, the last after {} (medians){lost}",
+            counted(receivers, "connection"),
+            median(&load.headers),
+            median(&load.service_time),
+        ),
+    );
 }
 
 fn write_server(load: &LoadView, out: &mut String) {

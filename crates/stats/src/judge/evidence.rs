@@ -1,6 +1,7 @@
 //! The input of a judge of one trial.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_result::{LoadResult, Measured};
+use pippin_model::load_spec::LoadSpec;
 use pippin_model::profile::{Connections, Profile, Schedule, Stage};
 use pippin_model::run::{Calibration, RunHeader};
 use pippin_model::scenario::Scenario;
@@ -135,9 +136,13 @@ impl<'a> Evidence<'a> {
     }
 
     /// The time of a request that does not queue, nanoseconds: of single requests before the load,
-    /// or else the workload's own wait. The shortest time under load is no such time.
+    /// or else the workload's own wait. The shortest time under load is no such time, and a broadcast
+    /// to one connection is none of one to many.
     #[must_use]
     pub fn single_ns(&self) -> Option<f64> {
+        if self.is_broadcast() {
+            return None;
+        }
         let single = self.record.single.map(|single| single.median_ns as f64);
         single.or_else(|| self.context.expected_delay.map(|delay| delay.mean_ns as f64))
     }
@@ -222,6 +227,17 @@ impl<'a> Evidence<'a> {
     #[must_use]
     pub fn connections(&self) -> Option<f64> {
         self.measured().map(|measured| measured.connections.asked as f64).filter(|n| *n > 0.0)
+    }
+
+    /// Connections whose users send: of a broadcast one, and all others listen.
+    #[must_use]
+    pub fn senders(&self) -> Option<f64> {
+        self.connections().map(|all| if self.is_broadcast() { 1.0 } else { all })
+    }
+
+    /// Whether each message must come to every connection.
+    fn is_broadcast(&self) -> bool {
+        self.record.load_spec.as_ref().is_some_and(LoadSpec::is_broadcast)
     }
 
     /// The offered rate in requests per second, if the profile has one; the mean over the measured

@@ -68,7 +68,7 @@ impl Held {
             return None;
         }
         Some(Self {
-            users: evidence.connections()? * f64::from(evidence.streams()),
+            users: evidence.senders()? * f64::from(evidence.streams()),
             carrier: if evidence.streams() > 1 { "stream" } else { "connection" },
             held_ns: evidence.held_ns()?,
             with_target_ns: measured.spans.response_time.mean_ns()?,

@@ -46,7 +46,7 @@ fn unrecorded(measured: &Measured) -> f64 {
 
 fn law(evidence: &Evidence, measured: &Measured) -> Option<LittlesLaw> {
     let times = &measured.spans.response_time;
-    let connections = evidence.connections()?;
+    let connections = evidence.senders()?;
     let mut law = LittlesLaw {
         users: connections,
         recorded: times.count() as f64,

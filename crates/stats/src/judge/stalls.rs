@@ -75,7 +75,7 @@ pub fn of(evidence: &Evidence) -> Option<Stalls> {
     }
     let caught =
         (1.0 - times.fraction_at_or_below((AT_LEAST * length_ns) as u64)?) * times.count() as f64;
-    let under_way = evidence.connections()? * f64::from(evidence.pipeline());
+    let under_way = evidence.senders()? * f64::from(evidence.pipeline());
     let count = (caught / under_way).round();
     let period_ns = load.measured.duration_ns as f64 / count.max(1.0);
     let due: f64 =

@@ -57,7 +57,12 @@ fn router() -> Result<Router, Box<dyn Error>> {
         .route("/hola/{name}", get(plain::hola))
         .route("/page/{n}", get(page::page))
         .route("/device", get(plain::device))
-        .route("/ws", get(socket::echo));
+        .route("/ws", get(socket::echo))
+        .merge(
+            Router::new()
+                .route("/broadcast", get(socket::broadcast))
+                .with_state(socket::Room::new()),
+        );
     if let Ok(url) = env::var("DATABASE_URL") {
         let pool = users::pool(&url, env::var("DATABASE_POOL").ok().as_deref())?;
         app = app.merge(

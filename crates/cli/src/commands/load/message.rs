@@ -2,7 +2,7 @@
 use pippin_engine::check_request;
 use pippin_lab::address::Url;
 use pippin_model::load_spec::{BodyCheck, Check, Protocol, Request};
-use pippin_model::websocket::Messages;
+use pippin_model::websocket::{Messages, NUMBER_BYTES};
 
 use super::body::text_or_file;
 use super::request::{Asked, headers};
@@ -16,7 +16,9 @@ const BYTES: usize = 64;
 /// The message that the flags ask for, over a WebSocket of this URL.
 pub fn of(arguments: &LoadArguments, url: Url) -> Result<Asked, CliError> {
     refuse_http(arguments)?;
-    let MessageArguments { message, message_size, binary, any_answer } = &arguments.message;
+    let MessageArguments { message, message_size, binary, broadcast, any_answer } =
+        &arguments.message;
+    refuse_with_broadcast(arguments)?;
     let payload = match message {
         Some(text) => text_or_file("--message", text)?,
         None => Messages::payload(message_size.unwrap_or(BYTES)),
@@ -38,7 +40,8 @@ pub fn of(arguments: &LoadArguments, url: Url) -> Result<Asked, CliError> {
         ..Request::get(&url.target, &url.authority)
     };
     check_request(&request, Protocol::WebSocket).map_err(CliError::User)?;
-    let messages = Messages { binary: *binary, numbered: message.is_none() };
+    let messages =
+        Messages { binary: *binary, numbered: message.is_none(), broadcast: *broadcast };
     Ok(Asked {
         url,
         file: None,
@@ -46,6 +49,40 @@ pub fn of(arguments: &LoadArguments, url: Url) -> Result<Asked, CliError> {
         messages: Some(messages),
         scenario: None,
     })
+}
+
+/// What a broadcast cannot have, each with what to do.
+fn refuse_with_broadcast(arguments: &LoadArguments) -> Result<(), CliError> {
+    if !arguments.message.broadcast {
+        return Ok(());
+    }
+    const ONE_SEES: &str =
+        "one thread of one generator has to see when the last connection has a message; leave it out";
+    let given = [
+        (
+            "--devices",
+            arguments.devices.is_some(),
+            "one connection sends and the others only listen; write -c",
+        ),
+        ("--threads", arguments.threads.is_some_and(|threads| threads > 1), ONE_SEES),
+        ("--agents", arguments.fleet.agents.is_some(), ONE_SEES),
+        (
+            "--requests-per-connection",
+            arguments.shape.requests_per_connection.is_some(),
+            "who listens stays; leave it out",
+        ),
+        (
+            "--message-size",
+            arguments.message.message_size.is_some_and(|bytes| bytes < NUMBER_BYTES),
+            "copies are known by a number of 16 bytes; write 16 or more",
+        ),
+    ];
+    match given.into_iter().find(|(_, is_given, _)| *is_given) {
+        Some((flag, _, fix)) => {
+            Err(CliError::User(format!("{flag} does not go with --broadcast: {fix}")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Flags that only HTTP has, each with what to do.
@@ -92,6 +129,7 @@ pub fn refuse(arguments: &MessageArguments) -> Result<(), CliError> {
         ("--message", arguments.message.is_some()),
         ("--message-size", arguments.message_size.is_some()),
         ("--binary", arguments.binary),
+        ("--broadcast", arguments.broadcast),
         ("--any-answer", arguments.any_answer),
     ];
     match given.into_iter().find(|(_, is_given)| *is_given) {

@@ -19,7 +19,7 @@ fn of_any_size(io: IoChoice, binary: bool) {
     let spec = over_websocket(closed(address, io, 1, 90));
     let result = run(&LoadSpec {
         requests: requests.into(),
-        messages: Some(Messages { binary, numbered: true }),
+        messages: Some(Messages { binary, numbered: true, broadcast: false }),
         ..spec
     });
     assert_eq!((result.measured.requests.good, errors(&result)), (90, vec![]));

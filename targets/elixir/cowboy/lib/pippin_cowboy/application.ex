@@ -3,7 +3,8 @@ defmodule PippinCowboy.Application do
 
   use Application
 
-  alias PippinCowboy.{DatabaseUrl, DeviceHandler, EchoHandler, HelloHandler, HolaHandler}
+  alias PippinCowboy.{BroadcastHandler, DatabaseUrl, DeviceHandler, EchoHandler}
+  alias PippinCowboy.{HelloHandler, HolaHandler}
   alias PippinCowboy.{ProxyHandler, Upstream, Users, UsersHandler}
 
   @listener :http
@@ -12,7 +13,7 @@ defmodule PippinCowboy.Application do
   def start(_type, _args) do
     :ok = Upstream.configure()
 
-    with {:ok, pid} <- Supervisor.start_link(database(), strategy: :one_for_one),
+    with {:ok, pid} <- Supervisor.start_link([BroadcastHandler | database()], strategy: :one_for_one),
          {:ok, _} <- :cowboy.start_clear(@listener, transport_options(), protocol_options()) do
       {:ok, pid}
     end
@@ -54,7 +55,8 @@ defmodule PippinCowboy.Application do
          {"/api/users/", UsersHandler, []},
          {"/api/proxy/", ProxyHandler, []},
          {"/device", DeviceHandler, []},
-         {"/ws", EchoHandler, []}
+         {"/ws", EchoHandler, []},
+         {"/broadcast", BroadcastHandler, []}
        ]}
     ])
   end

@@ -1,0 +1,94 @@
+//! Loads in which the first connection sends and every connection is to have the answer (broadcasts
+//! over WebSocket): the other connections have no users, they listen. In any other load nothing of this
+//! runs.
+use pippin_model::load_result::ErrorKind;
+
+use super::connection::Link;
+use super::{Core, MAX_WAIT_NS, Stack, Worker};
+use crate::clock;
+use crate::io::Io;
+use crate::protocol::Protocol;
+use crate::timeline::UNKNOWN;
+
+/// How long servers have to take the last connection in.
+const TAKEN_IN_NS: u64 = 100_000_000;
+/// The connection that sends.
+const SENDER: u32 = 0;
+
+impl<S: Stack> Core<'_, S> {
+    /// The connection that sent the request to which an answer on this one belongs.
+    #[inline]
+    pub(super) const fn asker(slot: u32) -> u32 {
+        if S::Protocol::GATHERS { SENDER } else { slot }
+    }
+
+    /// Whether a connection has no users.
+    #[inline]
+    pub(super) const fn listens(slot: u32) -> bool {
+        S::Protocol::GATHERS && slot != SENDER
+    }
+
+    /// Connections that have users: the first ones.
+    pub(super) fn with_users(&self) -> u32 {
+        if S::Protocol::GATHERS { 1 } else { self.connections.len() as u32 }
+    }
+
+    /// Whether somebody is missing who is to have the answer.
+    #[inline]
+    pub(super) fn misses_some(&self) -> bool {
+        S::Protocol::GATHERS && self.recorder.live < self.connections.len() as u64
+    }
+}
+
+impl<S: Stack> Worker<'_, S> {
+    /// A server may consent a moment before it takes a connection in. What is sent until then would be
+    /// lost, and nobody's error.
+    pub(super) fn let_listeners_in(&mut self) -> std::io::Result<()> {
+        let until = clock::now_ns() + TAKEN_IN_NS;
+        while self.core.now < until && self.core.timeline.instants().end == UNKNOWN {
+            self.io.wait(MAX_WAIT_NS)?;
+            self.events()?;
+            self.core.now = clock::now_ns();
+        }
+        Ok(())
+    }
+
+    /// The schedule starts: what listens and could not be opened before is tried again.
+    pub(super) fn open_listeners(&mut self) {
+        for slot in self.core.with_users()..self.core.connections.len() as u32 {
+            let connection = &self.core.connections[slot as usize];
+            if connection.link == Link::Down && !connection.has_failed {
+                self.core.opening.waiting.push_back((slot, None));
+            }
+        }
+    }
+
+    /// A connection that listens has waited to be opened again.
+    pub(super) fn open_listener(&mut self, slot: u32) {
+        if self.core.connections[slot as usize].link == Link::Down {
+            self.open(slot);
+        }
+    }
+
+    /// A connection that listens has ended, for this reason: what is under way cannot come to all any
+    /// more. It is opened again after a while, and nothing is sent until then.
+    pub(super) fn listener_ended(&mut self, slot: u32, kind: ErrorKind) {
+        self.drop_connection(slot);
+        if self.core.fail_all(SENDER, kind) > 0 {
+            let now = self.core.now;
+            self.after_requests(SENDER, now);
+        }
+        self.after_failure(slot);
+    }
+
+    /// A connection is open: if it was the last one, what is due is sent. Nobody but the server kept
+    /// it waiting until now.
+    pub(super) fn listener_opened(&mut self) {
+        if !S::Protocol::GATHERS || self.core.misses_some() {
+            return;
+        }
+        self.core.connections[SENDER as usize].free_at = self.core.now;
+        self.go_on(SENDER);
+        self.dispatch();
+    }
+}
