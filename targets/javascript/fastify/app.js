@@ -23,9 +23,12 @@ const userList = {
   },
 };
 
-/** The application with the routes whose services (`database`, options of a `pg` pool; an upstream's base URL) are there. */
-export function createApp({ database, upstream }) {
-  const app = Fastify();
+/**
+ * The application with the routes whose services (`database`, options of a `pg` pool; an upstream's base URL) are there. `server` is
+ * what Fastify is told of its server.
+ */
+export function createApp({ database, upstream, server }) {
+  const app = Fastify(server);
   app.register(view, { engine: { ejs }, root: new URL("./views", import.meta.url).pathname, layout: "layout.ejs" });
 
   app.get("/", (request, reply) => {

@@ -1,9 +1,11 @@
 // One Fastify process; cluster.js starts several of them on one port.
 import cluster from "node:cluster";
+import fs from "node:fs";
 import process from "node:process";
 import { createApp } from "./app.js";
 
 const { HOST, PORT, WORKERS, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL } = process.env;
+const { PROTOCOL, TLS_CERTIFICATE, TLS_KEY } = process.env;
 
 // DATABASE_POOL is for the whole target, so the processes of a cluster share it out.
 function poolSize() {
@@ -12,7 +14,9 @@ function poolSize() {
 }
 
 const database = DATABASE_URL ? { connectionString: DATABASE_URL, max: poolSize() } : undefined;
-const app = createApp({ database, upstream: UPSTREAM_URL });
+const https = TLS_CERTIFICATE && { cert: fs.readFileSync(TLS_CERTIFICATE), key: fs.readFileSync(TLS_KEY) };
+const server = PROTOCOL ? { http2: true, ...(https && { https }) } : {};
+const app = createApp({ database, upstream: UPSTREAM_URL, server });
 await app.listen({ host: HOST, port: Number(PORT) });
 
 let stopping = false;

@@ -3,10 +3,15 @@
 set -eu
 cd "$(dirname "$0")"
 run="run/$PORT"
+certificate=""
+if [ -n "${TLS_CERTIFICATE:-}" ]; then
+    certificate="ssl_certificate \"$TLS_CERTIFICATE\"; ssl_certificate_key \"$TLS_KEY\";"
+fi
 mkdir -p "$run"
 for file in nginx.conf php-fpm.conf; do
     sed -e "s|@HOST@|$HOST|" -e "s|@PORT@|$PORT|" -e "s|@WORKERS@|${WORKERS:-1}|" -e "s|@USER@|$(id -un)|" \
-        -e "s|@DIR@|$PWD|" "$file.in" > "$run/$file"
+        -e "s|@DIR@|$PWD|" -e "s|@LISTEN@|${LISTEN:+ $LISTEN}|" -e "s|@CERTIFICATE@|$certificate|" \
+        "$file.in" > "$run/$file"
 done
 # Debian keeps both where the PATH of an ordinary user does not look, and PHP-FPM under the name of its version.
 PATH="$PATH:/usr/sbin"

@@ -45,6 +45,16 @@ impl Case {
         Self { request: exchanges::record, answer: exchanges::record, ..self }
     }
 
+    /// Messages over WebSocket.
+    pub fn websocket(self) -> Self {
+        Self { request: exchanges::message, answer: exchanges::message, ..self }
+    }
+
+    /// HTTP/2 in the clear.
+    pub fn http2(self) -> Self {
+        Self { request: exchanges::h2_request, answer: exchanges::h2_answer, ..self }
+    }
+
     /// Runs the load beside a capture, and compares both.
     pub fn compare(&self, spec: &LoadSpec) {
         let port = spec.addresses[0].port();

@@ -22,15 +22,19 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use libtest_mimic::{Arguments, Trial};
-use pippin_model::load_spec::{Connections, IoChoice, LoadSpec, Schedule};
+use pippin_model::load_spec::{
+    BodyCheck, Connections, IoChoice, LoadSpec, Protocol, Request, Schedule,
+};
 use pippin_model::units::Spread;
+use pippin_model::websocket::Messages;
+use pippin_reference::{frames, messages};
 use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 use pippin_reference::wire::capture::Capture;
 
 use busy_loop::BusyLoop;
 use compare::Case;
-use support::{MS, closed, closed_for, open, trusting};
+use support::{MS, closed, closed_for, get, open, trusting};
 
 /// A test on one of the event loops.
 type Test = fn(IoChoice);
@@ -47,6 +51,10 @@ const TESTS: &[(&str, Test)] = &[
     ("pipelining", pipelining),
     ("tls", tls),
     ("devices", devices),
+    ("http2", http2),
+    ("http2_at_a_rate", http2_at_a_rate),
+    ("websocket", websocket),
+    ("websocket_at_a_rate", websocket_at_a_rate),
     ("a_busy_processor", a_busy_processor),
     ("a_busy_processor_and_a_rate", a_busy_processor_and_a_rate),
 ];
@@ -167,6 +175,46 @@ fn tls(io: IoChoice) {
         .compare(&LoadSpec { tls: Some(tls), ..closed(front.address(), io, 10, 5_000) });
     assert_eq!(front.stop().handshakes, 10);
     server.stop().unwrap();
+}
+
+/// The same load over HTTP/2, with so many streams a connection.
+fn with_streams(spec: LoadSpec, streams: u32) -> LoadSpec {
+    let connections = Connections { streams, ..spec.connections };
+    LoadSpec { protocol: Protocol::Http2, connections, ..spec }
+}
+
+fn http2(io: IoChoice) {
+    let server = frames::Server::new(frames::Connection::serve).unwrap();
+    let spec = with_streams(closed(server.address, io, 10, 20_000), 8);
+    Case::new("HTTP/2, 10 x 8 streams").http2().compare(&spec);
+}
+
+fn http2_at_a_rate(io: IoChoice) {
+    let server = frames::Server::new(frames::Connection::serve).unwrap();
+    let spec = with_streams(open(server.address, io, 4, 300.0, 2_000), 4);
+    Case::new("HTTP/2, open, 300/s").http2().rested().compare(&spec);
+}
+
+/// The same load over WebSocket, of texts that must come back.
+fn of_messages(spec: LoadSpec) -> LoadSpec {
+    let payload = Messages::payload(64);
+    let mut request = Request { body: payload.clone(), ..get(BodyCheck::Exact(payload)) };
+    request.check.status.clear();
+    let messages = Some(Messages { numbered: true, ..Messages::default() });
+    let requests = vec![request].into();
+    LoadSpec { protocol: Protocol::WebSocket, messages, requests, ..spec }
+}
+
+fn websocket(io: IoChoice) {
+    let server = messages::Server::echo().unwrap();
+    let spec = of_messages(closed(server.address, io, 10, 10_000));
+    Case::new("WebSocket, 10").websocket().compare(&spec);
+}
+
+fn websocket_at_a_rate(io: IoChoice) {
+    let server = messages::Server::echo().unwrap();
+    let spec = of_messages(open(server.address, io, 16, 300.0, 2_000));
+    Case::new("WebSocket, open, 300/s").websocket().rested().compare(&spec);
 }
 
 fn devices(io: IoChoice) {

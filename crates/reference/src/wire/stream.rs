@@ -43,9 +43,9 @@ impl Stream {
         usize::try_from(next.wrapping_sub(segment.sequence).cast_signed()).ok()
     }
 
-    /// Takes the first message: when its first byte, the end of its head and its last byte arrived.
-    pub fn take(&mut self, cut: Cut) -> Option<[u64; 3]> {
-        let Message { first, head, whole } = cut(&self.bytes)?;
+    /// Takes the first message, and when its first byte, the end of its head and its last byte arrived.
+    pub fn take(&mut self, cut: Cut) -> Option<(Message, [u64; 3])> {
+        let message @ Message { first, head, whole, .. } = cut(&self.bytes)?;
         if self.bytes.len() < whole {
             return None;
         }
@@ -59,7 +59,7 @@ impl Stream {
             *end = end.saturating_sub(whole);
             is_left
         });
-        Some(times)
+        Some((message, times))
     }
 
     /// What is no whole message yet.
@@ -92,7 +92,7 @@ mod tests {
         // It came before what precedes it, and then again together with that.
         stream.push(&segment(2, 13, b"\r\n\r\n"));
         stream.push(&segment(3, u32::MAX, b"GET / HTTP/1.1\r\n\r\nGET"));
-        assert_eq!(stream.take(exchanges::get), Some([1, 3, 3]));
+        assert_eq!(stream.take(exchanges::get).unwrap().1, [1, 3, 3]);
         assert_eq!(stream.rest(), b"GET");
     }
 }
