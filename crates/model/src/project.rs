@@ -213,7 +213,9 @@ fn completed(name: &str, workload: Workload) -> Workload {
     let or = |text: String, other: &str| if text.is_empty() { other.to_string() } else { text };
     let proofs = if workload.proofs.is_empty() {
         vec![match workload.message {
-            Some(message) if message.broadcast => crate::workload::Proof::Broadcast { receivers: 3 },
+            Some(message) if message.broadcast => {
+                crate::workload::Proof::Broadcast { receivers: 3 }
+            }
             Some(_) => crate::workload::Proof::Echo,
             None => crate::workload::Proof::Answer,
         }]

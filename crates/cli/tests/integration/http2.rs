@@ -27,6 +27,35 @@ fn each_connection_has_so_many_users() {
     load(&url, &flags).says(&["closed loop, 3 connections with 5 streams each, HTTP/2"]);
 }
 
+/// A closed loop, a rate, a rate that changes, devices and a sweep, each over streams.
+#[test]
+fn every_kind_of_load() {
+    let server = Server::new(Connection::serve).unwrap();
+    let url = format!("http://{}/", server.address);
+    let shared = ["-c", "2", "--streams", "4"];
+    let kinds: [(&[&str], &[&str]); 5] = [
+        (&shared, &["-d", "300ms"]),
+        (&shared, &["-R", "200/s", "-d", "500ms"]),
+        (&shared, &["--stages", "200ms:100,200ms:300"]),
+        (&[], &["--devices", "10", "--ramp", "100ms,300ms,100ms"]),
+        (&["--streams", "4"], &["--sweep", "1,2", "-d", "300ms"]),
+    ];
+    for (users, kind) in kinds {
+        let flags = ["--h2c", "--expect-body", "hello", "--quiet", "--json", "-"];
+        let outcome = load(&url, &[&flags[..], users, kind].concat());
+        assert!(matches!(outcome.code, Some(0 | 3)), "{kind:?}: {outcome}");
+        let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let steps = json.as_array().cloned().unwrap_or_else(|| vec![json]);
+        for step in steps {
+            assert!(step["requests"]["good"].as_u64() > Some(0), "{kind:?}: {outcome}");
+            assert_eq!(
+                (&step["protocol"], &step["errors"]),
+                (&"h2".into(), &serde_json::json!({}))
+            );
+        }
+    }
+}
+
 #[test]
 fn over_tls_the_server_is_asked() {
     let (server, authority) = (Server::new(Connection::serve).unwrap(), Authority::new());

@@ -112,7 +112,8 @@ fn what_a_broadcast_cannot_have_is_refused() {
     for (flags, texts) in refused {
         load("ws://127.0.0.1:1/", &[&["--broadcast"], flags].concat()).is_a_user_error(texts);
     }
-    load("http://127.0.0.1:1/", &["--broadcast"]).is_a_user_error(&["--broadcast is about WebSocket"]);
+    load("http://127.0.0.1:1/", &["--broadcast"])
+        .is_a_user_error(&["--broadcast is about WebSocket"]);
 }
 
 #[test]

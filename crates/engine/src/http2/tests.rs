@@ -236,12 +236,17 @@ fn a_server_that_breaks_the_rules_is_left() {
             "a frame amid a block",
             [frame(kind::HEADERS, 0, 1, OK), frame(kind::PING, 0, 0, &[0; 8])].concat(),
         ),
+        (
+            "a frame of no known kind amid a block",
+            [frame(kind::HEADERS, 0, 1, OK), frame(0x42, 0, 1, &[])].concat(),
+        ),
         ("SETTINGS on a stream", frame(kind::SETTINGS, 0, 1, &[])),
         ("SETTINGS of 5 bytes", frame(kind::SETTINGS, 0, 0, &[0; 5])),
         ("an ACK with settings", frame(kind::SETTINGS, flag::ACK, 0, &[0, 3, 0, 0, 0, 1])),
         ("pushes allowed", frame(kind::SETTINGS, 0, 0, &[0, 2, 0, 0, 0, 1])),
         ("a window beyond 2^31", frame(kind::SETTINGS, 0, 0, &[0, 4, 0x80, 0, 0, 0])),
         ("small frames", frame(kind::SETTINGS, 0, 0, &[0, 5, 0, 0, 0, 1])),
+        ("frames beyond 2^24", frame(kind::SETTINGS, 0, 0, &[0, 5, 1, 0, 0, 0])),
         ("PING of 7 bytes", frame(kind::PING, 0, 0, &[0; 7])),
         ("PING on a stream", frame(kind::PING, 0, 1, &[0; 8])),
         ("GOAWAY on a stream", frame(kind::GOAWAY, 0, 1, &[0; 8])),
@@ -256,6 +261,12 @@ fn a_server_that_breaks_the_rules_is_left() {
         ),
         ("WINDOW_UPDATE of an idle stream", frame(kind::WINDOW_UPDATE, 0, 99, &[0, 0, 0, 1])),
         ("a second answer", [head(1, OK), data(1, b"x"), head(1, OK)].concat()),
+        ("DATA behind the end", [head(1, OK), data(1, b"x"), data(1, b"x")].concat()),
+        (
+            "a CONTINUATION behind the end",
+            [head(1, OK), data(1, b"x"), frame(kind::CONTINUATION, WHOLE, 1, OK)].concat(),
+        ),
+        ("DATA behind a reset", [frame(kind::RST_STREAM, 0, 1, &[0; 4]), data(1, b"x")].concat()),
     ];
     for (what, bytes) in cases {
         for step in [1, bytes.len()] {
@@ -278,7 +289,10 @@ fn strange_frames_are_passed_over() {
     let mut client = Client::new(1);
     client.read(&frame(0x42, 0xff, 1, b"what")).read(&frame(kind::PRIORITY, 0, 1, &[0; 5]));
     client.read(&frame(kind::SETTINGS, 0, 0, &[0x0a, 0x0a, 0, 0, 0, 1]));
-    client.read(&head(1, OK)).read(&data(1, b""));
+    // Flags and the first bit of a stream's number that nobody knows.
+    client.read(&frame(kind::PING, 0x16, 0, &[0; 8])).read(&frame(kind::PING, 0, 1 << 31, &[0; 8]));
+    client.read(&frame(kind::HEADERS, WHOLE | 0x50, 1, OK));
+    client.read(&frame(kind::DATA, END | 0x70, 1 << 31 | 1, b""));
     // Behind the end of a stream, two kinds may still come (section 5.1).
     client.read(&frame(kind::WINDOW_UPDATE, 0, 1, &[0, 0, 0, 1]));
     client.read(&frame(kind::RST_STREAM, 0, 1, &[0; 4]));
@@ -318,6 +332,17 @@ fn goaway_gives_back_what_was_not_looked_at() {
     assert_eq!((steps, client.seen.is_closing), (vec![(2, "refused"), (3, "refused")], true));
     client.read(&head(3, OK)).read(&data(3, b"x")).read(&head(1, OK)).read(&data(1, b"x"));
     assert_eq!(client.steps()[2..], [(1, "complete"), (0, "complete")]);
+}
+
+/// Section 7: codes that nobody knows mean nothing else.
+#[test]
+fn unknown_error_codes_are_as_good_as_others() {
+    let mut client = Client::new(2);
+    client.read(&frame(kind::RST_STREAM, 0, 1, &[0, 0, 0, 0xff]));
+    client.read(&frame(kind::GOAWAY, 0, 0, &[0, 0, 0, 3, 0, 0, 0, 0xff]));
+    client.read(&head(3, OK)).read(&data(3, b"x"));
+    assert_eq!(client.steps(), [(0, "stream_reset"), (1, "complete")]);
+    assert_eq!((client.seen.is_closing, client.seen.fault), (true, None));
 }
 
 /// Sections 6.4 and 8.7.

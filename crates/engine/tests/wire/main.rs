@@ -27,10 +27,10 @@ use pippin_model::load_spec::{
 };
 use pippin_model::units::Spread;
 use pippin_model::websocket::Messages;
-use pippin_reference::{frames, messages};
 use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 use pippin_reference::wire::capture::Capture;
+use pippin_reference::{frames, messages};
 
 use busy_loop::BusyLoop;
 use compare::Case;

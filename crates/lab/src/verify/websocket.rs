@@ -59,7 +59,7 @@ pub fn broadcast(subject: &mut Subject<'_>, receivers: u32) -> Verdict {
     let message = subject.workload.message;
     let (length, is_text) = message.map_or((64, true), |one| (one.bytes as usize, !one.binary));
     let mut draw = Draw::new(monotonic_ns());
-    let mut open_all = |count| (0..count).map(|_| open(subject)).collect::<Result<Vec<_>, _>>();
+    let open_all = |count| (0..count).map(|_| open(subject)).collect::<Result<Vec<_>, _>>();
     let mut clients = open_all(receivers + 1)?;
     std::thread::sleep(TAKEN_IN);
     let mut round = |clients: &mut [Client<Stream>]| -> Verdict {
@@ -228,9 +228,7 @@ mod tests {
     }
 
     /// A proof of three receivers in this room.
-    fn in_a_room(
-        script: impl Fn(Said<'_>) -> Vec<Delivery> + Send + Sync + 'static,
-    ) -> Verdict {
+    fn in_a_room(script: impl Fn(Said<'_>) -> Vec<Delivery> + Send + Sync + 'static) -> Verdict {
         proved(room(script).unwrap().address, |subject| broadcast(subject, 3))
     }
 

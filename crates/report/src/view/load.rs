@@ -6,7 +6,7 @@ use pippin_model::histogram::Summary;
 use pippin_model::load_result::{
     ByteCounts, ConnectionCounts, ErrorKind, Measured, Phase, RequestCounts, StatusCounts, Window,
 };
-use pippin_model::load_spec::Protocol;
+use pippin_model::load_spec::{LoadSpec, Protocol};
 use pippin_model::run::{RunRecord, ServerProcess, UrlServer};
 use pippin_model::tls::TlsUse;
 use pippin_model::trial::TrialRecord;
@@ -161,6 +161,8 @@ impl LoadView {
         let measured = &load.measured;
         let answers = measured.requests.completed;
         let spans = &measured.spans;
+        // Bytes come for each copy, and the body of one is counted.
+        let is_broadcast = record.load_spec.as_ref().is_some_and(LoadSpec::is_broadcast);
         Some(Self {
             pippin_version: env!("CARGO_PKG_VERSION").into(),
             url: url.into(),
@@ -195,7 +197,7 @@ impl LoadView {
             tls_sessions: load.tls.clone(),
             websocket: load.websocket.clone(),
             bytes: measured.bytes,
-            overhead_per_answer_bytes: (answers > 0).then(|| {
+            overhead_per_answer_bytes: (answers > 0 && !is_broadcast).then(|| {
                 measured.bytes.received.saturating_sub(measured.bytes.body) as f64 / answers as f64
             }),
             generator: GeneratorView {

@@ -40,8 +40,7 @@ pub fn of(arguments: &LoadArguments, url: Url) -> Result<Asked, CliError> {
         ..Request::get(&url.target, &url.authority)
     };
     check_request(&request, Protocol::WebSocket).map_err(CliError::User)?;
-    let messages =
-        Messages { binary: *binary, numbered: message.is_none(), broadcast: *broadcast };
+    let messages = Messages { binary: *binary, numbered: message.is_none(), broadcast: *broadcast };
     Ok(Asked {
         url,
         file: None,
@@ -56,8 +55,7 @@ fn refuse_with_broadcast(arguments: &LoadArguments) -> Result<(), CliError> {
     if !arguments.message.broadcast {
         return Ok(());
     }
-    const ONE_SEES: &str =
-        "one thread of one generator has to see when the last connection has a message; leave it out";
+    const ONE_SEES: &str = "one thread of one generator has to see when the last connection has a message; leave it out";
     let given = [
         (
             "--devices",
