@@ -37,7 +37,7 @@ fn every_kind_of_load() {
         (&shared, &["-d", "300ms"]),
         (&shared, &["-R", "200/s", "-d", "500ms"]),
         (&shared, &["--stages", "200ms:100,200ms:300"]),
-        (&[], &["--devices", "10", "--ramp", "100ms,300ms,100ms"]),
+        (&[], &["--devices", "10", "--think", "20ms", "--ramp", "100ms,400ms,100ms"]),
         (&["--streams", "4"], &["--sweep", "1,2", "-d", "300ms"]),
     ];
     for (users, kind) in kinds {

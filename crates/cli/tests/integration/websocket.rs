@@ -104,10 +104,7 @@ fn what_a_broadcast_cannot_have_is_refused() {
         (&["--message-size", "15"], &["--message-size does not go with --broadcast", "16 or more"]),
         (&["--message", "x"], &["cannot be used with"]),
         (&["--any-answer"], &["cannot be used with"]),
-        (
-            &["--devices", "5", "--ramp", "1s", "--sustain", "1s"],
-            &["--devices does not go with --broadcast"],
-        ),
+        (&["--devices", "5", "--ramp", "1s,1s,1s"], &["--devices does not go with --broadcast"]),
     ];
     for (flags, texts) in refused {
         load("ws://127.0.0.1:1/", &[&["--broadcast"], flags].concat()).is_a_user_error(texts);
