@@ -1,14 +1,12 @@
 //! Pippin's engine as a process of its own.
 use clap::{Args, ValueEnum};
-use pippin_engine::Control;
+use pippin_lab::trial::{Trial, Watch};
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{
-    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Protocol, Request,
-    Requests, Schedule, Stage, StopRule, Timeouts, WarmUp,
+    Arrivals, BodyCheck, Check, Connections, IoChoice, LoadSpec, Request, Schedule, StopRule,
 };
 use pippin_model::units::Spread;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::AtomicBool;
 
 use crate::figures::{Figures, Quantiles};
 
@@ -50,10 +48,8 @@ enum Io {
 
 /// Drives the server and prints the engine's figures.
 pub fn run(arguments: &EngineArguments) -> Result<(), String> {
-    let stop = AtomicBool::new(false);
-    let control = Control::new(&stop, |_| false);
-    let result =
-        pippin_engine::run(&spec(arguments), &control).map_err(|error| error.to_string())?;
+    let mut trial = Trial::of(spec(arguments));
+    let result = trial.measure(&Watch::nobody()).map_err(|error| error.to_string())?.load;
     let requests = result.measured.requests;
     if !requests.are_conserved() {
         return Err(format!("requests went missing: {requests:?}"));
@@ -66,31 +62,9 @@ pub fn run(arguments: &EngineArguments) -> Result<(), String> {
 pub fn closed(address: SocketAddr, connections: u32, duration_ns: u64) -> LoadSpec {
     LoadSpec {
         addresses: vec![address],
-        tls: None,
-        protocol: Protocol::Http1,
-        unix_socket: None,
-        proxy_header: None,
-        messages: None,
-        source_addresses: Vec::new(),
-        requests: Requests::default(),
-        scenario: None,
-        schedule: Schedule::Closed { think: None },
-        connections: Connections {
-            count: connections,
-            requests_per_connection: None,
-            pipeline: 1,
-            streams: 1,
-        },
-        stop: StopRule { duration_ns: Some(duration_ns), requests: None },
-        warm_up: WarmUp::None,
-        timeouts: Timeouts::default(),
-        limits: Limits::default(),
-        threads: 1,
-        cores: Vec::new(),
-        io: IoChoice::Auto,
-        spin_ns: None,
-        seed: 1,
-        slice: Part::WHOLE,
+        connections: Connections::kept(connections),
+        stop: StopRule::after(duration_ns),
+        ..LoadSpec::default()
     }
 }
 
@@ -106,10 +80,9 @@ fn spec(arguments: &EngineArguments) -> LoadSpec {
         requests: vec![request(arguments)].into(),
         schedule: schedule(arguments, duration_ns),
         connections: Connections {
-            count: arguments.connections,
             requests_per_connection: arguments.close.then_some(1),
             pipeline: arguments.pipeline,
-            streams: 1,
+            ..Connections::kept(arguments.connections)
         },
         stop: StopRule { duration_ns: (!is_devices).then_some(duration_ns), requests: None },
         threads: u32::from(arguments.sources),
@@ -144,10 +117,7 @@ fn schedule(arguments: &EngineArguments, duration_ns: u64) -> Schedule {
             sustain_ns: duration_ns / 3,
             ramp_down_ns: duration_ns / 3,
         },
-        (None, Some(rate)) => Schedule::Open {
-            arrivals: Arrivals::Constant,
-            stages: vec![Stage { duration_ns, from_per_s: rate, to_per_s: rate }],
-        },
+        (None, Some(rate)) => Schedule::open(rate, Arrivals::Constant, 0, duration_ns),
         (None, None) => Schedule::Closed { think: None },
     }
 }

@@ -1,10 +1,9 @@
 //! `make bench`: Pippin and its peers against the same server, side by side in one run.
 //!
-//! Each scenario runs every tool that is installed in turn, A B A B, with a fresh server on one
-//! core and the tool on another, so that whatever else the machine does falls on all alike. The
-//! judge is not the tool's own word: requests are counted by the server, and CPU time is the
-//! kernel's account of the tool's process (wait4), user and system; the kernel's work for loopback
-//! traffic is in it for all alike.
+//! Each scenario runs all installed tools in turn, A B A B, with a fresh server on one core and the
+//! tool on another. So other work on the machine disturbs all tools alike. No tool's own figures are
+//! trusted: the server counts the requests, and the kernel accounts for the CPU time of the tool's
+//! process (wait4), user and system. The kernel's work for loopback traffic is part of it.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // not a part of the program
 mod figures;
 mod floor;
@@ -24,6 +23,7 @@ mod table;
 mod wire;
 
 use clap::{Parser, Subcommand};
+use pippin_lab::lifecycle::supervisor;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
@@ -85,6 +85,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // The lab starts this program as the supervisor of others.
+    let given: Vec<String> = std::env::args().collect();
+    if given.get(1).is_some_and(|command| command == supervisor::COMMAND) {
+        return ExitCode::from(supervisor::run(&given[2..]) as u8);
+    }
     let arguments = Arguments::parse();
     let outcome = match &arguments.command {
         Some(Command::Sense(sense)) => sense::run(sense),
@@ -106,7 +111,7 @@ fn main() -> ExitCode {
 }
 
 fn compare(arguments: &Arguments) -> Result<(), String> {
-    let scenarios = scenario::chosen(&arguments.only)?;
+    let scenarios = scenario::chosen(scenario::ALL, &arguments.only)?;
     let (tools, missing) = peer::installed(&arguments.tools)?;
     if arguments.list {
         table::print_lists(&scenarios, &tools, &missing);

@@ -1,12 +1,11 @@
 //! `pippin-bench many`: CPU time a request where every request is another one, beside a load that
 //! repeats one request, in pairs.
 use clap::Args;
-use pippin_engine::Control;
+use pippin_lab::trial::{Trial, Watch};
 use pippin_model::load_spec::{IoChoice, LoadSpec, Request, Requests};
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 use crate::generator::closed;
 use crate::results::{self, Machine};
@@ -122,9 +121,8 @@ fn requests(count: u32, address: SocketAddr) -> Requests {
 }
 
 fn cpu_per_request_ns(spec: &LoadSpec) -> Result<f64, String> {
-    let stop = AtomicBool::new(false);
-    let control = Control::new(&stop, |_| false);
-    let result = pippin_engine::run(spec, &control).map_err(|error| error.to_string())?;
+    let mut trial = Trial::of(spec.clone());
+    let result = trial.measure(&Watch::nobody()).map_err(|error| error.to_string())?.load;
     let (requests, errors) = (result.measured.requests, result.measured.errors_total());
     if errors > 0 || requests.completed == 0 {
         return Err(format!("{errors} errors, {} answers", requests.completed));

@@ -96,26 +96,26 @@ impl Bench {
         } else {
             tool.peer.command(&tool.program, &request)
         };
-        let Some(mut command) = command else {
+        let Some(command) = command else {
             _ = server.stop();
             return None;
         };
         let files = KernelFiles::default();
         let watch = Watch::begin(&files);
-        let ended = command.as_mut().map_err(|message| message.clone()).and_then(|command| {
+        let ended = command.and_then(|command| {
             // Half a minute more than asked for: to connect, to end and to print.
-            process::run(command, self.core, Duration::from_secs(u64::from(seconds) + 30))
+            process::run(&command, self.core, Duration::from_secs(u64::from(seconds) + 30))
         });
         let stolen = watch.and_then(|watch| watch.end(&files)).map(|load| load.steal);
         let account = server.stop();
         let outcome = ended.and_then(|ended| {
             let (server, server_cpu_ns) = account?;
             let said = tool.peer.read(&ended, &request)?;
-            let wall_ns = u64::try_from(ended.wall.as_nanos()).unwrap_or(u64::MAX);
+            let wall_ns = u64::try_from(ended.used.wall.as_nanos()).unwrap_or(u64::MAX);
             Ok(Outcome {
                 wall_ns,
-                cpu_ns: ended.cpu_ns,
-                max_rss_bytes: ended.max_rss_bytes,
+                cpu_ns: ended.used.cpu_ns,
+                max_rss_bytes: ended.used.max_rss_bytes,
                 server_cpu_ns,
                 stolen,
                 server,

@@ -3,6 +3,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use pippin_lab::lifecycle::supervised::Exit;
+
 use crate::figures::Figures;
 use crate::peers;
 use crate::process::Ended;
@@ -54,25 +56,20 @@ pub trait Peer {
 
 /// A tool that is installed.
 pub struct Tool {
-    pub peer: Box<dyn Peer>,
+    pub peer: &'static dyn Peer,
     pub program: PathBuf,
 }
 
 /// The tools asked for (all if `only` is empty) that are installed, and the names of those that are
 /// not.
 pub fn installed(only: &[String]) -> Result<(Vec<Tool>, Vec<&'static str>), String> {
-    let all = peers::all();
-    if let Some(name) =
-        only.iter().find(|name| !all.iter().any(|peer| peer.name() == name.as_str()))
-    {
-        let names: Vec<&str> = all.iter().map(|peer| peer.name()).collect();
+    let names: Vec<&str> = peers::ALL.iter().map(|peer| peer.name()).collect();
+    if let Some(name) = only.iter().find(|name| !names.contains(&name.as_str())) {
         return Err(format!("--tools {name}: not known; there are {}", names.join(", ")));
     }
+    let is_asked = |peer: &dyn Peer| only.is_empty() || only.iter().any(|name| name == peer.name());
     let (mut tools, mut missing) = (Vec::new(), Vec::new());
-    for peer in all
-        .into_iter()
-        .filter(|peer| only.is_empty() || only.iter().any(|name| name == peer.name()))
-    {
+    for peer in peers::ALL.iter().copied().filter(|peer| is_asked(*peer)) {
         match peer.find() {
             Some(program) => tools.push(Tool { peer, program }),
             None => missing.push(peer.name()),
@@ -90,10 +87,10 @@ pub fn on_path(name: &str) -> Option<PathBuf> {
 
 /// The figures or, if the tool failed, what it said.
 pub fn successful(ended: &Ended) -> Result<&str, String> {
-    if ended.status.success() {
+    if ended.exit == Exit::Code(0) {
         return Ok(&ended.stdout);
     }
     let said = if ended.stderr.trim().is_empty() { &ended.stdout } else { &ended.stderr };
     let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
-    Err(format!("{}; it said: {last}", ended.status))
+    Err(format!("{}; it said: {last}", ended.exit))
 }

@@ -1,4 +1,4 @@
-//! The tools this bench knows, one a file.
+//! The tools that this bench knows, one in each file. A new one is its file and a line in [`ALL`].
 mod ab;
 mod floor;
 mod fortio;
@@ -14,21 +14,19 @@ mod zrk;
 use crate::peer::Peer;
 
 /// All tools, in the order in which they take turns.
-pub fn all() -> Vec<Box<dyn Peer>> {
-    vec![
-        Box::new(floor::Floor { timed: false }),
-        Box::new(floor::Floor { timed: true }),
-        Box::new(pippin::Engine { io: "epoll" }),
-        Box::new(pippin::Engine { io: "io_uring" }),
-        Box::new(pippin::Pippin),
-        Box::new(gcannon::Gcannon),
-        Box::new(wrk::Wrk),
-        Box::new(zrk::Zrk),
-        Box::new(ab::Ab),
-        Box::new(h2load::H2load),
-        Box::new(oha::Oha),
-        Box::new(hey::Hey),
-        Box::new(fortio::Fortio),
-        Box::new(k6::K6),
-    ]
-}
+pub const ALL: &[&dyn Peer] = &[
+    &floor::Floor { timed: false },
+    &floor::Floor { timed: true },
+    &pippin::Engine { io: "epoll" },
+    &pippin::Engine { io: "io_uring" },
+    &pippin::Pippin,
+    &gcannon::Gcannon,
+    &wrk::Wrk,
+    &zrk::Zrk,
+    &ab::Ab,
+    &h2load::H2load,
+    &oha::Oha,
+    &hey::Hey,
+    &fortio::Fortio,
+    &k6::K6,
+];

@@ -146,7 +146,7 @@ pub const ALL: &[Scenario] = &[
     },
     Scenario {
         name: "devices-10000",
-        about: "10,000 devices as in print: 900 ms +-5 % between answer and next request",
+        about: "10,000 devices as published: 900 ms +-5 % between answer and next request",
         connections: 10_000,
         server: Serving::Device,
         devices: Some(Devices { think_ms: 900 }),
@@ -166,22 +166,22 @@ pub const ALL: &[Scenario] = &[
     },
 ];
 
-/// The scenarios that `only` names: a whole name means that one, a part of names all that have it;
-/// all if it is empty.
-pub fn chosen(only: &[String]) -> Result<Vec<Scenario>, String> {
-    let is_whole = |part: &str| ALL.iter().any(|scenario| scenario.name == part);
+/// Those of `all` that `only` names: a whole name means that one, a part of names all that have it.
+/// All if it is empty.
+pub fn chosen(all: &[Scenario], only: &[String]) -> Result<Vec<Scenario>, String> {
+    let is_whole = |part: &str| all.iter().any(|scenario| scenario.name == part);
     let matches = |scenario: &Scenario, part: &str| {
         if is_whole(part) { scenario.name == part } else { scenario.name.contains(part) }
     };
-    let unknown = only.iter().find(|part| !ALL.iter().any(|scenario| matches(scenario, part)));
+    let unknown = only.iter().find(|part| !all.iter().any(|scenario| matches(scenario, part)));
     if let Some(part) = unknown {
-        let names: Vec<&str> = ALL.iter().map(|scenario| scenario.name).collect();
+        let names: Vec<&str> = all.iter().map(|scenario| scenario.name).collect();
         return Err(format!(
             "--only {part}: no scenario has that in its name; there are {}",
             names.join(", ")
         ));
     }
-    Ok(ALL
+    Ok(all
         .iter()
         .filter(|scenario| only.is_empty() || only.iter().any(|part| matches(scenario, part)))
         .cloned()
@@ -206,13 +206,13 @@ mod tests {
 
     #[test]
     fn unknown_names_are_refused() {
-        assert_eq!(chosen(&["closed".to_owned()]).unwrap().len(), 5);
-        assert_eq!(chosen(&["devices".to_owned(), "stall".to_owned()]).unwrap().len(), 3);
-        assert_eq!(
-            chosen(&["devices-10000".to_owned()]).unwrap().len(),
-            1,
-            "a whole name means no longer one"
-        );
-        assert!(chosen(&["closd".to_owned()]).unwrap_err().contains("closed-64"));
+        let chosen = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            chosen(ALL, &names)
+        };
+        assert_eq!(chosen(&["closed"]).unwrap().len(), 5);
+        assert_eq!(chosen(&["devices", "stall"]).unwrap().len(), 3);
+        assert_eq!(chosen(&["devices-10000"]).unwrap().len(), 1, "a whole name means that one");
+        assert!(chosen(&["closd"]).unwrap_err().contains("closed-64"));
     }
 }

@@ -3,13 +3,12 @@ use clap::{Args, ValueEnum};
 use pippin_reference::scripted::{Answer, Script};
 use pippin_reference::{device, null, scripted, socket, upstream};
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::process;
+use crate::process::Process;
 use crate::scenario::{Scenario, Serving};
 
 /// How a child of this program is told what to serve.
@@ -59,7 +58,7 @@ impl From<&pippin_reference::Account> for Account {
     }
 }
 
-/// Serves until standard input ends; says its address first and its account last.
+/// Serves until SIGTERM; prints its address first and its account last.
 pub fn serve(arguments: &ServeArguments) -> Result<(), String> {
     let text = |error: pippin_reference::Error| error.to_string();
     let threads = device::threads_for(arguments.connections).map_err(text)?;
@@ -67,9 +66,10 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), String> {
         socket::listen(SocketAddr::from(([127, 0, 0, 1], 0)), threads > 1).map_err(text)?;
     println!("{}", listener.local_addr().map_err(|error| error.to_string())?);
     let stop = AtomicBool::new(false);
+    let term = Term::block();
     let account = std::thread::scope(|scope| {
         scope.spawn(|| {
-            _ = std::io::stdin().read_to_end(&mut Vec::new());
+            term.wait();
             stop.store(true, Ordering::Relaxed);
         });
         match arguments.kind {
@@ -104,12 +104,37 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), String> {
     Ok(())
 }
 
+/// SIGTERM, which a thread waits for.
+struct Term(libc::sigset_t);
+
+impl Term {
+    /// Blocks it in this thread and in those that this one starts from now on.
+    fn block() -> Self {
+        // SAFETY: the set is plain data that sigemptyset(3) fills.
+        unsafe {
+            let mut set = std::mem::zeroed();
+            libc::sigemptyset(&raw mut set);
+            libc::sigaddset(&raw mut set, libc::SIGTERM);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+            Self(set)
+        }
+    }
+
+    fn wait(&self) {
+        let mut signal = 0;
+        // SAFETY: both are live.
+        unsafe { libc::sigwait(&raw const self.0, &raw mut signal) };
+    }
+}
+
 /// A running server process.
 pub struct Server {
-    child: Child,
-    output: BufReader<std::process::ChildStdout>,
+    process: Process,
     pub address: SocketAddr,
 }
+
+/// How long a server may take to say its address.
+const START_LIMIT: Duration = Duration::from_secs(20);
 
 impl Server {
     /// Starts what the scenario needs on a core.
@@ -135,36 +160,30 @@ impl Server {
                 ])
             }
         };
-        process::bind(&mut command, core);
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
+        let mut process = Process::start(&command, core)
             .map_err(|error| format!("starting the server: {error}"))?;
-        let output = child.stdout.take().ok_or("the server has no output")?;
-        let mut output = BufReader::new(output);
-        let mut line = String::new();
-        output
-            .read_line(&mut line)
-            .map_err(|error| format!("reading the server's address: {error}"))?;
-        let address = line
-            .trim()
-            .parse()
-            .map_err(|_| format!("the server said `{}` in place of its address", line.trim()))?;
-        Ok(Self { child, output, address })
+        let deadline = Instant::now() + START_LIMIT;
+        loop {
+            let said = process.stdout();
+            if let Some((address, _)) = said.split_once('\n') {
+                let address = address
+                    .parse()
+                    .map_err(|_| format!("the server said `{address}` in place of its address"))?;
+                return Ok(Self { process, address });
+            }
+            if !process.is_running() || Instant::now() > deadline {
+                return Err("the server did not say its address".into());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// Stops it; its account and the CPU time it used.
-    pub fn stop(mut self) -> Result<(Account, u64), String> {
-        drop(self.child.stdin.take());
-        let mut text = String::new();
-        self.output
-            .read_to_string(&mut text)
-            .map_err(|error| format!("reading the server's account: {error}"))?;
-        let account = serde_json::from_str(text.trim())
-            .map_err(|error| format!("the server's account `{}`: {error}", text.trim()))?;
-        let (_, usage) = process::wait(self.child)?;
-        std::io::stdout().flush().ok();
-        Ok((account, process::nanoseconds(usage.ru_utime) + process::nanoseconds(usage.ru_stime)))
+    pub fn stop(self) -> Result<(Account, u64), String> {
+        let ended = self.process.stop()?;
+        let text = ended.stdout.lines().last().unwrap_or_default();
+        let account = serde_json::from_str(text)
+            .map_err(|error| format!("the server's account `{text}`: {error}"))?;
+        Ok((account, ended.used.cpu_ns))
     }
 }

@@ -15,7 +15,7 @@ use crate::figures::{Figures, Quantiles};
 use crate::peer::{self, Request, Tool};
 use crate::process;
 use crate::results::{self, Machine};
-use crate::scenario::{CLOSED, Scenario};
+use crate::scenario::{CLOSED, Scenario, chosen};
 use crate::server::Server;
 
 /// Which tools, and for how long.
@@ -24,7 +24,7 @@ pub struct WireArguments {
     /// Only these tools (comma-separated).
     #[arg(long, value_delimiter = ',', default_value = "engine-epoll,engine-io_uring,wrk,oha,k6")]
     tools: Vec<String>,
-    /// Only these loads (comma-separated).
+    /// Only these loads (comma-separated; a part of a name means all that have it).
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// Rounds; each runs every tool once.
@@ -101,7 +101,7 @@ pub fn run(arguments: &WireArguments) -> Result<(), String> {
     let scratch =
         tempfile::tempdir().map_err(|error| format!("making a scratch folder: {error}"))?;
     let mut pairs = Vec::new();
-    for load in chosen(&arguments.only)? {
+    for load in &chosen(LOADS, &arguments.only)? {
         for round in 1..=arguments.rounds {
             for tool in &tools {
                 match measure(arguments, load, tool, scratch.path()) {
@@ -121,17 +121,6 @@ pub fn run(arguments: &WireArguments) -> Result<(), String> {
     let path = keep(arguments, &pairs)?;
     eprintln!("kept in {}", path.display());
     Ok(())
-}
-
-fn chosen(only: &[String]) -> Result<Vec<&'static Scenario>, String> {
-    let known: Vec<&str> = LOADS.iter().map(|load| load.name).collect();
-    if let Some(name) = only.iter().find(|name| !known.contains(&name.as_str())) {
-        return Err(format!("--only {name}: not known; there are {}", known.join(", ")));
-    }
-    Ok(LOADS
-        .iter()
-        .filter(|load| only.is_empty() || only.iter().any(|name| name == load.name))
-        .collect())
 }
 
 /// The wire's quantiles and the tool's; `None` if the tool cannot make this load or says no times.
@@ -154,14 +143,14 @@ fn beside_a_capture(
     request: &Request<'_>,
     core: u32,
 ) -> Result<Option<(Quantiles, Quantiles)>, String> {
-    let Some(mut command) = tool.peer.command(&tool.program, request).transpose()? else {
+    let Some(command) = tool.peer.command(&tool.program, request).transpose()? else {
         return Ok(None);
     };
     let text = |error: pippin_reference::Error| error.to_string();
     let port = request.address.port();
     let capture = Capture::start(port).map_err(text)?;
     let limit = Duration::from_secs(u64::from(request.seconds) + 30);
-    let ended = process::run(&mut command, core, limit)?;
+    let ended = process::run(&command, core, limit)?;
     let segments = capture.stop().map_err(text)?;
     let wire =
         exchanges::follow(&segments, port, exchanges::get, exchanges::answer).map_err(text)?;

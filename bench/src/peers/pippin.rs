@@ -2,6 +2,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use pippin_lab::lifecycle::supervised::Exit;
+
 use crate::figures::Figures;
 use crate::peer::{Peer, Request, successful};
 use crate::process::Ended;
@@ -132,9 +134,9 @@ impl Peer for Pippin {
     }
 
     fn read(&self, ended: &Ended, request: &Request<'_>) -> Result<Figures, String> {
-        // 3: the verdict is INVALID, as it is where a closed loop drives its own core to the end;
-        // the figures are there all the same.
-        if ended.status.code() != Some(3) {
+        // 3: the verdict is INVALID, because a closed loop uses all of its own core. The figures are
+        // there all the same.
+        if ended.exit != Exit::Code(3) {
             successful(ended)?;
         }
         let text = std::fs::read_to_string(request.scratch.join("pippin.json"))

@@ -1,8 +1,7 @@
 //! What Pippin starts itself as. These are no commands for people, and their arguments are written
 //! by Pippin alone.
-use pippin_lab::lifecycle::supervisor::{Orders, supervise};
+use pippin_lab::lifecycle::supervisor;
 use pippin_lab::services::upstream::{KEY, SECRET};
-use pippin_model::cpus::CpuSet;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use crate::signals;
 /// Runs the hidden command that the arguments name, if they name one; its exit code.
 pub fn run(arguments: &[String]) -> Option<i32> {
     match arguments.get(1).map(String::as_str) {
-        Some("__supervise") => Some(orders(&arguments[2..]).map_or(2, |orders| supervise(&orders))),
+        Some(supervisor::COMMAND) => Some(supervisor::run(&arguments[2..])),
         Some("__upstream") => Some(serve(&arguments[2..], upstream)),
         Some("__null") => Some(serve(&arguments[2..], null)),
         Some("__agents") => Some(agents(&arguments[2..])),
@@ -22,33 +21,8 @@ pub fn run(arguments: &[String]) -> Option<i32> {
 }
 
 fn value<'a>(arguments: &'a [String], name: &str) -> Option<&'a str> {
-    let options = arguments.split(|argument| argument == "--").next()?;
-    options
-        .iter()
-        .position(|argument| argument == name)
-        .and_then(|index| options.get(index + 1))
-        .map(String::as_str)
-}
-
-fn orders(arguments: &[String]) -> Option<Orders> {
-    let separator = arguments.iter().position(|argument| argument == "--")?;
-    let stop = match value(arguments, "--stop")? {
-        "SIGINT" => libc::SIGINT,
-        "SIGQUIT" => libc::SIGQUIT,
-        "SIGHUP" => libc::SIGHUP,
-        _ => libc::SIGTERM,
-    };
-    Some(Orders {
-        command: arguments[separator + 1..].to_vec(),
-        log: value(arguments, "--log")?.into(),
-        folder: value(arguments, "--folder")?.into(),
-        cpus: value(arguments, "--cpus")
-            .and_then(|text| CpuSet::parse(text).ok())
-            .unwrap_or_default(),
-        group: value(arguments, "--group").map(Into::into),
-        stop,
-        grace: Duration::from_millis(value(arguments, "--grace-ms")?.parse().ok()?),
-    })
+    let at = arguments.iter().position(|argument| argument == name)?;
+    arguments.get(at + 1).map(String::as_str)
 }
 
 /// Serves on the loopback port that `--port` names until SIGTERM.

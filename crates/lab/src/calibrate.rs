@@ -1,5 +1,5 @@
-//! `pippin calibrate`: what the generator itself can do on this machine, measured against servers
-//! that answer at once, or after a known wait.
+//! `pippin calibrate`: measures the limits of the generator on this machine, against servers that
+//! answer at once or after a known wait.
 use pippin_model::cpus::CpuSplit;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{Check, Connections, LoadSpec, Request};
@@ -21,10 +21,10 @@ use crate::observer::Silent;
 use crate::trial::{Trial, Watch, unix_now_ns};
 use crate::way::Way;
 
-/// Connections at which the ceiling is taken.
+/// With how many connections the ceiling is measured.
 const CONNECTIONS: [u32; 4] = [1, 10, 64, 1_000];
-/// Requests per second of the open-loop part: far below every ceiling, so that lateness is the
-/// timer's alone.
+/// Requests per second of the open-loop part. Far below every ceiling, so that only the timer can
+/// make requests late.
 const PACED_PER_S: f64 = 5_000.0;
 
 /// What a calibration needs.
@@ -41,7 +41,7 @@ pub struct Calibrator<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// A reference server of Pippin's own, in a process of its own.
+/// One of Pippin's reference servers, in its own process.
 pub struct ReferenceServer {
     address: SocketAddr,
     _process: Supervised,
@@ -70,6 +70,7 @@ impl ReferenceServer {
             env: environment::for_targets(),
             folder: calibrator.folder.into(),
             log: calibrator.folder.join(format!("{}.log", command.trim_start_matches('_'))),
+            errors: None,
             cpus: calibrator.cpus.target.clone(),
             stop: "SIGTERM".into(),
             grace: Duration::from_secs(3),
@@ -160,8 +161,8 @@ impl Calibrator<'_> {
         Profile::open(PACED_PER_S, Arrivals::Constant, 64, part_ns / 4, part_ns)
     }
 
-    /// Devices against the bare device server: what the generator and the kernel can hold on this
-    /// machine.
+    /// Loads Pippin's device server, to see how many devices the generator and the kernel can hold
+    /// on this machine.
     ///
     /// # Errors
     /// As [`Self::calibrate`].

@@ -12,7 +12,7 @@ use crate::error::LabError;
 use crate::lifecycle::supervised::{Exit, Launch, Supervised};
 use crate::target::Kind;
 
-/// A step that compiles much on a slow machine ends well within this.
+/// Enough for a step that compiles much on a slow machine.
 const STEP_LIMIT: Duration = Duration::from_secs(20 * 60);
 
 /// Runs all steps of a route in the target's folder.
@@ -50,6 +50,7 @@ pub fn run(
             env: env.clone(),
             folder: target.folder.clone(),
             log: log.clone(),
+            errors: None,
             cpus: CpuSet::default(),
             stop: "SIGTERM".into(),
             grace: Duration::from_secs(3),
@@ -82,7 +83,7 @@ fn run_one(launch: &Launch, installer: &Installer<'_>) -> Result<(), LabError> {
     }
 }
 
-/// The line of a log that says why: the first that speaks of a failure, else the last.
+/// The line of a log that gives the reason: the first that mentions a failure, else the last.
 fn telling_line(tail: &[String]) -> Option<&str> {
     const WORDS: [&str; 7] =
         ["error", "failed", "cannot", "can't", "could not", "not found", "no such"];

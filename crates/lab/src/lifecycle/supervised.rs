@@ -8,11 +8,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use super::group::Group;
-use super::supervisor::{KILL_LIMIT, LINGER};
+use super::supervisor::{COMMAND, KILL_LIMIT, LINGER};
 use super::{log, orphans};
 use crate::error::LabError;
 
-/// A busy machine may take so much longer.
+/// Extra time for a busy machine.
 const MARGIN: Duration = Duration::from_secs(10);
 
 /// What is to be started.
@@ -26,6 +26,8 @@ pub struct Launch {
     pub folder: PathBuf,
     /// Where its output goes; appended.
     pub log: PathBuf,
+    /// Where its standard error goes, if not to the log.
+    pub errors: Option<PathBuf>,
     /// The processors it may use; empty for all.
     pub cpus: CpuSet,
     /// The signal that stops it cleanly: `"SIGTERM"`.
@@ -40,10 +42,11 @@ pub struct Supervised {
     supervisor: Child,
     lifeline: Option<ChildStdin>,
     events: Receiver<Event>,
+    used: Option<Used>,
     ended: Option<Exit>,
     gone: Option<Gone>,
     log: PathBuf,
-    /// How long a stop may take before the supervisor itself is given up.
+    /// How long a stop may take before the supervisor itself is killed.
     stop_limit: Duration,
     stuck: Vec<String>,
     log_is_cut: bool,
@@ -54,6 +57,7 @@ enum Event {
     Stuck(Vec<String>),
     LogCut,
     Started,
+    Used(Used),
     Ended(Exit),
     Failed(String),
     Gone(Gone),
@@ -79,6 +83,17 @@ impl std::fmt::Display for Exit {
             Self::Signal(signal) => write!(f, "was ended by signal {signal}"),
         }
     }
+}
+
+/// What the main process used, with the children that it waited for (wait4(2)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Used {
+    /// From its start to its end.
+    pub wall: Duration,
+    /// User and system time, nanoseconds.
+    pub cpu_ns: u64,
+    /// Peak resident memory.
+    pub max_rss_bytes: u64,
 }
 
 /// How everything ended.
@@ -119,12 +134,7 @@ impl Supervised {
         group: Option<&Group>,
     ) -> Result<Self, LabError> {
         let mut supervisor = Command::new(program);
-        supervisor
-            .arg("__supervise")
-            .arg("--log")
-            .arg(&launch.log)
-            .arg("--folder")
-            .arg(&launch.folder);
+        supervisor.arg(COMMAND).arg("--log").arg(&launch.log).arg("--folder").arg(&launch.folder);
         supervisor.args([
             "--stop",
             &launch.stop,
@@ -133,6 +143,9 @@ impl Supervised {
         ]);
         if !launch.cpus.is_empty() {
             supervisor.args(["--cpus", &launch.cpus.to_string()]);
+        }
+        if let Some(errors) = &launch.errors {
+            supervisor.arg("--errors").arg(errors);
         }
         if let Some(group) = group {
             supervisor.arg("--group").arg(group.folder());
@@ -158,6 +171,7 @@ impl Supervised {
             supervisor,
             lifeline,
             events,
+            used: None,
             ended: None,
             gone: None,
             log: launch.log.clone(),
@@ -187,6 +201,12 @@ impl Supervised {
             self.take(event);
         }
         self.ended
+    }
+
+    /// What the main process used; `None` until it has ended.
+    #[must_use]
+    pub const fn used(&self) -> Option<Used> {
+        self.used
     }
 
     /// Waits until the main process ends by itself.
@@ -261,6 +281,7 @@ impl Supervised {
 
     fn take(&mut self, event: Event) {
         match event {
+            Event::Used(used) => self.used = Some(used),
             Event::Ended(exit) => self.ended = Some(exit),
             Event::Gone(gone) => self.gone = Some(gone),
             Event::Stuck(who) => self.stuck = who,
@@ -286,8 +307,7 @@ impl Drop for Supervised {
 pub fn own_program() -> Result<PathBuf, LabError> {
     match std::env::var_os("PIPPIN_PROGRAM") {
         Some(program) => Ok(program.into()),
-        // The link and not its target: it stays valid when the file is replaced by a new build
-        // meanwhile.
+        // The link itself, because it stays valid if a new build replaces the file.
         None => std::fs::read_link("/proc/self/exe")
             .map(|path| if path.exists() { path } else { "/proc/self/exe".into() })
             .map_err(LabError::io("cannot find Pippin's own program")),
@@ -300,6 +320,14 @@ fn parse_event(line: &str) -> Option<Event> {
         "started" => Some(Event::Started),
         "exited" => rest.parse().ok().map(|code| Event::Ended(Exit::Code(code))),
         "killed" => rest.parse().ok().map(|signal| Event::Ended(Exit::Signal(signal))),
+        "used" => {
+            let mut numbers = rest.split_ascii_whitespace().map_while(|word| word.parse().ok());
+            Some(Event::Used(Used {
+                wall: Duration::from_nanos(numbers.next()?),
+                cpu_ns: numbers.next()?,
+                max_rss_bytes: numbers.next()?,
+            }))
+        }
         "failed" => Some(Event::Failed(rest.into())),
         "gone" => {
             let mut words = rest.split_ascii_whitespace();
@@ -350,6 +378,7 @@ mod tests {
             env: BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]),
             folder: folder.path().into(),
             log: folder.path().join("log"),
+            errors: None,
             cpus: CpuSet::default(),
             stop: "SIGTERM".into(),
             grace: Duration::ZERO,
@@ -364,6 +393,14 @@ mod tests {
     fn a_limit_of_file_sizes_is_named() {
         let said = Exit::Signal(libc::SIGXFSZ).to_string();
         assert!(said.contains("ulimit -f"), "{said}");
+    }
+
+    #[test]
+    fn what_the_main_process_used_is_known_when_it_has_ended() {
+        let used = parse_event("used 3000000000 2000000000 4096");
+        let expected =
+            Used { wall: Duration::from_secs(3), cpu_ns: 2_000_000_000, max_rss_bytes: 4_096 };
+        assert!(matches!(used, Some(Event::Used(used)) if used == expected));
     }
 
     #[test]

@@ -3,11 +3,17 @@
 //! it ends everything below it when it is told to, when the started process ends, or when Pippin is
 //! gone, in whatever way: its standard input is a pipe that only Pippin holds open.
 //!
-//! It speaks on its standard output, a line an event: `started PID`, `exited CODE`, `killed
-//! SIGNAL`, `failed MESSAGE` (the command could not be executed), then `gone FORCED LEFT...`, where
-//! FORCED is 1 if the process had to be killed and LEFT are the command lines (percent-encoded) of
-//! descendants that outlived it. `stuck WHO...` comes before it if descendants could not be killed,
-//! and `log_cut` when its log is so long that only the beginning and the end are kept.
+//! It writes one line for each event to its standard output:
+//!
+//! | line | meaning |
+//! |---|---|
+//! | `started PID` | the command runs |
+//! | `failed MESSAGE` | the command could not be executed |
+//! | `log_cut` | the log became so long that only its beginning and its end are kept |
+//! | `used WALL CPU MEMORY` | how long the main process lived and its CPU time (nanoseconds), its peak resident memory (bytes) |
+//! | `exited CODE`, `killed SIGNAL` | how the main process ended |
+//! | `stuck WHO...` | descendants that could not be killed |
+//! | `gone FORCED LEFT...` | the last line. FORCED is 1 if the main process had to be killed; LEFT are the command lines (percent-encoded) of descendants that outlived it |
 use pippin_model::cpus::CpuSet;
 use pippin_model::workload::percent_encode;
 use std::ffi::CString;
@@ -32,6 +38,8 @@ pub struct Orders {
     pub command: Vec<String>,
     /// Where its output goes; appended.
     pub log: PathBuf,
+    /// Where its standard error goes, if not to the log.
+    pub errors: Option<PathBuf>,
     /// Its folder.
     pub folder: PathBuf,
     /// The processors it may use; empty for all.
@@ -44,9 +52,45 @@ pub struct Orders {
     pub grace: Duration,
 }
 
-/// Runs the orders to their end; the exit code of the supervising process.
+impl Orders {
+    /// Reads what [`super::supervised::Supervised::start`] writes; `None` if it is not that.
+    fn parse(arguments: &[String]) -> Option<Self> {
+        let separator = arguments.iter().position(|argument| argument == "--")?;
+        let (options, command) = arguments.split_at(separator);
+        let value = |name: &str| {
+            let at = options.iter().position(|argument| argument == name)?;
+            options.get(at + 1).map(String::as_str)
+        };
+        let stop = match value("--stop")? {
+            "SIGINT" => libc::SIGINT,
+            "SIGQUIT" => libc::SIGQUIT,
+            "SIGHUP" => libc::SIGHUP,
+            _ => libc::SIGTERM,
+        };
+        Some(Self {
+            command: command[1..].to_vec(),
+            log: value("--log")?.into(),
+            errors: value("--errors").map(Into::into),
+            folder: value("--folder")?.into(),
+            cpus: value("--cpus").and_then(|cpus| CpuSet::parse(cpus).ok()).unwrap_or_default(),
+            group: value("--group").map(Into::into),
+            stop,
+            grace: Duration::from_millis(value("--grace-ms")?.parse().ok()?),
+        })
+    }
+}
+
+/// The hidden command as which Pippin starts itself to supervise.
+pub const COMMAND: &str = "__supervise";
+
+/// Supervises as these arguments of [`COMMAND`] say; the exit code of the supervising process.
 #[must_use]
-pub fn supervise(orders: &Orders) -> i32 {
+pub fn run(arguments: &[String]) -> i32 {
+    Orders::parse(arguments).map_or(2, |orders| supervise(&orders))
+}
+
+/// Runs the orders to their end; the exit code of the supervising process.
+fn supervise(orders: &Orders) -> i32 {
     match Supervisor::start(orders) {
         Ok(mut supervisor) => {
             supervisor.watch();
@@ -70,12 +114,11 @@ fn one_line(text: &str) -> String {
     text.replace('\n', " ")
 }
 
-/// Workers may need a moment after their master to end too; what is there after that was left
-/// behind.
+/// How long workers may live on after their master. What lives longer was left behind.
 pub(super) const LINGER: Duration = Duration::from_millis(2_500);
-/// How long what was killed may take to be gone.
+/// How long killed processes may take to disappear.
 pub(super) const KILL_LIMIT: Duration = Duration::from_secs(10);
-/// The grace time where Pippin itself is gone: nobody waits for a clean stop any more.
+/// The grace time if Pippin itself is gone and nobody waits for a clean stop.
 const ORPHANS_GRACE: Duration = Duration::from_secs(2);
 /// How often the log is looked at.
 const LOG_CHECK_MS: i32 = 1_000;
@@ -85,6 +128,7 @@ struct Supervisor<'a> {
     /// Pippin.
     parent: i32,
     main: i32,
+    begin: Instant,
     signals: libc::c_int,
     /// `None` where the file system cannot free a part of a file.
     log: Option<log::Bounded>,
@@ -113,7 +157,9 @@ impl<'a> Supervisor<'a> {
         // SAFETY: getppid(2) cannot fail.
         let parent = unsafe { libc::getppid() };
         let signals = signal_fd()?;
-        let log = OpenOptions::new().create(true).append(true).open(&orders.log)?;
+        let open = |path| OpenOptions::new().create(true).append(true).open(path);
+        let log = open(&orders.log)?;
+        let errors = orders.errors.as_ref().map_or_else(|| log.try_clone(), open)?;
         let cpus = (!orders.cpus.is_empty()).then(|| affinity::kernel_set(&orders.cpus));
         let procs = orders.group.as_ref().map(|folder| folder.join("cgroup.procs"));
         let entrance = procs.and_then(|procs| OpenOptions::new().write(true).open(procs).ok());
@@ -123,23 +169,25 @@ impl<'a> Supervisor<'a> {
             .current_dir(&orders.folder)
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
-            .stderr(log.try_clone()?);
+            .stderr(errors);
         // SAFETY: only async-signal-safe calls between fork and exec.
         unsafe {
             command.pre_exec(move || {
                 libc::setsid();
                 unblock_signals();
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                // Whoever made the group looks whether it was entered. 0 is the writer itself.
+                // Errors are ignored: the maker of the group checks whether it was entered. 0 means
+                // the writing process.
                 let _ = entrance.as_ref().map(|mut entrance| entrance.write(b"0"));
                 cpus.as_ref().map_or(Ok(()), affinity::bind_current)
             });
         }
+        let begin = Instant::now();
         let child = command.spawn().map_err(|error| explain_spawn(&orders.command[0], &error))?;
         let main = child.id() as i32;
         say(&format!("started {main}"));
         let log = Some(log::Bounded::new(log, log::MOST_BYTES));
-        Ok(Self { orders, parent, main, signals, log })
+        Ok(Self { orders, parent, main, begin, signals, log })
     }
 
     fn watch(&mut self) {
@@ -164,11 +212,11 @@ impl<'a> Supervisor<'a> {
         say(&format!("gone {} {}", i32::from(forced), left.join(" ")));
     }
 
-    /// What is still there a moment after the main process.
+    /// Descendants that are still alive a moment after the main process has ended.
     fn left_behind(&mut self) -> Vec<i32> {
         let deadline = Instant::now() + LINGER;
         loop {
-            // Dead workers that nobody has waited for are not left behind.
+            // Reaps dead workers first: they do not count as left behind.
             self.reap();
             let alive = descendants(own_pid());
             if alive.is_empty() || Instant::now() >= deadline {
@@ -184,7 +232,7 @@ impl<'a> Supervisor<'a> {
         if orphaned { self.orders.grace.min(ORPHANS_GRACE) } else { self.orders.grace }
     }
 
-    /// Waits until the main process ends or Pippin speaks or is gone.
+    /// Waits until the main process ends, Pippin asks for the end, or Pippin is gone.
     fn wait_for_end(&mut self) -> End {
         loop {
             if self.reap() {
@@ -209,7 +257,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Asks the main process to stop, waits for the grace time, kills it; whether that was needed.
+    /// Asks the main process to stop, and kills it after the grace time. Returns whether it had to.
     fn stop_main(&mut self) -> bool {
         // SAFETY: kill(2) on our own child, which has not been waited for.
         unsafe { libc::kill(self.main, self.orders.stop) };
@@ -219,7 +267,7 @@ impl<'a> Supervisor<'a> {
                 return false;
             }
             let left = self.grace().saturating_sub(begin.elapsed());
-            // Signals only: the lifeline has spoken already and stays readable.
+            // Polls for signals only: the lifeline is closed already and stays readable.
             let mut poll = [libc::pollfd { fd: self.signals, events: libc::POLLIN, revents: 0 }];
             // SAFETY: one live pollfd.
             unsafe { libc::poll(poll.as_mut_ptr(), 1, left.as_millis().min(1_000) as i32) };
@@ -228,20 +276,22 @@ impl<'a> Supervisor<'a> {
         // SAFETY: as above; the group is the main process's own session.
         unsafe { libc::kill(-self.main, libc::SIGKILL) };
         let killed = Instant::now();
-        // A process that waits for a device cannot be killed until it has what it waits for.
+        // A process that waits for a device dies only when the device answers.
         while !self.reap() && killed.elapsed() < KILL_LIMIT {
             std::thread::sleep(Duration::from_millis(2));
         }
         true
     }
 
-    /// Waits for all children that have ended; whether the main process was among them, or there
-    /// are none left.
+    /// Reaps all children that have ended. Returns whether the main process was one of them, or
+    /// none are left.
     fn reap(&mut self) -> bool {
         loop {
             let mut status = 0;
-            // SAFETY: status is a live integer.
-            let pid = unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) };
+            // SAFETY: rusage is plain numbers.
+            let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+            // SAFETY: both pointers are to live values.
+            let pid = unsafe { libc::wait4(-1, &raw mut status, libc::WNOHANG, &raw mut usage) };
             if pid == 0 {
                 return false;
             }
@@ -249,6 +299,7 @@ impl<'a> Supervisor<'a> {
                 return true;
             }
             if pid == self.main {
+                say(&used(self.begin.elapsed(), &usage));
                 if libc::WIFSIGNALED(status) {
                     say(&format!("killed {}", libc::WTERMSIG(status)));
                 } else {
@@ -267,7 +318,7 @@ impl<'a> Supervisor<'a> {
         [fds[0].revents != 0, fds[1].revents != 0]
     }
 
-    /// Empties the signal descriptor; whether one of the signals asks to end.
+    /// Reads all pending signals. Returns whether one of them asks to end.
     fn take_signals(&self) -> bool {
         let mut told = false;
         // SAFETY: the descriptor is non-blocking and the buffer has the size of one record
@@ -283,12 +334,20 @@ impl<'a> Supervisor<'a> {
     }
 }
 
+/// What a process used, with the children that it waited for (wait4(2)).
+fn used(wall: Duration, usage: &libc::rusage) -> String {
+    let ns = |time: libc::timeval| time.tv_sec * 1_000_000_000 + time.tv_usec * 1_000;
+    let cpu_ns = ns(usage.ru_utime) + ns(usage.ru_stime);
+    // The kernel gives KiB.
+    format!("used {} {cpu_ns} {}", wall.as_nanos(), usage.ru_maxrss * 1_024)
+}
+
 fn own_pid() -> i32 {
     std::process::id() as i32
 }
 
-/// Kills descendants until none is left, or for so long; each round also catches what was forked
-/// during the one before. Those that are left.
+/// Kills descendants until none is left or the time is over. Each round also catches what was
+/// forked during the one before. Returns those that are left.
 fn kill_everything(limit: Duration) -> Vec<i32> {
     let begin = Instant::now();
     loop {

@@ -1,11 +1,10 @@
 //! A private PostgreSQL cluster that lives as long as a run.
 //!
-//! Targets are other people's programs, and others may have accounts on the machine, so that the
-//! cluster gives away as little as it can: a role for each target that is up, none of them a
-//! superuser, of which the first owns the only database; a random password each, checked by SCRAM,
-//! on loopback only. Nobody can log in as the superuser: role and
-//! database are made in single-user mode, and pg_hba.conf knows no other login. The server never
-//! runs as root.
+//! Targets are other people's programs, and other people may have accounts on the machine. So the
+//! cluster allows as little as possible: each target that is up has a role, none is a superuser,
+//! and the first owns the only database. Each role has a random password, checked by SCRAM, on the
+//! loopback only. Nobody can log in as the superuser: role and database are made in single-user
+//! mode, and pg_hba.conf knows no other login. The server never runs as root.
 use postgres::{Client, NoTls};
 use std::fs::{self, DirBuilder};
 use std::io::Write;
@@ -118,7 +117,7 @@ impl Drop for Cluster {
     }
 }
 
-/// A random password in hexadecimal digits, which every driver takes in an address.
+/// A random password in hexadecimal digits, which need no encoding in an address.
 fn password() -> Result<String, LabError> {
     secret::random("make a password for PostgreSQL").map(|bits| format!("{bits:032x}"))
 }
@@ -163,8 +162,8 @@ enum Privilege {
     None,
     /// As the user nobody, who owns the data.
     Nobody,
-    /// Where that cannot be, for example because nobody may not read the programs: in a user
-    /// namespace of its own, where a process is nobody too, but its files stay ours
+    /// If that is not possible, for example because the user nobody may not read the programs: in
+    /// its own user namespace. There the process is nobody too, but its files stay ours
     /// (user_namespaces(7)).
     Namespace,
 }
@@ -186,7 +185,7 @@ impl Privilege {
         }
     }
 
-    /// Whether a program with one argument ends well.
+    /// Whether a program with one argument succeeds.
     fn runs(self, program: &str, argument: &str) -> bool {
         let words = self.command(Path::new(program));
         let status = Command::new(&words[0])
@@ -201,7 +200,7 @@ impl Privilege {
     fn command(self, program: &Path) -> Vec<String> {
         let prefix: Vec<String> = match self {
             Self::None => Vec::new(),
-            // A change of user takes the signal of a parent's death away (prctl(2)).
+            // A change of user clears the signal for the parent's death (prctl(2)).
             Self::Nobody => vec![
                 "setpriv".into(),
                 format!("--reuid={NOBODY}"),
@@ -229,7 +228,8 @@ impl Privilege {
 struct Data(PathBuf);
 
 impl Data {
-    /// Below the run's folder, or, where nobody may not go there, in the folder for temporary files.
+    /// Below the run's folder. If the user nobody may not enter it, in the folder for temporary
+    /// files.
     fn new(privilege: Privilege, folder: &Path) -> Result<Self, LabError> {
         let own = std::path::absolute(folder.join("postgres"))
             .map_err(LabError::io(format!("find {}", folder.display())))?;
@@ -263,7 +263,7 @@ impl Data {
 /// How the folders for temporary files begin; the number of Pippin's process follows.
 const LEFT_OVER: &str = "pippin-postgres-";
 
-/// Removes what a Pippin that was killed has left.
+/// Removes the leftovers of a Pippin that was killed.
 fn remove_left_over(temporary: &Path) {
     for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -360,7 +360,7 @@ fn launch(
         "listen_addresses=127.0.0.1".to_string(),
         "unix_socket_directories=".to_string(),
         format!("max_connections={connections}"),
-        // Nothing reads it: it tells people and scripts to which run the server belongs.
+        // Nothing reads it. It shows people and scripts to which run the server belongs.
         format!("pippin.folder={}", settings.folder.display()),
     ];
     for setting in settings_of_run {
@@ -372,6 +372,7 @@ fn launch(
         // It must be able to enter the folder that it starts in.
         folder: data.into(),
         log: settings.folder.join("postgres.log"),
+        errors: None,
         cpus: settings.cpus.clone(),
         stop: "SIGINT".into(), // "fast shutdown"
         grace: Duration::from_secs(10),

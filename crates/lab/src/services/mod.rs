@@ -1,5 +1,4 @@
-//! What targets depend on: started by the run, chosen by what the workload needs, stopped and
-//! removed afterwards.
+//! The services of a workload. The run starts them, and stops and removes them afterwards.
 mod cluster;
 pub mod postgres;
 mod secret;
@@ -34,7 +33,7 @@ pub struct ServiceSettings<'a> {
     pub database_connections: u32,
     /// Targets that are up at the same time: each has a table of its own.
     pub tables: u32,
-    /// What the slow upstream takes, in nanoseconds.
+    /// How long the slow upstream takes, in nanoseconds.
     pub upstream_delay_ns: u64,
 }
 
@@ -42,7 +41,7 @@ impl Services {
     /// Starts what is named.
     ///
     /// # Errors
-    /// If a service cannot be had or does not start; the message says what to install.
+    /// If a service is not there or does not start; the message says what to install.
     pub fn start(
         needed: &[Service],
         settings: &ServiceSettings<'_>,
@@ -80,14 +79,14 @@ impl Services {
             .ok_or_else(|| "the workload needs `services = [\"postgres\"]` for this proof".into())
     }
 
-    /// How many targets can have a table of their own at the same time; as many as one likes where
-    /// there is no database.
+    /// How many targets can have a table of their own at the same time; without a database there is
+    /// no limit.
     #[must_use]
     pub fn tables(&self) -> usize {
         self.postgres.as_ref().map_or(usize::MAX, Postgres::tables)
     }
 
-    /// From now on, everything is about the table of this target, counted from 0.
+    /// Selects the table of this target, counted from 0, for everything that follows.
     pub fn choose_table(&mut self, table: usize) {
         self.postgres.iter_mut().for_each(|postgres| postgres.choose(table));
     }
@@ -123,13 +122,13 @@ impl Services {
         postgres.into_iter().chain(self.upstream.as_ref().map(Upstream::supervisor_pid)).collect()
     }
 
-    /// Lets the services count anew; whether they do.
+    /// Resets the counters of the services. Returns whether that worked.
     pub fn reset_account(&mut self) -> bool {
         self.upstream.as_mut().is_none_or(|upstream| upstream.reset().is_ok())
     }
 
-    /// Waits until no call is under way any more, so that what a target still asks for is not
-    /// counted for the next one; at most so long.
+    /// Waits until no call is under way, for at most `limit`, so that late calls of one target do
+    /// not count for the next.
     pub fn rest(&mut self, at_most: Duration) {
         let deadline = Instant::now() + at_most;
         let Some(upstream) = self.upstream.as_mut() else { return };

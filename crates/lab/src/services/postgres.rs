@@ -14,7 +14,7 @@ pub struct Postgres {
     cluster: Option<Cluster>,
     /// At least one.
     tables: Vec<Table>,
-    /// The table that everything is about at the moment.
+    /// The selected table.
     chosen: usize,
 }
 
@@ -47,7 +47,7 @@ const NAMES: [(&str, &str); 10] = [
     ("Joe Armstrong", "joe@example.org"),
 ];
 
-/// The comment by which Pippin knows its own table again.
+/// The comment by which Pippin recognises its own tables.
 const OURS: &str = "made by Pippin for its workload users";
 
 impl Postgres {
@@ -81,7 +81,7 @@ impl Postgres {
         self.tables.len()
     }
 
-    /// From now on, everything is about this table, counted from 0; the last one if there are fewer.
+    /// Selects this table, counted from 0, or the last one if there are fewer.
     pub fn choose(&mut self, table: usize) {
         self.chosen = table.min(self.tables.len() - 1);
     }
@@ -102,9 +102,8 @@ impl Postgres {
         self.cluster.as_ref().map(Cluster::supervisor_pid)
     }
 
-    /// What the targets' statements have used the table for so far, as far as it is accounted for;
-    /// `None` if PostgreSQL keeps no account whose lag is known (before version 15, or with
-    /// `track_counts` off).
+    /// How often the targets' statements have used the table, by PostgreSQL's own counters. `None`
+    /// if it keeps no counters with a known lag (before version 15, or with `track_counts` off).
     ///
     /// # Errors
     /// If the query fails.
@@ -188,7 +187,7 @@ impl Table {
         })
     }
 
-    /// A database that the user gave may hold a table of this name that is not ours to drop.
+    /// A database that the user gave may have a table of this name that Pippin must not drop.
     fn refuse_foreign(&mut self) -> Result<(), LabError> {
         let sql = "SELECT obj_description(to_regclass('users')::oid, 'pg_class') WHERE to_regclass('users') IS NOT NULL";
         let found = self.client.query_opt(sql, &[]).map_err(|error| {

@@ -3,7 +3,7 @@ use rand::TryRng;
 
 use crate::error::LabError;
 
-/// 128 random bits of the kernel; `what` they are for, in words.
+/// 128 random bits from the kernel. `what` says what they are for, in error messages.
 ///
 /// # Errors
 /// If the kernel gives none.

@@ -1,4 +1,4 @@
-//! The slow upstream: a process of Pippin itself, so that its CPU is counted apart.
+//! The slow upstream: a separate process of Pippin, so that its CPU time is counted apart.
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -58,6 +58,7 @@ impl Upstream {
             env,
             folder: settings.folder.into(),
             log: settings.folder.join("upstream.log"),
+            errors: None,
             cpus: settings.cpus.clone(),
             stop: "SIGTERM".into(),
             grace: Duration::from_secs(5),
@@ -92,7 +93,7 @@ impl Upstream {
         self.numbers.clone()
     }
 
-    /// What it waits before it answers a call, in nanoseconds.
+    /// How long it waits before it answers a call, in nanoseconds.
     #[must_use]
     pub const fn delay_ns(&self) -> u64 {
         self.delay_ns
