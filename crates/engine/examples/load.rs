@@ -69,14 +69,10 @@ fn spec(a: &Arguments) -> LoadSpec {
             resume: a.given("resume"),
             client: None,
         }),
-        unix_socket: None,
-        proxy_header: None,
-        messages: None,
         source_addresses: (0..a.number("sources", 0.0) as u8)
             .map(|n| IpAddr::from([127, 0, 1, n + 1]))
             .collect(),
         requests: vec![Request { check: Check { status: vec![200], ..get.check }, ..get }].into(),
-        scenario: None,
         schedule: match a.text("mode", "closed").as_str() {
             "closed" => Schedule::Closed { think: a.given("think").then_some(think) },
             "open" => Schedule::Open {
@@ -115,8 +111,6 @@ fn spec(a: &Arguments) -> LoadSpec {
         } else {
             WarmUp::Fixed { duration_ns: warm }
         },
-        timeouts: Timeouts::default(),
-        limits: Limits::default(),
         threads: a.number("t", 1.0) as u32,
         cores: if a.given("core") { vec![a.number("core", 1.0) as u32] } else { vec![] },
         io: match a.text("io", "epoll").as_str() {
@@ -125,8 +119,7 @@ fn spec(a: &Arguments) -> LoadSpec {
             _ => IoChoice::Epoll,
         },
         spin_ns: a.given("spin").then(|| a.number("spin", 0.0) as u64),
-        seed: 1,
-        slice: Part::WHOLE,
+        ..LoadSpec::default()
     }
 }
 

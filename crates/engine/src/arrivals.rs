@@ -1,4 +1,5 @@
-//! When the requests of an open loop are due: a closed form of the rate, no tick and no drift.
+//! When the requests of an open loop are due: computed from the rate in closed form, without ticks
+//! or drift.
 //!
 //! A stage of length `D` whose rate goes linearly from `a` to `b` has had
 //! `N(t) = a t + (b - a) t^2 / 2 D` arrivals after `t`. The `n`-th arrival of all stages is due at
@@ -6,9 +7,9 @@
 //! gaps of mean 1 takes the place of `n` (time-change theorem: such a process in the variable `N`
 //! is a Poisson process of the given rate in time).
 //!
-//! Threads share the load without talking. With constant arrivals each takes the arrivals whose
-//! numbers are its lane's. With Poisson arrivals each draws its own process of its fraction of the
-//! rate; the sum of these is a Poisson process of the whole rate.
+//! Threads share the load without exchanging messages. With constant arrivals, each takes those
+//! whose numbers belong to its lane. With Poisson arrivals, each draws its own process at its
+//! fraction of the rate; together these are a Poisson process of the whole rate.
 use pippin_model::load_spec::{Arrivals as Kind, Stage};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
@@ -182,7 +183,7 @@ mod tests {
         ]
     }
 
-    /// What every schedule must fulfil, whatever its kind and its number of threads.
+    /// What must hold for every schedule, of any kind and with any number of threads.
     #[test]
     fn the_contract_of_schedules() {
         for stages in schedules() {

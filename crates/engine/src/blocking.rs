@@ -1,5 +1,5 @@
-//! A blocking stream to a server, with or without TLS: for proofs and for a look before a load, not
-//! for load.
+//! A blocking stream to a server, with or without TLS: for proofs and for a check before a load,
+//! not for loads.
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -136,8 +136,8 @@ struct Secured {
 }
 
 impl Stream {
-    /// Connects and does the handshake, if there is one. `limit` bounds that, and each read and
-    /// write afterwards.
+    /// Connects and makes the handshake, if there is one. `limit` is the timeout for this, and for
+    /// each read and write afterwards.
     ///
     /// # Errors
     /// If nobody listens, there is no such server name, no root to trust, or the handshake fails.
@@ -184,7 +184,7 @@ impl Stream {
         self.socket.limit_reads(limit)
     }
 
-    /// Says that nothing more will be sent. That it cannot be said is no error.
+    /// Tells the server that nothing more will be sent. A failure is ignored.
     pub fn say_goodbye(&mut self) {
         if let Some(secured) = &mut self.tls {
             secured.session.say_goodbye();
@@ -202,7 +202,7 @@ impl AsRawFd for Stream {
     }
 }
 
-/// A handshake that did not come to its end.
+/// A handshake that failed.
 struct Failed {
     reason: String,
     remedy: Option<Remedy>,

@@ -1,4 +1,4 @@
-//! Clocks: one place that says which of the kernel's clocks is meant.
+//! The only module that names the kernel's clocks.
 
 fn read(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -45,7 +45,7 @@ pub(crate) struct StampClock {
 const OFFSET_HOLDS_NS: u64 = 1_000_000;
 /// A stamp that lies so long before the measuring is looked at again.
 const LONG_AGO_NS: u64 = 10_000_000;
-/// A change of the offset beyond this, and beyond what slewing explains, is a step.
+/// A change of the offset that is larger than this, and larger than slewing explains, is a step.
 const STEP_NS: u64 = 20_000;
 /// One part in so many: how fast NTP slews at the most (adjtimex(2), with room to spare).
 const SLEW: u64 = 1_000;
@@ -80,12 +80,13 @@ impl StampClock {
     ) -> Option<u64> {
         let is_fresh = now < self.measured_at + OFFSET_HOLDS_NS;
         let mut arrived = self.shifted(stamp_unix_ns);
-        // In the future or long ago: either it waited, or the time of day was set.
+        // In the future or long ago: either the answer waited, or the time of day was set.
         if !is_fresh || arrived > now || arrived + LONG_AGO_NS < self.measured_at {
             self.renew(measure());
             arrived = self.shifted(stamp_unix_ns);
         }
-        // The clocks are not read at the same instant: a stamp may seem to lie a little ahead.
+        // The clocks are not read at the same instant, so a stamp may seem to be slightly in the
+        // future.
         (arrived >= self.valid_from && arrived <= now + STEP_NS).then_some(arrived.min(now))
     }
 

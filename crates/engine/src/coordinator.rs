@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use pippin_model::load_result::{WarmUpResult, Window};
-use pippin_model::load_spec::{LoadSpec, Schedule, WarmUp};
+use pippin_model::load_spec::{LoadSpec, WarmUp};
 
 use crate::recorder::Message;
 use crate::run::message;
@@ -329,7 +329,7 @@ impl<'a> Coordinator<'a> {
 
     /// The start of the measured part, or the latest it can have while that is not decided.
     fn zero(&self) -> u64 {
-        if let Schedule::Devices { ramp_up_ns, .. } = self.spec.schedule {
+        if let Some([(_, ramp_up_ns), _, _]) = self.spec.schedule.phases() {
             return self.start + ramp_up_ns;
         }
         match self.spec.warm_up {
@@ -345,11 +345,11 @@ impl<'a> Coordinator<'a> {
         let start = if self.start == UNKNOWN { end } else { self.start };
         // Interrupted within the warm-up: nothing was measured.
         let from = self.measure_from.min(end).max(start.min(end));
-        let (from, to) = match self.spec.schedule {
-            Schedule::Devices { ramp_up_ns, sustain_ns, .. } => {
+        let (from, to) = match self.spec.schedule.phases() {
+            Some([(_, ramp_up_ns), (_, sustain_ns), _]) => {
                 ((start + ramp_up_ns).min(end), (start + ramp_up_ns + sustain_ns).min(end))
             }
-            _ => (from, end),
+            None => (from, end),
         };
         let windows = self
             .windows

@@ -1,22 +1,21 @@
-//! Counts of time spans on the hot path, in a quarter of the instructions that the histogram takes
-//! in which everything ends (docs/decisions/engine-event-loops.md).
+//! Counts time spans on the hot path, with a quarter of the instructions of a histogram. The counts
+//! go into histograms later (docs/decisions/engine-event-loops.md).
 use pippin_model::histogram::{HIGHEST_NS, Histogram};
 
-/// Spans are told apart by units of 64 ns, the largest power of two below the histogram's least
-/// value.
+/// The unit of spans: 64 ns, the largest power of two below the histogram's least value.
 const UNIT_BITS: u32 = 6;
 /// ... and, from 2,048 units on, by their eleven highest bits: three significant digits.
 const DIGIT_BITS: u32 = 10;
 /// Places of all spans up to [`HIGHEST_NS`].
 const PLACES: usize = place(HIGHEST_NS) + 1;
 
-/// How many spans fell into which bucket of [`Histogram`]: the same buckets (its constants are
-/// asserted by a test), so that nothing is lost on the way there. A count holds 2^32 spans, more
-/// than a thread can make in the second after which counts are moved on.
+/// How many spans fell into which bucket of [`Histogram`]. The buckets are the same (a test checks
+/// the constants), so nothing is lost. A count holds 2^32 spans, more than a thread can make in a
+/// second; then counts are moved on.
 #[derive(Debug)]
 pub(crate) struct Counts(Box<[u32]>);
 
-/// Empty counts are passed over in steps of this many.
+/// Empty counts are skipped in steps of this many.
 const STEP: usize = 64;
 
 impl Counts {
@@ -32,8 +31,7 @@ impl Counts {
         }
     }
 
-    /// Hands over everything that was counted, as spans and how many there were of them, and starts
-    /// anew.
+    /// Hands over everything that was counted, each span with its count, and resets the counts.
     pub fn take(&mut self, mut each: impl FnMut(u64, u64)) {
         for (step, counts) in self.0.chunks_mut(STEP).enumerate() {
             if counts.iter().fold(0, |all, count| all | count) == 0 {

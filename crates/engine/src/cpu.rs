@@ -26,10 +26,9 @@ pub(crate) fn max_rss_bytes() -> Option<u64> {
     (result == 0).then_some(usage.ru_maxrss as u64 * 1024)
 }
 
-/// Lets the calling thread's sleeps end when they should: the kernel otherwise adds up to 50 us of
-/// timer slack (prctl(2)).
+/// Makes the calling thread's sleeps end on time: by default the kernel adds up to 50 us of timer
+/// slack (prctl(2)).
 pub(crate) fn sleep_precisely() {
-    // Where the kernel refuses, deadlines are met by a longer spin.
-    // SAFETY: no pointers.
+    // If the kernel refuses, threads poll longer before deadlines. SAFETY: no pointers.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
 }

@@ -1,4 +1,5 @@
-//! File descriptors: enough of them, raised, or shared out over threads, or a clear error.
+//! Makes sure of enough file descriptors: raises the limit, or gives each thread its own table, or
+//! reports a clear error.
 use std::io;
 
 use crate::error::EngineError;
@@ -23,7 +24,7 @@ pub(crate) fn prepare(users: u32, threads: u32) -> Result<Tables, EngineError> {
         error,
     };
     let (soft, hard) = limits().map_err(failed)?;
-    // Each entry is one descriptor; what cannot be read is left to the margin.
+    // Each entry is one descriptor. If they cannot be counted, the margin must do.
     let open = std::fs::read_dir("/proc/self/fd").map_or(0, |entries| entries.count() as u64);
     let tables = plan(users, threads, open, hard)?;
     let needed = match tables {

@@ -21,7 +21,7 @@ pub enum Remedy {
     OtherProtocol,
 }
 
-/// A load that cannot run as it was asked for.
+/// A load that cannot run as requested.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// Nowhere to connect.
@@ -35,13 +35,13 @@ pub enum EngineError {
         /// Why not.
         error: io::Error,
     },
-    /// A client's certificate that cannot be used.
+    /// An unusable client certificate.
     #[error("the client's certificate cannot be used: {0}")]
     ClientCertificate(String),
     /// Nothing to send.
     #[error("no request to send: give at least one")]
     NoRequests,
-    /// Only a sample of the requests is there.
+    /// The load has only a sample of its requests, as records do.
     #[error(
         "only {kept} of {count} requests are here, as records keep them: load the file that they came from"
     )]
@@ -214,7 +214,7 @@ pub enum EngineError {
         address: String,
         /// Why.
         reason: String,
-        /// What the user may do about it, where that is known.
+        /// What the user can do about it, if known.
         remedy: Option<Remedy>,
     },
     /// Nobody listens.
@@ -241,7 +241,7 @@ pub enum EngineError {
         /// What came instead.
         why: String,
     },
-    /// io_uring was asked for and cannot be had.
+    /// io_uring was requested and is not available.
     #[error("io_uring cannot be used here: {0}; choose `auto` or `epoll`")]
     IoUringUnavailable(String),
     /// The kernel refused something that a worker needs.
@@ -274,7 +274,7 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// A death whose measurements are still to be added.
+    /// A death, before its measurements are added.
     pub(crate) const fn died(what: String) -> Self {
         Self::Died { what, measured: None }
     }

@@ -1,5 +1,5 @@
-//! Where a load waits, with its connections open, for the instant at which its schedule starts:
-//! several generators start together.
+//! Holds a load, with its connections open, until its schedule starts, so that several generators
+//! can start together.
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::timeline::UNKNOWN;
@@ -24,8 +24,8 @@ impl Gate {
         Self { is_reached: AtomicBool::new(false), start_at_ns: AtomicU64::new(UNKNOWN) }
     }
 
-    /// Lets the schedule start at this instant of CLOCK_MONOTONIC, in nanoseconds. One that has
-    /// passed when the connections are open is at once.
+    /// Starts the schedule at this instant of CLOCK_MONOTONIC, in nanoseconds; at once if it has
+    /// passed when the connections are open.
     pub fn open_at(&self, start_ns: u64) {
         self.start_at_ns.store(start_ns, Ordering::Release);
     }
@@ -36,7 +36,7 @@ impl Gate {
         self.is_reached.load(Ordering::Acquire)
     }
 
-    /// The load is here; for who applies a load without the engine.
+    /// Reports that the load waits here; for generators without the engine.
     pub fn reach(&self) {
         self.is_reached.store(true, Ordering::Release);
     }

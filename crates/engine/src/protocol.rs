@@ -218,3 +218,6 @@ impl Outgoing for Slice {
         self.start += count;
     }
 }
+
+#[cfg(test)]
+mod tests;

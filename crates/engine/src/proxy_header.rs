@@ -1,5 +1,5 @@
-//! The header of the PROXY protocol (haproxy.org, proxy-protocol.txt): where a connection comes from
-//! and where it goes, told to a server that expects it before anything else.
+//! The header of the PROXY protocol (haproxy.org, proxy-protocol.txt). It comes first on a
+//! connection and tells the server where the connection comes from and goes to.
 use std::net::{IpAddr, SocketAddr};
 
 use pippin_model::load_spec::ProxyHeader;

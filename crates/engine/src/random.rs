@@ -31,7 +31,7 @@ impl ThinkTimes {
         self.spread.at(unit(self.random.next_u64()))
     }
 
-    /// What is left of a think time that began at any instant before: uniform from 0 to the mean.
+    /// The rest of a think time that began at a random instant before: uniform from 0 to the mean.
     pub fn draw_remainder_ns(&mut self) -> u64 {
         (self.spread.mean_ns as f64 * unit(self.random.next_u64())) as u64
     }

@@ -29,7 +29,7 @@ pub(crate) enum Message {
 /// The length of a window.
 pub(crate) const WINDOW_NS: u64 = 1_000_000_000;
 
-/// Warm-up and measured part; the phases of devices are stretches too.
+/// The stretches of a load: warm-up and measured part, or the phases of devices.
 pub(crate) const WARM_UP: usize = 0;
 pub(crate) const MEASURED: usize = 1;
 
@@ -91,7 +91,7 @@ impl Recorder {
         self.refresh();
     }
 
-    /// Takes over what the coordinator has decided meanwhile.
+    /// Takes over the instants that the coordinator has decided.
     pub fn learn(&mut self, instants: Instants) {
         self.end = instants.end;
         if self.has_warm_up && self.current == WARM_UP {
@@ -111,7 +111,7 @@ impl Recorder {
             return;
         }
         let stretch_end = self.boundaries.get(self.current).copied().unwrap_or(UNKNOWN);
-        // A window does not reach over a boundary; it may be that that lies in the past.
+        // A window ends at a boundary, even if that is in the past.
         self.window_to = (self.window_from + WINDOW_NS).min(self.end).min(stretch_end);
         self.next_boundary = self.window_to;
     }

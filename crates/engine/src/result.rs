@@ -1,6 +1,6 @@
-//! From what the threads have counted to the result of the load.
+//! Makes the result of a load from what its threads have counted.
 use pippin_model::load_result::{GeneratorUse, LoadResult, Phase, StepMeasured};
-use pippin_model::load_spec::{LoadSpec, Schedule, WarmUp};
+use pippin_model::load_spec::{LoadSpec, WarmUp};
 use pippin_model::scenario::Step;
 use pippin_model::tls::{TlsSpec, TlsUse};
 use pippin_model::websocket::WebSocketUse;
@@ -16,15 +16,14 @@ use crate::worker::{Mark, Outcome};
 /// How many stretches the load has, whether the first is a warm-up, and which of them is the
 /// headline.
 pub(crate) const fn stretches(spec: &LoadSpec) -> (usize, bool, usize) {
-    match (&spec.schedule, spec.warm_up) {
-        (Schedule::Devices { .. }, _) => (PHASES.len(), false, SUSTAIN),
+    match (spec.schedule.phases(), spec.warm_up) {
+        (Some(phases), _) => (phases.len(), false, SUSTAIN),
         (_, WarmUp::None) => (1, false, 0),
         (_, WarmUp::Fixed { .. } | WarmUp::Auto { .. }) => (2, true, MEASURED),
     }
 }
 
-/// The phases of devices.
-const PHASES: [&str; 3] = ["ramp_up", "sustain", "ramp_down"];
+/// Which phase the headline is taken in.
 const SUSTAIN: usize = 1;
 
 /// Merges what the threads have counted.
@@ -54,7 +53,7 @@ pub(crate) fn assemble(
         phase.measured.steps = steps;
     }
     let measured = phases[headline].measured.clone();
-    if !matches!(spec.schedule, Schedule::Devices { .. }) {
+    if spec.schedule.phases().is_none() {
         phases.clear();
     }
     LoadResult {
@@ -83,10 +82,12 @@ fn steps(spec: &LoadSpec, tally: &mut Tally) -> Vec<StepMeasured> {
     scenario.steps.iter().map(step).collect()
 }
 
-/// Each stretch with its place in time; the names are those of devices.
+/// Each stretch with its place in time. The names are for schedules with phases.
 fn phases(spec: &LoadSpec, course: &Course, merged: Vec<Tally>, asked: u64) -> Vec<Phase> {
-    let bounds = match spec.schedule {
-        Schedule::Devices { ramp_up_ns, sustain_ns, .. } => {
+    let phases = spec.schedule.phases();
+    let names = phases.map(|phases| phases.map(|(name, _)| name)).unwrap_or_default();
+    let bounds = match phases {
+        Some([(_, ramp_up_ns), (_, sustain_ns), _]) => {
             let sustain = course.start_ns + ramp_up_ns;
             vec![course.start_ns, sustain, sustain + sustain_ns, course.end_ns]
         }
@@ -96,7 +97,7 @@ fn phases(spec: &LoadSpec, course: &Course, merged: Vec<Tally>, asked: u64) -> V
     let within = |instant: u64| instant.clamp(course.started_ns.min(course.end_ns), course.end_ns);
     merged
         .into_iter()
-        .zip(PHASES)
+        .zip(names)
         .zip(bounds.windows(2))
         .map(|((tally, name), bounds)| {
             let (from, to) = (within(bounds[0]), within(bounds[1]));

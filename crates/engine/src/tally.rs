@@ -41,7 +41,7 @@ pub(crate) struct StepTally {
 }
 
 impl StepTally {
-    /// Something was wrong; `what` in words, of which the first are kept.
+    /// An error; `what` says it in words. The first is kept as an example.
     pub fn error(&mut self, kind: ErrorKind, what: impl FnOnce() -> String) {
         self.errors[kind as usize] += 1;
         self.example.get_or_insert_with(what);
@@ -100,8 +100,8 @@ impl Tally {
         *class += 1;
     }
 
-    /// The server closed a connection on which it had completed `served` answers, and which had
-    /// been without a request for so long.
+    /// The server closed a connection after `served` complete answers, when it had been idle for so
+    /// long.
     pub fn closed_by_server(&mut self, served: u64, idle_ns: u64) {
         let one = ConnectionCounts {
             closed_by_server: 1,
@@ -145,7 +145,7 @@ impl Tally {
         by_kind(self.errors)
     }
 
-    /// The plain data of it, without its steps.
+    /// The same as plain data, without the steps.
     pub fn into_measured(self, duration_ns: u64, asked: u64) -> Measured {
         Measured {
             duration_ns,

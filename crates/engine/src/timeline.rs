@@ -53,7 +53,7 @@ impl Timeline {
         self.end.fetch_min(instant, Ordering::AcqRel);
     }
 
-    /// Ends the load at once, in whatever state it is.
+    /// Ends the load at once, whatever its state.
     pub fn end_now(&self, now: u64) {
         self.start.fetch_min(now, Ordering::AcqRel);
         self.end_at(now);

@@ -1,14 +1,13 @@
-//! Time spans on their way to the histograms. They wait in rows, for nine tables a request, each
-//! touched between two calls of the kernel, would be nine times memory that the kernel has pushed
-//! out of the cache: in rows, each is brought in once for many requests. Then they wait as
-//! [`Counts`], until a window ends.
+//! Time spans on their way to the histograms. They are collected in rows first: updating nine
+//! tables for each request, between two system calls, would mean nine cache misses. With rows, each
+//! table is loaded once for many requests. Then they are kept as [`Counts`] until a window ends.
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::Spans;
 
 use crate::counts::Counts;
 use crate::tally::{Tally, WindowTally};
 
-/// How many are counted together: few enough that the row itself stays in the first-level cache.
+/// How many are counted together: few enough for the row to stay in the first-level cache.
 const ROW: usize = 64;
 
 /// The spans of one complete answer, in nanoseconds.
@@ -25,7 +24,7 @@ pub(crate) struct AnswerSpans {
     pub pick_up_ns: u64,
 }
 
-/// A kind of span: where it is in the answer, and where it ends up in the tally.
+/// A kind of span: where it is in the answer, and where it goes in the tally.
 type Kind = (fn(&AnswerSpans) -> u64, fn(&mut Spans) -> &mut Histogram);
 
 const KINDS: [Kind; 7] = [
@@ -61,7 +60,7 @@ impl Uncounted {
         }
     }
 
-    /// Keeps the spans of an answer; whether it is time to count.
+    /// Keeps the spans of an answer. Returns whether it is time to count.
     #[inline]
     #[must_use]
     pub fn answer(&mut self, spans: AnswerSpans) -> bool {
@@ -69,7 +68,7 @@ impl Uncounted {
         self.answers.len() >= ROW
     }
 
-    /// Keeps how late a request was sent; whether it is time to count.
+    /// Keeps how late a request was sent. Returns whether it is time to count.
     #[inline]
     #[must_use]
     pub fn send_lag(&mut self, ns: u64) -> bool {

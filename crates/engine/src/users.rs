@@ -185,9 +185,9 @@ impl Users {
         }
     }
 
-    /// The template that the user of a connection begins with: in a scenario the first; else users begin at different ones, so
-    /// that each template is sent as often as the others at any time. `nth` is the connection's
-    /// number in the whole load.
+    /// The template that the user of a connection begins with. In a scenario that is the first.
+    /// Elsewhere users begin at different ones, so that at any time each template has been sent about
+    /// as often as the others. `nth` is the connection's number in the whole load.
     pub fn first_template(spec: &LoadSpec, nth: u64) -> u32 {
         if spec.scenario.is_some() {
             return 0;

@@ -230,17 +230,15 @@ fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
         return Err(EngineError::Zero { what });
     }
     if spec.threads > users(spec) {
-        let users_are = if matches!(spec.schedule, Schedule::Devices { .. }) {
-            "devices"
-        } else {
-            "connections"
-        };
+        let are_devices = matches!(spec.schedule, Schedule::Devices { .. });
         return Err(EngineError::MoreThreadsThanConnections {
             threads: spec.threads,
             connections: users(spec),
-            users: users_are,
+            users: if are_devices { "devices" } else { "connections" },
         });
     }
+    let think_ns = spec.schedule.think().map_or(0, Spread::max_ns);
+    let schedule_ns = spec.schedule.length_ns().unwrap_or(0);
     let bounds = [
         ("the number of threads", u64::from(spec.threads), 1024, "at most 1,024"),
         ("the pipeline depth", u64::from(spec.connections.pipeline), 1024, "at most 1,024"),
@@ -261,9 +259,9 @@ fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
         ("the limit of heads", u64::from(spec.limits.head_bytes), 16 << 20, "at most 16 MiB"),
         ("the spin before a deadline", spec.spin_ns.unwrap_or(0), 10_000_000, "at most 10 ms"),
         ("the duration", spec.stop.duration_ns.unwrap_or(0), LONGEST_NS, "at most 30 days"),
-        ("the length of the warm-up", warm_up_ns(spec), LONGEST_NS, "at most 30 days"),
-        ("the think time", think_ns(spec), LONGEST_NS, "at most 30 days"),
-        ("the length of the schedule", schedule_ns(spec), LONGEST_NS, "at most 30 days"),
+        ("the length of the warm-up", spec.warm_up.at_most_ns(), LONGEST_NS, "at most 30 days"),
+        ("the think time", think_ns, LONGEST_NS, "at most 30 days"),
+        ("the length of the schedule", schedule_ns, LONGEST_NS, "at most 30 days"),
     ];
     match bounds.into_iter().find(|(_, value, most, _)| value > most) {
         Some((what, value, _, bounds)) => {
@@ -275,36 +273,6 @@ fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
 
 /// Longer times are slips, and sums of them must not overflow.
 const LONGEST_NS: u64 = 30 * 24 * 3_600 * 1_000_000_000;
-
-/// The warm-up at its longest.
-const fn warm_up_ns(spec: &LoadSpec) -> u64 {
-    match spec.warm_up {
-        WarmUp::None => 0,
-        WarmUp::Fixed { duration_ns } => duration_ns,
-        WarmUp::Auto { at_most_ns } => at_most_ns,
-    }
-}
-
-fn think_ns(spec: &LoadSpec) -> u64 {
-    match &spec.schedule {
-        Schedule::Closed { think } => think.map_or(0, Spread::max_ns),
-        Schedule::Open { .. } => 0,
-        Schedule::Devices { think, .. } => think.max_ns(),
-    }
-}
-
-/// How long the schedule lasts of itself; 0 if it has no end.
-fn schedule_ns(spec: &LoadSpec) -> u64 {
-    match &spec.schedule {
-        Schedule::Closed { .. } => 0,
-        Schedule::Open { stages, .. } => {
-            stages.iter().map(|stage| stage.duration_ns).fold(0, u64::saturating_add)
-        }
-        Schedule::Devices { ramp_up_ns, sustain_ns, ramp_down_ns, .. } => {
-            ramp_up_ns.saturating_add(*sustain_ns).saturating_add(*ramp_down_ns)
-        }
-    }
-}
 
 const PIPELINING: &str = "HTTP pipelining";
 const STREAMS: &str = "more than one stream a connection";
@@ -489,8 +457,8 @@ fn open(spec: &LoadSpec, stages: &[Stage]) -> Result<(), EngineError> {
         ));
     }
     counted(spec)?;
-    let stages_ns = schedule_ns(spec);
-    let needed_ns = warm_up_ns(spec) + spec.stop.duration_ns.unwrap_or(1);
+    let stages_ns = spec.schedule.length_ns().unwrap_or(0);
+    let needed_ns = spec.warm_up.at_most_ns() + spec.stop.duration_ns.unwrap_or(1);
     if stages_ns < needed_ns {
         return Err(EngineError::StagesTooShort { stages_ns, needed_ns });
     }

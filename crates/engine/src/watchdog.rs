@@ -1,5 +1,6 @@
 //! When a load must be over at the latest, whatever happens in it.
-use pippin_model::load_spec::{LoadSpec, Schedule};
+use pippin_model::load_spec::LoadSpec;
+use pippin_model::units::Spread;
 
 use crate::validate::users;
 use crate::worker::OPENING_AT_ONCE;
@@ -16,16 +17,8 @@ pub(crate) fn set_up_ns(spec: &LoadSpec) -> u64 {
 /// How long a load can take that only a count ends: each request of each connection in turn, with
 /// its think time, until both of its timeouts.
 pub(crate) fn counted_ns(spec: &LoadSpec) -> u64 {
-    let schedule_ns = match &spec.schedule {
-        Schedule::Open { stages, .. } => {
-            stages.iter().map(|stage| stage.duration_ns).fold(0, u64::saturating_add)
-        }
-        Schedule::Closed { .. } | Schedule::Devices { .. } => 0,
-    };
-    let think_ns = match &spec.schedule {
-        Schedule::Closed { think: Some(think) } => think.max_ns(),
-        _ => 0,
-    };
+    let schedule_ns = spec.schedule.length_ns().unwrap_or(0);
+    let think_ns = spec.schedule.think().map_or(0, Spread::max_ns);
     let requests = spec.stop.requests.unwrap_or(0);
     let in_turn = requests.div_ceil(u64::from(users(spec)).max(1)).saturating_mul(2);
     let each = spec.timeouts.connect_ns + spec.timeouts.request_ns + think_ns + GRACE_NS;

@@ -2,10 +2,9 @@
 use pippin_engine::Referee;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{
-    BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Protocol, Request, Requests,
-    StopRule, Timeouts, WarmUp,
+    BodyCheck, Check, Connections, LoadSpec, Request, Requests, StopRule, Timeouts,
 };
-use pippin_model::profile::{Profile, Schedule};
+use pippin_model::profile::Profile;
 use pippin_model::trial::Step;
 use pippin_model::websocket;
 use pippin_model::workload::{Sample, Workload};
@@ -16,14 +15,14 @@ use crate::descriptors;
 use crate::error::LabError;
 use crate::trial::{Trial, Watch};
 
-/// Connections from one source address to one destination, where loopback gives as many addresses
-/// as one likes. The kernel tries local ports one by one until it finds a free one
-/// (`__inet_hash_connect`: of the usual 28,232 those of one parity first), so that a source with
-/// most of its ports taken spends its time in connect(2).
+/// How many connections go from one source address to one destination; on the loopback there are as
+/// many source addresses as needed. The kernel tries local ports one by one until it finds a free
+/// one (`__inet_hash_connect`: of the usual 28,232 those of one parity first). If most ports of a
+/// source are taken, connect(2) takes long.
 pub const CONNECTIONS_PER_SOURCE: u32 = 4_000;
 
-/// The requests of a workload, or of its steps, each with its check. `as_proved` is the body check
-/// where the workload itself fixes none.
+/// The requests of a workload, or of its steps, each with its check. `as_proved` is the check of
+/// the body for workloads that do not define one.
 #[must_use]
 pub fn requests(
     workload: &Workload,
@@ -78,35 +77,13 @@ fn body_check(workload: &Workload, sample: &Sample, as_proved: &BodyCheck) -> Bo
 }
 
 /// One user on one connection, from which every load is made by replacing parts. Its number of
-/// threads is 0: as many as the load then needs.
+/// threads is 0, which means as many as the load needs.
 #[must_use]
 pub fn base(address: SocketAddr, cores: Vec<u32>, seed: u64) -> LoadSpec {
-    LoadSpec {
-        addresses: vec![address],
-        tls: None,
-        protocol: Protocol::Http1,
-        source_addresses: Vec::new(),
-        unix_socket: None,
-        proxy_header: None,
-        messages: None,
-        requests: Requests::default(),
-        scenario: None,
-        schedule: Schedule::Closed { think: None },
-        connections: Connections::kept(1),
-        stop: StopRule::default(),
-        warm_up: WarmUp::None,
-        timeouts: Timeouts::default(),
-        limits: Limits::default(),
-        threads: 0,
-        cores,
-        io: IoChoice::Auto,
-        spin_ns: None,
-        seed,
-        slice: Part::WHOLE,
-    }
+    LoadSpec { addresses: vec![address], threads: 0, cores, seed, ..LoadSpec::default() }
 }
 
-/// The load of one step of a profile. Users who share a connection over HTTP/2 have one each over
+/// The load of one step of a profile. Users who share a connection over HTTP/2 get one each over
 /// HTTP/1.1.
 #[must_use]
 pub fn of(profile: &Profile, step: Option<Step>, base: LoadSpec) -> LoadSpec {
@@ -125,9 +102,12 @@ fn patient(patience_ns: Option<u64>, usual: Timeouts) -> Timeouts {
     })
 }
 
-/// A load, or a part of one, with what is still open: enough loopback source addresses for the connections, where one has
-/// too few ports; a thread for each processor (one for broadcasts), and enough threads where one descriptor table (each
-/// thread can have its own) has too few entries, but no more threads than connections.
+/// Fills in what is still open in a load, or in a part of one.
+///
+/// - Threads: one for each processor (one in all for broadcasts), and more where one descriptor
+///   table has too few entries (each thread can have its own), but no more than connections.
+/// - Source addresses: more than one where one has too few ports for the connections, if all
+///   addresses are on the loopback.
 #[must_use]
 pub fn fitted(mut load: LoadSpec) -> LoadSpec {
     let connections = load.slice.share(load.connections.count.into()) as u32;

@@ -69,6 +69,36 @@ pub struct LoadSpec {
     pub slice: Part,
 }
 
+/// One user on one connection, on one thread, who has nothing to send and nowhere to send it: what
+/// loads are made from by replacing parts.
+impl Default for LoadSpec {
+    fn default() -> Self {
+        Self {
+            addresses: Vec::new(),
+            unix_socket: None,
+            proxy_header: None,
+            tls: None,
+            protocol: Protocol::Http1,
+            messages: None,
+            source_addresses: Vec::new(),
+            requests: Requests::default(),
+            scenario: None,
+            schedule: Schedule::Closed { think: None },
+            connections: Connections::kept(1),
+            stop: StopRule::default(),
+            warm_up: WarmUp::None,
+            timeouts: Timeouts::default(),
+            limits: Limits::default(),
+            threads: 1,
+            cores: Vec::new(),
+            io: IoChoice::Auto,
+            spin_ns: None,
+            seed: 1,
+            slice: Part::WHOLE,
+        }
+    }
+}
+
 impl LoadSpec {
     /// Whether one connection sends and every connection is to have each message.
     #[must_use]

@@ -135,6 +135,19 @@ impl Schedule {
         }
     }
 
+    /// How long the schedule lasts, in nanoseconds; `None` if it has no end of its own.
+    #[must_use]
+    pub fn length_ns(&self) -> Option<u64> {
+        let sum = |lengths: &mut dyn Iterator<Item = u64>| lengths.fold(0, u64::saturating_add);
+        match self {
+            Self::Closed { .. } => None,
+            Self::Open { stages, .. } => Some(sum(&mut stages.iter().map(|it| it.duration_ns))),
+            Self::Devices { ramp_up_ns, sustain_ns, ramp_down_ns, .. } => {
+                Some(sum(&mut [*ramp_up_ns, *sustain_ns, *ramp_down_ns].into_iter()))
+            }
+        }
+    }
+
     /// Requests after which a user closes its connection; `None` where the profile says so.
     #[must_use]
     pub const fn requests_per_user(&self) -> Option<u32> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::draw::Draw;
 use crate::file::{FileError, Wrong, read_with_text};
 use crate::load_spec::{Request as LoadRequest, Scenario};
+use crate::request::is_token;
 use crate::scenario::file::{Written, WrittenData, WrittenStep};
 use crate::scenario::text::Text;
 use crate::units::Spread;
@@ -667,28 +668,6 @@ impl Workload {
 /// Different requests of a workload at the most. All of them are made before the load begins, each
 /// with its answer, and all of them are proved.
 pub const MOST_SAMPLES: u64 = 10_000;
-
-/// Whether a byte may stand in a token, which a method is (RFC 9110 section 5.6.2).
-const fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(
-            byte,
-            b'!' | b'#'
-                | b'$'
-                | b'%'
-                | b'&'
-                | b'\''
-                | b'*'
-                | b'+'
-                | b'-'
-                | b'.'
-                | b'^'
-                | b'_'
-                | b'`'
-                | b'|'
-                | b'~'
-        )
-}
 
 /// What a value could add, such as a line break, is refused where the request is written.
 pub(crate) fn check_headers(keys: &str, headers: &BTreeMap<String, String>) -> Result<(), Wrong> {

@@ -1,5 +1,7 @@
-//! The chunked framing of a body (RFC 9112 section 7.1), byte by byte where it must be and slice by
-//! slice where it can.
+//! The chunked framing of a body (RFC 9112 section 7.1). Framing is read byte by byte, data slice
+//! by slice.
+use pippin_model::request::is_token;
+
 use super::DecodeError;
 
 /// Where in the chunked framing the decoder is.
@@ -93,26 +95,4 @@ const fn hex(byte: u8) -> u8 {
         b'a'..=b'f' => byte - b'a' + 10,
         _ => byte - b'A' + 10,
     }
-}
-
-/// RFC 9110 section 5.6.2.
-pub(super) const fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(
-            byte,
-            b'!' | b'#'
-                | b'$'
-                | b'%'
-                | b'&'
-                | b'\''
-                | b'*'
-                | b'+'
-                | b'-'
-                | b'.'
-                | b'^'
-                | b'_'
-                | b'`'
-                | b'|'
-                | b'~'
-        )
 }

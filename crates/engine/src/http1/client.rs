@@ -1,4 +1,4 @@
-//! Reads one answer from a blocking stream: for proofs and readiness checks, not for load.
+//! Reads one answer from a blocking stream: for proofs and readiness checks, not for loads.
 use std::io::Read;
 
 use super::{DecodeError, Decoder, Eof, HeadCache, HeadInfo, Rules, Sink};

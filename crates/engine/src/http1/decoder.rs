@@ -1,9 +1,9 @@
-//! The incremental decoder of one answer after another.
+//! An incremental decoder of answers that follow each other.
 use super::DecodeError;
 use super::body::{Chunk, Turn, turn};
 use super::head::{self, Framing, HeadCache, HeadInfo};
 
-/// What holds for an answer besides its own bytes.
+/// What the decoder must know besides the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
     /// The answer has no body whatever its head says (the request was HEAD).
@@ -29,7 +29,7 @@ pub trait Sink {
 /// How far a call of [`Decoder::decode`] came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Bytes of the input that belong to this answer. What is left is the next answer's, or
+    /// How many bytes of the input belong to this answer. The rest is the next answer's, or
     /// surplus.
     pub used: usize,
     /// Whether the answer is complete; the decoder is then ready for the next one.
@@ -57,7 +57,7 @@ enum Phase {
     Chunked(Chunk),
 }
 
-/// No server needs more; an endless row of them must not keep a client busy for ever.
+/// No server needs more. An endless series must not keep a client busy for ever.
 const MAX_INTERIM: u8 = 32;
 
 /// Decodes answers from pieces of any size. Keeps bytes only while a head is split over pieces.
@@ -112,7 +112,7 @@ impl Decoder {
         self.body_bytes
     }
 
-    /// Reads on in `input`, at most to the end of the present answer.
+    /// Reads `input`, at most to the end of the present answer.
     ///
     /// # Errors
     /// If the answer must be rejected or is beyond a limit; the connection is then of no further
@@ -256,7 +256,7 @@ impl Decoder {
         let before = self.partial.len();
         let limit = rules.head_bytes as usize;
         let end = if before == 0 {
-            // What lies beyond the limit decides nothing, however the bytes are cut.
+            // Bytes beyond the limit must not matter, however they are cut.
             head::find_end(&input[..input.len().min(limit + 1)], 0)?
         } else {
             // No more than the limit is ever kept.

@@ -28,14 +28,13 @@ pub struct HeadInfo {
     pub keep_alive: bool,
 }
 
-/// More header lines than any honest server sends.
+/// The most header lines; no honest server sends more.
 const MAX_HEADERS: usize = 128;
 
 /// Remembers the last head and what it meant.
 ///
-/// Most servers send the same head for a whole second, until `Date` changes: comparing it costs a
-/// tenth of parsing it, and equal bytes mean the same. One cache serves all connections of a
-/// thread.
+/// Most servers send the same head for a second, until `Date` changes. Comparing it costs a tenth
+/// of parsing it. One cache serves all connections of a thread.
 #[derive(Debug, Default)]
 pub struct HeadCache {
     bytes: Vec<u8>,
@@ -59,7 +58,7 @@ impl HeadCache {
 
 const START: &[u8] = b"HTTP/1.";
 
-/// Looks for the empty line that ends a head in `bytes`, of which the first `seen` were looked at
+/// Looks for the empty line that ends a head in `bytes`; the first `seen` of them were searched
 /// before. Rejects at once what can never become a head: another protocol, or a line that ends in a
 /// bare LF.
 pub(super) fn find_end(bytes: &[u8], seen: usize) -> Result<Option<usize>, DecodeError> {

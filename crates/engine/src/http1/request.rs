@@ -1,7 +1,6 @@
 //! Renders requests as HTTP/1.1 (RFC 9112).
 use pippin_model::load_spec::Request;
-
-use super::body::is_token;
+use pippin_model::request::is_token;
 
 /// Why a request cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -78,7 +77,7 @@ pub(super) fn has_length(request: &Request) -> bool {
 /// Whether a request can be written.
 ///
 /// # Errors
-/// If a part would not be read by a server as it is meant.
+/// If a server would not read a part as it is meant.
 pub fn check(request: &Request) -> Result<(), RequestError> {
     let Request { method, target, host, headers, .. } = request;
     let visible = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());

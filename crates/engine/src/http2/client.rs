@@ -1,5 +1,5 @@
-//! One request at a time over a blocking stream: for proofs and for a look before a load, not for
-//! load.
+//! One request at a time over a blocking stream: for proofs and for a check before a load, not for
+//! loads.
 use std::io::{Read, Write};
 
 use pippin_model::load_result::ErrorKind;
@@ -23,7 +23,7 @@ pub enum ClientError {
     /// The server answered in another protocol.
     #[error("the server answers HTTP/2 with HTTP/1 (`{0}`): it does not speak HTTP/2 here")]
     OtherProtocol(String),
-    /// The server broke the rules, or its answer has to be rejected.
+    /// The server broke the rules, or its answer must be rejected.
     #[error("the server's answer is not right in HTTP/2: {0}")]
     Broken(&'static str),
     /// The server closed before a complete answer.
@@ -42,7 +42,7 @@ pub struct Client<S> {
     out: Frames,
     /// The body of the request under way.
     body: Vec<u8>,
-    /// What came first, to tell another protocol by.
+    /// The first bytes, to recognise another protocol.
     first: Vec<u8>,
 }
 
@@ -86,7 +86,7 @@ impl Answers for Collected {
 }
 
 impl<S: Read + Write> Client<S> {
-    /// Sends what a client says first, and waits until the server has said what it says first.
+    /// Sends the client's preface, and waits for the server's.
     ///
     /// # Errors
     /// If the server does not speak HTTP/2.
@@ -98,7 +98,7 @@ impl<S: Read + Write> Client<S> {
         let session = Session::new(1, session_limits);
         let mut client =
             Self { stream, session, out: Frames::default(), body: Vec::new(), first: Vec::new() };
-        // Requests are written out, as they may differ.
+        // Requests may differ, so they use no indices.
         client.session.sending.limit_table(0);
         put_preface(&mut client.out, limits.head_bytes);
         client.hand_over()?;
@@ -151,7 +151,7 @@ impl<S: Read + Write> Client<S> {
         }
     }
 
-    /// What to say of a connection that broke the rules.
+    /// The message for a connection that broke the rules.
     fn fault(&self, kind: ErrorKind) -> ClientError {
         if self.session.has_settings || !self.first.starts_with(b"HTTP/") {
             return ClientError::Broken(why(kind));
@@ -205,7 +205,7 @@ impl<S: Read + Write> Client<S> {
         Ok(answers.response)
     }
 
-    /// Sends what may go out of the request's body, and what the session has to say.
+    /// Sends as much of the request's body as may go, and the session's own frames.
     fn go_on(&mut self) -> Result<(), ClientError> {
         let body = &self.body;
         self.session.sending.pump(&mut self.session.streams, |_| body, &mut self.out);

@@ -4,8 +4,8 @@
 pub(super) const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 pub(super) const HEADER_BYTES: usize = 9;
-/// The largest payload that both sides take unless they say otherwise (section 6.5.2). We never say
-/// otherwise and never send more.
+/// The largest payload that both sides accept by default (section 6.5.2). The engine keeps the
+/// default and never sends more.
 pub(super) const MOST_BYTES: usize = 16_384;
 
 /// Kinds of frames (section 6).

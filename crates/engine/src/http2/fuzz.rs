@@ -1,4 +1,4 @@
-//! Frames and header blocks that nobody chose.
+//! Fuzzing of frames and header blocks.
 use std::collections::BTreeMap;
 
 use pippin_model::load_result::ErrorKind;
@@ -99,8 +99,8 @@ fn read(bytes: &[u8], size: usize) -> Seen {
     seen
 }
 
-/// A session of HTTP/2 finds the same in bytes however they are cut, settles each request once, and
-/// hands on no more than its limits allow. The first byte says how to cut.
+/// An HTTP/2 session finds the same in the bytes however they are cut, settles each request once,
+/// and hands on no more than its limits allow. The first byte says how to cut.
 pub fn frames(input: &[u8]) -> u64 {
     let [size, bytes @ ..] = input else { return 0 };
     let mut whole = read(bytes, bytes.len().max(1));
@@ -108,7 +108,7 @@ pub fn frames(input: &[u8]) -> u64 {
     for seen in [&mut whole, &mut cut] {
         assert!(seen.steps.len() <= REQUESTS as usize, "{:?}", seen.steps);
         assert!(seen.bodies.values().all(|body| body.len() as u64 <= LIMITS.body_bytes));
-        // Of a body that is not accepted in the end a part may have been handed on before.
+        // A part of a body may have been handed on before the body was refused.
         let steps = &seen.steps;
         seen.bodies.retain(|tag, _| steps.contains(&(*tag, "complete")));
     }
@@ -124,8 +124,8 @@ pub fn frames(input: &[u8]) -> u64 {
     ))
 }
 
-/// Header blocks of one connection: the first byte of each is its length. Each is read or refused,
-/// and a second decoder makes the same of all of them.
+/// Header blocks of one connection; the first byte of each is its length. Each is read or refused,
+/// and a second decoder does the same with all of them.
 pub fn hpack(input: &[u8]) -> u64 {
     let (first, second) = (fields(input), fields(input));
     assert_eq!(first, second);

@@ -1,7 +1,7 @@
-//! The header fields of an answer: which of them count, and which no answer may have.
+//! The header fields of an answer: which of them matter, and which are forbidden.
 use memchr::memchr3;
 
-/// What is learnt of a head, or of trailers, field by field.
+/// What is known of a head, or of trailers, so far.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     pub status: Option<u16>,
@@ -20,7 +20,7 @@ const OF_CONNECTIONS: [&[u8]; 5] =
     [b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade"];
 
 impl Head {
-    /// Takes a field in. Beyond `limit` bytes nothing is looked at any more.
+    /// Takes a field. Fields beyond `limit` bytes are not examined.
     #[inline]
     pub fn field(&mut self, name: &[u8], value: &[u8], limit: usize) {
         self.size += name.len() + value.len() + 32;

@@ -2,7 +2,7 @@
 //!
 //! Like the decoder of HTTP/1.1, this owns no socket and reads no clock. It is used by the engine's
 //! event loops and by [`client`], the blocking form for proofs and for one look before a load.
-//! Why it is our own is said in docs/decisions/http2.md.
+//! docs/decisions/http2.md says why it is our own.
 //!
 //! | module | what it knows |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! What goes out on a connection: requests, the windows for their bodies, and answers to what the
-//! server wants to know.
+//! What is sent on a connection: requests, the windows for their bodies, and replies to the
+//! server's control frames.
 use std::collections::VecDeque;
 
 use super::frame::{self, MOST_BYTES, PREFACE, begin, flag, kind, put_block, put_number, setting};
@@ -7,19 +7,19 @@ use super::hpack::encode::{Block, NO_TABLE};
 use super::stream::Stream;
 use crate::outgoing::Frames;
 
-/// The window of each answer: no answer of usual size waits for us, and those that do get the next
-/// half of it before they have used up the first.
+/// The window of each answer. Answers of usual size fit into it; larger ones get more when half of
+/// it is used.
 pub(super) const STREAM_WINDOW: u32 = 16 << 20;
-/// The window of a connection. What comes is read and judged at once, so that it bounds nothing but
-/// what the kernel's buffers bound.
+/// The window of a connection. It need not limit anything: everything is read at once, and the
+/// kernel's buffers are limited.
 pub(super) const CONNECTION_WINDOW: u32 = 1 << 30;
 /// The windows that both sides begin with, and the largest (RFC 9113 section 6.9).
 const FIRST_WINDOW: u32 = 65_535;
 pub(super) const LARGEST_WINDOW: i64 = (1 << 31) - 1;
-/// Until the server says how many streams it takes: what RFC 9113 section 6.5.2 advises servers to
-/// take at the least.
+/// How many streams to use until the server names a limit: the least that RFC 9113 section 6.5.2
+/// recommends to servers.
 const STREAMS_AT_FIRST: u32 = 100;
-/// Bodies are rendered as far as so many bytes wait for the kernel.
+/// Bodies are rendered until so many bytes wait for the kernel.
 const PORTION_BYTES: usize = 256 * 1024;
 
 /// In which form the next header block goes out.
@@ -27,7 +27,7 @@ const PORTION_BYTES: usize = 256 * 1024;
 enum Form {
     First,
     Later,
-    /// The server wants a smaller table: it gets none, which the next block has to say.
+    /// The server wants a smaller table. It gets none, and the next block must say so.
     PlainFrom,
     Plain,
 }
@@ -86,7 +86,7 @@ impl Sending {
         put_block(&mut out.bytes, stream.id, [start, block], stream.to_send == 0);
     }
 
-    /// A body may be sent on as far as its window reaches.
+    /// Queues a body that may still be sent.
     pub fn enqueue(&mut self, tag: u32, stream: &mut Stream) {
         if stream.sent < stream.to_send && stream.window > 0 && !stream.is_queued {
             stream.is_queued = true;
@@ -106,7 +106,7 @@ impl Sending {
             && let Some(tag) = self.queue.pop_front()
         {
             let Some(stream) = streams.get_mut(tag as usize) else { continue };
-            // The stream may be over, and another one have its place.
+            // The stream may have ended, and another one may have its place.
             stream.is_queued = false;
             if stream.id == 0 || stream.window <= 0 || stream.sent == stream.to_send {
                 continue;
@@ -124,13 +124,13 @@ impl Sending {
         }
     }
 
-    /// The server takes more on the whole connection; `false` if that is more than can be.
+    /// The server enlarges the connection's window; `false` if it becomes too large.
     pub const fn widen(&mut self, by: u32) -> bool {
         self.window += by as i64;
         self.window <= LARGEST_WINDOW
     }
 
-    /// The server changes the window of all streams; `false` if that is more than can be.
+    /// The server changes the window of all streams; `false` if one becomes too large.
     pub fn change_first_window(&mut self, to: u32, streams: &mut [Stream]) -> bool {
         let by = i64::from(to) - self.first_window;
         self.first_window = i64::from(to);
@@ -151,8 +151,8 @@ impl Sending {
     }
 }
 
-/// What a client says first (section 3.4): no pushes, a large window for answers, and the size of
-/// the largest head that it accepts.
+/// The client's preface (section 3.4): no pushes, a large window for answers, and the size of the
+/// largest head that it accepts.
 pub(super) fn put_preface(out: &mut Frames, head_bytes: u32) {
     let settings = [
         (setting::ENABLE_PUSH, 0),
@@ -168,7 +168,7 @@ pub(super) fn put_preface(out: &mut Frames, head_bytes: u32) {
     put_number(&mut out.bytes, kind::WINDOW_UPDATE, 0, CONNECTION_WINDOW - FIRST_WINDOW);
 }
 
-/// Says that the server has broken the rules, and that nothing more will come.
+/// Tells the server that it has broken the rules and that nothing more will come (GOAWAY).
 pub(super) fn put_goodbye(out: &mut Frames) {
     begin(&mut out.bytes, 8, kind::GOAWAY, 0, 0);
     out.bytes.extend_from_slice(&0_u32.to_be_bytes());

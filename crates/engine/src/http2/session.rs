@@ -11,7 +11,7 @@ use super::stream::{Data, Ended, Ids, Stream};
 use crate::outgoing::Frames;
 use crate::protocol::{Answers, Step};
 
-/// The kind of the error with which a connection ends that breaks the rules.
+/// The kind of error for a connection that breaks the rules.
 type Fault = ErrorKind;
 
 /// What holds for all answers of a load.
@@ -25,7 +25,7 @@ pub(super) struct Limits {
 #[derive(Debug)]
 pub(super) struct Session {
     limits: Limits,
-    /// A frame, or the header of one, whose end has not come.
+    /// An incomplete frame, or an incomplete header of one.
     partial: Vec<u8>,
     /// DATA is handed on as it comes.
     data: Option<Data>,
@@ -90,7 +90,7 @@ impl Session {
         self.ids.insert(self.streams[tag as usize].id, tag);
     }
 
-    /// Reads on, at most to the end of what one request waits for.
+    /// Reads on, at most to the end of one answer.
     #[inline]
     pub fn decode<A: Answers>(
         &mut self,
@@ -140,7 +140,7 @@ impl Session {
         }
     }
 
-    /// Completes the frame that has begun to come; `None` if there is not enough for that.
+    /// Completes the frame that has begun; `None` if there are too few bytes.
     fn go_on<A: Answers>(
         &mut self,
         rest: &[u8],
@@ -176,7 +176,7 @@ impl Session {
         self.frame(frame, answers, out).map(Some)
     }
 
-    /// What can be said of a frame by its header.
+    /// What the header of a frame is enough for.
     #[inline]
     const fn check(&self, header: Header) -> Result<(), Fault> {
         let is_expected = match self.continuing {
@@ -195,7 +195,7 @@ impl Session {
         Ok(())
     }
 
-    /// Whose stream this is; `None` for one that is over, whose last frames may still come.
+    /// The request of this stream; `None` if it is over. Its last frames may still come.
     #[inline]
     fn whose(&self, stream: u32) -> Result<Option<u32>, Fault> {
         if let Some(tag) = self.ids.get(stream) {
@@ -208,7 +208,7 @@ impl Session {
         Ok(None)
     }
 
-    /// The same for frames that nothing may follow but those of a stream that we ended.
+    /// The same for kinds of frames that may come late only on streams that we ended.
     #[inline]
     fn whose_answer(&self, stream: u32) -> Result<Option<u32>, Fault> {
         match self.whose(stream)? {
@@ -319,10 +319,10 @@ impl Session {
             kind::PING => self.ping(frame, out).map(|()| None),
             kind::GOAWAY => self.goaway(frame, answers).map(|()| None),
             kind::WINDOW_UPDATE => self.window_update(header.stream, payload, out),
-            // We have said that we take none (section 6.6).
+            // Our settings forbid pushes (section 6.6).
             kind::PUSH_PROMISE => Err(Fault::Malformed),
             kind::PRIORITY if header.stream == 0 => Err(Fault::Malformed),
-            // Frames of unknown kinds are passed over, as priorities are (sections 5.3.2 and 5.5).
+            // Frames of unknown kinds are ignored, as priorities are (sections 5.3.2 and 5.5).
             _ => Ok(None),
         }
     }
@@ -362,7 +362,7 @@ impl Session {
     ) -> Result<Option<(u32, Fate)>, Fault> {
         self.block.extend_from_slice(payload);
         self.continuations += 1;
-        // Empty frames cost the server nothing, and many of them are no head.
+        // Empty frames cost the server nothing. A head does not need many.
         let most = MOST_CONTINUATIONS + self.limits.head_bytes / MOST_BYTES;
         if self.block.len() > self.limits.head_bytes || self.continuations > most {
             return Err(Fault::TooLarge);
@@ -376,7 +376,7 @@ impl Session {
         self.head(stream, ends_stream, &block, answers, out)
     }
 
-    /// A header block is whole: an interim answer, the head of an answer, or trailers.
+    /// A header block is complete: an interim answer, the head of an answer, or trailers.
     fn head<A: Answers>(
         &mut self,
         id: u32,
@@ -426,7 +426,7 @@ impl Session {
         Ok(ends_stream.then(|| self.finish(tag, out)))
     }
 
-    /// The answer is whole. Its length must be what its head said (section 8.1.1).
+    /// The answer is complete. Its length must be what its head said (section 8.1.1).
     fn finish(&mut self, tag: u32, out: &mut Frames) -> (u32, Fate) {
         let stream = &self.streams[tag as usize];
         let is_short = !stream.has_no_body
@@ -497,7 +497,7 @@ impl Session {
             return Ok(());
         }
         if !std::mem::replace(&mut self.has_settings, true) {
-            // From here on there is no limit but that which the server names (section 6.5.2).
+            // From now on only the server's own limit counts (section 6.5.2).
             self.sending.most_streams = u32::MAX;
         }
         for [a, b, value @ ..] in settings {
@@ -581,7 +581,7 @@ impl Session {
     }
 }
 
-/// A header block may come in so many frames more than its size needs.
+/// A header block may have so many more frames than its size needs.
 const MOST_CONTINUATIONS: usize = 64;
 
 /// A payload that is a number.
@@ -589,7 +589,7 @@ fn number(payload: &[u8]) -> Result<u32, Fault> {
     payload.try_into().map(u32::from_be_bytes).map_err(|_| Fault::Malformed)
 }
 
-/// A server that asks and does not read the answers must not fill our memory.
+/// A server that sends questions and does not read the answers must not fill our memory.
 const fn check_flood(out: &Frames) -> Result<(), Fault> {
     if out.is_flooded(0) { Err(Fault::TooLarge) } else { Ok(()) }
 }

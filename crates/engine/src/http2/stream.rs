@@ -14,7 +14,7 @@ pub(super) struct Stream {
     pub has_head: bool,
     /// The answer must have no body, whatever its head says.
     pub has_no_body: bool,
-    /// Its body waits in the queue of those that may be sent on.
+    /// Its body is in the queue of bodies that may be sent.
     pub is_queued: bool,
     /// What `content-length` says.
     pub declared: Option<u64>,
@@ -25,7 +25,8 @@ pub(super) struct Stream {
     /// How many bytes of the request's body were sent, and how many of it there are.
     pub sent: u32,
     pub to_send: u32,
-    /// How many more bytes of DATA the server takes of it; below 0 after it has changed its mind.
+    /// How many more bytes of its body the server accepts; below 0 after the server has reduced its
+    /// window.
     pub window: i64,
 }
 
@@ -47,7 +48,7 @@ impl Ids {
         self.places.len() - 1
     }
 
-    /// Where the search for an id begins: ids are odd and follow each other.
+    /// Where the search for an id begins. Ids are consecutive odd numbers.
     const fn home(&self, id: u32) -> usize {
         (id >> 1) as usize & self.mask()
     }
@@ -78,7 +79,7 @@ impl Ids {
         self.find(id).map(|at| self.places[at].1)
     }
 
-    /// Takes an id out, and moves those behind it up that would not be found any more.
+    /// Removes an id, and moves up those behind it that could not be found otherwise.
     #[inline]
     pub fn remove(&mut self, id: u32) {
         let Some(mut hole) = self.find(id) else { return };
@@ -119,7 +120,7 @@ impl Ended {
     }
 }
 
-/// A DATA frame of which not all has come.
+/// An incomplete DATA frame.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Data {
     /// `None` if nobody waits for it any more.

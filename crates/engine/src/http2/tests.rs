@@ -153,8 +153,8 @@ fn answers_come_in_any_order_and_in_pieces() {
     assert_eq!(client.seen.fault, None);
 }
 
-/// Sections 6.1 and 6.2: padding and priorities are passed over; padding as long as the payload is
-/// an error of the connection.
+/// Sections 6.1 and 6.2: padding and priorities are ignored; padding as long as the payload is a
+/// connection error.
 #[test]
 fn padding_is_no_part_of_an_answer() {
     let mut client = Client::new(1);
@@ -213,7 +213,7 @@ fn an_answer_that_is_not_right_fails_alone() {
         let reset = client.sent().into_iter().find(|(header, _)| header.kind == kind::RST_STREAM);
         let (header, payload) = reset.unwrap();
         assert_eq!((header.stream, payload), (1, code::PROTOCOL_ERROR.to_be_bytes().to_vec()));
-        // What is still on its way for it is passed over.
+        // Frames for it that are still on their way are ignored.
         client.read(&data(1, b"late")).read(&head(3, OK)).read(&data(3, b"right"));
         assert_eq!(client.steps()[1..], [(1, "complete")]);
         assert_eq!(client.seen.fault, None);
@@ -283,7 +283,7 @@ fn a_server_that_breaks_the_rules_is_left() {
     }
 }
 
-/// Sections 4.1, 5.5, 6.3: what has to be passed over.
+/// Sections 4.1, 5.5, 6.3: what must be ignored.
 #[test]
 fn strange_frames_are_passed_over() {
     let mut client = Client::new(1);
@@ -400,8 +400,8 @@ fn a_body_beyond_the_limit_fails_alone() {
     assert_eq!((client.steps(), client.seen.fault), (&[(0, "too_large")][..], None));
 }
 
-/// Section 6.9: the server gets a new window before it has used up the last, and one that does not
-/// keep to it is left.
+/// Section 6.9: the server gets more window before it has used up the last. If it exceeds the
+/// window, the connection ends.
 #[test]
 fn windows_are_renewed_and_watched() {
     let session = Session::new(1, Limits { body_bytes: u64::MAX, ..LIMITS });
@@ -452,7 +452,7 @@ fn request_bodies_keep_to_the_windows() {
     client.read(&frame(kind::WINDOW_UPDATE, 0, 0, &[0, 0x10, 0, 0]));
     let second = pump(&mut client);
     assert_eq!([first[0] + second[0], first[1] + second[1]], [65_535, 65_535]);
-    // Smaller windows mean a debt, which the next update has to pay.
+    // A smaller initial window can make windows negative; updates must first make up for that.
     client.read(&frame(kind::SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 0]));
     client.read(&frame(kind::WINDOW_UPDATE, 0, 1, &[0, 1, 0, 0]));
     assert_eq!(pump(&mut client), [1, 0]);
@@ -460,7 +460,8 @@ fn request_bodies_keep_to_the_windows() {
     assert_eq!(pump(&mut client), [34_464, 34_465]);
 }
 
-/// RFC 7541 section 4.2: a server that wants a smaller table is told of it, and gets none.
+/// RFC 7541 section 4.2: if the server wants a smaller table, the next block says that there is
+/// none.
 #[test]
 fn a_server_without_a_table_gets_requests_written_out() {
     let mut client = Client::new(1);
@@ -487,7 +488,7 @@ fn frames() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    /// Whatever comes, in whatever pieces, is read the same way, and nothing panics.
+    /// The same bytes give the same result in any pieces, and nothing panics.
     #[test]
     fn pieces_do_not_matter(bytes in frames(), step in 1_usize..40) {
         let mut whole = Client::new(4);

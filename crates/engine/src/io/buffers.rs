@@ -1,17 +1,17 @@
-//! Receive buffers that the kernel picks from (io_uring's provided buffer ring): a connection with
-//! nothing on the way holds none.
+//! Receive buffers from which the kernel picks (io_uring's provided buffer ring). An idle
+//! connection holds none.
 use std::io;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use io_uring::Submitter;
 use io_uring::types::BufRingEntry;
 
-/// Bytes between two buffers: an odd number of cache lines. Buffers that all begin at multiples of
-/// a power of two share a few sets of the caches, and each answer, read into the buffer that was
-/// free for longest, pushes others out.
+/// Bytes between two buffers: an odd number of cache lines. Buffers at multiples of a power of two
+/// would share a few cache sets. Each answer goes into the buffer that was free the longest, and
+/// would evict the others.
 const APART: usize = 3 * 64;
 
-/// The ring of free buffers and the memory behind it.
+/// The ring of free buffers, and their memory.
 pub(super) struct Buffers {
     /// One mapping: first the ring's entries, then the buffers.
     memory: *mut u8,

@@ -1,5 +1,5 @@
-//! Sockets by hand: nonblocking from birth, bound to a source address where one is given, as few
-//! calls as can be.
+//! Sockets: non-blocking from the start, bound to a source address if one is given, with as few
+//! calls as possible.
 use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -54,7 +54,7 @@ impl KernelAddress {
     /// The address of a unix socket in the file system (unix(7)).
     ///
     /// # Errors
-    /// If the path does not fit, is empty or holds a NUL character.
+    /// If the path is too long or empty, or has a NUL character.
     pub fn unix(path: &Path) -> io::Result<Self> {
         // SAFETY: sockaddr_un is plain bytes, for which zero is valid.
         let mut address: libc::sockaddr_un = unsafe { MaybeUninit::zeroed().assume_init() };
@@ -142,8 +142,8 @@ impl Endpoints {
         })
     }
 
-    /// Where the `nth` connection of the load goes. Targets and sources both go in turn, and every
-    /// pair of them occurs.
+    /// The addresses of the `nth` connection of the load. Targets and sources both take turns, so
+    /// that every pair occurs.
     #[inline]
     pub fn target(&self, nth: u64) -> &KernelAddress {
         &self.targets[(nth % self.targets.len() as u64) as usize]
@@ -161,8 +161,8 @@ impl Endpoints {
         self.pipelines
     }
 
-    /// A socket for the `nth` connection, bound to its source address; and the number of system
-    /// calls that took.
+    /// A socket for the `nth` connection, bound to its source address, and how many system calls
+    /// that took.
     pub fn socket(&self, nth: u64, nonblocking: bool) -> Result<(i32, u64), i32> {
         let target = self.target(nth);
         let mode = if nonblocking { libc::SOCK_NONBLOCK } else { 0 };
@@ -180,7 +180,7 @@ impl Endpoints {
             calls += 1;
         }
         if let Some(source) = self.source(nth) {
-            // The port is then chosen at connect(), unique for the pair of addresses and not for
+            // The port is then chosen at connect(). It is unique for the pair of addresses, not for
             // the source alone.
             set_option(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1);
             calls += 2;
@@ -204,8 +204,8 @@ fn least_common_multiple(a: u64, b: u64) -> u64 {
 }
 
 pub(super) fn set_option(fd: i32, level: libc::c_int, name: libc::c_int, value: libc::c_int) {
-    // Options are improvements: where the kernel refuses one, the connection works all the same.
-    // SAFETY: `value` outlives the call, and its length is given.
+    // Options only improve things: if the kernel refuses one, the connection still works. SAFETY:
+    // `value` outlives the call, and its length is given.
     unsafe {
         libc::setsockopt(
             fd,
@@ -232,8 +232,8 @@ pub(crate) fn try_source(address: IpAddr) -> io::Result<()> {
     if bound < 0 { Err(error) } else { Ok(()) }
 }
 
-/// send(2) with MSG_NOSIGNAL: a broken connection is an error and no signal. The raw call: the C
-/// library's is a cancellation point, which costs 2 % of a request
+/// send(2) with MSG_NOSIGNAL, so that a broken connection is an error and not a signal. The raw
+/// system call, because the C library's is a cancellation point, which costs 2 % of a request
 /// (docs/decisions/engine-event-loops.md).
 #[inline]
 pub(crate) fn send(fd: i32, bytes: &[u8]) -> Result<usize, i32> {
@@ -283,8 +283,8 @@ struct Message {
     flags: libc::c_uint,
 }
 
-/// recvmsg(2), raw for the same reason: how many bytes came, and the stamp of the last segment of
-/// them in nanoseconds of CLOCK_REALTIME.
+/// recvmsg(2), raw for the same reason. Returns how many bytes came, and the stamp of their last
+/// segment in nanoseconds of CLOCK_REALTIME.
 #[inline]
 pub(super) fn receive(fd: i32, buffer: &mut [u8]) -> Result<(usize, Option<u64>), i32> {
     let mut control = MaybeUninit::<[u64; CONTROL_BYTES / 8]>::uninit();
@@ -309,8 +309,8 @@ pub(super) fn receive(fd: i32, buffer: &mut [u8]) -> Result<(usize, Option<u64>)
     Ok((received as usize, stamps::read(control)))
 }
 
-/// Own address and the peer's of a connection (getsockname(2), getpeername(2)); `None` if it is not of
-/// IPv4 or IPv6, or open no more.
+/// Local and remote address of a connection (getsockname(2), getpeername(2)); `None` if they are
+/// not IPv4 or IPv6, or it is no longer open.
 pub(crate) fn ends(fd: i32) -> Option<(SocketAddr, SocketAddr)> {
     let ask =
         |call: unsafe extern "C" fn(i32, *mut libc::sockaddr, *mut libc::socklen_t) -> i32| {
@@ -330,7 +330,7 @@ pub(crate) fn close(fd: i32) {
     unsafe { libc::close(fd) };
 }
 
-/// Ends a connection in both directions, whoever else holds the socket.
+/// Ends a connection in both directions, even if the kernel still uses the socket.
 pub(crate) fn shut_down(fd: i32) {
     // SAFETY: the caller owns `fd`.
     unsafe { libc::shutdown(fd, libc::SHUT_RDWR) };

@@ -2,7 +2,7 @@
 //! Documentation/networking/timestamping.rst), and `recvmsg` hands out the stamp of the last
 //! segment that it read.
 //!
-//! Without them an answer would seem to arrive when the generator gets to reading it.
+//! Without them an answer would seem to arrive when the generator reads it.
 use std::io;
 use std::mem::size_of;
 
@@ -21,7 +21,7 @@ struct Control {
     instants: [libc::timespec; 3],
 }
 
-/// Asks the kernel to stamp what arrives on this socket. Where it refuses, no stamp comes.
+/// Asks the kernel to stamp what arrives on this socket. If it refuses, there are no stamps.
 #[inline]
 pub(super) fn enable(fd: i32) {
     socket::set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, FLAGS as libc::c_int);
@@ -41,9 +41,9 @@ pub(super) fn read(control: &[u8]) -> Option<u64> {
     (is_stamp && tv_sec > 0).then_some(tv_sec as u64 * 1_000_000_000 + tv_nsec as u64)
 }
 
-/// A socket that asks for stamps and carries nothing. The kernel begins to stamp when the first
-/// socket asks, a moment later, and ends with the last; both patch its code. While this one is
-/// open, the connections of a load that come and go change nothing.
+/// A socket that asks for stamps and carries nothing. The kernel starts to stamp a moment after the
+/// first socket asks, and stops with the last one; both patch its code. While this socket is open,
+/// connections of a load can come and go without that.
 pub(super) struct Keeper(i32);
 
 impl Keeper {

@@ -54,7 +54,7 @@ pub(super) fn has_delivered(fd: i32) -> Option<bool> {
 }
 
 impl TcpInfo {
-    /// Acknowledged bytes: `tcpi_bytes_acked` counts the SYN too.
+    /// Note that `tcpi_bytes_acked` counts the SYN too.
     const fn acknowledged(&self) -> u64 {
         self.first[2].saturating_sub(1)
     }
@@ -66,8 +66,8 @@ impl TcpInfo {
     }
 }
 
-/// Whether the peer's kernel never acknowledged the last bytes sent: they cannot have been read.
-/// `None` if the kernel does not say.
+/// Whether the peer's kernel has not acknowledged the last bytes sent, so that nobody can have read
+/// them. `None` if the kernel does not say.
 pub(super) fn is_undelivered(fd: i32) -> Option<bool> {
     let info = read(fd)?;
     let [sent, repeated] = info.sent;

@@ -2,9 +2,7 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use pippin_model::load_spec::{
-    Check, Connections, Limits, Protocol, Request, StopRule, Timeouts, WarmUp,
-};
+use pippin_model::load_spec::{Check, Connections, Request, StopRule, WarmUp};
 use pippin_reference::scripted::{Answer, Script, spawn};
 
 use super::*;
@@ -98,35 +96,16 @@ impl<F: Fault> Io for Faulty<F> {
 fn an_hour(address: std::net::SocketAddr) -> LoadSpec {
     LoadSpec {
         addresses: vec![address],
-        tls: None,
-        protocol: Protocol::Http1,
-        source_addresses: Vec::new(),
-        unix_socket: None,
-        proxy_header: None,
-        messages: None,
         requests: vec![Request {
             check: Check { status: vec![200], ..Check::default() },
             ..Request::get("/", "x")
         }]
         .into(),
-        scenario: None,
-        schedule: Schedule::Closed { think: None },
-        connections: Connections {
-            count: 3,
-            requests_per_connection: None,
-            pipeline: 1,
-            streams: 1,
-        },
-        stop: StopRule { duration_ns: Some(3_600_000_000_000), requests: None },
-        warm_up: WarmUp::None,
-        timeouts: Timeouts::default(),
-        limits: Limits::default(),
+        connections: Connections::kept(3),
+        stop: StopRule::after(3_600_000_000_000),
         threads: 2,
-        cores: Vec::new(),
         io: IoChoice::Epoll,
-        spin_ns: None,
-        seed: 1,
-        slice: pippin_model::load_spec::Part::WHOLE,
+        ..LoadSpec::default()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The cookies of one user (RFC 6265). A user talks to one server, so that `Domain` says nothing.
+//! The cookies of one user (RFC 6265). A user talks to one server only, so `Domain` is ignored.
 use cookie::Cookie;
 use cookie::time::OffsetDateTime;
 
@@ -37,8 +37,8 @@ impl Jar {
         }
     }
 
-    /// Appends the header for a request for this path, if there is anything to send. What is for
-    /// secured connections only stays away from others (section 5.4).
+    /// Appends the header for a request for this path, if there are cookies to send. Secure cookies
+    /// are sent over TLS only (section 5.4).
     pub fn put_header(&self, asked: &str, is_secured: bool, out: &mut Vec<u8>) {
         let fits = |kept: &&Kept| {
             (is_secured || !kept.is_secure) && matches_path(without_query(asked), &kept.path)

@@ -1,5 +1,5 @@
-//! Users who go through steps: their values, their cookies, and what is right of their answers
-//! (docs/scenarios.md). Nothing here knows sockets or when a request is due.
+//! Users who go through steps: their values, cookies and checks (docs/scenarios.md). Nothing here
+//! knows sockets or when a request is due.
 //!
 //! | module | what it is |
 //! |---|---|

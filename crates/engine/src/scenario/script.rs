@@ -32,7 +32,7 @@ enum Test {
     MaxBytes(u64),
 }
 
-/// A value that is longer is none: it would go into every later request.
+/// Longer values are not captured, because they would go into every later request.
 const MOST_CAPTURED_BYTES: usize = 8 * 1024;
 
 impl Script {
@@ -62,10 +62,10 @@ impl Script {
         self.tests.iter().any(of_test) || self.captures.iter().any(of_capture)
     }
 
-    /// Judges an answer whose body has so many bytes, and takes over what later steps need.
+    /// Checks an answer whose body has so many bytes, and captures what later steps need.
     ///
     /// # Errors
-    /// What is wrong first: a test that fails, or a value that is not there.
+    /// The first error: a check that fails, or a value that is missing.
     pub fn judge(&self, kept: &Kept, body_bytes: u64, values: &mut [String]) -> Result<(), &Fault> {
         let answer = Answer::new(&kept.head, &kept.body);
         for (test, fault) in &self.tests {

@@ -1,4 +1,4 @@
-//! What all TLS connections of a load share: whom to trust, which versions and suites to offer.
+//! The TLS configuration of a load: trusted roots, versions and suites.
 use std::sync::Arc;
 
 use pippin_model::load_spec::Protocol;
@@ -67,7 +67,7 @@ impl Client {
         Ok(Self { config: Arc::new(config), server_name, must_speak })
     }
 
-    /// Why the load cannot go over a connection that agreed on this; `None` if it can.
+    /// Why the load cannot use a connection with this agreement; `None` if it can.
     pub fn objection(&self, negotiated: &Negotiated) -> Option<String> {
         let name = self.must_speak.filter(|name| negotiated.alpn.as_deref() != Some(name))?;
         Some(reason::does_not_speak(name))
@@ -105,8 +105,8 @@ pub(crate) fn nothing_yet(spec: &TlsSpec) -> TlsUse {
 fn roots(spec: &TlsSpec) -> Result<RootCertStore, EngineError> {
     let mut roots = RootCertStore::empty();
     let system = rustls_native_certs::load_native_certs();
-    // A store has certificates that no verifier accepts, in every distribution; others go on
-    // without them too.
+    // The stores of all distributions have certificates that no verifier accepts. They are skipped,
+    // as other programs do.
     roots.add_parsable_certificates(system.certs);
     if let Some(pem) = &spec.extra_roots_pem {
         add_given(&mut roots, pem)?;
@@ -119,7 +119,7 @@ fn roots(spec: &TlsSpec) -> Result<RootCertStore, EngineError> {
     Ok(roots)
 }
 
-/// The roots that the user gave: every one of them must be of use.
+/// The roots that the user gave. Every one of them must be usable.
 fn add_given(roots: &mut RootCertStore, pem: &str) -> Result<(), EngineError> {
     let mut count = 0;
     for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {

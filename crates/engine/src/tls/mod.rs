@@ -1,5 +1,5 @@
-//! TLS as a codec between the event loop's bytes and HTTP: ciphertext in and plaintext to the
-//! decoder, requests in and ciphertext to the loop.
+//! TLS as a codec between the event loop and HTTP: it turns received ciphertext into plaintext, and
+//! requests into ciphertext.
 //!
 //! - [`config`]: what all connections of a load share; [`session`]: one connection's state;
 //!   [`reason`]: what went wrong, in words; [`tickets`]: sessions to resume; [`unverified`]:

@@ -1,4 +1,4 @@
-//! What went wrong with TLS, in the words in which it is counted and shown.
+//! Errors of TLS, in the words under which they are counted and shown.
 use rustls::{AlertDescription, CertificateError, Error};
 
 use crate::error::Remedy;
@@ -10,7 +10,7 @@ pub(crate) const CLOSED_IN_HANDSHAKE: &str =
 pub(crate) const RESET_IN_HANDSHAKE: &str = "the connection broke during the handshake";
 /// The handshake took longer than a connection may.
 pub(crate) const HANDSHAKE_TIMEOUT: &str = "the handshake did not end in time";
-/// The end of a body that only the end of the connection marks is not authentic without
+/// If only the end of the connection marks the end of a body, that end is not authentic without
 /// close_notify (RFC 8446 section 6.1).
 pub(crate) const TRUNCATED: &str =
     "the connection ended without close_notify, so that the body may be truncated";
@@ -20,7 +20,7 @@ pub(crate) fn does_not_speak(name: &str) -> String {
     format!("the server does not offer the protocol `{name}` (ALPN)")
 }
 
-/// What an error of the TLS library means to who runs a load.
+/// An error of the TLS library, in words for the user of a load.
 pub(crate) fn in_words(error: &Error) -> String {
     match error {
         Error::InvalidCertificate(certificate) => certificate_in_words(certificate),

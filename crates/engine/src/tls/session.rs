@@ -1,5 +1,5 @@
-//! One connection's TLS: bytes of the network on one side, bytes of HTTP on the other. It owns no
-//! socket and reads no clock.
+//! The TLS of one connection: network bytes on one side, HTTP bytes on the other. It owns no socket
+//! and reads no clock.
 use std::sync::Arc;
 
 use pippin_model::tls::Negotiated;
@@ -16,13 +16,13 @@ const RECORD_OVERHEAD: usize = 64;
 const RECORD_BYTES: usize = 16 * 1024;
 /// Room for a message of the handshake, most of which are shorter.
 const HANDSHAKE_BYTES: usize = 1024;
-/// Output buffers of small requests are kept for the next one, those of large ones are given back.
+/// Output buffers up to this size are kept for the next request; larger ones are freed.
 const KEPT_BYTES: usize = 4 * 1024;
 
 /// The state of a secured connection, or of one that is being secured.
 pub(crate) struct Session {
     tls: UnbufferedClientConnection,
-    /// The beginning of a record, or of a handshake message, whose end has not come yet.
+    /// An incomplete record or handshake message.
     incoming: Vec<u8>,
     /// Ciphertext from `sent` on is still to be handed to the kernel.
     outgoing: Vec<u8>,
@@ -114,7 +114,7 @@ impl Session {
         Ok(())
     }
 
-    /// Goes on until the session needs more bytes; how many of `bytes` it has done with.
+    /// Goes on until the session needs more bytes. Returns how many of `bytes` it has used.
     fn drive(&mut self, bytes: &mut [u8], plaintext: &mut Vec<u8>) -> Result<usize, Error> {
         let mut used = 0;
         loop {
@@ -132,8 +132,7 @@ impl Session {
                 Ok(ConnectionState::EncodeTlsData(mut message)) => {
                     grow(&mut self.outgoing, HANDSHAKE_BYTES, |space| message.encode(space))?
                 }
-                // "Done" as far as the session is concerned: what is in `outgoing` is sent in
-                // order, whenever that is.
+                // Done as far as the session is concerned: `outgoing` is sent in order later.
                 Ok(ConnectionState::TransmitTlsData(message)) => message.done(),
                 Ok(ConnectionState::PeerClosed) => self.is_closed_by_peer = true,
                 Ok(ConnectionState::WriteTraffic(_)) => {
@@ -159,7 +158,7 @@ impl Session {
         if let Ok(ConnectionState::EncodeTlsData(mut message)) =
             self.tls.process_tls_records(bytes).state
         {
-            // An alert that cannot be told is no second error.
+            // If the alert cannot be written, that is not a second error.
             let _ = grow(&mut self.outgoing, RECORD_OVERHEAD, |space| message.encode(space));
         }
     }
@@ -189,7 +188,7 @@ impl Session {
         if let Ok(ConnectionState::WriteTraffic(mut traffic)) =
             self.tls.process_tls_records(&mut self.incoming).state
         {
-            // Whether the goodbye can be said changes nothing: the connection is closed next.
+            // A failure does not matter: the connection is closed next.
             let _ = grow(&mut self.outgoing, RECORD_OVERHEAD, |space| {
                 traffic.queue_close_notify(space)
             });
@@ -242,7 +241,7 @@ fn version_name(name: &str) -> String {
     name.replace('_', ".")
 }
 
-/// A refusal to write into too small a space, with the size that would do.
+/// The error for too little space, with the size that would be enough.
 trait TooSmall {
     fn needed(&self) -> Option<usize>;
 }

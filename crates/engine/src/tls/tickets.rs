@@ -1,4 +1,4 @@
-//! Sessions that later connections may resume: one server's, for all threads of a load.
+//! Sessions of one server that later connections may resume, for all threads of a load.
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,11 +6,11 @@ use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
 use rustls::pki_types::ServerName;
 
-/// Tickets kept at the most. rustls' own store keeps 8 for a server, of which a thousand
-/// connections that begin together would get 8.
+/// The most tickets to keep. rustls' own store keeps 8 for a server, so of a thousand connections
+/// that start together only 8 could resume.
 const MOST: usize = 100_000;
 
-/// The store. A load has one server name, so that none of these needs a look at it.
+/// The store. A load has one server name, so the methods ignore it.
 #[derive(Debug, Default)]
 pub(super) struct Tickets(Mutex<Kept>);
 

@@ -1,5 +1,5 @@
-//! A verifier that trusts whoever answers: the user's word (`verify = false`), for servers under
-//! test with certificates of their own making.
+//! A verifier that trusts every server (`verify = false`), for servers under test with self-made
+//! certificates.
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -7,8 +7,8 @@ use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 
 use super::config::Provider;
 
-/// Takes any certificate; that the server holds its key is checked all the same, so that the
-/// handshake does the work of an honest one.
+/// Accepts any certificate. It still checks that the server has the key, so that the handshake
+/// costs the same.
 #[derive(Debug)]
 pub(super) struct Unverified {
     provider: Provider,

@@ -1,9 +1,6 @@
 //! All lanes of all slices together are the whole load: tested on the iterators that the workers
 //! use.
-use pippin_model::load_spec::{
-    Arrivals, Connections, IoChoice, Limits, Part, Protocol, Request, Stage, StopRule, Timeouts,
-    WarmUp,
-};
+use pippin_model::load_spec::{Arrivals, Connections, Part, Request, Stage, StopRule};
 use pippin_model::units::Spread;
 use proptest::prelude::*;
 
@@ -11,32 +8,12 @@ use super::*;
 
 fn load(schedule: Schedule, connections: u32, requests: Option<u64>, templates: usize) -> LoadSpec {
     LoadSpec {
-        addresses: Vec::new(),
-        tls: None,
-        protocol: Protocol::Http1,
-        source_addresses: Vec::new(),
-        unix_socket: None,
-        proxy_header: None,
-        messages: None,
         requests: vec![Request::get("/", "x"); templates].into(),
-        scenario: None,
         schedule,
-        connections: Connections {
-            count: connections,
-            requests_per_connection: None,
-            pipeline: 1,
-            streams: 1,
-        },
+        connections: Connections::kept(connections),
         stop: StopRule { duration_ns: None, requests },
-        warm_up: WarmUp::None,
-        timeouts: Timeouts::default(),
-        limits: Limits::default(),
-        threads: 1,
-        cores: Vec::new(),
-        io: IoChoice::Epoll,
-        spin_ns: None,
         seed: 5,
-        slice: Part::WHOLE,
+        ..LoadSpec::default()
     }
 }
 

@@ -1,5 +1,5 @@
-//! One message at a time over a blocking stream: for proofs and for a look before a load, not for
-//! load.
+//! One message at a time over a blocking stream: for proofs and for a check before a load, not for
+//! loads.
 use std::io::{Read, Write};
 
 use pippin_model::load_spec::Request;
@@ -18,7 +18,7 @@ pub enum ClientError {
     /// The handshake cannot be written.
     #[error("{0}")]
     Unsendable(String),
-    /// The server did not agree to WebSocket.
+    /// The server refused the WebSocket.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The server broke the rules.

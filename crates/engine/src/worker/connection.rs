@@ -29,7 +29,7 @@ pub(super) struct Connection<T, P, O> {
     pub server_closes: bool,
     /// The last connection of this slot ended without an answer, or could not be opened.
     pub has_failed: bool,
-    /// Bytes came before the first request was sent: its answer cannot be trusted.
+    /// Bytes came before the first request was sent, so its answer cannot be trusted.
     pub is_spoilt: bool,
     /// Requests that are due but not sent.
     pub pending: u32,
@@ -46,10 +46,10 @@ pub(super) struct Connection<T, P, O> {
     pub template: u32,
     /// When the pending requests were due.
     pub pending_since: u64,
-    /// When the connection last became free for a request: opened, or an answer complete. Before
-    /// that: when the transport's handshake began.
+    /// When the connection last became free for a request: when it was opened, or an answer was
+    /// complete. Before that, when the transport's handshake began.
     pub free_at: u64,
-    /// When `connect()` was issued; later, when the head of the present answer was complete.
+    /// When `connect()` was called; later, when the head of the present answer was complete.
     pub mark: u64,
     pub judge: Judge,
     pub transport: T,

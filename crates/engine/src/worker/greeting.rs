@@ -1,5 +1,5 @@
-//! Connections whose protocol begins with a handshake of its own (WebSocket): what its bytes lead to.
-//! In a load over HTTP nothing of this runs.
+//! Handles connections whose protocol begins with a handshake of its own (WebSocket). A load over
+//! HTTP uses nothing of this.
 use pippin_model::load_result::ErrorKind;
 
 use super::connection::Link;
@@ -65,7 +65,7 @@ impl<S: Stack> Worker<'_, S> {
         }
     }
 
-    /// For the load that is a connection that could not be opened.
+    /// For the load, this is a connection that could not be opened.
     fn greeting_failed(&mut self, slot: u32, why: &str) {
         if S::Transport::SECURES {
             let state = &mut self.core.connections[slot as usize].transport;
@@ -90,8 +90,7 @@ impl<S: Stack> Worker<'_, S> {
         self.greeting_failed(slot, LATE);
     }
 
-    /// Says what the protocol has to say before we close a connection that is open. That it cannot be
-    /// said is no error.
+    /// Sends the protocol's goodbye before we close an open connection. A failure is ignored.
     pub(super) fn part(&mut self, slot: u32) {
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];

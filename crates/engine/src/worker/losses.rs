@@ -334,7 +334,7 @@ impl<S: Stack> Core<'_, S> {
 
     /// The load is over: what is under way is censored, what is due was never sent.
     pub(super) fn settle_the_rest(&mut self) {
-        self.count_unsent_arrivals(self.recorder.finished_at.unwrap_or(self.now));
+        self.give_up_before(self.recorder.finished_at.unwrap_or(self.now));
         for slot in 0..self.connections.len() as u32 {
             let requests: Vec<InFlight> = self.under_way(slot).copied().collect();
             for request in requests {

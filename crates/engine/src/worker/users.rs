@@ -391,13 +391,8 @@ impl<S: Stack> Core<'_, S> {
         tally.requests.sent += sent;
     }
 
-    /// The load is over: what was due in the schedule and never left it.
-    pub(super) fn count_unsent_arrivals(&mut self, end: u64) {
-        self.give_up_before(end);
-    }
-
     /// Counts what was due in the schedule before an instant, and did not leave it, as unsent.
-    fn give_up_before(&mut self, instant: u64) {
+    pub(super) fn give_up_before(&mut self, instant: u64) {
         let Users::Open(open) = &mut self.users else { return };
         if open.start == UNKNOWN {
             return;

@@ -9,35 +9,17 @@ use pippin_model::load_spec::*;
 pub fn counted(address: std::net::SocketAddr, connections: u32, requests: u64) -> LoadSpec {
     LoadSpec {
         addresses: vec![address],
-        tls: None,
-        protocol: Protocol::Http1,
-        source_addresses: vec![],
-        unix_socket: None,
-        proxy_header: None,
-        messages: None,
         requests: vec![get("/", BodyCheck::Exact(b"Hello World!".to_vec()))].into(),
-        scenario: None,
-        schedule: Schedule::Closed { think: None },
-        connections: Connections {
-            count: connections,
-            requests_per_connection: None,
-            pipeline: 1,
-            streams: 1,
-        },
-        stop: StopRule { duration_ns: None, requests: Some(requests) },
-        warm_up: WarmUp::None,
+        connections: Connections::kept(connections),
+        stop: StopRule::requests(requests),
         timeouts: Timeouts {
             connect_ns: 2_000_000_000,
             request_ns: 2_000_000_000,
             ..Timeouts::default()
         },
-        limits: Limits::default(),
-        threads: 1,
-        cores: vec![],
         io: crate::IO,
-        spin_ns: None,
         seed: 7,
-        slice: Part::WHOLE,
+        ..LoadSpec::default()
     }
 }
 
@@ -49,10 +31,7 @@ pub fn get(path: &str, body: BodyCheck) -> Request {
 }
 
 pub fn timed(spec: LoadSpec, milliseconds: u64) -> LoadSpec {
-    LoadSpec {
-        stop: StopRule { duration_ns: Some(milliseconds * 1_000_000), requests: None },
-        ..spec
-    }
+    LoadSpec { stop: StopRule::after(milliseconds * 1_000_000), ..spec }
 }
 
 pub fn load(spec: &LoadSpec) -> Result<LoadResult, EngineError> {

@@ -8,8 +8,8 @@ use pippin_engine::{Control, Gate};
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::{ErrorKind, LoadResult, Measured};
 use pippin_model::load_spec::{
-    Arrivals, BodyCheck, Check, Connections, IoChoice, Limits, LoadSpec, Part, Protocol, Request,
-    Schedule, Stage, StopRule, Timeouts, WarmUp,
+    Arrivals, BodyCheck, Check, Connections, IoChoice, LoadSpec, Protocol, Request, Schedule,
+    Stage, StopRule, Timeouts,
 };
 use pippin_model::tls::TlsSpec;
 use pippin_reference::tls::Authority;
@@ -56,35 +56,16 @@ pub fn get(body: BodyCheck) -> Request {
 pub fn closed(address: SocketAddr, io: IoChoice, connections: u32, requests: u64) -> LoadSpec {
     LoadSpec {
         addresses: vec![address],
-        tls: None,
-        protocol: Protocol::Http1,
-        source_addresses: Vec::new(),
-        unix_socket: None,
-        proxy_header: None,
-        messages: None,
         requests: vec![get(BodyCheck::Any)].into(),
-        scenario: None,
-        schedule: Schedule::Closed { think: None },
-        connections: Connections {
-            count: connections,
-            requests_per_connection: None,
-            pipeline: 1,
-            streams: 1,
-        },
-        stop: StopRule { duration_ns: None, requests: Some(requests) },
-        warm_up: WarmUp::None,
+        connections: Connections::kept(connections),
+        stop: StopRule::requests(requests),
         timeouts: Timeouts {
             connect_ns: 5_000 * MS,
             request_ns: 5_000 * MS,
             ..Timeouts::default()
         },
-        limits: Limits::default(),
-        threads: 1,
-        cores: Vec::new(),
         io,
-        spin_ns: None,
-        seed: 1,
-        slice: Part::WHOLE,
+        ..LoadSpec::default()
     }
 }
 
@@ -95,10 +76,7 @@ pub fn closed_for(
     connections: u32,
     milliseconds: u64,
 ) -> LoadSpec {
-    LoadSpec {
-        stop: StopRule { duration_ns: Some(milliseconds * MS), requests: None },
-        ..closed(address, io, connections, 1)
-    }
+    LoadSpec { stop: StopRule::after(milliseconds * MS), ..closed(address, io, connections, 1) }
 }
 
 /// A constant rate for so many milliseconds.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::scenario::Walkers;
-use pippin_model::load_spec::{Connections, LoadSpec, Part, Schedule, StopRule, Timeouts};
+use pippin_model::load_spec::{LoadSpec, StopRule};
 use pippin_model::scenario::{Capture, Step, find::Source};
 
 /// The scenario of one step, whose values are captured by its user before.
@@ -16,27 +16,10 @@ fn rendered(request: Request, encoding: Encoding, values: &[(&str, &str)]) -> St
         think: None,
     };
     let spec = LoadSpec {
-        addresses: Vec::new(),
-        unix_socket: None,
-        proxy_header: None,
-        tls: None,
-        protocol: pippin_model::load_spec::Protocol::Http1,
-        source_addresses: Vec::new(),
-        messages: None,
         requests: vec![request].into(),
         scenario: Some(Scenario { cookies: true, variables: Vec::new(), steps: vec![step] }),
-        schedule: Schedule::Closed { think: None },
-        connections: Connections::kept(1),
         stop: StopRule::requests(1),
-        warm_up: pippin_model::load_spec::WarmUp::None,
-        timeouts: Timeouts::default(),
-        limits: Default::default(),
-        threads: 1,
-        cores: Vec::new(),
-        io: Default::default(),
-        spin_ns: None,
-        seed: 1,
-        slice: Part::WHOLE,
+        ..LoadSpec::default()
     };
     let wire = Arc::new(Varied::wire(&spec).unwrap());
     let mut protocol = Varied::new(&spec, &wire);

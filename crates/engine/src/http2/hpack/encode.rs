@@ -1,5 +1,5 @@
-//! Requests as header blocks (RFC 7541). Nothing in them varies, so that each is written once in
-//! each of three forms, and a connection chooses.
+//! Requests as header blocks (RFC 7541). Nothing in them varies, so each is rendered once in each
+//! of three forms, and a connection chooses one.
 //!
 //! Fields that all requests of the load have in common are kept in the server's dynamic table, as
 //! every browser does: the first request of a connection writes them out, and later ones name them
@@ -78,7 +78,7 @@ fn kept(requests: &[Vec<Field>]) -> Vec<Field> {
     kept
 }
 
-/// So many indices behind the static table still take one byte each.
+/// How many indices after the static table fit into one byte.
 const MOST_KEPT: usize = 64;
 
 /// The index of a whole field in the static table.
@@ -120,7 +120,7 @@ fn string(out: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
-/// A number behind the bits of a pattern (section 5.1).
+/// A number that follows the bits of a pattern (section 5.1).
 fn number(out: &mut Vec<u8>, pattern: u8, prefix: u32, value: usize) {
     let most = (1_usize << prefix) - 1;
     if value < most {

@@ -1,7 +1,7 @@
 //! The Huffman code of header strings (RFC 7541 section 5.2 and appendix B).
 //!
-//! The code is canonical: the codes of one length are consecutive numbers in the order of their
-//! symbols, and those of the next length go on from there. So the lengths alone are the code.
+//! The code is canonical: codes of one length are consecutive numbers in the order of their
+//! symbols, and the next length continues from there. So the lengths define the code.
 
 /// The length of each symbol's code in bits; the last symbol is the end of the string.
 #[rustfmt::skip]

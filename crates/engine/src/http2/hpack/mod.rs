@@ -1,4 +1,4 @@
-//! HPACK: header fields as they travel in HTTP/2 (RFC 7541).
+//! HPACK: the encoding of header fields in HTTP/2 (RFC 7541).
 //!
 //! | module | what it does |
 //! |---|---|
@@ -15,8 +15,8 @@ use table::{Dynamic, STATIC};
 /// The size of the dynamic table unless somebody changes it (RFC 9113 section 6.5.2).
 pub(super) const TABLE_BYTES: usize = 4096;
 
-/// A header block that breaks RFC 7541. The tables of both sides differ from then on, so that the
-/// connection is of no further use (RFC 9113 section 4.3).
+/// A header block that breaks RFC 7541. From then on the tables of both sides differ, so the
+/// connection is unusable (RFC 9113 section 4.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BadBlock;
 
@@ -82,7 +82,7 @@ impl Decoder {
             0 => input.string(name_space)?,
             _ if index <= STATIC.len() => STATIC[index - 1].0,
             _ => {
-                // Copied, because the entry may give way to the new one.
+                // Copied, because the new entry may evict this one.
                 let (name, _) = table.get(index - STATIC.len() - 1).ok_or(BadBlock)?;
                 name_space.clear();
                 name_space.extend_from_slice(name);

@@ -73,8 +73,8 @@ pub(super) const STATIC: [Pair<'static>; 61] = [
 /// What each entry costs besides its bytes (RFC 7541 section 4.1).
 pub(super) const ENTRY_BYTES: usize = 32;
 
-/// Fields that were sent before on the same connection, the newest first. What they hold lies in one
-/// stretch of memory, so that a field costs no allocation.
+/// Fields that were sent before on the same connection, the newest first. Their bytes are in one
+/// piece of memory, so that a field costs no allocation.
 #[derive(Debug)]
 pub(super) struct Dynamic {
     entries: VecDeque<Entry>,
@@ -113,7 +113,7 @@ impl Dynamic {
         Some(bytes.split_at(entry.name as usize))
     }
 
-    /// Adds a field; the oldest ones give way (RFC 7541 section 4.4).
+    /// Adds a field, and evicts the oldest ones if needed (RFC 7541 section 4.4).
     pub fn insert(&mut self, name: &[u8], value: &[u8]) {
         let needed = name.len() + value.len() + ENTRY_BYTES;
         self.shrink_to(self.most.saturating_sub(needed));
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(table.get(2), None);
     }
 
-    /// RFC 7541 section 4.4: an entry that is larger than the table empties it, and is no error.
+    /// RFC 7541 section 4.4: an entry larger than the table empties it. This is not an error.
     #[test]
     fn an_entry_larger_than_the_table_empties_it() {
         let mut table = Dynamic::new(100);

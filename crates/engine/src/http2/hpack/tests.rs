@@ -47,7 +47,7 @@ fn the_requests_of_the_rfc() {
     assert_eq!(third, Ok(fields(&expected)));
 }
 
-/// RFC 7541 appendix C.5, in a table of 256 bytes: entries give way.
+/// RFC 7541 appendix C.5, in a table of 256 bytes: entries are evicted.
 #[test]
 fn the_responses_of_the_rfc() {
     let mut decoder = Decoder::new();
