@@ -52,9 +52,11 @@ fn archive() -> Result<Vec<u8>, Box<dyn Error>> {
         println!("cargo::rerun-if-changed={}", root.join(file).display());
         archive.append_path_with_name(root.join(file), file)?;
     }
-    // A new target, workload or plan has a line there, as a test demands. Watching the folders
-    // themselves would build anew whenever something is installed in one.
-    println!("cargo::rerun-if-changed={}", root.join("README.md").display());
+    // A new target, workload or plan has a line in one of these, as a test demands. Watching the
+    // folders themselves would build anew whenever something is installed in one.
+    for page in ["README.md", "docs/targets.md"] {
+        println!("cargo::rerun-if-changed={}", root.join(page).display());
+    }
     Ok(archive.into_inner()?)
 }
 

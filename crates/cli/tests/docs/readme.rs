@@ -1,10 +1,11 @@
-//! README.md against plans, workloads, targets and exit codes.
+//! README.md against plans, workloads and exit codes; docs/targets.md against the manifests.
 use crate::pages::{assert_same, entries, named_in, root, rows, section, text, ticked, toml_names};
 use pippin_model::manifest::Manifest;
 use pippin_model::register::Register;
 use std::collections::BTreeSet;
 
 const PAGE: &str = "README.md";
+const TARGETS: &str = "docs/targets.md";
 
 #[test]
 fn every_plan_is_there_and_no_other() {
@@ -47,12 +48,12 @@ fn manifests() -> Vec<(String, Manifest)> {
 
 #[test]
 fn every_target_is_there_with_its_workloads_variants_and_routes() {
-    let page = text(PAGE);
-    let lines = section(&page, "## Targets");
+    let page = text(TARGETS);
+    let lines = section(&page, "# Targets");
     let manifests = manifests();
     assert_same(
-        PAGE,
-        "## Targets",
+        TARGETS,
+        "# Targets",
         &named_in(&lines),
         &manifests.iter().map(|(id, _)| id.clone()).collect(),
     );
@@ -67,19 +68,19 @@ fn every_target_is_there_with_its_workloads_variants_and_routes() {
                 .collect::<BTreeSet<String>>()
         };
         assert_same(
-            PAGE,
+            TARGETS,
             &format!("variants of {id}"),
             &ticked(cells[1]),
             &set(manifest.variants.iter().map(|variant| &variant.name).collect()),
         );
         assert_same(
-            PAGE,
+            TARGETS,
             &format!("workloads of {id}"),
             &words(cells[2]),
             &set(manifest.workloads.iter().collect()),
         );
         assert_same(
-            PAGE,
+            TARGETS,
             &format!("routes of {id}"),
             &ticked(cells[3]),
             &set(manifest.routes.iter().map(|route| &route.name).collect()),
