@@ -8,7 +8,7 @@ use crate::error::LabError;
 /// Hosts that may be loaded, separated by commas.
 pub const CONSENT_VARIABLE: &str = "PIPPIN_ALLOW_HOST";
 
-/// How long a connection is tried before a load, at the most.
+/// How long the attempt to connect before a load may take.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The parts of an http or https URL (RFC 9110 section 4.2), or of one of a WebSocket (RFC 6455 section
@@ -104,8 +104,8 @@ impl Url {
         format!("{scheme}://{}{}", self.authority, self.target)
     }
 
-    /// Loopback is always allowed; any other host needs consent for its very name.
-    /// One connection is tried, which may take so long.
+    /// Resolves the host and tries one connection, for at most `limit`. The loopback is always
+    /// allowed; any other host must be allowed by name.
     ///
     /// # Errors
     /// If there is no consent, no such host, or nobody answers.
@@ -131,13 +131,14 @@ impl Url {
                 self.host, self.host, self.host
             )));
         }
-        // `localhost` often has an IPv4 and an IPv6 address, of which a server listens on one only.
+        // `localhost` often has an IPv4 and an IPv6 address, and the server listens on only one of
+        // them.
         let timeout = timeout.min(PATIENCE);
         let mut last = None;
         for address in &addresses {
             match TcpStream::connect_timeout(address, timeout) {
                 Ok(_) => return Ok(vec![*address]),
-                // Somebody is there; the load counts what becomes of its connections.
+                // The server is there. What happens to its connections is for the load to count.
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => {
                     return Ok(vec![*address]);
                 }

@@ -1,5 +1,5 @@
-//! What is there: targets by walking `targets/`, plans and workloads by their files; the user's own
-//! before those that ship with the program.
+//! Finds targets, workloads and plans: the user's own first, then those that ship with the program.
+//! Targets are found by walking `targets/`.
 use pippin_model::file::{FileError, Wrong, nearest};
 use pippin_model::manifest::Manifest;
 use pippin_model::plan::{Plan, PlanOptions};
@@ -25,9 +25,9 @@ pub type Unpack = fn() -> Result<PathBuf, LabError>;
 pub struct Catalog {
     root: PathBuf,
     unpack: Option<Unpack>,
-    /// What `unpack` made, as soon as something was looked for in it.
+    /// The folder that `unpack` made; set at the first use.
     shipped: OnceLock<PathBuf>,
-    /// Targets that are elsewhere: copies of other revisions.
+    /// Targets in other folders: copies of other revisions.
     copies: BTreeMap<TargetId, PathBuf>,
     /// Targets that no folder of a catalog holds.
     given: BTreeMap<TargetId, Target>,
@@ -38,8 +38,8 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// The catalog of this place, and behind it the one that ships with the program, if there is
-    /// one and the place does not stand alone.
+    /// The catalog of this place, then the one that ships with the program, if there is one and the
+    /// place does not stand alone.
     #[must_use]
     pub fn of(place: &Place, shipped: Option<Unpack>) -> Self {
         Self {
@@ -101,7 +101,7 @@ impl Catalog {
         Ok(self.shipped.get().map(PathBuf::as_path))
     }
 
-    /// The first of the user's own files and the shipped ones that is there.
+    /// The user's file of this name, or else the shipped one.
     fn find(&self, file: &Path) -> Result<Option<PathBuf>, LabError> {
         let own = self.root.join(file);
         if own.is_file() {
@@ -110,7 +110,7 @@ impl Catalog {
         Ok(self.shipped()?.map(|shipped| shipped.join(file)).filter(|path| path.is_file()))
     }
 
-    /// The names of the files in this folder, here and in what ships; sorted, each once.
+    /// The names of the files in this folder of both catalogs; sorted, each once.
     fn stems(&self, folder: &str) -> Result<Vec<String>, LabError> {
         let mut stems = stems_in(&self.root.join(folder))?;
         if let Some(shipped) = self.shipped()? {
@@ -121,8 +121,8 @@ impl Catalog {
         Ok(stems)
     }
 
-    /// The same catalogue with one more target, whose folder is a copy that ends in
-    /// `<language>/<name>` as its manifest says.
+    /// The same catalog with one more target. Its folder is a copy that ends in
+    /// `<language>/<name>`, as its manifest says.
     #[must_use]
     pub fn with_copy(mut self, id: &TargetId, folder: PathBuf) -> Self {
         self.copies.insert(id.base(), folder);
@@ -215,7 +215,7 @@ impl Catalog {
     }
 
     /// A name, a name with variant, a language (`go`) or `all`, as the command line takes them;
-    /// sorted, each once. Variants of a target belong to it where a language or `all` is named.
+    /// sorted, each once. A language and `all` include variants.
     ///
     /// # Errors
     /// If a name fits nothing.
@@ -245,7 +245,7 @@ impl Catalog {
             }
             for id in of_group {
                 selected.push(id.clone());
-                // A manifest that cannot be read is reported when the target is used.
+                // An unreadable manifest is reported when its target is used.
                 for variant in
                     self.target(id).map(|target| target.manifest.variants).unwrap_or_default()
                 {

@@ -1,5 +1,5 @@
-//! A certificate for a target that is started here: signed by itself, and trusted by nothing but the
-//! loads of this start.
+//! A self-signed certificate for a target that Pippin starts. Only the loads of this start trust
+//! it.
 use pippin_model::tls::TlsSpec;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use std::fs::{self, OpenOptions};
@@ -62,7 +62,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 
 impl Drop for Certificate {
     fn drop(&mut self) {
-        // What cannot be removed is a key that opens nothing.
+        // If it cannot be removed, nothing is lost: the key is of no use any more.
         let _ = fs::remove_file(&self.certificate);
         let _ = fs::remove_file(&self.key);
     }

@@ -1,6 +1,6 @@
-//! Asks a server what lies at the edges of HTTP/1.1, and holds its answers against RFC 9110 and
-//! RFC 9112. Nothing of this changes a verdict: a benchmark is no place to fail a server for a
-//! message that no client sends. It tells what a server leaves out.
+//! Sends a server messages at the edges of HTTP/1.1 and compares its answers with RFC 9110 and RFC
+//! 9112. This never changes a verdict: a benchmark should not fail a server for messages that no
+//! client sends. The results show what a server leaves out.
 //!
 //! | module | its job |
 //! |---|---|
@@ -35,7 +35,8 @@ pub fn of(target: &RunningTarget, workload: &Workload) -> Vec<Conformance> {
     }
 }
 
-/// Whether a trial asks: the first of its target, in the full form of a plan. It takes some seconds.
+/// Whether this trial asks. Only the first of its target does, in the full form of a plan, because
+/// it takes some seconds.
 #[must_use]
 pub fn is_asked(plan: &Plan, spec: &TrialSpec) -> bool {
     let first = match (&plan.profile.steps, spec.step) {
@@ -48,7 +49,7 @@ pub fn is_asked(plan: &Plan, spec: &TrialSpec) -> bool {
     first && spec.repetition == 0 && !plan.quick
 }
 
-/// Asks everything once; `path` is one that the server answers with 200.
+/// Sends everything once. `path` must be one that the server answers with 200.
 #[must_use]
 pub fn probe(address: SocketAddr, path: &str) -> Vec<Conformance> {
     let host = address.to_string();
@@ -82,7 +83,7 @@ mod tests {
         assert!(all.iter().all(|probe| probe.section.starts_with("RFC 911")));
     }
 
-    /// The probes that this server does not answer rightly.
+    /// The probes that this server answers wrongly.
     fn broken(server: &Running<scripted::Account>) -> Vec<String> {
         let all = probe(server.address(), "/");
         all.into_iter().filter(|one| !one.is_right).map(|one| one.probe).collect()
@@ -90,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_server_that_takes_everything_breaks_what_must_be_refused() {
-        // It looks for the end of the head only, and answers each with 200 and no Date.
+        // It looks only for the end of the head, and answers every message with 200 and no Date.
         let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
         let broken = broken(&server);
         for name in ["no Host field", "two Host fields", "a space before the colon", "HEAD"] {

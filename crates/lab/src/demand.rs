@@ -1,4 +1,4 @@
-//! What a plan asks of this host: of the kernel, and of the tools that its targets need.
+//! What a plan needs from this host: from the kernel, and which tools for its targets.
 use pippin_model::plan::Plan;
 use pippin_model::profile::Profile;
 use pippin_probe::doctor::{Demand, DemandCpus};
@@ -46,7 +46,7 @@ pub fn of(catalog: &Catalog, plan: &Plan) -> Result<Demand, LabError> {
     Ok(demand)
 }
 
-/// Devices are ramped up, so that only those of one tenth of a second may arrive together.
+/// Devices are added one by one, so at most those of a tenth of a second arrive together.
 fn opened_at_once(profile: &Profile, connections: u64) -> u64 {
     match profile.schedule.phases() {
         Some([(_, ramp_up_ns), ..]) => (connections * 100_000_000)

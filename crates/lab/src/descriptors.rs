@@ -1,5 +1,6 @@
-//! Open files (getrlimit(2), RLIMIT_NOFILE) against connections: how many tables a load fills, and
-//! which targets cannot hold a plan's connections at all, known before the run.
+//! Compares the limit on open files (getrlimit(2), RLIMIT_NOFILE) with the connections of a load:
+//! how many descriptor tables it fills, and which targets cannot hold a plan's connections. So this
+//! is known before the run.
 use pippin_model::plan::Plan;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Stage};
@@ -7,8 +8,8 @@ use pippin_probe::limits::own_limits;
 
 use crate::catalog::Target;
 
-/// Descriptors of a table that are not connections: standard streams, event loops, the store, logs,
-/// a database pool.
+/// How many descriptors of a table are not for connections: standard streams, event loops, the
+/// store, logs, a database pool.
 const OTHER_DESCRIPTORS: u64 = 256;
 
 /// How many descriptor tables these connections fill.
@@ -25,7 +26,7 @@ pub fn open_files() -> u64 {
     own_limits().get("nofile").and_then(|limit| limit.hard).unwrap_or(u64::MAX)
 }
 
-/// The processes over which a target spreads its connections.
+/// Over how many processes a target spreads its connections.
 #[must_use]
 pub fn processes(target: &Target, id: &TargetId, workers: u32) -> u64 {
     if target.manifest.process_per_worker(id.variant.as_deref()) {
@@ -38,13 +39,13 @@ pub fn processes(target: &Target, id: &TargetId, workers: u32) -> u64 {
 /// The connections of the plan's users to this target.
 #[must_use]
 pub fn connections(target: &Target, id: &TargetId, plan: &Plan) -> u64 {
-    // Plans that contradict a target are refused elsewhere.
+    // Contradictions between plan and target are refused elsewhere.
     let spoken = target.spoken(id.variant.as_deref(), plan.profile.protocol).unwrap_or_default();
     plan.profile.most_connections_over(spoken.protocol())
 }
 
-/// Why this target cannot hold the plan's connections under this limit, with the ways out; `None`
-/// if it can.
+/// Why this target cannot hold the plan's connections under this limit, and what to do; `None` if
+/// it can.
 #[must_use]
 pub fn stops(
     target: &Target,

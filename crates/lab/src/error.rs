@@ -5,8 +5,8 @@ use pippin_model::trial::{Failure, Stage};
 /// An error of the lab.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// The user asked for something that is not there or cannot be; the message names the place and
-    /// the fix.
+    /// The user asked for something that does not exist or is not possible. The message names the
+    /// place and the fix.
     #[error("{0}")]
     User(String),
     /// A hand-written file cannot be used.

@@ -1,4 +1,4 @@
-//! `--explain`: which load the targets have under the profiler, and who starts and ends that.
+//! `--explain`: the load of the targets under the profiler, and when the profiler starts and ends.
 use pippin_model::explained::Explained;
 use pippin_model::profile::{Arrivals, Profile, Schedule, Steps, StopRule, WarmUp};
 use pippin_probe::RoleRoot;
@@ -45,7 +45,7 @@ impl Explaining {
 /// The load under the profiler: that of the plan, for some seconds.
 ///
 /// # Errors
-/// If the plan's load is not one that stays as it is.
+/// If the plan's load changes over time or in steps.
 pub fn short(profile: &Profile) -> Result<Profile, LabError> {
     let is_one = profile.steps == Steps::One && profile.shape().is_none();
     let schedule = match &profile.schedule {
@@ -78,8 +78,8 @@ pub enum Look {
     Counts,
 }
 
-/// Starts the profiler when the load begins, and ends it when that is over: what a target does in its
-/// proofs is not looked at. It tells nobody else, since nothing of this is measured.
+/// Starts the profiler when the load begins and ends it with the load, so that proofs are not
+/// profiled. Other observers are told nothing, because nothing of this is measured.
 #[derive(Debug)]
 pub struct Looking<'a> {
     perf: &'a Perf,

@@ -33,7 +33,7 @@ impl From<LabError> for NotApplied {
 
 /// Applies loads.
 pub trait Generator {
-    /// Replaces what this generator cannot do, before the load is recorded.
+    /// Changes what this generator cannot do, before the load is recorded.
     fn fit(&self, _load: &mut LoadSpec) {}
 
     /// Applies one load and blocks until it is over.
@@ -42,14 +42,14 @@ pub trait Generator {
     /// If the load cannot be applied as it is asked for, or a part of the generator died.
     fn apply(&self, load: &LoadSpec, control: &Control<'_>) -> Result<Applied, NotApplied>;
 
-    /// Whether it is ready at once, so that loads of some tenths of a second make sense. Agents agree
-    /// on an instant for each load, and tell of it once a second.
+    /// Whether it starts at once, so that loads of tenths of a second make sense. Agents do not:
+    /// they agree on a start for each load, and report once a second.
     fn is_ready_at_once(&self) -> bool {
         false
     }
 
-    /// Whether the referee of a load can judge each answer as it comes: what is right at an instant
-    /// is known on this machine alone.
+    /// Whether a referee can judge answers as they come. Agents have none, because only this
+    /// machine knows what is right at each instant.
     fn asks_referees(&self) -> bool {
         false
     }

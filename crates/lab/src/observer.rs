@@ -1,4 +1,4 @@
-//! Who is told what happens in the lab: a live view, plain lines, or nobody.
+//! Observers are told what happens in the lab: a live view, plain lines, or nobody.
 use pippin_model::load_result::Window;
 use pippin_model::run::RunHeader;
 use pippin_model::target::TargetId;
@@ -16,8 +16,8 @@ pub enum Event<'a> {
     RunStarted(&'a RunHeader),
     /// A trial begins: its number, counted from 1, of how many at the most.
     TrialStarted(&'a TrialSpec, usize, usize),
-    /// A slice of a target that was announced before begins: its round, counted from 1, of how many
-    /// that are planned. Slices that replace others come after these.
+    /// A slice of an announced target begins: its round, counted from 1, and how many rounds are
+    /// planned. Slices that replace disturbed ones have higher numbers.
     Slice(&'a TrialSpec, u32, u32),
     /// What the trial is doing now: "starting", "proving".
     Stage(&'a str),

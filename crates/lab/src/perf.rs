@@ -1,6 +1,5 @@
-//! `perf` of the Linux kernel: where the processes of a target spend their processor time, and how
-//! often they ask the kernel. Samples are taken by the processor's clock, which virtual machines have
-//! too.
+//! Runs `perf` of the Linux kernel: where the processes of a target spend their CPU time, and how
+//! many system calls they make. It samples by the CPU clock, which virtual machines have too.
 use inferno::collapse::Collapse;
 use inferno::collapse::perf::{Folder, Options};
 use std::ffi::OsStr;
@@ -12,16 +11,18 @@ use std::time::Duration;
 
 use crate::error::LabError;
 
-/// Samples a second and processor: no multiple of the usual clocks, so that it beats with none.
+/// Samples per second and processor. Not a multiple of common frequencies, so that samples do not
+/// run in step with periodic work.
 const SAMPLES_PER_S: &str = "499";
-/// How often it is looked whether `perf` is ready.
+/// How often Pippin checks whether `perf` is ready.
 const LOOK: Duration = Duration::from_millis(20);
 /// The time that a sample stands for, as `perf` writes it, nanoseconds.
 const SAMPLE_NS: u64 = 1_000_000_000 / 499;
-/// Where runtimes tell the names of the functions that they compiled.
+/// The files in which runtimes name the functions that they have compiled.
 const MAPS: &str = "/tmp";
-/// What makes runtimes tell them: Node.js (`node --perf-basic-prof`), Python from 3.12 on
-/// (<https://docs.python.org/3/howto/perf_profiling.html>). Others ignore it. Go and Rust need none.
+/// Variables that make runtimes write these files: Node.js (`node --perf-basic-prof`), Python from
+/// 3.12 on (<https://docs.python.org/3/howto/perf_profiling.html>). Others ignore it. Go and Rust
+/// need none.
 pub const ENVIRONMENT: [(&str, &str); 2] =
     [("NODE_OPTIONS", "--perf-basic-prof"), ("PYTHONPERFSUPPORT", "1")];
 
@@ -131,14 +132,14 @@ impl Running {
         unsafe { libc::kill(self.child.id() as i32, libc::SIGINT) };
         let output = self.child.wait_with_output().map_err(|error| error.to_string())?;
         let said = String::from_utf8_lossy(&output.stderr);
-        // Interrupted it ends with the signal, or with a code that says so.
+        // After an interrupt, it ends by the signal or with a code that means the same.
         let line = said.lines().map(str::trim).find(|line| line.to_lowercase().contains("error"));
         line.map_or(Ok(()), |line| Err(line.into()))
     }
 }
 
-/// Waits until `perf` has opened what it counts with, or for 5 s. A thread that starts before that is
-/// neither listed nor inherited, and would never be seen.
+/// Waits until `perf` has opened its events, for at most 5 s. A thread that starts before that is
+/// neither listed nor inherited, so `perf` would miss it.
 fn watches(perf: u32) {
     let mut before = 0;
     for _ in 0..250 {
@@ -159,7 +160,7 @@ fn events_of(process: u32) -> usize {
     links.filter(|link| link.as_os_str() == "anon_inode:[perf_event]").count()
 }
 
-/// The stacks of a file of samples, folded: a line each, with their number.
+/// The stacks of a file of samples, folded: one line for each stack, with its number of samples.
 ///
 /// # Errors
 /// If they cannot be read.

@@ -1,4 +1,4 @@
-//! Where the user is, and where Pippin therefore keeps what it makes: runs, logs, the database
+//! The user's place, and where Pippin therefore keeps runs, logs and the database
 //! (docs/decisions/one-binary.md).
 use pippin_model::project::{self, Project};
 use std::path::{Path, PathBuf};
@@ -84,8 +84,7 @@ impl Place {
         }
     }
 
-    /// Makes the folder for what Pippin keeps in a project, which is no part of the user's
-    /// repository.
+    /// Makes the folder for Pippin's files in a project. Git ignores it.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -117,7 +116,7 @@ impl Place {
         Ok(self.own()?.join("pippin.db"))
     }
 
-    /// The folder with a folder for each run.
+    /// The folder that has one folder for each run.
     ///
     /// # Errors
     /// If no folder for states is known.
@@ -144,7 +143,7 @@ impl Place {
     }
 }
 
-/// The folder for what can be made again.
+/// The cache folder: everything in it can be made again.
 ///
 /// # Errors
 /// If none is known.

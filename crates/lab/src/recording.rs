@@ -1,5 +1,5 @@
-//! The record of a run while it is made: each finished trial is judged, stored and told of before
-//! the next one begins.
+//! The record of a run in progress. Each finished trial is judged, stored and announced before the
+//! next one begins.
 use pippin_model::caveat::{Caveat, Severity, Verdict};
 use pippin_model::manifest::Deviation;
 use pippin_model::run::{RunHeader, RunRecord, RunState};
@@ -16,7 +16,7 @@ use crate::trial::unix_now_ns;
 pub enum Keeping<'a> {
     /// They are stored; where that fails, the run fails.
     Must(&'a Store),
-    /// They are stored as long as that is possible. The first failure is told, and the run goes on.
+    /// They are stored as long as possible. The first failure is reported, and the run goes on.
     IfPossible(&'a Store),
     /// They are not stored.
     Not,
@@ -68,7 +68,7 @@ impl<'a> Recording<'a> {
             if record.failure.is_some() { Verdict::Invalid } else { Verdict::of(&record.caveats) };
     }
 
-    /// What a target's manifest names as a deviation is no doubt any more, but worth knowing.
+    /// If the target's manifest names it as a deviation, it is a note and no longer a doubt.
     fn name_deviations(&self, record: &mut TrialRecord) {
         let info = self.header.targets.get(&record.spec.target);
         let Some(manifest) = info.and_then(|info| info.manifest.as_ref()) else { return };
@@ -82,7 +82,7 @@ impl<'a> Recording<'a> {
         }
     }
 
-    /// Stores a judged trial and tells of it.
+    /// Stores a judged trial and announces it.
     ///
     /// # Errors
     /// If it must be stored and cannot.
@@ -94,7 +94,7 @@ impl<'a> Recording<'a> {
         Ok(())
     }
 
-    /// Ends the run. One without any trial that need not be stored is forgotten: nothing came of it.
+    /// Ends the run. A run without trials that need not be kept is removed.
     ///
     /// # Errors
     /// If it must be stored and cannot.

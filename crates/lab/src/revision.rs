@@ -27,7 +27,7 @@ pub struct Revision {
     pub name: String,
     /// The commit that it stands for.
     pub commit: String,
-    /// The tree of the target's folder: equal where every file in it is.
+    /// Git's tree of the target's folder. Two are equal if all files in them are.
     pub tree: String,
 }
 
@@ -38,7 +38,7 @@ impl Revision {
         self.commit.get(..10).unwrap_or(&self.commit)
     }
 
-    /// The name as it can stand in a target's: `feature/x` is `feature-x`.
+    /// The name in a form that fits into a target's name: `feature/x` becomes `feature-x`.
     #[must_use]
     pub fn label(&self) -> String {
         let allowed =
@@ -63,7 +63,8 @@ impl Repository {
         })
     }
 
-    /// A target's folder in a revision: a branch, a tag, a commit, or what else git knows.
+    /// A target's folder in a revision: a branch, a tag, a commit, or any other name that git
+    /// resolves.
     ///
     /// # Errors
     /// If there is no such revision, or the target is not in it; the message names the nearest.
@@ -113,7 +114,8 @@ impl Repository {
 
     /// Writes the files of a revision's target into a folder, which is made.
     ///
-    /// An index of its own serves as the list of what to write, so that the user's stays as it is.
+    /// Uses a separate index as the list of files to write, so that the user's index does not
+    /// change.
     ///
     /// # Errors
     /// If git cannot write them.
@@ -132,7 +134,7 @@ impl Repository {
                 .map(drop)
                 .map_err(|said| failed(&revision.name, &said))
         });
-        // Without it there is nothing to remove either.
+        // Without git there is nothing to remove either.
         let _ = std::fs::remove_file(&index);
         written
     }
@@ -197,7 +199,8 @@ impl Worktree {
 
 impl Drop for Worktree {
     fn drop(&mut self) {
-        // What a build left in it is removed too; what git cannot remove is in nobody's way.
+        // Removes build output too. If git fails, the rest is in a temporary folder and does no
+        // harm.
         let folder = self.folder.display().to_string();
         let remove = ["worktree", "remove", "--force", &folder];
         if !git(&self.repository.top, &remove, None).is_ok_and(|done| done.is_ok()) {
@@ -224,8 +227,8 @@ fn failed(revision: &str, said: &str) -> LabError {
     }
 }
 
-/// What git prints, or the first line of its complaint. Variables that point git elsewhere, as
-/// hooks set them, stay out.
+/// Git's output, or the first line of its error. Variables that point git to another repository, as
+/// hooks set them, are removed.
 ///
 /// # Errors
 /// If git cannot be started.
@@ -260,7 +263,7 @@ fn git(
 mod tests {
     use super::*;
 
-    /// A repository with two branches of one target, whose catalogue lies in a folder of its own.
+    /// A repository with two branches of one target. Its catalog is in a subfolder.
     fn scratch(name: &str) -> PathBuf {
         let top =
             std::env::temp_dir().join(format!("pippin-revision-{name}-{}", std::process::id()));

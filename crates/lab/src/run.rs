@@ -1,5 +1,5 @@
-//! One execution of a plan: everything installed, then every repetition of every target, in a
-//! seeded interleaved order, each with a fresh start.
+//! One execution of a plan. Everything is installed first. Then come the repetitions of all
+//! targets, interleaved in a seeded order, each with a fresh start.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -29,6 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use crate::catalog::{Catalog, Target};
@@ -76,7 +77,7 @@ pub struct RunSettings<'a> {
     pub address: IpAddr,
     /// The probe that makes this run, if its coordinator is elsewhere.
     pub probe: Option<String>,
-    /// Explains the targets after all repetitions, if that is wished.
+    /// Profiles the targets after all repetitions, if asked for.
     pub explaining: Option<&'a Explaining>,
     /// Told what happens.
     pub observer: &'a dyn Observer,
@@ -84,11 +85,11 @@ pub struct RunSettings<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// Executes a plan. What a target fails at is in the record; the others go on.
+/// Executes a plan. If a target fails, the record says so, and the others go on.
 ///
 /// # Errors
-/// If the plan names what is not there, or the lab itself fails. Interruption is no error: the
-/// record says so.
+/// If the plan names something that does not exist, or the lab itself fails. An interruption is not
+/// an error: it is in the record.
 pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError> {
     let in_plan = |error| match error {
         LabError::User(message) => LabError::User(format!("plan {}: {message}", plan.id)),
@@ -179,7 +180,7 @@ fn walk(plan: &Plan, workload: &Workload) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Whether plan and targets agree on what is spoken, and whether streams have an effect.
+/// Checks that plan and targets agree on the protocol, and that `streams` has an effect.
 fn speak(plan: &Plan, workload: &Workload, targets: &[(TargetId, Target)]) -> Result<(), LabError> {
     let mut protocols = Vec::new();
     for (id, target) in targets {
@@ -202,7 +203,7 @@ fn speak(plan: &Plan, workload: &Workload, targets: &[(TargetId, Target)]) -> Re
     Ok(())
 }
 
-/// What lets a target take part: of one's own, the route that is missing.
+/// What would let a target take part.
 fn way_out(target: &Target, workload: &Workload) -> String {
     if target.id.language != pippin_model::project::LANGUAGE {
         return "take it out of the plan".into();
@@ -215,7 +216,7 @@ fn way_out(target: &Target, workload: &Workload) -> String {
     )
 }
 
-/// Which targets cannot hold the plan's connections here: told before anything is installed or
+/// Reports targets that cannot hold the plan's connections here, before anything is installed or
 /// started.
 fn stopped_by_limits(
     targets: &[(TargetId, Target)],
@@ -232,8 +233,8 @@ pub(crate) fn workers(plan: &Plan, cpus: &CpuSplit) -> u32 {
     plan.workers.unwrap_or(cpus.target.len().max(1) as u32)
 }
 
-/// Installs what is missing. An interruption ends the installing: what is installed by then stays
-/// so, of the others it is said.
+/// Installs what is missing. On an interruption, finished installations stay; the remaining targets
+/// are recorded as not installed.
 fn prepare(
     targets: &[(TargetId, Target)],
     mut stopped: BTreeMap<TargetId, Failure>,
@@ -322,10 +323,10 @@ fn header(
     }
 }
 
-/// A name that sorts by time and that two Pippins do not share.
+/// A name that sorts by time and is unique among Pippins.
 pub(crate) fn run_id(started_unix_ns: u64, plan: &str) -> String {
     let started = jiff::Timestamp::from_nanosecond(started_unix_ns.into()).unwrap_or_default();
-    // Milliseconds would not do: runs that a script starts together do share one.
+    // Milliseconds are not enough: a script may start several runs in the same one.
     format!("{}-{plan}", started.strftime("%Y%m%d-%H%M%S%.6f"))
 }
 
@@ -351,7 +352,7 @@ struct Execution<'a> {
     cpus: CpuSplit,
     samples: Vec<Sample>,
     given_up: BTreeSet<TargetId>,
-    /// Targets that are not idle when nobody asks them, and how that was told.
+    /// Targets that are not idle without requests, and the evidence.
     restless: BTreeMap<TargetId, String>,
     room: Room,
     number: usize,
@@ -412,7 +413,7 @@ impl<'a> Execution<'a> {
         self.explain_all(&mut services)
     }
 
-    /// A repetition of loads that have a course of their own.
+    /// One repetition of loads that are not measured in slices.
     fn one_by_one(
         &mut self,
         repetition: u32,
@@ -582,7 +583,7 @@ impl<'a> Execution<'a> {
             services,
             counts_anew: false,
             live: Live::default(),
-            // A search looks for a rate, in many loads: it takes no time for more.
+            // Not in searches: they make many loads already.
             helping: (!spec.profile.is_search()).then(Watching::default),
             closes: false,
             asks_conformance: conformance::is_asked(&self.header().plan, spec),
@@ -611,8 +612,8 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// Whether the user skipped the target while it was loaded: what was measured of it until then
-    /// is no result.
+    /// Whether the user skipped the target during its load. What was measured until then is not a
+    /// result.
     fn was_skipped(&self, record: &TrialRecord) -> bool {
         !self.interrupted()
             && self.settings.observer.skips(&record.spec.target)
@@ -621,7 +622,7 @@ impl<'a> Execution<'a> {
 
     fn finish(&mut self, mut record: TrialRecord, at_the_end: Vec<Caveat>) -> Result<(), LabError> {
         self.recording.judge(&mut record, at_the_end);
-        // A trial that the user cut short is not a finished one.
+        // A trial that the user cut short does not count as finished.
         let cut_short =
             self.interrupted() && record.load.as_ref().is_none_or(|load| load.interrupted);
         if cut_short {
@@ -670,8 +671,8 @@ pub fn split(plan: &Plan) -> Result<CpuSplit, LabError> {
     })
 }
 
-/// Where generators are elsewhere, their processors are the target's too, unless services use them or
-/// the plan names the target's.
+/// If the generators run on other machines, the target gets their processors too, unless services
+/// use them or the plan names the target's processors.
 fn without_generator(split: CpuSplit, plan: &Plan, workload: &Workload) -> CpuSplit {
     let has_services = !workload.services.is_empty();
     let mut target = split.target;
@@ -682,30 +683,26 @@ fn without_generator(split: CpuSplit, plan: &Plan, workload: &Workload) -> CpuSp
     CpuSplit { target, generator: CpuSet::default(), services }
 }
 
-/// How often it is looked whether the user skips a target that is loaded.
-const LOOK_FOR_SKIP: Duration = Duration::from_millis(50);
+/// How often a thread looks whether the user skips the target under load: seldom, because it wakes
+/// up beside the load.
+const LOOK_FOR_SKIP: Duration = Duration::from_millis(200);
 
-/// Works under a watch that also ends when the user skips the target: a load looks at one sign only.
+/// Works under a watch that also ends when the user skips the target. A load knows one flag only, so
+/// that a thread must set it.
 fn until_skipped<T>(watch: &Watch<'_>, target: &TargetId, work: impl FnOnce(&Watch<'_>) -> T) -> T {
-    /// Set when the work is over, also by a panic.
-    struct Over<'a>(&'a AtomicBool);
-    impl Drop for Over<'_> {
-        fn drop(&mut self) {
-            self.0.store(true, Ordering::Relaxed);
-        }
-    }
-    let (stop, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+    let stop = &AtomicBool::new(false);
+    let (working, worked) = channel::<()>();
     std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !is_over.load(Ordering::Relaxed) {
+        scope.spawn(move || {
+            while worked.recv_timeout(LOOK_FOR_SKIP) == Err(RecvTimeoutError::Timeout) {
                 if watch.is_over() || watch.observer.skips(target) {
                     stop.store(true, Ordering::Relaxed);
                 }
-                std::thread::sleep(LOOK_FOR_SKIP);
             }
         });
-        let _over = Over(&is_over);
-        work(&Watch { observer: watch.observer, stop: &stop })
+        // Dropped when the work is over, also by a panic: the thread then ends at once.
+        let _working = working;
+        work(&Watch { observer: watch.observer, stop })
     })
 }
 

@@ -4,8 +4,8 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// A virtual machine on a busy host needs a few seconds to say its version; what needs longer has
-/// taken the question for a start.
+/// The JVM on a busy host needs a few seconds to print its version. A command that needs longer has
+/// probably started something.
 const LIMIT: Duration = Duration::from_secs(20);
 /// More than any version needs.
 const ENOUGH_BYTES: u64 = 64 * 1024;
@@ -44,7 +44,7 @@ fn output_within(command: &mut Command, limit: Duration) -> Option<Output> {
             }
         }
     };
-    // A process that it left in the background may hold the streams open; what came until then
+    // A process that it left in the background may keep the streams open. What came until then
     // counts.
     let text =
         |stream: Receiver<String>| stream.recv_timeout(Duration::from_secs(1)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The steps of a profile, one after the other: known beforehand, or found by a search.
+//! The steps of a profile in turn: known beforehand, or chosen by a search.
 use pippin_model::profile::{Profile, Steps as Points};
 use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::units::format_count;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::observer::Event;
 use crate::trial::Watch;
 
-/// How often a rest looks whether the user wants to stop.
+/// How often to check during a rest whether the user wants to stop.
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// The steps that are still to be made.
@@ -36,7 +36,7 @@ impl Steps {
         Self::Known(known.into_iter())
     }
 
-    /// How many there are; 1 for a search, whose number nobody knows beforehand.
+    /// How many there are; 1 for a search, because its number is not known beforehand.
     #[must_use]
     pub fn number(profile: &Profile) -> usize {
         match &profile.steps {

@@ -24,8 +24,8 @@ pub struct Target {
     pub manifest: Manifest,
     /// How it comes to run.
     pub kind: Kind,
-    /// What it is asked instead of the workload's requests, each with its check; the host is the
-    /// target's, whatever stands there.
+    /// Requests that replace the workload's, each with its check. Their host is replaced by the
+    /// target's.
     pub requests: Option<Vec<Request>>,
 }
 
@@ -34,7 +34,7 @@ pub struct Target {
 pub enum Kind {
     /// From a folder of a catalog, which holds its source and nothing else. It is installed there.
     Catalog,
-    /// By a command of the user's own, in a folder that may hold anything.
+    /// By the user's own command, in a folder that may hold other files too.
     Command,
     /// As a container.
     Image(Image),
@@ -112,8 +112,8 @@ impl Target {
         }
     }
 
-    /// What is spoken with it: what its manifest says, or else what the plan asks for, or else
-    /// HTTP/1.1; over TLS where its URL is `https`.
+    /// Its protocol: as its manifest says, or else the plan, or else HTTP/1.1; over TLS if its URL
+    /// is `https`.
     ///
     /// # Errors
     /// If manifest, plan and URL contradict each other; the message says what to change.
@@ -149,8 +149,8 @@ impl Target {
         }
     }
 
-    /// Whether the proofs of a workload can be asked of it: not where it is asked something else,
-    /// and not of what somebody else runs.
+    /// Whether the proofs of a workload apply: not if it has requests of its own, and not if
+    /// somebody else runs it.
     #[must_use]
     pub const fn is_proved(&self) -> bool {
         self.requests.is_none() && !matches!(self.kind, Kind::Listening(_))

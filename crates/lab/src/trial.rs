@@ -1,13 +1,11 @@
 //! One load with what is sampled beside it and what proves its target: the only way to the engine.
 use pippin_engine::{Control, Referee};
 use pippin_model::agent::AgentPart;
-use pippin_model::caveat::Verdict;
 use pippin_model::load_result::{LoadResult, Window};
 use pippin_model::load_spec::LoadSpec;
 use pippin_model::trial::{Failure, Stage, TrialRecord, TrialSpec};
 use pippin_model::usage::{Role, Usage, UsageSample};
 use pippin_probe::{Roots, Sampler, TreeMemory, usage_between};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,7 +14,7 @@ use crate::error::LabError;
 use crate::generator::{Applied, Generator, Here, NotApplied};
 use crate::observer::{Event, Observer, Silent};
 
-/// How often the kernel is asked during a load.
+/// How often samples are taken during a load.
 pub(crate) const SAMPLE_EVERY: Duration = Duration::from_millis(200);
 /// Records keep all samples up to this number, so that short trials have a curve to draw; of more,
 /// they keep about one a second.
@@ -126,29 +124,10 @@ pub fn unix_now_ns() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
 }
 
-/// A record of a trial that has not begun.
+/// The record of a trial that begins now.
 #[must_use]
 pub fn empty_record(spec: &TrialSpec) -> TrialRecord {
-    TrialRecord {
-        spec: spec.clone(),
-        started_unix_ns: unix_now_ns(),
-        load_spec: None,
-        load: None,
-        slices: Vec::new(),
-        single: None,
-        company: None,
-        agents: Vec::new(),
-        usage: None,
-        samples: Vec::new(),
-        start_up_ns: None,
-        proofs: Vec::new(),
-        conformance: Vec::new(),
-        outside: Vec::new(),
-        failure: None,
-        services: BTreeMap::new(),
-        caveats: Vec::new(),
-        verdict: Verdict::Invalid,
-    }
+    TrialRecord::begun(spec.clone(), unix_now_ns())
 }
 
 impl Trial<'_> {
@@ -201,7 +180,7 @@ impl Trial<'_> {
     /// Loads, with samples beside if there is something to sample.
     ///
     /// # Errors
-    /// If the load cannot run as it is asked for, or the kernel does not let itself be asked.
+    /// If the load cannot run as requested, or the kernel's figures cannot be read.
     pub fn measure(&mut self, watch: &Watch<'_>) -> Result<Measured, NotMeasured> {
         let referee = match &mut self.proving {
             Some(proving) => proving.load_begins().map_err(NotMeasured::of)?,
@@ -214,8 +193,8 @@ impl Trial<'_> {
         measured
     }
 
-    /// The same without a word to `proving`, at another pace, and with the probe's memory of earlier
-    /// loads of the same target.
+    /// The same, but without calling `proving`, with another sampling interval, and with the
+    /// probe's memory of earlier loads of the same target.
     ///
     /// # Errors
     /// As [`Self::measure`].
@@ -242,7 +221,8 @@ impl Trial<'_> {
             ),
             None => None,
         };
-        // What is used is cut where measuring begins and ends: samples there leave nothing to guess.
+        // Usage is measured between the start and the end of measuring: samples at exactly these
+        // instants avoid interpolation.
         let on_measuring = |from_ns: u64, to_ns: Option<u64>| {
             for instant in [Some(from_ns), to_ns].into_iter().flatten() {
                 sampler.iter().for_each(|sampler| sampler.also_at(instant));

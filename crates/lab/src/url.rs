@@ -2,7 +2,6 @@
 use pippin_model::cpus::{CpuSet, CpuSplit};
 use pippin_model::load_spec::LoadSpec;
 use pippin_model::profile::Profile;
-use pippin_model::register::Registered;
 use pippin_model::run::{
     Calibration, RunHeader, RunRecord, RunState, ServerProcess, TargetInfo, UrlServer,
 };
@@ -108,8 +107,8 @@ pub fn run(
     recording.end(state)
 }
 
-/// Why the last step was not made to its end; `None` if it was. The lab failed if something was
-/// measured until then; else the step could not run as it was asked for.
+/// Why the last step was not finished; `None` if it was. If something was measured, the lab failed;
+/// otherwise the step could not run as requested.
 #[must_use]
 pub fn failure(record: &RunRecord) -> Option<LabError> {
     let last = record.trials.last()?;
@@ -143,7 +142,7 @@ fn roots(base: &LoadSpec, servers: &[Server]) -> Roots {
     if !servers.is_empty() {
         roles.insert(Role::Target, servers.iter().map(|server| server.root).collect());
     }
-    // What listens on a port of another host is in no table of this one.
+    // This host has no table of the listeners on another.
     let is_here =
         !servers.is_empty() || base.addresses.iter().all(|address| address.ip().is_loopback());
     Roots {
@@ -181,14 +180,6 @@ pub fn target_of(url: &str) -> TargetId {
 fn header(load: &UrlLoad<'_>, servers: &Result<Vec<Server>, NoServer>) -> RunHeader {
     let started = unix_now_ns();
     let target = target_of(&load.title);
-    let info = TargetInfo {
-        manifest: None,
-        route: None,
-        versions: BTreeMap::new(),
-        digest: None,
-        registered: Registered::default(),
-        unavailable: None,
-    };
     RunHeader {
         id: run_id(started, PLAN),
         started_unix_ns: started,
@@ -207,7 +198,7 @@ fn header(load: &UrlLoad<'_>, servers: &Result<Vec<Server>, NoServer>) -> RunHea
         seed: load.base.seed,
         host: pippin_probe::fingerprint(),
         probe: None,
-        targets: BTreeMap::from([(target, info)]),
+        targets: BTreeMap::from([(target, TargetInfo::default())]),
         calibration: load.calibration.clone(),
     }
 }

@@ -87,29 +87,21 @@ fn line_of(text: &str, at: &str) -> Option<usize> {
     found
 }
 
-/// Reads one file; its text serves [`Wrong::of`].
+/// Reads and parses one TOML file. Returns its text too, for [`Wrong::of`].
 ///
 /// # Errors
-/// As [`read_toml`].
+/// If the file cannot be read, is not TOML, has an unknown key, lacks one, or has a value of another
+/// type.
 pub fn read_with_text<T: DeserializeOwned>(path: &Path) -> Result<(T, String), FileError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| FileError::Read { path: path.into(), source })?;
     Ok((parse_toml(path, &text)?, text))
 }
 
-/// Reads and parses one TOML file.
+/// Parses the text of a TOML file; `path` is for messages only.
 ///
 /// # Errors
-/// If the file cannot be read, is no TOML, has an unknown key, lacks one, or has a value of another
-/// type.
-pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, FileError> {
-    read_with_text(path).map(|(value, _)| value)
-}
-
-/// Parses the text of a TOML file; `path` serves the messages only.
-///
-/// # Errors
-/// As [`read_toml`].
+/// As [`read_with_text`], but for reading the file.
 pub fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, FileError> {
     toml::from_str(text).map_err(|error| FileError::Content {
         path: path.into(),
@@ -118,24 +110,20 @@ pub fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, Fil
     })
 }
 
-/// Adds "did you mean" to serde's "unknown field `a`, expected one of `b`, `c`".
+/// Adds "did you mean" to serde's "unknown field `a`, expected one of `b`, `c`", and to the same about
+/// a variant.
 pub(crate) fn with_suggestion(message: &str) -> String {
     let first_line = message.lines().next().unwrap_or(message);
-    let Some(rest) = first_line
-        .strip_prefix("unknown field ")
-        .or_else(|| first_line.strip_prefix("unknown variant "))
-    else {
-        return first_line.to_string();
-    };
+    let kinds = [("unknown field ", "key"), ("unknown variant ", "value")];
+    let found =
+        kinds.iter().find_map(|(start, what)| Some((first_line.strip_prefix(start)?, what)));
+    let Some((rest, what)) = found else { return first_line.to_string() };
     let names: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
     let Some((unknown, known)) = names.split_first() else { return first_line.to_string() };
-    match nearest(unknown, known.iter().copied()) {
-        Some(name) => format!(
-            "unknown key `{unknown}`: did you mean `{name}`? (known here: {})",
-            known.join(", ")
-        ),
-        None => format!("unknown key `{unknown}` (known here: {})", known.join(", ")),
-    }
+    let hint = nearest(unknown, known.iter().copied())
+        .map(|name| format!(": did you mean `{name}`?"))
+        .unwrap_or_default();
+    format!("unknown {what} `{unknown}`{hint} (known here: {})", known.join(", "))
 }
 
 /// The candidate that a slip most likely meant, if one is near enough (Jaro-Winkler similarity
@@ -168,6 +156,15 @@ mod tests {
         assert_eq!(
             error,
             "plans/a.toml:2: unknown key `conections`: did you mean `connections`? (known here: connections)"
+        );
+    }
+
+    #[test]
+    fn a_value_that_is_not_known_is_no_key() {
+        let message = with_suggestion("unknown variant `htp2`, expected `http1` or `http2`");
+        assert_eq!(
+            message,
+            "unknown value `htp2`: did you mean `http2`? (known here: http1, http2)"
         );
     }
 

@@ -11,7 +11,7 @@
 //! docs/gates.md lists the figures.
 mod figure;
 
-pub use figure::{COUNTERS, Figure, Point, Span, Unit};
+pub use figure::{COUNTERS, Figure, Point, SPANS, Span, Unit};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

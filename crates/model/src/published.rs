@@ -65,12 +65,6 @@ impl Published {
         }
         Ok(Self { notes, rows, ..Self::default() })
     }
-
-    /// The published row that stands for a target.
-    #[must_use]
-    pub fn row_for(&self, target: &TargetId) -> Option<&PublishedRow> {
-        self.rows.iter().find(|row| row.target.as_ref() == Some(target))
-    }
 }
 
 fn row_of(columns: &[&str], cells: &[&str]) -> PublishedRow {

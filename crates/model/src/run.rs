@@ -73,8 +73,8 @@ pub struct ServerProcess {
     pub name: String,
 }
 
-/// What is known of a target in a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// What is known of a target in a run; by default nothing.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TargetInfo {
     /// The resolved manifest; `None` if it could not be read.
     pub manifest: Option<Manifest>,

@@ -117,6 +117,33 @@ pub struct TrialRecord {
     pub verdict: Verdict,
 }
 
+impl TrialRecord {
+    /// A trial of which nothing is known yet: it has no result.
+    #[must_use]
+    pub const fn begun(spec: TrialSpec, started_unix_ns: u64) -> Self {
+        Self {
+            spec,
+            started_unix_ns,
+            load_spec: None,
+            load: None,
+            slices: Vec::new(),
+            single: None,
+            company: None,
+            agents: Vec::new(),
+            usage: None,
+            samples: Vec::new(),
+            start_up_ns: None,
+            proofs: Vec::new(),
+            conformance: Vec::new(),
+            outside: Vec::new(),
+            failure: None,
+            services: BTreeMap::new(),
+            caveats: Vec::new(),
+            verdict: Verdict::Invalid,
+        }
+    }
+}
+
 /// Requests that were sent one at a time to a target that had nothing else to do: what a request
 /// takes when it does not queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -206,17 +206,7 @@ fn folders(mount: &Mount, path: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn host(files: &[(&str, &str)]) -> (tempfile::TempDir, KernelFiles) {
-        let root = tempfile::tempdir().unwrap();
-        for (name, text) in files {
-            let path = root.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        let kernel = KernelFiles::below(root.path());
-        (root, kernel)
-    }
+    use crate::kernel_files::captured as host;
 
     const V2_MOUNT: &str = "29 22 0:26 / /sys/fs/cgroup rw,nosuid,nodev,noexec,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate,memory_recursiveprot\n";
     const V1_MOUNTS: &str = "32 31 0:29 /docker/abc /sys/fs/cgroup/cpu,cpuacct ro,relatime master:9 - cgroup cgroup rw,cpu,cpuacct\n35 31 0:32 /docker/abc /sys/fs/cgroup/memory ro,relatime - cgroup cgroup rw,memory\n23 1 8:1 / / rw - ext4 /dev/root rw\n";

@@ -15,6 +15,19 @@ impl Default for KernelFiles {
     }
 }
 
+/// A host with these files and no others. Its folder lives as long as the first value.
+#[cfg(test)]
+pub(crate) fn captured(files: &[(&str, &str)]) -> (tempfile::TempDir, KernelFiles) {
+    let root = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = root.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let kernel = KernelFiles::below(root.path());
+    (root, kernel)
+}
+
 impl KernelFiles {
     /// Files below this root.
     #[must_use]

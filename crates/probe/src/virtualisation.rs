@@ -128,17 +128,7 @@ fn hypervisor_of_signature(signature: &[u8]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn host(files: &[(&str, &str)]) -> (tempfile::TempDir, KernelFiles) {
-        let root = tempfile::tempdir().unwrap();
-        for (name, text) in files {
-            let path = root.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        let kernel = KernelFiles::below(root.path());
-        (root, kernel)
-    }
+    use crate::kernel_files::captured as host;
 
     #[test]
     fn each_trace_has_its_name() {

@@ -35,8 +35,9 @@ pub struct Account {
     pub abandoned: u64,
     /// How late waiting answers were.
     pub late: Lateness,
-    /// The longest that the event loop went without looking at its sockets, in nanoseconds: a
-    /// request may have waited this long before the server noticed it, which `late` can't know.
+    /// The longest time between two looks of the event loop at its sockets, in nanoseconds. A
+    /// request may have waited this long before the server noticed it; `late` does not include
+    /// that.
     pub longest_turn_ns: u64,
     /// How often accepting had to pause because the descriptor table was full.
     pub descriptors_exhausted: u64,
@@ -63,7 +64,7 @@ impl Account {
         self.descriptors_exhausted += other.descriptors_exhausted;
     }
 
-    /// Counts anew, except what is still there: live connections and waiting calls.
+    /// Resets all counts, except those of live connections and waiting calls.
     pub fn reset(&mut self) {
         *self = Self {
             live_connections: self.live_connections,
@@ -91,7 +92,7 @@ pub struct Lateness {
 impl Lateness {
     pub(crate) fn record(&mut self, late_ns: u64) {
         if self.histogram.is_none() {
-            // 1 us to 1 minute in 2 digits are valid bounds, so this always is `Some` afterwards.
+            // These bounds are valid, so this is always `Some` afterwards.
             self.histogram =
                 Histogram::new_with_bounds(1_000, 60_000_000_000, 2).ok().map(Box::new);
         }

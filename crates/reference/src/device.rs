@@ -166,8 +166,8 @@ fn run_thread(
     server::run(listener.as_fd(), &mut service, account, go_on)
 }
 
-/// Gives the calling thread a descriptor table that holds the standard streams and `keep` only:
-/// copies of the other descriptors would take room and keep sockets of other threads open.
+/// Gives the calling thread its own descriptor table, with the standard streams and `keep` only.
+/// Copies of the other descriptors would take up entries and keep sockets of other threads open.
 fn own_descriptor_table(keep: Option<RawFd>) -> Result<(), Error> {
     // SAFETY: no pointers are passed; the other threads keep their table.
     if unsafe { libc::unshare(libc::CLONE_FILES) } < 0 {

@@ -33,7 +33,7 @@ pub enum Error {
         /// What to do.
         fix: &'static str,
     },
-    /// A packet capture is not what the wire was.
+    /// A packet capture is incomplete or wrong.
     #[error("the packet capture cannot be used: {0}")]
     Capture(String),
     /// The server's thread panicked.
@@ -42,7 +42,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The last system call's error with the name of what was tried.
+    /// The error of the last system call, with what was tried.
     pub(crate) fn last(action: &'static str) -> Self {
         Self::System { action, source: io::Error::last_os_error() }
     }

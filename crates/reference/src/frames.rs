@@ -1,5 +1,5 @@
-//! A server of HTTP/2 whose frames are written by hand (RFC 9113): what a test wants, right or
-//! wrong. It shares no code with the engine.
+//! An HTTP/2 server with hand-written frames (RFC 9113), right or wrong, as a test wants them. It
+//! shares no code with the engine.
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -128,7 +128,7 @@ impl Connection {
 
     /// Answers a request; `None` if the client has left.
     pub fn answer(&mut self, stream: u32, body: &[u8]) -> Option<()> {
-        // Counted before it goes out: the load may be over as soon as it is read.
+        // Counted before it is sent: the load may end as soon as it is read.
         self.account.answers.fetch_add(1, Relaxed);
         self.send(&answer(stream, body))
     }
@@ -157,8 +157,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// The script is what each connection does after both sides have greeted each other; the server
-    /// greets with these settings (the payload of its frame).
+    /// The script runs on each connection after both sides have sent their settings. The server's
+    /// are these (the payload of the frame).
     ///
     /// # Errors
     /// If there is no port.

@@ -98,7 +98,7 @@ pub(crate) fn merged(accounts: &[crate::Account]) -> crate::Account {
     all
 }
 
-/// Locks an account. One from a panicked thread is still the best available.
+/// Locks an account. If its thread has panicked, it is still the best there is.
 pub(crate) fn lock<A>(account: &Mutex<A>) -> MutexGuard<'_, A> {
     account.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,5 @@
-//! Servers that break the rules, or follow them in odd ways: one table, with what a client must
-//! count against each of them.
+//! Servers that break the rules or follow them in odd ways: one table, with what a client must
+//! count for each.
 //!
 //! A client sends [`REQUESTS`] requests `GET /` on one connection after the other, one at a time. The
 //! right answer to each is a 200 whose body is [`BODY`]. Heads may have [`HEAD_BYTES`] and bodies
@@ -10,7 +10,7 @@
 //! | `status_lines`, `fields`, `lengths`, `chunks` | answers of HTTP/1.1, by the part that is odd |
 //! | `endings`, `floods`, `connections` | what ends early, never ends, or is no answer at all |
 //! | `handshakes`, `records` | TLS: before its handshake is done, and after it |
-//! | `frames` | HTTP/2 |
+//! | `frames`, `heads` | HTTP/2: frames; heads and their compression |
 //! | `server` | serves any of them |
 //!
 //! ```
@@ -29,6 +29,7 @@ mod fields;
 mod floods;
 mod frames;
 mod handshakes;
+mod heads;
 mod lengths;
 mod records;
 mod server;
@@ -73,13 +74,13 @@ pub enum Speaks {
 /// What carries the bytes of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Over {
-    /// TCP, and just so TLS after a handshake.
+    /// TCP, and the same over TLS after a handshake.
     Both,
     /// TCP alone.
     Tcp,
     /// TLS alone, after a handshake.
     Tls,
-    /// The client begins a handshake, and the server sees the bytes of it as they are.
+    /// The client starts a TLS handshake, and the server answers its raw bytes.
     Handshake,
 }
 
@@ -90,13 +91,13 @@ pub enum Does {
     Refuse,
     /// The listen queue is full, and nobody accepts.
     NeverAccept,
-    /// Each request gets these pieces, one behind the other, in one packet if they fit.
+    /// Each request gets these pieces in a row, in one packet if they fit.
     Answer([&'static [u8]; 3]),
     /// This on each connection.
     Script(&'static [Act]),
 }
 
-/// One act on a connection. After the last one of a script the first [`Act::Request`] is next.
+/// One act on a connection. After the last one, the script goes on at its first [`Act::Request`].
 #[derive(Debug, Clone, Copy)]
 pub enum Act {
     /// Reads to the end of a request (HTTP/2: of its head).
@@ -125,7 +126,7 @@ pub enum Act {
     Cut,
     /// Resets the connection.
     Reset,
-    /// Neither says nor reads anything more, until the client leaves.
+    /// Sends and reads nothing more until the client leaves.
     Silence,
 }
 
@@ -157,8 +158,8 @@ pub enum Counted {
     Wrong(&'static str),
     /// Each request is sent and fails for this reason.
     Fails(&'static str),
-    /// Each request fails for one of these reasons, before or after it is sent: the kernels' race
-    /// decides which.
+    /// Each request fails for one of these reasons, before or after it is sent. Which one depends
+    /// on timing in the kernel.
     Either(&'static [&'static str]),
     /// No request is sent: each connection fails for this reason.
     Unsent(&'static str),
@@ -180,13 +181,13 @@ impl Counted {
         }
     }
 
-    /// Whether a client counts it only once it has waited in vain for a connection.
+    /// Whether a client counts it only after its timeout for a connection.
     #[must_use]
     pub fn needs_late_connections(&self) -> bool {
         *self == Self::LateHandshake || self.kinds().contains(&CONNECT_TIMEOUT)
     }
 
-    /// Whether a client counts it only once it has waited in vain for an answer.
+    /// Whether a client counts it only after its timeout for an answer.
     #[must_use]
     pub fn needs_late_answers(&self) -> bool {
         self.kinds().contains(&TIMEOUT)
@@ -224,14 +225,14 @@ const CHUNKS: Around = Around(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\
 /// The right answer.
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
-/// Answers of HTTP/1.1 that are odd in one part, and are counted alike.
+/// HTTP/1.1 answers that are odd in the same part and must be counted the same way.
 struct Answers {
     around: Around,
     counted: Counted,
     rows: &'static [(&'static str, &'static [u8])],
 }
 
-/// Scripts that are spoken and carried alike.
+/// Scripts with the same protocol and transport.
 struct Scripts {
     speaks: Speaks,
     over: Over,
@@ -248,6 +249,7 @@ pub fn behaviours() -> impl Iterator<Item = Behaviour> {
         handshakes::SCRIPTS,
         records::SCRIPTS,
         frames::SCRIPTS,
+        heads::SCRIPTS,
     ];
     let answers = answers.into_iter().flatten().flat_map(|Answers { around, counted, rows }| {
         rows.iter().map(|(name, odd)| Behaviour {

@@ -1,13 +1,13 @@
-//! Numbers of 20 digits that tell when they were issued, but only to those who know the key.
+//! Numbers of 20 digits that reveal when they were issued, but only with the key.
 //!
-//! A number is the n-th of its issuer and the instant of its issue, permuted by Speck64/128 (Beaulieu
-//! et al. 2013, "The SIMON and SPECK families of lightweight block ciphers"). So no two are alike,
-//! none can be foretold, and whoever has the key reads both back without asking the issuer.
+//! A number is the n-th of its issuer and the instant of its issue, permuted by Speck64/128
+//! (Beaulieu et al. 2013, "The SIMON and SPECK families of lightweight block ciphers"). So no two
+//! are alike, nobody can predict one, and the key is enough to read both values back.
 
 /// The length of a number.
 pub const DIGITS: usize = 20;
 
-/// Instants are known to so many nanoseconds.
+/// The resolution of instants, in nanoseconds.
 pub const TICK_NS: u64 = 1 << 10;
 
 /// Bits of the n-th, and of the instant in ticks (19.5 hours, then it begins again).
@@ -81,7 +81,7 @@ impl Numbers {
         digits
     }
 
-    /// What these digits tell; `None` if they are not a number of 20 digits below 2^64.
+    /// Reads digits back; `None` if they are not a number of 20 digits below 2^64.
     #[must_use]
     pub fn read(&self, digits: &[u8]) -> Option<Issue> {
         if digits.len() != DIGITS || !digits.iter().all(u8::is_ascii_digit) {

@@ -71,9 +71,9 @@ impl Poller {
         }
         // SAFETY: `fd` was just created and belongs to nobody else.
         let epoll = unsafe { OwnedFd::from_raw_fd(fd) };
-        // The default slack of 50 us would show as lateness of every waiting answer; a nanosecond
-        // is the least that can be asked. SAFETY: no pointers are passed. A failure leaves the
-        // default, which is only less exact.
+        // The default slack of 50 us would make every waiting answer late; a nanosecond is the
+        // least possible. SAFETY: no pointers are passed. A failure keeps the default, which is
+        // only less exact.
         unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
         Ok(Self { epoll, events: Vec::with_capacity(BATCH) })
     }

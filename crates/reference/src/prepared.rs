@@ -1,8 +1,8 @@
 //! Answers made once and sent often.
 use crate::request::{Method, Persistence, Request};
 
-/// An answer in each form that a request can ask for: kept, kept and said so, closed; with its body
-/// or (HEAD) without.
+/// An answer in every form that a request can need: connection kept, kept with a header that says
+/// so, or closed; with its body or (HEAD) without.
 pub(crate) struct Prepared {
     /// Head and body by persistence.
     answers: [Vec<u8>; 3],

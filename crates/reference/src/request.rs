@@ -15,12 +15,12 @@ pub(crate) enum Method {
     Other,
 }
 
-/// What becomes of the connection after the answer (RFC 9112 section 9.3).
+/// What happens to the connection after the answer (RFC 9112 section 9.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Persistence {
     /// HTTP/1.1's default.
     Keep,
-    /// HTTP/1.0 that asked for it, and must be told.
+    /// Kept for an HTTP/1.0 client that asked for it, which the answer must confirm.
     KeepAndSay,
     /// The client asked to close, or is HTTP/1.0.
     Close,

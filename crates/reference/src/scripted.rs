@@ -1,5 +1,5 @@
-//! The scripted server: does what a test says and keeps its own account of it, so that every figure
-//! of a client has a known right value.
+//! The scripted server does what a test says and counts it, so that every figure of a client has a
+//! known right value.
 //!
 //! A [`Script`] says what happens to connections and requests, an [`Answer`] what is sent for one
 //! request and how. Instants in the [`Account`] are CLOCK_MONOTONIC, as the engine's.

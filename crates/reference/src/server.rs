@@ -48,7 +48,7 @@ pub(crate) enum Reply {
     Now,
     /// Later.
     After {
-        /// So many nanoseconds from the instant at which the request was noticed.
+        /// Answer so many nanoseconds after the request was noticed.
         wait_ns: u64,
         /// What the service calls it.
         nth: u32,
@@ -188,8 +188,7 @@ impl<'a, S: Service> Server<'a, S> {
         self.connections[index] = Some(connection);
     }
 
-    /// Takes the connection out for the time it is worked on; `None` if the token is of one that is
-    /// gone.
+    /// Takes the connection out while it is served; `None` if it is gone.
     fn take(&mut self, token: u64) -> Option<Connection> {
         self.connections
             .get_mut((token & 0xffff_ffff) as usize)?
@@ -217,8 +216,8 @@ impl<'a, S: Service> Server<'a, S> {
         {
             Fate::Close
         } else if connection.waiting.is_some() {
-            // Whatever came is read when its turn has come; edge-triggered epoll won't repeat
-            // itself.
+            // Everything that came is read in its turn, because edge-triggered epoll does not
+            // report it again.
             connection.unread |= event.input();
             Fate::Keep
         } else {
@@ -238,8 +237,7 @@ impl<'a, S: Service> Server<'a, S> {
             connection.interest_is_set();
             self.put(connection);
         } else if self.close(connection, account).is_err() {
-            // Listening again failed: only this server's own descriptors could be the reason;
-            // existing connections go on.
+            // If this fails, the server's own descriptors are used up. Existing connections go on.
             self.accepting = false;
         }
     }
@@ -264,8 +262,8 @@ impl<'a, S: Service> Server<'a, S> {
             };
             account.bytes_in += count as u64;
             connection.unread = count == self.input.len();
-            // Lent out for the call, so that a request can borrow from it while the rest of the
-            // server is changed.
+            // Taken out for the call, so that a request can borrow from it while the rest of the
+            // server changes.
             let input = std::mem::take(&mut self.input);
             if connection.partial.is_empty() {
                 let used = self.answer_all(connection, &input[..count], account);
@@ -307,8 +305,8 @@ impl<'a, S: Service> Server<'a, S> {
                         Reply::After { wait_ns, nth } => {
                             account.call_begins();
                             let ticket = Ticket {
-                                // Now, and not when this turn began: the request may have come
-                                // since.
+                                // The present instant, not the start of this turn: the request may
+                                // have come since.
                                 due_ns: monotonic_ns() + wait_ns,
                                 nth,
                                 method: request.method,
@@ -336,7 +334,7 @@ impl<'a, S: Service> Server<'a, S> {
         self.wheel.take_due(now_ns, &mut due);
         for token in due.drain(..) {
             let Some(mut connection) = self.take(token) else { continue };
-            // A timer of a connection outlives it, but never the wait of a living one.
+            // A timer may outlive its connection, but never the wait of a live one.
             let Some(ticket) = connection.waiting.take() else {
                 self.put(connection);
                 continue;

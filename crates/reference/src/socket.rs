@@ -66,8 +66,8 @@ pub(crate) fn bind(fd: RawFd, address: SocketAddr) -> io::Result<()> {
     check(result).map(drop)
 }
 
-/// Makes a listener fit for the event loop: long backlog, never blocking, no Nagle's delay on its
-/// connections (which inherit that from it on Linux, one call saved for each).
+/// Prepares a listener for the event loop: long backlog, non-blocking, no Nagle delay. On Linux its
+/// connections inherit the latter, which saves a call for each.
 pub(crate) fn prepare_listener(listener: BorrowedFd<'_>) -> Result<(), Error> {
     // SAFETY: no pointers are passed. Listening again only changes the backlog.
     if unsafe { libc::listen(listener.as_raw_fd(), BACKLOG) } < 0 {

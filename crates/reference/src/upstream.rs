@@ -94,7 +94,7 @@ struct Upstream {
     delay_ns: u64,
     late_beyond_ns: u64,
     numbers: Numbers,
-    /// How many numbers so far; a reset does not change that.
+    /// How many numbers were issued so far; a reset does not change this.
     issued: u32,
     reset_target: Vec<u8>,
     slow: Prepared,

@@ -1,4 +1,4 @@
-//! A hashed timing wheel: timers by the thousand without a heap object each.
+//! A hashed timing wheel: thousands of timers without an allocation for each.
 //!
 //! A timer lies in the slot of its deadline modulo the wheel's turn; one that is due in a later
 //! turn stays where it is when the hand passes. Adding is O(1), and so is firing as long as few

@@ -91,7 +91,7 @@ fn running() -> State {
     let spec = trial("go/net-http", 1, &profile, None);
     state.trial_started(&spec, 4, 6, at(120.0));
     state.trial_finished(
-        &failed(&spec, Some((Stage::Load, "connection refused: is another server at its port?"))),
+        &failed(&spec, Stage::Load, "connection refused: is another server at its port?"),
         at(121.0),
     );
     state.trial_started(&trial("go/net-http", 2, &profile, None), 5, 6, at(122.0));

@@ -1,18 +1,14 @@
 //! Plans, trials, windows and records for the tests of the view.
-use pippin_model::caveat::{Caveat, Severity, Verdict};
+use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::cpus::{CpuSet, CpuSplit};
-use pippin_model::fingerprint::Fingerprint;
-use pippin_model::load_result::{
-    Answered, ErrorKind, GeneratorUse, LoadResult, Measured, RequestCounts, WarmUpResult, Window,
-};
+use pippin_model::example::{self, ExampleTrial};
+use pippin_model::load_result::{Answered, ErrorKind, Measured, RequestCounts, Window};
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::profile::Profile;
-use pippin_model::register::Registered;
-use pippin_model::run::{RunHeader, TargetInfo};
-use pippin_model::trial::{Failure, Stage, Step, TrialRecord, TrialSpec};
+use pippin_model::run::RunHeader;
+use pippin_model::trial::{Stage, Step, TrialRecord, TrialSpec};
 use pippin_model::usage::{HostSample, Role, RoleSample, UsageSample};
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Duration;
 
 pub const fn at(seconds: f64) -> Duration {
@@ -33,30 +29,10 @@ pub fn plan(repetitions: u32, profile: &str) -> Plan {
 }
 
 pub fn header(plan: Plan) -> RunHeader {
-    let workload = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads/hello.toml");
-    let info = || TargetInfo {
-        manifest: None,
-        route: None,
-        versions: BTreeMap::new(),
-        digest: None,
-        registered: Registered::default(),
-        unavailable: None,
-    };
-    RunHeader {
-        id: "20261121-203539.123-hello".into(),
-        started_unix_ns: 0,
-        pippin_version: "0".into(),
-        workload: pippin_model::workload::Workload::read(&workload).unwrap(),
-        url: None,
-        requests: None,
-        server: None,
-        seed: 1,
-        host: Fingerprint::default(),
-        probe: None,
-        targets: plan.targets.iter().map(|id| (id.clone(), info())).collect(),
-        calibration: None,
-        plan,
-    }
+    let targets: Vec<String> = plan.targets.iter().map(ToString::to_string).collect();
+    let names: Vec<&str> = targets.iter().map(String::as_str).collect();
+    let header = example::run::header(&plan.id, &plan.title, plan.profile.clone(), &names);
+    RunHeader { id: "20261121-203539.123-hello".into(), plan, ..header }
 }
 
 pub fn trial(target: &str, repetition: u32, profile: &Profile, step: Option<Step>) -> TrialSpec {
@@ -127,57 +103,16 @@ pub fn record(spec: &TrialSpec, completed: u64, errors: u64, caveats: Vec<Caveat
     }
     measured.spans.response_time.record_n(1_140_000, 98);
     measured.spans.response_time.record_n(8_200_000, 2);
-    let load = LoadResult {
-        io: "epoll".into(),
-        threads: 1,
-        started_unix_ns: 0,
-        started_ns: 0,
-        measured_from_ns: 0,
-        measured_to_ns: 30_000_000_000,
-        warm_up: WarmUpResult {
-            duration_ns: 0,
-            steady: None,
-            completed: 0,
-            errors: BTreeMap::new(),
-        },
-        measured,
-        phases: Vec::new(),
-        windows: Vec::new(),
-        generator: GeneratorUse::default(),
-        tls: None,
-        websocket: None,
-        interrupted: false,
-    };
-    TrialRecord { load: Some(load), verdict: Verdict::of(&caveats), caveats, ..failed(spec, None) }
+    let mut record = ExampleTrial::of(&spec.profile, spec.step).caveats(caveats).build();
+    let load = record.load.as_mut().unwrap();
+    (load.measured, load.measured_to_ns) = (measured, load.measured_from_ns + 30_000_000_000);
+    TrialRecord { spec: spec.clone(), usage: None, samples: Vec::new(), ..record }
 }
 
-pub fn failed(spec: &TrialSpec, failure: Option<(Stage, &str)>) -> TrialRecord {
-    TrialRecord {
-        spec: spec.clone(),
-        started_unix_ns: 0,
-        load_spec: None,
-        load: None,
-        slices: Vec::new(),
-        single: None,
-        company: None,
-        agents: Vec::new(),
-        usage: None,
-        samples: Vec::new(),
-        start_up_ns: None,
-        proofs: Vec::new(),
-        conformance: Vec::new(),
-        outside: Vec::new(),
-        failure: failure.map(|(stage, message)| Failure {
-            stage,
-            message: message.into(),
-            log_tail: vec!["its last words".into()],
-        }),
-        services: BTreeMap::new(),
-        caveats: Vec::new(),
-        verdict: Verdict::Invalid,
-    }
+pub fn failed(spec: &TrialSpec, stage: Stage, message: &str) -> TrialRecord {
+    example::failed(TrialRecord::begun(spec.clone(), 0), stage, message)
 }
 
 pub fn caveat(id: &str, severity: Severity, evidence: &str) -> Caveat {
-    Caveat { id: id.into(), severity, evidence: evidence.into(), advice: "none".into() }
+    example::caveat(id, severity, evidence, "none")
 }

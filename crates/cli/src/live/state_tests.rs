@@ -90,7 +90,7 @@ fn a_target_that_does_not_start_is_not_counted_on() {
     let spec = trial(GO, 0, &profile, None);
     state.trial_started(&spec, 1, 18, at(0.0));
     assert_eq!(state.overall(at(0.0)).unwrap().at_most, Some(18));
-    state.trial_finished(&failed(&spec, Some((Stage::Start, "exit status 1\nmore"))), at(1.0));
+    state.trial_finished(&failed(&spec, Stage::Start, "exit status 1\nmore"), at(1.0));
     let told = &state.finished[0];
     assert_eq!(
         (told.failed_at.as_deref(), told.remark.as_deref()),
@@ -101,7 +101,7 @@ fn a_target_that_does_not_start_is_not_counted_on() {
     let step = |count| Some(Step::Connections { count });
     let spec = trial(EXPRESS, 0, &profile, step(1));
     state.trial_started(&spec, 2, 18, at(2.0));
-    state.trial_finished(&failed(&spec, Some((Stage::Load, "reset"))), at(3.0));
+    state.trial_finished(&failed(&spec, Stage::Load, "reset"), at(3.0));
     assert_eq!(state.overall(at(3.0)).unwrap().at_most, Some(2 + 6));
 }
 

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 
 use super::Checked;
 
-/// Cause to the targets that it befell, each with its variant; the most frequent first.
+/// Each cause with its targets and their variants; the most frequent cause first.
 #[must_use]
 pub fn of(results: &[Checked]) -> Vec<(String, Vec<String>)> {
     let mut causes: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -37,8 +37,8 @@ fn causes_of(checked: &Checked) -> Vec<String> {
         .collect()
 }
 
-/// What a message says without what differs between two targets: what stands in backticks, what
-/// follows the second colon, and digits.
+/// A message without the parts that differ between targets: text in backticks, text after the
+/// second colon, and digits.
 fn general(message: &str) -> String {
     let outside: Vec<&str> = message.split('`').step_by(2).collect();
     let text = outside.join("...");

@@ -1,5 +1,5 @@
-//! Checking many targets: installations run side by side, and so do proofs that measure no time.
-//! System packages are installed by one at a time, and so are the proofs that measure time.
+//! Checks many targets. Installations run side by side, and so do proofs that measure no time.
+//! System packages are installed one at a time, and proofs that measure time run alone.
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Stage};
 use std::path::Path;
@@ -40,7 +40,7 @@ pub struct Many<'a> {
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// A target with those of its variants that are checked: installed once.
+/// A target with the variants to check. It is installed once for all of them.
 type Group = Vec<TargetId>;
 
 impl Many<'_> {
@@ -64,8 +64,8 @@ impl Many<'_> {
             }
         }
         results.iter().for_each(|checked| (self.tell)(checked));
-        // In portions, so that a time limit leaves targets that were not begun rather than
-        // targets that were installed and not proved.
+        // In portions: at a time limit, targets are then left that were not begun, and none that
+        // were installed in vain.
         for portion in groups.chunks(self.jobs.max(1)) {
             if self.until.is_some_and(|until| Instant::now() >= until) {
                 for id in portion.iter().flatten() {
@@ -81,7 +81,7 @@ impl Many<'_> {
         Ok(results)
     }
 
-    /// Installs first and proves then, so that no proof competes with a compiler.
+    /// Installs everything before it proves anything, so that no proof competes with a compiler.
     fn portion(&self, groups: &[Group]) -> Result<Vec<Checked>, LabError> {
         let installed = side_by_side(groups, |number, group| {
             self.with_checker(number, |checker| {

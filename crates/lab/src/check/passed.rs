@@ -1,4 +1,4 @@
-//! Which targets passed a check, so that a check of many can be taken up again.
+//! Remembers which targets passed a check, so that a check of many can be resumed.
 //!
 //! Kept in `passed.json` below the folder of checks. An entry counts as long as the target's
 //! source, the workloads and Pippin itself are those of that check.
@@ -15,20 +15,20 @@ use crate::install::digest;
 #[derive(Debug)]
 pub struct Passed {
     path: PathBuf,
-    /// Of the workloads, Pippin and the choice of workloads.
+    /// The digest of the workloads, of Pippin and of the choice of workloads.
     common: String,
     entries: BTreeMap<String, String>,
 }
 
 impl Passed {
-    /// What the folder of checks keeps. A file that cannot be read counts as none.
+    /// Reads the file. One that cannot be read counts as empty.
     ///
     /// # Errors
     /// If the workloads cannot be read.
     pub fn read(folder: &Path, catalog: &Catalog, only: &[String]) -> Result<Self, LabError> {
         let path = folder.join("passed.json");
         let workloads = catalog.root().join("workloads");
-        // Those that ship with the program are part of it.
+        // Workloads that ship with the program are part of the program.
         let digest = match workloads.is_dir() {
             true => digest::of_source(&workloads)
                 .map_err(LabError::io(format!("read {}", workloads.display())))?,
@@ -42,7 +42,7 @@ impl Passed {
         Ok(Self { path, common, entries })
     }
 
-    /// Whether this target passed, as it is now.
+    /// Whether this target passed with its present source.
     ///
     /// # Errors
     /// If its source cannot be read.
@@ -63,7 +63,7 @@ impl Passed {
             self.entries.remove(&name);
         }
         let json = serde_json::to_vec_pretty(&self.entries).unwrap_or_default();
-        // Whole or not at all, also if Pippin is killed meanwhile.
+        // Written whole or not at all, even if Pippin is killed in between.
         let new = self.path.with_extension("new");
         std::fs::write(&new, json)
             .and_then(|()| std::fs::rename(&new, &self.path))
@@ -78,7 +78,7 @@ impl Passed {
     }
 }
 
-/// What tells one build of Pippin from another: the length and the age of the program.
+/// Identifies the build of Pippin: size and age of the program.
 fn program() -> String {
     let metadata = std::env::current_exe().and_then(std::fs::metadata).ok();
     let age = metadata.as_ref().and_then(|metadata| metadata.modified().ok());

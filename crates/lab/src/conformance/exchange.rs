@@ -15,7 +15,7 @@ const GAP: Duration = Duration::from_millis(20);
 /// What is sent, and until when to listen.
 #[derive(Debug, Clone)]
 pub struct Ask {
-    /// Sent one after the other, each as a segment of its own.
+    /// The pieces, each sent as its own segment.
     pub pieces: Vec<Vec<u8>>,
     /// How many answers there should be.
     pub answers: usize,
@@ -79,7 +79,7 @@ fn talk(address: SocketAddr, ask: &Ask, seen: &mut Seen) -> std::io::Result<()> 
         if nth > 0 {
             std::thread::sleep(GAP);
         }
-        // A server that has heard enough may answer and close before the rest is sent.
+        // A server may answer and close before it has read everything.
         if stream.write_all(piece).is_err() {
             break;
         }

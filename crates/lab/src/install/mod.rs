@@ -90,7 +90,7 @@ impl Installer<'_> {
         if (self.interrupted)() {
             return Err(LabError::Interrupted);
         }
-        // Their own build is theirs to consent to, as with make.
+        // The user's own build needs no consent, as with make.
         let is_own = matches!(target.kind, Kind::Command);
         if !self.steps_allowed && !is_own {
             return Err(LabError::target(
@@ -129,7 +129,7 @@ impl Installer<'_> {
         self.provide_tools(target, route, &env)?;
         self.run_steps(target, route, &env)?;
         if !matches!(target.kind, Kind::Catalog) {
-            // What it was made from is not known, so that it is made anew each time.
+            // Pippin does not know what it was built from, so it is built anew each time.
             return Ok(Installed { route: route.name.clone(), digest: String::new(), env });
         }
         let digest = digest::of_source(&target.folder)
@@ -145,9 +145,9 @@ impl Installer<'_> {
         Ok(installed)
     }
 
-    /// Packages bring tools and libraries. Where the tools are there already the steps are tried
-    /// first, so that nothing is installed that the machine has from elsewhere; if they fail, the
-    /// packages may bring what is missing.
+    /// Packages bring tools and libraries. If the tools are already there, the steps are tried
+    /// first, so that nothing is installed twice. If the steps fail, the packages may bring what is
+    /// missing.
     fn run_steps(
         &self,
         target: &Target,
@@ -202,7 +202,7 @@ impl Installer<'_> {
 
 fn tools_message(missing: &[String], route: &Route, target: &Target) -> String {
     let fix = if route.apt.is_empty() {
-        // Without what was found in their place.
+        // Without the versions that were found.
         let names: Vec<&str> =
             missing.iter().map(|tool| tool.split(" (").next().unwrap_or(tool)).collect();
         format!(

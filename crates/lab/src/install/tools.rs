@@ -4,7 +4,7 @@ use std::process::Command;
 use crate::environment::find_program_in;
 use crate::short_command;
 
-/// Those of the needs that are not met, each with what was found.
+/// The needs that are not met, each with what was found.
 #[must_use]
 pub fn missing(needs: &[String], path: &str) -> Vec<String> {
     needs.iter().filter_map(|need| lacks(need, path)).collect()
@@ -26,7 +26,7 @@ fn lacks(need: &str, path: &str) -> Option<String> {
     }
 }
 
-/// What `PROGRAM --version`, `version` or `-version` says.
+/// The version that `PROGRAM --version`, `version` or `-version` prints.
 fn version_of(program: &std::path::Path) -> Option<String> {
     let name = program
         .file_name()

@@ -3,8 +3,8 @@ use std::fs;
 
 /// The descendants of a process: direct children first (proc(5): `/proc/PID/task/TID/children`).
 ///
-/// A process that is forked while the walk goes on may be missed; whoever must have them all asks
-/// again until none is left.
+/// A process that is forked during the walk may be missed. To get them all, ask again until none is
+/// left.
 #[must_use]
 pub fn descendants(pid: i32) -> Vec<i32> {
     let mut found: Vec<i32> = children(pid);

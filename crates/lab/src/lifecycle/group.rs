@@ -1,10 +1,10 @@
-//! A control group of its own for a target, where the host allows it: then the kernel bills every
-//! process of the target to one account, also children that nobody waits for.
+//! A control group for one target, where the host allows it. The kernel then adds up the CPU time
+//! of all its processes, also of children that nobody waits for.
 //!
 //! It is a group of version 2 below this process's own (kernel `Documentation/admin-guide/
 //! cgroup-v2.rst`). It limits nothing: no controller is enabled, because that would have to be done
 //! for all processes of the group above. Without version 2, or without the right to make a group
-//! there, there is none, and CPU time is that of the processes that can be seen.
+//! there, a target has no group. Its CPU time is then that of the processes that can be seen.
 use pippin_probe::cgroup;
 use pippin_probe::kernel_files::KernelFiles;
 use std::fs;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const PREFIX: &str = "pippin-";
 
-/// A group, removed when this is dropped: by then its processes must have ended.
+/// A group. It is removed when this is dropped; its processes must have ended by then.
 #[derive(Debug)]
 pub struct Group {
     folder: PathBuf,
@@ -51,7 +51,7 @@ impl Drop for Group {
     }
 }
 
-/// Removes a group. The kernel refuses while a process is in it; then it stays.
+/// Removes a group. If a process is still in it, the kernel refuses and the group stays.
 pub(super) fn remove(folder: &Path) {
     let _ = fs::remove_dir(folder);
 }

@@ -1,22 +1,22 @@
-//! What a process wrote, and how much of it is kept.
+//! The log of a process, and how much of it is kept.
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// How much of the disk the log of a process may take.
+/// How much space on disk a log may take.
 pub const MOST_BYTES: u64 = 64 << 20;
 
-/// A log of which the beginning and the end are kept once it has become too long.
+/// A log. If it becomes too long, only its beginning and its end are kept.
 ///
-/// The bytes between give their place on the disk back (fallocate(2), FALLOC_FL_PUNCH_HOLE) and
-/// read as zeros. The size of the file stays that of all that was written: it tells how much a
-/// target logs, and nobody who writes to the file notices.
+/// The bytes between are freed on disk (fallocate(2), FALLOC_FL_PUNCH_HOLE) and read as zeros. The
+/// size of the file does not change, so it still says how much a target has logged, and writers
+/// notice nothing.
 #[derive(Debug)]
 pub(super) struct Bounded {
     file: File,
     most_bytes: u64,
-    /// Where the place begins that is still taken behind the beginning.
+    /// Up to where the log is freed behind its beginning.
     freed_to: u64,
 }
 
@@ -25,7 +25,7 @@ impl Bounded {
         Self { file, most_bytes, freed_to: most_bytes / 4 }
     }
 
-    /// Frees what is too much; whether something was freed for the first time.
+    /// Frees what is too much. Returns whether this was the first time.
     ///
     /// # Errors
     /// If the file system cannot do that.
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(first, 1, "it is told once");
         let metadata = std::fs::metadata(&path).unwrap();
         assert!(metadata.len() > 40 << 20, "{}", metadata.len());
-        // In blocks of 512 bytes; a MiB more may have come since the last look.
+        // In blocks of 512 bytes. A MiB may have been written since the last look.
         assert!(metadata.blocks() * 512 <= MOST + (1 << 20), "{}", metadata.blocks());
         let bytes = std::fs::read(&path).unwrap();
         assert!(bytes.starts_with(b"the beginning\nx") && bytes[2 << 20] == 0);

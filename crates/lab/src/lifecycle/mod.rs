@@ -1,5 +1,5 @@
-//! The life of a process that Pippin starts: supervised, bound to processors, asked until it is
-//! ready, stopped cleanly, looked after.
+//! Starts and ends processes: supervised, bound to processors, waited for until ready, stopped
+//! cleanly.
 pub mod affinity;
 pub mod descendants;
 pub mod group;

@@ -1,9 +1,9 @@
 //! The second guard, for a supervisor that was killed, perhaps by the target itself.
 //!
-//! Pippin is a child subreaper too (prctl(2), PR_SET_CHILD_SUBREAPER): what was below a supervisor
-//! that dies comes to be below Pippin. It is told from Pippin's other children by its session: a
-//! supervisor begins one, what it starts another, and a program that Pippin starts itself stays in
-//! Pippin's.
+//! Pippin is a child subreaper too (prctl(2), PR_SET_CHILD_SUBREAPER): if a supervisor dies, its
+//! descendants become children of Pippin. They differ from Pippin's other children by their
+//! session. A supervisor has a session of its own, so has what it starts, and programs that Pippin
+//! starts itself are in Pippin's session.
 use std::collections::BTreeSet;
 use std::io;
 use std::process::{Child, Command};
@@ -15,7 +15,8 @@ use super::descendants::{children, command_line, descendants};
 /// The supervisors that live.
 static SUPERVISORS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
-/// How long nothing may be left before there is nothing: workers come when their master is gone.
+/// How long no descendant must be seen until none is left: workers may appear after their master
+/// has ended.
 const QUIET: Duration = Duration::from_millis(50);
 
 fn supervisors() -> MutexGuard<'static, BTreeSet<i32>> {
@@ -27,7 +28,7 @@ pub(super) fn start(supervisor: &mut Command) -> io::Result<Child> {
     // SAFETY: a plain system call with constant arguments. It fails only where the kernel does not
     // know it, and then there is no second guard.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
-    // Held until it is known, so that nobody takes it for what it guards.
+    // Locked until the supervisor is registered, so that it is not taken for an orphan.
     let mut all = supervisors();
     let child = supervisor.spawn()?;
     all.insert(child.id() as i32);
@@ -39,7 +40,7 @@ pub(super) fn ended(supervisor: &Child) {
     supervisors().remove(&(supervisor.id() as i32));
 }
 
-/// Kills what a dead supervisor has left, and says what it was, as command lines.
+/// Kills what a dead supervisor has left. Returns the command lines.
 pub(super) fn kill(limit: Duration) -> Vec<String> {
     let (begin, mut seen, mut named) = (Instant::now(), Instant::now(), Vec::new());
     let mut known = BTreeSet::new();

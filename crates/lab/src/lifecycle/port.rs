@@ -22,8 +22,8 @@ pub fn free() -> io::Result<u16> {
 /// If none is free, or the address is none of this machine.
 pub fn free_at(address: IpAddr) -> io::Result<u16> {
     TcpListener::bind((address, 0))?;
-    // A start that differs between processes and calls, so that two Pippins rarely try the same
-    // port.
+    // Where the search starts; differs between processes and calls, so that two Pippins rarely try
+    // the same port.
     use std::sync::atomic::{AtomicU32, Ordering};
     static CALLS: AtomicU32 = AtomicU32::new(0);
     let start = std::process::id()
@@ -48,8 +48,8 @@ fn first_local_port() -> u16 {
     range.split_ascii_whitespace().next().and_then(|first| first.parse().ok()).unwrap_or(32_768)
 }
 
-/// Where the search begins: just below the local ports where there is room for it. A range tuned
-/// down to the privileged ports leaves none; then any unprivileged port must do.
+/// The range to search: just below the kernel's local ports. If these begin right above the
+/// privileged ports, any unprivileged port must do.
 fn first_port(first_local: u16) -> u16 {
     u32::from(first_local)
         .checked_sub(SPAN)

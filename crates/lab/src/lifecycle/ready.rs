@@ -30,7 +30,7 @@ pub fn wait_until_ready(
         match ask(way, path) {
             Ok(status) if status < 500 => {
                 let start_up = begin.elapsed();
-                // One that has left a daemon behind may be answered for before its own end is
+                // If it has started a daemon and ended, the daemon may answer before that end is
                 // known.
                 return match process.wait(Duration::from_millis(100), interrupted)? {
                     Some(exit) => Err(ended(process, exit, way)),

@@ -1,6 +1,5 @@
-//! What a profiler sees of each target, after all repetitions: two loads of a fresh start, one while
-//! its stacks are sampled, one while it is counted what it asks of the kernel. Nothing of them is
-//! kept as a trial.
+//! Profiles each target after all repetitions. It is started anew and loaded twice: once to sample
+//! its stacks, once to count its system calls. Neither load is kept as a trial.
 use pippin_model::explained::Explained;
 use pippin_model::profile::Profile;
 use pippin_model::target::TargetId;
@@ -75,7 +74,7 @@ impl Execution<'_> {
         (running, services): (&mut RunningTarget, &mut Services),
     ) -> Result<(), String> {
         let roots = running.roots().to_vec();
-        // No repetition of the plan has this number.
+        // The number of the extra repetition; no other has it.
         let repetition = self.header().plan.repetitions;
         let spec = TrialSpec {
             profile: profile.clone(),

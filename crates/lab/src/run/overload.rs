@@ -1,6 +1,6 @@
-//! The capacity of a target, before more than it is offered: given by the plan, or found by a short
-//! search. The steps of the search are made like those of a capacity search, and are not kept: the
-//! load of the record has the rates that came of it.
+//! Finds the capacity of a target before it is overloaded: the plan gives it, or a short search
+//! finds it. The steps of the search are made as in a capacity search, but are not kept. The
+//! recorded load has the rates that follow from the capacity.
 use pippin_model::caveat::Severity;
 use pippin_model::profile::Profile;
 use pippin_model::trial::{Failure, Stage, TrialSpec};
@@ -12,8 +12,8 @@ use crate::services::Services;
 use crate::steps::Steps;
 
 impl Execution<'_> {
-    /// The profile that is applied to a target: that of the plan, unless its rates depend on what the
-    /// target can do.
+    /// The profile for this target: the plan's, with rates that follow from the target's capacity
+    /// where they depend on it.
     pub(super) fn applied(
         &self,
         spec: &TrialSpec,

@@ -22,7 +22,7 @@ use crate::slices::length::Lengths;
 use crate::slices::stretch::Stretch;
 use crate::steps::Steps;
 
-/// Of a repetition that is cut short, rounds are kept if every target has so many.
+/// If a repetition is cut short, its rounds are kept if every target has at least so many.
 const FEWEST_ROUNDS: u32 = 3;
 
 /// How the rounds of a group ended.
@@ -32,9 +32,9 @@ struct Course {
     whole: u32,
     /// The user stopped it.
     cut_short: bool,
-    /// Targets that are not idle, with how that was told.
+    /// Targets that are not idle, with the evidence.
     restless: Vec<(TargetId, String)>,
-    /// What looks at those who have no part in the run.
+    /// Watches processes that have no part in the run.
     bystanders: Bystanders,
 }
 
@@ -50,7 +50,7 @@ impl Execution<'_> {
             targets.into_iter().partition(|id| self.restless.contains_key(id));
         let mut together = VecDeque::from(idle);
         let mut apart = VecDeque::from(restless);
-        // Rounds of groups that were not up together are no pairs: their numbers differ.
+        // Rounds of different groups are not paired, so their numbers differ.
         let mut round = 0;
         while !together.is_empty() || !apart.is_empty() {
             if self.interrupted() {
@@ -77,7 +77,7 @@ impl Execution<'_> {
     }
 
     /// Starts as many of these targets as fit into memory together, and measures them. Returns
-    /// those that were found not to be idle: they are to be measured by themselves.
+    /// those that turned out not to be idle: they must be measured alone.
     fn group(
         &mut self,
         repetition: u32,
@@ -107,8 +107,7 @@ impl Execution<'_> {
                 let spec = self.spec(&member.spec.target, repetition, step);
                 self.announce(&spec);
                 member.step(spec);
-                let took = self.get_ready(&mut member, services);
-                needed_ns = needed_ns.max(took);
+                needed_ns = needed_ns.max(self.get_ready(&mut member, services));
                 ready.push(member);
             }
             members = ready;
@@ -175,13 +174,15 @@ impl Execution<'_> {
         }
     }
 
+    /// Proves and warms up a target. Returns how long its slices must be at least, in nanoseconds,
+    /// if that is known.
     fn get_ready(&mut self, member: &mut Member, services: &mut Services) -> Option<u64> {
         self.settings.observer.event(&Event::Stage("proving"));
-        let took = member.get_ready(&mut self.shared(services));
+        let needed_ns = member.get_ready(&mut self.shared(services));
         if let Some(rss_bytes) = member.resident_bytes() {
             self.room.note(&member.spec.target, rss_bytes);
         }
-        took
+        needed_ns
     }
 
     /// All rounds of a step.
@@ -276,7 +277,7 @@ impl Execution<'_> {
     }
 }
 
-/// Stops these targets at the same time; what was not clean about that, in words.
+/// Stops these targets at the same time. Returns what was not clean about it, in words.
 fn stop_all(members: Vec<Member>) -> Vec<(Stopped, Vec<Caveat>)> {
     std::thread::scope(|scope| {
         let stopping: Vec<_> = members
@@ -316,7 +317,7 @@ struct Rounds<'a, 'e> {
 }
 
 impl Rounds<'_, '_> {
-    /// The planned rounds, then others for targets that lack calm slices while there is time.
+    /// Makes the planned rounds, then more for targets that lack calm slices, while there is time.
     /// Returns how many of the planned ones were made.
     fn all(&mut self, round: &mut u32) -> u32 {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed());
@@ -384,7 +385,8 @@ impl Rounds<'_, '_> {
             && !self.restless.iter().any(|(other, _)| other == target)
     }
 
-    /// One slice of each of these; which of them were disturbed. `None` if the user stopped it.
+    /// One slice of each of these. Returns which of them were disturbed; `None` if the user stopped
+    /// it.
     fn round(&mut self, round: u32, order: &[usize]) -> Option<Vec<usize>> {
         let mut disturbed = Vec::new();
         for &index in order {
@@ -437,7 +439,8 @@ impl Rounds<'_, '_> {
         calm
     }
 
-    /// Names targets that are not idle while others are measured. They leave the rounds.
+    /// Finds targets that are not idle while others are measured. They take no further part in the
+    /// rounds.
     fn watch_the_idle(&mut self) {
         for index in 0..self.members.len() {
             let member = &self.members[index];
@@ -455,7 +458,7 @@ impl Rounds<'_, '_> {
         }
     }
 
-    /// Leaves no round that not all targets have.
+    /// Removes rounds that not all targets have.
     fn forget(&mut self, round: u32) {
         self.members.iter_mut().for_each(|member| member.slices.forget_from(round));
     }

@@ -22,8 +22,8 @@ pub struct Account {
     slices: Vec<(Slice, Kept)>,
 }
 
-/// A load as it is kept until it is known whether it is used. Its histograms take two megabytes of
-/// memory each; as text they take some kilobytes.
+/// A load, packed until it is known whether it is used. In memory each of its histograms takes two
+/// megabytes; as text it takes some kilobytes.
 #[derive(Debug)]
 struct Kept {
     load: Vec<u8>,
@@ -33,7 +33,7 @@ struct Kept {
 
 impl Kept {
     fn of(measured: &Measured, services: Services) -> Self {
-        // A load that cannot be written cannot be read either: it is then missing.
+        // If a load cannot be packed, it is missing.
         let load = serde_json::to_vec(&measured.load).unwrap_or_default();
         Self { load, usage: measured.usage.clone(), services }
     }

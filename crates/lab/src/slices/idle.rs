@@ -2,7 +2,7 @@
 
 /// Processors that a target may keep busy while nobody asks it: half a percent of one.
 pub const LIMIT: f64 = 0.005;
-/// Watched for less, a target may just have tidied up after its own slice.
+/// How long to watch at least: right after its slice, a target may still tidy up.
 const FEWEST_NS: u64 = 2_000_000_000;
 
 /// What one target used while others were measured.
@@ -25,7 +25,7 @@ impl Idle {
         (self.watched_ns > 0).then(|| self.cpu_ns as f64 / self.watched_ns as f64)
     }
 
-    /// Whether it disturbs the others; that takes some seconds to tell.
+    /// Whether it disturbs the others. This takes some seconds to find out.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.watched_ns >= FEWEST_NS && self.cores().is_some_and(|cores| cores > LIMIT)

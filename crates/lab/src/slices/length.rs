@@ -10,17 +10,17 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// within a second: the shorter a round, the more of it is the same for all targets
 /// (docs/decisions/slices.md).
 pub const SHORT_NS: u64 = 100_000_000;
-/// A slice holds so many answers of the slowest target, so that it has a 99th percentile, unless
-/// that takes longer than [`LONG_NS`].
+/// A slice has at least so many answers of the slowest target, for its 99th percentile, unless that
+/// takes longer than [`LONG_NS`].
 const ANSWERS_WITHIN: f64 = 1_000.0;
-/// The length of a slice that few answers make long, or of which nothing is known.
+/// The greatest length for the sake of few answers, and the length where nothing is known.
 pub const LONG_NS: u64 = 400_000_000;
 /// A slice lasts at least so many times as long as answers take: those that are under way at its
 /// end are in no histogram, and long ones are under way more often.
 pub const ANSWERS: u64 = 10;
-/// Left out before each slice, so that connections are open and queues are as they stay.
+/// Left out before each slice: connections open and queues settle.
 pub const LEAD_NS: u64 = 50_000_000;
-/// The measured part of a warm-up, which nobody reads.
+/// The measured part of a warm-up. Nobody uses it.
 const REST_NS: u64 = 20_000_000;
 
 /// The slices of one repetition at one step.
@@ -94,7 +94,7 @@ pub fn warm_up(of: &LoadSpec) -> LoadSpec {
     LoadSpec { schedule, warm_up, stop: StopRule::after(REST_NS), ..of.clone() }
 }
 
-/// An open schedule at its last rate alone; any other as it is.
+/// An open schedule without its ramp; any other unchanged.
 fn flat(schedule: &Schedule, duration_ns: u64) -> Schedule {
     match schedule {
         Schedule::Open { arrivals, .. } => {

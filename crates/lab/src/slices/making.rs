@@ -16,7 +16,7 @@ use super::stretch::Stretch;
 use crate::generator::Here;
 use crate::trial::{Measured, NotMeasured, SAMPLE_EVERY, Trial, Watch};
 
-/// Slices up to this length are looked at at their ends alone: each look takes the generator's
+/// In slices up to this length, samples are taken only at the ends: each takes the generator's
 /// processor for a moment.
 const ONE_LOOK: Duration = Duration::from_secs(1);
 

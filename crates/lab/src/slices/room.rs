@@ -1,10 +1,10 @@
-//! Which targets fit into memory together.
+//! Decides which targets fit into memory together.
 use pippin_model::target::TargetId;
 use pippin_probe::kernel_files::KernelFiles;
 use pippin_probe::memory::parse_meminfo;
 use std::collections::BTreeMap;
 
-/// The part of the memory that stays free, for the page cache and for what targets need under load.
+/// The part of the memory to keep free for the page cache and for targets under load.
 const RESERVE: f64 = 0.1;
 
 /// What targets are known to need.
@@ -14,15 +14,15 @@ pub struct Room {
 }
 
 impl Room {
-    /// Takes note of what a target used, resident bytes; the most counts.
+    /// Notes how much memory a target used, in resident bytes; the highest value counts.
     pub fn note(&mut self, target: &TargetId, bytes: u64) {
         let known = self.used.entry(target.clone()).or_insert(0);
         *known = (*known).max(bytes);
     }
 
-    /// Whether another target may be started beside those that are up: a tenth of the memory stays
-    /// free with what it used before in this run, or else with what the largest target used so far.
-    /// What is unknown fits.
+    /// Whether another target may be started beside those that are up. A tenth of the memory must
+    /// stay free if it uses as much as before in this run, or else as much as the largest target so
+    /// far. If nothing is known, it fits.
     #[must_use]
     pub fn fits(&self, target: &TargetId) -> bool {
         let text = KernelFiles::default().text("proc/meminfo").unwrap_or_default();

@@ -1,5 +1,5 @@
-//! What the host did, over long enough to tell: its counters have ticks of 10 ms, which are much of
-//! a short slice.
+//! What the host did, over a stretch that is long enough. Its counters have ticks of 10 ms, too
+//! coarse for a short slice.
 use pippin_model::slice::SliceHost;
 use std::collections::VecDeque;
 
@@ -13,8 +13,8 @@ pub struct Stretch {
 }
 
 impl Stretch {
-    /// Adds a slice of so many nanoseconds; what the host did in it, and in as many of those before
-    /// it as make up 0.4 s. What is unknown of the slice itself stays so.
+    /// Adds a slice of so many nanoseconds. Returns what the host did in it and in the slices
+    /// before it, over 0.4 s together. Values that are unknown for the slice itself stay unknown.
     pub fn with(&mut self, own: SliceHost, length_ns: u64) -> SliceHost {
         self.slices.push_back((own, length_ns));
         let all_ns =

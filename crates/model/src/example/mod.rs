@@ -36,16 +36,8 @@ pub fn failed(record: TrialRecord, stage: Stage, message: &str) -> TrialRecord {
     let failure =
         Failure { stage, message: message.into(), log_tail: vec!["its last words".into()] };
     TrialRecord {
-        load: None,
-        slices: Vec::new(),
-        single: None,
-        agents: Vec::new(),
-        usage: None,
-        samples: Vec::new(),
-        start_up_ns: None,
+        proofs: record.proofs,
         failure: Some(failure),
-        caveats: Vec::new(),
-        verdict: crate::caveat::Verdict::Invalid,
-        ..record
+        ..TrialRecord::begun(record.spec, record.started_unix_ns)
     }
 }

@@ -2,7 +2,7 @@
 //! the others.
 use super::{ExampleTrial, SECOND};
 use crate::load_result::Window;
-use crate::load_spec::{IoChoice, Limits, LoadSpec, Part, Protocol, Requests, Timeouts};
+use crate::load_spec::{LoadSpec, Timeouts};
 use crate::profile::Profile;
 use crate::trial::TrialRecord;
 
@@ -103,26 +103,11 @@ fn window(at_s: u64, served: Served) -> Window {
 
 fn spec(profile: &Profile) -> LoadSpec {
     LoadSpec {
-        addresses: Vec::new(),
-        unix_socket: None,
-        proxy_header: None,
-        messages: None,
-        tls: None,
-        protocol: Protocol::Http1,
-        source_addresses: Vec::new(),
-        requests: Requests::default(),
         schedule: profile.schedule.clone(),
         connections: profile.connections,
         stop: profile.stop,
         warm_up: profile.warm_up,
         timeouts: Timeouts { patience_ns: profile.patience_ns(), ..Timeouts::default() },
-        limits: Limits::default(),
-        threads: 1,
-        cores: Vec::new(),
-        io: IoChoice::Auto,
-        spin_ns: None,
-        seed: 1,
-        scenario: None,
-        slice: Part::WHOLE,
+        ..LoadSpec::default()
     }
 }

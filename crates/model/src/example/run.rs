@@ -11,7 +11,7 @@ use crate::objective::Objective;
 use crate::plan::{EXTRA_TIME, Plan, PlanCpus, Price};
 use crate::profile::{Profile, StopRule, WarmUp};
 use crate::published::Published;
-use crate::register::{Registered, ServerKind};
+use crate::register::ServerKind;
 use crate::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
 use crate::target::TargetId;
 use crate::trial::{Failure, Stage, Step, TrialRecord};
@@ -126,7 +126,6 @@ pub fn calibration(ceiling_per_s: f64) -> Calibration {
 pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> RunHeader {
     let workload = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads/hello.toml");
     let info = |target: &str| TargetInfo {
-        manifest: None,
         route: Some("default".into()),
         versions: SERVERS
             .iter()
@@ -134,8 +133,7 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
             .map(|server| (server.framework.to_lowercase(), "1.2.3".to_string()))
             .collect(),
         digest: Some("9f2c3a1be77d0c44".into()),
-        registered: Registered::default(),
-        unavailable: None,
+        ..TargetInfo::default()
     };
     RunHeader {
         id: format!("20261121-203539-{plan}"),
@@ -194,14 +192,7 @@ pub fn hello() -> RunRecord {
             .into(),
         log_tail: vec!["** (Mix) Failed to fetch record for plug_cowboy from registry".into()],
     };
-    let unavailable = TargetInfo {
-        manifest: None,
-        route: None,
-        versions: BTreeMap::new(),
-        digest: None,
-        registered: Registered::default(),
-        unavailable: Some(phoenix),
-    };
+    let unavailable = TargetInfo { unavailable: Some(phoenix), ..TargetInfo::default() };
     header.targets.insert(id("elixir/phoenix"), unavailable);
     header.plan.published = Some(published());
 

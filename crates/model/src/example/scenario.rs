@@ -2,10 +2,7 @@
 use std::net::Ipv4Addr;
 
 use crate::load_result::{ErrorKind, StepMeasured};
-use crate::load_spec::{
-    Connections, IoChoice, Limits, LoadSpec, Part, Protocol, Request, Schedule, StopRule, Timeouts,
-    WarmUp,
-};
+use crate::load_spec::{Connections, LoadSpec, Request};
 use crate::scenario::{Scenario, Step};
 use crate::trial::TrialRecord;
 use crate::units::Spread;
@@ -46,26 +43,10 @@ pub fn walked(mut trial: TrialRecord, thinks_ns: &[Option<u64>]) -> TrialRecord 
     let requests = steps.iter().map(|step| Request::get(&format!("/{}", step.name.len()), "a"));
     trial.load_spec = Some(LoadSpec {
         addresses: vec![(Ipv4Addr::LOCALHOST, 1).into()],
-        unix_socket: None,
-        proxy_header: None,
-        tls: None,
-        protocol: Protocol::Http1,
-        source_addresses: Vec::new(),
-        messages: None,
         requests: requests.collect(),
         scenario: Some(Scenario { cookies: false, variables: Vec::new(), steps }),
-        schedule: Schedule::Closed { think: None },
         connections: Connections::kept(10),
-        stop: StopRule::default(),
-        warm_up: WarmUp::None,
-        timeouts: Timeouts::default(),
-        limits: Limits::default(),
-        threads: 1,
-        cores: Vec::new(),
-        io: IoChoice::Auto,
-        spin_ns: None,
-        seed: 1,
-        slice: Part::WHOLE,
+        ..LoadSpec::default()
     });
     trial
 }

@@ -268,14 +268,9 @@ impl ExampleTrial {
                 / 1e6
                 / (requests.completed + requests.failed).max(1) as f64
         });
+        let started_unix_ns = STARTED_UNIX_NS + u64::from(self.repetition) * 40 * SECOND;
         TrialRecord {
-            started_unix_ns: STARTED_UNIX_NS + u64::from(self.repetition) * 40 * SECOND,
-            load_spec: None,
             load: Some(self.load(requests, duration_ns, response_ms)),
-            slices: Vec::new(),
-            single: None,
-            company: None,
-            agents: Vec::new(),
             usage: Some(self.usage(requests.completed, duration_ns)),
             samples: self.samples(duration_ns),
             start_up_ns: Some(38_000_000),
@@ -286,13 +281,9 @@ impl ExampleTrial {
                 failure: None,
                 remark: None,
             }],
-            conformance: Vec::new(),
-            outside: Vec::new(),
-            failure: None,
-            services: BTreeMap::new(),
             verdict: Verdict::of(&self.caveats),
-            spec: self.spec(),
-            caveats: self.caveats,
+            caveats: self.caveats.clone(),
+            ..TrialRecord::begun(self.spec(), started_unix_ns)
         }
     }
 

@@ -56,7 +56,8 @@ pub enum Span {
     PickUpLag,
 }
 
-const SPANS: [(&str, Span); 10] = [
+/// All spans, with their names in JSON and in gates.
+pub const SPANS: [(&str, Span); 10] = [
     ("connect", Span::Connect),
     ("tls", Span::Tls),
     ("upgrade", Span::Upgrade),

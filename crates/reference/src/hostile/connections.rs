@@ -1,4 +1,4 @@
-//! Servers that speak too early, or at which no connection comes about.
+//! Servers that send too early, or that never accept a connection.
 use super::Act::{Close, Endless, Request, Reset, Send, Silence};
 use super::{
     Behaviour, CLOSED, CONNECT_REFUSED, CONNECT_RESET, CONNECT_TIMEOUT, Counted, Does, MALFORMED,
@@ -6,7 +6,7 @@ use super::{
 };
 use Counted::{Either, Fails, Unsent};
 
-/// Whether a request is out before the end comes is a race of the kernels.
+/// Whether a request is sent before the end arrives depends on timing.
 const AT_ONCE: Counted = Either(&[CONNECT_RESET, CLOSED]);
 
 pub(super) const SCRIPTS: &[Scripts] = &[

@@ -16,7 +16,7 @@ const TRAILER: &[u8] =
 const INTERIM: &[u8] = b"HTTP/1.1 103 Early Hints\r\n\r\n";
 const UNSIZED: &[u8] = b"HTTP/1.1 200 OK\r\n\r\nhello";
 
-/// What came before a reset may be lost with it.
+/// Bytes before a reset may be lost with it.
 const RESET: Counted = Either(&[CLOSED, CLOSED_IN_BODY]);
 
 pub(super) const SCRIPTS: &[Scripts] = &[

@@ -1,4 +1,4 @@
-//! Handshakes of TLS that come to nothing (RFC 8446 sections 4 to 6).
+//! TLS handshakes that fail (RFC 8446 sections 4 to 6).
 use super::Act::{Close, Drip, Endless, Many, Pause, Reset, Send, Silence, Something};
 use super::{CONNECT_RESET, Counted, Over, Scripts, Speaks, TLS};
 use Counted::{Either, LateHandshake, Unsent};

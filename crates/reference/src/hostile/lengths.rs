@@ -1,5 +1,5 @@
-//! Where a body ends by its length (RFC 9112 section 6.3). Two readers who find its end in different
-//! places can be made to take one answer for another (section 11.2).
+//! Where a body ends by its length (RFC 9112 section 6.3). If two readers find its end in different
+//! places, an attacker can make one of them take one answer for another (section 11.2).
 use super::{
     Answers, Around, Counted, FRAMING, MALFORMED, TOO_LARGE, WHOLE, WRONG_BODY, WRONG_STATUS,
 };

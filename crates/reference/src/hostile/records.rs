@@ -1,4 +1,4 @@
-//! Bytes beside TLS once its handshake is done (RFC 8446 section 5).
+//! Bytes that are not valid TLS, after the handshake (RFC 8446 section 5).
 use super::Act::{Bare, Close, Request, Reset, Send, Silence};
 use super::{CLOSED, CLOSED_IN_BODY, Counted, MALFORMED, OK, Over, Scripts, Speaks, TIMEOUT};
 use Counted::{Either, Fails, Good};

@@ -13,7 +13,7 @@ use crate::frames::{self, kind};
 use crate::scripted::{Refusing, Unaccepting};
 use crate::socket;
 
-/// How long a read waits before it looks whether the server should stop.
+/// How long a read waits before it checks whether the server should stop.
 const STOP_CHECK: Duration = Duration::from_millis(20);
 /// Plaintext that is handed to TLS at a time.
 #[cfg(feature = "tls")]
@@ -33,7 +33,7 @@ enum Kind {
 }
 
 impl Server {
-    /// Where it listens, or where connecting is in vain.
+    /// The address at which it listens, or at which connecting fails.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         match &self.0 {
@@ -48,13 +48,13 @@ impl Drop for Server {
     fn drop(&mut self) {
         if let Kind::Serving { stop, acceptor, .. } = &mut self.0 {
             stop.store(true, Ordering::Relaxed);
-            // A panic there has been printed, and the client counts what is missing.
+            // A panic there has been printed, and the client's counts show what is missing.
             _ = acceptor.take().map(JoinHandle::join);
         }
     }
 }
 
-/// Serves over TCP; a behaviour that is [`super::Over::Handshake`] too.
+/// Serves over TCP; behaviours with [`super::Over::Handshake`] too.
 ///
 /// # Errors
 /// If no port or no thread is to be had.
@@ -111,7 +111,7 @@ fn accept_all(
         }
         let Ok((stream, _)) = listener.accept() else { continue };
         let (accept, stop) = (Arc::clone(accept), Arc::clone(stop));
-        // What fails is the client's leaving, which ends the connection.
+        // An error means that the client has left, which ends the connection.
         threads.push(std::thread::spawn(move || _ = serve(stream, &behaviour, &accept, &stop)));
         threads.retain(|thread: &JoinHandle<()>| !thread.is_finished());
     }
@@ -120,7 +120,7 @@ fn accept_all(
     }
 }
 
-/// Whether somebody waits to be accepted; waits a little.
+/// Waits a little for somebody to accept. Returns whether there is one.
 fn is_readable(listener: &TcpListener) -> bool {
     let mut polled = libc::pollfd { fd: listener.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: the pointer is to one entry, which outlives the call.
@@ -302,7 +302,7 @@ impl Connection<'_> {
                 socket::finish_sending(self.wire.bare().as_fd());
             }
         }
-        // What is unread at a close would turn it into a reset.
+        // Unread bytes would turn a close into a reset.
         let mut ignored = [0; 4_096];
         loop {
             match self.wire.bare().read(&mut ignored) {
@@ -364,7 +364,7 @@ impl Connection<'_> {
         })
     }
 
-    /// Takes frames up to the next HEADERS, and passes over the others.
+    /// Reads frames up to the next HEADERS, and ignores the others.
     fn take_frames(&mut self) -> bool {
         if self.input.starts_with(PREFACE) {
             self.input.drain(..PREFACE.len());

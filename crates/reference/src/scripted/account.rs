@@ -16,7 +16,7 @@ pub struct Account {
     pub answers: u64,
     /// Answers begun, by status; raw ones, silence and the like have none.
     pub by_status: BTreeMap<u16, u64>,
-    /// What was no request; its connection is closed without an answer.
+    /// Bytes that were no request. Their connections are closed without an answer.
     pub bad_requests: u64,
     /// Connections that the script closed or reset.
     pub closed_by_script: u64,
@@ -43,13 +43,13 @@ pub struct Exchange {
     /// The waits within the answer, together.
     pub scripted_wait_ns: u64,
     /// When the last bytes of the answer were handed to the kernel; `None` if it did not take them.
-    /// Taken before the call, so that no client can have them earlier, however late this server
-    /// goes on afterwards.
+    /// The clock is read before the call, so no client can have them earlier, even if this server
+    /// is delayed afterwards.
     pub answered_ns: Option<u64>,
 }
 
 impl Exchange {
-    /// From the request's reading to the answer's last byte: what a client measures is never less.
+    /// From reading the request to the answer's last byte. A client never measures less.
     #[must_use]
     pub fn duration_ns(&self) -> Option<u64> {
         self.answered_ns.map(|answered_ns| answered_ns - self.received_ns)

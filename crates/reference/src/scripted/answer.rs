@@ -208,7 +208,7 @@ impl Answer {
         self
     }
 
-    /// Closes after the answer without having said so.
+    /// Closes after the answer without announcing it.
     #[must_use]
     pub fn then_close(mut self) -> Self {
         self.end = End::Close;

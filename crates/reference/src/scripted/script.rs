@@ -60,8 +60,8 @@ impl Script {
         Self::each(move |_, _| answer.clone())
     }
 
-    /// An answer worked out for each request; the random numbers depend on nothing but the seed and
-    /// the order of requests.
+    /// Computes an answer for each request. The random numbers depend only on the seed and the
+    /// order of requests.
     #[must_use]
     pub fn each(
         answering: impl FnMut(&Received<'_>, &mut Xoshiro256PlusPlus) -> Answer + Send + 'static,
@@ -75,9 +75,9 @@ impl Script {
         }
     }
 
-    /// This answer at once, while no more than so many requests come each second: each takes the next
-    /// free place of a schedule, and is answered when that is due. So the server's capacity is known
-    /// without a measurement.
+    /// Serves at most so many requests per second. Each takes the next free place of a schedule and
+    /// is answered when that is due, at once if fewer come. So the server's capacity is known
+    /// without measuring it.
     #[must_use]
     pub fn at_most(per_s: f64, answer: Answer) -> Self {
         let gap_ns = 1e9 / per_s;
@@ -112,15 +112,15 @@ impl Script {
         self
     }
 
-    /// The whole server stands still for so long when the request of this number (from 0) was read,
-    /// as in a garbage collection: nothing is accepted, read or sent.
+    /// The whole server stalls for so long after it has read the request of this number (from 0),
+    /// as in a garbage collection: it accepts, reads and sends nothing.
     #[must_use]
     pub fn stall_at_request(mut self, number: u64, length: Duration) -> Self {
         self.stall = Some((StallAt::Request(number), length));
         self
     }
 
-    /// The whole server stands still for so long, `after` the first request was read.
+    /// The whole server stalls for so long, at this time after it has read the first request.
     #[must_use]
     pub fn stall_after(mut self, after: Duration, length: Duration) -> Self {
         self.stall = Some((StallAt::AfterFirst(after), length));

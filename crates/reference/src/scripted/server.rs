@@ -30,7 +30,8 @@ const LAST_TURNS: usize = 100;
 const LISTENER: u64 = u64::MAX;
 /// The timer of the stall.
 const STALL: u64 = u64::MAX - 1;
-/// An endless body without pauses gives way to the others for so long after each piece.
+/// How long an endless body without pauses waits after each piece, so that other connections get
+/// their turn.
 const ENDLESS_PAUSE: Duration = Duration::from_micros(200);
 
 /// What becomes of a connection.
@@ -56,8 +57,7 @@ pub(super) fn run(
         let sleep_ns = server.sleep_ns();
         server.turn(sleep_ns, account)?;
     }
-    // What had come before the stop belongs into the account; a client that goes on regardless
-    // can't hold up the end.
+    // Requests that came before the stop count. A client that keeps sending cannot delay the end.
     for _ in 0..LAST_TURNS {
         if server.turn(0, account)? == 0 {
             break;
@@ -159,7 +159,7 @@ impl<'a> Server<'a> {
         } else {
             Fate::Keep
         };
-        // Also for who has left: what it had sent before was received and counts.
+        // Also for clients that have left: what they had sent before counts.
         let advanced = self.advance(&mut connection, account);
         let fate = if event.gone() || read == Fate::Gone { Fate::Gone } else { advanced };
         self.settle(connection, fate, account);
@@ -179,8 +179,8 @@ impl<'a> Server<'a> {
             match socket::receive(connection.socket.as_fd(), &mut self.input) {
                 Ok(0) => {
                     connection.input_ended = true;
-                    // Who is silent or waits for a request has nothing more to say; an answer under
-                    // way is tried to the end.
+                    // Silent and idle connections are dropped; an answer under way is sent to its
+                    // end if possible.
                     return if connection.silent || connection.current.is_none() {
                         Fate::Gone
                     } else {
@@ -335,7 +335,7 @@ impl<'a> Server<'a> {
     }
 }
 
-/// Books the answer under way, if there is one, and does to the connection what the answer says.
+/// Records the answer under way, if there is one, and does to the connection what the answer says.
 fn finish(connection: &mut Connection, account: &mut Account) -> Fate {
     let Some((exchange, end)) = connection.current else { return Fate::Keep };
     if end == End::Silence {
@@ -362,7 +362,7 @@ fn close_by_script(connection: Connection, end: End, account: &mut Account) {
     account.live_connections -= 1;
     account.closed_by_script += 1;
     if end == End::Reset {
-        // Without it the close is an ordinary one, which the test that asked for a reset would
+        // If this fails, the close is an ordinary one, and the test that asked for a reset would
         // notice.
         _ = socket::reset_on_close(connection.socket.as_fd());
     } else {

@@ -1,4 +1,4 @@
-//! Addresses at which no connection comes about.
+//! Addresses at which connecting fails.
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -78,8 +78,7 @@ impl Unaccepting {
     }
 }
 
-/// Connects until a connection does not come about within 100 ms; loopback needs a thousandth of
-/// that.
+/// Connects until a connection takes longer than 100 ms; the loopback needs a thousandth of that.
 fn fill(address: SocketAddr) -> Result<Vec<TcpStream>, Error> {
     let mut waiting = Vec::new();
     loop {

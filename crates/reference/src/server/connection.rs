@@ -12,7 +12,7 @@ pub(super) struct Connection {
     pub waiting: Option<Ticket>,
     /// Bytes of requests that are not complete or not answered yet.
     pub partial: Box<[u8]>,
-    /// Bytes that the kernel did not take. Boxed because it is rarely there and a pointer is a
+    /// Bytes that the kernel did not take. Boxed, because there rarely are any and a pointer is a
     /// third of a vector.
     #[expect(clippy::box_collection, reason = "memory of an idle connection")]
     pub unsent: Option<Box<Vec<u8>>>,

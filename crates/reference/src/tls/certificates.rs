@@ -25,9 +25,9 @@ pub struct Certified {
     pub has_expired: bool,
     /// The server speaks TLS 1.2 only; both versions otherwise.
     pub only_tls12: bool,
-    /// Plaintext bytes of a record at the most; rustls' own choice (16 KiB) otherwise.
+    /// The most plaintext bytes in a record; rustls' default is 16 KiB.
     pub record_bytes: Option<usize>,
-    /// Application protocols that the server offers; none leaves the choice out.
+    /// Application protocols that the server offers; empty disables ALPN.
     pub alpn: Vec<&'static str>,
     /// Clients must show a certificate of the same authority.
     pub asks_clients: bool,
@@ -66,7 +66,8 @@ impl Authority {
         let mut params = CertificateParams::new(Vec::new()).expect("no names");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
-        // Clients would confuse authorities with the same name and different keys.
+        // Each has its own name: clients would confuse authorities with the same name and different
+        // keys.
         static COUNT: AtomicU64 = AtomicU64::new(1);
         let name = format!("Pippin's test authority {}", COUNT.fetch_add(1, Ordering::Relaxed));
         params.distinguished_name.push(rcgen::DnType::CommonName, name);

@@ -1,5 +1,5 @@
-//! A front that ends TLS in front of another server and passes on the bytes, in the way that a test
-//! asks for. It uses one thread per connection.
+//! A front that terminates TLS before another server and passes the bytes on as a test asks for. It
+//! uses one thread for each connection.
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd as _, AsRawFd as _};
@@ -150,7 +150,7 @@ fn accept_all(listener: &TcpListener, shared: &Arc<Shared>) {
     }
 }
 
-/// Which of these descriptors have something to read, or have ended; waits a little.
+/// Waits a little for these descriptors. Returns which have something to read, or have ended.
 fn readable<const N: usize>(descriptors: [i32; N]) -> [bool; N] {
     let mut polled = descriptors.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
     // SAFETY: the pointer and the count belong together.
@@ -212,7 +212,7 @@ impl<'a> Connection<'a> {
         Err(Over)
     }
 
-    /// Takes ciphertext, which must be there, or the client's end.
+    /// Reads ciphertext, of which there must be some, or the client's end.
     fn read(&mut self) -> Result<(), Over> {
         let count = self.tls.read_tls(&mut self.client).map_err(|_| Over)?;
         lock(&self.shared.account).bytes_in += count as u64;

@@ -3,6 +3,7 @@
 //! time span, tagged `<target>/<step>/<repetition>/<span>`.
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
+use pippin_model::gate::SPANS;
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::{LoadResult, Spans};
 use pippin_model::run::RunRecord;
@@ -95,29 +96,6 @@ fn tag_of(trial: &TrialRecord, span: &str) -> String {
 
 /// The time spans that have samples, with their names in JSON.
 fn spans(spans: &Spans) -> impl Iterator<Item = (&'static str, &Histogram)> {
-    let Spans {
-        connect,
-        tls,
-        upgrade,
-        headers,
-        body,
-        service_time,
-        response_time,
-        send_lag,
-        own_lag,
-        pick_up_lag,
-    } = spans;
-    let all = [
-        ("connect", connect),
-        ("tls", tls),
-        ("upgrade", upgrade),
-        ("headers", headers),
-        ("body", body),
-        ("service_time", service_time),
-        ("response_time", response_time),
-        ("send_lag", send_lag),
-        ("own_lag", own_lag),
-        ("pick_up_lag", pick_up_lag),
-    ];
-    all.into_iter().filter(|(_, histogram)| histogram.count() > 0)
+    let all = SPANS.iter().map(|(name, span)| (*name, span.of(spans)));
+    all.filter(|(_, histogram)| histogram.count() > 0)
 }
