@@ -30,12 +30,12 @@ const STYLES: Styles = Styles::styled()
 /// An honest benchmark lab for HTTP servers: apples to apples.
 ///
 /// Pippin installs and starts real servers, proves that each answers correctly, drives all of them
-/// with the same load, measures server and generator, and says whether the figures can be believed.
+/// with the same load, measures server and generator, and says whether you can trust the figures.
 /// The same engine load-tests any URL.
 #[derive(Debug, Parser)]
 #[command(name = "pippin", version, styles = STYLES, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit codes: 0 ok, 1 objective or comparison failed, 2 wrong input (the message names the fix), 3 result INVALID,\n4 the lab failed, 130 interrupted (what was measured is kept),\n141 nobody reads the output (as if SIGPIPE had ended it; what was measured is kept)."
+    after_help = "Exit codes:\n  0    success\n  1    an objective, gate, comparison or check failed\n  2    wrong input; the message says how to fix it\n  3    a result is INVALID\n  4    Pippin itself failed, or no target has a result\n  130  interrupted; what was measured is kept\n  141  nobody reads the output; what was measured is kept"
 )]
 pub struct Arguments {
     /// The database of runs: .pippin/pippin.db in a checkout of Pippin, elsewhere pippin/pippin.db in
@@ -59,8 +59,8 @@ pub enum Command {
     Init(InitArguments),
     /// Load any URL.
     Load(Box<LoadArguments>),
-    /// Apply parts of loads for a coordinator elsewhere, which `run` and `load` with --nats are; ends
-    /// with Ctrl-C (docs/fleet.md).
+    /// Generate load for a `pippin run` or `pippin load` on another machine, until Ctrl-C
+    /// (docs/fleet.md).
     Agent(Box<AgentArguments>),
     /// Write a file of requests for `pippin load --requests`.
     #[command(subcommand)]
@@ -70,25 +70,25 @@ pub enum Command {
     /// List, install, check or add targets.
     #[command(subcommand)]
     Targets(TargetsCommand),
-    /// Show a run again: on the terminal, or as a page.
+    /// Show a run again, on the terminal or as a page.
     Report(ReportArguments),
-    /// Plan: how many devices a machine holds, from measured device runs.
-    Capacity(CapacityArguments),
-    /// Compare two runs, or two branches of a target, with intervals; fit for continuous
-    /// integration.
+    /// Estimate how many devices a machine can serve, from measured device runs.
+    #[command(alias = "capacity")]
+    DevicePlan(DevicePlanArguments),
+    /// Compare runs, servers or revisions, with intervals; for continuous integration too.
     Compare(Box<CompareArguments>),
-    /// Look for what on this machine would spoil which plan, and say how to mend it.
+    /// Find what on this machine would spoil a plan, and say how to fix it.
     Doctor(DoctorArguments),
-    /// Measure what the generator itself can do on this machine, and keep it: every later trial
-    /// states its headroom.
+    /// Measure the limit of the load generator on this machine. Later results then say how close
+    /// they came to it.
     Calibrate(CalibrateArguments),
     /// Write a run in another form: Markdown, CSV, JSON, interval log, Prometheus text, SVG
     /// (docs/formats.md).
     Export(ExportArguments),
     /// List earlier runs.
     History(HistoryArguments),
-    /// Show all runs in the browser: the one under way, list, search, pages, comparison, history.
-    /// Read-only; on loopback unless told otherwise.
+    /// Show all runs in the browser: list, search, pages, comparison, history, and the run in
+    /// progress. Read-only; on the loopback unless --bind says otherwise.
     Serve(ServeArguments),
     /// Print shell completions, for example: pippin completions bash >
     /// /etc/bash_completion.d/pippin. They know plans, targets, runs and charts.
@@ -103,11 +103,11 @@ pub enum Command {
 /// What ends a run, a load or a comparison with exit code 1, and how that is written.
 #[derive(Debug, Args)]
 pub struct GateArguments {
-    /// Exit 1 if this is so; may be given several times: "p99 > 50ms", "errors > 0.1%", "goodput <
-    /// -5% vs RUN". docs/gates.md lists the figures.
+    /// Exit with code 1 if this condition is true: "p99 > 50ms", "errors > 0.1%", "goodput < -5% vs
+    /// RUN". May be given several times. docs/gates.md lists the figures.
     #[arg(long, value_name = "CONDITION", value_parser = Gate::fail_if)]
     pub fail_if: Vec<Gate>,
-    /// Also write verdicts and gates as JUnit XML.
+    /// Also write the verdicts and gates as JUnit XML.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub junit: Option<PathBuf>,
     /// Also write a summary for a pull request, in Markdown.
@@ -121,8 +121,8 @@ pub struct RunArguments {
     /// A plan that `pippin plans` lists (hello, users, ...), or a file.
     #[arg(value_name = "PLAN", add = ArgValueCandidates::new(completions::plans))]
     pub plan: String,
-    /// Install what is missing: system packages through apt, the rest inside the folders of the
-    /// targets. Asks once on a terminal.
+    /// Install what is missing: system packages with apt, everything else inside the targets'
+    /// folders. Asks once on a terminal.
     #[arg(long)]
     pub install: bool,
     /// With --install: do not ask.
@@ -137,33 +137,33 @@ pub struct RunArguments {
     /// Compare the others with this target; with the best by default.
     #[arg(long, value_name = "TARGET")]
     pub reference: Option<String>,
-    /// Repetitions of each target.
+    /// How often each target is measured.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
-    /// The same shape in seconds.
+    /// The plan's quick form: the same kind of load in seconds.
     #[arg(long)]
     pub quick: bool,
-    /// WORKERS of every target: the number of its processors by default.
+    /// Workers of every target; by default as many as it has processors.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub workers: Option<u32>,
     /// Device plans: this fraction of the devices, as 1/10 or 0.1.
     #[arg(long, value_name = "FRACTION", value_parser = values::fraction)]
     pub scale: Option<f64>,
-    /// Device plans: other lengths of the phases, as 60s,60s,60s.
+    /// Device plans: the lengths of the phases, as 60s,60s,60s.
     #[arg(long, value_name = "UP,SUSTAIN,DOWN", value_parser = values::phases)]
     pub ramp: Option<[u64; 3]>,
-    /// Device plans: another time between an answer and a device's next request, as "9s +-5%".
+    /// Device plans: the time between an answer and a device's next request, as "9s +-5%".
     #[arg(long, value_name = "TIME", value_parser = Spread::parse)]
     pub think: Option<Spread>,
-    /// Where the page and the logs go; by default a folder in runs/ of the checkout, elsewhere in
-    /// pippin/runs/ of $XDG_STATE_HOME.
+    /// Folder for the page and the logs. By default a new one in runs/ of the checkout, elsewhere
+    /// in pippin/runs/ of $XDG_STATE_HOME.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
-    /// Seeds the order of targets and every load.
+    /// The seed for the order of targets and for every load.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Afterwards load each target once more under perf: flame graphs, system calls and context
-    /// switches on the page. No figure changes by it (docs/explain.md).
+    /// Load each target once more under perf at the end, and put flame graphs, system calls and
+    /// context switches on the page. This changes no figure (docs/explain.md).
     #[arg(long, conflicts_with_all = ["agents", "nats", "probe"])]
     pub explain: bool,
     /// Where figures go meanwhile.
@@ -174,8 +174,8 @@ pub struct RunArguments {
     /// Who applies the load.
     #[command(flatten)]
     pub fleet: FleetArguments,
-    /// Let this probe (`pippin agent --probe`) install, start, prove and sample the targets on its
-    /// machine; the agents load them over the network.
+    /// The probe (`pippin agent --probe`) that installs, starts, proves and samples the targets on
+    /// its machine. The agents load them over the network.
     #[arg(long, value_name = "NAME", requires_all = ["nats", "agents"])]
     pub probe: Option<String>,
 }
@@ -186,10 +186,11 @@ pub struct RunArguments {
     after_help = "Examples:\n  pippin init                                             asks on a terminal\n  pippin init --command 'node server.js' --path /api\n  pippin init --url http://127.0.0.1:3000"
 )]
 pub struct InitArguments {
-    /// The command that starts the server. PORT is in its environment, and {PORT} is replaced.
+    /// The command that starts the server. It must listen on the variable PORT; {PORT} in the
+    /// command is replaced too.
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["url", "image"], value_hint = ValueHint::CommandString)]
     pub command: Option<String>,
-    /// The URL of a server that runs.
+    /// The URL of a server that runs already.
     #[arg(long, value_name = "URL", conflicts_with = "image", value_hint = ValueHint::Url)]
     pub url: Option<String>,
     /// A container image.
@@ -220,7 +221,7 @@ pub struct CheckArguments {
     /// Names, languages, or all. A target that is named must be available unless --optional is given.
     #[arg(value_name = "TARGET", required_unless_present = "all", add = ArgValueCandidates::new(completions::targets))]
     pub targets: Vec<String>,
-    /// Every target and every variant.
+    /// All targets with all variants.
     #[arg(long, conflicts_with = "targets")]
     pub all: bool,
     /// Only these workloads.
@@ -235,16 +236,16 @@ pub struct CheckArguments {
     /// Fail if one of these is unavailable, instead of only naming it.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub require: Vec<String>,
-    /// A named target that is unavailable, or that there was no time for, does not fail the check.
+    /// Do not fail for a named target that is unavailable or that there was no time for.
     #[arg(long)]
     pub optional: bool,
-    /// Install and prove so many targets at the same time. Proofs that measure time run alone.
+    /// How many targets to install and prove at the same time. Proofs that measure time run alone.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub jobs: u8,
-    /// Leave out what passed before, if its source, the workloads and Pippin are unchanged.
+    /// Skip targets that passed before, if their source, the workloads and Pippin are unchanged.
     #[arg(long)]
     pub resume: bool,
-    /// Begin no target after this time, for example 10m; name those that are left.
+    /// Start no further target after this time, for example 10m; the rest is named.
     #[arg(long, value_name = "TIME")]
     pub within: Option<String>,
 }
@@ -267,8 +268,8 @@ pub enum TargetsCommand {
         #[arg(long)]
         yes: bool,
     },
-    /// Prove targets: installed, started, every workload's answers before and after a short load,
-    /// clean stop.
+    /// Prove targets: install, start, check every workload's answers before and after a short load,
+    /// stop.
     Check(CheckArguments),
     /// Write the skeleton of a target.
     New {
@@ -286,7 +287,7 @@ pub struct ReportArguments {
     /// Compare the others with this target; with the best by default.
     #[arg(long, value_name = "TARGET")]
     pub reference: Option<String>,
-    /// Write the page here.
+    /// Write the page to this file.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
 }
@@ -294,13 +295,13 @@ pub struct ReportArguments {
 /// `pippin history`
 #[derive(Debug, Args)]
 pub struct HistoryArguments {
-    /// Only runs of this target: its results over time.
+    /// Only runs of this target, with its results over time.
     #[arg(value_name = "TARGET", add = ArgValueCandidates::new(completions::targets))]
     pub target: Option<String>,
-    /// At most this many.
+    /// How many runs at the most.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub number: usize,
-    /// Write a page with charts over time and marks where figures changed, instead of the table.
+    /// Instead of the table, write a page with charts over time that mark where figures changed.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "target")]
     pub html: Option<PathBuf>,
 }
@@ -311,14 +312,13 @@ pub struct CalibrateArguments {
     /// Length of each part.
     #[arg(short = 'd', long, value_name = "TIME", default_value = "3s", value_parser = values::length)]
     pub duration: Time,
-    /// Instead: this many devices against a bare device server, with --think and --ramp. Nothing is
-    /// kept.
+    /// Measure this many devices against Pippin's own device server instead. Nothing is kept.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub devices: Option<u32>,
     /// Time between an answer and a device's next request.
     #[arg(long, value_name = "TIME", requires = "devices", default_value = "900ms +-5%", value_parser = Spread::parse)]
     pub think: Spread,
-    /// Ramp up, sustained part, ramp down.
+    /// The lengths of ramp-up, sustained part and ramp-down.
     #[arg(
         long,
         value_name = "UP,SUSTAIN,DOWN",
@@ -343,48 +343,48 @@ pub struct CompareArguments {
     /// pippin.toml, two branches, tags or commits.
     #[arg(value_name = "WHAT", add = ArgValueCandidates::new(completions::runs))]
     pub sides: Vec<String>,
-    /// A server that this command starts, in the current folder; may be given several times. PORT is
-    /// in its environment, and {PORT} in the command is replaced.
+    /// A command that starts a server, in the current folder. It must listen on the variable PORT;
+    /// {PORT} in the command is replaced too. May be given several times.
     #[arg(long, value_name = "COMMAND", value_hint = ValueHint::CommandString)]
     pub command: Vec<String>,
     /// A container image that docker or podman starts; may be given several times.
     #[arg(long, value_name = "IMAGE")]
     pub image: Vec<String>,
-    /// What servers are asked for; / by default, or the path of the URL.
+    /// The path to request; / by default, or the path of the URL.
     #[arg(long, value_name = "PATH")]
     pub path: Option<String>,
-    /// The steps of a file, which each user goes through in order, in place of one request
+    /// Let each user go through the steps of a file in order, in place of one request
     /// (docs/scenarios.md).
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["path", "method", "body", "json_body", "form", "data_urlencode", "expect_body"])]
     pub scenario: Option<PathBuf>,
-    /// Measure this target as it is in two branches, interleaved in one run: go/net-http.
+    /// Measure this target (go/net-http) as it is in two branches, in turn within one run.
     #[arg(long, value_name = "TARGET", add = ArgValueCandidates::new(completions::targets))]
     pub target: Option<String>,
-    /// With two branches: the plan; in a project its only one by default.
+    /// With two branches: the plan. In a project with one plan, that one by default.
     #[arg(long, value_name = "PLAN", add = ArgValueCandidates::new(completions::plans))]
     pub plan: Option<String>,
     /// With two branches: the plan's quick form.
     #[arg(long)]
     pub quick: bool,
-    /// Fresh starts of each server or branch; 5, or as in the plan.
+    /// How often each server or branch is started and measured; 5, or as the plan says.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
-    /// Fetch images; with --target, install both copies in the run's folder, and system packages
-    /// through apt where needed. Asks once on a terminal.
+    /// Fetch images. With --target, install both copies in the run's folder, and system packages
+    /// with apt where needed. Asks once on a terminal.
     #[arg(long)]
     pub install: bool,
     /// With --install: do not ask.
     #[arg(long, requires = "install")]
     pub yes: bool,
-    /// Where page, logs and copies go; by default as with `pippin run`.
+    /// Folder for page, logs and copies; by default as with `pippin run`.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
-    /// Seeds the order and every load.
+    /// The seed for the order and for every load.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     #[command(flatten)]
     pub gates: GateArguments,
-    /// Compare although profile, workload or machine differ, a side is INVALID, or both branches
+    /// Compare even if profile, workload or machine differ, a side is INVALID, or both branches
     /// have the same files.
     #[arg(long)]
     pub force: bool,
@@ -421,21 +421,21 @@ pub struct OutletArguments {
 /// `pippin doctor`
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
-    /// Only for these plans; all that `pippin plans` lists by default.
+    /// Look only at these plans; by default at all that `pippin plans` lists.
     #[arg(value_name = "PLAN", add = ArgValueCandidates::new(completions::plans))]
     pub plans: Vec<String>,
-    /// For the plans' quick forms.
+    /// Look at the plans' quick forms.
     #[arg(long)]
     pub quick: bool,
-    /// Apply what is safe for this boot, and say how to undo it.
+    /// Apply the fixes that are safe and last until the next boot, and say how to undo them.
     #[arg(long)]
     pub fix: bool,
 }
 
-/// `pippin capacity`
+/// `pippin device-plan`
 #[derive(Debug, Args)]
-pub struct CapacityArguments {
-    /// Device runs; several on different numbers of processors tell how a target scales.
+pub struct DevicePlanArguments {
+    /// Device runs. Several with different numbers of processors show how a target scales.
     #[arg(value_name = "RUN", required = true, add = ArgValueCandidates::new(completions::runs))]
     pub runs: Vec<String>,
     /// Processors for the target.
@@ -455,7 +455,7 @@ pub struct ServeArguments {
     /// Address and port.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7117")]
     pub bind: std::net::SocketAddr,
-    /// What readers must give; needed beyond loopback.
+    /// The token that readers must give; needed beyond the loopback.
     #[arg(long, value_name = "TEXT", env = "PIPPIN_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
 }
@@ -472,10 +472,10 @@ pub struct ExportArguments {
     /// With svg and png: which chart.
     #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(completions::charts))]
     pub chart: Option<String>,
-    /// With svg and png: on dark ground.
+    /// With svg and png: a dark background.
     #[arg(long, requires = "chart")]
     pub dark: bool,
-    /// Write here instead of to standard output.
+    /// Write to this file instead of standard output.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
 }

@@ -20,10 +20,10 @@ pub struct ImportArguments {
     /// The file; - for standard input.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
-    /// Only requests to this host, as it is written in the URLs, with its port.
+    /// Only requests to this host, with its port, as written in the URLs.
     #[arg(long, value_name = "HOST")]
     pub host: Option<String>,
-    /// Write here instead of to standard output.
+    /// Write to this file instead of standard output.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
 }

@@ -28,16 +28,16 @@ pub struct LoadArguments {
     /// Simulated devices instead of connections; with --ramp UP,SUSTAIN,DOWN.
     #[arg(long, value_name = "N", conflicts_with_all = ["count", "rate", "stages", "sweep", "objective", "duration", "no_keep_alive", "requests_per_connection", "pipeline", "connections"], requires = "ramp", value_parser = values::connections)]
     pub devices: Option<u32>,
-    /// Requests before a device is replaced; 100, or all steps of a scenario once.
+    /// Requests before a device is replaced. By default 100; in a scenario, each step once.
     #[arg(long, value_name = "N", requires = "devices", value_parser = clap::value_parser!(u32).range(1..))]
     pub requests_per_device: Option<u32>,
     /// A closed loop at each number of connections: 1,2,4,8 or 1..512 (doubling).
     #[arg(long, value_name = "LIST", conflicts_with_all = ["count", "rate", "stages", "think", "objective", "connections"], value_parser = values::points)]
     pub sweep: Option<Points>,
-    /// Search for the highest rate that keeps this: "p99<50ms, errors<0.1%".
+    /// Search for the highest rate at which this holds: "p99<50ms, errors<0.1%".
     #[arg(long, value_name = "BOUNDS", conflicts_with_all = ["count", "stages", "poisson", "think", "no_keep_alive", "requests_per_connection", "pipeline"], value_parser = Objective::parse)]
     pub objective: Option<Objective>,
-    /// Measure so many times, for an interval.
+    /// How often to measure; two or more give an interval.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["devices", "sweep", "objective"], value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
     /// What is asked.
@@ -55,10 +55,10 @@ pub struct LoadArguments {
     /// How connections are secured.
     #[command(flatten)]
     pub tls: TlsArguments,
-    /// Threads; one a core, and no more than connections.
+    /// Threads; by default one for each core, and no more than connections.
     #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
-    /// Also write the whole result as JSON; - for standard output instead of the text.
+    /// Also write the whole result as JSON; - writes it to standard output instead of the text.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
     /// Also write a page with charts, as `pippin report --html` does later.
@@ -67,7 +67,7 @@ pub struct LoadArguments {
     /// Where figures go meanwhile.
     #[command(flatten)]
     pub outlets: OutletArguments,
-    /// Do not keep this load: it is then in no history.
+    /// Do not keep the result: no history or comparison will know it.
     #[arg(long)]
     pub no_store: bool,
     /// Where connections go and come from.
@@ -82,27 +82,27 @@ pub struct LoadArguments {
     /// The event loop.
     #[arg(long, value_name = "NAME", value_enum, default_value_t = EventLoop::Auto)]
     pub io: EventLoop,
-    /// Open loop: how long before an instant to stop sleeping and poll, for example 50us; 0us
+    /// Open loop: how long before a request is due to stop sleeping and poll, for example 50us; 0us
     /// never polls.
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     pub spin: Option<Time>,
     /// Processors of the generator: 1 or 2-3.
     #[arg(long, value_name = "LIST", value_parser = CpuSet::parse)]
     pub cpus: Option<CpuSet>,
-    /// The server's first process on this machine, if Pippin cannot find it by the URL's port. Its
-    /// CPU time, memory and log are measured.
+    /// The server's first process on this machine, if Pippin cannot find it by the URL's port.
+    /// Pippin measures its CPU time, memory and log.
     #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub target_pid: Option<i32>,
     /// Which hosts may be loaded.
     #[command(flatten)]
     pub hosts: HostArguments,
-    /// Seeds arrivals and think times.
+    /// The seed for arrivals and think times.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]
     pub gates: GateArguments,
-    /// End the load, with exit code 1, as soon as a gate cannot be passed any more, or three seconds
-    /// in a row have more errors than right answers (docs/gates.md).
+    /// End the load with exit code 1 as soon as a gate can no longer be passed, or after three
+    /// seconds in a row with more errors than right answers (docs/gates.md).
     #[arg(long, conflicts_with_all = ["repeat", "sweep", "objective"])]
     pub fail_fast: bool,
     /// Who applies the load.
@@ -122,27 +122,27 @@ pub struct ShapeArguments {
     /// How many requests to send.
     #[arg(short = 'n', long, value_name = "N", value_parser = values::requests)]
     pub count: Option<u64>,
-    /// Open loop: requests per second, or walks through a scenario, whatever the server does. With
-    /// --objective: where the search begins.
+    /// Open loop: requests per second, or walks through a scenario, however fast the server answers.
+    /// With --objective: the rate at which the search begins.
     #[arg(short = 'R', long, visible_alias = "rps", value_name = "RATE", conflicts_with_all = ["count", "think"], allow_negative_numbers = true, group = "open_loop", value_parser = values::rate)]
     pub rate: Option<f64>,
-    /// Open loop whose rate changes: 30s:1000,2m:5000,30s:0. Each part is TIME:RATE; the rate goes
-    /// linearly to RATE within TIME, from 0 at first. 0s:5000 jumps. All of it is measured.
+    /// Open loop with a changing rate: 30s:1000,2m:5000,30s:0. In each part TIME:RATE the rate goes
+    /// linearly to RATE within TIME; it begins at 0. 0s:5000 jumps. All of it is measured.
     #[arg(long, value_name = "LIST", conflicts_with_all = ["count", "think", "duration", "ramp", "warm_up"], group = "open_loop", value_parser = Stages::parse)]
     pub stages: Option<Stages>,
     /// Open loop: exponentially distributed gaps instead of equal ones.
     #[arg(long, requires = "open_loop")]
     pub poisson: bool,
-    /// Open loop: time over which the rate climbs before it is measured. Devices: UP,SUSTAIN,DOWN.
+    /// Open loop: how long the rate climbs before measuring begins. Devices: UP,SUSTAIN,DOWN.
     #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = values::time)]
     pub ramp: Vec<Time>,
     /// Time between an answer and the next request: 900ms, "900ms +-5%".
     #[arg(long, value_name = "TIME", value_parser = Spread::parse)]
     pub think: Option<Spread>,
-    /// What is left out at the start: auto, none, or a time. Nothing where requests are counted.
+    /// What to leave out at the start: auto, none, or a time. With -n nothing is left out.
     #[arg(long, value_name = "TIME", value_parser = values::warm_up)]
     pub warm_up: Option<WarmUp>,
-    /// One request a connection, announced by Connection: close.
+    /// Open a new connection for each request, and send Connection: close.
     #[arg(long, conflicts_with = "requests_per_connection")]
     pub no_keep_alive: bool,
     /// Close and replace a connection after this many requests.
@@ -156,13 +156,13 @@ pub struct ShapeArguments {
 /// What is spoken: HTTP/1.1, unless a flag says otherwise.
 #[derive(Debug, Args)]
 pub struct ProtocolArguments {
-    /// HTTP/2 over TLS, agreed on by ALPN; for https:// URLs.
+    /// HTTP/2 over TLS (ALPN), for https:// URLs.
     #[arg(long, conflicts_with = "pipeline")]
     pub http2: bool,
-    /// HTTP/2 without TLS, which the server must know of (prior knowledge); for http:// URLs.
+    /// HTTP/2 without TLS (prior knowledge), for http:// URLs.
     #[arg(long, conflicts_with_all = ["http2", "pipeline"])]
     pub h2c: bool,
-    /// HTTP/2: users of each connection, each with one request under way: streams at the same time.
+    /// HTTP/2: streams of each connection. Each is a user with one request under way at a time.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection", "devices"], value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub streams: u32,
 }
@@ -170,16 +170,17 @@ pub struct ProtocolArguments {
 /// Where connections go, whatever the URL says, and what they begin with.
 #[derive(Debug, Args)]
 pub struct ReachArguments {
-    /// Connect to this unix socket; the URL's host is only named in the requests. The kernel does not
-    /// stamp arrivals there, so times have the generator's own lateness in them.
+    /// Connect to this unix socket; the URL's host is only named in the requests. The kernel stamps
+    /// no arrivals there, so times include the generator's own lateness.
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, conflicts_with_all = ["connect_to", "source_ips", "proxy_protocol", "agents", "nats"])]
     pub unix_socket: Option<PathBuf>,
-    /// HOST:PORT:ADDR:PORT: connect to ADDR:PORT where the URL says HOST:PORT, as curl takes it. A part that is left out
-    /// means any host or port, or the URL's own. Host header and certificate stay the URL's.
+    /// Connect to another place than the URL says: HOST:PORT:ADDR:PORT, as in curl. An empty HOST
+    /// or PORT means any, an empty ADDR or PORT the URL's own. The Host header and the
+    /// certificate's name stay the URL's.
     #[arg(long, value_name = "RULE", value_parser = ConnectTo::parse)]
     pub connect_to: Option<ConnectTo>,
-    /// Begin each connection with a header of the PROXY protocol that has its own addresses, as a load
-    /// balancer does.
+    /// Begin each connection with a header of the PROXY protocol, as a load balancer does. It has
+    /// the connection's own addresses.
     #[arg(long, value_name = "VERSION", value_enum)]
     pub proxy_protocol: Option<ProxyProtocol>,
 }
@@ -187,25 +188,25 @@ pub struct ReachArguments {
 /// How connections are secured.
 #[derive(Debug, Args)]
 pub struct TlsArguments {
-    /// https: show this certificate to the server (PEM), with those that lead to its root.
+    /// https: the client certificate (PEM), with the chain to its root.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub cert: Option<PathBuf>,
-    /// https: its private key (PEM, not encrypted); by default it is in the file of --cert. No record
-    /// keeps it.
+    /// https: the private key of --cert (PEM, not encrypted); by default in the same file. No
+    /// record keeps it.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "cert")]
     pub key: Option<PathBuf>,
-    /// https: trust the certificates in this file (PEM) as roots, besides the system's.
+    /// https: also trust the root certificates in this file (PEM).
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "insecure")]
     pub ca: Option<PathBuf>,
-    /// https: do not verify the server's certificate. (No -k: to ab, that is keep-alive.)
+    /// https: do not verify the server's certificate. (There is no -k, because it means keep-alive
+    /// in ab.)
     #[arg(long)]
     pub insecure: bool,
-    /// https: the name that the certificate must be for and that is sent to the server; the URL's
-    /// host by default.
+    /// https: the name to send and to expect in the certificate; by default the URL's host.
     #[arg(long, value_name = "NAME")]
     pub server_name: Option<String>,
-    /// https: let new connections resume earlier sessions; by default each does a full handshake,
-    /// as a new client does.
+    /// https: let connections resume earlier sessions. By default each makes a full handshake, as a
+    /// new client does.
     #[arg(long)]
     pub tls_resume: bool,
 }
@@ -213,8 +214,8 @@ pub struct TlsArguments {
 /// Which hosts may be loaded.
 #[derive(Debug, Args)]
 pub struct HostArguments {
-    /// Consent to load a host that is not this machine; must be the URL's host. PIPPIN_ALLOW_HOST in
-    /// the environment holds a list.
+    /// Allow loading a host other than this machine; must be the URL's host. The variable
+    /// PIPPIN_ALLOW_HOST may hold a list.
     #[arg(
         long,
         value_name = "NAME",

@@ -6,11 +6,11 @@ use crate::values;
 /// What is sent over a WebSocket, and what is right.
 #[derive(Debug, Args)]
 pub struct MessageArguments {
-    /// ws: send messages of so many bytes, 64 by default: 64, 4KiB. Each has a number of its own, by
-    /// which its echo is known.
+    /// ws: the size of messages, 64 by default: 64, 4KiB. Each has a number of its own that its
+    /// echo must carry.
     #[arg(long, value_name = "BYTES", value_parser = values::message_size)]
     pub message_size: Option<usize>,
-    /// ws: send this message, always the same; @FILE reads it from a file, @- from standard input.
+    /// ws: send this message every time; @FILE reads it from a file, @- from standard input.
     #[arg(long, value_name = "TEXT", conflicts_with = "message_size")]
     pub message: Option<String>,
     /// ws: send binary messages; text by default.
@@ -20,7 +20,8 @@ pub struct MessageArguments {
     /// time ends when the last one has it.
     #[arg(long, conflicts_with_all = ["message", "any_answer", "expect_body"])]
     pub broadcast: bool,
-    /// ws: any message is a right answer. By default the echo is, and with --expect-body that text.
+    /// ws: take any message for a right answer. By default it must be the echo, or the text of
+    /// --expect-body.
     #[arg(long, conflicts_with = "expect_body")]
     pub any_answer: bool,
 }

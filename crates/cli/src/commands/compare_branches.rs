@@ -58,16 +58,7 @@ pub fn run(
     let plan = catalog.plan(plan, &options)?;
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let copies = Copies::within(&folder);
-    let how = How {
-        folder: &folder,
-        install: true,
-        yes: arguments.yes,
-        seed: arguments.seed,
-        fleet: None,
-        probe: None,
-        outlets: None,
-        explaining: None,
-    };
+    let how = How::here(&folder, true, arguments.yes, arguments.seed);
     let measured = copies
         .write(&repository, &branches, &target, catalog)
         .and_then(|catalog| measure(shared, &catalog, plan, &how));

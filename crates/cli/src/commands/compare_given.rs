@@ -61,16 +61,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     let repetitions = arguments.repeat.unwrap_or(REPETITIONS);
     let plan = ad_hoc::plan(PLAN, title, ids.clone(), repetitions, profile);
     let catalog = catalog(&place)?.with_given(targets, [asked]);
-    let how = How {
-        folder: &folder,
-        install: arguments.install,
-        yes: arguments.yes,
-        seed: arguments.seed,
-        fleet: None,
-        probe: None,
-        outlets: None,
-        explaining: None,
-    };
+    let how = How::here(&folder, arguments.install, arguments.yes, arguments.seed);
     let record = measure(shared, &catalog, plan, &how)?;
     let view = View::of(&record);
     write_page(shared, &view, &folder)?;

@@ -68,16 +68,7 @@ pub fn run(
     }
     let ids: Vec<TargetId> = sides.iter().flat_map(|side| side.ids.clone()).collect();
     let plan = Plan { targets: ids.clone(), ..plan };
-    let manner = Manner {
-        folder: &folder,
-        install: arguments.install,
-        yes: arguments.yes,
-        seed: arguments.seed,
-        fleet: None,
-        probe: None,
-        outlets: None,
-        explaining: None,
-    };
+    let manner = Manner::here(&folder, arguments.install, arguments.yes, arguments.seed);
     let catalog = catalog.with_given(copies, []);
     let record = measure(shared, &catalog, plan, &manner)?;
     drop(worktrees);

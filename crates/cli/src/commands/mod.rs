@@ -1,13 +1,13 @@
 //! One file a command.
 mod agent;
 mod calibrate;
-mod capacity;
 mod compare;
 mod compare_branches;
 mod compare_given;
 mod compare_revisions;
 mod compare_table;
 mod consent;
+mod device_plan;
 mod doctor;
 mod export;
 mod fleet;
@@ -75,7 +75,7 @@ pub fn run(arguments: Arguments, given: BTreeSet<String>) -> Result<u8, CliError
         Command::Plans(arguments) => plans::run(&arguments),
         Command::Targets(command) => targets::run(&shared, command),
         Command::Report(arguments) => report::run(&shared, &arguments),
-        Command::Capacity(arguments) => capacity::run(&shared, &arguments),
+        Command::DevicePlan(arguments) => device_plan::run(&shared, &arguments),
         Command::Compare(arguments) => compare::run(&shared, &arguments),
         Command::Doctor(arguments) => doctor::run(&shared, &arguments),
         Command::Calibrate(arguments) => calibrate::run(&shared, &arguments),

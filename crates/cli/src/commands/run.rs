@@ -135,9 +135,17 @@ pub struct How<'a> {
     pub explaining: Option<&'a Explaining>,
 }
 
-/// Where a run's page and logs go: the given folder, or one of its own in the place's folder of
-/// runs; absolute, because what is started there has folders of its own, from which a relative path would lead
-/// elsewhere.
+impl<'a> How<'a> {
+    /// On this machine, by this process, and with nothing besides.
+    pub const fn here(folder: &'a Path, install: bool, yes: bool, seed: Option<u64>) -> Self {
+        let (fleet, probe, outlets, explaining) = (None, None, None, None);
+        Self { folder, install, yes, seed, fleet, probe, outlets, explaining }
+    }
+}
+
+/// Where a run's page and logs go: the given folder, or one of its own in the place's folder of runs.
+/// It is absolute, because what is started there has folders of its own, from which a relative path
+/// would lead elsewhere.
 pub fn folder(place: &Place, out: Option<&Path>, plan: &str) -> Result<PathBuf, CliError> {
     let folder = match out {
         Some(out) => out.to_path_buf(),

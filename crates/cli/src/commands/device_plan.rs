@@ -1,12 +1,12 @@
-//! `pippin capacity`
+//! `pippin device-plan`
 use pippin_model::units::{format_bytes, format_count, parse_bytes};
 use pippin_stats::device_plan::{DevicePlan, Machine, Measured, plan};
 
 use super::{Shared, print, print_text};
-use crate::arguments::CapacityArguments;
+use crate::arguments::DevicePlanArguments;
 use crate::exit::{self, CliError};
 
-pub fn run(shared: &Shared, arguments: &CapacityArguments) -> Result<u8, CliError> {
+pub fn run(shared: &Shared, arguments: &DevicePlanArguments) -> Result<u8, CliError> {
     let memory_bytes = parse_bytes(&arguments.memory)
         .map_err(|error| CliError::User(format!("--memory: {error}")))?;
     let machine = Machine { cores: f64::from(arguments.cores), memory_bytes };
