@@ -5,6 +5,7 @@
 //! trusted: the server counts the requests, and the kernel accounts for the CPU time of the tool's
 //! process (wait4), user and system. The kernel's work for loopback traffic is part of it.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // not a part of the program
+mod checks;
 mod figures;
 mod floor;
 mod generator;
@@ -69,6 +70,8 @@ enum Command {
     Sense(sense::SenseArguments),
     /// Whether the capacity search finds servers of a known capacity, from below and from above.
     Search(search::SearchArguments),
+    /// What looking at answers and drawing values costs the generator.
+    Checks(checks::ChecksArguments),
     /// What the tools say of their answers' times beside a packet capture of the same packets.
     Wire(wire::WireArguments),
     /// What a request costs where all are different, beside a load that repeats one.
@@ -94,6 +97,7 @@ fn main() -> ExitCode {
     let outcome = match &arguments.command {
         Some(Command::Sense(sense)) => sense::run(sense),
         Some(Command::Search(search)) => search::run(search),
+        Some(Command::Checks(checks)) => checks::run(checks),
         Some(Command::Wire(wire)) => wire::run(wire),
         Some(Command::Many(many)) => many::run(many),
         Some(Command::Serve(child)) => server::serve(child),

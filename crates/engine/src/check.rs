@@ -3,6 +3,7 @@ use memchr::memmem;
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{BodyCheck, Check};
 
+use crate::drawn::{Filled, Value};
 use crate::referee::{Exchange, Referee};
 
 /// The status of an answer in a protocol that has none.
@@ -20,10 +21,20 @@ fn accepts_status(check: &Check, status: u16) -> bool {
     }
 }
 
+/// What the answer to a request must be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Right<'a> {
+    pub check: &'a Check,
+    /// The value that was drawn for the request; `None` where none was.
+    pub filled: Option<Filled<'a>>,
+}
+
 /// Which request it was, and when it and its answer passed, in nanoseconds of CLOCK_MONOTONIC.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Timing {
     pub template: u32,
+    /// What was drawn for it.
+    pub value: Value,
     pub sent_ns: u64,
     /// The answer had arrived, and was read.
     pub done_ns: u64,
@@ -34,6 +45,17 @@ impl Timing {
     const fn service_ns(self) -> u64 {
         self.done_ns - self.sent_ns
     }
+}
+
+/// Whether a head says that the body is of this media type, whatever its parameters (RFC 9110 section
+/// 8.3).
+fn is_of_type(raw: &[u8], wanted: &str) -> bool {
+    let line = raw.split(|byte| *byte == b'\n').find_map(|line| {
+        let (name, value) = line.split_at_checked("content-type:".len())?;
+        name.eq_ignore_ascii_case(b"content-type:").then_some(value)
+    });
+    let given = line.and_then(|value| value.split(|byte| *byte == b';').next());
+    given.is_some_and(|given| given.trim_ascii().eq_ignore_ascii_case(wanted.as_bytes()))
 }
 
 /// Judges an answer while it arrives.
@@ -60,6 +82,14 @@ impl Judge {
         self.body_bytes = 0;
     }
 
+    /// Looks at the bytes of the head where the check asks for more than the status.
+    #[inline]
+    pub fn head_bytes(&mut self, check: &Check, raw: &[u8]) {
+        if let Some(wanted) = &check.content_type {
+            self.wrong |= !is_of_type(raw, wanted);
+        }
+    }
+
     /// The answer is wrong, whatever its body.
     pub const fn refuse(&mut self) {
         self.wrong = true;
@@ -67,13 +97,18 @@ impl Judge {
 
     /// Takes the next piece of the body.
     #[inline]
-    pub fn piece(&mut self, check: &Check, piece: &[u8]) {
+    pub fn piece(&mut self, right: &Right<'_>, piece: &[u8]) {
         let start = self.body_bytes;
         self.body_bytes += piece.len() as u64;
-        match &check.body {
+        match &right.check.body {
             BodyCheck::Any | BodyCheck::Length { .. } => {}
             BodyCheck::Refereed => self.keep(piece),
             BodyCheck::Exact(expected) => {
+                if let Some(filled) = &right.filled {
+                    let start = usize::try_from(start).unwrap_or(usize::MAX);
+                    self.wrong |= !filled.is_part(expected, start, piece);
+                    return;
+                }
                 let right = usize::try_from(start)
                     .ok()
                     .and_then(|start| expected.get(start..start.checked_add(piece.len())?));
@@ -98,11 +133,11 @@ impl Judge {
     #[inline]
     pub fn finish(
         &mut self,
-        check: &Check,
+        right: &Right<'_>,
         timing: Timing,
         referee: Option<&dyn Referee>,
     ) -> Option<ErrorKind> {
-        let error = self.error(check, timing, referee);
+        let error = self.error(right, timing, referee);
         self.wrong = false;
         if let Some(kept) = &mut self.kept {
             kept.clear();
@@ -113,7 +148,7 @@ impl Judge {
     #[inline]
     fn error(
         &self,
-        check: &Check,
+        Right { check, filled }: &Right<'_>,
         timing: Timing,
         referee: Option<&dyn Referee>,
     ) -> Option<ErrorKind> {
@@ -128,14 +163,18 @@ impl Judge {
                 BodyCheck::Exact(expected) => length == expected.len() as u64,
                 BodyCheck::Length { min, max } => (*min..=*max).contains(&length),
                 BodyCheck::Contains { min, max, all } => {
+                    let is_there = |needle: &[u8]| memmem::find(body(), needle).is_some();
                     (*min..=*max).contains(&length)
-                        && all
-                            .iter()
-                            .all(|needle| memmem::find(body(), needle.as_bytes()).is_some())
+                        && all.iter().enumerate().all(|(nth, needle)| match filled {
+                            None => is_there(needle.as_bytes()),
+                            Some(filled) => filled.with_text(nth, needle, is_there),
+                        })
                 }
                 BodyCheck::Refereed => referee.is_some_and(|referee| {
-                    let Timing { template: request, sent_ns, read_ns, .. } = timing;
-                    referee.is_right(&Exchange { request, body: body(), sent_ns, read_ns })
+                    let Timing { template: request, sent_ns, read_ns, value, .. } = timing;
+                    let drawn = filled.map_or(&[][..], |_| &value);
+                    let drawn = str::from_utf8(drawn).unwrap_or_default();
+                    referee.is_right(&Exchange { request, body: body(), drawn, sent_ns, read_ns })
                 }),
             };
         if !is_right {
@@ -149,12 +188,16 @@ impl Judge {
 mod tests {
     use super::*;
 
+    fn right(check: &Check) -> Right<'_> {
+        Right { check, filled: None }
+    }
+
     fn judge(body: &BodyCheck, pieces: &[&str]) -> bool {
         let check = Check { status: vec![200], body: body.clone(), ..Check::default() };
         let mut judge = Judge::default();
         judge.head(200);
-        pieces.iter().for_each(|piece| judge.piece(&check, piece.as_bytes()));
-        judge.finish(&check, Timing::default(), None).is_none()
+        pieces.iter().for_each(|piece| judge.piece(&right(&check), piece.as_bytes()));
+        judge.finish(&right(&check), Timing::default(), None).is_none()
     }
 
     #[test]
@@ -186,15 +229,15 @@ mod tests {
     fn a_judge_starts_afresh_after_each_body() {
         let check = Check { body: BodyCheck::Exact(b"ab".to_vec()), ..Check::default() };
         let mut judge = Judge::default();
-        let finish = |judge: &mut Judge| judge.finish(&check, Timing::default(), None);
+        let finish = |judge: &mut Judge| judge.finish(&right(&check), Timing::default(), None);
         judge.head(200);
-        judge.piece(&check, b"xx");
+        judge.piece(&right(&check), b"xx");
         assert_eq!(finish(&mut judge), Some(ErrorKind::WrongBody));
         judge.head(404);
-        judge.piece(&check, b"ab");
+        judge.piece(&right(&check), b"ab");
         assert_eq!(finish(&mut judge), Some(ErrorKind::WrongStatus));
         judge.head(200);
-        judge.piece(&check, b"ab");
+        judge.piece(&right(&check), b"ab");
         assert_eq!(finish(&mut judge), None);
     }
 
@@ -204,8 +247,8 @@ mod tests {
         for (done_ns, error) in [(1_094, Some(ErrorKind::TooEarly)), (1_095, None)] {
             let mut judge = Judge::default();
             judge.head(200);
-            let timing = Timing { template: 0, sent_ns: 1_000, done_ns, read_ns: 2_000 };
-            assert_eq!(judge.finish(&check, timing, None), error, "{done_ns}");
+            let timing = Timing { sent_ns: 1_000, done_ns, read_ns: 2_000, ..Timing::default() };
+            assert_eq!(judge.finish(&right(&check), timing, None), error, "{done_ns}");
         }
     }
 
@@ -224,15 +267,35 @@ mod tests {
         let mut judge = Judge::default();
         let mut judged = |pieces: &[&[u8]]| {
             judge.head(200);
-            pieces.iter().for_each(|piece| judge.piece(&check, piece));
-            let timing = Timing { template: 0, sent_ns: 1, done_ns: 2, read_ns: 3 };
-            judge.finish(&check, timing, Some(&referee))
+            pieces.iter().for_each(|piece| judge.piece(&right(&check), piece));
+            let timing = Timing { sent_ns: 1, done_ns: 2, read_ns: 3, ..Timing::default() };
+            judge.finish(&right(&check), timing, Some(&referee))
         };
         assert_eq!(judged(&[b"ri", b"ght"]), None);
         assert_eq!(judged(&[]), Some(ErrorKind::WrongBody));
         assert_eq!(judged(&[b"right"]), None);
         let seen = referee.0.into_inner().unwrap();
         assert_eq!(seen, [(b"right".to_vec(), 1, 3), (vec![], 1, 3), (b"right".to_vec(), 1, 3)]);
+    }
+
+    #[test]
+    fn a_media_type_is_read_in_whatever_case_and_without_parameters() {
+        let head = |line: &str| format!("HTTP/1.1 200 OK\r\nDate: x\r\n{line}\r\n\r\n");
+        for line in ["Content-Type: text/html", "content-type:TEXT/HTML ; charset=utf-8"] {
+            assert!(is_of_type(head(line).as_bytes(), "text/html"), "{line}");
+        }
+        for line in ["Content-Type: text/htm", "X-Content-Type: text/html", "Server: a"] {
+            assert!(!is_of_type(head(line).as_bytes(), "text/html"), "{line}");
+        }
+        let check = Check { content_type: Some("text/html".into()), ..Check::default() };
+        let mut judge = Judge::default();
+        let mut judged = |line: &str| {
+            judge.head(200);
+            judge.head_bytes(&check, head(line).as_bytes());
+            judge.finish(&right(&check), Timing::default(), None)
+        };
+        assert_eq!(judged("Server: a"), Some(ErrorKind::WrongBody));
+        assert_eq!(judged("Content-Type: text/html"), None, "each answer by itself");
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! loop, a `transport` (TCP, or TLS over it) and a `protocol` (`http1`, `http2`, `websocket`), all chosen at
 //! compile time.
 //! `users` say when a request is due, a `check` says whether its answer is right, and a `recorder`
-//! counts. In a scenario each user has values and cookies of its own (`scenario`). The `coordinator` tells all workers when measuring starts and ends (`timeline`) and
+//! counts. Where no answer may come from a table, a part of each request is `drawn` anew. In a scenario each user has values and cookies of its own (`scenario`). The `coordinator` tells all workers when measuring starts and ends (`timeline`) and
 //! merges what they have counted.
 mod arrivals;
 pub mod blocking;
@@ -17,6 +17,7 @@ mod coordinator;
 mod counts;
 mod cpu;
 mod descriptors;
+mod drawn;
 mod error;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;

@@ -27,7 +27,7 @@ impl Frames {
 }
 
 impl Outgoing for Frames {
-    const IS_WIRE: bool = false;
+    const STAYS: bool = false;
     #[inline]
     fn is_empty(&self) -> bool {
         self.sent == self.bytes.len()

@@ -9,6 +9,7 @@ use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::LoadSpec;
 use pippin_model::websocket::WebSocketUse;
 
+use crate::drawn::Filled;
 use crate::error::EngineError;
 use crate::scenario::{Kept, Walker};
 use crate::wire::{Slice, Wire};
@@ -33,6 +34,8 @@ pub(crate) trait Protocol: Sized {
     /// Whether each request is made of the values of its user, who goes through the requests in order
     /// ([`crate::scenario`]). Answers are then kept until they are judged.
     const VARIES: bool = false;
+    /// Whether requests hold values that are drawn as they are sent ([`Protocol::render_drawn`]).
+    const DRAWS: bool = false;
 
     /// Renders everything that does not vary: the requests of a load, with what is known of them.
     ///
@@ -85,6 +88,10 @@ pub(crate) trait Protocol: Sized {
     /// Appends a request to what a connection is to send. `tag` tells requests under way on the
     /// same connection apart; it is below the number that may be under way.
     fn render(&mut self, session: &mut Self::Session, template: u32, tag: u32, out: &mut Self::Out);
+
+    /// Puts a request with its value where the connection sends it from. Only where values are drawn.
+    #[inline]
+    fn render_drawn(&self, _template: u32, _filled: Option<Filled<'_>>, _out: &mut Self::Out) {}
 
     /// Appends a request that is made of the values of its user. Only where requests vary.
     fn render_for(&mut self, _step: u32, _user: &mut Walker, _out: &mut Self::Out) {}
@@ -163,6 +170,10 @@ pub(crate) trait Answers {
     fn field(&mut self, _tag: u32, _name: &[u8], _value: &[u8]) {}
     /// The head is complete. `is_last`: the server takes no further requests on this connection.
     fn head(&mut self, tag: u32, status: u16, is_last: bool);
+    /// The bytes of the head that is complete, of an answer to this template; only where answers come
+    /// in order.
+    #[inline]
+    fn head_bytes(&mut self, _template: u32, _raw: &[u8]) {}
     /// A piece of the body of the answer to this request.
     fn body(&mut self, tag: u32, template: u32, piece: &[u8]);
     /// The present connection has the whole answer to this request; only where every connection is to
@@ -177,18 +188,25 @@ pub(crate) trait Answers {
 
 /// The bytes of requests, waiting for the kernel.
 pub(crate) trait Outgoing: Default {
-    /// They lie in the wire, which outlives the connection: the event loop may send them later.
-    const IS_WIRE: bool;
+    /// They stay as they are until their answer has come, so that the event loop may send them later.
+    const STAYS: bool;
     fn is_empty(&self) -> bool;
     fn bytes(&self) -> Bytes<'_>;
     /// The kernel has taken so many of them.
     fn took(&mut self, count: u32);
+    /// The connection is closed: nothing of it is to be sent any more.
+    #[inline]
+    fn forget(&mut self) {
+        *self = Self::default();
+    }
 }
 
 /// Where bytes lie.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Bytes<'a> {
     Wire(Slice),
+    /// In memory that stays as it is until the answer has come.
+    Staying(&'a [u8]),
     Own(&'a [u8]),
 }
 
@@ -197,13 +215,14 @@ impl Bytes<'_> {
     pub const fn len(self) -> u32 {
         match self {
             Self::Wire(slice) => slice.end - slice.start,
-            Self::Own(bytes) => bytes.len() as u32,
+            Self::Staying(bytes) | Self::Own(bytes) => bytes.len() as u32,
         }
     }
 }
 
 impl Outgoing for Slice {
-    const IS_WIRE: bool = true;
+    /// The wire outlives all connections.
+    const STAYS: bool = true;
 
     #[inline]
     fn is_empty(&self) -> bool {

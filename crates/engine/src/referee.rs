@@ -14,6 +14,9 @@ pub struct Exchange<'a> {
     pub request: u32,
     /// The whole body, without framing.
     pub body: &'a [u8],
+    /// What was drawn for it in the place of [`pippin_model::request::Request::drawn`]; empty where
+    /// nothing was.
+    pub drawn: &'a str,
     /// When the first byte of the request was about to be handed to the kernel.
     pub sent_ns: u64,
     /// When the answer was read: at its arrival or later.

@@ -10,7 +10,7 @@ use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Protocol, Request, 
 use crate::coordinator::Coordinator;
 use crate::descriptors::Tables;
 use crate::error::place;
-use crate::http1::{Http1, Varied};
+use crate::http1::{Drawn, Http1, Varied};
 use crate::http2::Http2;
 use crate::io::Io;
 use crate::io::epoll::Epoll;
@@ -59,6 +59,8 @@ fn over<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, Eng
         (Protocol::Http1, true) if spec.scenario.is_some() => {
             run_on::<Over<I, Tls, Varied>>(spec, control)
         }
+        (Protocol::Http1, false) if draws(spec) => run_on::<Over<I, Tcp, Drawn>>(spec, control),
+        (Protocol::Http1, true) if draws(spec) => run_on::<Over<I, Tls, Drawn>>(spec, control),
         (Protocol::Http1, false) => run_on::<Over<I, Tcp, Http1>>(spec, control),
         (Protocol::Http1, true) => run_on::<Over<I, Tls, Http1>>(spec, control),
         (Protocol::Http2, false) => run_on::<Over<I, Tcp, Http2>>(spec, control),
@@ -72,6 +74,11 @@ fn over<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, Eng
         (Protocol::WebSocket, false) => run_on::<Over<I, Tcp, WebSocket>>(spec, control),
         (Protocol::WebSocket, true) => run_on::<Over<I, Tls, WebSocket>>(spec, control),
     }
+}
+
+/// Whether a part of any request is drawn anew each time.
+fn draws(spec: &LoadSpec) -> bool {
+    spec.requests.iter().any(|request| request.drawn.is_some())
 }
 
 /// Whether requests are to be sent at instants: epoll meets them better

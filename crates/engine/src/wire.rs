@@ -4,6 +4,8 @@ use pippin_model::load_spec::Check;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::check::Right;
+use crate::drawn::{Filled, Places, Value};
 use crate::error::EngineError;
 
 /// All templates, one after the other, with the first ones repeated at the end: the requests of one
@@ -26,6 +28,22 @@ pub(crate) struct Template {
     pub may_repeat: bool,
     /// Whether its answer has no body whatever the head says (RFC 9110 section 9.3.2).
     pub head_only: bool,
+    /// Where a value stands that is drawn anew for each request; `None` if there is none.
+    pub places: Option<Places>,
+}
+
+impl Template {
+    /// What the answer to a request with this value must be.
+    #[inline]
+    pub fn right(&self, value: Value) -> Right<'_> {
+        Right { check: &self.check, filled: self.filled(value) }
+    }
+
+    /// The value in its places, if there are any.
+    #[inline]
+    pub fn filled(&self, value: Value) -> Option<Filled<'_>> {
+        self.places.as_ref().map(|places| Filled { places, value })
+    }
 }
 
 /// A part of [`Wire`] to be sent.
@@ -148,7 +166,8 @@ mod tests {
     fn wire(requests: &[(&str, u16)], turns: &[usize], at_once: u32) -> Wire {
         let requests = requests.iter().map(|(bytes, status)| {
             let check = Check { status: vec![*status], ..Check::default() };
-            Ok((bytes.as_bytes().to_vec(), Template { check, may_repeat: true, head_only: false }))
+            let template = Template { check, may_repeat: true, head_only: false, places: None };
+            Ok((bytes.as_bytes().to_vec(), template))
         });
         Wire::new(requests, turns.iter().copied(), at_once).unwrap()
     }

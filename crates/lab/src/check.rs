@@ -13,7 +13,7 @@ pub mod passed;
 use pippin_model::caveat::Severity;
 use pippin_model::conformance::Conformance;
 use pippin_model::load_result::LoadResult;
-use pippin_model::load_spec::{Connections, LoadSpec, StopRule};
+use pippin_model::load_spec::{LoadSpec, Protocol, StopRule};
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, ProofOutcome, ProofTime, Stage};
 use pippin_model::workload::{Message, Proof, Service, Workload};
@@ -328,31 +328,53 @@ fn short_load_of(workload: &Workload) -> (u32, u64) {
     }
 }
 
-/// What is wrong under a short load.
+/// What is wrong under a short load, whose connections are kept, and under a shorter one of a
+/// connection for each request: a plan may have either.
 fn short_load(subject: &mut Subject<'_>) -> Vec<String> {
-    match loaded(subject) {
-        Ok((result, count)) => {
-            let mut wrong: Vec<String> = miscounted(subject, &result, count).into_iter().collect();
-            wrong.extend(failures(live::prove(subject, &result)));
-            wrong
+    let (connections, count) = short_load_of(subject.workload);
+    let mut wrong = Vec::new();
+    let kept = loaded(subject, connections, count, &mut wrong);
+    if subject.workload.walk.is_none() && subject.way.protocol == Protocol::Http1 {
+        subject.closes = true;
+        loaded(subject, connections, count / CLOSING_PART, &mut wrong);
+        subject.closes = false;
+    }
+    wrong.extend(kept.into_iter().flat_map(|load| failures(live::prove(subject, &load))));
+    wrong
+}
+
+/// What part of the short load is made again with a connection for each request.
+const CLOSING_PART: u64 = 4;
+
+/// A short load; what is wrong with it goes to `wrong`.
+fn loaded(
+    subject: &mut Subject<'_>,
+    connections: u32,
+    count: u64,
+    wrong: &mut Vec<String>,
+) -> Option<LoadResult> {
+    match apply(subject, connections, count) {
+        Ok(load) => {
+            wrong.extend(miscounted(subject, &load, count));
+            Some(load)
         }
-        Err(message) => vec![message],
+        Err(message) => {
+            wrong.push(message);
+            None
+        }
     }
 }
 
-/// The short load, and how many requests it had.
-fn loaded(subject: &mut Subject<'_>) -> Result<(LoadResult, u64), String> {
+fn apply(subject: &mut Subject<'_>, connections: u32, count: u64) -> Result<LoadResult, String> {
     let base = LoadSpec { threads: 1, ..subject.way.base(Vec::new(), 7) };
-    let requests = pool::of(subject, seed(), OTHER_KIND_EVERY)?;
-    let (connections, count) = short_load_of(subject.workload);
+    let requests = pool::of(subject, seed(), OTHER_KIND_EVERY, false)?;
     subject.services.reset_account();
     let referee = subject.live.begin(subject.services)?;
-    let connections = Connections::kept(connections);
+    let connections = subject.connections(connections);
     let stop = StopRule::requests(count);
     let result = load::run_closed(base, requests, connections, stop, referee);
-    let right = result.as_ref().map_or(0, |result| result.measured.requests.good);
-    subject.live.end(subject.services, right);
-    result.map(|result| (result, count)).map_err(|error| format!("short load: {error}"))
+    subject.live.end(subject.services);
+    result.map_err(|error| format!("short load: {error}"))
 }
 
 /// Answers that were not right, or another number of calls at the upstream.
@@ -361,8 +383,9 @@ fn miscounted(subject: &mut Subject<'_>, result: &LoadResult, count: u64) -> Opt
     if right != count {
         let kinds: Vec<String> =
             result.measured.errors.iter().map(|(kind, n)| format!("{n} {}", kind.name())).collect();
+        let of = if subject.closes { " of a connection each" } else { "" };
         return Some(format!(
-            "under a short load of {count} requests {right} were answered rightly; errors: {}",
+            "under a short load of {count} requests{of} {right} were answered rightly; errors: {}",
             kinds.join(", ")
         ));
     }

@@ -20,8 +20,8 @@ pub struct Helping {
 }
 
 impl Helping {
-    /// Adds what lies between two looks.
-    pub fn add(&mut self, is_loaded: bool, from: &Look, to: &Look) {
+    /// Adds what lies between two looks: a load with so many answers, or, without a number, rest.
+    pub fn add(&mut self, answers: Option<u64>, from: &Look, to: &Look) {
         let length_ns = to.at_ns.saturating_sub(from.at_ns);
         if length_ns < SHORTEST_NS {
             return;
@@ -29,7 +29,7 @@ impl Helping {
         let used = to.own_ns.iter().filter_map(|(process, to_ns)| {
             Some((*process, to_ns.saturating_sub(*from.own_ns.get(process)?)))
         });
-        self.stretches.push(Stretch { is_loaded, length_ns, used_ns: used.collect() });
+        self.stretches.push(Stretch { answers, length_ns, used_ns: used.collect() });
     }
 
     /// Looks how others rest while the target is left alone, where that matters.
@@ -39,12 +39,12 @@ impl Helping {
         }
         let before = look(bystanders, target);
         std::thread::sleep(REST);
-        self.add(false, &before, &look(bystanders, target));
+        self.add(None, &before, &look(bystanders, target));
     }
 
     /// Forgets the loads: others follow.
     pub fn forget_loads(&mut self) {
-        self.stretches.retain(|stretch| !stretch.is_loaded);
+        self.stretches.retain(|stretch| stretch.answers.is_none());
     }
 
     /// Everybody who helped the target: with its load, or by listening on its port.

@@ -133,6 +133,12 @@ fn loopback(i: u32) -> Ipv4Addr {
     Ipv4Addr::from(u32::from(Ipv4Addr::new(127, 0, 1, 1)).wrapping_add(i))
 }
 
+/// All complete answers of a load, those of warm-up and ramps included.
+#[must_use]
+pub fn answers(load: &LoadResult) -> u64 {
+    load.windows.iter().map(|window| window.completed).sum()
+}
+
 /// Runs a short closed loop, for proofs.
 ///
 /// # Errors

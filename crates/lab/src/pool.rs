@@ -1,20 +1,21 @@
 //! The requests of a load: drawn from its seed, with some of another kind among them.
 use pippin_model::draw::Draw;
-use pippin_model::load_spec::{BodyCheck, Check, Request, Requests};
-use pippin_model::workload::{Answer, Proof, Sample, Workload, percent_encode_all};
+use pippin_model::load_spec::{BodyCheck, Check, Protocol, Request, Requests};
+use pippin_model::workload::{Answer, Proof, Sample, Source, Workload, percent_encode_all};
 use std::net::SocketAddr;
 
 use crate::load;
 use crate::verify::Subject;
 
-/// How many requests are drawn for a load. They are sent in turn, so that each value comes once in so
-/// many requests.
+/// How many requests are drawn for a load. They are sent in turn, and most of them have a value that is
+/// drawn anew each time.
 const DRAWN: usize = 8_000;
 
 /// Requests of which one may be of another kind.
 pub const RARELY: usize = 1_000;
 
-/// Answers of which one is compared in full where the others are looked through for marks.
+/// Answers of which one is compared in full where the others are looked through for marks, and of which
+/// the media type of one is looked at; more of a short load.
 const IN_FULL: usize = 100;
 
 /// The requests of a load, and what each is made of; `None` where it is of another kind.
@@ -39,8 +40,11 @@ fn draw(
     let mut requests = load::requests(workload, &samples, as_proved, host).to_vec();
     let mut samples: Vec<Option<Sample>> = samples.into_iter().map(Some).collect();
     if workload.proofs.iter().any(|proof| matches!(proof, Proof::Text { .. })) {
-        let in_full = requests.iter_mut().step_by(IN_FULL);
+        let in_full = requests.iter_mut().step_by(IN_FULL.min(every));
         in_full.for_each(|request| request.check.body = BodyCheck::Refereed);
+    }
+    for (request, sample) in requests.iter_mut().zip(&samples) {
+        request.drawn = sample.as_ref().and_then(|sample| sample.drawn.clone());
     }
     let kinds = kinds(workload);
     if !kinds.is_empty() {
@@ -55,15 +59,24 @@ fn draw(
             samples[place] = None;
         }
     }
+    let usual = requests.iter_mut().zip(&samples).filter(|(_, sample)| sample.is_some());
+    for (request, _) in usual.step_by(IN_FULL.min(every)) {
+        request.check.content_type.clone_from(&workload.answer.content_type);
+    }
     Pool { requests, samples }
 }
 
 /// The requests of a load of this target, which has passed its proofs; what judges its answers is told
-/// of them.
+/// of them. `pipelines`: a connection has several requests under way.
 ///
 /// # Errors
 /// If the body that was proved cannot be had.
-pub fn of(subject: &mut Subject<'_>, seed: u64, every: usize) -> Result<Requests, String> {
+pub fn of(
+    subject: &mut Subject<'_>,
+    seed: u64,
+    every: usize,
+    pipelines: bool,
+) -> Result<Requests, String> {
     if subject.workload.walk.is_some() {
         // Steps go in their order, and only they know what is right.
         let host = subject.way.address();
@@ -72,6 +85,12 @@ pub fn of(subject: &mut Subject<'_>, seed: u64, every: usize) -> Result<Requests
     let as_proved = subject.proved_body()?;
     let Pool { mut requests, samples } =
         draw(subject.workload, &as_proved, subject.way.address(), seed, every);
+    let is_http1 = subject.way.protocol == Protocol::Http1;
+    for request in &mut requests {
+        // The engine can neither draw for other protocols and pipelines, nor read their heads.
+        request.drawn = request.drawn.take().filter(|_| is_http1 && !pipelines);
+        request.check.content_type = request.check.content_type.take().filter(|_| is_http1);
+    }
     subject.live.expect(subject.workload, samples);
     let least_ns = subject.least_ns();
     must_wait(&mut requests, &subject.workload.answer, least_ns);
@@ -100,11 +119,11 @@ enum Kind {
     Encoded,
 }
 
-/// What a target of this workload must be able to answer, because a proof asks for it. Where each answer
-/// is another one, that alone shows that each request was read.
+/// What a target of this workload must be able to answer, because a proof asks for it. None where each
+/// right answer must have made a call of the upstream: it is held against those calls.
 fn kinds(workload: &Workload) -> Vec<Kind> {
     let has = |of: fn(&Proof) -> bool| workload.proofs.iter().any(of);
-    if workload.answer.from.is_some() || workload.message.is_some() {
+    if workload.answer.from == Some(Source::Upstream) || workload.message.is_some() {
         return Vec::new();
     }
     let mut kinds = Vec::new();
@@ -137,11 +156,12 @@ impl Kind {
             },
             (Self::Encoded, Some(sample)) => {
                 let target = sample.fill_with(&workload.request.path, percent_encode_all);
-                Request { target, ..usual.clone() }
+                Request { target, drawn: None, ..usual.clone() }
             }
             _ => Request {
                 target: format!("/no-such-page-{:016x}", draw.bits()),
                 check: status(vec![404]),
+                drawn: None,
                 ..usual.clone()
             },
         }
@@ -162,7 +182,9 @@ mod tests {
 
     #[test]
     fn one_request_in_a_thousand_is_of_another_kind() {
-        for (id, others) in [("hello", 2), ("hola", 8), ("page", 8), ("device", 1), ("users", 0)] {
+        for (id, others) in
+            [("hello", 2), ("hola", 8), ("page", 8), ("device", 1), ("users", 1), ("proxy", 0)]
+        {
             let pool = pool(id, 7);
             let count = pool.samples.iter().filter(|sample| sample.is_none()).count();
             assert_eq!(count, others, "{id}");
@@ -187,6 +209,24 @@ mod tests {
         let encoded = others[2].target.strip_prefix("/hola/").unwrap();
         assert!(encoded.split('%').skip(1).all(|byte| byte.len() == 2), "{encoded}");
         assert!(matches!(others[2].check.body, BodyCheck::Exact(_)));
+    }
+
+    #[test]
+    fn values_are_drawn_and_media_types_looked_at_where_there_are_any() {
+        for (id, drawn, looked_at) in
+            [("hello", 0, 0), ("hola", 7_975, 80), ("page", 7_992, 80), ("users", 0, 10)]
+        {
+            let requests = pool(id, 7).requests;
+            let count = requests.iter().filter(|request| request.drawn.is_some()).count();
+            // Requests of another kind may have taken places of the names of the file.
+            assert!((drawn..=drawn + 5).contains(&count), "{id}: {count}");
+            let is_once = |request: &Request| {
+                request.drawn.as_ref().is_none_or(|part| request.target.matches(part).count() == 1)
+            };
+            assert!(requests.iter().all(is_once), "{id}");
+            let types = requests.iter().filter(|request| request.check.content_type.is_some());
+            assert_eq!(types.count(), looked_at, "{id}");
+        }
     }
 
     #[test]

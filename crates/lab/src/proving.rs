@@ -142,7 +142,8 @@ impl ProvedTarget<'_> {
                 .map_err(|message| self.proof_failure(message))?;
             record.proofs = verify::prove(&mut self.subject(), ProofTime::Before);
             self.failed(&record.proofs).map_or(Ok(()), Err)?;
-            pool::of(&mut self.subject(), load.seed, pool::RARELY)
+            let pipelines = load.connections.pipeline > 1;
+            pool::of(&mut self.subject(), load.seed, pool::RARELY, pipelines)
                 .map_err(|message| self.proof_failure(message))?
         } else {
             let address = self.target.address();
@@ -205,10 +206,10 @@ impl Proving for ProvedTarget<'_> {
             && let Some(before) = watching.before.take()
         {
             let after = helping::look(&mut watching.bystanders, self.target);
-            watching.helping.add(true, &before, &after);
+            let answers = load.map_or(0, load::answers);
+            watching.helping.add(Some(answers), &before, &after);
         }
-        let right = load.map_or(0, |load| load.windows.iter().map(|window| window.good).sum());
-        self.live.end(self.services, right);
+        self.live.end(self.services);
     }
 
     fn after(&mut self, record: &mut TrialRecord) {

@@ -16,6 +16,11 @@ const NUMBER: (u64, u64) = (3, 50);
 #[must_use]
 pub fn measure(load: &LoadSpec) -> Option<Single> {
     let all = unrefereed(load);
+    // A load that opens a connection for each request waits for that each time.
+    let one = Connections {
+        requests_per_connection: load.connections.requests_per_connection,
+        ..Connections::kept(1)
+    };
     let one_at_a_time = |requests| {
         let base = LoadSpec {
             schedule: Schedule::Closed { think: None },
@@ -24,9 +29,7 @@ pub fn measure(load: &LoadSpec) -> Option<Single> {
             ..load.clone()
         };
         let measured =
-            run_closed(base, all.clone(), Connections::kept(1), StopRule::requests(requests), None)
-                .ok()?
-                .measured;
+            run_closed(base, all.clone(), one, StopRule::requests(requests), None).ok()?.measured;
         (measured.requests.good == requests).then_some(measured.spans.service_time)
     };
     // The first one finds caches empty; it tells how long the others take.

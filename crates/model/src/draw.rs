@@ -1,4 +1,5 @@
 //! Values that are drawn from a seed: the same on every platform, and too many for a table.
+use crate::request::DRAWN;
 
 /// Random numbers by SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number
 /// generators").
@@ -27,8 +28,19 @@ impl Draw {
     }
 
     /// A name of 3 to `most` characters: Latin and other letters, and inside of it spaces and signs that
-    /// a path must encode.
+    /// a path must encode. If there is room, it ends with [`DRAWN`] small letters, in whose place others
+    /// can be drawn for each request.
     pub fn name(&mut self, most: u32) -> String {
+        const TAIL: u32 = DRAWN as u32;
+        if most < 3 + TAIL {
+            return self.letters_and_signs(most);
+        }
+        let begin = self.letters_and_signs(most - TAIL);
+        let tail = (0..TAIL).map(|_| char::from(b'a' + self.below(26) as u8));
+        begin.chars().chain(tail).collect()
+    }
+
+    fn letters_and_signs(&mut self, most: u32) -> String {
         const LETTERS: [char; 40] = [
             'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'q',
             'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z', 'é', 'ü', 'ø', 'ñ', 'ł', 'Ç', 'Ж', 'я',

@@ -23,7 +23,7 @@ pub enum Outside {
         loaded_cores: f64,
         /// The same while nobody asked the target.
         idle_cores: f64,
-        /// In how many loads it was seen, which is all of them.
+        /// In how many parts of the loads it was looked for; it worked in each of them.
         loads: u32,
     },
 }

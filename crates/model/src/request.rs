@@ -2,6 +2,9 @@
 //! bytes.
 use serde::{Deserialize, Serialize};
 
+/// How many characters of a request are drawn.
+pub const DRAWN: usize = 8;
+
 /// A request, and what its answer must be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
@@ -18,6 +21,12 @@ pub struct Request {
     pub body: Vec<u8>,
     /// What is checked of the answer.
     pub check: Check,
+    /// [`DRAWN`] characters that stand once in the target: digits, of which the first is not 0, or
+    /// lower-case letters. Each time the request is sent, others of their kind are drawn in their
+    /// place, and the body check means those wherever it has these. `None` sends the same bytes each
+    /// time. HTTP/1.1 only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drawn: Option<String>,
 }
 
 impl Request {
@@ -31,6 +40,7 @@ impl Request {
             headers: Vec::new(),
             body: Vec::new(),
             check: Check::default(),
+            drawn: None,
         }
     }
 }
@@ -71,6 +81,10 @@ pub struct Check {
     /// "too early".
     #[serde(default)]
     pub least_ns: u64,
+    /// The media type that is right, without parameters: `text/html`; `None` accepts any. HTTP/1.1
+    /// only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<String>,
 }
 
 /// What a right body is.

@@ -140,7 +140,8 @@ impl RequestFile {
             _ => {}
         }
         let check = Check { status, ..Check::default() };
-        self.requests.push(Request { method, target, host: String::new(), headers, body, check });
+        let host = String::new();
+        self.requests.push(Request { method, target, host, headers, body, check, drawn: None });
         self.weights.push(weight);
         self.lines.push(line as u32);
         Ok(())

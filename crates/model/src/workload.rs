@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::draw::Draw;
 use crate::file::{FileError, Wrong, read_with_text};
 use crate::load_spec::{Request as LoadRequest, Scenario};
-use crate::request::is_token;
+use crate::request::{DRAWN, is_token};
 use crate::scenario::file::{Written, WrittenData, WrittenStep};
 use crate::scenario::text::Text;
 use crate::units::Spread;
@@ -650,6 +650,7 @@ impl Workload {
     fn sample(&self, binding: BTreeMap<String, String>) -> Sample {
         let fill = |text: &str| fill(text, &binding, |value| value.to_string());
         Sample {
+            drawn: self.drawn_part(&binding),
             path: self::fill(&self.request.path, &binding, percent_encode),
             headers: self
                 .request
@@ -662,6 +663,32 @@ impl Workload {
             contains: self.answer.contains.iter().map(|text| fill(text)).collect(),
             binding,
         }
+    }
+}
+
+impl Workload {
+    /// The last characters of a name that was drawn, or a number with so many digits where all of them
+    /// are allowed. Only the path may have it: nothing else of a request is written anew.
+    fn drawn_part(&self, binding: &BTreeMap<String, String>) -> Option<String> {
+        let Request { path, headers, body, vary, .. } = &self.request;
+        let (Some((name, vary)), 1) = (vary.iter().next(), vary.len()) else { return None };
+        let elsewhere =
+            headers.values().chain(body).any(|text| placeholders(text).contains(&&**name));
+        if elsewhere || placeholders(path).len() != 1 {
+            return None;
+        }
+        let value = binding.get(name)?;
+        let part = value.get(value.len().checked_sub(DRAWN)?..)?;
+        let is_drawn = match vary {
+            Vary::Names { values, .. } => {
+                !values.contains(value) && part.bytes().all(|byte| byte.is_ascii_lowercase())
+            }
+            Vary::Values { .. } => false,
+            Vary::Range { from, to } => {
+                value.len() == DRAWN && *from <= 10_000_000 && *to >= 99_999_999
+            }
+        };
+        is_drawn.then(|| part.to_string())
     }
 }
 
@@ -721,6 +748,9 @@ pub struct Sample {
     pub contains: Vec<String>,
     /// The values of the placeholders.
     pub binding: BTreeMap<String, String>,
+    /// The part of its only value in whose place another can be drawn for each request
+    /// ([`crate::request::Request::drawn`]); `None` if there is none.
+    pub drawn: Option<String>,
 }
 
 impl Sample {
@@ -734,6 +764,22 @@ impl Sample {
     #[must_use]
     pub fn fill_with(&self, text: &str, write: fn(&str) -> String) -> String {
         fill(text, &self.binding, write)
+    }
+
+    /// The same request with another value in the place of the one that can be drawn, as far as its
+    /// answer hangs on it.
+    #[must_use]
+    pub fn redrawn(&self, value: &str) -> Self {
+        let Some(drawn) = &self.drawn else { return self.clone() };
+        let other = |text: &String| text.replace(drawn.as_str(), value);
+        Self {
+            path: other(&self.path),
+            body: self.body.as_ref().map(other),
+            contains: self.contains.iter().map(other).collect(),
+            binding: self.binding.iter().map(|(name, text)| (name.clone(), other(text))).collect(),
+            drawn: Some(value.into()),
+            ..self.clone()
+        }
     }
 }
 
@@ -816,6 +862,31 @@ mod tests {
         assert_eq!(samples.len(), 200);
         assert_eq!(samples, Workload::read(&path).unwrap().samples(1, 200), "the seed decides");
         assert_ne!(samples, Workload::read(&path).unwrap().samples(2, 200));
+    }
+
+    #[test]
+    fn drawn_names_and_numbers_can_be_drawn_again() {
+        let read = |id: &str| {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads");
+            Workload::read(&folder.join(format!("{id}.toml"))).unwrap().samples(3, 100)
+        };
+        let names = read("hola");
+        let of_file = |sample: &&Sample| sample.drawn.is_none();
+        assert_eq!(names.iter().filter(of_file).count(), 20, "the names of the file stay");
+        let sample = names.last().unwrap();
+        let (drawn, other) = (sample.drawn.clone().unwrap(), sample.redrawn("zzzzzzzz"));
+        assert!(sample.path.ends_with(&drawn) && sample.body.as_ref().unwrap().ends_with(&drawn));
+        assert!(other.path.ends_with("zzzzzzzz"), "{}", other.path);
+        assert_eq!(other.body.unwrap(), format!("Hola {}", other.binding["name"]));
+        let page = read("page").remove(0);
+        assert_eq!(page.drawn.as_ref(), Some(&page.binding["n"]));
+        let other = page.redrawn("12345678");
+        assert_eq!(
+            (other.path.as_str(), other.binding["n"].as_str()),
+            ("/page/12345678", "12345678")
+        );
+        assert_eq!(other.contains[0], "id=\"row-12345678-1\"");
+        assert!(read("hello").iter().chain(&read("users")).all(|sample| sample.drawn.is_none()));
     }
 
     #[test]

@@ -148,6 +148,13 @@ pub const SERVERS: &[Server] = &[
         &["pages of those that were compared in full said something else"],
     ),
     cheat(
+        "page-ids-missing-under-load",
+        "page",
+        "leaves the ids of ten rows out while 4 or more ask at once",
+        "text",
+        &["pages of those that were compared in full said something else"],
+    ),
+    cheat(
         "names-from-a-table",
         "hola",
         "knows the names of the workload file, and decodes no others",
@@ -155,9 +162,30 @@ pub const SERVERS: &[Server] = &[
         &["body \"Hola "],
     ),
     cheat(
+        "table-when-closing",
+        "hola",
+        "has its answers in a table, and decodes no others, where the request says `Connection: close`",
+        "short load",
+        &["of a connection each", "wrong_body"],
+    ),
+    cheat(
+        "wrong-type-for-a-while",
+        "hola",
+        "sends another media type in answer to the requests 150 to 450",
+        "short load",
+        &["under a short load of 500 requests", "wrong_body"],
+    ),
+    cheat(
         "reads-nothing",
         "hello",
         "from the fourth request of a connection on, answers without reading what is asked",
+        "short load",
+        &["under a short load of 500 requests", "wrong_status"],
+    ),
+    cheat(
+        "users-reads-nothing",
+        "users",
+        "from the fourth request of a connection on, sends the list without reading what is asked",
         "short load",
         &["under a short load of 500 requests", "wrong_status"],
     ),
@@ -308,6 +336,13 @@ pub const SERVERS: &[Server] = &[
         "least-wait",
         &["too_early", "the server did not wait"],
     ),
+    cheat(
+        "device-hurries-under-load",
+        "device",
+        "waits 94 ms each time while more than 10 ask at once",
+        "mean-wait",
+        &["the waits are shorter than those that are asked for"],
+    ),
     helped(
         "threads-elsewhere",
         "has a thread work on processors that it was not given",
@@ -344,6 +379,12 @@ pub const SERVERS: &[Server] = &[
     ),
     honest("binds-itself", "hello", "binds its threads to one of the processors that it was given"),
     honest("pre-forks", "hello", "serves with two processes that share a socket"),
+    honest("pre-forks-for-one-request", "hello", "does so, and closes after each request"),
+    honest(
+        "remembers",
+        "hola",
+        "keeps each answer and looks it up by its path; no path comes twice under load",
+    ),
     Server {
         mode: "workers-unwaited",
         workload: "hello",
@@ -389,6 +430,10 @@ const OTHERS: &[&str] = &[
     "stalls",
     "daemon",
     "burns",
+    "burns-on-the-first",
+    "works",
+    "late-bodies",
+    "wrong-when-asked-again",
 ];
 
 /// The name of every mode of the example, without a number behind a colon.

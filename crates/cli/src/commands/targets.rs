@@ -184,7 +184,7 @@ impl Check<'_> {
             passed: &passed,
             resume: self.arguments.resume,
             say: &|text| say(self.shared, text),
-            tell: &|checked| drop(print_text(&row(checked))),
+            tell: &|checked| drop(print_text(&row(checked, targets.len() == 1))),
             interrupted: &|| stop.load(Ordering::Relaxed),
         };
         self.conclude(&many.check(&targets)?, &required)
@@ -258,8 +258,9 @@ fn deadline(within: &str) -> Result<Instant, CliError> {
     Ok(Instant::now() + Duration::from_nanos(ns))
 }
 
-/// One line a target, and one more for each thing that is wrong.
-fn row(checked: &Checked) -> String {
+/// One line a target, and one more for each thing that is wrong; of a target that is `alone`, also how
+/// it answers at the edges of HTTP.
+fn row(checked: &Checked, alone: bool) -> String {
     let name = checked.target.to_string();
     if let Some(skipped) = checked.skipped {
         return format!("{name:<32} not checked  {}\n", skipped.words());
@@ -291,18 +292,19 @@ fn row(checked: &Checked) -> String {
     for remark in &checked.remarks {
         out.push_str(&format!("    note: {remark}\n"));
     }
-    out + &conformance(&checked.conformance)
+    out + &conformance(&checked.conformance, alone)
 }
 
-/// What is not as HTTP has it. It decides nothing.
-fn conformance(all: &[Conformance]) -> String {
+/// What is not as HTTP has it, or `whole` the table. It decides nothing.
+fn conformance(all: &[Conformance], whole: bool) -> String {
     if all.is_empty() {
         return String::new();
     }
     let mut out = format!("    conformance (no part of the check): {}\n", in_words(all));
-    for one in all.iter().filter(|one| !one.is_right) {
+    for one in all.iter().filter(|one| whole || !one.is_right) {
         out.push_str(&format!(
-            "      {:<6} {:<17} {}: {}\n",
+            "      {:<3} {:<6} {:<17} {}: {}\n",
+            if one.is_right { "ok" } else { "not" },
             one.level.name(),
             one.section,
             one.probe,

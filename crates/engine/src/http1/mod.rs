@@ -7,6 +7,7 @@
 mod body;
 pub mod client;
 mod decoder;
+mod drawn;
 mod head;
 mod protocol;
 pub mod request;
@@ -15,6 +16,7 @@ mod tests;
 mod varied;
 
 pub use decoder::{Decoder, Eof, Rules, Sink, Step};
+pub(crate) use drawn::Drawn;
 pub use head::{Framing, HeadCache, HeadInfo};
 pub(crate) use protocol::Http1;
 pub(crate) use varied::Varied;

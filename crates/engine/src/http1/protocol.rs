@@ -83,6 +83,7 @@ impl Http1 {
             check: request.check.clone(),
             may_repeat: request::is_idempotent(&request.method),
             head_only: is_head(request),
+            places: None,
         }
     }
 
@@ -120,8 +121,9 @@ impl<A: Answers> Sink for Forward<'_, A> {
     }
 
     #[inline]
-    fn head(&mut self, info: &HeadInfo, _raw: &[u8]) {
+    fn head(&mut self, info: &HeadInfo, raw: &[u8]) {
         self.answers.head(self.tag, info.status, !info.keep_alive);
+        self.answers.head_bytes(self.template, raw);
     }
 
     #[inline]

@@ -45,6 +45,7 @@ impl Protocol for Http2 {
                 check: request.check.clone(),
                 may_repeat: request::is_idempotent(&request.method),
                 head_only: request.method == "HEAD",
+                places: None,
             };
             Ok((request.body.clone(), template))
         });

@@ -8,7 +8,7 @@ use super::socket::{self, Endpoints, errno};
 use super::stamps::Keeper;
 use super::{Event, Handshake, Io, Opening, Sending, tcp_info};
 use crate::clock::StampClock;
-use crate::wire::{Slice, Wire};
+use crate::wire::Wire;
 
 /// Large enough that a page of 50 KiB takes one read, small enough to stay in the second-level
 /// cache.
@@ -32,7 +32,6 @@ struct Socket {
 pub(crate) struct Epoll {
     epoll: i32,
     sockets: Vec<Socket>,
-    wire: Arc<Wire>,
     endpoints: Arc<Endpoints>,
     events: Box<[libc::epoll_event; BATCH]>,
     ready: usize,
@@ -52,7 +51,7 @@ impl Io for Epoll {
     const NAME: &'static str = "epoll";
     const QUEUES: bool = false;
 
-    fn new(slots: u32, wire: &Arc<Wire>, endpoints: &Arc<Endpoints>) -> io::Result<Self> {
+    fn new(slots: u32, _: &Arc<Wire>, endpoints: &Arc<Endpoints>) -> io::Result<Self> {
         // SAFETY: no pointers.
         let epoll = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
         if epoll < 0 {
@@ -62,7 +61,6 @@ impl Io for Epoll {
         Ok(Self {
             epoll,
             sockets: vec![empty; slots as usize],
-            wire: Arc::clone(wire),
             endpoints: Arc::clone(endpoints),
             events: Box::new([libc::epoll_event { events: 0, u64: 0 }; BATCH]),
             ready: 0,
@@ -110,9 +108,8 @@ impl Io for Epoll {
     }
 
     #[inline]
-    fn send(&mut self, slot: u32, slice: Slice) -> Sending {
-        self.syscalls += 1;
-        write(&mut self.sockets[slot as usize], self.wire.bytes(slice))
+    fn send(&mut self, slot: u32, bytes: &[u8]) -> Sending {
+        self.send_bytes(slot, bytes)
     }
 
     #[inline]

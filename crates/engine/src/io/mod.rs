@@ -15,7 +15,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use crate::wire::{Slice, Wire};
+use crate::wire::Wire;
 use socket::Endpoints;
 pub(crate) use tcp_info::Handshake;
 
@@ -64,16 +64,16 @@ pub(crate) trait Io: Sized {
     /// [`Io::send`] only queues, unless requests are pipelined.
     const QUEUES: bool;
 
-    /// A loop for `slots` connections, which send parts of `wire` to `endpoints`.
+    /// A loop for `slots` connections to `endpoints`, most of which send parts of `wire`.
     fn new(slots: u32, wire: &Arc<Wire>, endpoints: &Arc<Endpoints>) -> io::Result<Self>;
 
     /// Begins to connect: the `nth` connection of the load decides which addresses are used.
     fn open(&mut self, slot: u32, nth: u64) -> Opening;
 
-    /// Sends a part of the wire.
-    fn send(&mut self, slot: u32, slice: Slice) -> Sending;
+    /// Sends bytes that stay as they are until their answer has come.
+    fn send(&mut self, slot: u32, bytes: &[u8]) -> Sending;
 
-    /// Sends bytes that are no part of the wire (TLS); never [`Sending::Queued`].
+    /// Sends bytes that the caller may change at once (TLS); never [`Sending::Queued`].
     fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending;
 
     /// Closes; nothing more is heard of this connection.

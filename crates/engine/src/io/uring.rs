@@ -13,7 +13,7 @@ use super::socket::{self, Endpoints};
 use super::stamps::{self, CONTROL_BYTES, Keeper};
 use super::{Event, Handshake, Io, Opening, Sending, tcp_info};
 use crate::clock::StampClock;
-use crate::wire::{Slice, Wire};
+use crate::wire::Wire;
 
 const NO_FD: i32 = -1;
 const GROUP: u16 = 0;
@@ -63,7 +63,8 @@ pub(crate) struct Uring {
     ring: IoUring,
     buffers: Buffers,
     sockets: Vec<Socket>,
-    wire: Arc<Wire>,
+    /// Kept alive as long as the kernel may read it.
+    _wire: Arc<Wire>,
     endpoints: Arc<Endpoints>,
     completions: Vec<Completion>,
     next: usize,
@@ -127,7 +128,7 @@ impl Io for Uring {
             ring,
             buffers,
             sockets: vec![empty; slots as usize],
-            wire: Arc::clone(wire),
+            _wire: Arc::clone(wire),
             endpoints: Arc::clone(endpoints),
             completions: Vec::with_capacity(1024),
             next: 0,
@@ -162,20 +163,19 @@ impl Io for Uring {
     }
 
     #[inline]
-    fn send(&mut self, slot: u32, slice: Slice) -> Sending {
+    fn send(&mut self, slot: u32, bytes: &[u8]) -> Sending {
         let socket = &mut self.sockets[slot as usize];
         let fd = socket.fd;
         if self.pipelines && std::mem::replace(&mut socket.is_sending, true) {
             return Sending::Blocked(0);
         }
-        socket.may_wait = slice.end - slice.start > LEAST_ROOM;
+        socket.may_wait = bytes.len() > LEAST_ROOM as usize;
         let data = self.data(slot, SEND);
-        let bytes = self.wire.bytes(slice);
         let entry = opcode::Send::new(Fd(fd), bytes.as_ptr(), bytes.len() as u32)
             .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
             .build()
             .user_data(data);
-        // The bytes lie in `wire`, which this loop keeps alive.
+        // The bytes lie in the wire, or in memory that their connection keeps.
         self.push(if self.pipelines { entry } else { entry.flags(Flags::SKIP_SUCCESS) });
         Sending::Queued
     }

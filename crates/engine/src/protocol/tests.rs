@@ -37,7 +37,10 @@ impl Protocol for Echo {
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
         let requests = spec.requests.iter().map(|request| {
             let check = request.check.clone();
-            Ok((request.body.clone(), Template { check, may_repeat: false, head_only: false }))
+            Ok((
+                request.body.clone(),
+                Template { check, may_repeat: false, head_only: false, places: None },
+            ))
         });
         Wire::new(requests, spec.requests.turns(), 1)
     }

@@ -8,7 +8,7 @@ use pippin_reference::scripted::{Answer, Script, spawn};
 use super::*;
 use crate::Gate;
 use crate::io::{Event, Handshake, Opening, Sending};
-use crate::wire::{Slice, Wire};
+use crate::wire::Wire;
 
 /// What goes wrong in a thread.
 trait Fault {
@@ -45,8 +45,8 @@ impl<F: Fault> Io for Faulty<F> {
     fn open(&mut self, slot: u32, nth: u64) -> Opening {
         self.epoll.open(slot, nth)
     }
-    fn send(&mut self, slot: u32, slice: Slice) -> Sending {
-        F::refuses_sends().map_or_else(|| self.epoll.send(slot, slice), Sending::Failed)
+    fn send(&mut self, slot: u32, bytes: &[u8]) -> Sending {
+        F::refuses_sends().map_or_else(|| self.epoll.send(slot, bytes), Sending::Failed)
     }
     fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending {
         self.epoll.send_bytes(slot, bytes)

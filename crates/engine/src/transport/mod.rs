@@ -120,10 +120,11 @@ impl Transport for Tcp {
         (): &mut (),
         slot: u32,
         bytes: Bytes<'_>,
-        _: &Wire,
+        wire: &Wire,
     ) -> Sending {
         match bytes {
-            Bytes::Wire(slice) => io.send(slot, slice),
+            Bytes::Wire(slice) => io.send(slot, wire.bytes(slice)),
+            Bytes::Staying(bytes) => io.send(slot, bytes),
             Bytes::Own(bytes) => io.send_bytes(slot, bytes),
         }
     }

@@ -88,7 +88,7 @@ impl Transport for Tls {
     ) -> Sending {
         let bytes = match bytes {
             Bytes::Wire(slice) => wire.bytes(slice),
-            Bytes::Own(bytes) => bytes,
+            Bytes::Staying(bytes) | Bytes::Own(bytes) => bytes,
         };
         let mut at = 0;
         while at < bytes.len() {

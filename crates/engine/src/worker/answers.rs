@@ -57,7 +57,14 @@ impl Answers for Answer<'_> {
 
     #[inline]
     fn body(&mut self, _tag: u32, template: u32, piece: &[u8]) {
-        self.judge.piece(&self.wire.template(template).check, piece);
+        // Answers come in order: it is the oldest request's.
+        let value = self.flights[self.head as usize].value;
+        self.judge.piece(&self.wire.template(template).right(value), piece);
+    }
+
+    #[inline]
+    fn head_bytes(&mut self, template: u32, raw: &[u8]) {
+        self.judge.head_bytes(&self.wire.template(template).check, raw);
     }
 }
 
@@ -216,6 +223,7 @@ impl<S: Stack> Core<'_, S> {
         let done_at = arrived.max(sent_at);
         let timing = Timing {
             template: request.template,
+            value: request.value,
             // What is right must not hang on an estimate.
             sent_ns: request.sent.begun_at(),
             done_ns: done_at,

@@ -3,6 +3,7 @@
 //! If answers come in order, the places of a connection are a ring. Otherwise each place is that of
 //! a user, and also says what the user does while it has no request under way.
 use super::departure::Departure;
+use crate::drawn::Value;
 
 /// A request that was sent and not answered.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +15,8 @@ pub(super) struct InFlight {
     pub template: u32,
     /// The stretch it belongs to, or what the user of this place does instead.
     pub stretch: u32,
+    /// What was drawn for it; where nothing is drawn, zeroes.
+    pub value: Value,
 }
 
 /// Nothing: no request is in this place.
@@ -66,6 +69,7 @@ impl Flights {
             sent: Departure::at(0),
             template: 0,
             stretch: IDLE,
+            value: Value::default(),
         };
         Self { places: vec![free; slots as usize * depth as usize], depth, in_order }
     }

@@ -6,7 +6,7 @@ use super::connection::Link;
 use super::flights::{IDLE, InFlight};
 use super::{Core, Stack, Worker};
 use crate::io::Io;
-use crate::protocol::{End, Protocol};
+use crate::protocol::{End, Outgoing, Protocol};
 use crate::tally::Tally;
 use crate::timeline::UNKNOWN;
 use crate::tls::reason;
@@ -170,7 +170,7 @@ impl<S: Stack> Worker<'_, S> {
         self.io.close(slot);
         connection.link = Link::Down;
         connection.server_closes = false;
-        connection.out = Default::default();
+        connection.out.forget();
         connection.protocol = Default::default();
         connection.judge = crate::check::Judge::new();
         core.recorder.live -= 1;

@@ -29,6 +29,7 @@ use pippin_model::tls::TlsUse;
 use pippin_model::websocket::WebSocketUse;
 
 use crate::clock;
+use crate::drawn::Drawer;
 use crate::error::EngineError;
 use crate::io::socket::Endpoints;
 use crate::io::{Event, Io};
@@ -130,6 +131,7 @@ struct Core<'a, S: Stack> {
     protocol: S::Protocol,
     recorder: Recorder,
     users: Users,
+    drawer: Drawer,
     connections: Vec<ConnectionOf<S>>,
     flights: Flights,
     streams: Streams,
@@ -222,6 +224,9 @@ impl<'a, S: Stack> Worker<'a, S> {
             protocol: S::Protocol::new(spec, wire),
             recorder,
             users: Users::new(spec, &lane),
+            // Loads of one seed have other values too: what a server remembers of one load must not
+            // help it in the next.
+            drawer: Drawer::new(spec.seed ^ now, lane.stream()),
             connections: connections.collect(),
             flights,
             streams,

@@ -6,6 +6,7 @@ use super::departure::Departure;
 use super::flights::InFlight;
 use super::{Core, Stack, Worker, losses};
 use crate::clock;
+use crate::drawn::Value;
 use crate::io::{Io, Opening, Sending};
 use crate::protocol::{Outgoing, Protocol};
 use crate::proxy_header;
@@ -97,7 +98,7 @@ impl<S: Stack> Worker<'_, S> {
         let count = connection.pending;
         // What is only queued is stamped when it is handed over.
         let is_queued = S::Io::QUEUES
-            && <S::Protocol as Protocol>::Out::IS_WIRE
+            && <S::Protocol as Protocol>::Out::STAYS
             && !S::Transport::SECURES
             && core.flights.depth == 1;
         core.enter(slot, core.now);
@@ -177,10 +178,20 @@ impl<S: Stack> Core<'_, S> {
         for _ in 0..count {
             let template = connection.template;
             let sent = Departure::at(now);
-            let request = InFlight { intended_at, sendable_at, sent, template, stretch };
+            let value = match &self.wire.template(template).places {
+                Some(places) if S::Protocol::DRAWS => self.drawer.draw(places.kind),
+                _ => Value::default(),
+            };
+            let request = InFlight { intended_at, sendable_at, sent, template, stretch, value };
             let ring = (connection.head, connection.in_flight);
             let tag = self.flights.enter(slot, ring, request);
-            self.protocol.render(&mut connection.protocol, template, tag, &mut connection.out);
+            if S::Protocol::DRAWS {
+                let filled = self.wire.template(template).filled(value);
+                self.protocol.render_drawn(template, filled, &mut connection.out);
+            } else {
+                let session = &mut connection.protocol;
+                self.protocol.render(session, template, tag, &mut connection.out);
+            }
             connection.in_flight += 1;
             connection.template += 1;
             if connection.template == self.wire.count() {

@@ -12,6 +12,7 @@ use super::flights::{DUE, IDLE, InFlight, WAITING};
 use super::{Core, Stack, Worker};
 use crate::check::{Judge, Timing};
 use crate::clock;
+use crate::drawn::Value;
 use crate::io::{Io, Sending};
 use crate::protocol::{Answers, Outgoing, Protocol, Step};
 use crate::transport::Transport;
@@ -114,8 +115,8 @@ impl Answers for StreamAnswers<'_> {
 
     #[inline]
     fn body(&mut self, tag: u32, template: u32, piece: &[u8]) {
-        let check = &self.wire.template(template).check;
-        self.answering[tag as usize].judge.piece(check, piece);
+        let right = self.wire.template(template).right(Value::default());
+        self.answering[tag as usize].judge.piece(&right, piece);
     }
 
     #[inline]
@@ -336,8 +337,8 @@ impl<S: Stack> Core<'_, S> {
             (&mut answering.judge, answering.head_at)
         };
         let (status, body_bytes) = (judge.status, judge.body_bytes);
-        let check = &self.wire.template(template).check;
-        (status, body_bytes, judge.finish(check, timing, self.referee), head_at)
+        let right = self.wire.template(template).right(timing.value);
+        (status, body_bytes, judge.finish(&right, timing, self.referee), head_at)
     }
 
     /// Every connection has the answer: it arrived when the last one had it, whichever was read last.

@@ -16,6 +16,7 @@ mod closing;
 mod connecting;
 mod counting;
 mod devices;
+mod drawing;
 mod early_bytes;
 mod framing;
 mod http2;

@@ -41,8 +41,8 @@ pub struct Member {
     /// What judges its answers, over all loads of a step.
     live: Live,
     referee: Option<Arc<dyn Referee>>,
-    /// Right answers of all loads of the step, used or not.
-    right: u64,
+    /// Answers of all its loads, used or not.
+    pub answers: u64,
     load: LoadSpec,
     memory: TreeMemory,
 }
@@ -76,7 +76,7 @@ impl Member {
             resident_bytes: None,
             live: Live::default(),
             referee: None,
-            right: 0,
+            answers: 0,
             load,
             memory: TreeMemory::default(),
         }
@@ -90,7 +90,6 @@ impl Member {
         self.slices = Account::default();
         self.idle = Idle::default();
         self.helping.forget_loads();
-        self.right = 0;
     }
 
     pub const fn has_failed(&self) -> bool {
@@ -174,10 +173,10 @@ impl Member {
         self.live.is_loaded(true);
         let outcome = making::load(load, &roots, referee, &mut self.memory, &shared.watch);
         self.live.is_loaded(false);
-        if let Ok(measured) = &outcome {
-            self.right += measured.load.windows.iter().map(|window| window.good).sum::<u64>();
-        }
         let counts = if counts_anew { shared.services.account() } else { Counts::new() };
+        if let Ok(measured) = &outcome {
+            self.answers += load::answers(&measured.load);
+        }
         if let Some(failure) = self.running.crashed() {
             self.record.failure = Some(failure);
             return None;
@@ -216,10 +215,10 @@ impl Member {
             self.helping.rest(bystanders, &self.running);
         }
         self.record.outside = self.helping.found(bystanders, &self.running);
-        let (mut record, right) = (self.record.clone(), self.right);
+        let mut record = self.record.clone();
         self.referee = None;
         self.proving(shared, |target| {
-            target.live.end(target.services, right);
+            target.live.end(target.services);
             target.prove_after(&mut record);
         });
         self.record = record;

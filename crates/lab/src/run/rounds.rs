@@ -420,12 +420,15 @@ impl Rounds<'_, '_> {
         let began = pippin_probe::monotonic_ns();
         let (shown, of) = (round - self.first + 1, self.lengths.rounds);
         let member = &mut self.members[index];
+        let answers_before = member.answers;
         self.execution.settings.observer.event(&Event::Slice(&member.spec, shown, of));
         let shared = &mut self.execution.shared(self.services);
         let calm = member.slice(round, &self.lengths, &mut self.stretch, shared);
+        let answers = member.answers - answers_before;
         let others_after = helping::look(&mut self.bystanders, &self.members[index].running);
         for (other, member) in self.members.iter_mut().enumerate() {
-            member.helping.add(other == index, &others_before, &others_after);
+            let answers = (other == index).then_some(answers);
+            member.helping.add(answers, &others_before, &others_after);
         }
         let after = self.clocks.look(&trees);
         let took_ns = pippin_probe::monotonic_ns() - began;

@@ -65,6 +65,34 @@ fn none_too_early(spans: &Histogram, wait: Spread) -> Verdict {
     Ok(())
 }
 
+/// How many standard deviations more short waits than there should be are no chance.
+const CHANCE: f64 = 5.0;
+
+/// Waits that are drawn under load are as long as they should be: no more of them are short than the
+/// distribution has. What makes answers late hides nothing that helps the target. Requests of another
+/// kind need not wait; they are few.
+///
+/// # Errors
+/// How many were short.
+pub(super) fn long_enough(spans: &Histogram, wait: Spread) -> Verdict {
+    let mean_ns = wait.mean_ns - wait.mean_ns / 1000;
+    let at_ns = mean_ns.saturating_sub(TIMER_NS.min(wait.mean_ns / 2));
+    let range = (wait.max_ns() - wait.min_ns()) as f64;
+    // A timer that rounds up to TIMER_NS down makes waits between here and the mean look as short.
+    let expected = ((mean_ns - wait.min_ns()) as f64 / range).clamp(0.0, 1.0);
+    let Some(short) = spans.fraction_at_or_below(at_ns) else { return Ok(()) };
+    let chance = CHANCE * (expected * (1.0 - expected) / spans.count() as f64).sqrt();
+    if short <= expected + chance {
+        return Ok(());
+    }
+    Err(format!(
+        "{:.0} % of the answers came within {}, which {:.0} % should: the waits are shorter than those that are asked for",
+        short * 100.0,
+        format_ns(at_ns),
+        expected * 100.0
+    ))
+}
+
 fn not_too_late(spans: &Histogram, wait: Spread) -> Verdict {
     let median = spans.quantile_ns(0.5).unwrap_or(0);
     if median > wait.mean_ns + wait.mean_ns / 5 + TIMER_NS {
@@ -163,6 +191,23 @@ mod tests {
         assert_eq!(none_too_early(&spans, wait).and(spread(&spans, wait)), Ok(()));
         spans.record(400_000);
         assert!(none_too_early(&spans, wait).unwrap_err().contains("an answer came after"));
+    }
+
+    #[test]
+    fn waits_that_are_short_under_load_do_not_pass() {
+        let judged = |count: u64, wait_us: &dyn Fn(u64) -> u64| {
+            let mut spans = Histogram::new();
+            (0..count).for_each(|i| spans.record(wait_us(i) * 1_000));
+            long_enough(&spans, Spread::parse("100ms +-5%").unwrap())
+        };
+        let drawn = |i: u64| 95_000 + i * 7_919 % 10_000;
+        assert_eq!(judged(2_000, &drawn), Ok(()));
+        assert_eq!(judged(2_000, &|i| drawn(i) - 1_000), Ok(()), "timers of milliseconds round");
+        assert_eq!(judged(2_000, &|i| drawn(i) + i % 50 * 1_000), Ok(()), "a busy machine");
+        assert_eq!(judged(10, &|_| 95_100), Ok(()), "ten may be chance");
+        let said = judged(2_000, &|i| 95_000 + i % 2_000).unwrap_err();
+        assert!(said.contains("shorter than those that are asked for"), "{said}");
+        assert!(judged(2_000, &|i| if i % 4 > 0 { 95_200 } else { drawn(i) }).is_err());
     }
 
     #[test]

@@ -49,6 +49,12 @@ impl Request {
         }
     }
 
+    /// The same of another path.
+    #[must_use]
+    pub fn to(self, path: &str) -> Self {
+        Self { path: path.into(), ..self }
+    }
+
     /// The same with `Connection: close`.
     #[must_use]
     pub const fn closing(mut self) -> Self {
@@ -76,7 +82,8 @@ impl Answer {
     /// As a referee sees it.
     #[must_use]
     pub fn exchange(&self) -> Exchange<'_> {
-        Exchange { request: 0, body: &self.body, sent_ns: self.sent_ns, read_ns: self.read_ns }
+        let Self { body, sent_ns, read_ns, .. } = self;
+        Exchange { request: 0, body, drawn: "", sent_ns: *sent_ns, read_ns: *read_ns }
     }
 
     /// The first value of a header field, in whatever case.

@@ -94,22 +94,15 @@ fn parse_wait(wait: &str) -> Result<Spread, String> {
 }
 
 impl Subject<'_> {
-    /// Asks for a path on a connection of its own.
+    /// Asks for another path than the load does, with its method and headers, on a connection of its own.
     ///
     /// # Errors
     /// A message that names the request.
-    pub fn ask(&self, method: &str, path: &str) -> Result<http::Answer, String> {
+    pub fn ask_for(&self, path: &str) -> Result<http::Answer, String> {
+        let method = &self.workload.request.method;
+        let request = self.of_sample(method, self.first()?).to(path);
         let mut client = http::Client::connect(self.way, self.limit)?;
-        client
-            .exchange(&self.request(method, path))
-            .map_err(|error| format!("{method} {path}: {error}"))
-    }
-
-    /// A request with the headers of the load.
-    #[must_use]
-    pub fn request(&self, method: &str, path: &str) -> http::Request {
-        let request = http::Request::of(method, path);
-        if self.closes { request.closing() } else { request }
+        client.exchange(&request).map_err(|error| format!("{method} {path}: {error}"))
     }
 
     /// Connections as the load uses them.
@@ -119,10 +112,10 @@ impl Subject<'_> {
         Connections { requests_per_connection, ..Connections::kept(count) }
     }
 
-    /// A sample's request with the headers of the load.
+    /// A sample's request by this method, with the headers of the load.
     #[must_use]
-    pub fn of_sample(&self, sample: &Sample) -> http::Request {
-        let request = http::Request::of_sample(&self.workload.request.method, sample);
+    pub fn of_sample(&self, method: &str, sample: &Sample) -> http::Request {
+        let request = http::Request::of_sample(method, sample);
         if self.closes { request.closing() } else { request }
     }
 
@@ -134,7 +127,7 @@ impl Subject<'_> {
         let method = &self.workload.request.method;
         let mut client = http::Client::connect(self.way, self.limit)?;
         client
-            .exchange(&self.of_sample(sample))
+            .exchange(&self.of_sample(method, sample))
             .map_err(|error| format!("{method} {}: {error}", sample.path))
     }
 
@@ -159,6 +152,16 @@ impl Subject<'_> {
         upstream.ok().or_else(own).map_or(0, delay::least_ns)
     }
 
+    /// The wait that the target itself draws for each request; `None` if it does not.
+    #[must_use]
+    pub fn drawn_wait(&self) -> Option<Spread> {
+        let wait = self.workload.proofs.iter().find_map(|proof| match proof {
+            Proof::Delay { wait, .. } => Spread::parse(wait).ok(),
+            _ => None,
+        })?;
+        (wait.max_ns() > wait.min_ns()).then_some(wait)
+    }
+
     /// Where the workload expects under load what was proved: that body.
     ///
     /// # Errors
@@ -176,5 +179,57 @@ impl Subject<'_> {
     /// If the workload has none.
     pub fn first(&self) -> Result<&Sample, String> {
         self.samples.first().ok_or_else(|| "the workload has no request".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::run_closed;
+    use crate::pool;
+    use pippin_model::load_spec::StopRule;
+    use pippin_reference::scripted::{Answer, Script, spawn};
+    use std::collections::BTreeSet;
+    use std::sync::{Arc, Mutex};
+
+    /// A server cannot tell a proof from the load by what they send.
+    #[test]
+    fn proofs_send_the_very_headers_of_the_load() {
+        let text = "schema=1\nid='x'\ntitle=''\nsummary=''\n[request]\nmethod='GET'\npath='/{n}'\nheaders={Accept='text/*', X-N='{n}'}\n[request.vary]\nn={values=['7']}\n[answer]\nstatus=200\nbody='x'\n[[proof]]\nkind='answer'\n[[proof]]\nkind='not-found'\npath='/none'\n[[proof]]\nkind='head'\n";
+        let workload: Workload =
+            pippin_model::file::parse_toml(std::path::Path::new("x.toml"), text).unwrap();
+        for closes in [false, true] {
+            let heads = Arc::new(Mutex::new(BTreeSet::new()));
+            let seen = Arc::clone(&heads);
+            let server = spawn(Script::each(move |received, _| {
+                let text = String::from_utf8_lossy(received.bytes).into_owned();
+                let (line, fields) = text.split_once("\r\n").unwrap_or_default();
+                seen.lock().unwrap().insert(fields.to_string());
+                let status = if line.contains("none") { 404 } else { 200 };
+                Answer::new(status, if line.starts_with("HEAD") { b"" } else { b"x" })
+            }))
+            .unwrap();
+            let way = Way::plain(server.address());
+            let (mut services, mut live) = (Services::default(), Live::default());
+            let mut subject = Subject {
+                way: &way,
+                workload: &workload,
+                samples: &workload.samples(1, 1),
+                services: &mut services,
+                live: &mut live,
+                limit: Duration::from_secs(5),
+                closes,
+            };
+            let outcomes = prove(&mut subject, ProofTime::Before);
+            assert!(outcomes.iter().all(|outcome| outcome.failure.is_none()), "{outcomes:?}");
+            let proved = std::mem::take(&mut *heads.lock().unwrap());
+            let requests = pool::of(&mut subject, 1, 10, false).unwrap();
+            let (base, connections) = (way.base(Vec::new(), 1), subject.connections(2));
+            run_closed(base, requests, connections, StopRule::requests(40), None).unwrap();
+            let loaded = heads.lock().unwrap().clone();
+            assert_eq!(proved, loaded, "closes: {closes}");
+            assert_eq!(loaded.len(), 1, "{loaded:?}");
+            assert_eq!(loaded.iter().any(|head| head.contains("Connection: close")), closes);
+        }
     }
 }

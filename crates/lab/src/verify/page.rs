@@ -3,7 +3,7 @@ use pippin_engine::{Exchange, Referee};
 use pippin_model::workload::{Proof, Sample, Workload};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::escapes::decode_entities;
+use super::escapes::{Rows, decode_entities, every_page, is_unescaped};
 use super::{Subject, Verdict};
 
 /// What a page must say.
@@ -74,27 +74,50 @@ fn without_space(text: &str) -> String {
 /// # Errors
 /// The first difference, with the request.
 pub fn text(subject: &mut Subject<'_>) -> Verdict {
-    let subject = &*subject;
     let Some(text) = Text::of(subject.workload) else { return Ok(()) };
-    subject.samples.iter().step_by(7).try_for_each(|sample| {
-        let body = subject.ask("GET", &sample.path)?.body;
-        text.differs(sample, &String::from_utf8_lossy(&body))
-            .map_or(Ok(()), |difference| Err(format!("GET {}: {difference}", sample.path)))
-    })
+    every_page(subject, |sample, page| text.differs(sample, page))
 }
 
-/// Compares pages under load in full.
+/// Looks at pages under load as all proofs of pages do.
 pub struct Pages {
     text: Text,
+    rows: Vec<Rows>,
+    escaped: Vec<String>,
     samples: Vec<Option<Sample>>,
     wrong: AtomicU64,
 }
 
 impl Pages {
-    /// Of requests that were made of these samples.
+    /// Of requests that were made of these samples; in earlier loads so many pages were wrong.
     #[must_use]
-    pub const fn of(text: Text, samples: Vec<Option<Sample>>) -> Self {
-        Self { text, samples, wrong: AtomicU64::new(0) }
+    pub fn of(workload: &Workload, text: Text, samples: Vec<Option<Sample>>, wrong: u64) -> Self {
+        let proofs = || workload.proofs.iter();
+        let rows = proofs().filter_map(|proof| match proof {
+            Proof::Rows { marker, count } => Some(Rows { marker: marker.clone(), count: *count }),
+            _ => None,
+        });
+        let escaped = proofs().filter_map(|proof| match proof {
+            Proof::Escapes { text } => Some(text.clone()),
+            _ => None,
+        });
+        let (rows, escaped) = (rows.collect(), escaped.collect());
+        Self { text, rows, escaped, samples, wrong: AtomicU64::new(wrong) }
+    }
+
+    /// What is wrong with a page, if anything is.
+    fn differs(&self, sample: &Sample, page: &str) -> Option<String> {
+        let lacking = sample.contains.iter().find(|part| !page.contains(*part));
+        lacking
+            .map(|part| format!("the page lacks {part:?}"))
+            .or_else(|| self.rows.iter().find_map(|rows| rows.differ(sample, page)))
+            .or_else(|| self.escaped.iter().find_map(|text| is_unescaped(text, sample, page)))
+            .or_else(|| self.text.differs(sample, page))
+    }
+
+    /// How many pages were wrong so far.
+    #[must_use]
+    pub fn wrong(&self) -> u64 {
+        self.wrong.load(Ordering::Relaxed)
     }
 
     /// Whether every page that was compared said what it must.
@@ -102,7 +125,7 @@ impl Pages {
     /// # Errors
     /// How many did not.
     pub fn verdict(&self) -> Verdict {
-        match self.wrong.load(Ordering::Relaxed) {
+        match self.wrong() {
             0 => Ok(()),
             wrong => Err(format!(
                 "{wrong} pages of those that were compared in full said something else"
@@ -115,9 +138,9 @@ impl Referee for Pages {
     fn is_right(&self, exchange: &Exchange<'_>) -> bool {
         let page = String::from_utf8_lossy(exchange.body);
         let sample = self.samples.get(exchange.request as usize).and_then(Option::as_ref);
-        let is_right = sample.is_some_and(|sample| {
-            sample.contains.iter().all(|part| page.contains(part))
-                && self.text.differs(sample, &page).is_none()
+        let is_right = sample.is_some_and(|sample| match exchange.drawn {
+            "" => self.differs(sample, &page).is_none(),
+            drawn => self.differs(&sample.redrawn(drawn), &page).is_none(),
         });
         self.wrong.fetch_add(u64::from(!is_right), Ordering::Relaxed);
         is_right
@@ -144,6 +167,7 @@ mod tests {
             body: None,
             contains: Vec::new(),
             binding,
+            drawn: None,
         }
     }
 

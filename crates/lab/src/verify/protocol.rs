@@ -9,7 +9,7 @@ use super::{Subject, Verdict};
 /// # Errors
 /// What came instead.
 pub fn not_found(subject: &mut Subject<'_>, path: &str) -> Verdict {
-    match subject.ask("GET", path)?.status {
+    match subject.ask_for(path)?.status {
         404 => Ok(()),
         status => Err(format!("GET {path}: status {status} instead of 404")),
     }
@@ -21,10 +21,11 @@ pub fn not_found(subject: &mut Subject<'_>, path: &str) -> Verdict {
 /// # Errors
 /// What came instead.
 pub fn head(subject: &mut Subject<'_>) -> Verdict {
-    let path = subject.first()?.path.clone();
+    let sample = subject.first()?;
+    let path = &sample.path;
     let mut client = Client::connect(subject.way, subject.limit)?;
     let answer = client
-        .exchange(&Request::of("HEAD", &path))
+        .exchange(&subject.of_sample("HEAD", sample))
         .map_err(|error| format!("HEAD {path}: {error}"))?;
     if ![subject.workload.answer.status, 404, 405, 501].contains(&answer.status) {
         return Err(format!("HEAD {path}: status {}", answer.status));
@@ -36,7 +37,7 @@ pub fn head(subject: &mut Subject<'_>) -> Verdict {
 }
 
 /// A server that does not announce that it closes answers again on the same connection (RFC 9112
-/// section 9.3).
+/// section 9.3). So this proof alone asks without `Connection: close`, whatever the load does.
 ///
 /// # Errors
 /// What came instead.

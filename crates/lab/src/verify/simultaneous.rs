@@ -92,7 +92,7 @@ fn pool_size(answered_ns: &[u64], wait: Spread) -> Option<u32> {
 /// connections are open before that.
 fn at_once(subject: &Subject<'_>, connections: u32, wait: Spread) -> Result<Vec<u64>, String> {
     let sample = subject.first()?;
-    let request = subject.of_sample(sample);
+    let request = subject.of_sample(&subject.workload.request.method, sample);
     let mut clients = Vec::new();
     for number in 1..=connections {
         clients.push(

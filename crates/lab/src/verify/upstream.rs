@@ -1,6 +1,10 @@
 //! That every request asks the upstream.
+use std::time::Duration;
+
+use super::http::{Client, Request};
 use super::live::Live;
 use super::{Subject, Verdict};
+use crate::way::Way;
 
 /// As many calls at the upstream as requests at the target, sent at the same time, so that a target
 /// that shares one call among waiting requests is found out too.
@@ -8,16 +12,19 @@ use super::{Subject, Verdict};
 /// # Errors
 /// How many calls there were instead.
 pub fn counted(subject: &mut Subject<'_>, requests: u32) -> Verdict {
-    let path = subject.first()?.path.clone();
     let before = subject.services.upstream()?.calls()?;
-    let (way, limit) = (subject.way, subject.limit);
-    let live = &*subject.live;
+    let sample = subject.first()?;
+    let asking = Asking {
+        way: subject.way,
+        limit: subject.limit,
+        request: subject.of_sample(&subject.workload.request.method, sample),
+        path: &sample.path,
+        live: &*subject.live,
+    };
     let answers: Vec<Result<(), String>> = std::thread::scope(|scope| {
-        let path = &path;
+        let asking = &asking;
         // Five at a time: more would only measure how many the target serves at once.
-        let asker = |share: u32| {
-            scope.spawn(move || (0..share).try_for_each(|_| ask(way, limit, path, live)))
-        };
+        let asker = |share: u32| scope.spawn(move || (0..share).try_for_each(|_| asking.once()));
         let askers: Vec<_> =
             (0..5).map(|i| asker(requests / 5 + u32::from(i < requests % 5))).collect();
         askers
@@ -34,16 +41,23 @@ pub fn counted(subject: &mut Subject<'_>, requests: u32) -> Verdict {
     }
 }
 
-fn ask(
-    way: &crate::way::Way,
-    limit: std::time::Duration,
-    path: &str,
-    live: &Live,
-) -> Result<(), String> {
-    let mut client = super::http::Client::connect(way, limit)?;
-    let answer = client.exchange(&super::http::Request::get(path).closing())?;
-    if answer.status != 200 {
-        return Err(format!("GET {path}: status {}", answer.status));
+/// What several threads ask at the same time, each request on a connection of its own.
+struct Asking<'a> {
+    way: &'a Way,
+    limit: Duration,
+    request: Request,
+    path: &'a str,
+    live: &'a Live,
+}
+
+impl Asking<'_> {
+    fn once(&self) -> Verdict {
+        let path = self.path;
+        let answer = Client::connect(self.way, self.limit)?.exchange(&self.request)?;
+        if answer.status != 200 {
+            return Err(format!("GET {path}: status {}", answer.status));
+        }
+        let difference = self.live.differs(&answer);
+        difference.map_or(Ok(()), |difference| Err(format!("GET {path}: {difference}")))
     }
-    live.differs(&answer).map_or(Ok(()), |difference| Err(format!("GET {path}: {difference}")))
 }

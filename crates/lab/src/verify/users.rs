@@ -10,7 +10,7 @@ use super::{Subject, Verdict};
 pub fn table(subject: &mut Subject<'_>) -> Verdict {
     let expected = subject.services.postgres()?.users()?;
     let sample = subject.first()?.clone();
-    let reply = subject.ask("GET", &sample.path)?;
+    let reply = subject.ask_sample(&sample)?;
     if let Some(difference) = subject.differs(&sample, &reply) {
         return Err(format!("GET {}: {difference}", sample.path));
     }
@@ -66,8 +66,9 @@ pub fn fresh(subject: &mut Subject<'_>) -> Verdict {
 }
 
 fn shown_name(subject: &Subject<'_>, row: i32) -> Result<String, String> {
-    let path = &subject.first()?.path;
-    let reply = subject.ask("GET", path)?;
+    let sample = subject.first()?;
+    let path = &sample.path;
+    let reply = subject.ask_sample(sample)?;
     let list: Value = serde_json::from_slice(&reply.body)
         .map_err(|error| format!("GET {path}: not JSON ({error})"))?;
     let user = list.as_array().into_iter().flatten().find(|user| user["id"] == row);

@@ -61,6 +61,9 @@ fn wait(mode: Mode, permits: &Permits, waiting: usize) {
         mode if mode.is("device-impatient") && waiting > 10 => {
             std::thread::sleep(Duration::from_millis(20));
         }
+        mode if mode.is("device-hurries-under-load") && waiting > 10 => {
+            std::thread::sleep(Duration::from_millis(94));
+        }
         mode if threads(mode) > 0 => permits.with(|| std::thread::sleep(drawn())),
         _ => std::thread::sleep(drawn()),
     }

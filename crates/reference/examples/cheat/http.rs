@@ -2,15 +2,17 @@
 //! bodies.
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
 
-use crate::{Mode, Server};
+use crate::{Mode, Server, oddities};
 
 /// A request.
 pub struct Request {
     method: String,
     /// Percent-encoded, as it came.
     pub path: String,
-    close: bool,
+    /// It says `Connection: close`.
+    pub close: bool,
 }
 
 /// An answer.
@@ -50,10 +52,16 @@ fn connection(stream: &TcpStream, mode: Mode, server: &Server) {
     let mut count = 0;
     while let Some(mut request) = read(&mut reader) {
         count += 1;
-        if mode.is("reads-nothing") && count > 3 {
-            request = Request { method: "GET".into(), path: "/".into(), close: request.close };
+        let unread = match mode {
+            mode if mode.is("reads-nothing") => Some("/"),
+            mode if mode.is("users-reads-nothing") => Some("/api/users/"),
+            _ => None,
+        };
+        if let Some(path) = unread.filter(|_| count > 3) {
+            request = Request { method: "GET".into(), path: path.into(), close: request.close };
         }
-        request.close |= mode.is("one-request-a-connection");
+        request.close |=
+            mode.is("one-request-a-connection") || mode.is("pre-forks-for-one-request");
         if mode.is("logs-requests") {
             println!("{} {}", request.method, request.path);
         }
@@ -91,6 +99,11 @@ fn write(
 ) -> std::io::Result<()> {
     let body = &answer.body;
     let mut bytes = head(mode, request, answer).into_bytes();
+    if mode.is("late-bodies") && oddities::is_late() {
+        stream.write_all(&bytes)?;
+        bytes.clear();
+        std::thread::sleep(Duration::from_millis(41));
+    }
     if request.method != "HEAD" || mode.is("head-body") {
         if mode.is("chunked") {
             let (first, rest) = body.split_at(body.len().div_ceil(2));

@@ -18,8 +18,10 @@ mod users;
 
 use http::{Answer, Request};
 use pippin_reference::corpus;
+use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// How this server behaves.
 #[derive(Debug, Clone, Copy)]
@@ -71,6 +73,7 @@ fn serve(listener: TcpListener, mode: Mode) {
         users: users::Users::default(),
         upstream: upstream::Upstream::default(),
         permits: device::Permits::new(device::threads(mode)),
+        remembered: Mutex::default(),
     };
     http::serve(listener, mode, Box::leak(Box::new(server)));
 }
@@ -82,6 +85,8 @@ pub struct Server {
     users: users::Users,
     upstream: upstream::Upstream,
     permits: device::Permits,
+    /// Names by their encoded form, in the mode `remembers`.
+    remembered: Mutex<BTreeMap<String, String>>,
 }
 
 impl Server {
@@ -98,8 +103,17 @@ impl Server {
         oddities::serve_within_limits(self.mode);
         outside::before_answering(self.mode);
         let mut answer = self.right(request);
-        if self.mode.is("wrong-after") && number > self.mode.number() {
+        let is_wrong = match self.mode {
+            mode if mode.is("wrong-after") => number > mode.number(),
+            // Proofs ask before and after the load.
+            mode if mode.is("wrong-when-asked-again") => oddities::came_too_often(&request.path),
+            _ => false,
+        };
+        if is_wrong {
             answer.body.reverse();
+        }
+        if self.mode.is("wrong-type-for-a-while") && (150..450).contains(&number) {
+            answer.content_type = "text/html";
         }
         answer
     }
@@ -115,7 +129,7 @@ impl Server {
                 path.strip_prefix("/hola/"),
                 path.strip_prefix("/page/").and_then(|n| n.parse().ok()),
             ) {
-                (Some(name), _) => hola(mode, name),
+                (Some(name), _) => self.hola(request, name),
                 (None, Some(n)) if mode.is("page-prepared") && n > 1_000 => {
                     Answer { status: 404, ..Answer::text("not found") }
                 }
@@ -127,38 +141,57 @@ impl Server {
     }
 }
 
+impl Server {
+    fn hola(&self, request: &Request, name: &str) -> Answer {
+        match self.mode {
+            mode if mode.is("remembers") => {
+                let mut answers = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+                let make = || http::percent_decode(name);
+                Answer::text(&format!("Hola {}", answers.entry(name.into()).or_insert_with(make)))
+            }
+            mode if mode.is("table-when-closing") && request.close => {
+                Answer::text(&format!("Hola {}", from_the_table(name)))
+            }
+            mode => hola(mode, name),
+        }
+    }
+}
+
 fn hola(mode: Mode, name: &str) -> Answer {
     let name = match mode.name {
         "fixed-body" => "Ana".to_string(),
         "no-decoding" => name.to_string(),
-        "names-from-a-table" => {
-            let known = [
-                "Ana",
-                "Luis",
-                "José",
-                "Zoë",
-                "Marta",
-                "Søren",
-                "Iñigo",
-                "Bob",
-                "Łukasz",
-                "Chloé",
-                "Max",
-                "Jürgen",
-                "Eva",
-                "Ναυσικά",
-                "Юрий",
-                "美咲",
-                "O'Neil",
-                "Ana María",
-                "a+b",
-                "50%",
-            ];
-            let decoded = http::percent_decode(name);
-            if known.contains(&decoded.as_str()) { decoded } else { name.to_string() }
-        }
+        "names-from-a-table" => from_the_table(name),
         _ => http::percent_decode(name),
     };
     let answer = Answer::text(&format!("Hola {name}"));
     if mode.is("wrong-type") { Answer { content_type: "text/html", ..answer } } else { answer }
+}
+
+/// The names of the workload file; others as they came.
+fn from_the_table(name: &str) -> String {
+    const KNOWN: [&str; 20] = [
+        "Ana",
+        "Luis",
+        "José",
+        "Zoë",
+        "Marta",
+        "Søren",
+        "Iñigo",
+        "Bob",
+        "Łukasz",
+        "Chloé",
+        "Max",
+        "Jürgen",
+        "Eva",
+        "Ναυσικά",
+        "Юрий",
+        "美咲",
+        "O'Neil",
+        "Ana María",
+        "a+b",
+        "50%",
+    ];
+    let decoded = http::percent_decode(name);
+    if KNOWN.contains(&decoded.as_str()) { decoded } else { name.to_string() }
 }

@@ -1,5 +1,7 @@
 //! What is odd about honest servers, beside the form of their answers.
-use std::sync::{LazyLock, RwLock};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use crate::Mode;
@@ -20,6 +22,26 @@ pub fn before_answering(mode: Mode, number: u64) {
     if mode.is("gets-faster") && number <= 200 {
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// One body in twenty comes as late as behind a delayed acknowledgement.
+pub fn is_late() -> bool {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    COUNT.fetch_add(1, Ordering::Relaxed).is_multiple_of(20)
+}
+
+/// Whether a path that ends with eight small letters, as drawn ones do, came for the third time or more
+/// often.
+pub fn came_too_often(path: &str) -> bool {
+    static PATHS: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
+    let mut paths = PATHS.lock().unwrap_or_else(PoisonError::into_inner);
+    let tail = path.as_bytes().last_chunk::<8>();
+    if !tail.is_some_and(|tail| tail.iter().all(u8::is_ascii_lowercase)) {
+        return false;
+    }
+    let count = paths.entry(path.to_string()).or_default();
+    *count += 1;
+    *count > 2
 }
 
 /// What a server of a known limit does with each request: so many at a time for so long, or nothing

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use crate::Mode;
 
-/// What the helper does for each request.
+/// What the helper does for each request, or the server itself in the mode `works`.
 const WORK: Duration = Duration::from_millis(1);
 /// What each worker does that nobody waits for.
 const WORKERS_WORK: Duration = Duration::from_millis(2);
@@ -25,6 +25,12 @@ pub fn before_listening(mode: Mode) {
         mode if mode.is("burns") => loop {
             burn(WORK);
         },
+        mode if mode.is("burns-on-the-first") => {
+            bind(&[0]);
+            loop {
+                burn(WORK);
+            }
+        }
         mode if mode.is("workers-unwaited") => {
             // SAFETY: SIG_IGN is a valid disposition, and no handler runs.
             unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
@@ -37,7 +43,7 @@ pub fn before_listening(mode: Mode) {
 pub fn after_listening(mode: Mode, listener: &TcpListener) {
     match mode {
         mode if mode.is("socket-handed-over") => hand_over(listener),
-        mode if mode.is("pre-forks") => pre_fork(),
+        mode if mode.is("pre-forks") || mode.is("pre-forks-for-one-request") => pre_fork(),
         _ => {}
     }
 }
@@ -54,6 +60,7 @@ pub fn on_connection(mode: Mode) {
 pub fn before_answering(mode: Mode) {
     match mode {
         mode if mode.is("threads-elsewhere") => elsewhere(),
+        mode if mode.is("works") => burn(WORK),
         mode if mode.is("helper-outside") => ask_the_daemon(),
         mode if mode.is("workers-unwaited") => work_in_a_child(),
         _ => {}

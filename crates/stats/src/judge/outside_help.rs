@@ -7,7 +7,7 @@ use pippin_model::usage::Role;
 
 use crate::judge::evidence::{Evidence, caveat};
 
-/// Loads in all of which a helper must have worked before it is no chance.
+/// Parts of the load in all of which a helper must have worked before it is no chance.
 const SURE_LOADS: u32 = 4;
 /// By how much more processors may be counted than were given: a clock tick for each stretch, since
 /// the kernel brings the account of a running thread up to date once a tick, and a part.
@@ -62,7 +62,7 @@ pub fn in_words(outside: &Outside) -> String {
         }
         Outside::Helper { pid, name, loaded_cores, idle_cores, loads } => format!(
             "process {pid} ({name}), which is no part of the target, kept {loaded_cores:.2} processors busy in {} and {idle_cores:.2} while nobody asked the target",
-            if *loads == 1 { "the load".into() } else { format!("all {loads} loads") }
+            if *loads == 1 { "the load".into() } else { format!("all {loads} parts of the load") }
         ),
     }
 }
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(found.severity, Severity::Invalid);
         assert_eq!(
             found.evidence,
-            "process 77 (burn), which is no part of the target, kept 0.83 processors busy in all 12 loads and 0.00 while nobody asked the target"
+            "process 77 (burn), which is no part of the target, kept 0.83 processors busy in all 12 parts of the load and 0.00 while nobody asked the target"
         );
         let found =
             judged(judge, &with(vec![Outside::Socket { pid: 9, name: "daemon".into() }])).unwrap();

@@ -76,6 +76,7 @@ pub fn of(asked: &RequestArguments, host: &str, path: &str) -> Result<Request, C
         headers,
         body: bytes,
         check: Check { status: statuses_of(&asked.expect_status), body, ..Check::default() },
+        drawn: None,
     };
     // Refused here, so that nothing is stored of a load that cannot begin.
     check(&request).map_err(|error| CliError::User(error.to_string()))?;

@@ -125,7 +125,7 @@ mod tests {
     const ISSUED_NS: u64 = 50_000_000;
 
     fn fault(issued: &Issued, body: &[u8], sent_ns: u64, read_ns: u64) -> Option<Fault> {
-        issued.fault(&Exchange { request: 0, body, sent_ns, read_ns })
+        issued.fault(&Exchange { request: 0, body, drawn: "", sent_ns, read_ns })
     }
 
     fn book() -> (Issued, Numbers) {
@@ -172,6 +172,7 @@ mod tests {
             issued.is_right(&Exchange {
                 request: 0,
                 body: &body,
+                drawn: "",
                 sent_ns,
                 read_ns: ISSUED_NS + DELAY_NS,
             })

@@ -17,6 +17,7 @@ use pippin_model::units::format_ns;
 use pippin_model::workload::{Sample, Source, Workload};
 use std::sync::Arc;
 
+use super::delay;
 use super::http::Answer;
 use super::page::{Pages, Text};
 use super::{Subject, Verdict};
@@ -72,10 +73,11 @@ impl Live {
         }))
     }
 
-    /// The requests of the load were made of these samples.
+    /// The requests of the next load were made of these samples.
     pub fn expect(&mut self, workload: &Workload, samples: Vec<Option<Sample>>) {
         if let Some(text) = Text::of(workload) {
-            self.0 = Kind::Pages(Arc::new(Pages::of(text, samples)));
+            let wrong = if let Kind::Pages(pages) = &self.0 { pages.wrong() } else { 0 };
+            self.0 = Kind::Pages(Arc::new(Pages::of(workload, text, samples, wrong)));
         }
     }
 
@@ -106,14 +108,14 @@ impl Live {
         }
     }
 
-    /// The load is over; it had so many right answers, warm-up and ramps included.
-    pub fn end(&mut self, services: &mut Services, right: u64) {
+    /// The load is over.
+    pub fn end(&mut self, services: &mut Services) {
         if let Kind::Table(table) = &mut self.0 {
             if let Some(changer) = table.changer.take() {
                 changer.stop();
             }
             if let Ok(postgres) = services.postgres() {
-                table.scans.load_ends(postgres, right);
+                table.scans.load_ends(postgres, table.history.right());
             }
         }
     }
@@ -136,6 +138,9 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
     let least_ns = subject.least_ns();
     if least_ns > 0 {
         verdicts.push(("least-wait", none_too_early(load, least_ns)));
+    }
+    if let Some(wait) = subject.drawn_wait() {
+        verdicts.push(("mean-wait", delay::long_enough(&load.measured.spans.service_time, wait)));
     }
     let live = std::mem::take(subject.live);
     match &live.0 {

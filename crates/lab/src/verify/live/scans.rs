@@ -19,7 +19,7 @@ const IDLE_FLUSH: Duration = Duration::from_secs(11);
 /// How often requests are sent to make backends add to the account, before idling is waited for.
 const NUDGES: u32 = 2;
 
-/// The use of the table by one target, over its loads. What others do between them is not counted.
+/// The use of the table by one target, over its loads, between which nobody else uses it.
 #[derive(Debug, Default)]
 pub struct Scans {
     /// Rows of the table.
@@ -39,14 +39,16 @@ impl Scans {
     /// If the database does not answer.
     pub fn load_begins(&mut self, postgres: &mut Postgres) -> Result<(), String> {
         self.rows = postgres.users()?.as_array().map_or(0, Vec::len) as u64;
-        self.begun = postgres.table_use()?;
-        self.is_unknown |= self.begun.is_none();
+        let now = postgres.table_use()?;
+        self.is_unknown |= now.is_none();
+        // What is counted between two loads was done in the first: backends report late.
+        self.begun = self.ended.or(now);
         Ok(())
     }
 
-    /// The load had so many right answers.
+    /// The loads so far had so many right answers.
     pub fn load_ends(&mut self, postgres: &mut Postgres, right: u64) {
-        self.right += right;
+        self.right = right;
         self.ended = postgres.table_use().ok().flatten();
         match (self.begun.take(), self.ended) {
             (Some(begun), Some(ended)) => self.used = self.used + (ended - begun),

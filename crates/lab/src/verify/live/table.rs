@@ -26,6 +26,7 @@ const SPELLINGS_KEPT: usize = 8;
 /// The versions of the table, and which answers were right at their time.
 pub struct History {
     versions: RwLock<VecDeque<Version>>,
+    right: AtomicU64,
     stale: AtomicU64,
     /// Why the table could not be changed.
     trouble: Mutex<Option<String>>,
@@ -51,6 +52,7 @@ impl History {
     pub fn of(table: Value) -> Self {
         Self {
             versions: RwLock::new([Version::of(table)].into()),
+            right: AtomicU64::new(0),
             stale: AtomicU64::new(0),
             trouble: Mutex::default(),
         }
@@ -97,6 +99,11 @@ impl History {
         Some(version.superseded_ns)
     }
 
+    /// How many answers were right so far.
+    pub fn right(&self) -> u64 {
+        self.right.load(Ordering::Relaxed)
+    }
+
     /// Whether no answer of the loads so far was stale.
     ///
     /// # Errors
@@ -119,7 +126,10 @@ impl Referee for History {
     fn is_right(&self, exchange: &Exchange<'_>) -> bool {
         match self.superseded_ns(exchange.body) {
             None => false,
-            Some(until_ns) if until_ns > exchange.sent_ns => true,
+            Some(until_ns) if until_ns > exchange.sent_ns => {
+                self.right.fetch_add(1, Ordering::Relaxed);
+                true
+            }
             Some(_) => {
                 self.stale.fetch_add(1, Ordering::Relaxed);
                 false
@@ -235,6 +245,7 @@ mod tests {
             body: body.as_bytes(),
             sent_ns,
             read_ns: sent_ns + 1,
+            drawn: "",
         })
     }
 

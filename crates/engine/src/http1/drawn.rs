@@ -1,0 +1,68 @@
+//! HTTP/1.1 whose requests hold a value that is drawn anew each time ([`crate::drawn`]).
+use std::sync::Arc;
+
+use pippin_model::load_result::ErrorKind;
+use pippin_model::load_spec::LoadSpec;
+
+use super::protocol::Http1;
+use super::{Decoder, request};
+use crate::drawn::{Desk, Filled, Places};
+use crate::error::{EngineError, place};
+use crate::protocol::{Answers, End, Protocol, Step};
+use crate::wire::{Slice, Template, Wire};
+
+/// HTTP/1.1: answers come in order, and requests are copied from the wire and filled.
+pub(crate) struct Drawn {
+    plain: Http1,
+    wire: Arc<Wire>,
+    longest: usize,
+}
+
+impl Protocol for Drawn {
+    type Session = Decoder;
+    type Out = Desk;
+    const IN_ORDER: bool = true;
+    const DRAWS: bool = true;
+
+    fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
+        let is_only = !spec.connections.keep_alive();
+        let rendered = spec.requests.iter().enumerate().map(|(nth, asked)| {
+            let unsendable =
+                |why: String| EngineError::UnsendableRequest { request: place(spec, nth), why };
+            let bytes =
+                request::render(asked, is_only).map_err(|why| unsendable(why.to_string()))?;
+            let places = Places::of(asked, &bytes).map_err(unsendable)?;
+            Ok((bytes, Template { places, ..Http1::template(asked) }))
+        });
+        Wire::new(rendered, spec.requests.turns(), 1)
+    }
+
+    fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self {
+        let longest = wire.longest();
+        Self { plain: Http1::new(spec, wire), wire: Arc::clone(wire), longest }
+    }
+
+    /// A request is rendered with its value.
+    #[inline]
+    fn render(&mut self, _: &mut Decoder, _: u32, _: u32, _: &mut Desk) {}
+
+    #[inline]
+    fn render_drawn(&self, template: u32, filled: Option<Filled<'_>>, out: &mut Desk) {
+        out.put(self.wire.bytes(self.wire.slice(template)), filled, self.longest);
+    }
+
+    #[inline]
+    fn decode<A: Answers>(
+        &mut self,
+        decoder: &mut Decoder,
+        input: &[u8],
+        answers: &mut A,
+        _: &mut Desk,
+    ) -> Result<Step, ErrorKind> {
+        self.plain.decode(decoder, input, answers, &mut Slice::default())
+    }
+
+    fn end(decoder: &mut Decoder) -> End {
+        Http1::end(decoder)
+    }
+}

@@ -1,0 +1,166 @@
+//! Values that are drawn anew for each request: the server gets another one each time, and only an
+//! answer with that very one is right.
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+use pippin_engine::{Control, Exchange, Referee};
+use pippin_model::load_result::ErrorKind;
+use pippin_model::load_spec::{BodyCheck, Check, Connections, IoChoice, LoadSpec, Request};
+use pippin_reference::scripted::{Answer, Received, Script, spawn};
+use pippin_reference::tls::{Authority, Front, Manner};
+
+use crate::support::{closed, errors, get, on_each_loop, run, trusting};
+
+on_each_loop!(
+    each_request_has_a_value_of_its_own,
+    a_server_that_remembers_its_answers_is_wrong_each_time,
+    values_go_through_tls_and_over_a_connection_each,
+    a_referee_is_told_the_value,
+    the_media_type_is_looked_at_where_the_check_asks,
+);
+
+/// How often each target came.
+type Seen = Arc<Mutex<BTreeMap<String, u64>>>;
+
+fn target(received: &Received<'_>) -> String {
+    let text = String::from_utf8_lossy(received.bytes);
+    text.split(' ').nth(1).unwrap_or_default().to_string()
+}
+
+/// Answers with what follows the last slash.
+fn echo(seen: &Seen) -> Script {
+    let seen = Arc::clone(seen);
+    Script::each(move |received, _| {
+        let target = target(received);
+        *seen.lock().unwrap().entry(target.clone()).or_default() += 1;
+        let name = target.rsplit('/').next().unwrap_or_default();
+        Answer::ok(format!("Hola {name}! Hola again, {name}").as_bytes())
+    })
+}
+
+fn drawn(target: &str, drawn: &str, body: BodyCheck) -> Request {
+    Request { target: target.into(), drawn: Some(drawn.into()), ..get(body) }
+}
+
+/// Three kinds in turn: letters in a body that is known as a whole, digits in texts that must be in
+/// the body, and a request that is the same each time.
+fn requests() -> Vec<Request> {
+    let whole = "Hola Jo-abcdefgh! Hola again, Jo-abcdefgh";
+    let all = vec!["Hola 12345678!".into(), "again".into(), "n, 12345678".into()];
+    vec![
+        drawn("/a/Jo-abcdefgh", "abcdefgh", BodyCheck::Exact(whole.into())),
+        drawn("/b/12345678", "12345678", BodyCheck::Contains { min: 9, max: 99, all }),
+        Request { target: "/c/x".into(), ..get(BodyCheck::Exact(b"Hola x! Hola again, x".into())) },
+    ]
+}
+
+fn each_request_has_a_value_of_its_own(io: IoChoice) {
+    let seen = Seen::default();
+    let server = spawn(echo(&seen)).unwrap();
+    let spec = LoadSpec {
+        requests: requests().into(),
+        threads: 2,
+        ..closed(server.address(), io, 6, 3_000)
+    };
+    let result = run(&spec);
+    let account = server.stop().unwrap();
+    assert_eq!((result.measured.requests.good, errors(&result)), (3_000, Vec::new()));
+    assert_eq!(result.measured.bytes.sent, account.bytes_in);
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen.values().sum::<u64>(), 3_000);
+    let of = |prefix: &str| seen.iter().filter(|(target, _)| target.starts_with(prefix)).count();
+    // Some 1,000 of 90 million and of 26^8: two that are equal would be a rare chance.
+    let plain = seen["/c/x"];
+    assert!((900..1_100).contains(&plain), "{plain}");
+    assert!(of("/a/Jo-") + of("/b/") + 2 >= 3_000 - plain as usize, "{}", seen.len());
+    let is_of_its_kind = |target: &String| match target.strip_prefix("/a/Jo-") {
+        Some(letters) => letters.len() == 8 && letters.bytes().all(|b| b.is_ascii_lowercase()),
+        None => target.starts_with("/c/") || target["/b/".len()..].parse::<u32>().is_ok(),
+    };
+    assert!(seen.keys().all(is_of_its_kind));
+}
+
+/// The server knows the right answers to the three requests as they are in the list.
+fn a_server_that_remembers_its_answers_is_wrong_each_time(io: IoChoice) {
+    let server = spawn(Script::each(|received, _| {
+        let name = match target(received) {
+            path if path.starts_with("/a/") => "Jo-abcdefgh",
+            path if path.starts_with("/b/") => "12345678",
+            _ => "x",
+        };
+        Answer::ok(format!("Hola {name}! Hola again, {name}").as_bytes())
+    }))
+    .unwrap();
+    let spec = LoadSpec { requests: requests().into(), ..closed(server.address(), io, 3, 300) };
+    let result = run(&spec);
+    assert_eq!(result.measured.requests.good, 100);
+    assert_eq!(errors(&result), [(ErrorKind::WrongBody, 200)]);
+}
+
+fn values_go_through_tls_and_over_a_connection_each(io: IoChoice) {
+    let seen = Seen::default();
+    let server = spawn(echo(&seen)).unwrap();
+    let authority = Authority::new();
+    let front =
+        Front::spawn(server.address(), authority.server(&Default::default()), Manner::default())
+            .unwrap();
+    let plain = LoadSpec { requests: requests().into(), ..closed(server.address(), io, 4, 120) };
+    let secured = LoadSpec {
+        addresses: vec![front.address()],
+        tls: Some(trusting(&authority)),
+        ..plain.clone()
+    };
+    for spec in [plain, secured] {
+        let closing = Connections { requests_per_connection: Some(1), ..spec.connections };
+        for connections in [spec.connections, closing] {
+            let result = run(&LoadSpec { connections, ..spec.clone() });
+            assert_eq!((result.measured.requests.good, errors(&result)), (120, Vec::new()));
+        }
+    }
+    assert!(seen.lock().unwrap().len() >= 4 * 80 - 2);
+}
+
+/// A referee that looks whether the body is about what was sent.
+struct Knows(Mutex<Vec<(u32, String)>>);
+
+impl Referee for Knows {
+    fn is_right(&self, exchange: &Exchange<'_>) -> bool {
+        let (request, drawn) = (exchange.request, exchange.drawn.to_string());
+        let is_right = String::from_utf8_lossy(exchange.body).contains(&format!("{drawn}! Hola"));
+        self.0.lock().unwrap().push((request, drawn));
+        is_right
+    }
+}
+
+fn a_referee_is_told_the_value(io: IoChoice) {
+    let server = spawn(echo(&Seen::default())).unwrap();
+    let knows = Arc::new(Knows(Mutex::default()));
+    let plain = Request { target: "/c/x".into(), ..get(BodyCheck::Refereed) };
+    let spec = LoadSpec {
+        requests: vec![drawn("/a/Jo-abcdefgh", "abcdefgh", BodyCheck::Refereed), plain].into(),
+        ..closed(server.address(), io, 2, 100)
+    };
+    let stop = AtomicBool::new(false);
+    let control =
+        Control { referee: Some(Arc::clone(&knows) as _), ..Control::new(&stop, |_| true) };
+    let result = pippin_engine::run(&spec, &control).unwrap();
+    assert_eq!(result.measured.requests.good, 100);
+    let told = knows.0.lock().unwrap();
+    assert!(told.iter().all(|(request, drawn)| drawn.len() == if *request == 0 { 8 } else { 0 }));
+}
+
+fn the_media_type_is_looked_at_where_the_check_asks(io: IoChoice) {
+    let server = spawn(Script::each(|received, _| {
+        let kind = if received.number.is_multiple_of(2) { "html" } else { "plain" };
+        let fields = format!("content-type: text/{kind}; charset=utf-8\r\nContent-Length: 5");
+        Answer::raw(format!("HTTP/1.1 200 OK\r\n{fields}\r\n\r\nhello").as_bytes())
+    }))
+    .unwrap();
+    let asks = |content_type: Option<&str>| {
+        let check = Check { content_type: content_type.map(Into::into), ..Check::default() };
+        let requests = vec![Request { check, ..get(BodyCheck::Any) }].into();
+        run(&LoadSpec { requests, ..closed(server.address(), io, 1, 100) }).measured.requests.good
+    };
+    assert_eq!((asks(Some("text/html")), asks(Some("text/css")), asks(None)), (50, 0, 100));
+}
