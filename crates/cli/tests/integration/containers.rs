@@ -1,6 +1,5 @@
 //! `--image`: real containers, where this machine lets podman start them.
-use super::support::skip;
-use super::support::{Checkout, cheat, pippin_with};
+use super::support::{Checkout, Started, cheat, command, pippin_with, skip};
 use crate::patience::in_time;
 use pippin_model::usage::Role;
 use std::io::Write;
@@ -87,6 +86,34 @@ fn files() -> Vec<u8> {
     output.stdout
 }
 
+/// Whether a network of the test's own can be made.
+fn namespaces() -> Result<(), String> {
+    let output = Command::new("unshare").args(["--net", "true"]).output();
+    let is_allowed = output.is_ok_and(|output| output.status.success());
+    is_allowed.then_some(()).ok_or_else(|| "no network namespace may be made here".into())
+}
+
+/// The same command in a network of its own: podman's rules for published ports end with it. On the
+/// host they would stay, and slow all later loads down.
+fn in_a_namespace(command: &Command) -> Command {
+    let mut outer = Command::new("unshare");
+    outer
+        .args(["--net", "sh", "-c", "ip link set lo up && exec \"$0\" \"$@\""])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    outer.current_dir(command.get_current_dir().unwrap());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => outer.env(name, value),
+            None => outer.env_remove(name),
+        };
+    }
+    outer
+}
+
 fn images_are_started_measured_and_removed() {
     let checkout = Checkout::new();
     let mut podman = Podman::new(&checkout);
@@ -98,8 +125,8 @@ fn images_are_started_measured_and_removed() {
         Err(why) => return skip(TEST, &why),
     };
     let loader = libraries().remove(0);
-    if let Err(why) = podman.run(&["run", "--rm", "--pull=never", &fast, &loader, "--version"], b"")
-    {
+    let try_it = ["run", "--rm", "--pull=never", "--network=none", &fast, &loader, "--version"];
+    if let Err(why) = podman.run(&try_it, b"").and_then(|_| namespaces()) {
         return skip(TEST, &why);
     }
     let compare = [
@@ -115,15 +142,19 @@ fn images_are_started_measured_and_removed() {
         "--warm-up",
         "none",
         "--repeat",
-        "2",
+        "3",
         "--fail-if",
-        "goodput < -30%",
+        "p50 > 100%",
     ];
-    let outcome = pippin_with(&checkout, &compare, &[("CONTAINERS_CONF", &podman.settings)]);
+    let outcome = Started::of(
+        in_a_namespace(&command(checkout.path(), &compare))
+            .env("CONTAINERS_CONF", &podman.settings),
+    )
+    .finish();
     in_time([Some(1), Some(3)].contains(&outcome.code), || outcome.to_string());
-    outcome.says(&["image/localhost-pippin-test-fast", "gate FAILED  fail if goodput < -30%"]);
+    outcome.says(&["image/localhost-pippin-test-fast", "gate FAILED  fail if p50 > 100%"]);
     let run = checkout.store().load("latest").unwrap();
-    assert_eq!(run.trials.len(), 4, "{outcome}");
+    assert_eq!(run.trials.len(), 6, "{outcome}");
     for trial in &run.trials {
         let usage = trial.usage.as_ref().unwrap();
         let target = &usage.roles[&Role::Target];
