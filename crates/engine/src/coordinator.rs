@@ -12,7 +12,7 @@ use crate::recorder::Message;
 use crate::run::message;
 use crate::tally::WindowTally;
 use crate::timeline::{Progress, Timeline, UNKNOWN};
-use crate::watchdog;
+use crate::watchdog::{self, Doing, Watchdog};
 use crate::worker::{Outcome, Shared};
 use crate::{Control, EngineError, Gate, clock};
 
@@ -47,10 +47,7 @@ pub(crate) struct Coordinator<'a> {
     interrupted: bool,
     outcomes: Vec<Outcome>,
     failures: Vec<EngineError>,
-    /// The last look at the clock, and for how long threads have been running that should have
-    /// ended.
-    looked_at: u64,
-    overdue_ns: u64,
+    watchdog: Watchdog,
     pending: BTreeMap<u64, (u64, u32, Box<WindowTally>)>,
     windows: Vec<(u64, Window)>,
 }
@@ -95,8 +92,7 @@ impl<'a> Coordinator<'a> {
             interrupted: false,
             outcomes: vec![],
             failures: vec![],
-            looked_at: clock::now_ns(),
-            overdue_ns: 0,
+            watchdog: Watchdog::new(clock::now_ns()),
             pending: BTreeMap::new(),
             windows: vec![],
         }
@@ -105,7 +101,7 @@ impl<'a> Coordinator<'a> {
     /// Leads the load to its end, and returns what the threads have measured. A failure ends the
     /// load for all of them.
     pub fn run(mut self) -> (Course, Vec<Outcome>, Vec<EngineError>) {
-        while self.counts.gone < self.progress.len() && self.overdue_ns <= watchdog::GRACE_NS {
+        while self.counts.gone < self.progress.len() && !self.watchdog.has_lost_patience() {
             self.guarded(Self::turn);
         }
         if self.counts.gone < self.progress.len() {
@@ -207,6 +203,7 @@ impl<'a> Coordinator<'a> {
     /// All is set up: the schedule starts at `start`.
     fn begin(&mut self, start: u64) {
         self.start = start;
+        self.watchdog.begin();
         self.short_from = start;
         match self.spec.warm_up {
             WarmUp::None => self.measure(start),
@@ -260,30 +257,33 @@ impl<'a> Coordinator<'a> {
         self.start == UNKNOWN && self.control.gate.is_some_and(Gate::is_reached)
     }
 
-    /// Ends a load that outlives its time, and counts for how long threads outlive its end. A stop
-    /// of the whole process (SIGSTOP, a suspended machine) is not their doing, so that each look
-    /// counts for two polls at the most.
+    /// Ends a load that outlives its time, and counts for how long threads outlive its end.
     fn watch_the_end(&mut self, now: u64) {
-        let passed = now.saturating_sub(self.looked_at).min(2 * RARE_POLL.as_nanos() as u64);
-        self.looked_at = now;
-        let end = self.timeline.instants().end;
-        if end == UNKNOWN && !self.is_held() && now > self.latest_end() {
+        let doing = self.doing(now);
+        if self.watchdog.look(now, doing) {
             self.fail("the load did not end in time".into());
-        } else if now > end {
-            self.overdue_ns += passed;
         }
     }
 
-    /// When the load must have ended as long as its end is not known.
-    fn latest_end(&self) -> u64 {
+    fn doing(&self, now: u64) -> Doing {
+        let end = self.timeline.instants().end;
+        if now > end {
+            return Doing::Lingers;
+        }
+        if end != UNKNOWN || self.started == UNKNOWN || self.is_held() {
+            return Doing::Waits;
+        }
         if self.start == UNKNOWN {
-            return self.started.saturating_add(watchdog::set_up_ns(self.spec));
+            return Doing::Runs { at_most_ns: watchdog::set_up_ns(self.spec) };
+        }
+        if now < self.start {
+            return Doing::Waits;
         }
         let warm_up_ns = match self.spec.warm_up {
             WarmUp::Auto { at_most_ns } => at_most_ns + watchdog::GRACE_NS,
             WarmUp::None | WarmUp::Fixed { .. } => 0,
         };
-        self.start.saturating_add(warm_up_ns).saturating_add(watchdog::counted_ns(self.spec))
+        Doing::Runs { at_most_ns: warm_up_ns.saturating_add(watchdog::counted_ns(self.spec)) }
     }
 
     fn watch_warm_up(&mut self, now: u64, at_most_ns: u64) {

@@ -105,19 +105,68 @@ pub fn decoder(input: &[u8]) -> u64 {
     ))
 }
 
+/// A client that trusts anybody.
+static CLIENT: LazyLock<Option<Client>> = LazyLock::new(|| {
+    let spec = TlsSpec {
+        server_name: "localhost".into(),
+        extra_roots_pem: None,
+        verify: false,
+        resume: false,
+        client: None,
+    };
+    Client::new(&spec, Protocol::Http1).ok()
+});
+
+/// A TLS session as a worker drives it, for a caller who is the server.
+pub struct Secured(Session);
+
+impl Secured {
+    /// Its first message is in [`Secured::take_outgoing`]. `None` if there can be none.
+    #[must_use]
+    pub fn new() -> Option<Self> {
+        Session::new(CLIENT.as_ref()?).ok().map(Self)
+    }
+
+    /// Whether the handshake is done.
+    #[must_use]
+    pub const fn is_secured(&self) -> bool {
+        self.0.is_secured()
+    }
+
+    /// What it wants to send, in pieces of this size.
+    #[must_use]
+    pub fn take_outgoing(&mut self, size: usize) -> Vec<u8> {
+        let mut all = Vec::new();
+        while !self.0.outgoing().is_empty() {
+            let taken = size.clamp(1, self.0.outgoing().len());
+            all.extend_from_slice(&self.0.outgoing()[..taken]);
+            self.0.took(taken);
+        }
+        all
+    }
+
+    /// Gives it bytes of the network; what they hold is appended to `plaintext`.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn receive(&mut self, piece: &[u8], plaintext: &mut Vec<u8>) -> Result<(), String> {
+        self.0.receive(&mut piece.to_vec(), plaintext).map_err(|error| error.to_string())
+    }
+
+    /// Encrypts; whether it may.
+    pub fn seal(&mut self, plaintext: &[u8]) -> bool {
+        self.0.seal(plaintext).is_ok()
+    }
+
+    /// Says that nothing more will be sent.
+    pub fn say_goodbye(&mut self) {
+        self.0.say_goodbye();
+    }
+}
+
 /// A TLS session takes any bytes in its handshake, in pieces of the size that the first byte says,
 /// and can be asked for everything afterwards.
 pub fn records(input: &[u8]) -> u64 {
-    static CLIENT: LazyLock<Option<Client>> = LazyLock::new(|| {
-        let spec = TlsSpec {
-            server_name: "localhost".into(),
-            extra_roots_pem: None,
-            verify: false,
-            resume: false,
-            client: None,
-        };
-        Client::new(&spec, Protocol::Http1).ok()
-    });
     let [size, bytes @ ..] = input else { return 0 };
     let Some(Ok(mut session)) = CLIENT.as_ref().map(Session::new) else { return 0 };
     let (mut plaintext, mut fault) = (Vec::new(), None);

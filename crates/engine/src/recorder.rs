@@ -176,6 +176,12 @@ impl Recorder {
         }
     }
 
+    /// When the stretch ends that an instant belongs to, as far as that is decided.
+    pub fn end_of_stretch(&self, instant: u64) -> u64 {
+        let later = self.boundaries.iter().filter(|start| **start > instant);
+        later.min().copied().unwrap_or(UNKNOWN)
+    }
+
     #[inline]
     pub fn tally(&mut self, stretch: usize) -> &mut Tally {
         &mut self.stretches[stretch]

@@ -11,6 +11,8 @@ const SLOTS: usize = 1 << SLOT_BITS;
 /// 2^(16 + 5 * 8) ns are 834 days, more than any duration that Pippin accepts.
 const LEVELS: usize = 5;
 const NONE: u32 = u32::MAX;
+/// A timer that is not set.
+const NEVER: u64 = u64::MAX;
 
 /// One timer for each slot of a worker. A timer that was set cannot be taken back.
 #[derive(Debug)]
@@ -22,7 +24,7 @@ pub(crate) struct Wheel {
     occupied: [[u64; SLOTS / 64]; LEVELS],
     /// Timers whose tick has begun, by the nanosecond.
     soon: BinaryHeap<Reverse<(u64, u32)>>,
-    /// For each slot: the next one in its list, and when it is due.
+    /// For each slot: the next one in its list, and when it is due, or [`NEVER`].
     next: Vec<u32>,
     due: Vec<u64>,
 }
@@ -36,12 +38,18 @@ impl Wheel {
             occupied: [[0; SLOTS / 64]; LEVELS],
             soon: BinaryHeap::with_capacity(64),
             next: vec![NONE; slots as usize],
-            due: vec![0; slots as usize],
+            due: vec![NEVER; slots as usize],
         }
     }
 
-    /// Sets the timer of `slot`, which must not be set.
+    /// Whether the timer of `slot` is set.
+    pub fn is_set(&self, slot: u32) -> bool {
+        self.due[slot as usize] != NEVER
+    }
+
+    /// Sets the timer of `slot`, which must not be set: a list that held it twice would have no end.
     pub fn set(&mut self, slot: u32, due: u64) {
+        debug_assert!(!self.is_set(slot), "the timer of {slot} is set already");
         self.due[slot as usize] = due;
         self.place(slot, due);
     }
@@ -55,6 +63,7 @@ impl Wheel {
             return None;
         }
         self.soon.pop();
+        self.due[slot as usize] = NEVER;
         Some((slot, due))
     }
 
@@ -180,6 +189,17 @@ mod tests {
             }
             prop_assert_eq!(fired.len(), delays.len());
         }
+    }
+
+    #[test]
+    fn a_timer_is_set_until_it_fires() {
+        let mut wheel = Wheel::new(2, 0);
+        wheel.set(1, 40_000_000);
+        assert_eq!((wheel.is_set(0), wheel.is_set(1)), (false, true));
+        assert_eq!(wheel.pop(39_999_999), None);
+        assert!(wheel.is_set(1));
+        assert_eq!(wheel.pop(40_000_000), Some((1, 40_000_000)));
+        assert!(!wheel.is_set(1));
     }
 
     #[test]

@@ -232,6 +232,13 @@ impl OpenLoop {
         self.arrivals.advance();
         self.turn.take()
     }
+
+    /// Passes over the arrivals before an instant, `most` of them at the most; how many.
+    pub fn skip_to(&mut self, instant: u64, most: u64) -> u64 {
+        let skipped = self.arrivals.skip_to(instant.saturating_sub(self.start), most);
+        self.turn.taken += skipped;
+        skipped
+    }
 }
 
 impl Turn {

@@ -343,6 +343,9 @@ pub enum ErrorKind {
     TooLarge,
     /// HTTP/2: the server ended the stream without a whole answer (RST_STREAM).
     StreamReset,
+    /// HTTP/2: the server allowed no stream for as long as an answer may take
+    /// (SETTINGS_MAX_CONCURRENT_STREAMS 0), so that what was due could not be sent.
+    NoStream,
     /// Scenarios: a complete answer without a header that the step asks for.
     WrongHeader,
     /// Scenarios: a complete and right answer that lacks a value which later steps need.
@@ -351,7 +354,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// All kinds.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::ConnectRefused,
         Self::ConnectReset,
         Self::ConnectTimeout,
@@ -367,6 +370,7 @@ impl ErrorKind {
         Self::Timeout,
         Self::TooLarge,
         Self::StreamReset,
+        Self::NoStream,
         Self::WrongHeader,
         Self::NothingCaptured,
     ];
@@ -382,6 +386,7 @@ impl ErrorKind {
                 | Self::ConnectLocal
                 | Self::Tls
                 | Self::Upgrade
+                | Self::NoStream
         )
     }
 
@@ -404,6 +409,7 @@ impl ErrorKind {
             Self::Timeout => "timeout",
             Self::TooLarge => "too_large",
             Self::StreamReset => "stream_reset",
+            Self::NoStream => "no_stream",
             Self::WrongHeader => "wrong_header",
             Self::NothingCaptured => "nothing_captured",
         }

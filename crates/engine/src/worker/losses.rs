@@ -37,7 +37,7 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// What was due on a connection stays unsent, for this reason.
-    fn give_up(&mut self, slot: u32, kind: ErrorKind) {
+    pub(super) fn give_up(&mut self, slot: u32, kind: ErrorKind) {
         let core = &mut self.core;
         let due: Vec<u64> = if S::Protocol::IN_ORDER { Vec::new() } else { core.take_due(slot) };
         let connection = &mut core.connections[slot as usize];
@@ -229,8 +229,13 @@ impl<S: Stack> Worker<'_, S> {
                     .map(|request| request.sent.left_at())
                     .min()
                     .map_or(UNKNOWN, |sent_at| sent_at.saturating_add(timeouts.request_ns)),
+                Link::Up if !S::Protocol::IN_ORDER => match self.core.barred_until(slot) {
+                    Some(deadline) => deadline,
+                    None => continue,
+                },
                 _ => continue,
             };
+            let connection = &self.core.connections[slot as usize];
             if deadline > now {
                 next = next.min(deadline);
             } else if connection.link == Link::Securing {
@@ -242,6 +247,8 @@ impl<S: Stack> Worker<'_, S> {
                 self.connect_failed(slot, ErrorKind::ConnectTimeout);
             } else if S::Protocol::IN_ORDER {
                 self.broken(slot, ErrorKind::Timeout, 0);
+            } else if connection.in_flight == 0 {
+                self.give_up_barred(slot);
             } else if let Some(deadline) = self.time_out_streams(slot) {
                 next = next.min(deadline);
             }

@@ -33,6 +33,9 @@ pub(super) struct Streams {
     parked: Vec<Vec<u32>>,
     /// For each connection: whether its users wait to try again.
     retries: Vec<bool>,
+    /// For each connection whose server takes none of the requests that wait: since when that is
+    /// known, and how many requests it had carried by then.
+    barred: Vec<Option<(u64, u32)>>,
     /// For each user: the answer that is being read.
     answering: Vec<Answering>,
     /// Tags of the requests that what is being read has settled.
@@ -60,6 +63,7 @@ impl Streams {
             due: (0..slots).map(|_| VecDeque::new()).collect(),
             parked: (0..slots).map(|_| Vec::new()).collect(),
             retries: vec![false; slots as usize],
+            barred: vec![None; slots as usize],
             answering: (0..slots * depth).map(|_| Answering::default()).collect(),
             settled: Vec::new(),
             entered: Vec::new(),
@@ -214,7 +218,8 @@ impl<S: Stack> Core<'_, S> {
     /// The timer with which the users of a connection try again; `None` if it is set.
     pub(super) fn retry_timer(&mut self, slot: u32) -> Option<u32> {
         if S::Protocol::IN_ORDER {
-            return Some(slot);
+            // A user that thinks, while its connection was still being opened, has set it.
+            return (!self.timers.is_set(slot)).then_some(slot);
         }
         let is_set = std::mem::replace(&mut self.streams.retries[slot as usize], true);
         (!is_set).then(|| self.streams.answering.len() as u32 + slot)
@@ -398,6 +403,24 @@ impl<S: Stack> Core<'_, S> {
         window.sent = window.sent.saturating_sub(1);
     }
 
+    /// Until when the server may go on to take none of the requests that wait for a connection
+    /// which has none under way; `None` if it takes them, or none waits. A server may allow no
+    /// stream at all (RFC 9113 section 6.5.2).
+    pub(super) fn barred_until(&mut self, slot: u32) -> Option<u64> {
+        let connection = &self.connections[slot as usize];
+        let waits = connection.pending > 0 || !self.streams.parked[slot as usize].is_empty();
+        let is_barred = waits && connection.in_flight == 0 && self.room(slot) == 0;
+        let used = connection.used;
+        let known = &mut self.streams.barred[slot as usize];
+        // What it has carried since then says that it took some meanwhile.
+        *known = known.filter(|(_, before)| is_barred && *before == used);
+        if !is_barred {
+            return None;
+        }
+        let (since, _) = *known.get_or_insert((self.now, used));
+        Some(since.saturating_add(self.spec.timeouts.request_ns))
+    }
+
     /// The due requests of a connection are given up: how many of each instant.
     pub(super) fn take_due(&mut self, slot: u32) -> Vec<u64> {
         let tags = std::mem::take(&mut self.streams.due[slot as usize]);
@@ -525,6 +548,17 @@ impl<S: Stack> Worker<'_, S> {
         if let Sending::Failed(errno) = sending {
             self.closed(slot, Some(errno));
         }
+    }
+
+    /// The server has taken no request for too long: what waits is given up, and the users try again
+    /// later on another connection.
+    pub(super) fn give_up_barred(&mut self, slot: u32) {
+        self.core.streams.barred[slot as usize] = None;
+        for tag in std::mem::take(&mut self.core.streams.parked[slot as usize]) {
+            self.core.flights.place(slot, tag).stretch = IDLE;
+        }
+        self.drop_connection(slot);
+        self.give_up(slot, ErrorKind::NoStream);
     }
 
     /// The requests of a connection that took too long fail; the others go on. When the next one

@@ -1,4 +1,6 @@
 //! What users lead to: connections are opened for them, and their requests become due.
+use std::collections::HashSet;
+
 use super::connection::Link;
 use super::{Core, Stack, Worker};
 use crate::io::Io;
@@ -89,10 +91,13 @@ impl<S: Stack> Worker<'_, S> {
             }
             Users::Open(open) => {
                 open.start = at;
-                // What could not be opened before is tried again.
+                // What could not be opened before is tried again. Users whose connection has been open
+                // and has ended since wait already: who waits twice would send two requests at a time.
+                let waiting: HashSet<u32> = self.core.free.iter().copied().collect();
                 for slot in slots {
                     let connection = &self.core.connections[slot as usize];
-                    if connection.link == Link::Down && !connection.has_failed {
+                    let waits = S::Protocol::IN_ORDER && waiting.contains(&slot);
+                    if connection.link == Link::Down && !connection.has_failed && !waits {
                         self.core.wait_all_for_arrivals(slot);
                     }
                 }
@@ -398,14 +403,15 @@ impl<S: Stack> Core<'_, S> {
             return;
         }
         while let Some(due) = open.next_due().filter(|due| *due < instant && self.quota > 0) {
-            open.take();
+            // As many as belong to the same stretch.
+            let skipped = open.skip_to(instant.min(self.recorder.end_of_stretch(due)), self.quota);
             if self.quota != u64::MAX {
-                self.quota -= 1;
+                self.quota -= skipped;
             }
             let stretch = self.recorder.stretch_at(due);
             let requests = &mut self.recorder.tally(stretch).requests;
-            requests.scheduled += 1;
-            requests.unsent += 1;
+            requests.scheduled += skipped;
+            requests.unsent += skipped;
         }
     }
 }

@@ -11,7 +11,9 @@ use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
 
 use crate::patience::in_time;
-use crate::support::{MS, closed, errors, get, ms, on_each_loop, run, run_from, trusting};
+use crate::support::{
+    MS, clock_ns, closed, errors, get, ms, on_each_loop, run, run_from, trusting,
+};
 
 on_each_loop!(before_a_load_starts, while_a_user_thinks, over_tls, behind_an_answer);
 
@@ -50,13 +52,6 @@ fn assert_all_are_wrong(spec: &LoadSpec, greeted: &Receiver<Instant>) {
     assert_eq!((requests.sent, requests.completed, requests.failed), (users, 0, users));
     assert_eq!(errors(&result), [(ErrorKind::Malformed, users)]);
     assert_eq!(result.measured.spans.service_time.count(), 0);
-}
-
-fn clock_ns() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is valid for the call.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// The greeting lies unread in the kernel when the first request is due.

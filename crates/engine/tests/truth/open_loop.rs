@@ -1,10 +1,12 @@
 //! Arrivals that wait for nothing: when they are sent, and what becomes of those that can't be.
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{Arrivals, IoChoice, LoadSpec, Schedule, Stage, Timeouts};
-use pippin_reference::scripted::{Account, Answer, Script, spawn};
+use pippin_reference::scripted::{Account, Answer, OnConnect, Script, spawn};
 
 use crate::patience::in_time;
-use crate::support::{MS, assert_counted, assert_within, ms, on_each_loop, open, quantile_ms, run};
+use crate::support::{
+    MS, assert_counted, assert_within, clock_ns, ms, on_each_loop, open, quantile_ms, run, run_from,
+};
 
 on_each_loop!(
     a_constant_rate,
@@ -13,6 +15,8 @@ on_each_loop!(
     no_free_connection,
     those_who_waited_too_long_are_given_up,
     no_answers_at_all,
+    a_rate_that_nobody_can_send,
+    connections_that_end_before_the_start,
     a_request_cap,
     two_threads_make_one_schedule,
     timeouts_count_from_the_intended_instant,
@@ -30,6 +34,27 @@ fn arrivals_s(account: &Account) -> Vec<f64> {
         .collect();
     times.sort_by(f64::total_cmp);
     times
+}
+
+/// The server hangs up at once, some time before the first arrival: each connection is still that of
+/// one user, who sends one request at a time.
+fn connections_that_end_before_the_start(io: IoChoice) {
+    for hangs_up in [OnConnect::Close, OnConnect::Reset] {
+        let script = Script::always(Answer::ok(b"hello")).on_connect(hangs_up);
+        let server = spawn(script).unwrap();
+        let spec = open(server.address(), io, 4, 200.0, 300);
+        let result = run_from(&spec, Some(clock_ns() + 200 * MS));
+        assert_eq!(result.measured.requests.good, 0);
+        assert!(result.measured.errors_total() > 0);
+    }
+}
+
+/// 100 million a second: a load counts what it could not send, and ends when it should.
+fn a_rate_that_nobody_can_send(io: IoChoice) {
+    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    let requests = run(&open(server.address(), io, 4, 1e8, 1_000)).measured.requests;
+    assert_eq!(requests.scheduled, 100_000_000);
+    assert!(requests.unsent > 90_000_000, "{requests:?}");
 }
 
 /// 500/s for 2 s: 1,000 requests, the n-th of which is due n * 2 ms after the start.

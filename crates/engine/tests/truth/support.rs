@@ -95,6 +95,14 @@ pub fn open(
     }
 }
 
+/// CLOCK_MONOTONIC.
+pub fn clock_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is valid for the call.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
 /// Runs the load and checks what holds for every load.
 pub fn run(spec: &LoadSpec) -> LoadResult {
     run_from(spec, None)

@@ -1,17 +1,19 @@
 //! Streams that are refused, reset, wrong or late, and connections that the server ends.
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{BodyCheck, IoChoice, LoadSpec, Timeouts};
-use pippin_reference::frames::kind::{DATA, GOAWAY, HEADERS, RST_STREAM};
+use pippin_reference::frames::kind::{DATA, GOAWAY, HEADERS, RST_STREAM, SETTINGS};
 use pippin_reference::frames::{END_HEADERS, END_STREAM, OK, Server, answer, frame};
 
 use super::streams;
-use crate::support::{MS, closed, errors, get, on_each_loop, run};
+use crate::support::{MS, closed, errors, get, on_each_loop, open, run};
 
 on_each_loop!(
     what_goaway_left_out_is_sent_again,
     a_server_that_always_leaves_is_given_up,
     refused_streams_are_sent_again,
     streams_that_are_always_refused_fail,
+    a_server_that_allows_no_stream,
+    a_server_that_allows_a_stream_late,
     resets_fail_one_request_each,
     a_wrong_answer_fails_alone,
     a_late_answer_fails_alone,
@@ -99,6 +101,44 @@ fn streams_that_are_always_refused_fail(io: IoChoice) {
     assert_eq!(errors(&result), [(ErrorKind::StreamReset, 40)]);
     assert_eq!(server.account.of(|account| &account.requests), 160);
     assert_eq!(server.account.of(|account| &account.connections), 1);
+}
+
+/// SETTINGS_MAX_CONCURRENT_STREAMS.
+const NO_STREAMS: &[u8] = &[0, 3, 0, 0, 0, 0];
+
+/// What was sent before the server said so is refused; the rest waits in vain, and the load ends.
+fn a_server_that_allows_no_stream(io: IoChoice) {
+    let server = Server::with(NO_STREAMS, |connection| {
+        loop {
+            let stream = connection.request()?;
+            connection.send(&frame(RST_STREAM, 0, stream, &REFUSED))?;
+        }
+    })
+    .unwrap();
+    let timeouts = Timeouts { request_ns: 100 * MS, ..Timeouts::default() };
+    let counted = LoadSpec { timeouts, ..closed(server.address, io, 2, 8) };
+    let result = run(&streams(counted, 2));
+    let requests = result.measured.requests;
+    assert_eq!((requests.scheduled, requests.sent, requests.unsent), (8, 0, 8));
+    let kinds: Vec<ErrorKind> = errors(&result).iter().map(|(kind, _)| *kind).collect();
+    assert_eq!(kinds, [ErrorKind::NoStream]);
+    let rate = LoadSpec { timeouts, ..open(server.address, io, 2, 100.0, 500) };
+    let result = run(&streams(rate, 2));
+    assert_eq!(result.measured.requests.sent, 0);
+    assert!(result.measured.errors[&ErrorKind::NoStream] > 0, "{:?}", errors(&result));
+}
+
+/// Patience is for that: a server that allows one stream after a while serves all of them.
+fn a_server_that_allows_a_stream_late(io: IoChoice) {
+    let server = Server::with(NO_STREAMS, |connection| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        connection.send(&frame(SETTINGS, 0, 0, &[0, 3, 0, 0, 0, 1]))?;
+        connection.serve()
+    })
+    .unwrap();
+    let result = run(&streams(closed(server.address, io, 2, 40), 2));
+    assert_eq!((result.measured.requests.good, errors(&result)), (40, vec![]));
+    assert_eq!(server.account.of(|account| &account.connections), 2);
 }
 
 /// Rapid reset from the other side: every second stream is ended at once. Each is an error, and the
