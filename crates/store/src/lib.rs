@@ -7,17 +7,22 @@
 //! | [`listing`] | runs in lists: filters, pages, digests |
 //! | `maker` | which process makes a run |
 //! | `reading` | databases that may only be read |
+//! | `reserve` | space for the end of a run on a full disk |
 //! | [`live`] | what runs under way tell of themselves, beside the database |
 pub mod listing;
 pub mod live;
 mod maker;
 mod reading;
+mod reserve;
 pub mod runs;
 pub mod schema;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+/// Up to this size all of a database is looked through each time it is opened.
+const LOOKED_THROUGH_BYTES: u64 = 32 << 20;
 
 /// What can go wrong with the store.
 #[derive(Debug, thiserror::Error)]
@@ -96,6 +101,7 @@ pub enum StoreError {
 pub struct Store {
     path: PathBuf,
     connection: std::sync::Mutex<Connection>,
+    reserve: reserve::Reserve,
 }
 
 impl Store {
@@ -119,7 +125,7 @@ impl Store {
                 if version < schema::VERSION {
                     return Err(StoreError::OlderReadOnly { path: path.into() });
                 }
-                return Ok(Self { path: path.into(), connection: connection.into() });
+                return Ok(Self::of(path, connection));
             }
         }
         let sqlite = |source| StoreError::Sqlite { path: path.into(), source };
@@ -131,7 +137,15 @@ impl Store {
         connection.pragma_update(None, "synchronous", "FULL").map_err(sqlite)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(sqlite)?;
         schema::migrate(&mut connection).map_err(sqlite)?;
-        Ok(Self { path: path.into(), connection: connection.into() })
+        Ok(Self::of(path, connection))
+    }
+
+    fn of(path: &Path, connection: Connection) -> Self {
+        Self {
+            path: path.into(),
+            connection: connection.into(),
+            reserve: reserve::Reserve::default(),
+        }
     }
 
     /// The file.
@@ -162,6 +176,9 @@ fn in_words(path: &Path, source: rusqlite::Error) -> StoreError {
                 || error.extended_code == rusqlite::ffi::SQLITE_IOERR_WRITE =>
         {
             StoreError::Full { path, source }
+        }
+        Some(error) if error.code == ErrorCode::DatabaseCorrupt => {
+            StoreError::Foreign { path, reason: format!("damaged: {source}") }
         }
         _ => StoreError::Sqlite { path, source },
     }
@@ -225,8 +242,12 @@ fn examine(path: &Path, is_writable: bool) -> Result<(Connection, i64), StoreErr
             known: schema::VERSION,
         });
     }
+    // Of a large one only what all else hangs on: to read a gigabyte before each command takes
+    // seconds. Damage elsewhere is named by who reads it.
+    let is_small = path.metadata().is_ok_and(|file| file.len() <= LOOKED_THROUGH_BYTES);
+    let check = if is_small { "quick_check" } else { "quick_check(sqlite_schema)" };
     let check: String = connection
-        .pragma_query_value(None, "quick_check", |row| row.get(0))
+        .query_row(&format!("PRAGMA {check}"), [], |row| row.get(0))
         .map_err(|error| foreign(error.to_string()))?;
     if check == "ok" { end(connection, version) } else { Err(foreign(format!("damaged: {check}"))) }
 }

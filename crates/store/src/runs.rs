@@ -64,6 +64,7 @@ impl Store {
                 ],
             )
         })?;
+        self.reserve.fill(&self.path);
         Ok(())
     }
 
@@ -105,6 +106,7 @@ impl Store {
                 )
             })
         };
+        self.reserve.release();
         let written = write();
         if matches!(written, Err(StoreError::Full { .. })) {
             // What the -wal file holds is moved into the database, which may leave room for this.

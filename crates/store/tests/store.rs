@@ -122,6 +122,35 @@ fn a_damaged_database_is_named_and_left_alone() {
     refused(&path, "it was not touched");
 }
 
+/// All of a small database is looked through at first. To do that with a large one would take seconds.
+#[test]
+fn damage_in_a_large_database_is_named_by_who_reads_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.db");
+    let store = Store::open(&path).unwrap();
+    begin(&store, "good", 1, 1);
+    begin(&store, "bad", 2, 1);
+    drop(store);
+    let connection = Connection::open(&path).unwrap();
+    connection
+        .execute_batch(
+            "INSERT INTO settings VALUES ('size', hex(zeroblob(20000000)));
+             UPDATE trials SET record = hex(zeroblob(20000)) || 'seek me' || hex(zeroblob(20000)) WHERE run = 'bad';
+             PRAGMA wal_checkpoint(TRUNCATE);",
+        )
+        .unwrap();
+    drop(connection);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let place = bytes.windows(7).position(|seven| seven == b"seek me").unwrap();
+    let page = place / 4096 * 4096;
+    bytes[page..page + 4096].fill(0x5a);
+    std::fs::write(&path, bytes).unwrap();
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.load("good").unwrap().trials.len(), 1);
+    let message = store.load("bad").unwrap_err().to_string();
+    assert!(message.contains("damaged") && message.contains("large.db"), "{message}");
+}
+
 #[test]
 fn a_newer_database_is_named_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
