@@ -7,7 +7,9 @@
 //! | [`corpus`] | the inputs that mutation begins with |
 //! | [`mutation`] | how one input becomes another |
 //! | [`run`] | feeds a target for a while |
+//! | `session` | a TLS session with a server in memory |
 pub mod corpus;
 pub mod mutation;
 pub mod run;
+mod session;
 pub mod target;

@@ -46,7 +46,7 @@ impl Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     Target {
         name: "decoder",
         about: "answers of HTTP/1.1",
@@ -125,6 +125,13 @@ pub const TARGETS: [Target; 8] = [
             b"\x02\x28",
             b"\x01\0",
         ],
+    },
+    Target {
+        name: "session",
+        about: "TLS after its handshake: records that are cut, changed, rekeyed and closed",
+        feed: crate::session::session,
+        seeds: || Ok(vec![vec![0, 7, 0, 9, 5, 0, 6, 30], vec![1, 200, 1, 255, 7, 40, 5, 0, 2, 3]]),
+        words: &[b"\0\xff", b"\x03\0", b"\x04\0", b"\x05\0", b"\x06\x10", b"\x07\x05"],
     },
     Target {
         name: "toml",
