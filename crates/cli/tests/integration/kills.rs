@@ -1,7 +1,7 @@
 //! kill -9 at random instants of a run: nothing is left, the store opens, and the run is shown as
 //! what it was.
 //!
-//! `make test` does it a few times; `PIPPIN_KILLS` says how often (`make test-hostile`: 40 times).
+//! `make test` does it a few times; `PIPPIN_KILLS` says how often (`make test-hostile`: 100 times).
 use super::support::Checkout;
 use pippin_model::run::RunState;
 use rand::{RngExt as _, SeedableRng};

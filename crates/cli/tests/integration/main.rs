@@ -5,6 +5,7 @@
 //! | `support` | temporary checkouts, starting Pippin and looking at what it left |
 //! | `proofs` | one cheat for each proof, named by `targets check` and by `run`; the server that behaves passes |
 //! | `explained` | servers of known limits, and what is said of them |
+//! | `verdicts` | VALID, SUSPECT and INVALID with their exit codes, on hosts that do what the test says |
 //! | `lifecycle` | targets that exit, hang, crash, fork, ignore signals; no process survives |
 //! | `interruption`, `kills` | Ctrl-C and kill -9 in the middle of a run; kill -9 at random instants |
 //! | `rounds` | rounds of slices that are stopped, in which a target dies, or for which memory is short |
@@ -66,5 +67,6 @@ mod store;
 mod streams;
 mod support;
 mod under_way;
+mod verdicts;
 mod walks;
 mod websocket;

@@ -1,7 +1,8 @@
 //! Stores that may only be read, and disks that are full.
-use super::support::{Checkout, plan};
+use super::support::{Checkout, may_mount, plan, skip, with_mount};
 use pippin_model::run::RunState;
 use pippin_reference::scripted::{Answer, Script, spawn};
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
@@ -56,16 +57,56 @@ fn a_store_that_may_only_be_read_is_read() {
     mode(&folder, 0o755);
 }
 
-#[test]
-fn a_full_disk_ends_a_run_with_what_is_finished() {
+/// A plan of 30 repetitions, which is installed.
+fn with_many_repetitions() -> Checkout {
     let checkout = Checkout::with_cheat("right", &["hello"]);
     let profile = "kind = \"closed\"\nconnections = 4\nduration = \"300ms\"\nwarm_up = \"none\"\n";
     let text_of_plan =
         plan("hello", &["test/it"], profile).replace("repetitions = 1", "repetitions = 30");
     checkout.write("plans/plan.toml", &text_of_plan);
+    checkout.pippin(&["targets", "install", "test/it", "--yes"]).exits(0);
+    checkout
+}
+
+#[test]
+fn a_file_that_may_not_grow_ends_a_run_with_what_is_finished() {
+    let checkout = with_many_repetitions();
     drop(checkout.store());
     // In KiB: enough for the first trials, but not for all.
-    let output = bash(&checkout, "ulimit -f 400; $PIPPIN --store $STORE run plan --install --yes");
+    let output = bash(&checkout, "ulimit -f 400; $PIPPIN --store $STORE run plan");
+    ends_with_what_is_finished(&checkout, &output);
+}
+
+/// A file system of 1,100 KiB for all that Pippin writes below the checkout.
+#[test]
+fn a_full_disk_ends_a_run_with_what_is_finished() {
+    let checkout = with_many_repetitions();
+    let folder = checkout.store_path().parent().unwrap().to_owned();
+    let words = ["-t", "tmpfs", "-o", "size=1100k", "tmpfs"].map(OsStr::new);
+    let words: Vec<&OsStr> = words.into_iter().chain([folder.as_os_str()]).collect();
+    fs::create_dir_all(&folder).unwrap();
+    if !may_mount(&words) {
+        return skip("a full disk", "mounting is not allowed here");
+    }
+    // The file system is gone with the last process in it, so that the store is copied before.
+    let line = "$PIPPIN --store $STORE run plan; code=$?; mkdir kept; cp .pippin/pippin.db kept; [ ! -f .pippin/pippin.db-wal ] || cp .pippin/pippin.db-wal kept; exit $code";
+    let output = with_mount(&words)
+        .args(["timeout", "--signal=KILL", "120", "bash", "-c", line])
+        .current_dir(checkout.path())
+        .env("PIPPIN", PROGRAM)
+        .env("STORE", checkout.store_path())
+        .output()
+        .unwrap();
+    let kept = fs::read_dir(checkout.path().join("kept")).unwrap().flatten();
+    for file in kept {
+        fs::copy(file.path(), folder.join(file.file_name())).unwrap();
+    }
+    ends_with_what_is_finished(&checkout, &output);
+}
+
+/// One line says what happened, and the store has the trials before that.
+#[track_caller]
+fn ends_with_what_is_finished(checkout: &Checkout, output: &Output) {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{said}");
     let lines: Vec<&str> = said.lines().filter(|line| line.contains("the disk is full")).collect();

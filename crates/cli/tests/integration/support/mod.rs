@@ -1,10 +1,14 @@
 //! What the tests have in common.
 mod checkout;
 mod hosts;
+mod namespace;
 mod pippin;
 mod processes;
+mod scripted_host;
 
 pub use checkout::{Checkout, cheat, plan};
 pub use hosts::{Hosts, SITE, skip};
+pub use namespace::{may_mount, with_mount};
 pub use pippin::{Outcome, Started, command, pippin, pippin_with, start};
 pub use processes::{alive_with, until};
+pub use scripted_host::{Others, ScriptedHost};
