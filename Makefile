@@ -1,5 +1,5 @@
 # Verbs for people; the logic lives in the program and in tests/all.
-.PHONY: run test test-targets test-wire test-hostile fuzz check bench sense search dist
+.PHONY: run test test-targets test-wire test-hostile fuzz check bench sense search soak dist
 
 # Away from a terminal nobody can be asked, and `make run` itself says that targets are to be installed.
 YES := $(shell test -t 0 || echo --yes)
@@ -19,10 +19,10 @@ test-targets:
 test-wire:
 	PIPPIN_WIRE=1 cargo test -p pippin-engine --test wire
 
-# Every hostile server, before crowds of connections too; and kill -9 at 40 instants of a run.
+# Every hostile server, before crowds of connections too; and kill -9 at 100 instants of a run.
 test-hostile:
 	PIPPIN_HOSTILE=all cargo test -p pippin-engine --test hostile
-	PIPPIN_KILLS=40 cargo test -p pippin-cli --test integration kills
+	PIPPIN_KILLS=100 cargo test -p pippin-cli --test integration kills
 
 # Bytes that nobody chose, for everything that reads bytes from elsewhere.
 fuzz:
@@ -46,6 +46,12 @@ sense:
 search:
 	cargo build --release
 	cargo run --release -p pippin-bench -- search
+
+# Whether memory and descriptors stay as they are: LENGTH for each of three parts.
+LENGTH := 30m
+soak:
+	cargo build --release
+	cargo run --release -p pippin-bench -- soak --length $(LENGTH)
 
 # What a release consists of, in target/dist; deploy/packages/check looks at it.
 dist:

@@ -19,6 +19,7 @@ mod scenario;
 mod search;
 mod sense;
 mod server;
+mod soak;
 mod summary;
 mod table;
 mod wire;
@@ -72,6 +73,8 @@ enum Command {
     Search(search::SearchArguments),
     /// What looking at answers and drawing values costs the generator.
     Checks(checks::ChecksArguments),
+    /// Whether Pippin's memory and descriptors stay as they are when it runs for long.
+    Soak(soak::SoakArguments),
     /// What the tools say of their answers' times beside a packet capture of the same packets.
     Wire(wire::WireArguments),
     /// What a request costs where all are different, beside a load that repeats one.
@@ -98,6 +101,7 @@ fn main() -> ExitCode {
         Some(Command::Sense(sense)) => sense::run(sense),
         Some(Command::Search(search)) => search::run(search),
         Some(Command::Checks(checks)) => checks::run(checks),
+        Some(Command::Soak(soak)) => soak::run(soak),
         Some(Command::Wire(wire)) => wire::run(wire),
         Some(Command::Many(many)) => many::run(many),
         Some(Command::Serve(child)) => server::serve(child),
