@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 pub fn burn(milliseconds: u64) {
     let used = || {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: `time` is valid for the call.
         unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
         time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
     };
@@ -15,10 +16,13 @@ pub fn burn(milliseconds: u64) {
 
 /// Forks; the child runs `work` and ends, after a minute in any case.
 pub fn fork(work: impl FnOnce()) -> i32 {
+    // SAFETY: the child calls nothing but the kernel (see above), until it ends here.
     match unsafe { libc::fork() } {
         0 => {
+            // SAFETY: no pointers.
             unsafe { libc::alarm(60) };
             work();
+            // SAFETY: it does not return.
             unsafe { libc::_exit(0) }
         }
         pid => {
@@ -30,12 +34,14 @@ pub fn fork(work: impl FnOnce()) -> i32 {
 
 /// Waits for one child, or for any with -1; false if there is none.
 pub fn wait(pid: i32) -> bool {
+    // SAFETY: nothing is written to where the null points.
     unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) >= 0 }
 }
 
 /// Sleeps until a signal ends the process.
 pub fn sleep_for_good() -> ! {
     loop {
+        // SAFETY: no pointers.
         unsafe { libc::pause() };
     }
 }
@@ -49,6 +55,7 @@ pub struct Supervisor {
 impl Supervisor {
     pub fn start(target: impl FnOnce()) -> Self {
         let pid = fork(|| {
+            // SAFETY: no pointers.
             unsafe {
                 libc::setpgid(0, 0);
                 libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
@@ -58,6 +65,7 @@ impl Supervisor {
             while wait(-1) {}
             sleep_for_good()
         });
+        // SAFETY: no pointers; the child is ours.
         unsafe { libc::setpgid(pid, pid) };
         Self { pid }
     }
@@ -65,6 +73,7 @@ impl Supervisor {
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
+        // SAFETY: the group is our child's, which has not been waited for.
         unsafe { libc::kill(-self.pid, libc::SIGKILL) };
         wait(self.pid);
     }

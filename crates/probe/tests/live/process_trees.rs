@@ -92,6 +92,7 @@ fn double_forked_daemons_count_alive_and_dead() {
         }
         wait(fork(|| {
             fork(|| {
+                // SAFETY: no pointers.
                 unsafe { libc::setsid() };
                 burn(200);
                 sleep_for_good()
@@ -113,6 +114,7 @@ fn kill_descendants(supervisor: &Supervisor) {
     let children =
         std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", supervisor.pid)).unwrap();
     for child in children.split_ascii_whitespace() {
+        // SAFETY: the kernel has just named it as a child of our own supervisor.
         unsafe { libc::kill(child.parse().unwrap(), libc::SIGKILL) };
     }
 }
@@ -120,6 +122,7 @@ fn kill_descendants(supervisor: &Supervisor) {
 #[test]
 fn children_that_nobody_waits_for_keep_what_was_seen_of_them() {
     let supervisor = Supervisor::start(|| {
+        // SAFETY: no function of ours is called by it.
         unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
         for _ in 0..3 {
             // With SIGCHLD ignored this waits until the child is gone, but is billed nothing.
@@ -146,6 +149,7 @@ fn a_shell_that_starts_many_programs_agrees_with_what_the_kernel_billed_it() {
     let path = std::ffi::CString::new(log.path().to_str().unwrap()).unwrap();
     let script =
         c"i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done; times; exec sleep 600";
+    // SAFETY: all texts end with a zero and outlive the calls, and the list of them ends with null.
     let supervisor = Supervisor::start(|| unsafe {
         let file = libc::open(path.as_ptr(), libc::O_WRONLY);
         libc::dup2(file, 1);

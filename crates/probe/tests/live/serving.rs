@@ -13,6 +13,7 @@ fn the_process_that_holds_the_listening_socket_is_found() {
     drop(listener);
     let found = behind(&[address]);
     let on_another_address = behind(&[other]);
+    // SAFETY: our own child, which has not been waited for.
     unsafe { libc::kill(pid, libc::SIGKILL) };
     assert!(wait(pid));
     let found = found.unwrap();
