@@ -229,10 +229,12 @@ impl<S: Stack> Worker<'_, S> {
                     .map(|request| request.sent.left_at())
                     .min()
                     .map_or(UNKNOWN, |sent_at| sent_at.saturating_add(timeouts.request_ns)),
-                Link::Up if !S::Protocol::IN_ORDER => match self.core.barred_until(slot) {
-                    Some(deadline) => deadline,
-                    None => continue,
-                },
+                Link::Up if !S::Protocol::IN_ORDER && !S::Protocol::GATHERS => {
+                    match self.core.barred_until(slot) {
+                        Some(deadline) => deadline,
+                        None => continue,
+                    }
+                }
                 _ => continue,
             };
             let connection = &self.core.connections[slot as usize];

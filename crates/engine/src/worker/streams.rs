@@ -405,7 +405,7 @@ impl<S: Stack> Core<'_, S> {
 
     /// Until when the server may go on to take none of the requests that wait for a connection
     /// which has none under way; `None` if it takes them, or none waits. A server may allow no
-    /// stream at all (RFC 9113 section 6.5.2).
+    /// stream at all (RFC 9113 section 6.5.2). Not asked of broadcasts, which wait for their listeners.
     pub(super) fn barred_until(&mut self, slot: u32) -> Option<u64> {
         let connection = &self.connections[slot as usize];
         let waits = connection.pending > 0 || !self.streams.parked[slot as usize].is_empty();
