@@ -45,7 +45,7 @@ fn help_and_version_are_no_errors_and_nothing_at_all_is() {
     let versions = say(&["--version"]);
     assert_eq!(versions.exits(0).stdout, format!("pippin {}\n", env!("CARGO_PKG_VERSION")));
     say(&[]).exits(2).says(&["Usage: pippin", "Commands:"]);
-    say(&["--help"]).exits(0).says(&["Exit codes: 0 ok", "130 interrupted"]);
+    say(&["--help"]).exits(0).says(&["Exit codes:", "130  interrupted"]);
     say(&["--help"]).keeps_quiet_about(&["__supervise", "__upstream"]);
 }
 
