@@ -1,4 +1,4 @@
-//! Whether an answer is the right one, decided piece by piece.
+//! Checks whether an answer is right, piece by piece.
 use memchr::memmem;
 use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{BodyCheck, Check};
@@ -63,7 +63,8 @@ fn is_of_type(raw: &[u8], wanted: &str) -> bool {
 pub(crate) struct Judge {
     /// Bytes of the body so far.
     pub body_bytes: u64,
-    /// Kept only for what is looked at as a whole; the memory is used again for the next answer.
+    /// The body, kept only if it must be checked as a whole. The memory is used again for the next
+    /// answer.
     #[allow(clippy::box_collection)] // a connection must stay small
     kept: Option<Box<Vec<u8>>>,
     pub status: u16,
@@ -129,7 +130,7 @@ impl Judge {
         self.kept.get_or_insert_default().extend_from_slice(piece);
     }
 
-    /// What is wrong with the answer, which is complete; ready for the next one afterwards.
+    /// Returns what is wrong with the complete answer, and prepares for the next one.
     #[inline]
     pub fn finish(
         &mut self,

@@ -16,16 +16,16 @@ use crate::watchdog::{self, Doing, Watchdog};
 use crate::worker::{Outcome, Shared};
 use crate::{Control, EngineError, Gate, clock};
 
-/// From the set-up to the start of a schedule that nobody holds back.
+/// From the set-up to the start of the schedule, if no gate holds it back.
 const SOON_NS: u64 = 1_000_000;
-/// How long before it comes an instant is announced: longer than any thread sleeps.
+/// How long before an instant it is announced: longer than any thread sleeps.
 const LEAD_NS: u64 = 30_000_000;
 /// The short windows in which the warm-up's throughput is looked at.
 const SHORT_WINDOW_NS: u64 = 200_000_000;
-/// How often the coordinator looks while it has an instant to decide.
+/// How often the coordinator wakes up while it has an instant to decide.
 const POLL: Duration = Duration::from_millis(5);
-/// How often it looks afterwards, when only the caller's wish to stop is left to see. Where it
-/// shares a core with a thread of the load, each look delays all requests under way
+/// How often it wakes up afterwards, when it only watches for the caller's stop. If it shares a
+/// core with a thread of the load, each time delays all requests under way
 /// (docs/decisions/engine-waiting.md).
 const RARE_POLL: Duration = Duration::from_millis(100);
 
@@ -122,21 +122,21 @@ impl<'a> Coordinator<'a> {
         match self.inbox.recv_timeout(self.poll()) {
             Ok(message) => self.hear(message),
             Err(RecvTimeoutError::Timeout) => {}
-            // Every thread says farewell before it lets go of its end.
+            // Every thread sends `Gone` before it drops its sender.
             Err(RecvTimeoutError::Disconnected) => self.counts.gone = self.progress.len(),
         }
         self.look();
     }
 
-    /// Does a step. If that, or the caller's listener in it, panics, the load ends.
+    /// Does one step. If it panics, or the caller's listener in it does, the load ends.
     fn guarded(&mut self, step: impl FnOnce(&mut Self)) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| step(self))) {
             self.fail(format!("the coordinator or its listener panicked: {}", message(&*panic)));
         }
     }
 
-    /// Ends the load for this reason. Nobody is told of windows any more: whoever listens may be
-    /// the one who failed.
+    /// Ends the load for this reason. The listener gets no more windows, because it may be what
+    /// failed.
     fn fail(&mut self, what: String) {
         self.failures.push(EngineError::died(what));
         self.timeline.end_now(clock::now_ns());
@@ -191,8 +191,8 @@ impl<'a> Coordinator<'a> {
                     }
                     Err(error) => self.failures.push(error),
                 }
-                // The others would wait for a thread that could not begin, or measure less than
-                // was asked for without one that died.
+                // Without a thread, the others would wait for it, or measure less than was asked
+                // for.
                 if !self.failures.is_empty() {
                     self.timeline.end_now(clock::now_ns());
                 }
@@ -225,7 +225,7 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Looks at the clock and at the caller's wish.
+    /// Checks the clock and whether the caller wants to stop.
     fn look(&mut self) {
         let now = clock::now_ns();
         if self.control.stop.load(Ordering::Relaxed) && !self.interrupted {
@@ -243,8 +243,8 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Begins when the caller has said when. Threads hear of it in time if that is at least
-    /// [`LEAD_NS`] ahead.
+    /// Begins once the gate has a start. Threads learn of it in time if it is at least [`LEAD_NS`]
+    /// ahead.
     fn watch_the_gate(&mut self, now: u64) {
         let waits = self.start == UNKNOWN && self.counts.set_up == self.progress.len();
         if let Some(start) = self.control.gate.filter(|_| waits).and_then(Gate::start) {
@@ -252,7 +252,7 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Whether all is set up, and the caller has not said yet when to start.
+    /// Whether everything is set up and the gate has no start yet.
     fn is_held(&self) -> bool {
         self.start == UNKNOWN && self.control.gate.is_some_and(Gate::is_reached)
     }
@@ -327,7 +327,7 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// The start of the measured part, or the latest it can have while that is not decided.
+    /// The start of the measured part, or its latest possible start while that is not decided.
     fn zero(&self) -> u64 {
         if let Some([(_, ramp_up_ns), _, _]) = self.spec.schedule.phases() {
             return self.start + ramp_up_ns;
@@ -343,7 +343,7 @@ impl<'a> Coordinator<'a> {
         let now = clock::now_ns();
         let end = self.counts.finished.iter().copied().max().unwrap_or(now);
         let start = if self.start == UNKNOWN { end } else { self.start };
-        // Interrupted within the warm-up: nothing was measured.
+        // If it was interrupted in the warm-up, nothing was measured.
         let from = self.measure_from.min(end).max(start.min(end));
         let (from, to) = match self.spec.schedule.phases() {
             Some([(_, ramp_up_ns), (_, sustain_ns), _]) => {

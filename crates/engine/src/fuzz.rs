@@ -1,8 +1,7 @@
-//! The parsers of what servers send, for bytes that nobody chose (feature `fuzz`; the crate
-//! `pippin-fuzz` calls them).
+//! The parsers of server data, for fuzzing (feature `fuzz`; the crate `pippin-fuzz` calls them).
 //!
-//! Each function panics where a parser breaks its word. It returns a number that stands for what the
-//! parser made of the bytes: bytes with a new number are worth changing further.
+//! Each function panics if a parser breaks its guarantees. It returns a number that stands for what
+//! the parser did: input with a new number is worth mutating further.
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 
@@ -20,7 +19,7 @@ pub(crate) fn number(outcome: impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// How often something was seen, roughly: what differs little is no news.
+/// A rough count: small differences are not news.
 pub(crate) const fn roughly(count: usize) -> u32 {
     usize::BITS - count.leading_zeros()
 }
@@ -77,14 +76,14 @@ fn answers(bytes: &[u8], size: usize, head_only: bool) -> Seen {
     seen
 }
 
-/// The decoder of HTTP/1.1 keeps its limits, and finds the same in bytes however they are cut. The
-/// first two bytes say how.
+/// The HTTP/1.1 decoder keeps its limits, and finds the same in the bytes however they are cut. The
+/// first two bytes say how to cut them.
 pub fn decoder(input: &[u8]) -> u64 {
     let [size, flags, bytes @ ..] = input else { return 0 };
     let head_only = flags & 1 == 1;
     let mut whole = answers(bytes, bytes.len().max(1), head_only);
     let mut cut = answers(bytes, usize::from(*size).max(1), head_only);
-    // Of a body that is rejected in the end a part may have been handed on before.
+    // A part of a body may have been handed on before the body was rejected.
     if whole.fault.is_some() {
         whole.body.clear();
         cut.body.clear();

@@ -1,4 +1,4 @@
-//! Bytes that a protocol makes for one connection, and that wait for the kernel.
+//! A protocol's bytes for one connection that wait for the kernel.
 use crate::protocol::{Bytes, Outgoing};
 
 /// Frames that wait for the kernel.
@@ -8,7 +8,7 @@ pub(crate) struct Frames {
     sent: usize,
 }
 
-/// So many bytes that the server does not read are a flood of its questions.
+/// If so many bytes wait, the server floods us with questions and does not read the answers.
 const MOST_WAITING: usize = 2 << 20;
 /// Buffers for requests of usual size are kept for the next ones.
 const KEPT_BYTES: usize = 16 * 1024;
@@ -19,8 +19,8 @@ impl Frames {
         self.bytes.len() - self.sent
     }
 
-    /// Whether the server asks and does not read what it asked for. `own`: bytes of requests that
-    /// may wait besides.
+    /// Whether the server floods us with questions and does not read the answers. `own`: how many
+    /// bytes of requests may wait besides.
     pub const fn is_flooded(&self, own: usize) -> bool {
         self.waiting() > MOST_WAITING + own
     }

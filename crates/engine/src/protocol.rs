@@ -1,4 +1,4 @@
-//! The seam between a worker and a protocol: how requests become bytes, and bytes become answers.
+//! The seam between a worker and a protocol: how requests become bytes, and bytes answers.
 //!
 //! A protocol knows nothing of times, and not what a right answer is. It is chosen at compile time,
 //! so that the seam costs nothing: [`crate::http1::Http1`], [`crate::http2::Http2`],
@@ -16,14 +16,14 @@ use crate::wire::{Slice, Wire};
 
 /// A protocol, as one worker uses it.
 pub(crate) trait Protocol: Sized {
-    /// What one connection remembers of the bytes that came so far.
+    /// What one connection remembers of the bytes so far.
     type Session: Default;
     /// Requests whose bytes the kernel has not taken yet.
     type Out: Outgoing;
-    /// Whether answers come in the order of their requests, all of which are one user's. Only then
-    /// the end of a connection can be the end of an answer. Otherwise each place of a connection is
-    /// a user of its own, whose number is the tag of its requests, and the protocol may send bytes
-    /// of its own.
+    /// Whether answers come in the order of their requests. All requests of a connection are then
+    /// one user's, and the end of the connection can be the end of an answer. Otherwise each place
+    /// of a connection is a user of its own, whose number is the tag of its requests, and the
+    /// protocol may send bytes of its own.
     const IN_ORDER: bool;
     /// Whether a connection begins with a handshake of the protocol's own: [`Protocol::begin`] writes
     /// its request, and no other request is sent before it is done. Not if answers come in order.
@@ -31,8 +31,8 @@ pub(crate) trait Protocol: Sized {
     /// Whether the first connection of a worker sends all requests, and the answer to each is complete
     /// when it has come on every connection. Not if answers come in order.
     const GATHERS: bool = false;
-    /// Whether each request is made of the values of its user, who goes through the requests in order
-    /// ([`crate::scenario`]). Answers are then kept until they are judged.
+    /// Whether each request is made from the values of its user, who goes through the requests in
+    /// order ([`crate::scenario`]). Answers are then kept until they are checked.
     const VARIES: bool = false;
     /// Whether requests hold values that are drawn as they are sent ([`Protocol::render_drawn`]).
     const DRAWS: bool = false;
@@ -46,7 +46,7 @@ pub(crate) trait Protocol: Sized {
     /// The protocol for one worker.
     fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self;
 
-    /// A connection is open: appends what goes first on it.
+    /// A connection is open: appends its first bytes.
     #[inline]
     fn begin(&self, _session: &mut Self::Session, _out: &mut Self::Out) {}
 
@@ -55,7 +55,7 @@ pub(crate) trait Protocol: Sized {
         Greeting::Done { used: 0 }
     }
 
-    /// We close a connection that is open: appends what is said before.
+    /// We are about to close an open connection: appends the protocol's goodbye.
     fn leave(&self, _session: &mut Self::Session, _out: &mut Self::Out) {}
 
     /// Counts why a handshake failed.
@@ -66,7 +66,7 @@ pub(crate) trait Protocol: Sized {
         None
     }
 
-    /// How many more requests the server takes on a connection that has so many under way.
+    /// How many more requests the server accepts on a connection that has so many under way.
     #[inline]
     fn room(_session: &Self::Session, _under_way: u32) -> u32 {
         u32::MAX
@@ -78,7 +78,7 @@ pub(crate) trait Protocol: Sized {
         false
     }
 
-    /// Appends what else may go out now that the kernel has taken what was there.
+    /// Appends what else may be sent, because the kernel has taken what was there.
     #[inline]
     fn refill(&self, _session: &mut Self::Session, _out: &mut Self::Out) {}
 
@@ -96,8 +96,8 @@ pub(crate) trait Protocol: Sized {
     /// Appends a request that is made of the values of its user. Only where requests vary.
     fn render_for(&mut self, _step: u32, _user: &mut Walker, _out: &mut Self::Out) {}
 
-    /// Reads on in `input`, at most to the end of one answer. If answers come in order, at least one
-    /// request is under way. What the server is to be told goes to `out`.
+    /// Reads `input`, at most to the end of one answer. If answers come in order, at least one
+    /// request is under way. Messages to the server go to `out`.
     ///
     /// # Errors
     /// The kind under which the request fails. The connection is then of no further use.
@@ -127,7 +127,7 @@ pub(crate) enum Step {
     Complete { tag: u32, used: usize },
     /// The request with this tag fails, and the connection goes on. Not if answers come in order.
     Failed { tag: u32, used: usize, kind: ErrorKind },
-    /// The server has not looked at the request with this tag: it may be sent again. Not if answers
+    /// The server has not processed the request with this tag: it may be sent again. Not if answers
     /// come in order.
     Refused { tag: u32, used: usize },
 }
@@ -163,7 +163,7 @@ pub(crate) trait Answers {
     fn oldest(&self) -> u32;
     /// The template of a request under way; `None` if no such request is.
     fn template(&self, tag: u32) -> Option<u32>;
-    /// Something came that is no answer of its own.
+    /// An interim answer came (1xx).
     fn interim(&mut self);
     /// A field of a head that is being read; only where answers come in any order.
     #[inline]

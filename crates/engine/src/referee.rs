@@ -1,4 +1,4 @@
-//! The seam between a load and whoever knows what is right at each instant.
+//! The seam to a referee: it knows which answers are right at each instant.
 
 /// Judges the bodies of [`pippin_model::load_spec::BodyCheck::Refereed`]. All threads of a load share
 /// it, on their hot path: it must be quick, and it must not block.

@@ -38,7 +38,7 @@ pub(crate) fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, 
     }
 }
 
-/// Nobody but a referee can judge what it is asked to.
+/// Refuses checks that need a referee if there is none.
 fn refereed(spec: &LoadSpec, control: &Control<'_>) -> Result<(), EngineError> {
     let asks = |request: &Request| request.check.body == BodyCheck::Refereed;
     match spec.requests.iter().position(asks) {
@@ -104,7 +104,7 @@ pub(crate) fn run_on<S: Stack>(
     });
     let (outbox, inbox) = channel();
     let started_unix_ns = clock::unix_ns();
-    // Whatever becomes of this thread, the workers end.
+    // Ends the workers, whatever happens to this thread.
     let _guard = EndsTheLoad(&shared.timeline);
     for thread in 0..spec.threads {
         let assignment = Assignment { shared: Arc::clone(&shared), thread };
@@ -130,13 +130,13 @@ pub(crate) fn run_on<S: Stack>(
     }
 }
 
-/// Only the path of a unix socket can be wrong.
+/// The only possible error is the path of the unix socket.
 fn unix_socket(spec: &LoadSpec, error: std::io::Error) -> EngineError {
     let path = spec.unix_socket.clone().unwrap_or_default();
     EngineError::UnixSocket { path, error }
 }
 
-/// Ends the load when it goes out of scope, by a return as by a panic.
+/// Ends the load when it goes out of scope, also by a panic.
 struct EndsTheLoad<'a>(&'a Timeline);
 
 impl Drop for EndsTheLoad<'_> {
@@ -154,7 +154,7 @@ pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
     text.unwrap_or("without a message").into()
 }
 
-/// The whole life of a thread. However it ends, the coordinator is told.
+/// The whole life of a thread. The coordinator is told of its end in any case.
 fn work<S: Stack>(assignment: &Assignment, tables: Tables, outbox: Sender<Message>) {
     let farewell = outbox.clone();
     let outcome = catch_unwind(AssertUnwindSafe(|| measure::<S>(assignment, tables, outbox)))

@@ -1,10 +1,10 @@
-//! A hierarchical timing wheel (Varghese and Lauck, 1987): a hundred thousand sleepers cost a few
+//! A hierarchical timing wheel (Varghese and Lauck, 1987). A hundred thousand timers cost a few
 //! nanoseconds each.
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Nanoseconds of a tick as a power of two: 65.536 us. Only coarse sorting happens by ticks; timers
-/// fire by the nanosecond.
+/// The length of a tick in nanoseconds, as a power of two: 65.536 us. Ticks are for coarse sorting;
+/// timers fire to the nanosecond.
 const TICK_BITS: u32 = 16;
 const SLOT_BITS: u32 = 8;
 const SLOTS: usize = 1 << SLOT_BITS;
@@ -126,7 +126,7 @@ impl Wheel {
         }
     }
 
-    /// Takes apart the lists that begin at the present tick.
+    /// Redistributes the lists that begin at the present tick.
     fn bring_down(&mut self) {
         for level in (0..LEVELS).rev() {
             let shift = SLOT_BITS * level as u32;
@@ -136,7 +136,7 @@ impl Wheel {
         }
     }
 
-    /// Places the timers of one list anew, nearer to their time.
+    /// Moves the timers of one list to finer lists.
     fn empty(&mut self, level: usize, index: usize) {
         let mut slot = std::mem::replace(&mut self.heads[level][index], NONE);
         self.occupied[level][index / 64] &= !(1 << (index % 64));

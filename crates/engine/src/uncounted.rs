@@ -39,7 +39,7 @@ const KINDS: [Kind; 7] = [
 /// The place of the response time among the kinds: windows have it too.
 const RESPONSE: usize = 3;
 
-/// What has been measured and is in no histogram yet.
+/// What was measured and is not in a histogram yet.
 #[derive(Debug)]
 pub(crate) struct Uncounted {
     answers: Vec<AnswerSpans>,

@@ -1,4 +1,4 @@
-//! Who sends the next request, when, and which: the users of one lane of a load. They know no
+//! The users of one lane of a load: who sends the next request, when, and which. They know no
 //! sockets and no bytes.
 //!
 //! A load is dealt out to its slices, and the items of a slice to its threads in turn: a thread of a
@@ -21,7 +21,7 @@ pub(crate) struct Lane {
     threads: u32,
 }
 
-/// Streams of random numbers for each unit of a part: more than a part has threads.
+/// How many streams of random numbers each unit of a part has: more than a part can have threads.
 const STREAMS: u32 = 1_024;
 
 impl Lane {
@@ -54,7 +54,7 @@ impl Lane {
         f64::from(self.part.width) / f64::from(self.part.of) / f64::from(self.threads)
     }
 
-    /// Names this lane's random numbers: no other lane of the load has the same ones.
+    /// The number of this lane's stream of random numbers; no other lane of the load has it.
     pub const fn stream(&self) -> u32 {
         self.part.nth.wrapping_mul(STREAMS).wrapping_add(self.thread)
     }
@@ -85,7 +85,7 @@ impl Lane {
         self.share(u64::from(all_users(spec))) as u32
     }
 
-    /// Requests that this lane schedules at the most.
+    /// The most requests that this lane schedules.
     pub fn quota(&self, spec: &LoadSpec) -> u64 {
         spec.stop.requests.map_or(u64::MAX, |requests| self.share(requests))
     }
@@ -113,7 +113,7 @@ pub(crate) enum Users {
 pub(crate) struct OpenLoop {
     arrivals: Arrivals,
     pub start: u64,
-    /// How long before a deadline polling replaces sleeping.
+    /// How long before a deadline a thread polls instead of sleeping.
     pub spin_ns: u64,
     /// Each arrival is a user of its own: the first one of the whole load sends the first template,
     /// and so on. In a scenario it is the number of the walk.
@@ -140,7 +140,7 @@ pub(crate) struct Devices {
     pub born: u64,
 }
 
-/// How long before a deadline polling replaces sleeping, unless the load says otherwise.
+/// How long before a deadline a thread polls instead of sleeping, unless the load says otherwise.
 const DEFAULT_SPIN_NS: u64 = 50_000;
 
 impl Users {
@@ -193,14 +193,14 @@ impl Users {
             return 0;
         }
         let (requests, users) = (spec.requests.turn_count() as u64, u64::from(all_users(spec)));
-        // Where there are more requests than users, users begin far from each other: no request is
-        // sent again before the others were.
+        // If there are more requests than users, users start far from each other, so that no
+        // request is repeated before all were sent.
         (if requests > users { nth % users * requests / users } else { nth % requests }) as u32
     }
 
-    /// Whether requests that are under way when measuring starts are measured: in a closed loop one
-    /// follows the other without end, and leaving those out would count a request for each user too
-    /// few in every load. Elsewhere a request belongs to the stretch in which it was intended.
+    /// Whether requests that are under way when measuring starts are measured. In a closed loop one
+    /// request follows another, and without those each user would have one request too few.
+    /// Elsewhere a request belongs to the stretch in which it was intended.
     #[inline]
     pub const fn carries_over(&self) -> bool {
         matches!(self, Self::Closed { .. })

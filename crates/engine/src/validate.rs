@@ -1,4 +1,4 @@
-//! Whether a load can run as it is asked for, decided before anything is opened.
+//! Checks whether a load can run as requested, before anything is opened.
 use pippin_model::load_spec::{
     BodyCheck, Check, Connections, LoadSpec, Part, Protocol, Request, Schedule, Stage, WarmUp,
 };
@@ -11,7 +11,7 @@ use crate::io::socket::try_source;
 use crate::scenario::script;
 use crate::users::Lane;
 
-/// Checks everything that can be known beforehand, except descriptors.
+/// Checks everything that can be checked beforehand, except descriptors.
 pub(crate) fn validate(spec: &LoadSpec) -> Result<(), EngineError> {
     slice(spec)?;
     addresses(spec)?;
@@ -155,7 +155,7 @@ fn contradiction(check: &Check) -> Option<String> {
     None
 }
 
-/// The least and the greatest number of bytes of a right body; `None` if any is right.
+/// The least and the greatest length of a right body; `None` if any is right.
 const fn body_bounds(check: &BodyCheck) -> Option<(u64, u64)> {
     match check {
         BodyCheck::Any | BodyCheck::Refereed => None,
@@ -296,7 +296,7 @@ fn numbers(spec: &LoadSpec) -> Result<(), EngineError> {
     }
 }
 
-/// Longer times are slips, and sums of them must not overflow.
+/// Longer times are mistakes, and their sums could overflow.
 const LONGEST_NS: u64 = 30 * 24 * 3_600 * 1_000_000_000;
 
 const PIPELINING: &str = "HTTP pipelining";

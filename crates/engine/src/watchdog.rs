@@ -1,11 +1,11 @@
-//! When a load must be over at the latest, whatever happens in it.
+//! When a load must be over at the latest, whatever happens.
 use pippin_model::load_spec::LoadSpec;
 use pippin_model::units::Spread;
 
 use crate::validate::users;
 use crate::worker::OPENING_AT_ONCE;
 
-/// How long threads may take to end once they should: they look some 100 times a second.
+/// How long threads may take to end: they check some 100 times a second.
 pub(crate) const GRACE_NS: u64 = 5_000_000_000;
 /// What the time between two looks counts for at the most: twice what should lie between them.
 const MOST_COUNTED_NS: u64 = 200_000_000;
@@ -72,8 +72,8 @@ pub(crate) fn set_up_ns(spec: &LoadSpec) -> u64 {
     spec.timeouts.connect_ns.saturating_mul(turns + 1).saturating_add(GRACE_NS)
 }
 
-/// How long a load can take that only a count ends: each request of each connection in turn, with
-/// its think time, until both of its timeouts.
+/// How long a load can take that ends by a count: each request of each connection in turn, with its
+/// think time and both of its timeouts.
 pub(crate) fn counted_ns(spec: &LoadSpec) -> u64 {
     let schedule_ns = spec.schedule.length_ns().unwrap_or(0);
     let think_ns = spec.schedule.think().map_or(0, Spread::max_ns);

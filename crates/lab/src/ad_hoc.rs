@@ -21,7 +21,7 @@ use crate::target::{Kind, Listening, Target};
 pub const WORKLOAD: &str = "url";
 /// The longest name that is made from a text.
 const LONGEST_NAME: usize = 60;
-/// How long such a target may take until it answers.
+/// How long such a target may take to answer for the first time.
 const READY_WITHIN: &str = "60s";
 
 /// Something that listens already. `request` holds the path of its own URL; without one it is asked
@@ -33,7 +33,7 @@ pub fn listening(listening: Listening, request: Option<Request>) -> Target {
     target(id, Path::new("/"), Vec::new(), request, Kind::Listening(listening))
 }
 
-/// A command, split into words as a shell does; no shell reads it.
+/// A command, split into words as a shell would. No shell runs it.
 ///
 /// # Errors
 /// If it has no word, or a quote is not closed.
@@ -51,7 +51,7 @@ pub fn image(image: Image, folder: &Path, request: Option<Request>) -> Target {
     Target { manifest: Manifest { install, ..made.manifest }, ..made }
 }
 
-/// Words of a text as the name of a target: `url/127-0-0-1-8080`.
+/// Makes a target's name from the words of a text: `url/127-0-0-1-8080`.
 #[must_use]
 pub fn name_of(language: &str, text: &str) -> TargetId {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
@@ -110,7 +110,7 @@ fn target(
     Target { id, folder: folder.into(), manifest, kind, requests: request.map(|it| vec![it]) }
 }
 
-/// The workload of one request, of which only its answer is checked.
+/// The workload of one request. Only its answer is checked; there are no other proofs.
 #[must_use]
 pub fn workload(request: workload::Request, status: u16) -> Workload {
     Workload {

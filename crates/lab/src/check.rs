@@ -47,11 +47,11 @@ pub struct Checked {
     pub failure: Option<Failure>,
     /// The way it was installed.
     pub route: Option<String>,
-    /// Workload to what is wrong with it; an empty list is a pass.
+    /// What is wrong with each workload; an empty list means that it passed.
     pub workloads: BTreeMap<String, Vec<String>>,
     /// What was seen that is allowed and worth knowing, each with its workload.
     pub remarks: Vec<String>,
-    /// How it answers at the edges of HTTP/1.1, which decides nothing.
+    /// How it answers at the edges of HTTP/1.1. This does not decide the check.
     pub conformance: Vec<Conformance>,
     /// Why it was not checked at all.
     pub skipped: Option<Skipped>,
@@ -81,7 +81,7 @@ impl Skipped {
 }
 
 impl Checked {
-    /// Of a target that nothing is known of yet.
+    /// A target of which nothing is known yet.
     const fn new(target: TargetId) -> Self {
         Self {
             target,
@@ -99,7 +99,7 @@ impl Checked {
         Self { skipped: Some(why), ..Self::new(target) }
     }
 
-    /// Whether it cannot be installed here, which is no fault of the target's.
+    /// Whether it cannot be installed here. That is not the target's fault.
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
         self.failure.as_ref().is_some_and(|failure| failure.stage == Stage::Install)
@@ -126,13 +126,12 @@ pub struct Checker<'a> {
     pub only: &'a [String],
 }
 
-/// `WORKERS` during a check: enough that a target of several processes shows what goes wrong
-/// between them.
+/// `WORKERS` during a check: enough to find errors between the processes of a target.
 const WORKERS: u32 = 2;
 const DATABASE_POOL: u32 = 10;
 
 /// The workloads of a target that are to be checked: these, or all that it serves if the list is
-/// empty. Looked for before anything is installed.
+/// empty. Checked before anything is installed.
 ///
 /// # Errors
 /// If there is no such target, or one of its workloads is not there or cannot be read.
@@ -191,8 +190,7 @@ impl Checker<'_> {
                         .unwrap_or_default();
                     vec![format!("{}: {}{tail}", failure.stage.name(), failure.message)]
                 }
-                // A service that cannot be had fails the workloads that need it, not the whole
-                // check.
+                // If a service does not start, only the workloads that need it fail.
                 Err(LabError::User(message)) => vec![message],
                 Err(other) => return Err(other),
             };
@@ -255,7 +253,7 @@ impl Checker<'_> {
         if wrong.is_empty() {
             wrong.extend(short_load(&mut subject));
             wrong.extend(strangers(&running));
-            // Of a dead server the proofs would only say that nobody answers.
+            // If the server is dead, the proofs would only say that nobody answers.
             if running.crashed().is_none() {
                 wrong.extend(failures(verify::prove(&mut subject, ProofTime::After)));
             }
@@ -274,13 +272,13 @@ impl Checker<'_> {
     }
 }
 
-/// Who listens for the target and is no part of it.
+/// Processes that listen for the target and do not belong to it.
 fn strangers(running: &RunningTarget) -> Vec<String> {
     let found = helping::strangers(running).into_iter();
     found.map(|outside| format!("outside-help: {}", outside_help::in_words(&outside))).collect()
 }
 
-/// A short load has more requests of another kind.
+/// In a short load, more of the requests are of another kind.
 const OTHER_KIND_EVERY: usize = 10;
 
 /// Another one for each check.
@@ -292,7 +290,7 @@ fn seed() -> u64 {
 enum Quiet<'a> {
     /// Until this is dropped nobody else proves anything.
     Alone { _guard: RwLockWriteGuard<'a, ()> },
-    /// Others may prove things at the same time, if they measure no time.
+    /// Other proofs may run at the same time, if they measure no time.
     Shared { _guard: RwLockReadGuard<'a, ()> },
 }
 
@@ -377,7 +375,7 @@ fn apply(subject: &mut Subject<'_>, connections: u32, count: u64) -> Result<Load
     result.map_err(|error| format!("short load: {error}"))
 }
 
-/// Answers that were not right, or another number of calls at the upstream.
+/// Finds wrong answers, and a wrong number of calls at the upstream.
 fn miscounted(subject: &mut Subject<'_>, result: &LoadResult, count: u64) -> Option<String> {
     let right = result.measured.requests.good;
     if right != count {

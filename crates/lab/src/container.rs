@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use crate::environment::{find_program, for_runtimes};
 use crate::short_command::{self, Output};
 
-/// What can run images, in the order in which it is looked for.
+/// The programs that can run images, in order of preference.
 const RUNTIMES: [&str; 2] = ["docker", "podman"];
 
 /// An image, and what runs it.
@@ -22,7 +22,7 @@ pub struct Image {
 /// docker or podman, looked for once.
 ///
 /// # Errors
-/// Why neither can start anything, and what to install.
+/// Why neither can start a container, and what to install.
 pub fn runtime() -> Result<&'static Path, &'static str> {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     match FOUND.get_or_init(look_for_runtime) {

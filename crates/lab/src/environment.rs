@@ -1,10 +1,10 @@
-//! The environment of what Pippin starts, and finding programs in it.
+//! The environment of child processes, and how programs are found in it.
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The variables of Pippin's own environment that children see. Everything else stays out, so that
-/// a trial does not depend on the shell it was started from; what a package manager needs to reach
-/// its registry goes in.
+/// The variables of Pippin's environment that children inherit: what package managers need to reach
+/// their registries. All others are left out, so that a trial does not depend on the shell in which
+/// it was started.
 const INHERITED: [&str; 31] = [
     "PATH",
     "HOME",
@@ -39,8 +39,7 @@ const INHERITED: [&str; 31] = [
     "JAVA_HOME",
 ];
 
-/// What children inherit. A server with a proxy setting would send its upstream calls there, so
-/// that targets start without one.
+/// What children inherit.
 #[must_use]
 pub fn inherited() -> BTreeMap<String, String> {
     INHERITED
@@ -77,13 +76,15 @@ pub fn for_runtimes() -> BTreeMap<String, String> {
     env
 }
 
-/// What targets inherit: as [`inherited`], without proxies and continuous-integration marks.
+/// What targets inherit: as [`inherited`], but without proxies and the variables of continuous
+/// integration. A server with a proxy setting would send its upstream calls there.
 #[must_use]
 pub fn for_targets() -> BTreeMap<String, String> {
     without_proxies(inherited())
 }
 
-/// What the user's own commands inherit: everything but proxies and continuous-integration marks.
+/// What the user's own commands inherit: everything but proxies and the variables of continuous
+/// integration.
 #[must_use]
 pub fn of_the_user() -> BTreeMap<String, String> {
     without_proxies(
@@ -125,7 +126,7 @@ pub fn find_program_in(name: &str, path: &str) -> Option<PathBuf> {
         file.metadata()
             .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
     };
-    // Debian keeps servers such as nginx where an ordinary user's PATH does not look.
+    // Debian keeps servers such as nginx in folders that are not on an ordinary user's PATH.
     let system = ["/usr/local/sbin", "/usr/sbin"].map(PathBuf::from);
     std::env::split_paths(path)
         .chain(system)

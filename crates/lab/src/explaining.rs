@@ -103,10 +103,10 @@ impl<'a> Looking<'a> {
         Self { perf, look, roots, data, state: Mutex::default() }
     }
 
-    /// Ends what still runs; the processes that were looked at.
+    /// Ends what still runs. Returns the profiled processes.
     ///
     /// # Errors
-    /// If the profiler failed, or had nothing to look at.
+    /// If the profiler failed, or had nothing to sample.
     pub fn finish(self) -> Result<Vec<i32>, String> {
         self.end();
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);

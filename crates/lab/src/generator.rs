@@ -1,4 +1,4 @@
-//! Who applies a load: the engine in this process, or somebody elsewhere.
+//! A generator applies loads: the engine in this process, or agents elsewhere.
 use pippin_engine::{Control, EngineError};
 use pippin_model::agent::AgentPart;
 use pippin_model::load_result::LoadResult;
@@ -39,7 +39,7 @@ pub trait Generator {
     /// Applies one load and blocks until it is over.
     ///
     /// # Errors
-    /// If the load cannot be applied as it is asked for, or a part of the generator died.
+    /// If the load cannot run as requested, or a part of the generator died.
     fn apply(&self, load: &LoadSpec, control: &Control<'_>) -> Result<Applied, NotApplied>;
 
     /// Whether it starts at once, so that loads of tenths of a second make sense. Agents do not:

@@ -1,5 +1,5 @@
-//! Looks for processes that help a target from outside: what everybody else uses while it is loaded,
-//! and while nobody asks it.
+//! Looks for processes that help a target from outside, by the CPU time of all others while the
+//! target is under load and while it has no requests.
 use pippin_model::outside::Outside;
 use pippin_probe::bystanders::{Bystanders, Look};
 use pippin_probe::{RoleRoot, server};
@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use crate::running::RunningTarget;
 
-/// How long a target is left alone, so that its helpers can be seen at rest.
+/// How long a target gets no requests, so that helpers can be seen at rest.
 const REST: Duration = Duration::from_millis(300);
 /// Shorter stretches say nothing.
 const SHORTEST_NS: u64 = 100_000_000;
 
-/// What others used in each load of a target, and while nobody asked it.
+/// What other processes used in each load of a target, and while it had no requests.
 #[derive(Debug, Default)]
 pub struct Helping {
     stretches: Vec<Stretch>,
@@ -32,7 +32,7 @@ impl Helping {
         self.stretches.push(Stretch { answers, length_ns, used_ns: used.collect() });
     }
 
-    /// Looks how others rest while the target is left alone, where that matters.
+    /// Measures other processes while the target has no requests, where that matters.
     pub fn rest(&mut self, bystanders: &mut Bystanders, target: &RunningTarget) {
         if target.may_have_services() {
             return;
@@ -47,7 +47,7 @@ impl Helping {
         self.stretches.retain(|stretch| stretch.answers.is_none());
     }
 
-    /// Everybody who helped the target: with its load, or by listening on its port.
+    /// All processes that helped the target, with its load or by listening on its port.
     #[must_use]
     pub fn found(&self, bystanders: &Bystanders, target: &RunningTarget) -> Vec<Outside> {
         let mut found = strangers(target);
@@ -58,7 +58,7 @@ impl Helping {
     }
 }
 
-/// Looks at everybody but the target, Pippin and its services.
+/// Watches all processes but those of the target, Pippin and its services.
 pub fn look(bystanders: &mut Bystanders, target: &RunningTarget) -> Look {
     let roots = target.roots().iter().map(|root| match root {
         RoleRoot::Tree(pid) | RoleRoot::Below(pid) | RoleRoot::Process(pid) => *pid,

@@ -1,4 +1,4 @@
-//! Everything that starts or stops a process.
+//! Starts and stops processes: targets, services, loads.
 //!
 //! | module | what it does |
 //! |---|---|

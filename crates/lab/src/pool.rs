@@ -11,7 +11,7 @@ use crate::verify::Subject;
 /// drawn anew each time.
 const DRAWN: usize = 8_000;
 
-/// Requests of which one may be of another kind.
+/// One request in so many may be of another kind.
 pub const RARELY: usize = 1_000;
 
 /// Answers of which one is compared in full where the others are looked through for marks, and of which
@@ -26,9 +26,9 @@ struct Pool {
     samples: Vec<Option<Sample>>,
 }
 
-/// Draws the requests of a load from its seed. One in `every` is of another kind: an unknown path, HEAD,
-/// or the same path with everything encoded. Whatever does not do the work of each request answers it
-/// wrongly.
+/// Draws the requests of a load from its seed. One in `every` is of another kind: an unknown path,
+/// HEAD, or the same path with everything encoded. A server that does not do the work for each
+/// request answers these wrongly.
 fn draw(
     workload: &Workload,
     as_proved: &BodyCheck,
@@ -78,7 +78,7 @@ pub fn of(
     pipelines: bool,
 ) -> Result<Requests, String> {
     if subject.workload.walk.is_some() {
-        // Steps go in their order, and only they know what is right.
+        // Scenarios keep the order of their steps and have checks of their own.
         let host = subject.way.address();
         return Ok(load::requests(subject.workload, &[], &BodyCheck::Any, host));
     }

@@ -1,4 +1,4 @@
-//! Proves a target that runs here, before and after its load, and takes its services' account.
+//! Proves a target on this machine before and after its load, and reads what its services counted.
 use pippin_engine::Referee;
 use pippin_model::load_result::LoadResult;
 use pippin_model::load_spec::{BodyCheck, LoadSpec};
@@ -37,20 +37,21 @@ pub struct ProvedTarget<'a> {
     pub target: &'a mut RunningTarget,
     /// The services.
     pub services: &'a mut Services,
-    /// Whether the services count from the beginning of the load on. An account that holds the
-    /// proofs' calls too would look as if the target asked more than once: then it is not known.
+    /// Whether the services count from the start of the load. If not, their counts include the
+    /// proofs' calls, as if the target had called more than once, and are left out.
     pub counts_anew: bool,
     /// Whether the load has a connection for each request; known when it is proved.
     pub closes: bool,
-    /// What judges answers that are different each time; made anew before the load.
+    /// Judges answers that differ each time; made anew before the load.
     pub live: Live,
-    /// What others do while it is loaded and while it is not; `None` where nobody asks.
+    /// What other processes do while it is loaded and while it is not; `None` where this is not
+    /// needed.
     pub helping: Option<Watching>,
     /// Whether to ask the target about the edges of HTTP/1.1 when the proofs are done.
     pub asks_conformance: bool,
 }
 
-/// Looks at those who have no part in a load.
+/// Watches processes that have no part in a load.
 #[derive(Debug, Default)]
 pub struct Watching {
     bystanders: Bystanders,
@@ -76,14 +77,14 @@ impl ProvedTarget<'_> {
         Roots {
             roles,
             log: self.target.log(),
-            // What waits in the queue of a unix socket is in no table of the kernel that is read.
+            // Pippin reads no table of the kernel that lists the queues of unix sockets.
             port: (!self.target.way().is_unix()).then(|| self.target.address().port()),
             group: self.target.group().map(Path::to_path_buf),
             given: self.target.given().clone(),
         }
     }
 
-    /// Looks how others rest while nobody asks the target.
+    /// Measures what other processes do while the target has no requests.
     fn rest(&mut self) {
         if let Some(watching) = &mut self.helping {
             watching.helping.rest(&mut watching.bystanders, self.target);
@@ -123,7 +124,7 @@ impl ProvedTarget<'_> {
 }
 
 impl ProvedTarget<'_> {
-    /// Proves the target before its load, and lets the load expect what was proved.
+    /// Proves the target before its load. The load then expects what was proved.
     ///
     /// # Errors
     /// The proofs that failed.
@@ -157,16 +158,16 @@ impl ProvedTarget<'_> {
             requests
         };
         self.target.aim(load, requests);
-        // A search looks for a rate, and asks nobody why a target is as fast as it is.
-        // Users of steps think, and a step is no measure of the others.
+        // Not in searches, which do not explain a target. Not in scenarios: their users think, and
+        // one step says nothing about the others.
         if !record.spec.profile.is_search() && load.scenario.is_none() {
             record.single = single::measure(load);
         }
         Ok(())
     }
 
-    /// Proves the target after its load, by the answers of the load too, unless it failed meanwhile
-    /// or the load was stopped.
+    /// Proves the target after its load, also by the answers of the load. Does nothing if the
+    /// target failed or the load was stopped.
     pub fn prove_after(&mut self, record: &mut TrialRecord) {
         if let Some(failure) = self.target.crashed() {
             record.failure = Some(failure);

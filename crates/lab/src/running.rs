@@ -1,5 +1,5 @@
-//! A target that runs: started as its manifest says, ready, and stopped with a look at what it
-//! leaves.
+//! A running target: started as its manifest says, waited for until ready, and checked for
+//! leftovers when it is stopped.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::cpus::CpuSet;
 use pippin_model::load_spec::{LoadSpec, Request, Requests};
@@ -43,9 +43,9 @@ pub struct StartSettings<'a> {
     pub folder: &'a Path,
     /// Where it listens, an address of this machine.
     pub address: IpAddr,
-    /// What the plan asks to speak with targets that do not say it themselves.
+    /// The plan's protocol, for targets whose manifest names none.
     pub protocol: Option<Spoken>,
-    /// What messages are like, if the workload is one over WebSocket.
+    /// The kind of messages, if the workload uses WebSocket.
     pub messages: Option<Messages>,
 }
 
@@ -72,7 +72,7 @@ pub struct RunningTarget {
     _certificate: Option<Certificate>,
 }
 
-/// What a target is asked, and how that reaches it.
+/// The requests for a target, and how they reach it.
 #[derive(Debug, Clone)]
 struct Reached {
     way: Way,
@@ -113,7 +113,7 @@ impl Drop for Socket {
     }
 }
 
-/// A container that is removed at the end, also if its runtime did not do so.
+/// A container that is removed at the end, even if its runtime did not do so.
 #[derive(Debug)]
 struct Container {
     image: Image,
@@ -218,7 +218,7 @@ impl RunningTarget {
         })
     }
 
-    /// What runs already, with its processes if they are on this machine and may be seen.
+    /// A server that runs already, with its processes if they are on this machine and visible.
     fn found(
         target: &Target,
         id: &TargetId,
@@ -267,14 +267,14 @@ impl RunningTarget {
         &self.reached.way
     }
 
-    /// Whether the workload's proofs can be asked of it.
+    /// Whether the workload's proofs apply to it.
     #[must_use]
     pub const fn is_proved(&self) -> bool {
         self.reached.is_proved
     }
 
-    /// Lets a load go to it: `requests` are the workload's, unless the target is asked something
-    /// else.
+    /// Directs a load to it. `requests` are the workload's; a target with requests of its own gets
+    /// those instead.
     pub fn aim(&self, load: &mut LoadSpec, requests: Requests) {
         let reached = &self.reached;
         reached.way.aim(load);
@@ -315,7 +315,7 @@ impl RunningTarget {
         self.process.as_ref().filter(|_| self.container.is_none()).map(Supervised::supervisor_pid)
     }
 
-    /// Whether it may have services of its own beside it, such as a database that was there before.
+    /// Whether it may use services that Pippin did not start, such as a database that ran before.
     #[must_use]
     pub const fn may_have_services(&self) -> bool {
         self.may_have_services
@@ -343,7 +343,7 @@ impl RunningTarget {
         })
     }
 
-    /// Stops it, if Pippin started it; what is to be said of its end.
+    /// Stops it, if Pippin started it. Returns what is worth reporting about its end.
     pub fn stop(mut self) -> Vec<Caveat> {
         let Some(process) = &mut self.process else { return Vec::new() };
         let crashed = process.ended().is_some();
@@ -426,7 +426,7 @@ fn launch(
     let secrets: BTreeMap<String, String> = certificate.map(of_certificate).unwrap_or_default();
     values.extend(secrets.clone());
     let mut env = match target.kind {
-        // One's own server may read its settings from the environment.
+        // The user's own server may read its settings from the environment.
         Kind::Command => environment::of_the_user(),
         _ => environment::for_targets(),
     };
@@ -459,7 +459,7 @@ fn launch(
     }
 }
 
-/// The certificate of a target that is spoken with over TLS.
+/// The certificate of a target that uses TLS.
 fn certificate(
     spoken: Spoken,
     id: &TargetId,

@@ -6,13 +6,12 @@ use pippin_model::trial::Single;
 
 use crate::load::run_closed;
 
-/// How long they may take together, as far as that many can be made; nanoseconds.
+/// How long they may take together, unless there would be too few; nanoseconds.
 const ALL_NS: u64 = 300_000_000;
 /// The fewest and the most.
 const NUMBER: (u64, u64) = (3, 50);
 
-/// Sends the requests of a load one at a time. `None` if one of them fails: what that means the
-/// load itself will tell.
+/// Sends the requests of a load one at a time. `None` if one of them fails: the load will show why.
 #[must_use]
 pub fn measure(load: &LoadSpec) -> Option<Single> {
     let all = unrefereed(load);
@@ -32,14 +31,13 @@ pub fn measure(load: &LoadSpec) -> Option<Single> {
             run_closed(base, all.clone(), one, StopRule::requests(requests), None).ok()?.measured;
         (measured.requests.good == requests).then_some(measured.spans.service_time)
     };
-    // The first one finds caches empty; it tells how long the others take.
+    // The first finds caches empty. It only shows how long the others may take.
     let first_ns = one_at_a_time(1)?.max_ns()?.max(1);
     let requests = (ALL_NS / first_ns).clamp(NUMBER.0, NUMBER.1);
     Some(Single { requests, median_ns: one_at_a_time(requests)?.quantile_ns(0.5)? })
 }
 
-/// The requests, with any body right where the referee of the load would judge it: there is none
-/// yet.
+/// The requests. There is no referee yet, so where it would judge the body, any body is right.
 fn unrefereed(load: &LoadSpec) -> Requests {
     let mut all = load.requests.clone();
     if all.iter().any(|request| request.check.body == BodyCheck::Refereed) {

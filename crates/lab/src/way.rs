@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use crate::load;
 
-/// Where a target is, and what is spoken with it.
+/// Where a target listens, and which protocol it speaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way {
     /// Its addresses; connections are dealt out over them in turn.
@@ -21,7 +21,7 @@ pub struct Way {
     pub tls: Option<TlsSpec>,
     /// What is spoken over them.
     pub protocol: Protocol,
-    /// What messages are like, where loads go over WebSocket. Other requests go over HTTP/1.1 then.
+    /// The kind of messages, if loads use WebSocket. Other requests then use HTTP/1.1.
     messages: Option<Messages>,
 }
 
@@ -39,7 +39,7 @@ impl Way {
         }
     }
 
-    /// The same place, spoken with in another way.
+    /// The same place with another protocol.
     #[must_use]
     pub fn over(self, tls: Option<TlsSpec>, protocol: Protocol) -> Self {
         Self { tls, protocol, ..self }

@@ -1,4 +1,5 @@
-//! What servers do that a proof must see, or must not mind: one row for each, with what is said of it.
+//! What proofs must catch in servers, and what they must accept: one row for each, with the
+//! expected verdict.
 //!
 //! The example `cheat` of this crate serves as each of them. One test of `pippin` walks the table, and
 //! another holds the table of docs/proofs.md against it.
@@ -16,19 +17,19 @@ pub struct Server {
     pub said: Said,
 }
 
-/// What a check of a target says of a server.
+/// The verdict on a server.
 #[derive(Debug, Clone, Copy)]
 pub enum Said {
     /// It fails this proof, with all of these words.
     Fails(&'static str, &'static [&'static str]),
     /// Its run is INVALID, with this caveat and all of these words.
     Invalid(&'static str, &'static [&'static str]),
-    /// It passes, and its run bills at least so much CPU time for a request, in milliseconds, or says
-    /// that time may be missing.
+    /// It passes, and its run shows at least so much CPU time for a request, in milliseconds, or
+    /// says that time may be missing.
     Costs(f64),
-    /// It passes: what is odd about it is its right.
+    /// It passes: it is odd, but allowed.
     Passes,
-    /// It passes, and it is told that it has a pool of this size (within 10 %).
+    /// It passes, with a remark that it has a pool of this size (within 10 %).
     Pool(u32),
 }
 
@@ -44,7 +45,7 @@ const fn cheat(
     Server { mode, workload, does, said: Fails(proof, words) }
 }
 
-/// A server that has help from outside of its own processes and processors.
+/// A server with help from outside its own processes and processors.
 const fn helped(mode: &'static str, does: &'static str, words: &'static [&'static str]) -> Server {
     Server { mode, workload: "hello", does, said: Invalid("outside_help", words) }
 }
@@ -405,7 +406,7 @@ pub const SERVERS: &[Server] = &[
     },
 ];
 
-/// Modes of the example that are right, or that misbehave in ways that are no matter of proofs.
+/// Modes of the example that are right, or whose errors are not for proofs to find.
 const OTHERS: &[&str] = &[
     "right",
     "wrong-after",
@@ -436,7 +437,7 @@ const OTHERS: &[&str] = &[
     "wrong-when-asked-again",
 ];
 
-/// The name of every mode of the example, without a number behind a colon.
+/// The names of all modes of the example, without the number after the colon.
 pub fn modes() -> impl Iterator<Item = &'static str> {
     let servers = SERVERS.iter().map(|server| server.mode).filter(|mode| !mode.contains(':'));
     servers.chain(OTHERS.iter().copied())

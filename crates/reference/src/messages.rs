@@ -1,5 +1,5 @@
-//! A server of WebSocket whose frames are written by hand (RFC 6455): what a test wants, right or
-//! wrong; and one by other hands, the crate `tungstenite`. Neither shares code with the engine.
+//! Two WebSocket servers for tests. One has hand-written frames (RFC 6455), right or wrong, as a
+//! test wants them. The other is the crate `tungstenite`. Neither shares code with the engine.
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -75,7 +75,8 @@ impl Account {
         all(&self.pongs)
     }
 
-    /// The codes of its Close frames, 0 for none: as soon as there are so many, or after 5 s.
+    /// The codes of its Close frames, 0 for none. Returns as soon as there are so many, or after 5
+    /// s.
     #[must_use]
     pub fn closed(&self, connections: usize) -> Vec<u16> {
         for _ in 0..500 {
@@ -127,7 +128,7 @@ impl Connection {
         String::from_utf8(head).ok()
     }
 
-    /// The right consent to a head (section 4.2.2).
+    /// The right answer (101) to a request's head (section 4.2.2).
     #[must_use]
     pub fn consent(head: &str) -> String {
         let key = head.lines().find_map(|line| line.strip_prefix("Sec-WebSocket-Key: "));
@@ -138,11 +139,11 @@ impl Connection {
         )
     }
 
-    /// The next frame, whose mask is gone: its first byte and its payload.
+    /// The next frame, unmasked: its first byte and its payload.
     fn frame(&mut self) -> Option<(u8, Vec<u8>)> {
         let mut start = [0; 2];
         self.stream.read_exact(&mut start).ok()?;
-        // A client's frame without a mask: the connection ends, and the test fails.
+        // A client's frame must have a mask: otherwise the connection ends, and the test fails.
         (start[1] & 0x80 != 0).then_some(())?;
         let length = match start[1] & 0x7F {
             126 => {
@@ -252,7 +253,7 @@ impl Server {
     }
 }
 
-/// An echo server by other hands, the crate `tungstenite`.
+/// An echo server made with the crate `tungstenite`.
 ///
 /// # Errors
 /// If there is no port.

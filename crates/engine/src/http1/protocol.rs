@@ -9,7 +9,7 @@ use crate::error::{EngineError, place};
 use crate::protocol::{Answers, End, Protocol, Step};
 use crate::wire::{Slice, Template, Wire};
 
-/// HTTP/1.1: answers come in order, and requests are the same bytes each time.
+/// HTTP/1.1 whose requests are the same bytes each time. Answers come in order.
 pub(crate) struct Http1 {
     wire: Arc<Wire>,
     /// What holds for answers, and for those to HEAD.
@@ -45,7 +45,7 @@ impl Protocol for Http1 {
     #[inline]
     fn render(&mut self, _: &mut Decoder, template: u32, _: u32, out: &mut Slice) {
         let request = self.wire.slice(template);
-        // Requests that follow each other lie one behind the other.
+        // Consecutive requests are contiguous in memory.
         if out.start == out.end {
             *out = request;
         } else {

@@ -1,4 +1,4 @@
-//! HTTP/1.1 whose requests are made of the values of their users: the steps of a scenario.
+//! HTTP/1.1 whose requests are made from the values of their users: the steps of a scenario.
 use std::sync::Arc;
 
 use pippin_model::load_result::ErrorKind;
@@ -13,7 +13,8 @@ use crate::protocol::{Answers, End, Protocol, Step};
 use crate::scenario::{Filled, Kept, Walker, script};
 use crate::wire::Wire;
 
-/// HTTP/1.1: answers come in order, requests are rendered as they are due, and answers are kept.
+/// HTTP/1.1 with requests that are rendered when they are due, and answers that are kept. Answers
+/// come in order.
 pub(crate) struct Varied {
     plain: Http1,
     steps: Vec<Rendering>,
@@ -53,7 +54,7 @@ impl Protocol for Varied {
     const IN_ORDER: bool = true;
     const VARIES: bool = true;
 
-    /// There is nothing that does not vary; but what is wrong with a step is found.
+    /// Nothing can be rendered ahead, but errors in steps are found here.
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
         let templates = spec.requests.iter().enumerate().map(|(nth, asked)| {
             let unsendable =
@@ -150,7 +151,7 @@ impl Rendering {
     }
 }
 
-/// Hands on what the decoder finds, and keeps it.
+/// Passes on what the decoder finds, and keeps it.
 struct Keep<'a, A> {
     forward: Forward<'a, A>,
     kept: &'a mut Kept,

@@ -1,5 +1,5 @@
-//! epoll(7), edge-triggered: a connection is registered once; a request costs one write and one
-//! read, and a share of one wait.
+//! epoll(7), edge-triggered. A connection is registered once. A request costs one write, one read
+//! and a share of a wait.
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const BATCH: usize = 256;
 
 const NO_FD: i32 = -1;
 
-/// A slot's socket and the generation of the connection in it: events of a closed predecessor must
+/// A slot's socket and the generation of its connection, so that events of a closed connection do
 /// not reach its successor.
 #[derive(Debug, Clone, Copy)]
 struct Socket {
@@ -36,7 +36,7 @@ pub(crate) struct Epoll {
     events: Box<[libc::epoll_event; BATCH]>,
     ready: usize,
     next: usize,
-    /// What is still to be taken from the present event.
+    /// What is left of the present event.
     flags: u32,
     buffer: Box<[u8]>,
     filled: usize,
@@ -245,12 +245,12 @@ const OUT: u32 = libc::EPOLLOUT as u32;
 const URGENT: u32 = libc::EPOLLPRI as u32;
 const BROKEN: u32 = (libc::EPOLLERR | libc::EPOLLHUP) as u32;
 const CLOSING: u32 = libc::EPOLLRDHUP as u32 | BROKEN;
-/// Set in `flags` while an event is being taken apart.
+/// Set in `flags` while an event is being processed.
 const TAKEN: u32 = 1 << 29;
 
 impl Epoll {
-    /// Takes the next thing out of the present kernel event, which may hold several: open,
-    /// writable, bytes, closed.
+    /// Takes the next part of the present kernel event. It may have several: open, writable, bytes,
+    /// closed.
     #[inline]
     fn take(&mut self) -> Option<Event> {
         let event = self.events[self.next];
@@ -306,9 +306,9 @@ impl Epoll {
             Ok((length, stamp_unix_ns)) => {
                 (self.filled, self.stamp_unix_ns) = (length, stamp_unix_ns);
                 if self.filled < self.buffer.len() && self.flags & URGENT == 0 {
-                    // A short read has emptied the socket; what comes later is a new edge
-                    // (epoll(7), questions and answers, 9). But it ends before urgent data (tcp(7)),
-                    // and there may be more behind.
+                    // A short read means that the socket is empty; later data is a new edge
+                    // (epoll(7), questions and answers, 9). But a read also ends before urgent data
+                    // (tcp(7)), and more may follow.
                     self.flags &= !IN;
                 }
                 Some(Event::Received { slot })

@@ -1,9 +1,9 @@
-//! Event loops: what a worker needs of the kernel, as one small trait that epoll(7) and io_uring(7)
-//! both fulfil.
+//! Event loops: what a worker needs from the kernel, as one small trait that epoll(7) and
+//! io_uring(7) both implement.
 //!
-//! The trait speaks of completions ("these bytes arrived", "the connection is open"), which epoll
-//! can imitate by reading when a socket is ready, while readiness could not be imitated cheaply by
-//! io_uring. A loop owns its sockets; the worker names them by slot.
+//! The trait is about completions ("these bytes arrived", "the connection is open"). With epoll,
+//! the loop reads when a socket is ready; the other way round, readiness would be expensive with
+//! io_uring. A loop owns its sockets, and the worker names them by slot.
 mod buffers;
 pub(crate) mod epoll;
 pub(crate) mod socket;
@@ -48,10 +48,10 @@ pub(crate) enum Opening {
 pub(crate) enum Sending {
     /// The kernel has all of it.
     Done,
-    /// The kernel gets all of it with the next [`Io::submit`]; an [`Event::Closed`] tells if that
-    /// fails.
+    /// The kernel gets all of it with the next [`Io::submit`]. If that fails, an [`Event::Closed`]
+    /// follows.
     Queued,
-    /// The kernel took this many bytes; [`Event::Writable`] tells when to send the rest.
+    /// The kernel took this many bytes. Send the rest after [`Event::Writable`].
     Blocked(u32),
     /// The connection is broken, with this errno.
     Failed(i32),
@@ -76,7 +76,7 @@ pub(crate) trait Io: Sized {
     /// Sends bytes that the caller may change at once (TLS); never [`Sending::Queued`].
     fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending;
 
-    /// Closes; nothing more is heard of this connection.
+    /// Closes. No more events come from this connection.
     fn close(&mut self, slot: u32);
 
     /// Hands everything that is queued to the kernel.
@@ -85,13 +85,13 @@ pub(crate) trait Io: Sized {
     /// Waits for events, `timeout_ns` at the most.
     fn wait(&mut self, timeout_ns: u64) -> io::Result<()>;
 
-    /// The next event of those that the last wait found.
+    /// The next event that the last wait found.
     fn next_event(&mut self) -> Option<Event>;
 
     /// The bytes of the last [`Event::Received`].
     fn received(&self) -> &[u8];
 
-    /// The same bytes, which TLS decrypts in place.
+    /// The same bytes, for TLS to decrypt in place.
     fn received_mut(&mut self) -> &mut [u8];
 
     /// When the kernel received the last of these bytes, in nanoseconds of CLOCK_MONOTONIC, and not
@@ -101,11 +101,11 @@ pub(crate) trait Io: Sized {
     /// How often the time of day was set, so that stamps were lost.
     fn clock_steps(&self) -> u64;
 
-    /// How the connection in this slot was opened: to be asked at its [`Event::Connected`]. `None`
-    /// if the kernel does not say.
+    /// How the connection in this slot was opened; call it at its [`Event::Connected`]. `None` if
+    /// the kernel does not say.
     fn handshake(&mut self, slot: u32) -> Option<Handshake>;
 
-    /// Own address and the peer's of the connection in this slot; `None` if it has none of IPv4 or
+    /// Local and remote address of the connection in this slot; `None` if they are not IPv4 or
     /// IPv6.
     fn ends(&self, slot: u32) -> Option<(SocketAddr, SocketAddr)>;
 

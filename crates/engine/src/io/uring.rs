@@ -1,5 +1,5 @@
-//! io_uring(7): one multishot `recvmsg` for the life of a connection, sends handed over in batches,
-//! nothing heard of sends that succeed. A request costs a share of one system call.
+//! io_uring(7): one multishot `recvmsg` for the life of a connection, sends in batches, and no
+//! completions for sends that succeed. A request costs a share of one system call.
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,20 +17,21 @@ use crate::wire::Wire;
 
 const NO_FD: i32 = -1;
 const GROUP: u16 = 0;
-/// What lies before the bytes in each buffer: `struct io_uring_recvmsg_out` and the control message
+/// What precedes the bytes in each buffer: `struct io_uring_recvmsg_out` and the control message
 /// (io_uring_prep_recvmsg_multishot(3)).
 const OUT_BYTES: usize = 16;
 const AHEAD_BYTES: usize = OUT_BYTES + CONTROL_BYTES;
 /// Room for 16 KiB behind it, in whole cache lines.
 const BUFFER_BYTES: usize = 16 * 1024 + AHEAD_BYTES.next_multiple_of(64);
 const SUBMISSIONS: u32 = 256;
-/// A send of at most so many bytes finds room in the kernel (the least of net.ipv4.tcp_wmem).
+/// A send of at most so many bytes always fits into the kernel's buffer (the minimum of
+/// net.ipv4.tcp_wmem).
 const LEAST_ROOM: u32 = 4096;
 /// IORING_ENTER_GETEVENTS.
 const GET_EVENTS: u32 = 1;
 
-/// What a completion is about; the lowest bits of its user data. Above them: 24 bits of generation,
-/// 32 of slot.
+/// The kind of a completion: the lowest bits of its user data. Above them are 24 bits of generation
+/// and 32 of slot.
 const CONNECT: u64 = 0;
 const RECEIVE: u64 = 1;
 const SEND: u64 = 2;
@@ -43,11 +44,11 @@ struct Socket {
     generation: u32,
     /// A receive is with the kernel.
     is_armed: bool,
-    /// A send is with the kernel whose completion is awaited (pipelining only).
+    /// The kernel has a send whose completion is awaited (pipelining only).
     is_sending: bool,
     /// The last send was large, so that it may still wait for room in the kernel.
     may_wait: bool,
-    /// A send did not fit, and the kernel tells when there is room (TLS only).
+    /// A send did not fit, and the kernel will say when there is room (TLS only).
     waits_for_room: bool,
 }
 
@@ -74,7 +75,7 @@ pub(crate) struct Uring {
     filled: usize,
     clock: StampClock,
     _keeper: Keeper,
-    /// Tells the kernel how much room to leave for the control message; it reads no more of it.
+    /// Tells the kernel how much room to leave for the control message.
     message: Box<libc::msghdr>,
     /// A connection carries several requests at the same time, so that sends must not overtake each
     /// other.
@@ -91,7 +92,7 @@ pub(crate) fn probe() -> io::Result<()> {
     Ok(())
 }
 
-/// DEFER_TASKRUN (Linux 6.1): completions are worked off when we ask for them and never interrupt
+/// DEFER_TASKRUN (Linux 6.1): completions are processed when we ask for them, and never interrupt
 /// us.
 fn ring(submissions: u32, completions: u32) -> io::Result<IoUring> {
     IoUring::builder()
@@ -180,8 +181,8 @@ impl Io for Uring {
         Sending::Queued
     }
 
-    /// At once, and not with the next batch: the kernel would read the bytes later, so that each
-    /// send would need a buffer of its own and a completion to free it (docs/decisions/tls.md).
+    /// Sent at once and not in the next batch. In a batch, the kernel would read the bytes later,
+    /// so each send would need its own buffer and a completion to free it (docs/decisions/tls.md).
     fn send_bytes(&mut self, slot: u32, bytes: &[u8]) -> Sending {
         self.syscalls += 1;
         let taken = match socket::send_without_waiting(self.sockets[slot as usize].fd, bytes) {
@@ -199,7 +200,7 @@ impl Io for Uring {
         if socket.fd == NO_FD {
             return;
         }
-        // Whatever is under way would keep the socket open behind the closed descriptor.
+        // Pending operations would keep the socket open after its descriptor is closed.
         if socket.waits_for_room {
             self.cancel(slot, ROOM);
         }
@@ -323,7 +324,8 @@ impl Io for Uring {
     }
 }
 
-/// Errors of io_uring_enter that say "later" (EBUSY: the completion queue is full) or "time is up".
+/// Errors of io_uring_enter that mean "try later" (EBUSY: the completion queue is full) or
+/// "timeout".
 fn is_passing(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN))
 }
@@ -363,7 +365,7 @@ impl Uring {
         let buffer = cqueue::buffer_select(flags);
         let (slot, operation) = ((data >> 32) as u32, data & 0xFF);
         if operation == SILENT || data != self.data(slot, operation) {
-            // Of a connection that is closed already; its buffer is free again.
+            // The connection is closed already; its buffer is free again.
             if let Some(id) = buffer {
                 self.buffers.give_back(id);
             }
@@ -384,7 +386,7 @@ impl Uring {
         }
     }
 
-    /// Ends what is under way; nothing is heard of it.
+    /// Cancels pending operations, without completions.
     fn cancel(&mut self, slot: u32, operation: u64) {
         let data = self.data(slot, operation);
         self.push(
@@ -414,7 +416,7 @@ impl Uring {
         }
     }
 
-    /// There is room, or the connection broke, which the next send will tell.
+    /// There is room, or the connection broke; the next send will show which.
     fn has_room(&mut self, slot: u32) -> Event {
         self.sockets[slot as usize].waits_for_room = false;
         Event::Writable { slot }
@@ -450,7 +452,7 @@ impl Uring {
                 }
                 Some(Event::Received { slot })
             }
-            // All buffers were in use; they are free again when this batch is worked off.
+            // All buffers were in use. They are free again when this batch is processed.
             _ if result == -libc::ENOBUFS => {
                 self.arm(slot);
                 None
@@ -463,12 +465,11 @@ impl Uring {
 
 impl Drop for Uring {
     fn drop(&mut self) {
-        // Closes that no wait has handed over: without this, the descriptors would stay with the
-        // process.
+        // Submits closes that no wait has submitted; otherwise the descriptors would stay open.
         let _ = self.submit();
         for socket in &self.sockets {
             if socket.fd != NO_FD {
-                // Receives under way hold the socket: only this ends the connection.
+                // Pending receives hold the socket, so only a shutdown ends the connection.
                 socket::shut_down(socket.fd);
                 socket::close(socket.fd);
             }

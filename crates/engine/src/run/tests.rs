@@ -109,7 +109,7 @@ fn an_hour(address: std::net::SocketAddr) -> LoadSpec {
     }
 }
 
-/// What the load of an hour died of, and what it had measured.
+/// Why the load of an hour died, and what it had measured.
 fn died<I: Io>(change: impl FnOnce(&mut LoadSpec), control: &Control<'_>) -> (String, LoadResult) {
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
     let mut spec = an_hour(server.address());

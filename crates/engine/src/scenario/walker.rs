@@ -9,8 +9,8 @@ use super::script::{self, Script};
 use super::{Fault, Kept};
 use crate::random::unit;
 
-/// A user. A walk begins at the first step with nothing but the values of the data, and ends after
-/// the last step or at the first error.
+/// A user. A walk begins at the first step with only the values of the data. It ends after the last
+/// step or at the first error.
 #[derive(Debug)]
 pub(crate) struct Walker {
     /// The value in each place.
@@ -129,7 +129,7 @@ impl Walkers {
         self.scripts[step as usize].judge(kept, body_bytes, &mut walker.values)
     }
 
-    /// A step is over, well or not; the step that comes next.
+    /// A step is over, successful or not. Returns the next step.
     pub fn after(&mut self, slot: u32, step: u32, is_good: bool) -> u32 {
         let walker = &mut self.all[slot as usize];
         walker.think = self.thinks[step as usize];
@@ -141,11 +141,11 @@ impl Walkers {
     /// The user of a slot is replaced by another one.
     pub fn replace(&mut self, slot: u32) {
         let walker = &mut self.all[slot as usize];
-        // Who has not begun need not be replaced.
+        // A user who has not begun need not be replaced.
         walker.is_over |= !walker.path.is_empty();
     }
 
-    /// How long the user thinks now, in nanoseconds; `None` leaves that to the load. To be asked once
+    /// How long the user thinks now, in nanoseconds; `None` leaves that to the load. Call it once
     /// after each step.
     pub fn think_ns(&mut self, slot: u32) -> Option<u64> {
         let walker = &mut self.all[slot as usize];

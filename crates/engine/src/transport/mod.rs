@@ -22,14 +22,14 @@ pub(crate) trait Transport: Sized {
 
     fn new(shared: &Shared) -> Self;
 
-    /// The socket of a connection is open since `now`. Only where [`Transport::SECURES`].
+    /// The socket of a connection is open. Only where [`Transport::SECURES`].
     fn begin<I: Io>(&mut self, io: &mut I, state: &mut Self::State, slot: u32) -> Handshake;
 
     /// Takes the bytes that the event loop has received; [`Transport::input`] then has what they
     /// hold.
     fn receive<I: Io>(&mut self, io: &mut I, state: &mut Self::State) -> Received;
 
-    /// What the bytes of the last [`Transport::receive`] hold.
+    /// The content of the bytes of the last [`Transport::receive`].
     fn input<'a, I: Io>(&'a self, io: &'a I) -> &'a [u8];
 
     /// Sends bytes of requests; [`Sending::Blocked`] counts those of `bytes` that were taken.
@@ -48,13 +48,13 @@ pub(crate) trait Transport: Sized {
     /// The kernel takes more bytes of this connection.
     fn unblock(state: &mut Self::State);
 
-    /// Says goodbye before the connection is closed by us, and forgets it.
+    /// Sends a goodbye before we close the connection, and forgets it.
     fn leave<I: Io>(&mut self, io: &mut I, state: &mut Self::State, slot: u32);
 
     /// Whether the server has said that nothing more will come.
     fn is_closed_by_peer(state: &Self::State) -> bool;
 
-    /// Whether the end of the connection is the server's word, and not that of anyone between.
+    /// Whether the server itself ended the connection, and nobody between.
     fn end_is_authentic(state: &Self::State) -> bool;
 
     /// Counts why a handshake failed or a connection broke.

@@ -1,4 +1,4 @@
-//! TLS over TCP: leads the bytes of a connection through its [`Session`].
+//! TLS over TCP: passes the bytes of a connection through its [`Session`].
 use pippin_model::tls::TlsUse;
 
 use super::{Broken, Handshake, Received, Transport};
@@ -15,9 +15,9 @@ const PORTION_BYTES: usize = 64 * 1024;
 pub(crate) struct Tls {
     /// `None` only in a load without TLS, which does not use this transport.
     client: Option<Client>,
-    /// What the bytes that arrived last hold.
+    /// The plaintext of the bytes that arrived last.
     plaintext: Vec<u8>,
-    /// Ciphertext sent since it was asked for.
+    /// Bytes of ciphertext sent since [`Transport::take_sent`].
     sent: u32,
     seen: TlsUse,
 }

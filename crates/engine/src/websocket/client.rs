@@ -63,10 +63,10 @@ const HEAD_BYTES: usize = 64 * 1024;
 const MESSAGE_BYTES: u64 = 64 << 20;
 
 impl<S: Read + Write> Client<S> {
-    /// Does the opening handshake that a request asks for; its body has no part in it.
+    /// Makes the opening handshake that a request describes; the request's body is not used.
     ///
     /// # Errors
-    /// If the server does not agree to WebSocket.
+    /// If the server refuses the WebSocket.
     pub fn open(mut stream: S, asked: &Request) -> Result<Self, ClientError> {
         let opening = Opening::of(asked).map_err(ClientError::Unsendable)?;
         let random = Random::new();
@@ -96,7 +96,7 @@ impl<S: Read + Write> Client<S> {
         self.send_in_fragments(message, 1)
     }
 
-    /// Sends a message in so many fragments, cut wherever that is.
+    /// Sends a message in so many fragments, cut anywhere.
     ///
     /// # Errors
     /// If the stream fails.

@@ -217,7 +217,7 @@ impl<S: Stack> Core<'_, S> {
         connection.has_failed = false;
         self.open_requests -= 1;
 
-        // The clock that stamps is not the one that says when a request was sent.
+        // Arrival stamps and send times come from different clocks.
         request.sent = request.sent.before(arrived);
         let sent_at = request.sent.left_at();
         let done_at = arrived.max(sent_at);

@@ -9,7 +9,7 @@ use crate::drawn::Value;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InFlight {
     pub intended_at: u64,
-    /// From when on its sending was the generator's business alone: due, and a connection free.
+    /// From when on only the generator delayed it: it was due, and a connection was free.
     pub sendable_at: u64,
     pub sent: Departure,
     pub template: u32,
@@ -47,7 +47,7 @@ impl InFlight {
         if has_plan { response_ns } else { response_ns.saturating_sub(self.own_lag_ns()) }
     }
 
-    /// How much of that was the generator's doing.
+    /// How much of that the generator caused.
     #[inline]
     pub const fn own_lag_ns(&self) -> u64 {
         self.sent.left_at().saturating_sub(self.sendable_at)
@@ -86,8 +86,8 @@ impl Flights {
         &mut self.places[slot as usize * self.depth as usize + tag as usize]
     }
 
-    /// Takes in a request of a connection that has `in_flight` of them from `head` on, in a ring; its
-    /// tag.
+    /// Adds a request to the ring of a connection, which has `in_flight` of them from `head` on.
+    /// Returns its tag.
     #[inline]
     pub fn enter(&mut self, slot: u32, (head, in_flight): (u32, u32), request: InFlight) -> u32 {
         let tag = (head + in_flight) % self.depth;
@@ -95,7 +95,7 @@ impl Flights {
         tag
     }
 
-    /// Takes out the request with this tag; where `head` is afterwards.
+    /// Removes the request with this tag. Returns it, and the new `head`.
     #[inline]
     pub fn settle<const IN_ORDER: bool>(&mut self, slot: u32, tag: u32) -> (InFlight, u32) {
         let request = *self.place(slot, tag);

@@ -1,5 +1,5 @@
-//! A thread of the load: its connections, its event loop, its measurements. Shares nothing with the
-//! others on the hot path.
+//! A thread of the load: its connections, its event loop, its measurements. On the hot path it
+//! shares nothing with other threads.
 //!
 //! - this file: the loop; [`users`]: when a request is due; [`sending`]: opening and writing;
 //!   [`answers`]: reading and judging; [`losses`]: everything that can go wrong; [`securing`]:
@@ -165,8 +165,8 @@ struct Connecting {
     at_once: u32,
     /// The schedule has not started yet.
     is_setting_up: bool,
-    /// The number of the next connection that is opened, which decides its addresses; threads begin
-    /// at different numbers.
+    /// The number of the next connection, which decides its addresses. Threads start at different
+    /// numbers.
     nth: u64,
 }
 
@@ -257,7 +257,7 @@ impl<'a, S: Stack> Worker<'a, S> {
         })
     }
 
-    /// The whole life of the thread after its birth. What was measured survives a death.
+    /// The whole life of the thread. What was measured survives a failure.
     pub fn run(mut self) -> Outcome {
         let failure = match catch_unwind(AssertUnwindSafe(|| self.live())) {
             Ok(Ok(())) => None,
@@ -315,7 +315,7 @@ impl<'a, S: Stack> Worker<'a, S> {
         Ok(())
     }
 
-    /// Reads what came before anything was asked for: it must not pass for an answer.
+    /// Reads bytes that came before the first request, so that they do not pass for an answer.
     fn read_early_bytes(&mut self) -> std::io::Result<()> {
         for _ in 0..self.core.connections.len() {
             self.io.wait(0)?;
@@ -326,7 +326,7 @@ impl<'a, S: Stack> Worker<'a, S> {
         Ok(())
     }
 
-    /// Takes what the last wait found; whether there was anything.
+    /// Processes the events of the last wait. Returns whether there were any.
     fn events(&mut self) -> std::io::Result<bool> {
         let mut found = false;
         while let Some(event) = self.io.next_event() {
@@ -359,7 +359,7 @@ impl<'a, S: Stack> Worker<'a, S> {
         Ok(())
     }
 
-    /// Queued sends are about to be handed to the kernel, which performs one after the other.
+    /// Called before queued sends go to the kernel, which performs them one after the other.
     /// Returns the instant.
     #[inline]
     fn stamp_queued(&mut self) -> u64 {
@@ -428,7 +428,7 @@ impl<'a, S: Stack> Worker<'a, S> {
         self.core.cost.marks.push(mark);
     }
 
-    /// Ends: what is not settled is censored, what was not sent is unsent.
+    /// The end: unfinished requests are censored, requests not sent are unsent.
     fn into_outcome(mut self) -> Outcome {
         self.core.settle_the_rest();
         if S::Protocol::GREETS {
@@ -449,8 +449,8 @@ impl<'a, S: Stack> Worker<'a, S> {
     }
 }
 
-/// Queued sends are handed over at the latest when there are this many: the first must not wait for
-/// the decoding of all answers.
+/// The most queued sends before they are handed over, so that the first does not wait until all
+/// answers are decoded.
 const SUBMIT_AT: usize = 16;
 
 impl<S: Stack> Core<'_, S> {
@@ -475,7 +475,7 @@ impl<S: Stack> Core<'_, S> {
     }
 }
 
-/// Sleeps until an instant that is not known yet; afterwards it has passed.
+/// Sleeps until an instant that the coordinator will set.
 fn sleep_until(instant: impl Fn() -> u64) -> u64 {
     loop {
         let (at, now) = (instant(), clock::now_ns());

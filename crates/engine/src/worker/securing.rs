@@ -1,5 +1,4 @@
-//! Connections whose transport has a handshake: what its bytes lead to. In a load over plain TCP
-//! nothing of this runs.
+//! Handles connections whose transport has a handshake. A load over plain TCP uses nothing of this.
 use pippin_model::load_result::ErrorKind;
 
 use super::answers::Reading;
@@ -25,7 +24,7 @@ impl<S: Stack> Worker<'_, S> {
         }
     }
 
-    /// Bytes of the transport arrived: what they hold goes the way of all answers.
+    /// Bytes of the transport arrived. Their content is read like every answer.
     pub(super) fn received_secured(&mut self, slot: u32) {
         let state = &mut self.core.connections[slot as usize].transport;
         let Received { bytes, handshake, broken } = self.transport.receive(&mut self.io, state);
@@ -78,7 +77,7 @@ impl<S: Stack> Worker<'_, S> {
         }
     }
 
-    /// The connection may be gone by now, and another one be on its way in its slot.
+    /// The connection may be gone by now, and another one may be opening in its slot.
     pub(super) fn after_reading(&mut self, slot: u32) {
         if !self.core.carries_bytes(slot) || self.core.recorder.finished_at.is_some() {
             return;
@@ -98,7 +97,7 @@ impl<S: Stack> Worker<'_, S> {
         self.carries(slot);
     }
 
-    /// The handshake failed: for the load that is a connection that could not be opened.
+    /// The handshake failed. For the load, this is a connection that could not be opened.
     pub(super) fn handshake_failed(&mut self, slot: u32, why: &str) {
         self.io.close(slot);
         self.core.connections[slot as usize].transport = Default::default();
@@ -106,8 +105,8 @@ impl<S: Stack> Worker<'_, S> {
         self.connect_failed(slot, ErrorKind::Tls);
     }
 
-    /// A connection in use broke within its transport, after `settled` answers that came whole.
-    /// What the server says in order is a close with a reason.
+    /// A connection in use broke in its transport, after `settled` complete answers. An orderly
+    /// alert of the server is a close with a reason.
     pub(super) fn session_broken(&mut self, slot: u32, is_close: bool, settled: u32) {
         self.flush(slot);
         let connection = &mut self.core.connections[slot as usize];
@@ -119,7 +118,7 @@ impl<S: Stack> Worker<'_, S> {
             };
             return self.broken(slot, kind, settled);
         }
-        // No request is concerned: a close, whose reason is noted.
+        // No request was under way: a close, whose reason is noted.
         self.server_closed(slot);
         if settled > 0 {
             let now = self.core.now;
@@ -135,15 +134,15 @@ impl<S: Stack> Worker<'_, S> {
         sending
     }
 
-    /// The same where nothing waits for the outcome; whether the connection still stands.
+    /// The same where the outcome does not matter. Returns whether the connection still exists.
     fn flush_or_fail(&mut self, slot: u32) -> bool {
         let Sending::Failed(errno) = self.flush(slot) else { return true };
         self.closed(slot, Some(errno));
         false
     }
 
-    /// The kernel takes more: first what is left of the transport's own bytes. Whether requests may
-    /// follow them.
+    /// The kernel takes more: sends the rest of the transport's own bytes first. Returns whether
+    /// requests may follow.
     pub(super) fn flush_rest(&mut self, slot: u32) -> bool {
         S::Transport::unblock(&mut self.core.connections[slot as usize].transport);
         match self.flush(slot) {

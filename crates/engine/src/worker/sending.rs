@@ -35,7 +35,7 @@ impl<S: Stack> Worker<'_, S> {
         let handshake = self.io.handshake(slot);
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
-        // A server that may speak first spoils nothing by it.
+        // It does no harm if such a server sends first.
         connection.is_spoilt =
             S::Protocol::IN_ORDER && handshake.is_some_and(|seen| seen.has_received);
         let until_writable_ns = core.now - connection.mark;
@@ -47,8 +47,7 @@ impl<S: Stack> Worker<'_, S> {
         if S::Transport::SECURES { self.secure(slot) } else { self.carries(slot) }
     }
 
-    /// Says where the connection comes from; whether that could be said. A connection that carried
-    /// nothing yet has room for it.
+    /// Sends the PROXY header. Returns whether that worked; a new connection has room for it.
     fn introduce(&mut self, slot: u32) -> bool {
         let Some((version, (own, peer))) = self.core.spec.proxy_header.zip(self.io.ends(slot))
         else {
@@ -75,7 +74,7 @@ impl<S: Stack> Worker<'_, S> {
         if connection.pending == 0 {
             self.opened_idle(slot);
         }
-        // Other protocols than HTTP/1.1 have something to say before the first request.
+        // Protocols other than HTTP/1.1 send something before the first request.
         if !S::Protocol::IN_ORDER || self.core.connections[slot as usize].pending > 0 {
             self.send_pending(slot);
         }
@@ -92,11 +91,11 @@ impl<S: Stack> Worker<'_, S> {
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
         if !connection.out.is_empty() {
-            // The last write is not through yet (pipelining): these follow it.
+            // The last write is incomplete (pipelining), and these follow it.
             return;
         }
         let count = connection.pending;
-        // What is only queued is stamped when it is handed over.
+        // Queued requests are stamped when they are handed over.
         let is_queued = S::Io::QUEUES
             && <S::Protocol as Protocol>::Out::STAYS
             && !S::Transport::SECURES
@@ -149,7 +148,7 @@ impl<S: Stack> Worker<'_, S> {
         }
     }
 
-    /// The kernel takes more: what is left of the last write, then what has become due meanwhile.
+    /// The kernel takes more: sends the rest of the last write, then what has become due.
     pub(super) fn writable(&mut self, slot: u32) {
         if S::Transport::SECURES && !self.flush_rest(slot) {
             return;

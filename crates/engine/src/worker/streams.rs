@@ -1,6 +1,6 @@
-//! Connections that several users share (HTTP/2): each place of a connection is a user with one
-//! request under way at a time, and its number is the tag of that request. In a load over HTTP/1.1
-//! nothing of this runs.
+//! Connections that several users share (HTTP/2). Each place of a connection is a user with one
+//! request under way at a time, and its number is the tag of that request. A load over HTTP/1.1
+//! uses nothing of this.
 use std::collections::VecDeque;
 
 use pippin_model::load_result::ErrorKind;
@@ -19,7 +19,7 @@ use crate::transport::Transport;
 use crate::users::Users;
 use crate::wire::Wire;
 
-/// A request that the server refuses so often fails: it must not go to and fro for ever.
+/// A request that the server refuses more often fails, so that it is not sent again for ever.
 const MOST_REFUSALS: u8 = 3;
 
 /// What is remembered of users who share connections; empty where each has its own.
@@ -85,7 +85,7 @@ impl Streams {
     }
 }
 
-/// Where the parts of the answers of a connection go.
+/// Receives the parts of the answers of a connection.
 struct StreamAnswers<'a> {
     arrived: u64,
     is_stamped: bool,
@@ -352,7 +352,7 @@ impl<S: Stack> Core<'_, S> {
         (self.arrived, self.is_stamped) = (answering.last_at, !answering.is_unstamped);
     }
 
-    /// Whether a connection is free for a request only since the answer that came last.
+    /// Whether a connection became free for a request only with the last answer.
     #[inline]
     pub(super) fn was_full(&self, slot: u32) -> bool {
         S::Protocol::IN_ORDER || self.room(slot) == 0
@@ -379,7 +379,7 @@ impl<S: Stack> Core<'_, S> {
         self.streams.answering(slot, tag).head_at > 0
     }
 
-    /// The server has not looked at a request: it is sent again, unless that was in vain before.
+    /// The server has not processed a request: it is sent again, unless that has failed too often.
     fn refused(&mut self, slot: u32, tag: u32) {
         let answering = self.streams.answering(slot, tag);
         answering.refusals += 1;
@@ -434,8 +434,8 @@ impl<S: Stack> Core<'_, S> {
 }
 
 impl<S: Stack> Worker<'_, S> {
-    /// Input was decoded: what follows from it. Bytes of the transport may hold no input, and then
-    /// the list of what is settled is still that of an earlier input, perhaps of another connection.
+    /// Acts on decoded input. Bytes of the transport may have no content; then the list of settled
+    /// requests is that of an earlier input, perhaps of another connection.
     pub(super) fn has_read_streams(&mut self, slot: u32, Reading { settled, fault }: Reading) {
         if settled > 0 {
             let asker = Core::<S>::asker(slot);
@@ -466,7 +466,7 @@ impl<S: Stack> Worker<'_, S> {
         }
     }
 
-    /// A user's request is settled, well or not, since `at`: what it does next.
+    /// A user's request was settled at `at`, successful or not: the user goes on.
     fn after_stream(&mut self, slot: u32, tag: u32, at: u64) {
         let core = &mut self.core;
         let count = core.wire.count();
@@ -492,8 +492,8 @@ impl<S: Stack> Worker<'_, S> {
         self.dispatch();
     }
 
-    /// Answers were read and the connection is sound: it ends if nothing more goes over it, else
-    /// what is due is sent.
+    /// Answers were read and the connection is intact: closes it if it carries no more requests,
+    /// else sends what is due.
     pub(super) fn go_on(&mut self, slot: u32) {
         let connection = &self.core.connections[slot as usize];
         if connection.in_flight == 0 {
@@ -521,7 +521,7 @@ impl<S: Stack> Worker<'_, S> {
         self.send_due(slot);
     }
 
-    /// Sees to it that what is due on a connection is sent.
+    /// Makes sure that what is due on a connection is sent.
     #[inline]
     pub(super) fn push(&mut self, slot: u32) {
         let connection = &self.core.connections[slot as usize];

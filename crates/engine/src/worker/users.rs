@@ -10,8 +10,8 @@ use crate::recorder::{MEASURED, Message, WARM_UP};
 use crate::timeline::UNKNOWN;
 use crate::users::Users;
 
-/// How long a user waits after a connection failed, before it tries again: so long that all users
-/// of a thread together try 10,000 times a second at the most.
+/// How long each user waits after a failed connection before it tries again, per user of the
+/// thread: all of them together try at most 10,000 times a second.
 const RETRY_EACH_NS: u64 = 100_000;
 /// At least and at the most so long.
 const RETRY_BOUNDS_NS: (u64, u64) = (10_000_000, 1_000_000_000);
@@ -76,8 +76,8 @@ impl<S: Stack> Worker<'_, S> {
             Users::Closed { think: None } => {
                 self.core.opening.waiting = slots.map(|slot| (slot, None)).collect()
             }
-            // Users that think begin anywhere in their thoughts: all at once would be a beat that
-            // no crowd has.
+            // Users start at random points of their think time. Starting all at once would be a
+            // rhythm that real users do not have.
             Users::Closed { think: Some(_) } => {
                 for slot in slots {
                     for tag in 0..self.core.users_of_a_connection() {
@@ -148,7 +148,7 @@ impl<S: Stack> Worker<'_, S> {
         }
     }
 
-    /// The users of a connection begin, or have waited to try again.
+    /// The users of a connection start, or try again.
     fn wake_up(&mut self, slot: u32, due: u64) {
         if Core::<S>::listens(slot) {
             return self.open_listener(slot);
@@ -238,7 +238,7 @@ impl<S: Stack> Worker<'_, S> {
         }
     }
 
-    /// Requests of `slot` are settled, well or not, since `at`: what comes next.
+    /// Requests of `slot` were settled at `at`, successful or not: its user goes on.
     #[inline]
     pub(super) fn after_requests(&mut self, slot: u32, at: u64) {
         if !S::Protocol::IN_ORDER {
@@ -247,8 +247,8 @@ impl<S: Stack> Worker<'_, S> {
         let step_thinks = if S::Protocol::VARIES { self.core.walkers.think_ns(slot) } else { None };
         let goes_on = S::Protocol::VARIES && self.core.walkers.is_walking(slot);
         match &mut self.core.users {
-            // With pipelining a user sends a row of requests and, when the last of it is answered,
-            // the next row.
+            // With pipelining, a user sends a batch of requests and, when the last of them is
+            // answered, the next batch.
             Users::Closed { think: None } if !S::Protocol::VARIES || step_thinks.is_none() => {
                 if self.core.connections[slot as usize].in_flight == 0 {
                     self.ready(slot, at, self.core.flights.depth);
@@ -323,8 +323,8 @@ impl<S: Stack> Core<'_, S> {
         }
     }
 
-    /// Until when the loop may sleep for the schedule's sake, and from when on it should poll
-    /// instead.
+    /// When the schedule needs the loop next, and from when on the loop should poll instead of
+    /// sleep.
     pub(super) fn next_arrival(&self) -> Option<(u64, u64)> {
         match &self.users {
             Users::Open(open) if self.has_free() && self.quota > 0 => {
@@ -335,8 +335,8 @@ impl<S: Stack> Core<'_, S> {
         }
     }
 
-    /// Open loop: whether a connection waits for an arrival, and may be opened if it is not open.
-    /// After a failure that is limited.
+    /// Open loop: whether a connection is free for an arrival. One that is not open must be allowed
+    /// to open, which is limited after a failure.
     fn has_free(&self) -> bool {
         self.free.front().is_some_and(|user| {
             let (slot, _) = self.place_of(*user);
@@ -354,7 +354,8 @@ impl<S: Stack> Core<'_, S> {
         self.wait_for_arrivals(slot, idle);
     }
 
-    /// Arrivals begin: they go to one connection after the other, and not to all users of the first.
+    /// Arrivals begin: orders free users so that arrivals go to all connections in turn, and not to
+    /// all users of the first.
     fn deal_out(&mut self) {
         if !S::Protocol::IN_ORDER {
             let mut users: Vec<u32> = self.free.drain(..).collect();
@@ -396,7 +397,7 @@ impl<S: Stack> Core<'_, S> {
         tally.requests.sent += sent;
     }
 
-    /// Counts what was due in the schedule before an instant, and did not leave it, as unsent.
+    /// Counts arrivals that were due before an instant and were not taken as unsent.
     pub(super) fn give_up_before(&mut self, instant: u64) {
         let Users::Open(open) = &mut self.users else { return };
         if open.start == UNKNOWN {

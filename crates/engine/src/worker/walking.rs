@@ -7,7 +7,7 @@ use super::{Core, Stack};
 use crate::protocol::Protocol;
 use crate::uncounted::AnswerSpans;
 
-/// So many bytes of a body are shown where an answer is wrong.
+/// How many bytes of a wrong body are shown.
 const EXCERPT_BYTES: usize = 80;
 
 impl<S: Stack> Core<'_, S> {
@@ -17,8 +17,8 @@ impl<S: Stack> Core<'_, S> {
         self.protocol.render_for(step, user, &mut self.connections[slot as usize].out);
     }
 
-    /// An answer is complete whose status and framing say so much (`wrong`): what is wrong with it in
-    /// all. Its step is counted, and the user goes on.
+    /// An answer is complete; `wrong` is what its status and framing show. Returns what is wrong
+    /// with it in all. Counts its step, and the user goes on.
     pub(super) fn step_answered(
         &mut self,
         slot: u32,

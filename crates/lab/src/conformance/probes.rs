@@ -70,12 +70,12 @@ fn is_answered(seen: &Seen) -> bool {
     seen.broken.is_none() && seen.status().is_some()
 }
 
-/// Two answers in order: the second request was not mistaken for a part of the first.
+/// Two answers in order: the server did not take the second request for a part of the first.
 fn is_in_step(seen: &Seen) -> bool {
     seen.broken.is_none() && seen.answers.len() == 2 && seen.answers[1].status == 200
 }
 
-/// In step, or ended after the first answer.
+/// Two answers in order, or the connection ended after the first.
 fn is_in_step_or_ended(seen: &Seen) -> bool {
     is_in_step(seen) || seen.broken.is_none() && seen.answers.len() == 1 && seen.closed
 }

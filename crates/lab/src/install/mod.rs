@@ -28,13 +28,13 @@ pub struct Installed {
 }
 
 impl Installed {
-    /// Of what needs no installation, or whose source is not known.
+    /// For a target that needs no installation, or whose source is not known.
     fn as_it_is() -> Self {
         Self { route: "as it is".into(), digest: String::new(), env: BTreeMap::new() }
     }
 }
 
-/// What an installation may do, and whom it tells.
+/// What an installation may do, and where its messages go.
 pub struct Installer<'a> {
     /// System packages may be installed.
     pub apt_allowed: bool,
@@ -61,7 +61,7 @@ fn record_path(target: &Target) -> PathBuf {
     target.folder.join(".pippin/installed.json")
 }
 
-/// What is installed, if it was made from the folder's present source.
+/// The installation, if it was made from the folder's present source.
 #[must_use]
 pub fn present(target: &Target) -> Option<Installed> {
     match &target.kind {

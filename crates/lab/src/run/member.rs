@@ -30,7 +30,7 @@ pub struct Member {
     pub record: TrialRecord,
     pub slices: Account,
     pub idle: Idle,
-    /// What others did in its slices, and in those of others.
+    /// What other processes did in its slices, and in the slices of other targets.
     pub helping: Helping,
     /// Why it is measured apart from others.
     pub apart: Option<String>,
@@ -38,7 +38,7 @@ pub struct Member {
     /// Which table of the database is its own, if it reads one.
     table: usize,
     resident_bytes: Option<u64>,
-    /// What judges its answers, over all loads of a step.
+    /// Judges its answers, over all loads of a step.
     live: Live,
     referee: Option<Arc<dyn Referee>>,
     /// Answers of all its loads, used or not.
@@ -96,7 +96,7 @@ impl Member {
         self.record.failure.is_some()
     }
 
-    /// Lets `work` prove the target; what watches its answers stays with the member.
+    /// Lets `work` prove the target. The watcher of its answers is kept for the next load.
     fn proving<T>(
         &mut self,
         shared: &mut Shared<'_>,
@@ -119,8 +119,8 @@ impl Member {
         outcome
     }
 
-    /// Proves the target, and warms it up; how long its slices must last. What fails is in the
-    /// record.
+    /// Proves the target and warms it up. Returns how long its slices must last, in nanoseconds, if
+    /// that is known. Failures are in the record.
     pub fn get_ready(&mut self, shared: &mut Shared<'_>) -> Option<u64> {
         let mut record = self.record.clone();
         let mut load = self.load.clone();
@@ -146,8 +146,8 @@ impl Member {
         needed_ns
     }
 
-    /// Makes a slice; whether the host let it be calm. `None` if the target failed or the user
-    /// stopped it.
+    /// Makes a slice. Returns whether it was calm; `None` if the target failed or the user stopped
+    /// it.
     pub fn slice(
         &mut self,
         round: u32,
@@ -164,7 +164,7 @@ impl Member {
         Some(calm)
     }
 
-    /// Applies a load, and takes what the services counted meanwhile.
+    /// Applies a load, and reads what the services counted during it.
     fn apply(&mut self, load: LoadSpec, shared: &mut Shared<'_>) -> Option<(Measured, Counts)> {
         shared.services.rest(Duration::from_secs(5));
         let counts_anew = shared.services.reset_account();

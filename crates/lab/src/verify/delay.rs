@@ -7,8 +7,7 @@ use pippin_model::units::{Spread, format_ns};
 use super::{Subject, Verdict};
 use crate::load;
 
-/// How often is looked before a target is blamed for what a busy machine does, too: making waits
-/// longer.
+/// How often to try before the target is blamed: a busy machine makes waits longer too.
 pub(super) const LOOKS: u32 = 4;
 
 /// No answer comes before the least wait; they are not all alike; and the middle of the waits lies
@@ -24,14 +23,14 @@ pub fn distribution(subject: &mut Subject<'_>, wait: Spread, samples: u32) -> Ve
         let spans = ask_many(subject, 10, samples)?.measured.spans.service_time;
         none_too_early(&spans, wait)?;
         seen.merge(&spans);
-        // Whether waits are drawn is told by all that were seen, which a second chance does not
-        // help; lateness by the calmest look.
+        // All waits together show whether they are drawn, so trying again does not help. Lateness
+        // is judged by the calmest try.
         Ok(spread(&seen, wait).and_then(|()| not_too_late(&spans, wait)))
     })
 }
 
-/// Looks until something is as it should be, a few times: for what the machine can make worse but
-/// never better.
+/// Tries a few times until a check passes. Only for checks that a busy machine can fail but never
+/// pass wrongly.
 fn patiently(mut look: impl FnMut() -> Result<Verdict, String>) -> Verdict {
     for _ in 1..LOOKS {
         if look()?.is_ok() {
@@ -49,7 +48,7 @@ pub fn least_ns(wait: Spread) -> u64 {
     least - least / 1000 - (least / 2).min(TIMER_NS)
 }
 
-/// By how much a timer of milliseconds may be off.
+/// How much a timer with a resolution of milliseconds may be off.
 const TIMER_NS: u64 = 1_500_000;
 
 /// No machine makes a wait shorter.

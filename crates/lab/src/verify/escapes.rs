@@ -1,8 +1,8 @@
-//! That a page is made from data by a template engine.
+//! Proves that a template engine makes the page from data.
 use super::{Subject, Verdict};
 use pippin_model::workload::Sample;
 
-/// As many rows as there must be, in every sample.
+/// Every sample has the right number of rows.
 ///
 /// # Errors
 /// How many there are instead.

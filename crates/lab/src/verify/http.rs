@@ -72,7 +72,7 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// Whether the connection cannot be used again (RFC 9112 section 9.3).
     pub closes: bool,
-    /// When its request was about to be sent, and when it was read (CLOCK_MONOTONIC, nanoseconds).
+    /// Just before its request was sent, and when it was read (CLOCK_MONOTONIC, nanoseconds).
     sent_ns: u64,
     read_ns: u64,
     headers: Vec<(String, Vec<u8>)>,
@@ -140,7 +140,7 @@ impl Client {
             .map_err(|error| error.to_string())?;
         let descriptor = stream.as_raw_fd();
         let spoken = match way.protocol {
-            // A WebSocket is opened over HTTP/1.1, and what is no message goes over it.
+            // A WebSocket is opened over HTTP/1.1, and other requests use HTTP/1.1 too.
             Protocol::Http1 | Protocol::WebSocket => Spoken::Http1(stream),
             Protocol::Http2 => {
                 let limits = Limits { head_bytes: HEAD_LIMIT, body_bytes: BODY_LIMIT };
@@ -185,7 +185,7 @@ impl Client {
                 self.sent_ns = monotonic_ns();
                 stream.write_all(&bytes).map_err(|error| format!("send the request: {error}"))
             }
-            // HTTP/2 does not announce that a connection carries one request only.
+            // In HTTP/2, a client does not announce that a connection carries one request only.
             Spoken::Http2(client) => {
                 self.sent_ns = monotonic_ns();
                 let sent = client.send(&asked, self.scheme);

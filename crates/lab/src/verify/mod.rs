@@ -1,5 +1,5 @@
-//! Proof that a target does the work of a workload: one file a proof, all with the same signature,
-//! and one registration line each.
+//! Proofs that a target does the work of a workload. Each family has a file; each proof has the
+//! same signature and one line of registration.
 pub mod answer;
 pub mod delay;
 pub mod escapes;

@@ -1,4 +1,4 @@
-//! That a request which waits holds no thread that others need.
+//! Proves that waiting requests do not hold threads that others need.
 use pippin_model::units::{Spread, format_ns};
 use std::time::{Duration, Instant};
 
@@ -13,11 +13,11 @@ const WAITS_ALLOWED: u64 = 20;
 /// Sizes of two pools that agree differ by less than this fraction.
 const AGREEMENT: f64 = 0.1;
 
-/// Many at once are answered in a few waits, and not by a pool smaller than `pool`. What is returned
-/// tells the size of a pool that is allowed.
+/// Many requests at once are answered within a few waits, and not by a pool smaller than `pool`.
+/// Returns a remark with the size of a pool that is allowed.
 ///
-/// A pool of threads is told by the waves in which its answers come: as many as it has threads after one
-/// wait, as many after two. A quarter of the connections and all of them must show the same size.
+/// A pool of threads shows in waves of answers: as many as it has threads after one wait, as many
+/// again after two. A quarter of the connections and all of them must show the same size.
 ///
 /// # Errors
 /// How many the server answers at a time.
@@ -35,7 +35,7 @@ pub fn simultaneous(
         if matches!(seen, Ok(Some(_))) || is_one_wave(&many, wait) {
             return seen;
         }
-        // A busy machine makes answers late and blurs waves: whatever was right once is right.
+        // A busy machine makes answers late and blurs waves, so one good try is enough.
         if look == 0 || outcome.is_err() {
             outcome = seen;
         }

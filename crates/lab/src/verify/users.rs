@@ -1,4 +1,4 @@
-//! That the users come from the table, each time anew.
+//! Proves that the users are read from the table each time.
 use serde_json::Value;
 
 use super::{Subject, Verdict};

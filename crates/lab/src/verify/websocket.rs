@@ -263,7 +263,7 @@ mod tests {
         assert!(refused(deaf, echo).contains("no answer in time"));
     }
 
-    /// The server by hand never answers a ping, and a Close only if it is told so.
+    /// The hand-written server never answers a ping, and answers a Close only if told to.
     #[test]
     fn pings_and_closes_must_be_answered() {
         assert!(refused(|one| one.answer(text), ping).contains("a ping was not answered"));

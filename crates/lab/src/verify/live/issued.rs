@@ -46,7 +46,7 @@ impl Fault {
 }
 
 impl Issued {
-    /// Of an upstream with these numbers, which waits so long before it answers.
+    /// For an upstream with these numbers and this wait.
     #[must_use]
     pub fn new(numbers: Numbers, delay_ns: u64) -> Self {
         let used = Used::default();
@@ -63,7 +63,7 @@ impl Issued {
         self.used.is_again(issue.nth).then_some(Fault::Repeated)
     }
 
-    /// Whether every number of the loads so far was the answer's own.
+    /// Whether each answer of the loads so far had its own number.
     ///
     /// # Errors
     /// How many were not.

@@ -1,5 +1,5 @@
-//! Proofs by the answers of the load itself: what a target does only before and after the load proves
-//! nothing.
+//! Proofs from the answers of the load itself. What a target does before and after the load does
+//! not prove what it does under load.
 //!
 //! | module | what it judges |
 //! |---|---|
@@ -100,8 +100,8 @@ impl Live {
         })
     }
 
-    /// Of loads that are made in turn with those of other targets: whether this target's runs now. In
-    /// between, its table stays as it is.
+    /// Says whether a load of this target runs now, where targets take turns. In between, its table
+    /// does not change.
     pub fn is_loaded(&self, is_loaded: bool) {
         if let Kind::Table(table) = &self.0 {
             table.changer.iter().for_each(|changer| changer.pause(!is_loaded));
@@ -120,7 +120,7 @@ impl Live {
         }
     }
 
-    /// What is wrong with the answer to a single request, if anything is: as under load.
+    /// What is wrong with the answer to a single request, if anything, judged as under load.
     #[must_use]
     pub fn differs(&self, answer: &Answer) -> Option<String> {
         match &self.0 {

@@ -3,8 +3,8 @@
 //!
 //! A backend adds what it has counted to the common account at the end of a statement, but at most
 //! once a second, and otherwise after 10 s without one (`PGSTAT_MIN_INTERVAL` and
-//! `PGSTAT_IDLE_INTERVAL` in pgstat.c of PostgreSQL 15). So the account may lag behind the answers, but
-//! it never runs ahead of them: what it has, was done.
+//! `PGSTAT_IDLE_INTERVAL` in pgstat.c of PostgreSQL 15). So the counters may lag behind the answers
+//! but are never ahead of them.
 use pippin_model::load_spec::{BodyCheck, LoadSpec, StopRule};
 use std::time::{Duration, Instant};
 
@@ -98,8 +98,8 @@ impl Scans {
     }
 }
 
-/// Sends some requests to each connection that the target has to the database. Whether they are
-/// answered is not this proof's matter.
+/// Sends enough requests to reach all database connections of the target. This proof does not care
+/// whether they are answered.
 fn nudge(subject: &mut Subject<'_>) {
     let backends =
         subject.services.postgres().and_then(Postgres::connections_of_others).unwrap_or(1);

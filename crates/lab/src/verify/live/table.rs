@@ -16,10 +16,10 @@ use crate::verify::Verdict;
 /// How often a row changes under load.
 const CHANGE_EVERY: Duration = Duration::from_millis(100);
 
-/// Versions that are known: those of a minute.
+/// How many versions are remembered: those of a minute.
 const VERSIONS_KEPT: usize = 600;
 
-/// Spellings of one version that are known by their bytes. Each target has one, or a few where its
+/// How many spellings of one version are remembered byte by byte. A target has one, or a few if its
 /// maps have no order.
 const SPELLINGS_KEPT: usize = 8;
 
@@ -34,7 +34,7 @@ pub struct History {
 
 struct Version {
     table: Value,
-    /// When it was known that a later version had been committed (CLOCK_MONOTONIC, nanoseconds).
+    /// When a later version was known to be committed (CLOCK_MONOTONIC, nanoseconds).
     superseded_ns: u64,
     /// Bodies that were parsed and found to be this version.
     spellings: Vec<Box<[u8]>>,
@@ -62,7 +62,8 @@ impl History {
     /// without it still are.
     fn begins(&self, table: Value) {
         let mut versions = self.versions.write().unwrap_or_else(PoisonError::into_inner);
-        // A table that comes back takes its spellings along: the newest version is looked for first.
+        // If a table returns to an earlier state, it keeps its spellings, because the newest
+        // version is searched first.
         let earlier = versions.iter_mut().rev().find(|version| version.table == table);
         let spellings =
             earlier.map(|version| std::mem::take(&mut version.spellings)).unwrap_or_default();
@@ -198,7 +199,7 @@ impl Changer {
     }
 }
 
-/// Another name for a row of the table, which nobody can foretell.
+/// A new name for a row, which nobody can predict.
 fn renamed(table: &Value) -> Result<(usize, String), String> {
     let random =
         rand::rngs::SysRng.try_next_u64().map_err(|error| format!("draw a name: {error}"))?;
