@@ -1,5 +1,5 @@
 # Verbs for people; the logic lives in the program and in tests/all.
-.PHONY: run test test-targets test-wire test-hostile fuzz check bench sense search soak dist
+.PHONY: run test test-targets test-wire test-hostile test-explained fuzz check bench sense search soak dist
 
 # Away from a terminal nobody can be asked, and `make run` itself says that targets are to be installed.
 YES := $(shell test -t 0 || echo --yes)
@@ -23,6 +23,10 @@ test-wire:
 test-hostile:
 	PIPPIN_HOSTILE=all cargo test -p pippin-engine --test hostile
 	PIPPIN_KILLS=100 cargo test -p pippin-cli --test integration kills
+
+# Whether the reasons that Pippin gives are right, under every kind of load.
+test-explained:
+	PIPPIN_EXPLAINED=1 cargo test -p pippin-cli --test integration explained
 
 # Bytes that nobody chose, for everything that reads bytes from elsewhere.
 fuzz:

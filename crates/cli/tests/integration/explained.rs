@@ -1,6 +1,6 @@
 //! Why a target is as fast as it is: servers of known limits, over real sockets, each under a closed
-//! load, a counted one and a sweep. The same with model servers, in virtual time:
-//! `pippin_stats::explain`.
+//! load, a counted one and a sweep (`make test-explained`). `make test` has the counted one alone,
+//! which takes seconds. The same with model servers, in virtual time: `pippin_stats::explain`.
 use super::support::{Checkout, Outcome, cheat, plan};
 use crate::patience::in_time;
 use pippin_model::run::RunRecord;
@@ -54,6 +54,16 @@ fn counted(connections: u32, requests: u32) -> String {
     )
 }
 
+/// The counted load, and with `make test-explained` the others too.
+fn loads(counted: String, others: impl IntoIterator<Item = String>) -> Vec<String> {
+    let others = others.into_iter().filter(|_| are_all_asked_for());
+    std::iter::once(counted).chain(others).collect()
+}
+
+fn are_all_asked_for() -> bool {
+    std::env::var_os("PIPPIN_EXPLAINED").is_some()
+}
+
 const SWEEP: &str =
     "kind = \"sweep\"\nconnections = [1, 8, 32, 64]\nduration = \"2s\"\nwarm_up = \"300ms\"\n";
 
@@ -62,7 +72,7 @@ const SWEEP: &str =
 #[track_caller]
 fn serves(mode: &str, wanted: f64, requests: u32) {
     let is_near = |served: f64| (served / wanted - 1.0).abs() < 0.15;
-    for load in [closed(100), counted(100, requests)] {
+    for load in loads(counted(100, requests), [closed(100)]) {
         let run = run(mode, &load);
         let found = explanation(&run);
         let is_so = matches!(found.limit, Limit::AtATime { requests } if is_near(requests));
@@ -70,6 +80,9 @@ fn serves(mode: &str, wanted: f64, requests: u32) {
         let ids = run.0.trials.iter().flat_map(|trial| &trial.caveats);
         let ids: Vec<&str> = ids.map(|caveat| caveat.id.as_str()).collect();
         assert!(!ids.contains(&"delayed_ack"), "its queue is no delayed acknowledgement: {ids:?}");
+    }
+    if !are_all_asked_for() {
+        return;
     }
     let (record, outcome) = run(mode, SWEEP);
     let view = View::of(&record);
@@ -95,7 +108,7 @@ fn stalls_are_named_with_their_period_and_length() {
     // Measured in one stretch, and in slices of any length: one each second or longer.
     let sweep = SWEEP.replace("\"2s\"", "\"8s\"").replace("[1, 8, 32, 64]", "[8, 32]");
     let closed = closed(20).replace("\"4s\"", "\"12s\"");
-    for load in [counted(20, 120_000), closed, sweep] {
+    for load in loads(counted(20, 120_000), [closed, sweep]) {
         let (record, outcome) = run("stalls", &load);
         let of_all = record.trials.iter().map(|trial| &trial.caveats);
         let is_seen = of_all.clone().all(|all| all.iter().any(|caveat| caveat.id == "stalls"));
@@ -114,7 +127,7 @@ fn stalls_are_named_with_their_period_and_length() {
 /// A server of one processor, which another program uses too.
 fn a_shared_processor_is_the_limit_and_no_pool() {
     let sweep = SWEEP.replace("[1, 8, 32, 64]", "[8, 32]");
-    for load in [closed(32), counted(32, 1_500), sweep] {
+    for load in loads(counted(32, 1_500), [closed(32), sweep]) {
         let plan = plan("hello", &["test/it"], &load)
             .replace("share = true", "target = \"0\"\ngenerator = \"1\"");
         let mut other = Command::new(cheat()).arg("burns-on-the-first").spawn().unwrap();

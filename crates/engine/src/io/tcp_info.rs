@@ -41,7 +41,12 @@ pub(crate) struct Handshake {
 /// The handshake of a connection that is open and has carried nothing yet. `None` if the kernel
 /// does not say.
 pub(super) fn handshake(fd: i32) -> Option<Handshake> {
-    let info = read(fd)?;
+    let mut info = read(fd)?;
+    if info.has_received() {
+        // The kernel reads the state before it locks the socket. An end of the stream that comes in
+        // between is a byte of a connection that is open; a second look sees it as an end.
+        info = read(fd)?;
+    }
     let (round_trip_us, repeated_syns) = (info.words[ROUND_TRIP], info.words[RETRANSMITTED]);
     let round_trip_ns =
         (repeated_syns == 0 && round_trip_us > 0).then_some(u64::from(round_trip_us) * 1_000);
