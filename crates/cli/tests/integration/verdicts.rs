@@ -246,9 +246,9 @@ fn conclude(row: &Row) {
     check(row, &host.pippin(&load));
 }
 
-/// Caveats that a machine without a moment to spare may add: the generator was late, or the load was
-/// uneven.
-const OF_A_BUSY_MACHINE: [&str; 9] = [
+/// Caveats that a machine without a moment to spare may add: the generator was late, the load was
+/// uneven, or another program's listen queue was full, which the kernel counts for all together.
+const OF_A_BUSY_MACHINE: [&str; 10] = [
     "send_lag",
     "generator_busy",
     "held",
@@ -257,6 +257,7 @@ const OF_A_BUSY_MACHINE: [&str; 9] = [
     "bimodal",
     "stalls",
     "listen_queue",
+    "listen_overflows",
     "littles_law",
 ];
 
