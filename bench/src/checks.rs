@@ -1,14 +1,14 @@
 //! What it costs the generator to look at answers, and to draw values for requests: the same load with
 //! and without, in turn, on the same server. The engine's own account of its threads is the judge.
 use clap::Args;
-use pippin_lab::load;
-use pippin_model::load_spec::{BodyCheck, Check, Connections, LoadSpec, Request, StopRule, WarmUp};
+use pippin_model::load_spec::{BodyCheck, Check, LoadSpec, Request, WarmUp};
 use pippin_reference::echo;
 use pippin_stats::quantile::median;
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use crate::generator::{closed, cpu_ns_per_answer};
 use crate::results::{self, Machine};
 
 /// `pippin-bench checks`
@@ -106,7 +106,7 @@ fn compare(
             // Each is first, second and last in turn.
             let nth = (nth + round as usize) % ways.len();
             let spec = load_spec(arguments, server.address(), requests(short, ways[nth]), round);
-            by_way[nth].push(cpu_ns(&spec)?);
+            by_way[nth].push(cpu_ns_per_answer(spec)?);
         }
     }
     let row = |what, from: usize| {
@@ -153,25 +153,10 @@ fn load_spec(
     round: u32,
 ) -> LoadSpec {
     LoadSpec {
-        addresses: vec![address],
         requests: requests.into(),
-        connections: Connections::kept(arguments.connections),
-        stop: StopRule::after(u64::from(arguments.ms) * 1_000_000),
         warm_up: WarmUp::Fixed { duration_ns: 50_000_000 },
         cores: vec![arguments.core],
         seed: u64::from(round),
-        ..LoadSpec::default()
+        ..closed(address, arguments.connections, u64::from(arguments.ms) * 1_000_000)
     }
-}
-
-/// CPU time of the generator for a request. Every answer must be right.
-fn cpu_ns(spec: &LoadSpec) -> Result<f64, String> {
-    let LoadSpec { requests, connections, stop, .. } = spec.clone();
-    let result = load::run_closed(spec.clone(), requests, connections, stop, None)
-        .map_err(|error| error.to_string())?;
-    let requests = result.measured.requests;
-    if requests.good != requests.completed || requests.good == 0 {
-        return Err(format!("{} of {} answers were right", requests.good, requests.completed));
-    }
-    Ok(result.generator.cpu_ns as f64 / requests.completed as f64)
 }

@@ -1,13 +1,12 @@
 //! `pippin-bench many`: CPU time a request where every request is another one, beside a load that
 //! repeats one request, in pairs.
 use clap::Args;
-use pippin_lab::trial::{Trial, Watch};
 use pippin_model::load_spec::{IoChoice, LoadSpec, Request, Requests};
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use crate::generator::closed;
+use crate::generator::{closed, cpu_ns_per_answer};
 use crate::results::{self, Machine};
 use crate::scenario::CLOSED;
 use crate::server::Server;
@@ -84,7 +83,7 @@ pub fn run(arguments: &ManyArguments) -> Result<(), String> {
                         arguments.milliseconds * 1_000_000,
                     )
                 };
-                cpu_per_request_ns(&spec)
+                cpu_ns_per_answer(spec)
             };
             // Each goes first as often as the other.
             let (one_ns, many_ns) = if round % 2 == 0 {
@@ -118,16 +117,6 @@ fn requests(count: u32, address: SocketAddr) -> Requests {
     let host = address.to_string();
     let request = |nth: u32| Request::get(&format!("/{nth:07}"), &host);
     (0..count).map(request).collect::<Vec<_>>().into()
-}
-
-fn cpu_per_request_ns(spec: &LoadSpec) -> Result<f64, String> {
-    let mut trial = Trial::of(spec.clone());
-    let result = trial.measure(&Watch::nobody()).map_err(|error| error.to_string())?.load;
-    let (requests, errors) = (result.measured.requests, result.measured.errors_total());
-    if errors > 0 || requests.completed == 0 {
-        return Err(format!("{errors} errors, {} answers", requests.completed));
-    }
-    Ok(result.generator.cpu_ns as f64 / requests.completed as f64)
 }
 
 fn print(io: &str, requests: u32, pairs: &[Pair]) {

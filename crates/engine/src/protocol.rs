@@ -9,7 +9,7 @@ use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::LoadSpec;
 use pippin_model::websocket::WebSocketUse;
 
-use crate::drawn::Filled;
+use crate::drawn::Value;
 use crate::error::EngineError;
 use crate::scenario::{Kept, Walker};
 use crate::wire::{Slice, Wire};
@@ -34,7 +34,7 @@ pub(crate) trait Protocol: Sized {
     /// Whether each request is made from the values of its user, who goes through the requests in
     /// order ([`crate::scenario`]). Answers are then kept until they are checked.
     const VARIES: bool = false;
-    /// Whether requests hold values that are drawn as they are sent ([`Protocol::render_drawn`]).
+    /// Whether requests hold values that are drawn as they are sent ([`Protocol::render`]).
     const DRAWS: bool = false;
 
     /// Renders everything that does not vary: the requests of a load, with what is known of them.
@@ -86,12 +86,16 @@ pub(crate) trait Protocol: Sized {
     fn cancel(&mut self, _session: &mut Self::Session, _tag: u32, _out: &mut Self::Out) {}
 
     /// Appends a request to what a connection is to send. `tag` tells requests under way on the
-    /// same connection apart; it is below the number that may be under way.
-    fn render(&mut self, session: &mut Self::Session, template: u32, tag: u32, out: &mut Self::Out);
-
-    /// Puts a request with its value where the connection sends it from. Only where values are drawn.
-    #[inline]
-    fn render_drawn(&self, _template: u32, _filled: Option<Filled<'_>>, _out: &mut Self::Out) {}
+    /// same connection apart; it is below the number that may be under way. `value` is what was drawn
+    /// for it, where values are drawn.
+    fn render(
+        &mut self,
+        session: &mut Self::Session,
+        template: u32,
+        tag: u32,
+        value: Value,
+        out: &mut Self::Out,
+    );
 
     /// Appends a request that is made of the values of its user. Only where requests vary.
     fn render_for(&mut self, _step: u32, _user: &mut Walker, _out: &mut Self::Out) {}

@@ -59,8 +59,8 @@ fn over<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, Eng
         (Protocol::Http1, true) if spec.scenario.is_some() => {
             run_on::<Over<I, Tls, Varied>>(spec, control)
         }
-        (Protocol::Http1, false) if draws(spec) => run_on::<Over<I, Tcp, Drawn>>(spec, control),
-        (Protocol::Http1, true) if draws(spec) => run_on::<Over<I, Tls, Drawn>>(spec, control),
+        (Protocol::Http1, false) if spec.draws() => run_on::<Over<I, Tcp, Drawn>>(spec, control),
+        (Protocol::Http1, true) if spec.draws() => run_on::<Over<I, Tls, Drawn>>(spec, control),
         (Protocol::Http1, false) => run_on::<Over<I, Tcp, Http1>>(spec, control),
         (Protocol::Http1, true) => run_on::<Over<I, Tls, Http1>>(spec, control),
         (Protocol::Http2, false) => run_on::<Over<I, Tcp, Http2>>(spec, control),
@@ -74,11 +74,6 @@ fn over<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, Eng
         (Protocol::WebSocket, false) => run_on::<Over<I, Tcp, WebSocket>>(spec, control),
         (Protocol::WebSocket, true) => run_on::<Over<I, Tls, WebSocket>>(spec, control),
     }
-}
-
-/// Whether a part of any request is drawn anew each time.
-fn draws(spec: &LoadSpec) -> bool {
-    spec.requests.iter().any(|request| request.drawn.is_some())
 }
 
 /// Whether requests are to be sent at instants: epoll meets them better

@@ -171,7 +171,7 @@ const SCENARIO: &str = "a scenario";
 fn plain_http1(spec: &LoadSpec) -> Result<(), EngineError> {
     const DRAWN: &str = "a value that is drawn for each request";
     let of_http1 = "leave it out, or use HTTP/1.1";
-    let draws = spec.requests.iter().any(|request| request.drawn.is_some());
+    let draws = spec.draws();
     let reads = spec.requests.iter().any(|request| request.check.content_type.is_some());
     match spec.protocol {
         Protocol::Http2 if draws => Err(contradicts(DRAWN, "HTTP/2", of_http1)),
@@ -210,9 +210,7 @@ fn scenario(spec: &LoadSpec) -> Result<(), EngineError> {
             "its arrivals are whole walks: give a duration instead of the number",
         ),
     ];
-    if let Some((_, what, fix)) = exclusive.into_iter().find(|(is_asked, _, _)| *is_asked) {
-        return Err(contradicts(SCENARIO, what, fix));
-    }
+    none_of(SCENARIO, exclusive)?;
     let (steps, requests) = (scenario.steps.len(), spec.requests.turn_count());
     if steps != requests || spec.requests.len() != requests {
         return Err(EngineError::Scenario {
@@ -382,10 +380,7 @@ fn broadcast(spec: &LoadSpec) -> Result<(), EngineError> {
             "copies are known by it: let messages be generated, of 16 bytes or more",
         ),
     ];
-    match exclusive.into_iter().find(|(is_asked, _, _)| *is_asked) {
-        Some((_, what, fix)) => Err(contradicts(BROADCAST, what, fix)),
-        None => Ok(()),
-    }
+    none_of(BROADCAST, exclusive)
 }
 
 fn closed(spec: &LoadSpec, thinks: bool) -> Result<(), EngineError> {
@@ -448,6 +443,17 @@ const fn no_patience(spec: &LoadSpec) -> Result<(), EngineError> {
             "this schedule",
             "only in an open loop does a request wait for a free connection: leave it out",
         )),
+        None => Ok(()),
+    }
+}
+
+/// Refuses the first of these that is asked for beside `first`: whether it is, what it is, and the fix.
+fn none_of<const N: usize>(
+    first: &'static str,
+    exclusive: [(bool, &'static str, &'static str); N],
+) -> Result<(), EngineError> {
+    match exclusive.into_iter().find(|(is_asked, _, _)| *is_asked) {
+        Some((_, what, fix)) => Err(contradicts(first, what, fix)),
         None => Ok(()),
     }
 }

@@ -106,6 +106,12 @@ impl LoadSpec {
         self.messages.is_some_and(|messages| messages.broadcast)
     }
 
+    /// Whether a part of any request is drawn anew each time.
+    #[must_use]
+    pub fn draws(&self) -> bool {
+        self.requests.iter().any(|request| request.drawn.is_some())
+    }
+
     /// What a record keeps: of long lists samples, and nothing that says who somebody is.
     #[must_use]
     pub fn for_record(&self) -> Self {

@@ -44,15 +44,16 @@ impl Resting {
 /// What a slice adds; `None` if it does not know the figure.
 fn part(metric: Metric, slice: &Slice) -> Option<Part> {
     let figures = &slice.figures;
-    let rate = |sum: f64, over: u64| Some(Part { sum, over: over as f64 });
+    let rate = |sum: f64, over: u64| Part { sum, over: over as f64 };
     let quantile = |ns: Option<u64>| {
         ns.filter(|ns| *ns > 0).map(|ns| Part { sum: (ns as f64).ln(), over: 1.0 })
     };
     match metric {
         Metric::Goodput => {
-            rate(figures.goodput_per_s * slice.measured_ns as f64, slice.measured_ns)
+            let sum = figures.goodput_per_s * slice.measured_ns as f64;
+            Some(rate(sum, slice.measured_ns))
         }
-        Metric::Cpu => rate(figures.target_cpu_ns? as f64, figures.answered),
+        Metric::Cpu => Some(rate(figures.target_cpu_ns? as f64, figures.answered)),
         Metric::P50 => quantile(figures.response.p50_ns),
         Metric::P99 => quantile(figures.response.p99_ns),
         Metric::Memory => None,

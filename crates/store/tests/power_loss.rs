@@ -5,6 +5,7 @@
 //! torn, that is lost and nothing else. The test starts itself as the writer.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
 #![allow(clippy::print_stdout)] // how the two processes of the test speak
+use pippin_model::draw::Draw;
 use pippin_model::example::run::hello;
 use pippin_model::trial::TrialRecord;
 use pippin_store::Store;
@@ -54,17 +55,10 @@ fn write(path: &Path) {
 fn power_loss_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let writer = Writer::start(&folder.path().join("pippin.db"));
-    let mut random = 0x9E37_79B9_7F4A_7C15_u64;
-    let mut draw = |below: u64| {
-        // xorshift64 (Marsaglia, 2003).
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        random % below
-    };
+    let mut draw = Draw::new(7);
     let (mut least, mut tears) = (0, 0);
     for nth in 0..INSTANTS {
-        std::thread::sleep(Duration::from_micros(draw(40_000)));
+        std::thread::sleep(Duration::from_micros(draw.below(40_000)));
         let copy = folder.path().join(format!("copy-{nth}"));
         let acknowledged = writer.stop_and_copy_to(&copy);
         let torn = folder.path().join(format!("torn-{nth}"));
@@ -98,11 +92,11 @@ fn trials(folder: &Path) -> u64 {
 /// Cuts the last transaction of the journal anywhere, and overwrites what is left of its last bytes;
 /// whether that could be done. SQLite moves a journal of 1,000 pages into the database, which it does
 /// only once all of it is on the disk: such a journal cannot be torn.
-fn tear_the_journal(folder: &Path, draw: &mut impl FnMut(u64) -> u64) -> bool {
+fn tear_the_journal(folder: &Path, draw: &mut Draw) -> bool {
     let path = folder.join("pippin.db-wal");
     let Ok(mut bytes) = fs::read(&path) else { return false };
     let Some((from, to)) = last_transaction(&bytes) else { return false };
-    let end = from + draw((to - from) as u64) as usize;
+    let end = from + draw.below((to - from) as u64) as usize;
     bytes.truncate(end);
     bytes[end.saturating_sub(100).max(from)..].fill(0x5a);
     fs::write(&path, bytes).unwrap();

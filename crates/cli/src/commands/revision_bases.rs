@@ -46,8 +46,8 @@ impl RevisionBases {
         let store = shared.store()?;
         for name in names {
             let is_target = plan.targets.iter().any(|target| target.to_string() == *name);
-            let is_known = is_target || bases.then.contains_key(name) || store.load(name).is_ok();
-            if is_known || !repository.knows(name) {
+            let is_known = is_target || bases.then.contains_key(name);
+            if is_known || !repository.knows(name) || store.load(name).is_ok() {
                 continue;
             }
             let revision = repository.whole(name)?;

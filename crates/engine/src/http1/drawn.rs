@@ -6,7 +6,7 @@ use pippin_model::load_spec::LoadSpec;
 
 use super::protocol::Http1;
 use super::{Decoder, request};
-use crate::drawn::{Desk, Filled, Places};
+use crate::drawn::{Desk, Places, Value};
 use crate::error::{EngineError, place};
 use crate::protocol::{Answers, End, Protocol, Step};
 use crate::wire::{Slice, Template, Wire};
@@ -42,12 +42,9 @@ impl Protocol for Drawn {
         Self { plain: Http1::new(spec, wire), wire: Arc::clone(wire), longest }
     }
 
-    /// A request is rendered with its value.
     #[inline]
-    fn render(&mut self, _: &mut Decoder, _: u32, _: u32, _: &mut Desk) {}
-
-    #[inline]
-    fn render_drawn(&self, template: u32, filled: Option<Filled<'_>>, out: &mut Desk) {
+    fn render(&mut self, _: &mut Decoder, template: u32, _: u32, value: Value, out: &mut Desk) {
+        let filled = self.wire.template(template).filled(value);
         out.put(self.wire.bytes(self.wire.slice(template)), filled, self.longest);
     }
 

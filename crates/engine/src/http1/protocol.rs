@@ -5,6 +5,7 @@ use pippin_model::load_result::ErrorKind;
 use pippin_model::load_spec::{LoadSpec, Request};
 
 use super::{DecodeError, Decoder, Eof, HeadCache, HeadInfo, Rules, Sink, request};
+use crate::drawn::Value;
 use crate::error::{EngineError, place};
 use crate::protocol::{Answers, End, Protocol, Step};
 use crate::wire::{Slice, Template, Wire};
@@ -43,7 +44,7 @@ impl Protocol for Http1 {
     }
 
     #[inline]
-    fn render(&mut self, _: &mut Decoder, template: u32, _: u32, out: &mut Slice) {
+    fn render(&mut self, _: &mut Decoder, template: u32, _: u32, _: Value, out: &mut Slice) {
         let request = self.wire.slice(template);
         // Consecutive requests are contiguous in memory.
         if out.start == out.end {

@@ -7,6 +7,7 @@ use pippin_model::scenario::text::{Encoding, Text};
 
 use super::protocol::{Forward, Http1};
 use super::{Decoder, HeadInfo, Sink, request};
+use crate::drawn::Value;
 use crate::error::{EngineError, place};
 use crate::outgoing::Frames;
 use crate::protocol::{Answers, End, Protocol, Step};
@@ -85,7 +86,7 @@ impl Protocol for Varied {
     }
 
     /// Only the values of a user make a request.
-    fn render(&mut self, _: &mut Session, _: u32, _: u32, _: &mut Frames) {}
+    fn render(&mut self, _: &mut Session, _: u32, _: u32, _: Value, _: &mut Frames) {}
 
     fn render_for(&mut self, step: u32, user: &mut Walker, out: &mut Frames) {
         let Self { steps, body, .. } = self;

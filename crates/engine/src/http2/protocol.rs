@@ -8,6 +8,7 @@ use super::hpack::encode::{Block, Field, blocks};
 use super::sending::{put_goodbye, put_preface};
 use super::session::{Limits, Session};
 use super::stream::Stream;
+use crate::drawn::Value;
 use crate::error::{EngineError, place};
 use crate::http1::request;
 use crate::outgoing::Frames;
@@ -88,7 +89,14 @@ impl Protocol for Http2 {
     }
 
     #[inline]
-    fn render(&mut self, connection: &mut Connection, template: u32, tag: u32, out: &mut Frames) {
+    fn render(
+        &mut self,
+        connection: &mut Connection,
+        template: u32,
+        tag: u32,
+        _: Value,
+        out: &mut Frames,
+    ) {
         let Some(session) = &mut connection.0 else { return };
         let block = &self.blocks[self.turns[template as usize] as usize];
         let body = self.wire.slice(template);

@@ -49,7 +49,7 @@ impl Protocol for Echo {
         Self { wire: Arc::clone(wire) }
     }
 
-    fn render(&mut self, _: &mut Vec<u8>, template: u32, tag: u32, out: &mut Frames) {
+    fn render(&mut self, _: &mut Vec<u8>, template: u32, tag: u32, _: Value, out: &mut Frames) {
         let payload = self.wire.bytes(self.wire.slice(template));
         put(&mut out.bytes, &[&tag.to_be_bytes(), payload]);
     }

@@ -10,6 +10,7 @@ use super::line::{self, Content, Endpoint, Line};
 use super::protocol::TAG;
 use super::session::Seen;
 use crate::check::NO_STATUS;
+use crate::drawn::Value;
 use crate::error::EngineError;
 use crate::outgoing::Frames;
 use crate::protocol::{Answers, End, Greeting, Protocol, Step};
@@ -102,7 +103,7 @@ impl Protocol for Broadcast {
         }
     }
 
-    fn render(&mut self, _sender: &mut Receiver, template: u32, _tag: u32, out: &mut Frames) {
+    fn render(&mut self, _: &mut Receiver, template: u32, _: u32, _: Value, out: &mut Frames) {
         let payload = self.wire.bytes(self.wire.slice(template));
         let number = self.endpoint.put(payload, out).unwrap_or_default();
         let nth = self.present.nth + 1;

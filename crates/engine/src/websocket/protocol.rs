@@ -8,6 +8,7 @@ use pippin_model::websocket::{NUMBER_BYTES, WebSocketUse};
 use super::line::{self, Content, Endpoint, Line};
 use super::session::Seen;
 use crate::check::NO_STATUS;
+use crate::drawn::Value;
 use crate::error::EngineError;
 use crate::outgoing::Frames;
 use crate::protocol::{Answers, End, Greeting, Protocol, Step};
@@ -84,7 +85,14 @@ impl Protocol for WebSocket {
     }
 
     #[inline]
-    fn render(&mut self, connection: &mut Connection, template: u32, _tag: u32, out: &mut Frames) {
+    fn render(
+        &mut self,
+        connection: &mut Connection,
+        template: u32,
+        _: u32,
+        _: Value,
+        out: &mut Frames,
+    ) {
         let payload = self.wire.bytes(self.wire.slice(template));
         if let Some(number) = self.endpoint.put(payload, out) {
             connection.number = number;

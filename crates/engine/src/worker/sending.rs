@@ -177,20 +177,17 @@ impl<S: Stack> Core<'_, S> {
         for _ in 0..count {
             let template = connection.template;
             let sent = Departure::at(now);
-            let value = match &self.wire.template(template).places {
-                Some(places) if S::Protocol::DRAWS => self.drawer.draw(places.kind),
-                _ => Value::default(),
+            let places = if S::Protocol::DRAWS {
+                self.wire.template(template).places.as_ref()
+            } else {
+                None
             };
+            let value = places.map_or_else(Value::default, |it| self.drawer.draw(it.kind));
             let request = InFlight { intended_at, sendable_at, sent, template, stretch, value };
             let ring = (connection.head, connection.in_flight);
             let tag = self.flights.enter(slot, ring, request);
-            if S::Protocol::DRAWS {
-                let filled = self.wire.template(template).filled(value);
-                self.protocol.render_drawn(template, filled, &mut connection.out);
-            } else {
-                let session = &mut connection.protocol;
-                self.protocol.render(session, template, tag, &mut connection.out);
-            }
+            let session = &mut connection.protocol;
+            self.protocol.render(session, template, tag, value, &mut connection.out);
             connection.in_flight += 1;
             connection.template += 1;
             if connection.template == self.wire.count() {

@@ -252,7 +252,8 @@ impl<S: Stack> Core<'_, S> {
             let answering = self.streams.answering(slot, tag);
             answering.judge = Judge::new();
             (answering.head_at, answering.last_at, answering.is_unstamped) = (0, 0, false);
-            self.protocol.render(&mut connection.protocol, template, tag, &mut connection.out);
+            let (session, value) = (&mut connection.protocol, Value::default());
+            self.protocol.render(session, template, tag, value, &mut connection.out);
             connection.pending -= 1;
             connection.in_flight += 1;
             connection.used += 1;
