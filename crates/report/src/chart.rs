@@ -1,16 +1,16 @@
-//! Charts as SVG, drawn by `plotters` without a browser: the same text stands in the page, in a
-//! README and in a test (docs/decisions/charts.md).
+//! Charts as SVG, drawn by `plotters` without a browser. The page, a README and a test all get the
+//! same text (docs/decisions/charts.md).
 //!
 //! | module | what it draws |
 //! |---|---|
-//! | [`palette`] | colours that colour-blind readers tell apart, in light and dark |
+//! | [`palette`] | colours that colour-blind readers can tell apart, in light and dark |
 //! | [`axis`], [`calendar`] | linear, logarithmic and HDR axes with round ticks; dates |
 //! | [`canvas`] | sizes, legend, the drawing of lines, bars and maps |
-//! | [`plot`] | the data of a chart for the browser, which draws it anew to be pointed at |
+//! | [`plot`] | the data of a chart for the browser, which draws an interactive version |
 //! | the others | one chart each |
 //!
-//! Every chart has its figures as a table too, for readers who cannot see it and for those who want
-//! the numbers.
+//! Every chart also has a table with its figures, for readers who cannot see it and for those who
+//! want the numbers.
 pub mod axis;
 pub mod calendar;
 pub mod canvas;
@@ -48,12 +48,12 @@ pub struct Chart {
     pub alternative: String,
     /// How to read it.
     pub caption: String,
-    /// Whether its lines are those of targets, in their colours, so that the page may show and hide
-    /// them.
+    /// Whether each line belongs to a target and has its colour. The page can then show and hide
+    /// targets.
     pub lines_by_target: bool,
     /// The chart itself.
     pub drawings: Drawings,
-    /// Its data, where a browser can draw it anew; `None` for bars and maps.
+    /// Its data, if a browser can redraw it; `None` for bars and maps.
     pub plot: Option<Plot>,
     /// The figures behind it.
     pub table: DataTable,
@@ -89,7 +89,7 @@ pub struct DataTable {
 
 type Draw = fn(&View) -> Vec<Chart>;
 
-/// Every chart in the order of the page; a new one is one more line here.
+/// Every chart, in the order of the page. Add a new one here.
 const CHARTS: [Draw; 13] = [
     ratio::charts,
     throughput::charts,
@@ -112,12 +112,12 @@ pub fn all(view: &View) -> Vec<Chart> {
     CHARTS.iter().flat_map(|draw| draw(view)).collect()
 }
 
-/// A row's place among those that have a colour: the measured ones, in the order of the table.
+/// The measured rows in the order of the table, each with the place that decides its colour.
 fn coloured(view: &View) -> impl Iterator<Item = (usize, &Row)> {
     view.measured().enumerate()
 }
 
-/// The names of the measured targets, with a remark where one is INVALID.
+/// The name of a target, with a remark if it is INVALID.
 fn label(row: &Row) -> String {
     let invalid = row.verdict == Some(pippin_model::caveat::Verdict::Invalid);
     format!("{}{}", row.target, if invalid { " (INVALID)" } else { "" })

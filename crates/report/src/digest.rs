@@ -1,4 +1,4 @@
-//! A run in short, for lists.
+//! A short form of a run, for lists.
 use pippin_model::digest::{CalmSlices, RunDigest, TargetDigest};
 
 use crate::view::View;
@@ -35,8 +35,8 @@ fn target(row: &Row) -> TargetDigest {
     }
 }
 
-/// Answers per second over the measured part of the first repetition: means of neighbours where
-/// there are too many.
+/// Answers per second over the measured part of the first repetition. If there are too many
+/// windows, neighbours are averaged.
 fn spark(row: &Row) -> Vec<f64> {
     let Some(first) = row.series.first() else { return Vec::new() };
     let rates: Vec<f64> = first

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 /// Its media type.
 pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
-/// What Prometheus calls a value that goes up and down.
+/// Prometheus' word for a value that goes up and down.
 pub const GAUGE: &str = "gauge";
-/// What it calls quantiles with their count and sum.
+/// Prometheus' word for quantiles with their count and sum.
 pub const SUMMARY: &str = "summary";
 
-/// One line: what follows the metric's name, its labels, its value.
+/// One line: the suffix of the metric's name, the labels, the value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     /// `_sum` and `_count` of a summary; empty for others.
@@ -20,7 +20,7 @@ pub struct Sample {
     pub value: f64,
 }
 
-/// Writes a metric; nothing where it has no sample.
+/// Writes a metric, or nothing if it has no samples.
 pub fn write(out: &mut String, name: &str, kind: &str, help: &str, samples: &[Sample]) {
     if samples.is_empty() {
         return;

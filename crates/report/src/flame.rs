@@ -1,11 +1,11 @@
-//! Flame graphs of folded stacks (Gregg, "The Flame Graph", ACM Queue 14(2), 2016), as SVG without a
-//! script: widths are shares of the samples, the tooltip of a frame has its share.
+//! Flame graphs of folded stacks (Gregg, "The Flame Graph", ACM Queue 14(2), 2016), as SVG without
+//! a script. Widths are shares of the samples; the tooltip of a frame shows its share.
 use inferno::differential;
 use inferno::flamegraph::{self, Options};
 
 /// Width of the picture; the page scales it down.
 const WIDTH: usize = 1_200;
-/// Frames that are narrower than this share of the width, in percent, are left out.
+/// Frames narrower than this percentage of the width are left out.
 const NARROWEST: f64 = 0.2;
 
 /// The graph of these stacks; `None` if there are none.
@@ -17,15 +17,15 @@ pub fn graph(title: &str, stacks: &str) -> Option<String> {
     draw(title, stacks)
 }
 
-/// The graph of the second stacks, coloured by how it differs from the first: red where it has a
-/// greater share, blue where it has a smaller one. `None` if one of them is empty.
+/// The graph of the second stacks, coloured by the difference from the first: red for a greater
+/// share, blue for a smaller one. `None` if one of them is empty.
 #[must_use]
 pub fn difference(title: &str, from: &str, to: &str) -> Option<String> {
     if from.trim().is_empty() || to.trim().is_empty() {
         return None;
     }
     let mut folded = Vec::new();
-    // Both have the same number of samples then: what differs are shares.
+    // Scale both to the same number of samples, so that shares are compared.
     let options = differential::Options { normalize: true, ..differential::Options::default() };
     differential::from_readers(options, from.as_bytes(), to.as_bytes(), &mut folded).ok()?;
     draw(title, &String::from_utf8_lossy(&folded))
@@ -42,11 +42,11 @@ fn draw(title: &str, folded: &str) -> Option<String> {
     let mut svg = Vec::new();
     flamegraph::from_lines(&mut options, folded.lines(), &mut svg).ok()?;
     let svg = String::from_utf8(svg).ok()?;
-    // Within a page it begins with its own element.
+    // Within a page, the graph begins at its own element.
     svg.find("<svg").map(|at| without_script(&svg[at..]))
 }
 
-/// The script that is left with `no_javascript` does nothing.
+/// Removes the script that remains with `no_javascript`. It does nothing.
 fn without_script(svg: &str) -> String {
     match (svg.find("<script"), svg.find("</script>")) {
         (Some(from), Some(to)) if from < to => {

@@ -1,5 +1,5 @@
-//! The forms in which a run can be written: one file for each, and one line in [`FORMS`], from
-//! which `pippin export`, its `--help` and `pippin serve` take them.
+//! The forms in which a run can be written. Each has one file and one line in [`FORMS`]; `pippin
+//! export`, its `--help` and `pippin serve` read that table.
 pub mod csv;
 pub mod hlog;
 pub mod json;
@@ -36,9 +36,9 @@ pub struct Form {
     pub about: &'static str,
     /// Its media type (RFC 6838).
     pub media_type: &'static str,
-    /// How names of its files end, without the dot.
+    /// The extension of its files, without the dot.
     pub extension: &'static str,
-    /// Writes it.
+    /// The function that writes it.
     pub write: Write,
 }
 
@@ -56,10 +56,10 @@ pub enum Write {
 /// Why a run was not written in a form.
 #[derive(Debug, thiserror::Error)]
 pub enum FormError {
-    /// The run has no such chart.
+    /// The run has no chart of this name.
     #[error(transparent)]
     UnknownChart(#[from] UnknownChart),
-    /// The form is that of a chart, and none was named.
+    /// The form shows one chart, but no chart was named.
     #[error("`{form}` is one chart; name it with --chart: {}", there_are.join(", "))]
     ChartNeeded {
         /// The form.
@@ -67,10 +67,10 @@ pub enum FormError {
         /// The names of the charts that this run has figures for.
         there_are: Vec<String>,
     },
-    /// The form holds the whole run, and a chart was named.
+    /// The form shows the whole run, but a chart was named.
     #[error("`{0}` is the whole run, so a chart cannot be named")]
     NotAChart(&'static str),
-    /// It could not be encoded, which nothing in a run is known to cause.
+    /// It could not be encoded. No run is known to cause this.
     #[error("the run cannot be written as `{form}`: {reason}")]
     Encoding {
         /// The form.
@@ -87,7 +87,7 @@ impl Form {
         FORMS.into_iter().find(|form| form.name == name)
     }
 
-    /// Whether it is one chart, and not the whole run.
+    /// Whether it shows one chart and not the whole run.
     #[must_use]
     pub const fn is_chart(&self) -> bool {
         matches!(self.write, Write::Chart(_))

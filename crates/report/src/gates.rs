@@ -1,4 +1,4 @@
-//! What came of gates: as lines of text, as JUnit XML, and as a summary for a pull request.
+//! The outcomes of gates: as lines of text, as JUnit XML, and as a summary for a pull request.
 pub mod junit;
 pub mod summary;
 
@@ -7,7 +7,7 @@ use pippin_model::trial::Step;
 use pippin_model::units::format_count;
 use pippin_stats::gate::{Outcome, Standing};
 
-/// One line for each gate of each target at each step. Targets are named where there are several.
+/// One line for each gate of each target at each step. Targets are named if there are several.
 #[must_use]
 pub fn lines(outcomes: &[Outcome]) -> String {
     let subjects: Vec<String> = outcomes.iter().map(subject).collect();
@@ -32,7 +32,7 @@ const fn word(standing: Standing) -> &'static str {
     if standing.is_passed() { "passed" } else { "FAILED" }
 }
 
-/// What was found, as text: `12.3 ms`, `-6.10 % (may be chance)`.
+/// The measured value as text: `12.3 ms`, `-6.10 % (may be chance)`.
 fn found(outcome: &Outcome) -> String {
     let condition = &outcome.gate.condition;
     let figure = match condition.limit {
@@ -53,7 +53,7 @@ pub(crate) mod tests {
     use super::*;
     use pippin_model::gate::Gate;
 
-    /// Three outcomes: passed, failed, and one that may be chance.
+    /// Three outcomes: one passed, one failed, one may be chance.
     pub fn outcomes() -> Vec<Outcome> {
         let of = |gate: &str, value, change, standing| Outcome {
             gate: Gate::fail_if(gate).unwrap(),

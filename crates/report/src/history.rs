@@ -1,4 +1,4 @@
-//! A target over time: one figure a run, and where it changed.
+//! The history of a target: one figure for each run, and where it changed.
 //!
 //! | module | what it draws |
 //! |---|---|
@@ -18,15 +18,16 @@ use std::collections::BTreeMap;
 
 use crate::words;
 
-/// A plan's runs of one target that can be compared: with the same resolved load, on the same kind
-/// of host. A plan that was changed, or run elsewhere, begins another history.
+/// A plan's comparable runs of one target: the same resolved load on the same kind of host. A
+/// changed plan or another host begins another history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
     /// The plan.
     pub plan: String,
-    /// Whether these are its quick forms.
+    /// Whether these are runs of its quick form.
     pub quick: bool,
-    /// Which of the histories of this plan it is, from 1, the oldest first; `None` if there is one.
+    /// Its number among the histories of this plan, from 1, the oldest first; `None` if there is
+    /// only one.
     pub part: Option<usize>,
     /// Oldest first.
     pub runs: Vec<Run>,
@@ -35,7 +36,7 @@ pub struct History {
 /// The figures of one run: the median of its trials.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// Its name.
+    /// The run's name.
     pub id: String,
     /// Nanoseconds since 1970.
     pub started_unix_ns: u64,
@@ -45,11 +46,11 @@ pub struct Run {
     pub p99_ns: Option<f64>,
     /// Trials with a result.
     pub trials: usize,
-    /// Whether one of them is INVALID: shown, and left out where changes are looked for.
+    /// Whether any trial is INVALID. Such a run is shown, but not used in the search for changes.
     pub invalid: bool,
 }
 
-/// What is followed over time.
+/// A figure that is followed over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Figure {
     /// Right answers per second.
@@ -65,14 +66,14 @@ pub struct Change {
     pub figure: Figure,
     /// The first run after it.
     pub run: String,
-    /// When the last run before it began and when the first after it did, nanoseconds since 1970.
+    /// When the last run before it and the first run after it began, nanoseconds since 1970.
     pub between_unix_ns: (u64, u64),
-    /// Medians before and after, and how likely chance alone does as much.
+    /// Medians before and after, and how likely chance alone makes such a change.
     pub point: ChangePoint,
 }
 
 impl Figure {
-    /// All that are followed.
+    /// All figures that are followed.
     pub const ALL: [Self; 2] = [Self::Goodput, Self::P99];
 
     const fn of(self, run: &Run) -> Option<f64> {
@@ -93,7 +94,7 @@ impl Figure {
 /// The histories of a target, by plan; points come oldest first.
 #[must_use]
 pub fn of(points: &[HistoryPoint]) -> Vec<History> {
-    // By plan, and within a plan in the order in which each load and host first occurs.
+    // By plan. Within a plan, in the order in which each load and host first occurs.
     let mut plans: BTreeMap<(&str, bool), Vec<&str>> = BTreeMap::new();
     for point in points {
         let keys = plans.entry((point.plan.as_str(), point.quick)).or_default();
@@ -113,7 +114,7 @@ pub fn of(points: &[HistoryPoint]) -> Vec<History> {
     parts.collect()
 }
 
-/// Medians by run.
+/// The runs of one history, each with the median of its trials.
 fn runs_of(points: &[HistoryPoint], plan: &str, quick: bool, key: &str) -> Vec<Run> {
     let mut runs: Vec<(Run, Vec<f64>, Vec<f64>)> = Vec::new();
     let is_of = |point: &&HistoryPoint| {
@@ -151,8 +152,7 @@ fn runs_of(points: &[HistoryPoint], plan: &str, quick: bool, key: &str) -> Vec<R
 }
 
 impl History {
-    /// Its name: the plan, whether it is the quick form, and which load or host it is of where
-    /// there are several.
+    /// Its title: the plan, whether it is the quick form, and its number if there are several.
     #[must_use]
     pub fn title(&self) -> String {
         let quick = if self.quick { ", quick form" } else { "" };
@@ -160,7 +160,7 @@ impl History {
         format!("{}{quick}{part}", self.plan)
     }
 
-    /// Runs that are believed and have this figure.
+    /// The runs that are not INVALID and have this figure.
     fn believed(&self, figure: Figure) -> Vec<(&Run, f64)> {
         self.runs
             .iter()
@@ -180,7 +180,7 @@ impl History {
     pub fn changes(&self, figure: Figure) -> Vec<Change> {
         let believed = self.believed(figure);
         let values: Vec<f64> = believed.iter().map(|(_, value)| *value).collect();
-        // A fixed seed: the same history has the same changes each time it is looked at.
+        // A fixed seed, so that the same history always shows the same changes.
         let points = change_points(&values, &mut Xoshiro256PlusPlus::seed_from_u64(1));
         let change = |point: ChangePoint| {
             let (before, after) =
@@ -197,13 +197,13 @@ impl History {
 }
 
 impl Change {
-    /// By how much: `-10.0 %`.
+    /// The size of the change: `-10.0 %`.
     #[must_use]
     pub fn relative(&self) -> String {
         format!("{:+.1} %", (self.point.after / self.point.before - 1.0) * 100.0)
     }
 
-    /// In a sentence.
+    /// The change in a sentence.
     #[must_use]
     pub fn words(&self) -> String {
         let name = match self.figure {

@@ -1,6 +1,6 @@
-//! The report of a run: one HTML page without anything from elsewhere, that reads on a telephone,
-//! prints, and works without its script (which adds sorting, a choice of theme, and saving of
-//! charts).
+//! The report of a run as one HTML page. It loads nothing from elsewhere, reads well on a
+//! telephone, prints, and works without its script (which adds sorting, a choice of theme, and
+//! saving of charts).
 //!
 //! | module | what it writes |
 //! |---|---|
@@ -37,19 +37,19 @@ use crate::words;
 pub const STYLE: &str = include_str!("html/style.css");
 /// The script of every page.
 pub const SCRIPT: &str = include_str!("html/script.js");
-/// What chooses among the rows of a ranked table, for pages that have one.
+/// The script that filters the rows of a ranked table, for pages that have one.
 const ROWS_SCRIPT: &str = include_str!("html/rows.js");
 const ROWS_MARK: &str = "filter rows";
-/// uPlot, as its authors publish it (`vendor/uplot/README.md`), and what draws charts with it.
+/// uPlot, as its authors publish it (`vendor/uplot/README.md`), and the script that uses it.
 const PLOT_SCRIPTS: [&str; 2] =
     [include_str!("../vendor/uplot/uPlot.iife.min.js"), include_str!("html/plots.js")];
-/// Its licence, which asks to go with every copy.
+/// uPlot's licence, which must be part of every copy.
 const PLOT_LICENCE: &str = include_str!("../vendor/uplot/LICENSE");
 const PLOT_STYLE: &str = include_str!("../vendor/uplot/uPlot.min.css");
-/// What a page has whose charts a script draws, or in which such charts may appear.
+/// Text that marks pages with interactive charts, or pages in which such charts may appear later.
 const PLOT_MARK: &str = "class=\"plot-data\"";
 const LIVE_MARK: &str = "data-live=";
-/// Nothing may be fetched, whatever stands in the page; `img-src` serves the saving of charts.
+/// A page may fetch nothing, whatever it contains. Saving a chart needs `img-src`.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'";
 
 /// This form.
@@ -72,20 +72,20 @@ pub use figures::figure;
 pub use headline::badge;
 pub use theme::{rules, series_rules};
 
-/// A page around a body that is kept as a file: a policy in the page itself forbids it to fetch
-/// anything.
+/// A page that is kept as a file. A policy inside the page forbids it to fetch anything.
 pub(crate) fn document(title: &str, rules: &str, body: &Markup) -> Markup {
     whole(title, rules, body, Some(POLICY))
 }
 
-/// A page around a body that a server sends, with the policy in its headers; `rules` are style
-/// rules of its own.
+/// A page that a server sends. The server sends the policy as a header. `rules` are extra style
+/// rules.
 #[must_use]
 pub fn document_served(title: &str, rules: &str, body: &Markup) -> Markup {
     whole(title, rules, body, None)
 }
 
-/// Pages that are made of no view hold what others wrote too: names of runs, lines of progress.
+/// Builds the page without control characters. A view has none, but other pages also show text of
+/// others: names of runs, lines of progress.
 fn whole(title: &str, rules: &str, body: &Markup, policy: Option<&str>) -> Markup {
     let has_odd = !body.0.chars().chain(title.chars()).all(is_printable);
     let body = if has_odd { &PreEscaped(printable(&body.0)) } else { body };

@@ -3,13 +3,13 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`view`] | everything that is rendered of a run |
+//! | [`view`] | everything of a run that is rendered |
 //! | [`terminal`] | the table at the end of a run |
 //! | [`html`] | the page of a run |
 //! | [`history`] | a target over time: charts, changes, page |
 //! | [`chart`] | charts as SVG |
-//! | [`gates`] | what came of gates: lines, JUnit XML, a summary for a pull request |
-//! | [`digest`] | a run in short, for lists |
+//! | [`gates`] | the outcomes of gates: lines, JUnit XML, a summary for a pull request |
+//! | [`digest`] | a short form of a run, for lists |
 //! | [`exposition`] | how metrics are written in Prometheus' text format |
 //! | [`flame`] | flame graphs |
 //! | [`form`] | the forms of a run as files, one file each (docs/formats.md) |

@@ -1,5 +1,5 @@
 //! The figure by which targets are ranked, in words: requests/s, or the 99th percentile of the
-//! response time where the schedule sets requests/s.
+//! response time if the schedule sets the requests/s.
 use pippin_stats::criterion::RankedBy;
 use pippin_stats::summary::Figure;
 
@@ -7,12 +7,12 @@ use crate::view::View;
 use crate::view::row::Row;
 use crate::words;
 
-/// Whether a time ranks, and not a rate.
+/// Whether targets are ranked by a time and not by a rate.
 pub const fn by_time(view: &View) -> bool {
     matches!(view.run.ranked_by, RankedBy::ResponseP99)
 }
 
-/// A figure of that kind.
+/// The ranked figure as text.
 pub fn text(view: &View, figure: Option<f64>) -> String {
     if by_time(view) { words::ns_f(figure) } else { words::count(figure) }
 }
@@ -32,7 +32,7 @@ pub fn interval(view: &View, row: &Row) -> String {
     }
 }
 
-/// What the ratios of a table are to, for legends; `None` where there are none.
+/// What the ratios of a table refer to, for legends; `None` without ratios.
 pub fn ratio_legend(view: &View) -> Option<String> {
     let reference = view.run.reference.as_ref()?;
     let ranked = view.measured().filter(|row| row.standing.rank.is_some()).count();
@@ -45,12 +45,12 @@ pub fn has_ratios(view: &View) -> bool {
     ratio_legend(view).is_some()
 }
 
-/// Whether CPU time of a request ranks the rows too.
+/// Whether the rows are also ranked by CPU time of a request.
 pub fn has_cpu_ranks(view: &View) -> bool {
     view.measured().filter(|row| row.standing.cpu_rank.is_some()).count() > 1
 }
 
-/// The rows that are ranked by CPU time of a request, the least first.
+/// The rows that are ranked by CPU time of a request, the lowest first.
 pub fn by_cpu(view: &View) -> Vec<&Row> {
     let mut rows: Vec<&Row> =
         view.measured().filter(|row| row.standing.cpu_rank.is_some()).collect();
@@ -59,13 +59,13 @@ pub fn by_cpu(view: &View) -> Vec<&Row> {
     rows
 }
 
-/// How far that interval reaches below and above the median, as fractions of it; the first is
-/// negative. `None` if it is not known.
+/// How far the interval reaches below and above the median, as fractions of the median; the first
+/// is negative. `None` if it is not known.
 pub fn reach(row: &Row) -> Option<(f64, f64)> {
     reach_of(row.ranked?)
 }
 
-/// The same of any figure.
+/// The same for any figure.
 pub fn reach_of(figure: Figure) -> Option<(f64, f64)> {
     let interval = figure.interval?;
     Some((interval.low / figure.median - 1.0, interval.high / figure.median - 1.0))

@@ -6,7 +6,7 @@
 //! | `agents` | the agents of a fleet |
 //! | `explained` | what a profiler saw of the targets |
 //! | [`grid`] | aligned columns |
-//! | [`paint`] | colours, and what stands in their place without them |
+//! | [`paint`] | colours, and their replacement where there are none |
 //! | `headline` | the ranked table |
 //! | `load`, `histogram` | loads of a URL, in place of the ranked table; distributions as bars |
 //! | `steps` | sweeps, capacity searches, phases of devices |
@@ -42,13 +42,14 @@ pub struct Style {
     pub width: usize,
 }
 
-/// The width where it is not known.
+/// The width if it is not known.
 const USUAL_WIDTH: usize = 80;
-/// Below this nothing can be aligned; such terminals wrap lines themselves.
+/// Narrower terminals get this width and wrap the lines themselves.
 const LEAST_WIDTH: usize = 60;
 
 impl Style {
-    /// Colours only on a terminal and without `NO_COLOR` (no-color.org); its width, or 80 columns.
+    /// Colours only on a terminal and without `NO_COLOR` (no-color.org). The width of the terminal,
+    /// or 80 columns.
     #[must_use]
     pub fn of_stdout() -> Self {
         let is_terminal = std::io::stdout().is_terminal();
@@ -101,7 +102,7 @@ pub fn table(view: &View, style: &Style) -> String {
     page.out
 }
 
-/// What is being written.
+/// The text so far.
 struct Page {
     out: String,
     style: Style,
@@ -122,7 +123,7 @@ impl Page {
         self.line(&heading);
     }
 
-    /// A paragraph, wrapped: the first line begins with `first`, all others with as many blanks.
+    /// A wrapped paragraph. The first line begins with `first`, the others with as many blanks.
     fn paragraph(&mut self, first: &str, text: &str) {
         let indent = " ".repeat(paint::visible(first));
         let room = self.style.width.saturating_sub(indent.len()).max(20);

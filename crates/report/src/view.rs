@@ -1,11 +1,11 @@
-//! Everything that is rendered of a run, as one serialisable value: terminal, Markdown, CSV, JSON
-//! and HTML are made from it and from nothing else, so that they cannot disagree.
+//! Everything of a run that is rendered, as one serialisable value. Terminal, Markdown, CSV, JSON
+//! and HTML are all made from it, so they cannot disagree.
 //!
 //! | module | what it makes |
 //! |---|---|
 //! | [`run`] | title, time, load in words, host, the record of how figures were taken |
 //! | [`calm`] | how calm the host was |
-//! | [`conclusion`] | what the figures come to, in a few sentences |
+//! | [`conclusion`] | the result in a few sentences |
 //! | [`row`] | one target: rank, figures, spans, use, cost, caveats, failure |
 //! | [`load`] | one load of a URL in full |
 //! | [`curve`] | quantiles and distributions for charts |
@@ -18,7 +18,7 @@
 //! | [`doubts`] | caveats by name over all targets |
 //! | [`missing`] | targets without a result, by cause |
 //! | [`conformance`] | answers at the edges of HTTP/1.1, by target |
-//! | [`published`] | published figures beside one's own |
+//! | [`published`] | published figures beside your own |
 pub mod agents;
 pub mod calm;
 pub mod conclusion;
@@ -56,7 +56,7 @@ use published::PublishedTable;
 use row::Row;
 use run::RunFacts;
 
-/// The version of the JSON form; it rises when a key changes its meaning or goes away.
+/// The version of the JSON form. It rises when a key is removed or changes its meaning.
 pub const SCHEMA: u32 = 1;
 
 /// A run, ready to be rendered.
@@ -66,27 +66,27 @@ pub struct View {
     pub schema: u32,
     /// What was done, when and how.
     pub run: RunFacts,
-    /// What the figures come to, in a few sentences.
+    /// The result in a few sentences.
     #[serde(default)]
     pub conclusion: String,
-    /// One for each target of the plan: ranked ones first, then those without a rank, then those
+    /// One for each target of the plan: first those with a rank, then those without one, then those
     /// without a result.
     pub rows: Vec<Row>,
-    /// Every load of a URL in full; none where the targets of a catalogue were measured.
+    /// Every load of a URL in full; empty if targets of a catalogue were measured.
     #[serde(default)]
     pub loads: Vec<LoadView>,
-    /// The agents that applied the loads; none where this machine did alone.
+    /// The agents that applied the loads; empty if only this machine did.
     #[serde(default)]
     pub agents: Vec<AgentView>,
     /// Every caveat by name, the gravest first.
     pub doubts: Vec<Doubt>,
-    /// How targets answered at the edges of HTTP/1.1; empty where they were not asked.
+    /// How targets answered at the edges of HTTP/1.1; empty if this was not checked.
     #[serde(default)]
     pub conformance: Vec<TargetConformance>,
-    /// What a profiler saw of the targets; none where that was not asked for. No record keeps it.
+    /// What a profiler saw of the targets; empty if it was not asked for. No record keeps it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub explained: Vec<Explained>,
-    /// Published figures beside one's own.
+    /// Published figures beside your own.
     #[serde(rename = "printed")]
     pub published: Option<PublishedTable>,
     /// The host.
@@ -102,14 +102,14 @@ pub struct View {
 }
 
 impl View {
-    /// The view of a run, finished or not. The same record gives the same view: intervals are drawn
-    /// with the run's own seed.
+    /// The view of a run, finished or not. The same record always gives the same view: intervals
+    /// are drawn with the run's own seed.
     #[must_use]
     pub fn of(record: &RunRecord) -> Self {
         Self::beside(record, None)
     }
 
-    /// The view of a run whose targets are compared with this one, or with the best.
+    /// The view of a run, with its targets compared with `reference`, or with the best one.
     #[must_use]
     pub fn beside(record: &RunRecord, reference: Option<&TargetId>) -> Self {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(record.header.seed);
@@ -135,10 +135,10 @@ impl View {
         view.printable()
     }
 
-    /// The same without control characters: titles, versions, logs and the like were written by
-    /// others. All forms are made of the view, so that none of them has to see to it.
+    /// The same without control characters: others wrote the titles, versions, logs and so on. All
+    /// forms are made from the view, so none of them has to do this.
     fn printable(self) -> Self {
-        // What is written as JSON can be read from it: both are derived.
+        // This cannot fail: both directions are derived.
         let Ok(mut value) = serde_json::to_value(&self) else { return self };
         let has_changed = make_printable(&mut value);
         if has_changed { serde_json::from_value(value).unwrap_or(self) } else { self }
@@ -149,7 +149,7 @@ impl View {
         self.rows.iter().filter(|row| row.goodput_per_s.is_some())
     }
 
-    /// The rows that have none, with the reason in `failure` where it is known.
+    /// The rows without a result, with the reason in `failure` if it is known.
     pub fn without_result(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|row| row.goodput_per_s.is_none())
     }

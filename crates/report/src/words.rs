@@ -1,4 +1,4 @@
-//! Figures as people read them; units as everywhere in Pippin.
+//! Figures as people read them, with the units that all of Pippin uses.
 use pippin_model::caveat::Verdict;
 pub use pippin_model::units::format_whole as whole;
 use pippin_model::units::{format_bytes, format_count, format_ns};
@@ -6,7 +6,7 @@ use pippin_stats::interval::Interval;
 use pippin_stats::rank::RankInterval;
 use pippin_stats::ratio::Ratio;
 
-/// What stands where a figure is unknown.
+/// The sign for an unknown figure.
 pub const UNKNOWN: &str = "–";
 
 /// A time, or the sign for unknown.
@@ -46,7 +46,7 @@ pub fn percent(fraction: f64) -> String {
     }
 }
 
-/// In which of the trials something was seen: `in 1 of 3 trials: repetition 2`.
+/// The trials in which something was seen: `in 1 of 3 trials: repetition 2`.
 #[must_use]
 pub fn in_trials(repetitions: &[u32], trials: u32) -> String {
     let numbers: Vec<String> = repetitions.iter().map(ToString::to_string).collect();
@@ -54,8 +54,7 @@ pub fn in_trials(repetitions: &[u32], trials: u32) -> String {
     format!("in {} of {trials} trials: repetition{plural} {}", numbers.len(), numbers.join(", "))
 }
 
-/// A verdict as it stands in a table, and of how many trials it is where that is not all of them:
-/// `INVALID (1 of 3)`.
+/// A verdict for a table, with the number of trials if not all of them have it: `INVALID (1 of 3)`.
 #[must_use]
 pub fn verdict(verdict: Verdict, invalid_repetitions: &[u32], trials: u32) -> String {
     match (verdict, invalid_repetitions.len() as u32) {
@@ -67,8 +66,8 @@ pub fn verdict(verdict: Verdict, invalid_repetitions: &[u32], trials: u32) -> St
 }
 
 /// How far an interval reaches below (a negative fraction) and above a figure: `1.7 %` for both
-/// sides, or each side, where one reaches more than half as far again as the other. Beyond the
-/// figure itself it says no more than that.
+/// sides, or each side separately if one reaches more than half as far again as the other. Above
+/// 100 % it gives no exact figure.
 #[must_use]
 pub fn reach((below, above): (f64, f64)) -> String {
     let (less, more) = (below.abs().min(above), below.abs().max(above));
@@ -81,7 +80,7 @@ pub fn reach((below, above): (f64, f64)) -> String {
     }
 }
 
-/// A share of one core: `97 %`; more than one core too, as `top` has it: `150 %`.
+/// A share of one core: `97 %`. More than one core is above 100 %, as in `top`: `150 %`.
 #[must_use]
 pub fn cores(value: Option<f64>) -> String {
     value.map_or_else(|| UNKNOWN.into(), |cores| format!("{:.0} %", cores * 100.0))
@@ -115,7 +114,7 @@ pub fn times(ratio: &Ratio) -> String {
     format!("{value} times ({low} to {high})")
 }
 
-/// As many decimals as tell the ends apart.
+/// The ratio and its ends, with as many decimals as are needed to tell the ends apart.
 fn ratio_parts(ratio: &Ratio) -> [String; 3] {
     let Interval { low, high, .. } = ratio.interval;
     let decimals = match high - low {
@@ -126,7 +125,7 @@ fn ratio_parts(ratio: &Ratio) -> [String; 3] {
     [ratio.value, low, high].map(|part| format!("{part:.decimals$}"))
 }
 
-/// The ranks that a target may have: `1`, `2-3`; one rank where no interval is known.
+/// The possible ranks of a target: `1`, `2-3`; one rank if no interval is known.
 #[must_use]
 pub fn rank(rank: Option<u32>, interval: Option<RankInterval>) -> String {
     match (interval, rank) {
@@ -143,8 +142,8 @@ pub fn cpu_a_request(seconds_per_million: Option<f64>) -> String {
 }
 
 /// The name of a part and its version, from what its program prints: `axum 0.8.9` from
-/// `registry+https://github.com/rust-lang/crates.io-index#axum@0.8.9` (`cargo pkgid`), `nginx 1.22.1`
-/// from `nginx version: nginx/1.22.1`.
+/// `registry+https://github.com/rust-lang/crates.io-index#axum@0.8.9` (`cargo pkgid`), `nginx
+/// 1.22.1` from `nginx version: nginx/1.22.1`.
 #[must_use]
 pub fn version(label: &str, printed: &str) -> String {
     let printed = printed.trim();
@@ -155,7 +154,7 @@ pub fn version(label: &str, printed: &str) -> String {
     } else {
         printed.split_once(" version: ").map_or(printed, |(_, rest)| rest).into()
     };
-    // The label need not be said twice.
+    // Do not repeat the label.
     let rest = bare
         .get(..label.len())
         .filter(|start| start.eq_ignore_ascii_case(label))

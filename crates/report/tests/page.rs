@@ -24,7 +24,8 @@ fn nothing_is_fetched() {
             assert!(!page.contains(fetching), "{} contains {fetching}", record.header.id);
         }
         assert!(page.contains("default-src 'none'"));
-        // The only addresses are names of XML namespaces, and where uPlot's licence says it is from.
+        // The only addresses are names of XML namespaces, and where uPlot's licence says it is
+        // from.
         let addresses: Vec<&str> = page
             .split("http")
             .skip(1)

@@ -1,15 +1,15 @@
-//! Axes: a range in drawing units with round ticks. Values are brought into drawing units by
-//! [`Axis::place`].
+//! Axes: a range in drawing units with round ticks. [`Axis::place`] converts a value to drawing
+//! units.
 use crate::words;
 
-/// How values become places.
+/// How values are converted to places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// As they are.
     Linear,
     /// Their logarithm to base 10.
     Log,
-    /// A quantile q as log10(1 / (1 - q)): as much room from 90 % to 99 % as from 99 % to 99.9 %
+    /// A quantile q as log10(1 / (1 - q)): 90 % to 99 % gets as much room as 99 % to 99.9 %
     /// (HdrHistogram's axis).
     Hdr,
 }
@@ -19,7 +19,7 @@ pub enum Scale {
 pub struct Axis {
     /// What it shows, with the unit.
     pub title: String,
-    /// How values become places.
+    /// How values are converted to places.
     pub scale: Scale,
     /// The lowest place.
     pub from: f64,
@@ -49,8 +49,8 @@ impl Axis {
         Self { title: title.into(), scale: Scale::Linear, from: least, to, ticks }
     }
 
-    /// From `least` to `most` (both above 0), with ticks at 1, 2, 5 times powers of ten; at powers
-    /// alone over many decades, closer ones within a part of a decade.
+    /// From `least` to `most` (both above 0), with ticks at 1, 2, 5 times powers of ten. Over many
+    /// decades only powers have ticks; within part of a decade ticks are closer.
     pub fn log(title: &str, least: f64, most: f64, label: impl Fn(f64) -> String) -> Self {
         let least = least.max(1e-9);
         let most = most.max(least);
@@ -73,8 +73,8 @@ impl Axis {
         axis
     }
 
-    /// A logarithmic axis whose ticks are the values that were measured; where they would stand too
-    /// close, some are left out.
+    /// A logarithmic axis with ticks at the measured values. Ticks that would be too close together
+    /// are left out.
     pub fn log_at(
         title: &str,
         values: &[f64],
@@ -97,7 +97,7 @@ impl Axis {
         axis
     }
 
-    /// Quantiles from 0 to at least `most`; on a narrow chart every other nine has a tick.
+    /// Quantiles from 0 to at least `most`. On a narrow chart only every other nine has a tick.
     #[must_use]
     pub fn hdr(title: &str, most: f64, narrow: bool) -> Self {
         let to = hdr_place(most).max(2.0) + 0.1;
@@ -120,7 +120,7 @@ impl Axis {
         Self { title: title.into(), scale: Scale::Hdr, from: 0.0, to, ticks }
     }
 
-    /// Where a value stands.
+    /// The place of a value.
     #[must_use]
     pub fn place(&self, value: f64) -> f64 {
         match self.scale {
@@ -142,8 +142,8 @@ impl Axis {
     }
 }
 
-/// Round values between two powers of ten, given as their exponents: at least three, where there
-/// are as many.
+/// Round values between two powers of ten, given as exponents: at least three, if there are that
+/// many.
 fn log_ticks(from: f64, to: f64) -> Vec<f64> {
     let within = |steps: &[f64]| -> Vec<f64> {
         let decades = (from.floor() as i32)..=(to.ceil() as i32);

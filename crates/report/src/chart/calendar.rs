@@ -1,4 +1,5 @@
-//! An axis of dates: seconds since 1970, in UTC, with ticks where calendars and clocks have theirs.
+//! An axis of dates: seconds since 1970 in UTC, with ticks at whole minutes, hours, days and
+//! months.
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
@@ -8,7 +9,7 @@ use super::axis::{Axis, Scale};
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3_600;
 const DAY: i64 = 86_400;
-/// Steps within a month, seconds.
+/// Steps shorter than a month, in seconds.
 const STEPS: [i64; 15] = [
     MINUTE,
     2 * MINUTE,
@@ -26,13 +27,13 @@ const STEPS: [i64; 15] = [
     7 * DAY,
     14 * DAY,
 ];
-/// Steps beyond, months.
+/// Longer steps, in months.
 const MONTHS: [i64; 6] = [1, 2, 3, 6, 12, 24];
-/// 1970 began on a Thursday: weeks begin on the Monday three days before.
+/// 1970 began on a Thursday, so its week began three days before.
 const MONDAY: i64 = -3 * DAY;
 
-/// From the first instant to the last, with at most so many ticks; a little room on both sides
-/// keeps marks off the edges.
+/// From the first instant to the last, with at most `most_ticks` ticks and a little room at both
+/// ends.
 #[must_use]
 pub fn dates(first_s: f64, last_s: f64, most_ticks: u32) -> Axis {
     let room = ((last_s - first_s) * 0.03).max(5.0 * MINUTE as f64);
@@ -59,7 +60,8 @@ fn by_seconds(from: f64, to: f64, step: i64) -> Vec<i64> {
 fn by_months(from: f64, to: f64, most: i64) -> Vec<i64> {
     let months = |at: &Zoned| i64::from(at.year()) * 12 + i64::from(at.month()) - 1;
     let (first, last) = (months(&at(from)) + 1, months(&at(to)));
-    // Histories beyond all steps go by the greatest one that leaves few enough ticks.
+    // If all steps leave too many ticks, use the smallest multiple of the greatest one that does
+    // not.
     let step = MONTHS
         .into_iter()
         .find(|step| (last - first) / step < most)
@@ -73,8 +75,8 @@ fn beginning(month: i64) -> Option<i64> {
     date.to_zoned(TimeZone::UTC).ok().map(|at| at.timestamp().as_second())
 }
 
-/// Hours where the day is that of the tick before; days, with the year where there are several;
-/// months.
+/// The time of day if the day is that of the previous tick, otherwise the day, with the year if
+/// there are several years; or the month.
 fn label(
     place: i64,
     step: Option<i64>,
@@ -118,7 +120,7 @@ mod tests {
         assert_eq!(labels(30 * MINUTE, 6), ["21 Nov 20:30", "20:40", "20:50", "21:00", "21:10"]);
         assert_eq!(labels(8 * HOUR, 6), ["21 Nov 22:00", "22 Nov 00:00", "02:00", "04:00"]);
         assert_eq!(labels(3 * DAY, 6), ["22 Nov", "23 Nov", "24 Nov"]);
-        // Weeks begin on Mondays; the year stands there once there are two.
+        // Weeks begin on Mondays. The year is shown if there are two.
         assert_eq!(labels(30 * DAY, 6), ["23 Nov", "30 Nov", "7 Dec", "14 Dec", "21 Dec"]);
         assert_eq!(
             labels(50 * DAY, 4),

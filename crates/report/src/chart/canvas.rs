@@ -1,4 +1,4 @@
-//! Sizes, legend and paper; lines, bars and maps are drawn on it by `plotters`.
+//! Sizes, legend and paper. `plotters` draws lines, bars and maps on it.
 //!
 //! | module | what it draws |
 //! |---|---|
@@ -21,18 +21,18 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::axis::Axis;
 use super::palette::{FAINT, GRID, INK, PAPER, Stroke, hex};
 
-/// `plotters` rounds to whole units, so that it draws at four times the size: a quarter of a pixel
-/// is not seen.
+/// `plotters` rounds to whole units. So it draws at four times the size: a quarter of a pixel is
+/// not visible.
 const FINE: u32 = 4;
 const FONT: &str = "system-ui, sans-serif";
-/// `plotters` writes letters of 1 / 1.24 of the size it is given: these have 14 px.
+/// `plotters` writes letters at 1 / 1.24 of the given size: these have 14 px.
 const FONT_SIZE: u32 = 17;
-/// How much of its colour the band around a line has.
+/// The opacity of the band around a line.
 const BAND: f64 = 0.18;
-/// About how wide a character is, in parts of the font's size.
+/// The approximate width of a character, as a fraction of the font size.
 const CHARACTER: f64 = 0.54;
 
-/// An axis as `plotters` wants it: places are places already, and only our ticks are key points.
+/// An axis for `plotters`: its values are already places, and only our ticks are key points.
 #[derive(Debug, Clone)]
 struct Ticks {
     range: std::ops::Range<f64>,
@@ -66,15 +66,15 @@ impl Ranged for Ticks {
     }
 }
 
-/// The forms of a chart. Each is shown at about its own size, so that its words have the size of
-/// the page's.
+/// The forms of a chart. Each is shown at about its own size, so that its text is as large as that
+/// of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// For the full width of the page.
     Wide,
     /// For tablets and small windows.
     Middle,
-    /// For telephones, and for two beside each other on paper.
+    /// For telephones, and for two charts side by side on paper.
     Narrow,
 }
 
@@ -99,7 +99,7 @@ impl Form {
         }
     }
 
-    /// Whether names have room beside what they name.
+    /// Whether there is room for names beside what they name.
     #[must_use]
     pub const fn is_wide(self) -> bool {
         !matches!(self, Self::Narrow)
@@ -142,7 +142,7 @@ fn legend_height(form: Form, legend: &[Entry]) -> u32 {
 fn draw_legend(top: &Area<'_>, form: Form, legend: &[Entry]) -> Drawn {
     for ((name, colour, stroke), (x, y)) in legend.iter().zip(legend_places(form, legend).0) {
         let (x, y) = (ipx(x as i32), ipx(y as i32));
-        // A whole square for a solid line, pieces of it for one with gaps.
+        // A solid line has a whole square, a line with gaps has pieces of it.
         let pieces: &[(i32, i32)] = match stroke {
             Stroke::Solid => &[(0, 12)],
             Stroke::Dashed => &[(0, 5), (7, 12)],
@@ -173,8 +173,8 @@ const fn ipx(pixels: i32) -> i32 {
     pixels * FINE as i32
 }
 
-/// `plotters` draws a dashed line as one line for each dash, which makes pages of megabytes. So the
-/// kind of stroke goes through it as a width that nothing else has, which [`dashed`] turns into
+/// `plotters` draws a dashed line as one line for each dash, which makes pages of megabytes. So
+/// each kind of stroke gets a width that nothing else uses, and [`dashed`] replaces that width by
 /// SVG's own dashes.
 const fn width_code(stroke: Stroke) -> u32 {
     match stroke {
@@ -198,8 +198,8 @@ fn svg(width: u32, height: u32, draw: impl FnOnce(&Area<'_>) -> Drawn) -> String
     {
         let root =
             SVGBackend::with_string(&mut text, (width * FINE, height * FINE)).into_drawing_area();
-        // Drawing into a text fails only for an empty range, which `Axis` does not make; what was
-        // drawn until then is kept.
+        // Drawing into a string fails only for an empty range, which `Axis` never makes. Whatever
+        // was drawn before is kept.
         let _ = draw(&root);
         let _ = root.present();
     }
@@ -213,8 +213,8 @@ fn svg(width: u32, height: u32, draw: impl FnOnce(&Area<'_>) -> Drawn) -> String
 /// Room for the heading of a chart that stands alone.
 const HEADING: u32 = 40;
 
-/// A wide chart as a file of its own: on white paper, below a heading, with title and alternative
-/// text. In the page these stand around it.
+/// A wide chart as its own file: on white paper, with heading, title and alternative text, which
+/// the page has outside of the chart.
 #[must_use]
 pub fn standalone(svg: &str, heading: &str, title: &str, alternative: &str) -> String {
     let parts = svg.split_once('>').and_then(|(head, rest)| Some((height_of(head)?, rest)));

@@ -1,4 +1,4 @@
-//! Response times over time as maps: how the answers of each moment were spread.
+//! Response times over time as maps: the distribution of the answers of each moment.
 use pippin_model::bins::ResponseBins;
 
 use super::axis::{Axis, short, time};
@@ -9,9 +9,9 @@ use crate::view::View;
 use crate::view::row::Row;
 use crate::words;
 
-/// Maps that are drawn: those of the first targets of the table.
+/// The number of maps: the first targets of the table.
 const MAPS: usize = 6;
-/// Columns of a map at the most.
+/// The maximum number of columns of a map.
 const COLUMNS: f64 = 60.0;
 
 /// Answers by column and bin of the response time.
@@ -22,7 +22,7 @@ struct Map {
 }
 
 impl Map {
-    /// All repetitions of a target, one on the other; `None` where no window has its spread.
+    /// All repetitions of a target, added up; `None` if no window has a distribution.
     fn of(row: &Row) -> Option<Self> {
         let points =
             || row.series.iter().flat_map(|one| &one.load).filter(|point| point.at_s >= 0.0);
@@ -49,7 +49,7 @@ impl Map {
         self.columns.iter().flat_map(|column| column.iter().map(|(bin, _)| bin))
     }
 
-    /// Its cells, row by row.
+    /// The cells of the map, row by row.
     fn cells(&self) -> Vec<Cell> {
         let mut cells: Vec<(u16, Cell)> = Vec::new();
         for (place, column) in self.columns.iter().enumerate() {
@@ -61,7 +61,7 @@ impl Map {
             }));
         }
         cells.sort_by_key(|(bin, _)| *bin);
-        // Neighbours meet exactly, so that they can be joined.
+        // Neighbours must meet exactly so that they can be joined.
         let column = |at: f64| (at / self.width_s).round() * self.width_s;
         cells
             .into_iter()

@@ -1,4 +1,4 @@
-//! Where the connections of a closed loop were: with the target, or in the generator's hands.
+//! Where the connections of a closed loop were: with the target, or held by the generator.
 use super::axis::{Axis, short};
 use super::canvas::{Bar, Form, bars};
 use super::palette::{AXIS, series};

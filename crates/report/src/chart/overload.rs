@@ -1,5 +1,5 @@
-//! Beyond the capacity: right answers over the offered rate, and over time. Both are multiples of each
-//! target's own capacity, so that targets of any speed can be compared.
+//! Load beyond the capacity: right answers over the offered rate, and over time. Both are multiples
+//! of each target's own capacity, so that fast and slow targets can be compared.
 use super::axis::{Axis, short, time};
 use super::canvas::{Form, Line, lines};
 use super::palette::{FAINT, Stroke, series, stroke};
@@ -35,7 +35,7 @@ fn line(place: usize, row: &Row, points: Vec<(f64, f64)>, marks: bool) -> Line {
     }
 }
 
-/// What a target without a limit would do.
+/// What a target without a limit would answer.
 fn asked(points: Vec<(f64, f64)>) -> Line {
     Line {
         name: Some("offered".into()),
@@ -62,7 +62,7 @@ fn by_rate(rows: &[Shown<'_>]) -> Chart {
             line(*place, row, points.collect(), true)
         })
         .collect();
-    // Beyond the best of them nothing is left to see of what was offered.
+    // The line of the offered rate ends a little above the best target.
     let most = highest(&drawn) * 1.1;
     drawn.push(asked(vec![(0.0, 0.0), (most, most)]));
     let last = rows
@@ -137,7 +137,7 @@ fn over_time(rows: &[Shown<'_>]) -> Chart {
             line(*place, row, over_capacity(row, capacity, |point| point.goodput_per_s), false)
         })
         .collect();
-    // All targets go through the same multiples at the same time.
+    // All targets get the same multiples at the same time, so the first one shows them.
     if let Some((_, row, overload)) = rows.first() {
         let capacity = overload.seen.capacity_per_s;
         drawn.push(asked(over_capacity(row, capacity, |point| point.offered_per_s)));

@@ -1,24 +1,24 @@
-//! Colours. Okabe and Ito's palette for colour-blind readers ("Color Universal Design", 2008), then
-//! Paul Tol's "muted" scheme ("Colour Schemes", SRON/EPS/TN/09-002, 2021). In the page, style rules
-//! replace each colour by a lighter one where the screen is dark.
+//! Colours: the palette of Okabe and Ito for colour-blind readers ("Color Universal Design", 2008),
+//! then Paul Tol's "muted" scheme ("Colour Schemes", SRON/EPS/TN/09-002, 2021). On dark screens,
+//! style rules in the page replace each colour by a lighter one.
 use plotters::style::RGBColor;
 use std::collections::HashMap;
 
 /// Text.
 pub const INK: RGBColor = RGBColor(0x22, 0x26, 0x2b);
-/// Text of less weight.
+/// Less important text.
 pub const FAINT: RGBColor = RGBColor(0x60, 0x66, 0x6e);
 /// Lines behind the figures.
 pub const GRID: RGBColor = RGBColor(0xe4, 0xe6, 0xe9);
 /// Axes.
 pub const AXIS: RGBColor = RGBColor(0x9a, 0xa0, 0xa8);
-/// What is not ranked.
+/// Whatever is not ranked.
 pub const INVALID: RGBColor = RGBColor(0xb9, 0xbd, 0xc3);
-/// The paper, where a chart stands alone.
+/// The paper of a chart in its own file.
 pub const PAPER: RGBColor = RGBColor(0xff, 0xff, 0xff);
 
-/// What has no target's colour, on light and on dark ground (`html/style.css` has the same ones for
-/// the page).
+/// Colours that belong to no target, on light and on dark ground (`html/style.css` has the same
+/// ones for the page).
 const FIXED: [(RGBColor, RGBColor); 6] = [
     (INK, RGBColor(0xe7, 0xe9, 0xec)),
     (FAINT, RGBColor(0xa4, 0xab, 0xb5)),
@@ -44,9 +44,9 @@ const SERIES: [(RGBColor, RGBColor); 12] = [
     (RGBColor(0x44, 0x9a, 0x9a), RGBColor(0x7c, 0xcf, 0xcf)),
 ];
 
-/// The colour of the target at this place. No two are equal, so that the page can show and hide a
-/// target by its colour: those beyond the twelfth repeat the palette, one step of blue apart, and
-/// are drawn dashed.
+/// The colour of the target at this place. All are different, so that the page can show and hide a
+/// target by its colour. After the twelfth, the palette repeats with one step more of blue, and
+/// lines are dashed.
 #[must_use]
 pub fn series(place: usize) -> RGBColor {
     let (RGBColor(r, g, b), _) = SERIES[place % SERIES.len()];
@@ -60,15 +60,15 @@ pub fn series_on_dark(place: usize) -> RGBColor {
     SERIES[place % SERIES.len()].1
 }
 
-/// A chart with each colour replaced by the one for dark ground; `targets` are how many have a
-/// colour. What no rule names stays.
+/// A chart with each colour replaced by the one for dark ground. `targets` is the number of targets
+/// that have a colour. Other colours stay.
 #[must_use]
 pub fn on_dark(svg: &str, targets: usize) -> String {
     let of_targets = (0..targets.max(FEWEST)).map(|place| (series(place), series_on_dark(place)));
     let rules: HashMap<String, String> =
         FIXED.into_iter().chain(of_targets).map(|(light, dark)| (hex(light), hex(dark))).collect();
-    // One pass, so that no colour is replaced twice: some are on one list as light and on the other
-    // as dark ones.
+    // Replace all in one pass: some colours are both a light one and a dark one, and would be
+    // replaced twice.
     let mut parts = svg.split("\"#");
     let mut out = parts.next().unwrap_or_default().to_string();
     for part in parts {
@@ -82,7 +82,7 @@ pub fn on_dark(svg: &str, targets: usize) -> String {
     out
 }
 
-/// Charts that have no targets use the first colours for their own parts.
+/// The least number of colours: charts without targets use the first ones for their parts.
 pub const FEWEST: usize = 5;
 
 /// How a line is drawn.
@@ -96,7 +96,7 @@ pub enum Stroke {
     Dotted,
 }
 
-/// How lines of this place are drawn.
+/// The stroke of the target at this place.
 #[must_use]
 pub const fn stroke(place: usize) -> Stroke {
     match place / SERIES.len() {
@@ -106,7 +106,7 @@ pub const fn stroke(place: usize) -> Stroke {
     }
 }
 
-/// A colour as SVG and CSS write it, as `plotters` does.
+/// A colour as SVG and CSS write it; `plotters` writes it the same way.
 #[must_use]
 pub fn hex(RGBColor(r, g, b): RGBColor) -> String {
     format!("#{r:02X}{g:02X}{b:02X}")

@@ -1,6 +1,6 @@
-//! The data of a chart for the browser. The script of the page (`html/plots.js`) draws it with uPlot,
-//! so that a reader can point at values, zoom, and hide targets. Without a script, and on paper, the
-//! SVG of the same data is shown.
+//! The data of a chart for the browser. The page's script (`html/plots.js`) draws it with uPlot, so
+//! that a reader can point at values, zoom, and hide targets. Without a script and on paper, the
+//! page shows the SVG of the same data.
 use plotters::style::RGBColor;
 use serde::Serialize;
 
@@ -8,9 +8,9 @@ use super::axis::{Axis, Scale};
 use super::canvas::Line;
 use super::palette::{self, Stroke, series};
 
-/// Charts with this link show the same time: they share the pointer and the zoom.
+/// Charts with this link show the same time axis, so they share the pointer and the zoom.
 pub const TIME: &str = "time";
-/// Digits that are sent of a figure: more than a screen can show.
+/// Significant digits of each figure: more than a screen can show.
 const DIGITS: i32 = 5;
 
 /// What the browser draws.
@@ -24,7 +24,7 @@ pub struct Plot {
     verticals: Vec<f64>,
 }
 
-/// What a figure counts, and so how it is written.
+/// The unit of a figure, which decides how it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -62,7 +62,7 @@ struct Curve {
     steps: bool,
     x: Vec<f64>,
     y: Vec<f64>,
-    /// Both empty without a band.
+    /// Both are empty if there is no band.
     low: Vec<f64>,
     high: Vec<f64>,
 }
@@ -89,13 +89,14 @@ impl Plot {
         }
     }
 
-    /// The same, linked with all charts of this link.
+    /// The same, linked with all charts that have this link.
     #[must_use]
     pub fn linked(self, link: &'static str) -> Self {
         Self { link: Some(link), ..self }
     }
 
-    /// The same with level steps from each point to the next. Points that only end a step go.
+    /// The same, as steps: level from each point to the next. Points that only end a step are
+    /// removed.
     #[must_use]
     pub fn in_steps(mut self) -> Self {
         for curve in &mut self.curves {
@@ -140,7 +141,7 @@ fn curve(line: &Line, place: impl Fn(f64) -> f64) -> Curve {
     }
 }
 
-/// The style variable of a colour; it changes with the theme.
+/// The style variable of a colour. Its value depends on the theme.
 fn variable(colour: RGBColor) -> String {
     let fixed =
         [(palette::AXIS, "--axis"), (palette::INVALID, "--invalid"), (palette::FAINT, "--faint")];

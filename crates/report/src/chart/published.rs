@@ -1,4 +1,4 @@
-//! Published figures beside one's own, both as ratios to the same target.
+//! Published figures beside your own, both as ratios to the same target.
 use super::axis::{Axis, short};
 use super::canvas::{Bar, Form, bars};
 use super::palette::{FAINT, series};

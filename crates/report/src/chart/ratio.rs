@@ -1,4 +1,4 @@
-//! The ratio of every target to the reference, with its interval: what paired rounds know best.
+//! The ratio of every target to the reference, with its interval. Paired rounds measure this best.
 use pippin_stats::compare::Metric;
 use pippin_stats::ratio::Ratio;
 
@@ -10,8 +10,8 @@ use crate::view::View;
 use crate::view::row::Row;
 use crate::words;
 
-/// An interval that reaches farther than this many times the outermost ratio is cut off at the
-/// edge, so that it does not press the others together.
+/// An interval is cut off beyond this many times the outermost ratio, so that it does not squeeze
+/// the others together.
 const ROOM: f64 = 2.0;
 
 pub fn charts(view: &View) -> Vec<Chart> {

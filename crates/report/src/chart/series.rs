@@ -1,5 +1,5 @@
-//! Figures over time: throughput, response time, CPU of both sides, memory. One line a target: the
-//! median of its repetitions, with a band from the lowest to the highest of them.
+//! Figures over time: throughput, response time, CPU of both sides, memory. Each target has one
+//! line, the median of its repetitions, with a band from the lowest to the highest repetition.
 use pippin_model::trial::Step;
 use pippin_stats::quantile::median;
 
@@ -13,7 +13,8 @@ use crate::view::row::Row;
 use crate::view::series::Series;
 use crate::words;
 
-/// Moments of a line at the most: more than one for each four pixels tell nothing.
+/// The maximum number of moments of a line. More than one for every four pixels would not be
+/// visible.
 const MOMENTS: f64 = 300.0;
 
 /// The points of a line: seconds and a value.
@@ -24,12 +25,13 @@ struct Quantity {
     name: &'static str,
     title: &'static str,
     unit: &'static str,
-    /// What a figure counts.
+    /// The unit of the figure.
     counts: Unit,
     points: Points,
-    /// The same of the generator, drawn dotted in the target's colour; `None` where it has none.
+    /// The same figure of the generator, drawn dotted in the target's colour; `None` if it has
+    /// none.
     of_generator: Option<Points>,
-    /// What the load asked of all targets alike, drawn dotted in a colour of its own.
+    /// What the load asked of all targets alike, drawn dotted in its own colour.
     asked: Option<(&'static str, Points)>,
     label: fn(f64) -> String,
     scale: Scale,
@@ -125,7 +127,7 @@ fn chart(view: &View, quantity: &Quantity) -> Option<Chart> {
             })
         };
         drawn.extend(line(label(row), stroke(place), &own));
-        // Only what a target's own line stands beside.
+        // The generator's line is only drawn beside a line of the target.
         if let Some(points) = quantity.of_generator.filter(|_| !own.is_empty()) {
             let generator = line(format!("{}, generator", row.target), Stroke::Dotted, &of(points));
             drawn.extend(generator.map(|line| Line { band: Vec::new(), ..line }));
@@ -154,7 +156,7 @@ fn chart(view: &View, quantity: &Quantity) -> Option<Chart> {
     let x = |form: Form| {
         Axis::linear(&format!("seconds after {before}"), first, last, form.ticks() + 2, axis::short)
     };
-    // On paper and without a script the legend need not name each target twice.
+    // On paper and without a script, the legend names each target only once.
     let legend: Vec<Line> = drawn
         .iter()
         .cloned()
@@ -193,9 +195,9 @@ fn chart(view: &View, quantity: &Quantity) -> Option<Chart> {
     })
 }
 
-/// What the load asked of the targets: the same of all, so that it is one line.
+/// What the load asked of the targets. It is the same for all, so it is one line.
 fn asked(view: &View, quantity: &Quantity) -> Option<Line> {
-    // An overload offers each target multiples of its own capacity, in a chart of its own.
+    // In an overload, the offered rate differs by target, and it has its own chart.
     let (name, points) = quantity.asked.filter(|_| view.run.profile != "overload")?;
     let all = view.measured().flat_map(|row| &row.series).map(points);
     let merged = merged(&all.filter(|points| !points.is_empty()).collect::<Vec<_>>());
@@ -210,7 +212,7 @@ fn asked(view: &View, quantity: &Quantity) -> Option<Line> {
     })
 }
 
-/// What the repetitions came to at one moment.
+/// The repetitions at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Moment {
     pub at: f64,
@@ -219,8 +221,9 @@ pub(super) struct Moment {
     high: f64,
 }
 
-/// Points of several repetitions by moment: as long as the usual distance of two points, or longer
-/// where there are too many. A repetition that has several points in a moment counts by their median.
+/// Groups the points of several repetitions into moments. A moment is as long as the usual distance
+/// of two points, or longer if there would be too many. If a repetition has several points in a
+/// moment, their median counts.
 pub(super) fn merged(repetitions: &[Vec<(f64, f64)>]) -> Vec<Moment> {
     let gaps: Vec<f64> = repetitions
         .iter()
@@ -230,7 +233,7 @@ pub(super) fn merged(repetitions: &[Vec<(f64, f64)>]) -> Vec<Moment> {
     let ends = || repetitions.iter().flatten().map(|(at, _)| *at);
     let (first, last) = ends().fold((f64::MAX, f64::MIN), |(f, l), at| (f.min(at), l.max(at)));
     let width = median(&gaps).unwrap_or(1.0).max((last - first) / MOMENTS);
-    // Numbered from 0 s on, so that no moment holds both warm-up and measured part.
+    // Numbers start at 0 s, so that no moment has both warm-up and measured part.
     let number = |at: f64| (at / width).floor() as i64;
     let mut numbers: Vec<i64> = ends().map(number).collect();
     numbers.sort_unstable();
@@ -279,7 +282,7 @@ fn throughput(series: &Series) -> Vec<(f64, f64)> {
     series.load.iter().map(|point| (point.at_s, point.throughput_per_s)).collect()
 }
 
-/// Searches offer another rate in each step: there is no rate of the whole.
+/// The offered rate. Each step of a search has another rate, so a search has none.
 fn offered(series: &Series) -> Vec<(f64, f64)> {
     let is_step = matches!(series.step, Some(Step::Rate { .. }));
     let points = series.load.iter().filter(|_| !is_step);
@@ -322,7 +325,7 @@ mod tests {
         let told: Vec<_> = found.iter().map(|m| (m.at, m.low, m.median, m.high)).collect();
         assert_eq!(told[0], (-0.5, 10.0, 11.0, 30.0));
         assert_eq!((told.len(), told[3].0), (4, 2.5));
-        // A repetition that ended early takes no part in what came later.
+        // A repetition that ended early does not count in later moments.
         let cut = merged(&[repetition(10.0), vec![(-0.5, 20.0)]]);
         assert_eq!((cut[0].median, cut[1].median), (15.0, 10.0));
     }

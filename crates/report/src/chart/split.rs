@@ -72,7 +72,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
     }]
 }
 
-/// Mean nanoseconds of each part; what a connection cost is shared by its requests.
+/// Mean nanoseconds of each part. The cost of a connection is divided among its requests.
 fn parts(row: &Row) -> Option<[f64; 3]> {
     let s = &row.spans;
     let requests = row.requests.completed.max(1) as f64;

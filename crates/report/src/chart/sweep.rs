@@ -1,5 +1,5 @@
-//! Sweeps: throughput and response time by connections, with the law, the knee and the predictions.
-//! Capacity searches: by offered rate.
+//! Sweeps: throughput and response time over connections, with the law, the knee and the
+//! predictions. Capacity searches: over the offered rate.
 use pippin_model::trial::Step;
 
 use super::axis::{Axis, short, time};

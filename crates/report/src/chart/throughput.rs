@@ -8,15 +8,15 @@ use super::{Chart, DataTable, Drawings, coloured, label};
 use crate::view::View;
 use crate::words;
 
-/// How far above the best repetition an interval may reach before it is cut off at the edge.
+/// An interval is cut off beyond this many times the best repetition.
 const ROOM: f64 = 1.25;
 
 pub fn charts(view: &View) -> Vec<Chart> {
     let rows: Vec<_> =
         coloured(view).filter_map(|(place, row)| Some((place, row, row.goodput_per_s?))).collect();
     let Some((_, best, most)) = rows.first() else { return Vec::new() };
-    // The interval of two repetitions that differ by half reaches into the millions; it must not
-    // press the bars together.
+    // If two repetitions differ by half, the interval reaches into the millions. It must not
+    // squeeze the bars together.
     let best_of_all = rows.iter().map(|(_, _, figure)| figure.best).fold(0.0, f64::max);
     let highest = rows
         .iter()

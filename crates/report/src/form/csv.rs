@@ -1,6 +1,6 @@
-//! The result as CSV (RFC 4180): one row for each target, and for each of its steps in a sweep or a
-//! capacity search. Columns carry their unit in their name; unknown is empty; docs/formats.md
-//! describes them.
+//! The result as CSV (RFC 4180): one row for each target, and one for each step of a sweep or a
+//! capacity search. The column names include the unit; unknown is empty; docs/formats.md describes
+//! the columns.
 use pippin_model::histogram::Summary;
 use pippin_stats::compare::Metric;
 use pippin_stats::summary::Figure;
@@ -19,7 +19,7 @@ pub const FORM: Form = Form {
     write: Write::View(|view| Ok(of(view).into_bytes())),
 };
 
-/// The columns; a test holds docs/formats.md against them.
+/// The columns. A test compares them with docs/formats.md.
 pub const COLUMNS: [&str; 70] = [
     "run",
     "plan",
@@ -230,7 +230,7 @@ fn ends(figure: Option<Figure>) -> [String; 2] {
     [cell(interval.map(|interval| interval.low)), cell(interval.map(|interval| interval.high))]
 }
 
-/// A step that is not the headline: what is known of it.
+/// A step other than the headline: its figures as far as they are known.
 fn step(view: &View, row: &Row, point: &Point) -> Vec<String> {
     let response = &point.response_time;
     let known = [

@@ -1,6 +1,6 @@
-//! All histograms of a run as an HdrHistogram interval log (`.hlog`), which HdrHistogram's own
-//! tools and its libraries in Java, Python, JavaScript, Go and C read: one line for each trial and
-//! time span, tagged `<target>/<step>/<repetition>/<span>`.
+//! All histograms of a run as an HdrHistogram interval log (`.hlog`). HdrHistogram's own tools and
+//! its libraries in Java, Python, JavaScript, Go and C can read it. It has one line for each trial
+//! and time span, tagged `<target>/<step>/<repetition>/<span>`.
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
 use pippin_model::gate::SPANS;
@@ -35,14 +35,14 @@ pub struct HlogError {
     pub reason: String,
 }
 
-/// Maxima stand in the log in milliseconds, as HdrHistogram's own logs of nanoseconds have them;
-/// the histograms hold nanoseconds.
+/// The log has maxima in milliseconds, as HdrHistogram's own logs of nanoseconds do; the histograms
+/// are in nanoseconds.
 const NS_PER_MS: f64 = 1e6;
 
-/// The run as an interval log. Spans without a sample are left out.
+/// The run as an interval log. Spans without samples are left out.
 ///
 /// # Errors
-/// If a histogram cannot be encoded, which none of Pippin's is known to cause.
+/// If a histogram cannot be encoded. None of Pippin's is known to cause this.
 pub fn of(record: &RunRecord) -> Result<String, HlogError> {
     let start = SystemTime::UNIX_EPOCH + Duration::from_nanos(record.header.started_unix_ns);
     let mut builder = IntervalLogWriterBuilder::new();

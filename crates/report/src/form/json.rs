@@ -15,10 +15,10 @@ pub const FORM: Form = Form {
     }),
 };
 
-/// A text that is no report of this version.
+/// Why a text is not a report of this version.
 #[derive(Debug, thiserror::Error)]
 pub enum JsonError {
-    /// It is no JSON, or not of this form.
+    /// It is not JSON, or not of this form.
     #[error("not a report in JSON: {0}; `pippin export --format json` writes one")]
     Form(#[from] serde_json::Error),
     /// It is of another version.
@@ -26,7 +26,7 @@ pub enum JsonError {
         "a report of schema {found}, but this Pippin reads schema {SCHEMA}; export it again with this version"
     )]
     Version {
-        /// What it says.
+        /// The version in the text.
         found: u32,
     },
 }
@@ -34,19 +34,19 @@ pub enum JsonError {
 /// The view as JSON, indented.
 ///
 /// # Errors
-/// If a value cannot be written, which no value of a view is known to cause.
+/// If a value cannot be written. No value of a view is known to cause this.
 pub fn of(view: &View) -> Result<String, JsonError> {
     let mut text = serde_json::to_string_pretty(view)?;
     text.push('\n');
     Ok(text)
 }
 
-/// Reads what [`of`] wrote.
+/// Reads the output of [`of`].
 ///
 /// # Errors
 /// If the text is something else.
 pub fn read(text: &str) -> Result<View, JsonError> {
-    /// The version alone, which is looked at before the rest.
+    /// Only the version, which is checked before the rest is read.
     #[derive(serde::Deserialize)]
     struct Version {
         schema: u32,

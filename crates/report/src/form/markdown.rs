@@ -66,7 +66,7 @@ fn line(out: &mut String, text: &str) {
     let _ = writeln!(out, "{}", text.trim_end_matches(' '));
 }
 
-/// What would be read as markup is escaped; a cell has no line breaks.
+/// Escapes whatever would be read as markup, and removes line breaks.
 pub(crate) fn text(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     for c in raw.chars() {
@@ -82,7 +82,7 @@ pub(crate) fn text(raw: &str) -> String {
     out
 }
 
-/// A table; the first `left` columns are set left, the others right.
+/// A table. The first `left` columns are aligned left, the others right.
 fn table(out: &mut String, left: usize, titles: &[&str], rows: &[Vec<String>]) {
     line(out, &format!("| {} |", titles.join(" | ")));
     let rules: Vec<&str> =
@@ -157,7 +157,7 @@ fn headline(out: &mut String, view: &View) {
     );
 }
 
-/// As a sentence begins.
+/// The text with a capital first letter.
 fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
@@ -197,7 +197,7 @@ fn cells(view: &View, row: &Row) -> Vec<String> {
     cells
 }
 
-/// Where the ratios to the reference stand.
+/// The column of the ratios to the reference.
 const RATIO_COLUMN: usize = 4;
 
 /// The ranking by CPU time of a request.

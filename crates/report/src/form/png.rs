@@ -1,8 +1,8 @@
-//! A chart as a picture, for a README or a blog that does not take SVG: drawn from the same SVG by
-//! `resvg`, without a browser.
+//! A chart as a picture, for a README or a blog that does not accept SVG. `resvg` draws it from the
+//! same SVG, without a browser.
 //!
-//! The font is Noto Sans, which Pippin carries: with the fonts of the machine, the same chart would
-//! look different on each.
+//! Pippin carries the font, Noto Sans. With the machine's own fonts, the same chart would look
+//! different on each machine.
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
 
@@ -20,7 +20,7 @@ pub const FORM: Form = Form {
     }),
 };
 
-/// Pixels of the picture for one of the chart: screens of today have two.
+/// Pixels of the picture for each pixel of the chart: modern screens have two.
 const SCALE: u32 = 2;
 
 /// SVG as PNG.

@@ -39,7 +39,7 @@ pub fn of(view: &View) -> String {
 type Samples = Vec<Sample>;
 type Label = (&'static str, String);
 
-/// A metric: a new one is one more entry in [`METRICS`].
+/// A metric. Add new ones to [`METRICS`].
 struct Metric {
     name: &'static str,
     kind: &'static str,

@@ -1,4 +1,4 @@
-//! The whole run as the store keeps it, as JSON on one line; `pippin compare` reads it.
+//! The whole run as the store keeps it, as JSON on one line. `pippin compare` reads it.
 use crate::form::{Form, FormError, Write};
 
 /// This form.

@@ -1,4 +1,4 @@
-//! A chart as a file of its own, for a README or a blog.
+//! A chart as its own file, for a README or a blog.
 use crate::chart::{self, Chart, palette};
 use crate::form::{Form, Write};
 use crate::view::View;
@@ -37,10 +37,10 @@ pub fn names(view: &View) -> Vec<String> {
     chart::all(view).into_iter().map(|chart| chart.name).collect()
 }
 
-/// The chart of this name as SVG, on its ground, below a heading, with what it shows in words.
+/// The chart of this name as SVG, with its ground, heading and alternative text.
 ///
 /// # Errors
-/// If the run has no such chart; the message names those it has.
+/// If the run has no such chart. The message names the charts it has.
 pub fn of(view: &View, name: &str, ground: Ground) -> Result<String, UnknownChart> {
     let charts = chart::all(view);
     let found: Option<&Chart> = charts.iter().find(|chart| chart.name == name);

@@ -44,7 +44,7 @@ fn status(outcome: &Outcome) -> TestCaseStatus {
     status
 }
 
-/// A trial without a result is an error; one that is INVALID failed.
+/// The result of a trial: an error if it has no result, a failure if it is INVALID.
 fn verdict(trial: &TrialRecord) -> TestCaseStatus {
     let (kind, message) = match &trial.failure {
         Some(failure) => (NonSuccessKind::Error, failure.message.clone()),

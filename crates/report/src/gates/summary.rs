@@ -1,4 +1,4 @@
-//! A summary for a pull request, in Markdown: the gates on top, the whole result folded.
+//! A summary for a pull request, in Markdown: the gates first, then the whole result, folded.
 use pippin_stats::gate::Outcome;
 use std::fmt::Write as _;
 

@@ -11,7 +11,7 @@ const fn seconds(unix_ns: u64) -> f64 {
     unix_ns as f64 / 1e9
 }
 
-/// The chart of a figure; `None` below two runs.
+/// The chart of a figure; `None` for fewer than two runs.
 pub fn of(history: &History, figure: Figure) -> Option<Chart> {
     let all: Vec<(&Run, f64)> =
         history.runs.iter().filter_map(|run| Some((run, figure.of(run)?))).collect();
@@ -33,7 +33,7 @@ pub fn of(history: &History, figure: Figure) -> Option<Chart> {
             seconds(last.started_unix_ns),
             form.ticks(),
         );
-        // Room for what is written at the marks.
+        // Room for the words at the marks.
         marked_lines(form, &dates, &Axis::linear(unit, 0.0, most * 1.08, 5, label), &drawn, &marks)
     };
     let day = |run: &Run| {
@@ -65,7 +65,7 @@ pub fn of(history: &History, figure: Figure) -> Option<Chart> {
     })
 }
 
-/// Believed runs joined, the others as grey dots, and a level for each stretch between changes.
+/// Valid runs as a line, the others as grey dots, and a level for each stretch between changes.
 fn series_of(history: &History, figure: Figure, changes: &[Change]) -> Vec<Line> {
     let line = |points, colour, marks, stroke| Line {
         name: None,
@@ -109,7 +109,7 @@ fn series_of(history: &History, figure: Figure, changes: &[Change]) -> Vec<Line>
         .collect()
 }
 
-/// Half way between the runs that it lies between: nobody knows when it happened.
+/// Half way between the runs around it, because nobody knows when exactly it happened.
 fn middle(change: &Change) -> f64 {
     let (before, after) = change.between_unix_ns;
     f64::midpoint(seconds(before), seconds(after))

@@ -6,7 +6,7 @@ use super::{Figure, History, chart};
 use crate::html::{document, figures, rules};
 use crate::words;
 
-/// The history of a target as a page that needs nothing else.
+/// The history of a target as a self-contained page.
 #[must_use]
 pub fn page(target: &str, points: &[HistoryPoint]) -> String {
     let body = html! {
@@ -16,7 +16,7 @@ pub fn page(target: &str, points: &[HistoryPoint]) -> String {
     document(&format!("History of {target} · Pippin"), &rules(2), &body).into_string()
 }
 
-/// A section for each plan; `link` makes a run's name lead to its page, where there is one.
+/// A section for each plan. `link` turns a run's name into a link to its page, if there is one.
 #[must_use]
 pub fn plans(points: &[HistoryPoint], link: impl Fn(&str) -> Markup) -> Markup {
     html! { @for history in super::of(points) { (section(&history, &link)) } }

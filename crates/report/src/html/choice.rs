@@ -1,5 +1,5 @@
-//! Which rows of the ranked table are shown, and in which groups: for tables of many targets. Its
-//! script shows it; without scripts the whole table is there.
+//! Filters and groups for the rows of a large ranked table. The script shows them; without scripts
+//! the page shows the whole table.
 use maud::{Markup, html};
 use pippin_model::register::ServerKind;
 use std::collections::BTreeSet;
@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use crate::view::View;
 use crate::view::row::Row;
 
-/// From so many targets on a reader looks for some of them.
+/// From this many targets on, the page offers filters.
 const MANY: usize = 9;
 
-/// The kind of a target that the register does not know.
+/// The kind of a target that is not in the register.
 const UNKNOWN_KIND: &str = "unknown kind";
 
 /// A search, the languages, the kinds and the groups of a table with many rows.
@@ -36,7 +36,7 @@ pub fn tools(view: &View) -> Markup {
     }
 }
 
-/// What the register says that a target is.
+/// The kind of a target in the register.
 pub fn kind(row: &Row) -> String {
     row.kind.as_ref().map_or_else(|| UNKNOWN_KIND.into(), ServerKind::to_string)
 }

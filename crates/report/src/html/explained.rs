@@ -6,7 +6,7 @@ use crate::flame;
 use crate::view::View;
 use crate::words;
 
-/// Functions that are named in words.
+/// The number of functions that are named in words.
 const HOTTEST: usize = 5;
 
 pub fn section(view: &View) -> Markup {
@@ -76,10 +76,11 @@ fn difference(from: &Explained, to: &Explained) -> Markup {
     }
 }
 
-/// Where the name of a language would stand, but says nothing of it.
+/// Values of the language field that are no language.
 const NO_LANGUAGES: [&str; 4] = [pippin_model::project::LANGUAGE, "url", "command", "image"];
 
-/// Targets of one language, whose functions have the same names: each with the first of them.
+/// Pairs of targets of one language, because their functions have the same names: each target with
+/// the first.
 fn pairs(view: &View) -> Vec<(&Explained, &Explained)> {
     let all = &view.explained;
     all.iter()

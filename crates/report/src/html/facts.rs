@@ -116,8 +116,8 @@ fn plan(view: &View) -> Markup {
     }
 }
 
-/// What was out of its support on the day of the run, or pinned long before. Nothing is said of what
-/// the register does not know.
+/// Targets that were out of support on the day of the run, or pinned long before. Targets that are
+/// not in the register are left out.
 fn support(view: &View) -> Markup {
     let time = words::time(view.run.started_unix_ns);
     let day = time.split(' ').next().unwrap_or_default();
@@ -136,13 +136,13 @@ fn support(view: &View) -> Markup {
     }
 }
 
-/// A document as it was resolved, folded away.
+/// A resolved document, folded.
 fn document<T: Serialize>(title: &str, value: &T) -> Markup {
     let text = serde_json::to_string_pretty(value).unwrap_or_else(|error| error.to_string());
     html! { details.document { summary { (title) } pre tabindex="0" { (text) } } }
 }
 
-/// How each figure was taken: the words of `docs/methodology.md`, in short.
+/// How each figure was taken: a short form of `docs/methodology.md`.
 const METHOD: [(&str, &str); 12] = [
     (
         "Requests/s",

@@ -6,11 +6,11 @@ use crate::chart::plot::Plot;
 use crate::chart::{Chart, DataTable};
 use crate::view::View;
 
-/// Charts that stand at the head of the page.
+/// Charts at the top of the page.
 pub const HEADLINE: [&str; 3] = ["ratio", "cpu-ratio", "throughput"];
-/// Charts that have sections of their own.
+/// Charts that have their own sections.
 const ELSEWHERE: [&str; 4] = ["published", "cost", "overload", "overload-over-time"];
-/// Charts that are worth paper; the others are for the screen.
+/// Charts that are printed; the others are only for the screen.
 const PRINTED: [&str; 12] = [
     "ratio",
     "cpu-ratio",
@@ -56,8 +56,8 @@ fn is_printed(name: &str) -> bool {
     PRINTED.iter().any(|printed| name == *printed || name.starts_with(&format!("{printed}-")))
 }
 
-/// The colour of a target's lines, in pieces where they are: beyond the palette two targets share
-/// what the eye sees of a colour.
+/// The colour of a target's lines, with gaps if they have gaps: beyond the palette, two targets
+/// have almost the same colour.
 fn swatch(place: usize) -> String {
     match stroke(place) {
         Stroke::Solid => format!("background:var(--s{place})"),
@@ -75,7 +75,7 @@ pub fn of(charts: &[Chart], names: &[&str]) -> Markup {
     html! { div.figures { @for chart in charts.iter().filter(|chart| names.contains(&chart.name.as_str())) { (figure(chart)) } } }
 }
 
-/// What targets do beyond their capacity; the conclusion has it in words.
+/// What targets do beyond their capacity. The conclusion says it in words.
 pub fn overload(view: &View, charts: &[Chart]) -> Markup {
     html! {
         @if view.rows.iter().any(|row| row.overload.is_some()) {
@@ -87,7 +87,7 @@ pub fn overload(view: &View, charts: &[Chart]) -> Markup {
     }
 }
 
-/// Published figures with what differs.
+/// Published figures, with the differences between the experiments.
 pub fn published(view: &View, charts: &[Chart]) -> Markup {
     let Some(table) = &view.published else { return html! {} };
     html! {
@@ -130,9 +130,9 @@ pub fn figure(chart: &Chart) -> Markup {
     }
 }
 
-/// The data that the script draws; it is no program.
+/// The data for the script. It is not executed.
 fn for_the_browser(plot: &Plot) -> Markup {
-    // No text of a target ends the element.
+    // Escape `<`, so that no text of a target can close the element.
     let json = serde_json::to_string(plot).unwrap_or_default().replace('<', "\\u003c");
     html! { script.plot-data type="application/json" { (PreEscaped(json)) } }
 }

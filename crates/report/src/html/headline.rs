@@ -119,7 +119,7 @@ fn time(ns: Option<u64>) -> Markup {
     cell(ns.map(|ns| ns as f64), &words::ns(ns))
 }
 
-/// A verdict with a mark of its own, not only a colour.
+/// A verdict with its own mark, not only a colour.
 #[must_use]
 pub fn badge(verdict: Verdict) -> Markup {
     let (class, mark) = match verdict {

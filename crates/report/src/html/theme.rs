@@ -9,8 +9,8 @@ pub fn series_rules(view: &View) -> String {
     rules(view.measured().count())
 }
 
-/// Charts are drawn in the colours for light ground. A rule for each replaces it where the ground
-/// is dark; another hides the lines of a target whose box is not ticked.
+/// Charts are drawn in the colours for light ground. For each colour, one rule replaces it on dark
+/// ground. Another rule hides the lines of a target whose box is not ticked.
 pub fn rules(targets: usize) -> String {
     let mut light = String::new();
     let mut dark = String::new();

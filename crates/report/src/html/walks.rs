@@ -45,7 +45,7 @@ fn table(row: &Row) -> DataTable {
     DataTable { columns: titles.map(Into::into).to_vec(), rows: cells.collect() }
 }
 
-/// What was wrong, by kind, and the first of each step in words.
+/// The errors by kind, and the first error of each step in words.
 fn examples(row: &Row) -> Markup {
     html! {
         @if row.scenario.iter().any(|step| step.errors_total() > 0) {

@@ -3,7 +3,7 @@ use super::Page;
 use crate::view::View;
 use crate::view::agents::COLUMNS;
 
-/// So many agents are shown; the page and the JSON have all of them.
+/// The number of agents that are shown. The page and the JSON have all of them.
 const MOST: usize = 20;
 
 /// Writes the agents, if there were any.

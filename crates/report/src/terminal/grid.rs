@@ -2,14 +2,14 @@
 use super::Page;
 use super::paint::{cut, visible};
 
-/// Which end of a column its cells stand at.
+/// The side on which the cells of a column are aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
     Left,
     Right,
 }
 
-/// A table: titles and cells, the cells already coloured.
+/// A table: titles and cells. The cells are already coloured.
 #[derive(Debug, Default)]
 pub struct Grid {
     columns: Vec<(String, Align)>,
@@ -34,11 +34,11 @@ impl Grid {
         self.rows.push(cells);
     }
 
-    /// Columns between the texts of neighbours.
+    /// Blanks between two columns.
     pub const GAP: usize = 2;
 
-    /// Cuts the names in a column of plain text until the table fits into `room` columns, as far as
-    /// 12 columns are left of it; the part behind " at ", which tells one step from another, stays.
+    /// Cuts the names in a column of plain text until the table fits into `room` columns, but never
+    /// below 12 columns. Keeps the part after " at ", which tells the steps apart.
     pub fn fit(&mut self, column: usize, room: usize) {
         let left = self.widths()[column].saturating_sub(self.width().saturating_sub(room)).max(12);
         for cell in self.rows.iter_mut().filter_map(|row| row.get_mut(column)) {

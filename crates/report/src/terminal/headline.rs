@@ -13,9 +13,9 @@ use crate::view::View;
 use crate::view::row::Row;
 use crate::words;
 
-/// From this width on a target's own interval stands beside its figure too.
+/// From this width on, each figure also shows its interval.
 const ROOM_FOR_INTERVALS: usize = 100;
-/// Bars shorter than this show nothing, longer ones nothing more.
+/// The length of bars: shorter ones show nothing, longer ones show no more.
 const BARS: std::ops::RangeInclusive<usize> = 8..=40;
 
 /// What was done, and when.
@@ -66,8 +66,8 @@ pub fn write(page: &mut Page, view: &View) {
     legend(page, view);
 }
 
-/// The time span that the table shows, with its name: what a user of a closed loop sees is the
-/// service time; where arrivals do not wait it is the response time.
+/// The time span that the table shows, with its name: the service time in a closed loop, the
+/// response time if arrivals do not wait for answers.
 pub fn span_of<'a>(view: &View, row: &'a Row) -> &'a Summary {
     if is_open(view) { &row.spans.response_time } else { &row.spans.service_time }
 }
@@ -162,7 +162,7 @@ fn by_cpu(page: &mut Page, view: &View) {
     grid.write(page, 0);
 }
 
-/// What ranks stands first: requests/s, or the p99 where the schedule sets these.
+/// The title of the first column: requests/s, or p99 if the schedule sets the requests/s.
 fn ranked_title(view: &View) -> &'static str {
     if ranked::by_time(view) { "p99" } else { "requests/s" }
 }
@@ -221,7 +221,7 @@ fn verdict(page: &Page, row: &Row) -> String {
     row.main_doubt().map_or_else(|| told.clone(), |doubt| format!("{told} {doubt}"))
 }
 
-/// A bar of the ranked figure in eighths of a column; hatched for what is not ranked.
+/// A bar of the ranked figure, in eighths of a column. Hatched if the row is not ranked.
 fn bar(page: &Page, view: &View, row: &Row, room: usize) -> String {
     let most = view
         .measured()

@@ -1,15 +1,15 @@
 //! A distribution as a few bars of text.
 use crate::view::curve::Bin;
 
-/// The bars at the most.
+/// The maximum number of bars.
 const BARS: usize = 8;
 /// The widest bar, in columns.
 const WIDTH: f64 = 24.0;
-/// The slowest requests, which the last bar holds together: a long tail would leave nothing to see
-/// of the others.
+/// The fraction of the slowest requests that share the last bar. Otherwise a long tail would
+/// squeeze all others into one bar.
 const TAIL: f64 = 0.005;
 
-/// What lies from one value to the next bar's.
+/// The requests from one value to that of the next bar.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bar {
     /// The lower end, in nanoseconds.
@@ -18,8 +18,8 @@ pub struct Bar {
     pub fraction: f64,
 }
 
-/// Neighbouring bins together, so that there are few bars; all that is slower than the last edge is
-/// in the last one.
+/// Joins neighbouring bins, so that there are few bars. Everything slower than the last edge is in
+/// the last bar.
 pub fn bars(bins: &[Bin]) -> Vec<Bar> {
     let mut below = 0.0;
     let body = bins

@@ -1,4 +1,4 @@
-//! Loads of a URL: response times first, as users ask for them first, then all that was counted.
+//! Loads of a URL: response times first, because users ask for them first, then all other counts.
 use pippin_model::caveat::Severity;
 use pippin_model::histogram::Summary;
 use pippin_model::tls::Negotiated;
@@ -14,7 +14,7 @@ use crate::view::load::LoadView;
 use crate::view::row::Row;
 use crate::words;
 
-/// Writes one load in full, or several as one table; whether there was any.
+/// Writes one load in full, or several as one table. Returns whether there was any.
 pub fn write(page: &mut Page, view: &View) -> bool {
     match view.loads.as_slice() {
         [] => return false,
@@ -43,7 +43,7 @@ fn write_one(page: &mut Page, load: &LoadView, row: Option<&Row>) {
     write_phases(load, out);
 }
 
-/// The steps of a sweep or of a search, or the repetitions: each a line of one table.
+/// The steps of a sweep or a search, or the repetitions, as one table with a line for each.
 fn write_several(page: &mut Page, view: &View, loads: &[LoadView]) {
     let title = page.paint.bold(&loads[0].title);
     page.line(&format!("{title}  {}", view.run.load));
@@ -104,7 +104,7 @@ fn write_rate(page: &mut Page, load: &LoadView) {
     page.line(&format!("{what}   {rate}{answers}"));
 }
 
-/// Quantiles, and beside them how the times are distributed.
+/// Quantiles, and beside them the distribution.
 fn write_response_times(page: &mut Page, times: &Summary, row: Option<&Row>) {
     let named = [
         ("50 %", times.p50_ns),
@@ -282,7 +282,7 @@ fn write_websocket(load: &LoadView, out: &mut String) {
     }
 }
 
-/// The head of an answer is the first copy, and its body is the others.
+/// Writes the times of copies: the head of an answer is the first copy, its body is the others.
 fn write_broadcast(load: &LoadView, receivers: u64, lost: u64, out: &mut String) {
     let median = |span: &Summary| words::ns(span.p50_ns);
     let lost = if lost == 0 { String::new() } else { format!(", {} lost", words::whole(lost)) };

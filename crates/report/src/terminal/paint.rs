@@ -1,7 +1,7 @@
 //! Colours (ECMA-48 "select graphic rendition"), widths and wrapping.
 use pippin_model::caveat::{Severity, Verdict};
 
-/// Colours, or nothing in their place.
+/// Adds colours to text, or does nothing without colours.
 #[derive(Debug, Clone, Copy)]
 pub struct Paint {
     pub colour: bool,
@@ -24,7 +24,7 @@ impl Paint {
         self.with("2", text)
     }
 
-    /// Struck through and dim: a figure that is not what it claims to be.
+    /// Struck through and dim, for a figure that must not be trusted.
     pub fn struck(self, text: &str) -> String {
         self.with("2;9", text)
     }
@@ -50,7 +50,7 @@ impl Paint {
     }
 }
 
-/// Columns that a text takes; escape sequences take none.
+/// The number of columns of a text. Escape sequences take none.
 pub fn visible(text: &str) -> usize {
     let mut count = 0;
     let mut in_escape = false;
@@ -65,8 +65,7 @@ pub fn visible(text: &str) -> usize {
     count
 }
 
-/// The text in lines of at most `room` columns, broken at blanks; a word that is longer stays
-/// whole.
+/// Splits the text into lines of at most `room` columns, at blanks. A longer word stays whole.
 pub fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -83,7 +82,7 @@ pub fn wrap(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
-/// The text, cut to `room` columns with a sign that it was cut.
+/// Cuts the text to `room` columns, with a sign that it was cut.
 pub fn cut(text: &str, room: usize) -> String {
     if text.chars().count() <= room {
         return text.into();

@@ -25,7 +25,7 @@ pub fn write(page: &mut Page, view: &View) {
     }
 }
 
-/// How a severity is called in tables.
+/// The word for a severity in tables.
 pub const fn called(severity: Severity) -> &'static str {
     match severity {
         Severity::Invalid => "INVALID",
@@ -44,13 +44,14 @@ pub fn doubts(page: &mut Page, view: &View) {
     }
 }
 
-/// Doubts stand in full; of a note that nearly every target has, the first ones tell what it is.
+/// Doubts show all their evidence. Notes show this many, because nearly every target has the same
+/// note.
 const NOTES_SHOWN: usize = 2;
 
 fn one_doubt(page: &mut Page, doubt: &Doubt) {
     let label = page.paint.severity(doubt.severity, called(doubt.severity));
     page.line(&format!("  {label} {}", doubt.id.replace('_', " ")));
-    // The same evidence of several targets stands once.
+    // Evidence that several targets share is shown once.
     let mut told: Vec<(Vec<&str>, &Vec<String>)> = Vec::new();
     for seen in &doubt.seen {
         match told.iter_mut().find(|(_, evidence)| **evidence == seen.evidence) {
@@ -79,7 +80,8 @@ fn without_result(page: &mut Page, view: &View) {
     page.heading("Without a result");
     for one in missing {
         page.paragraph("  ", &one.line());
-        // What this machine lacks is said by the cause; the page has the log.
+        // If the target is unavailable, the cause says what is missing; only the page shows the
+        // log.
         for line in one.log_tail.iter().filter(|_| !one.is_unavailable) {
             let text = page.paint.dim(&format!("    │ {line}"));
             page.line(&text);

@@ -27,8 +27,8 @@ pub fn write(page: &mut Page, view: &View) {
 
 fn by_connections(page: &mut Page, row: &Row, sweep: &Sweep) {
     page.heading(&format!("{} by connections", row.target));
-    // Below 90 columns the prediction of the response time, which follows from that of the
-    // throughput, is left to the other forms.
+    // Below 90 columns there is no room for the predicted response time. It follows from the
+    // predicted throughput, and the other forms have it.
     let wide = page.style.width >= 90;
     let mut grid = Grid::default()
         .right("connections")

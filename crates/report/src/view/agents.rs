@@ -1,4 +1,5 @@
-//! The agents that applied the loads of a run: where each ran, its share, its clock, its own figures.
+//! The agents that applied the loads of a run: where each ran, its share, its clock, its own
+//! figures.
 use pippin_model::agent::{AgentClock, AgentPart};
 use pippin_model::run::RunRecord;
 use pippin_model::units::{format_count, format_ns};
@@ -12,7 +13,7 @@ use crate::words;
 pub struct AgentView {
     /// Its name.
     pub name: String,
-    /// What its operator said of it.
+    /// The operator's tags.
     pub tags: Vec<String>,
     /// Its host in one line.
     pub host: String,
@@ -32,17 +33,17 @@ pub struct AgentView {
     pub goodput_per_s: Option<f64>,
     /// 99th percentile of the response time in the last trial, nanoseconds.
     pub response_p99_ns: Option<u64>,
-    /// Median round trip of its handshakes with the target in the last trial, as its kernel timed
-    /// them: the network there and back, which every response time holds. Nanoseconds.
+    /// The median round trip of its handshakes with the target in the last trial, as its kernel
+    /// timed them, in nanoseconds: the network there and back, which every response time includes.
     #[serde(default)]
     pub network_ns: Option<u64>,
     /// The busiest thread's share of a core in the last trial.
     pub busiest_share: Option<f64>,
-    /// Why its part was missing, if it ever was.
+    /// Why it once delivered no result, if so.
     pub failure: Option<String>,
 }
 
-/// The agents of a run by name; none where this machine applied the loads alone.
+/// The agents of a run by name; empty if only this machine applied the loads.
 #[must_use]
 pub fn of(record: &RunRecord) -> Vec<AgentView> {
     let mut agents: std::collections::BTreeMap<&str, AgentView> = std::collections::BTreeMap::new();
@@ -107,7 +108,7 @@ impl AgentView {
     }
 }
 
-/// What a table of agents shows.
+/// The titles of a table of agents.
 pub const COLUMNS: [&str; 8] =
     ["agent", "share", "requests/s", "p99", "network", "busiest", "time of day", "start"];
 

@@ -1,9 +1,9 @@
-//! How calm the host was in a run, in words.
+//! How calm the host was during a run, in words.
 use pippin_stats::calm::SliceCounts;
 
 use crate::words;
 
-/// In one line: `71 of 96 slices calm; steal 3.2 %, other processes 0.4 %`.
+/// One line: `71 of 96 slices calm; steal 3.2 %, other processes 0.4 %`.
 #[must_use]
 pub fn line(slices: &SliceCounts) -> String {
     let share = |name: &str, share: Option<f64>| {

@@ -1,5 +1,5 @@
-//! What the figures come to, in a few sentences: who leads, what CPU time a request costs, who
-//! counts for nothing, and how small a difference can be seen here.
+//! The result in a few sentences: which target leads, the CPU time of a request, which results do
+//! not count, and how small a difference could be seen here.
 use pippin_model::caveat::Verdict;
 use pippin_model::target::TargetId;
 use pippin_model::units::counted;
@@ -13,7 +13,7 @@ use super::row::Row;
 use super::run::RunFacts;
 use crate::words;
 
-/// The conclusion; rows in the order of the table.
+/// The conclusion. `rows` are in the order of the table.
 #[must_use]
 pub fn of(run: &RunFacts, rows: &[Row], field: &Field) -> String {
     if let Some(beyond) = overload(rows) {
@@ -28,8 +28,8 @@ pub fn of(run: &RunFacts, rows: &[Row], field: &Field) -> String {
     sentences.join(" ")
 }
 
-/// What targets do beyond their capacity; `None` for other loads. How much they answer there is no
-/// contest, because each is offered multiples of its own capacity.
+/// What targets do beyond their capacity; `None` for other loads. They are not ranked there,
+/// because each is offered multiples of its own capacity.
 fn overload(rows: &[Row]) -> Option<String> {
     let told: Vec<String> = rows
         .iter()
@@ -38,7 +38,7 @@ fn overload(rows: &[Row]) -> Option<String> {
     (!told.is_empty()).then(|| told.join(" "))
 }
 
-/// Who leads, and the CPU time of a request.
+/// Which target leads, and the CPU time of a request.
 fn first(run: &RunFacts, measured: &[&Row], ranked: &[&Row], field: &Field) -> String {
     match (measured, ranked) {
         ([], _) => "No target has a result.".into(),
@@ -97,7 +97,7 @@ fn lead(run: &RunFacts, ranked: &[&Row], field: &Field) -> String {
     }
 }
 
-/// How far the next one is behind the only leader, where that is the reference.
+/// How far the next target is behind the only leader, if the leader is the reference.
 fn gap(run: &RunFacts, leader: &Row, next: &Row, field: &Field) -> String {
     if field.reference.as_ref() != Some(&leader.target) {
         return String::new();
@@ -112,7 +112,7 @@ fn gap(run: &RunFacts, leader: &Row, next: &Row, field: &Field) -> String {
     })
 }
 
-/// The largest difference of CPU time of a request from the reference that is sure.
+/// The largest certain difference from the reference in CPU time of a request.
 fn cpu(ranked: &[&Row], field: &Field) -> Option<String> {
     let reference = field.reference.as_ref()?;
     let found: Vec<(&TargetId, Ratio)> = ranked
@@ -133,7 +133,7 @@ fn cpu(ranked: &[&Row], field: &Field) -> Option<String> {
     }
 }
 
-/// Results that count for nothing beside those that do.
+/// The INVALID results beside the ranked ones; `None` if there are none of either kind.
 fn left_out(measured: &[&Row], ranked: &[&Row]) -> Option<String> {
     if ranked.is_empty() {
         return None;
@@ -147,7 +147,7 @@ fn left_out(measured: &[&Row], ranked: &[&Row]) -> Option<String> {
     }
 }
 
-/// How calm the host was, and what is noise here.
+/// How calm the host was, and which differences are noise here.
 fn noise(run: &RunFacts, ranked: &[&Row], field: &Field) -> Option<String> {
     let calm = run.slices.as_ref().map(|slices| {
         let verb = if slices.calm == 1 { "was" } else { "were" };
@@ -166,7 +166,7 @@ fn noise(run: &RunFacts, ranked: &[&Row], field: &Field) -> Option<String> {
     if text.is_empty() {
         return None;
     }
-    // What begins the sentence is a number or a lower-case word.
+    // The sentence begins with a number or a lower-case word.
     let first = text.remove(0).to_uppercase().to_string();
     Some(format!("{first}{text}."))
 }
@@ -176,7 +176,7 @@ fn because(row: &Row) -> String {
     row.main_doubt().map_or_else(String::new, |doubt| format!(" ({doubt})"))
 }
 
-/// `a, b and c`; of more than three the first two and how many others.
+/// `a, b and c`. For more than three, the first two and the number of others.
 fn names(rows: &[&Row]) -> String {
     let name = |row: &&Row| row.target.to_string();
     match rows {

@@ -15,7 +15,7 @@ pub struct TargetConformance {
     pub probes: Vec<Conformance>,
 }
 
-/// The targets of a run that were asked.
+/// The targets of a run that were probed.
 #[must_use]
 pub fn of(record: &RunRecord) -> Vec<TargetConformance> {
     let asked = record.trials.iter().filter(|trial| !trial.conformance.is_empty());

@@ -22,14 +22,14 @@ pub struct Bin {
     pub fraction: f64,
 }
 
-/// Steps to each halving of what lies above, as HdrHistogram's percentile output has them.
+/// Steps until the remaining fraction is halved, as in HdrHistogram's percentile output.
 const STEPS_PER_HALVING: i32 = 4;
-/// Bins over the range that is looked at; more where it is wide.
+/// The number of bins over a usual range. A wide range gets more.
 const BINS: f64 = 45.0;
 
-/// Bins to each factor of ten, so that about 45 cover what lies between the shortest span and the
-/// 99.9th percentile of all histograms; from 20 (neighbours differ by 12 %) to 200 (by 1.2 %, which
-/// the histograms' precision still carries).
+/// Bins for each factor of ten, so that about 45 bins reach from the shortest span to the 99.9th
+/// percentile of all histograms. At least 20 (neighbours differ by 12 %), at most 200 (1.2 %, which
+/// the histograms' precision still allows).
 #[must_use]
 pub fn bins_per_decade<'a>(histograms: impl IntoIterator<Item = &'a Histogram>) -> f64 {
     let ends = histograms
@@ -44,8 +44,8 @@ pub fn bins_per_decade<'a>(histograms: impl IntoIterator<Item = &'a Histogram>) 
     }
 }
 
-/// Quantiles with equal steps in the logarithm of `1 / (1 - q)`, as far as there are at least ten
-/// spans beyond one, then the maximum.
+/// Quantiles at equal steps in the logarithm of `1 / (1 - q)`, as long as at least ten spans are
+/// above them, then the maximum.
 #[must_use]
 pub fn quantiles(histogram: &Histogram) -> Vec<QuantilePoint> {
     let count = histogram.count() as f64;
@@ -60,8 +60,8 @@ pub fn quantiles(histogram: &Histogram) -> Vec<QuantilePoint> {
     points
 }
 
-/// The distribution over bins of equal width on a logarithmic axis, empty bins between the first
-/// and the last included.
+/// The distribution over bins of equal width on a logarithmic axis, including empty bins between
+/// the first and the last.
 #[must_use]
 pub fn bins(histogram: &Histogram, per_decade: f64) -> Vec<Bin> {
     let (Some(least), Some(most), total) =

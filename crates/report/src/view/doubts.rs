@@ -1,4 +1,4 @@
-//! Caveats by name over all targets, so that one advice stands once above the evidence of each
+//! Caveats by name over all targets, so that each advice is shown once, above the evidence of each
 //! target.
 use pippin_model::caveat::Severity;
 use pippin_stats::summary::CountedCaveat;
@@ -12,7 +12,7 @@ use crate::words;
 pub struct Doubt {
     /// The caveat's name.
     pub id: String,
-    /// How much it weighs; the gravest where targets differ.
+    /// How serious it is; the most serious if targets differ.
     pub severity: Severity,
     /// What to do about it; empty if nothing.
     pub advice: String,
@@ -25,21 +25,21 @@ pub struct Doubt {
 pub struct Seen {
     /// The target.
     pub target: String,
-    /// In figures; one for each trial that differs.
+    /// In figures, once for each trial that differs.
     pub evidence: Vec<String>,
 }
 
-/// How the judges say that a note asks for nothing.
+/// The advice of notes that ask for nothing.
 const NOTHING_TO_DO: &str = "nothing to do";
 
-/// All caveats of all rows, the gravest first, then by name.
+/// All caveats of all rows, the most serious first, then by name.
 #[must_use]
 pub fn of(rows: &[Row]) -> Vec<Doubt> {
     let mut doubts: Vec<Doubt> = Vec::new();
     for row in rows {
         for counted in &row.caveats {
             let caveat = &counted.caveat;
-            // Said by the failure itself, with its log.
+            // The failure itself says it, with its log.
             if caveat.id == "no_result" && row.failure.is_some() {
                 continue;
             }
@@ -63,7 +63,7 @@ pub fn of(rows: &[Row]) -> Vec<Doubt> {
             note(doubt, &row.target.to_string(), &evidence(counted, row.trials));
         }
     }
-    // An advice that advises nothing is for those who read the caveat alone.
+    // "Nothing to do" only helps readers who see the caveat alone.
     for doubt in doubts.iter_mut().filter(|doubt| doubt.advice == NOTHING_TO_DO) {
         doubt.advice.clear();
     }
@@ -71,7 +71,7 @@ pub fn of(rows: &[Row]) -> Vec<Doubt> {
     doubts
 }
 
-/// The evidence, and in which of the trials it was found where that is not all of them.
+/// The evidence, with the trials in which it was found if it was not in all of them.
 fn evidence(counted: &CountedCaveat, trials: u32) -> String {
     match counted.trials {
         0 => counted.caveat.evidence.clone(),

@@ -1,4 +1,4 @@
-//! One load of a URL in full: all that was counted, as `pippin load --json` writes it.
+//! One load of a URL in full: everything that was counted, as `pippin load --json` writes it.
 use crate::view::walks::{self, StepView};
 use pippin_model::agent::AgentPart;
 use pippin_model::caveat::{Caveat, Verdict};
@@ -21,13 +21,13 @@ use std::collections::BTreeMap;
 
 /// One load of a URL. Keys end in their unit; unknown is null.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs)] // docs/formats.md tells what each key holds
+#[allow(missing_docs)] // docs/formats.md describes each key
 pub struct LoadView {
     pub pippin_version: String,
     pub url: String,
-    /// What was loaded, for people: the URL, and the file of the requests if there was one.
+    /// What was loaded, for people: the URL, and the file of the requests if there is one.
     pub title: String,
-    /// What was spoken.
+    /// The protocol.
     #[serde(default)]
     pub protocol: Protocol,
     pub profile: pippin_model::profile::Profile,
@@ -54,12 +54,12 @@ pub struct LoadView {
     pub send_lag: Summary,
     pub own_lag: Summary,
     pub pick_up_lag: Summary,
-    /// Which clock said when answers arrived: `kernel`, `user space` or `kernel and user space`.
+    /// Which clock timed the arrivals: `kernel`, `user space` or `kernel and user space`.
     pub stamps: Option<String>,
     pub errors: BTreeMap<ErrorKind, u64>,
     pub connections: ConnectionCounts,
-    /// How many of the connections were with the target on average, the others being in the
-    /// generator's hands; null but for closed loops without think time.
+    /// How many connections were with the target on average; the generator held the others. Null
+    /// except for closed loops without think time.
     pub connections_with_target: Option<f64>,
     /// What the handshakes agreed on, and why some failed; null without TLS.
     pub tls_sessions: Option<TlsUse>,
@@ -69,10 +69,10 @@ pub struct LoadView {
     pub bytes: ByteCounts,
     pub overhead_per_answer_bytes: Option<f64>,
     pub generator: GeneratorView,
-    /// The server behind the URL; null if it was stored before this was kept.
+    /// The server behind the URL; null in records from before this was kept.
     pub server: Option<ServerView>,
     pub phases: Vec<PhaseView>,
-    /// The steps of a scenario; empty of other loads.
+    /// The steps of a scenario; empty for other loads.
     #[serde(default)]
     pub scenario: Vec<StepView>,
     pub windows: Vec<Window>,
@@ -86,7 +86,7 @@ pub struct LoadView {
 /// A capacity search of a URL, as `pippin load --json` writes it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SearchView<'a> {
-    /// The highest rate that kept the objective, confirmed; null where there is none.
+    /// The highest confirmed rate that kept the objective; null if there is none.
     pub capacity_per_s: Option<f64>,
     /// How the search ended.
     pub capacity: Option<&'a Capacity>,
@@ -106,15 +106,15 @@ pub struct GeneratorView {
     pub syscalls: Option<u64>,
 }
 
-/// The server behind a URL and what it used. Figures are null where it is not measured.
+/// The server behind a URL and what it used. Figures that were not measured are null.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct ServerView {
-    /// The first process of each tree that is measured.
+    /// The first process of each measured tree.
     pub processes: Vec<ServerProcess>,
-    /// Why it is not measured; null if it is.
+    /// Why it was not measured; null if it was.
     pub unmeasured: Option<String>,
-    /// Processors that it kept busy.
+    /// The number of processors that it kept busy.
     pub cores: Option<f64>,
     pub cpu_per_request_ns: Option<f64>,
     pub max_rss_bytes: Option<u64>,
@@ -141,7 +141,7 @@ pub struct PhaseView {
 }
 
 impl LoadView {
-    /// Every load of a URL in a run; none where the targets of a catalogue were measured.
+    /// Every load of a URL in a run; empty if targets of a catalogue were measured.
     #[must_use]
     pub fn all(run: &RunRecord) -> Vec<Self> {
         let Some(url) = &run.header.url else { return Vec::new() };
@@ -161,7 +161,7 @@ impl LoadView {
         let measured = &load.measured;
         let answers = measured.requests.completed;
         let spans = &measured.spans;
-        // Bytes come for each copy, and the body of one is counted.
+        // The bytes of every copy count, but only the body of one.
         let is_broadcast = record.load_spec.as_ref().is_some_and(LoadSpec::is_broadcast);
         Some(Self {
             pippin_version: env!("CARGO_PKG_VERSION").into(),

@@ -1,23 +1,23 @@
-//! Targets without a result, those with the same cause together.
+//! Targets without a result, grouped by cause.
 use super::View;
 use super::row::Row;
 
-/// What happened to some targets.
+/// The cause that some targets share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
-    /// Whom it happened to.
+    /// The targets.
     pub targets: Vec<String>,
-    /// What: `unavailable on this machine`, `failed at the stage "start"`.
+    /// What happened: `unavailable on this machine`, `failed at the stage "start"`.
     pub what: String,
     /// Why; empty if nothing failed.
     pub cause: String,
-    /// The last lines of the log of the first of them.
+    /// The last lines of the first target's log.
     pub log_tail: Vec<String>,
-    /// Whether they cannot be had on this machine, which is no fault of theirs.
+    /// Whether they are not available on this machine, which is no fault of theirs.
     pub is_unavailable: bool,
 }
 
-/// Every target that has no result or failed in a part of its trials, in the order of the table.
+/// Every target that has no result or failed in some of its trials, in the order of the table.
 #[must_use]
 pub fn of(view: &View) -> Vec<Missing> {
     let mut found: Vec<Missing> = Vec::new();

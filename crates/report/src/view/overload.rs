@@ -3,13 +3,13 @@ use pippin_model::trial::TrialRecord;
 use pippin_stats::overload::Overload;
 use serde::{Deserialize, Serialize};
 
-/// What was seen of one target, with what is said of it.
+/// What was seen of one target, and the sentences about it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OverloadView {
     /// The figures.
     #[serde(flatten)]
     pub seen: Overload,
-    /// What it does, without the target's name: `sheds: at 3 times ...`; `None` where that is not
+    /// What it does, without the target's name: `sheds: at 3 times ...`; `None` if that is not
     /// certain.
     pub sentence: Option<String>,
     /// How long it took to recover, without the target's name.
@@ -17,14 +17,14 @@ pub struct OverloadView {
 }
 
 impl OverloadView {
-    /// Of the trials of one target; `None` if they are no overload.
+    /// The view of the trials of one target; `None` if they are no overload.
     #[must_use]
     pub fn of(trials: &[&TrialRecord]) -> Option<Self> {
         let seen = Overload::of(trials)?;
         Some(Self { sentence: seen.sentence(), recovered: seen.recovery.sentence(), seen })
     }
 
-    /// All that is said of the target of this name, in sentences.
+    /// Everything that the report says about the target, in sentences.
     #[must_use]
     pub fn sentences(&self, target: &str) -> String {
         let recovered = format!("{target}: {}.", self.recovered);
@@ -35,7 +35,7 @@ impl OverloadView {
     }
 }
 
-/// A sentence of its own.
+/// The text as a sentence, with a capital letter.
 fn upper(text: &str) -> String {
     let mut rest = text.chars();
     let first = rest.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();

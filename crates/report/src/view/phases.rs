@@ -18,13 +18,13 @@ pub struct PhaseRow {
     pub requests: RequestCounts,
     /// Right answers per second over all repetitions.
     pub goodput_per_s: Option<f64>,
-    /// Connections: the most that were asked for and open, and how many were opened, summed.
+    /// Connections: the highest number asked for and open, and the sum of those opened.
     pub connections: ConnectionCounts,
     /// Opening a connection.
     pub connect: Summary,
-    /// Request handed to the kernel to head parsed.
+    /// From handing the request to the kernel to the parsed head.
     pub headers: Summary,
-    /// Head to the last byte of the body.
+    /// From the head to the last byte of the body.
     pub body: Summary,
     /// From the intended instant to the last byte.
     pub response_time: Summary,

@@ -1,4 +1,4 @@
-//! Published figures beside one's own, both as ratios to the same reference target.
+//! Published figures beside your own, both as ratios to the same reference target.
 use pippin_model::plan::Plan;
 use pippin_model::published::{Published, PublishedRow};
 use pippin_model::target::TargetId;
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 use super::row::Row;
 use super::sweep::{Point, size};
 
-/// A published table beside one's own figures. Its JSON keys are those of schema 1, which said
-/// `printed` ([why](../../../../docs/decisions/published.md)).
+/// A published table beside your own figures. The JSON keys are those of schema 1, which used the
+/// word `printed` ([why](../../../../docs/decisions/published.md)).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PublishedTable {
     /// What was measured there, where and how.
     pub notes: Vec<String>,
     /// What differs between the published experiment and the plan.
     pub differs: Vec<String>,
-    /// The target to which ratios are taken; `None` leaves the ratios out.
+    /// The target to which ratios are taken; `None` if there are no ratios.
     pub reference: Option<String>,
     /// Its name in the published table.
     #[serde(rename = "reference_printed")]
@@ -27,35 +27,35 @@ pub struct PublishedTable {
     pub rows: Vec<PublishedComparison>,
 }
 
-/// One published row and one's own figure.
+/// One published row and your own figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PublishedComparison {
     /// Its name in the published table.
     #[serde(rename = "printed")]
     pub name: String,
-    /// The target that stands for it.
+    /// The target in the plan that corresponds to it.
     pub target: Option<TargetId>,
     /// The published figure.
     #[serde(rename = "print")]
     pub published: Option<f64>,
-    /// One's own figure, if it is not INVALID.
+    /// Your own figure, if it is not INVALID.
     pub own: Option<f64>,
-    /// The published figure over that of the reference.
+    /// The published figure divided by that of the reference.
     #[serde(rename = "print_ratio")]
     pub published_ratio: Option<f64>,
-    /// One's own figure over the reference's own.
+    /// Your own figure divided by your own of the reference.
     pub own_ratio: Option<f64>,
-    /// What was published in the place of the figure: `failed`.
+    /// The word that was published in place of a figure: `failed`.
     #[serde(rename = "print_word")]
     pub published_word: Option<String>,
-    /// What was published in words beside it.
+    /// Published remarks about it.
     pub remarks: Vec<String>,
 }
 
-/// The columns that may hold the headline, in order.
+/// The columns that may be the headline, in order.
 const COLUMNS: [&str; 2] = ["requests_per_s", "peak_requests_per_s"];
 
-/// The plan's published table beside one's own figures; `None` if the plan has none.
+/// The plan's published table beside your own figures; `None` if the plan has none.
 #[must_use]
 pub fn of(plan: &Plan, rows: &[Row]) -> Option<PublishedTable> {
     let published = plan.published.as_ref().filter(|published| !published.rows.is_empty())?;
@@ -67,7 +67,8 @@ pub fn of(plan: &Plan, rows: &[Row]) -> Option<PublishedTable> {
         .as_ref()
         .and_then(|name| published.rows.iter().find(|row| row.name == *name));
     let reference = reference_row.and_then(|row| row.target.clone());
-    // The reference row's own figure: of a sweep, that of the same number of connections.
+    // Your own figure of the reference row. In a sweep, the figure at the same number of
+    // connections.
     let own_reference = reference_row.and_then(|row| own_figure_for(published, row, rows));
     let published_reference = reference_row.and_then(|row| row.figures.get(*column)).copied();
     let made = published.rows.iter().map(|row| {
@@ -110,8 +111,8 @@ fn own_figure(rows: &[Row], target: &TargetId) -> Option<f64> {
     row.goodput_per_s.as_ref().map(|figure| figure.median)
 }
 
-/// One's own figure of a published row: of the target that stands for it, or, where the rows are
-/// the points of a sweep, of that point of the target that the table is about.
+/// Your own figure for a published row: that of the corresponding target. If the rows are points of
+/// a sweep, that of the point of the one target the table is about.
 fn own_figure_for(published: &Published, row: &PublishedRow, rows: &[Row]) -> Option<f64> {
     let Some(connections) = row.figures.get("connections") else {
         return own_figure(rows, row.target.as_ref()?);

@@ -27,34 +27,34 @@ use super::sweep::{self, Sweep};
 use super::walks::{self, StepView};
 use crate::words;
 
-/// One target of a run: its summary, and what is drawn and told of it.
+/// One target of a run: its summary, and what charts and text show of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Its figures. In a sweep or a capacity search, those of the step that makes its headline;
-    /// `failure` and `failed_repetitions` are those of all steps.
+    /// Its figures. In a sweep or a capacity search, those of the headline step; but `failure` and
+    /// `failed_repetitions` are those of all steps.
     #[serde(flatten)]
     pub summary: TargetSummary,
-    /// Its framework, as its community writes it.
+    /// Its framework, spelled as its community does.
     pub framework: Option<String>,
-    /// What kind of server the register says it is.
+    /// The kind of server, from the register.
     #[serde(default)]
     pub kind: Option<ServerKind>,
     /// Quantiles of the response time for the chart.
     pub response_quantiles: Vec<QuantilePoint>,
     /// Distribution of the response time for the chart.
     pub response_bins: Vec<Bin>,
-    /// Whether the failure is that it cannot be had on this machine.
+    /// Whether it failed because it is not available on this machine.
     pub unavailable: bool,
     /// Why it is as fast as it is; `None` without a result.
     pub explanation: Option<Explanation>,
     /// Figures over time.
     pub series: Vec<Series>,
-    /// Where the users of a closed loop were; `None` for other loads, and where it is unknown.
+    /// Where the users of a closed loop were; `None` for other loads or if it is unknown.
     #[serde(default)]
     pub held: Option<Held>,
     /// The phases of a device load.
     pub phases: Vec<PhaseRow>,
-    /// The steps of a scenario; none of other loads.
+    /// The steps of a scenario; empty for other loads.
     #[serde(default)]
     pub scenario: Vec<StepView>,
     /// The points of a sweep or of a capacity search.
@@ -67,9 +67,9 @@ pub struct Row {
 /// Where the users of a closed loop were on average, over all repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Held {
-    /// All of them.
+    /// The number of users.
     pub users: f64,
-    /// Those that waited for the target; the generator held the others.
+    /// The number that waited for the target; the generator held the others.
     pub with_target: f64,
 }
 
@@ -86,7 +86,7 @@ impl Held {
     }
 }
 
-/// A row is read as its summary.
+/// A row gives direct access to the fields of its summary.
 impl Deref for Row {
     type Target = TargetSummary;
 
@@ -95,8 +95,8 @@ impl Deref for Row {
     }
 }
 
-/// All targets of a run in the order of the table, and what holds of all of them. They are compared
-/// with `reference`, or with the best.
+/// All targets of a run in the order of the table, and what applies to all of them. They are
+/// compared with `reference`, or with the best one.
 pub fn rows<R: Rng + ?Sized>(
     record: &RunRecord,
     reference: Option<&TargetId>,
@@ -156,7 +156,7 @@ struct Found<'a> {
     sweeps: &'a [FoundSweep],
 }
 
-/// The trials of one target, those of them that make its headline, and what these came to.
+/// The trials of one target, those of them that make its headline, and their summary.
 struct Entry<'a> {
     trials: Vec<&'a TrialRecord>,
     headline: Vec<&'a TrialRecord>,
@@ -195,8 +195,7 @@ impl<'a> Entry<'a> {
                 };
                 let headline = trials.iter().copied().filter(is_headline).collect();
                 let none = || TargetSummary {
-                    // Where nothing was measured, this plan still says how it would have been
-                    // ranked.
+                    // Even without a measurement, the plan decides how targets are ranked.
                     ranked_by: RankedBy::of(profile),
                     ..TargetSummary::without_trial(target)
                 };
@@ -204,7 +203,7 @@ impl<'a> Entry<'a> {
             }
         };
         if profile.is_search() {
-            // A search is ranked by its outcome.
+            // A search is ranked by its result.
             summary.ranked = rate_per_s;
         }
         Self { trials, headline, summary, sweep }
@@ -244,7 +243,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Those of which any step failed.
+/// The repetitions of which any step failed.
 fn failed_repetitions(trials: &[&TrialRecord]) -> Vec<u32> {
     let mut found: Vec<u32> = trials
         .iter()
@@ -259,7 +258,7 @@ impl Entry<'_> {
     fn explanation(&self, record: &RunRecord) -> Option<Explanation> {
         let first = self.headline.iter().find(|trial| trial.load.is_some())?;
         if first.spec.profile.is_overload() {
-            // Beyond the capacity it is the load that limits a target.
+            // Beyond the capacity, the load is what limits a target.
             return None;
         }
         let context = Context::of_run(&record.header, &record.trials, &first.spec);
@@ -268,13 +267,13 @@ impl Entry<'_> {
 }
 
 impl Row {
-    /// Its points, if they are those of a capacity search.
+    /// Its points, if it was a capacity search.
     #[must_use]
     pub fn at_search(&self) -> Option<&Sweep> {
         self.sweep.as_ref().filter(|sweep| sweep.capacity.is_some())
     }
 
-    /// The gravest caveat that is a doubt, by its name in words: `generator busy`.
+    /// The most serious caveat that is a doubt, as words: `generator busy`.
     #[must_use]
     pub fn main_doubt(&self) -> Option<String> {
         self.caveats
@@ -293,7 +292,7 @@ impl Row {
         })
     }
 
-    /// The ranks that it may have: `1`, `2-3`; the sign for unknown if it has none.
+    /// Its possible ranks: `1`, `2-3`; the sign for unknown if it has none.
     #[must_use]
     pub fn rank_in_words(&self) -> String {
         words::rank(self.standing.rank, self.standing.rank_interval)
@@ -315,7 +314,7 @@ impl Row {
         ratio.map_or_else(|| words::UNKNOWN.into(), |ratio| words::ratio_within(&ratio))
     }
 
-    /// Where a row with a result failed too: `repetition 2 of 3 failed`.
+    /// For a row with a result that failed in some repetitions: `repetition 2 of 3 failed`.
     #[must_use]
     pub fn failed_in_words(&self, planned: u32) -> String {
         match self.failed_repetitions.as_slice() {

@@ -22,12 +22,12 @@ pub struct RunFacts {
     pub summary: Option<String>,
     /// How load was applied: `closed`, `open`, `devices`, `sweep`, `capacity`.
     pub profile: String,
-    /// The same in words.
+    /// The load in words.
     pub load: String,
-    /// By what the targets are ranked; reports that do not say it ranked by goodput.
+    /// What the targets are ranked by; goodput in reports that do not say it.
     #[serde(default)]
     pub ranked_by: RankedBy,
-    /// The target with which the others are compared; `None` if nobody is ranked.
+    /// The target with which the others are compared; `None` without a ranking.
     #[serde(default)]
     pub reference: Option<TargetId>,
     /// The slices of all trials; `None` if they were measured in one stretch.
@@ -39,17 +39,17 @@ pub struct RunFacts {
     pub state: RunState,
     /// Nanoseconds since 1970.
     pub started_unix_ns: u64,
-    /// `None` while it runs, or if Pippin was killed.
+    /// `None` while it runs, and if Pippin was killed.
     pub ended_unix_ns: Option<u64>,
-    /// Repetitions that the plan asked for.
+    /// The number of repetitions in the plan.
     pub repetitions: u32,
-    /// Trials that were made.
+    /// The number of trials that were made.
     pub trials: u64,
     /// The seed of order and loads.
     pub seed: u64,
     /// Pippin's version.
     pub pippin_version: String,
-    /// Who ran where in the first trial, in words; `None` without a trial.
+    /// Which processors each role had in the first trial, in words; `None` without a trial.
     pub cpus: Option<String>,
     /// The event loop and the number of threads of the generator in the first trial.
     pub generator: Option<String>,
@@ -112,7 +112,7 @@ impl RunFacts {
     }
 }
 
-/// The protocols of all loads, each once, behind a comma: `, HTTP/1.1, HTTP/2 over TLS`.
+/// The protocols of all loads, each once, after a comma: `, HTTP/1.1, HTTP/2 over TLS`.
 fn spoken(record: &RunRecord) -> String {
     let mut names: Vec<String> = Vec::new();
     for spec in record.trials.iter().filter_map(|trial| trial.load_spec.as_ref()) {
@@ -125,8 +125,8 @@ fn spoken(record: &RunRecord) -> String {
     names.concat()
 }
 
-/// A plan that the command line changed is no longer the published experiment, and says so wherever
-/// its load is told.
+/// Adds a note if the command line changed the plan, because then it is no longer the published
+/// experiment.
 fn with_changes(load: String, changed: &[String]) -> String {
     if changed.is_empty() {
         load

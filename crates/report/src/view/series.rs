@@ -6,16 +6,16 @@ use pippin_model::trial::{Step, TrialRecord};
 use pippin_model::usage::{Role, UsageSample};
 use serde::{Deserialize, Serialize};
 
-/// What one trial looked like over time.
+/// One trial over time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Series {
-    /// The repetition, counted from 1 as people do.
+    /// The repetition, counted from 1.
     pub repetition: u32,
     /// The point of a sweep or of a capacity search.
     pub step: Option<Step>,
-    /// What the generator saw, a point a window.
+    /// What the generator saw, one point for each window.
     pub load: Vec<LoadPoint>,
-    /// What the kernel told, a point a sample.
+    /// What the kernel counted, one point for each sample.
     pub usage: Vec<UsagePoint>,
 }
 
@@ -30,14 +30,14 @@ pub struct LoadPoint {
     /// Complete and right answers per second; `None` in reports of older versions.
     #[serde(default)]
     pub goodput_per_s: Option<f64>,
-    /// Requests per second that the schedule asked for; `None` where answers set the pace.
+    /// Requests per second that the schedule asked for; `None` if answers set the pace.
     #[serde(default)]
     pub offered_per_s: Option<f64>,
     /// Median of the response time.
     pub response_p50_ns: Option<u64>,
     /// 99th percentile of the response time.
     pub response_p99_ns: Option<u64>,
-    /// How the response times were spread.
+    /// The distribution of the response times.
     #[serde(default, skip_serializing_if = "ResponseBins::is_empty")]
     pub response_bins: ResponseBins,
     /// Errors in the window.
@@ -46,10 +46,10 @@ pub struct LoadPoint {
     pub live_connections: u64,
 }
 
-/// What happened between two samples.
+/// The stretch between two samples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct UsagePoint {
-    /// The middle of the stretch in seconds after the start of the measured part.
+    /// The middle of the stretch, in seconds after the start of the measured part.
     pub at_s: f64,
     /// Cores that the target's tree kept busy.
     pub target_cores: Option<f64>,
@@ -79,7 +79,7 @@ impl Series {
     }
 }
 
-/// The profile with the rates that were applied: those of an overload depend on the target.
+/// The profile with the rates that were applied. In an overload they depend on the target.
 fn applied(record: &TrialRecord) -> Profile {
     let profile = record.spec.profile.at(record.spec.step);
     match record.load_spec.as_ref().filter(|_| profile.is_overload()) {
@@ -89,8 +89,8 @@ fn applied(record: &TrialRecord) -> Profile {
 }
 
 fn load_points(load: &LoadResult, profile: &Profile) -> Vec<LoadPoint> {
-    // A last window of a few milliseconds tells nothing of a rate. Those of slices are as short as
-    // these.
+    // A last window of a few milliseconds shows no rate, so it is left out. Windows of slices are
+    // all that short, so they stay.
     let longest = load.windows.iter().map(|window| window.duration_ns).max().unwrap_or(0);
     let whole = load
         .windows

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use crate::words;
 
-/// What a curve that still rises shows.
+/// The remark about a curve that still rises.
 pub const RISES: &str = "Throughput still rises at the last point: more connections bring more.";
 
 /// The points of one target, ascending.
@@ -24,17 +24,16 @@ pub const RISES: &str = "Throughput still rises at the last point: more connecti
 pub struct Sweep {
     /// The points.
     pub points: Vec<Point>,
-    /// The fit of the Universal Scalability Law; `None` where it cannot be made.
+    /// The fit of the Universal Scalability Law; `None` if there is none.
     pub fit: Option<Fit>,
-    /// The number of connections at which more of them stop paying; `None` where it was not
-    /// reached.
+    /// The number of connections at which more of them stop helping; `None` if it was not reached.
     pub knee: Option<f64>,
-    /// How many requests are served at a time, where throughput is flat while the queue grows.
+    /// How many requests are served at a time, if throughput is flat while the queue grows.
     pub served_at_a_time: Option<f64>,
-    /// Capacity search only: the highest rate that kept the objective, requests per second, median
-    /// of the repetitions; `None` unless each of them confirmed one.
+    /// Capacity search only: the highest rate that kept the objective, in requests per second, the
+    /// median of the repetitions; `None` unless every repetition confirmed one.
     pub capacity_per_s: Option<f64>,
-    /// Capacity search only: how the search of each repetition ended.
+    /// Capacity search only: how the search ended in each repetition.
     #[serde(default)]
     pub capacity: Option<Capacity>,
 }
@@ -51,36 +50,36 @@ pub struct Point {
     pub reasons: Vec<String>,
     /// Right answers per second, median.
     pub goodput_per_s: Option<f64>,
-    /// Response time, all repetitions together.
+    /// Response time of all repetitions together.
     pub response_time: Summary,
     /// Errors over all repetitions.
     pub errors: u64,
     /// Cores that the target kept busy, median.
     pub target_cores: Option<f64>,
-    /// What was predicted from the points before it.
+    /// The prediction from the points before it.
     pub prediction: Option<PredictionView>,
-    /// Capacity search only: whether the objective was kept, by the evidence of all steps at this
-    /// rate; `None` if they are INVALID.
+    /// Capacity search only: whether the objective was kept, judged from all steps at this rate;
+    /// `None` if they are INVALID.
     pub held: Option<bool>,
-    /// Capacity search only: how each step at this rate came out, in words.
+    /// Capacity search only: the outcome of each step at this rate, in words.
     #[serde(default)]
     pub seen: Vec<String>,
-    /// Capacity search only: what was missed, over all trials.
+    /// Capacity search only: which limits were missed, over all trials.
     pub missed: Vec<String>,
 }
 
-/// What was predicted for a point before it was measured, and how far off it was.
+/// The prediction for a point, made before it was measured, and its error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PredictionView {
     /// Answers per second.
     pub throughput_per_s: f64,
     /// Mean response time in nanoseconds.
     pub response_ns: f64,
-    /// Predicted over measured, less 1.
+    /// Predicted divided by measured, minus 1.
     pub throughput_error: Option<f64>,
-    /// The same of the mean response time.
+    /// The same for the mean response time.
     pub response_error: Option<f64>,
-    /// The law behind it.
+    /// The law used.
     pub law: Law,
 }
 
@@ -95,7 +94,7 @@ pub struct Fit {
 }
 
 impl Point {
-    /// Capacity search only: how the steps at this rate came out: `held 2x, missed`.
+    /// Capacity search only: the outcomes of the steps at this rate: `held 2x, missed`.
     #[must_use]
     pub fn kept(&self) -> String {
         let mut counts: Vec<(&str, usize)> = Vec::new();
@@ -117,8 +116,8 @@ impl Point {
 }
 
 impl Sweep {
-    /// Capacity search only: the outcome in sentences, one for each repetition, and one for all
-    /// together where there are several.
+    /// Capacity search only: the outcome in sentences, one for each repetition, plus one for all
+    /// together if there are several.
     #[must_use]
     pub fn outcome(&self) -> Vec<String> {
         let Some(capacity) = &self.capacity else { return Vec::new() };
@@ -143,7 +142,7 @@ impl Sweep {
         std::iter::once(together).chain(each).collect()
     }
 
-    /// Whether throughput still rises at the last point: [`RISES`].
+    /// Whether throughput still rises at the last point (see [`RISES`]).
     #[must_use]
     pub fn rises(&self) -> bool {
         self.capacity.is_none() && rises_at_its_end(&self.by_size())
@@ -156,7 +155,7 @@ impl Sweep {
             .collect()
     }
 
-    /// What is to be known before law and knee are believed, a sentence each.
+    /// What to know before you trust the law and the knee, one sentence each.
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
         let Some(fit) = &self.fit else { return Vec::new() };
@@ -186,9 +185,9 @@ impl Sweep {
 
 /// The summary that makes the headline of a target; `None` without one.
 ///
-/// A sweep's headline is its best point. A capacity search's is the lowest rate that was tried,
-/// where no repetition has a rate that held ([`confirming`]). Points that are INVALID only where
-/// there is no other.
+/// For a sweep it is the best point. For a capacity search it is the lowest rate that was tried, if
+/// no repetition has a rate that held ([`confirming`]). INVALID points are used only if there are
+/// no others.
 pub(super) fn headline<'a>(
     profile: &Profile,
     summaries: &[&'a TargetSummary],
@@ -246,7 +245,7 @@ fn point(summary: &TargetSummary, trials: &[&TrialRecord]) -> Option<Point> {
         trials.iter().copied().filter(|trial| trial.spec.step == summary.step).collect();
     let seen: Vec<Seen> = here.iter().filter_map(|trial| Seen::of(trial)).collect();
     let evidence: Vec<i32> = seen.iter().filter_map(|seen| seen.points()).collect();
-    // What follows from all steps of a search together is no doubt of this one.
+    // Leave out what follows from all steps of a search together: it is no doubt about this step.
     let caveats = || {
         let of_steps = summary.caveats.iter().filter(|counted| {
             counted.trials > 0 || !search::IDS.contains(&counted.caveat.id.as_str())
@@ -292,8 +291,7 @@ fn with_law(mut sweep: Sweep, found: &FoundSweep) -> Sweep {
     sweep
 }
 
-/// The law at equal steps of the logarithm of the number of connections, over the range that was
-/// measured.
+/// The law at equal steps of the logarithm of the number of connections, over the measured range.
 fn curve(law: &Usl, points: &[usl::Point]) -> Vec<(f64, f64)> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Vec::new() };
     let steps = 60;
@@ -303,7 +301,7 @@ fn curve(law: &Usl, points: &[usl::Point]) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// The number that a step is about.
+/// The number of connections or the rate of a step.
 #[must_use]
 pub fn size(step: Step) -> f64 {
     match step {
@@ -317,7 +315,7 @@ mod tests {
     use super::*;
     use pippin_model::histogram::Histogram;
 
-    /// A sweep over points of which each has a throughput and, if it is in doubt, a reason.
+    /// A sweep with these points. Each has a throughput and, if it is in doubt, a reason.
     fn swept(points: &[(u32, f64, Option<&str>)]) -> Sweep {
         let law = usl::fit(
             &points

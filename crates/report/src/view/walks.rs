@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 pub struct StepView {
     /// Its name.
     pub name: String,
-    /// Requests that were answered in full, or failed.
+    /// Requests that were answered in full or failed.
     pub requests: u64,
-    /// Those whose checks all passed and whose values were all found.
+    /// Requests whose checks all passed and whose values were all found.
     pub good: u64,
     /// Errors by kind.
     pub errors: BTreeMap<ErrorKind, u64>,
-    /// What was wrong the first time; null if nothing was.
+    /// The first error in words; null if there was none.
     pub example: Option<String>,
     /// From the first byte sent to the arrival of the answer.
     pub service_time: Summary,
@@ -44,7 +44,7 @@ impl StepView {
     }
 }
 
-/// How many walks went through all steps.
+/// How many walks completed all steps.
 #[must_use]
 pub fn whole_walks(steps: &[StepView]) -> u64 {
     steps.last().map_or(0, |last| last.good)

@@ -11,9 +11,9 @@ use crate::chart::palette::AXIS;
 /// A bar, or the parts of a stacked one.
 #[derive(Debug, Clone, Default)]
 pub struct Bar {
-    /// Its name, left of it.
+    /// Its name, to the left of it.
     pub name: String,
-    /// What stands behind its end.
+    /// The text after its end.
     pub figure: String,
     /// Lengths with colours, one after the other.
     pub parts: Vec<(f64, RGBColor)>,
@@ -23,7 +23,7 @@ pub struct Bar {
     pub singles: Vec<f64>,
     /// Whether it is struck through.
     pub struck: bool,
-    /// A dot where the figure is, for what has no length.
+    /// A dot at the figure, for bars without a length.
     pub dot: Option<(f64, RGBColor)>,
 }
 
@@ -33,7 +33,7 @@ pub fn bars(form: Form, x: &Axis, legend: &[(String, RGBColor)], bars: &[Bar]) -
     bars_about(form, x, legend, bars, None)
 }
 
-/// The same with a vertical line at a value to which all are compared.
+/// The same with a vertical line at the value to which all are compared.
 #[must_use]
 pub fn bars_about(
     form: Form,
@@ -116,7 +116,7 @@ pub fn bars_about(
     })
 }
 
-/// The interval as a whisker, single figures as dots, a struck bar with a line through it.
+/// Draws the interval as a whisker, single figures as dots, and a line through a struck bar.
 fn whisker<X: Ranged<ValueType = f64>, Y: Ranged<ValueType = f64>>(
     chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<X, Y>>,
     x: &Axis,

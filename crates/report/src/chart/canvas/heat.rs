@@ -5,7 +5,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::{Axis, FAINT, FINE, FONT, FONT_SIZE, Form, GRID, INK, Ticks, ipx, px, svg, text_width};
 use crate::chart::palette::AXIS;
 
-/// Shades that are told apart.
+/// The number of shades: more could not be told apart.
 const SHADES: f64 = 6.0;
 /// Height of a map's head and foot in pixels.
 const HEAD: u32 = 24;
@@ -18,7 +18,7 @@ pub struct Cell {
     pub x: (f64, f64),
     /// Its ends on the vertical axis.
     pub y: (f64, f64),
-    /// What it holds of its column, 0 to 1.
+    /// Its fraction of the column's answers, 0 to 1.
     pub share: f64,
 }
 
@@ -86,12 +86,12 @@ pub fn heat(form: Form, x: &Axis, y: &Axis, panels: &[Panel]) -> String {
     })
 }
 
-/// The square root of a share, so that one answer in a hundred is seen, in steps.
+/// The square root of a share, in steps, so that one answer in a hundred is still visible.
 fn shade(share: f64) -> f64 {
     (share.clamp(0.0, 1.0).sqrt() * SHADES).ceil() / SHADES
 }
 
-/// Neighbours of the same shade in one row as one cell, each with its shade as its share.
+/// Joins neighbours of the same shade in one row. The share of each cell becomes its shade.
 fn joined(cells: &[Cell]) -> Vec<Cell> {
     let mut out: Vec<Cell> = Vec::new();
     for cell in cells.iter().filter(|cell| cell.share > 0.0) {

@@ -27,12 +27,12 @@ pub struct Line {
     pub band: Vec<(f64, f64, f64)>,
 }
 
-/// Something that happened, as a dotted line from top to bottom with words at its head.
+/// An event, drawn as a dotted vertical line with words at its top.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
-    /// Where, as a value of the horizontal axis.
+    /// Its place, as a value of the horizontal axis.
     pub at: f64,
-    /// What.
+    /// The words.
     pub words: String,
 }
 
@@ -82,7 +82,7 @@ pub fn marked_lines(form: Form, x: &Axis, y: &Axis, lines: &[Line], marks: &[Mar
                 AXIS.stroke_width(width_code(Stroke::Dotted)),
             ))?;
             let (left, top) = chart.backend_coord(&(at, y.to));
-            // Words stand on the side that has room.
+            // The words go to the side that has room.
             let (side, gap) =
                 if at > f64::midpoint(x.from, x.to) { (HPos::Right, -5) } else { (HPos::Left, 5) };
             let style =
@@ -118,7 +118,7 @@ pub fn marked_lines(form: Form, x: &Axis, y: &Axis, lines: &[Line], marks: &[Mar
     })
 }
 
-/// The titles of both axes: that of y above it, to be read without turning the head.
+/// The titles of both axes. That of y is above the axis and horizontal, so that it is easy to read.
 fn titles(body: &Area<'_>, x: &Axis, y: &Axis, width: i32, height: i32) -> Drawn {
     let font = || (FONT, px(FONT_SIZE - 1)).into_font().color(&FAINT);
     let right = font().pos(Pos::new(HPos::Right, VPos::Bottom));
