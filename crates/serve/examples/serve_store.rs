@@ -1,6 +1,6 @@
 //! Serves a store until it is killed: `cargo run -p pippin-serve --example serve_store -- FILE
 //! PORT`. The browser check uses it.
-#![allow(clippy::print_stdout, clippy::print_stderr)] // not a part of the program
+#![allow(clippy::print_stdout, clippy::print_stderr)] // an example, not a part of the program
 use pippin_serve::Server;
 use pippin_store::Store;
 use std::error::Error;

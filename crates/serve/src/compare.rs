@@ -11,10 +11,10 @@ use pippin_stats::unfinished::Unfinished;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Runs that are compared at once, at the most.
+/// The maximum number of runs in one comparison.
 pub const MOST: usize = 8;
 
-/// The form that asks which runs; it proposes the newest.
+/// The form to choose runs; it suggests the newest ones.
 #[must_use]
 pub fn form(newest: &[String], chosen: &[String]) -> Markup {
     html! {
@@ -28,12 +28,12 @@ pub fn form(newest: &[String], chosen: &[String]) -> Markup {
     }
 }
 
-/// A, B, C: how a run is called here.
+/// The name of a run on this page: A, B, C.
 fn name(place: usize) -> char {
     char::from(b'A' + (place % 26) as u8)
 }
 
-/// The comparison of two or more runs, all with the first.
+/// Compares two or more runs. All are compared with the first.
 #[must_use]
 pub fn body(form: &Markup, runs: &[RunRecord]) -> Markup {
     let Some((a, others)) = runs.split_first() else { return html! { main id="main" { (form) } } };
@@ -59,14 +59,14 @@ pub fn body(form: &Markup, runs: &[RunRecord]) -> Markup {
     }
 }
 
-/// The same two give the same intervals each time.
+/// Compares two runs. The seed makes the intervals the same each time.
 fn against(a: &RunRecord, b: &RunRecord) -> Comparison {
     let seed = a.header.seed ^ b.header.seed;
     let origin = Origin::of(&a.header, &b.header);
     compare(&a.trials, &b.trials, origin, &mut Xoshiro256PlusPlus::seed_from_u64(seed))
 }
 
-/// Goodput of every target of A in all runs.
+/// Goodput in all runs, for every target of A.
 fn together(comparisons: &[Comparison]) -> Markup {
     let Some(first) = comparisons.first() else { return html! {} };
     let goodput = |target: &TargetChange| {
@@ -142,7 +142,7 @@ fn changes(comparison: &Comparison, name: char) -> Markup {
     }
 }
 
-/// Its name, or both names where they differ, and its step.
+/// The target's name, or both names if they differ, and its step.
 fn of_target(target: &TargetChange) -> String {
     let step = match target.step {
         None => String::new(),

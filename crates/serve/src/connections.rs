@@ -1,5 +1,5 @@
-//! Connections: how many at once, and how long each may take. Without these bounds a few lines of
-//! shell could keep every descriptor of the server open.
+//! Limits for connections: how many at once, and how long each may take. Without them, a few lines
+//! of shell could keep every descriptor of the server open.
 use axum::Router;
 use axum::extract::Extension;
 use hyper::server::conn::http1;
@@ -16,22 +16,22 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-/// After a failure to accept, such as a lack of descriptors, the next try waits this long.
+/// The pause before the next try if accepting fails, for example for lack of descriptors.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
-/// How long an answer that is being sent may take once its connection must end.
+/// The time that an answer still gets once its connection must end.
 const LAST_ANSWER: Duration = Duration::from_secs(2);
-/// What a connection beyond the bound gets.
+/// The answer to a connection above the limit.
 const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 10\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
-/// The bounds of a server.
+/// The limits of a server.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Connections at once; each one more is told 503 and closed.
+    /// Connections at once. Further ones get 503 and are closed.
     pub connections: usize,
-    /// How long a connection may wait for the whole head of a request. The time from one answer to
-    /// the next request counts too, so that this also closes idle connections.
+    /// How long a connection may take to send the whole head of a request. The time from one answer
+    /// to the next request counts too, so this also closes idle connections.
     pub head: Duration,
-    /// How long a connection lives at most. It also ends those that do not read their answers.
+    /// The maximum life of a connection. This also ends those that do not read their answers.
     pub life: Duration,
 }
 
@@ -41,11 +41,11 @@ impl Default for Limits {
     }
 }
 
-/// Who asks, as the routes see it.
+/// The client's address, for the routes.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub IpAddr);
 
-/// Answers connections until `stop` changes; then those that are being answered end.
+/// Answers connections until `stop` changes, then lets those end that are being answered.
 pub async fn answer(
     listener: TcpListener,
     router: Router,
@@ -61,7 +61,7 @@ pub async fn answer(
             continue;
         };
         let Ok(place) = Arc::clone(&free).try_acquire_owned() else {
-            // Who does not take it at once is closed without it.
+            // A client that cannot take it at once is closed without it.
             drop(stream.try_write(BUSY));
             continue;
         };
@@ -76,7 +76,7 @@ pub async fn answer(
     open.join_all().await;
 }
 
-/// One connection, until it ends, its life is over, or the server stops.
+/// Serves one connection until it ends, its maximum life is over, or the server stops.
 async fn one(stream: TcpStream, router: Router, limits: Limits, mut stop: watch::Receiver<bool>) {
     let mut connection = pin!(
         http1::Builder::new()
@@ -85,14 +85,14 @@ async fn one(stream: TcpStream, router: Router, limits: Limits, mut stop: watch:
             .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
     );
     let must_end = timeout(limits.life, stop.changed());
-    // A client that breaks off is no failure of the server.
+    // If a client breaks off, that is not a failure of the server.
     if before(connection.as_mut(), must_end).await.is_none() {
         connection.as_mut().graceful_shutdown();
         drop(timeout(LAST_ANSWER, connection).await);
     }
 }
 
-/// What `work` gives, or `None` if `end` comes first.
+/// The result of `work`, or `None` if `end` comes first.
 async fn before<T>(work: impl Future<Output = T>, end: impl Future) -> Option<T> {
     let (mut work, mut end) = (pin!(work), pin!(end));
     poll_fn(|context| match work.as_mut().poll(context) {

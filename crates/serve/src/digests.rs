@@ -1,16 +1,16 @@
-//! Digests of runs that have none: an older Pippin made them, or one that was killed. They are made
-//! beside the server, one after the other, the newest first, and never while something is measured.
+//! Makes the missing digests of runs that an older Pippin made, or one that was killed. A thread
+//! makes them one after the other, the newest first, and never during a measurement.
 use pippin_report::digest;
 use pippin_report::view::View;
 use pippin_store::Store;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How long it waits for the end of a measurement before it looks again.
+/// How long to wait before checking again whether the measurement has ended.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// Makes them until there is none left or `stop` is set. A store that cannot be written keeps
-/// those it has.
+/// Makes digests until none is missing or `stop` is set. If the store cannot be written, it stops
+/// too.
 pub fn fill(store: &Store, stop: &AtomicBool) {
     let mut before = None;
     while !stop.load(Ordering::Relaxed) {
@@ -20,7 +20,7 @@ pub fn fill(store: &Store, stop: &AtomicBool) {
         }
         let Ok(Some((run, started))) = store.without_digest(before) else { return };
         before = Some(started);
-        // What cannot be read is left out; the page of that run says why.
+        // Unreadable runs are left out; the page of that run shows the error.
         let Ok(record) = store.load(&run) else { continue };
         if store.keep_digest(&run, &digest::of(&View::of(&record))).is_err() {
             return;

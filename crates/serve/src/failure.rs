@@ -1,4 +1,4 @@
-//! What could not be answered, as a page.
+//! The page for requests that fail.
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use maud::html;
@@ -15,17 +15,17 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// What was asked for is not there.
+    /// The page or run does not exist.
     pub fn not_found(message: impl Into<String>) -> Self {
         Self { status: StatusCode::NOT_FOUND, message: message.into() }
     }
 
-    /// What was asked for cannot be done.
+    /// The request cannot be done.
     pub fn refused(status: StatusCode, message: impl Into<String>) -> Self {
         Self { status, message: message.into() }
     }
 
-    /// Pippin's own failure.
+    /// An error of Pippin itself.
     pub fn internal(error: impl std::fmt::Display) -> Self {
         Self { status: StatusCode::INTERNAL_SERVER_ERROR, message: error.to_string() }
     }

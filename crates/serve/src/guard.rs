@@ -1,9 +1,9 @@
-//! Who may ask. A token guards a server that other machines reach. On loopback the guard is the
-//! name under which the server is asked: a page from elsewhere that makes its own name point to
-//! 127.0.0.1 (DNS rebinding) would otherwise read every run.
+//! Decides who may read. A server that other machines can reach needs a token. On loopback, the
+//! guard checks the host name of the request. Otherwise a foreign page that points its own name at
+//! 127.0.0.1 (DNS rebinding) could read every run.
 use axum::http::{HeaderMap, Uri, header};
 
-/// The name of the cookie that keeps the token.
+/// The name of the cookie that holds the token.
 const COOKIE: &str = "pippin_token";
 
 /// The rule of one server.
@@ -13,25 +13,25 @@ pub struct Guard {
     is_loopback: bool,
 }
 
-/// What becomes of a request.
+/// The decision on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// It is answered.
+    /// Answer it.
     Allow,
-    /// It is answered, and the browser is to keep the token in this cookie, so that it leaves the
+    /// Answer it, and let the browser keep the token in this cookie, so that the token leaves the
     /// address bar.
     AllowAndKeep(String),
-    /// It has no token.
+    /// Refuse it: it has no token.
     Unauthorised,
-    /// It has a wrong token.
+    /// Refuse it: it has a wrong token.
     WrongToken,
-    /// It was asked under a foreign name.
+    /// Refuse it: its host name is not this machine's.
     ForeignName,
 }
 
 impl Guard {
-    /// The rule for a server with this token, if it has one, that is reached from this machine only
-    /// or not.
+    /// The rule for a server with this token, if it has one. `is_loopback`: only this machine can
+    /// reach it.
     #[must_use]
     pub const fn new(token: Option<String>, is_loopback: bool) -> Self {
         Self { token, is_loopback }
@@ -88,13 +88,13 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
     all.split(';').find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
 }
 
-/// The token stands in an address as it is: `?token=...`; a token with `+` or `%` is sent as a
+/// The token as it is in the address: `?token=...`. A token with `+` or `%` must be sent as a
 /// header.
 fn in_query(uri: &Uri) -> Option<&str> {
     uri.query()?.split('&').find_map(|pair| pair.strip_prefix("token="))
 }
 
-/// Compares in a time that does not tell how much of the guess was right.
+/// Compares in constant time, so that the time does not tell how much of the guess was right.
 fn equal(given: &str, token: &str) -> bool {
     let differs = given.bytes().zip(token.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
     given.len() == token.len() && differs == 0

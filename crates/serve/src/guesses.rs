@@ -1,13 +1,13 @@
-//! How many wrong tokens an address may send, so that a token cannot be found by trying.
+//! Limits the wrong tokens of each address, so that nobody can find a token by trying.
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// Wrong tokens within one [`WINDOW`]; then every token of that address is refused.
+/// Wrong tokens within one [`WINDOW`]. After that, every token of that address is refused.
 const AT_MOST: u32 = 10;
-/// The stretch of time for which wrong tokens are counted.
+/// The time over which wrong tokens are counted.
 pub const WINDOW: Duration = Duration::from_secs(60);
-/// Addresses that are kept at most: the memory stays bounded whoever asks.
+/// The maximum number of addresses that are kept, to limit the memory.
 const ADDRESSES: usize = 1024;
 
 /// The wrong tokens of each address.
@@ -56,8 +56,8 @@ impl Count {
     }
 }
 
-/// One host of IPv6 usually owns a whole /64 (RFC 6177), and could send each guess from another
-/// address.
+/// The network that counts as one address. An IPv6 host usually owns a whole /64 (RFC 6177), and
+/// could send each guess from another address.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6((u128::from(v6) & !u128::from(u64::MAX)).into()),

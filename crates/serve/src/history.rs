@@ -3,7 +3,7 @@ use maud::{Markup, html};
 use pippin_model::run::HistoryPoint;
 use pippin_report::history::plans;
 
-/// The form that asks for a target.
+/// The form to choose a target.
 #[must_use]
 pub fn form(target: &str) -> Markup {
     html! {

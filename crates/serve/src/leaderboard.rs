@@ -1,4 +1,4 @@
-//! Targets over plans: the ranks that each may have in the newest finished run of every plan.
+//! Targets over plans: the possible ranks of each target in the newest finished run of every plan.
 use maud::{Markup, html};
 use pippin_model::caveat::Verdict;
 use pippin_model::digest::TargetDigest;
@@ -7,14 +7,14 @@ use pippin_stats::rank::RankInterval;
 use pippin_store::listing::PlanLeader;
 use std::collections::BTreeMap;
 
-/// A target's places: one for each plan, `None` where it took no part.
+/// A target's places: one for each plan, `None` if it took no part.
 struct Entry<'a> {
     name: String,
     places: Vec<Option<&'a TargetDigest>>,
 }
 
 impl Entry<'_> {
-    /// Plans in which it may be the best.
+    /// The number of plans in which it may be the best.
     fn leads(&self) -> usize {
         self.ranks().filter(|(best, _)| *best == 1).count()
     }
@@ -23,7 +23,7 @@ impl Entry<'_> {
         self.places.iter().flatten().filter_map(|place| place.ranks)
     }
 
-    /// The mean of its best ranks; those without a rank come last.
+    /// The mean of its best ranks. Those without a rank come last.
     fn mean_rank(&self) -> f64 {
         let (sum, count) =
             self.ranks().fold((0, 0), |(sum, count), (best, _)| (sum + best, count + 1));

@@ -1,21 +1,21 @@
-//! `pippin serve`: the runs of a store in the browser. Read-only; on loopback unless told
-//! otherwise, and then with a token.
+//! `pippin serve`: the runs of a store in the browser. Read-only. It listens on loopback unless
+//! told otherwise, and then needs a token.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | [`connections`] | how many at once, and how long each may take |
-//! | [`guard`] | who may ask: token, and the name under which the server is asked |
+//! | [`guard`] | who may read: token, and the host name of the request |
 //! | [`guesses`] | how many wrong tokens an address may send |
 //! | [`routes`] | address to page |
 //! | [`list`] | runs with filter and search, a page at a time |
-//! | `digests` | what lists show of runs, made where it is missing |
-//! | [`live`], `live_charts` | runs under way, anew each second |
+//! | `digests` | makes missing digests, which lists show |
+//! | [`live`], `live_charts` | runs under way, updated each second |
 //! | [`metrics`] | runs under way for Prometheus |
 //! | [`compare`] | two or more runs side by side |
 //! | [`leaderboard`] | targets over plans |
 //! | [`history`] | a target over time with change points |
 //! | [`page`] | what all pages share |
-//! | [`failure`] | what could not be answered, as a page |
+//! | [`failure`] | the page for requests that fail |
 pub mod compare;
 pub mod connections;
 mod digests;
@@ -42,22 +42,22 @@ use tokio::sync::watch;
 use connections::Limits;
 use guard::Guard;
 
-/// How often the sign to stop is looked at.
+/// How often to check whether to stop.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long pages that are being sent may take once the sign was given.
+/// The time that answers still get after the stop.
 const GRACE: Duration = Duration::from_secs(2);
 /// Shorter tokens can be guessed.
 const SHORTEST_TOKEN: usize = 16;
 
-/// Why nothing is served.
+/// Why the server did not start or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Others could read all runs.
+    /// The address needs a token, because others could read all runs.
     #[error(
         "{0} is reached from other machines, which needs a token: name one of at least {SHORTEST_TOKEN} characters with --token, or bind to 127.0.0.1"
     )]
     TokenNeeded(SocketAddr),
-    /// It could be guessed.
+    /// The token is too short and could be guessed.
     #[error(
         "the token has fewer than {SHORTEST_TOKEN} characters; a longer one is `head -c 18 /dev/urandom | base64`"
     )]
@@ -65,7 +65,7 @@ pub enum ServeError {
     /// The port is taken, or the address is not this machine's.
     #[error("cannot listen on {address}: {source}; another port is named with --bind")]
     Bind {
-        /// Where.
+        /// The address.
         address: SocketAddr,
         /// Why.
         source: io::Error,
@@ -75,7 +75,7 @@ pub enum ServeError {
     Io(#[from] io::Error),
 }
 
-/// A server that has its port, and does not answer yet.
+/// A server that has its port but does not answer yet.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
@@ -86,11 +86,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes the port; 0 takes any that is free.
+    /// Takes the port; 0 takes any free one.
     ///
     /// # Errors
-    /// If `bind` is reached from other machines and there is no token, the token is short, or the
-    /// port cannot be had.
+    /// If other machines can reach `bind` and there is no token, if the token is short, or if the
+    /// port is not available.
     pub fn bind(store: Store, bind: SocketAddr, token: Option<String>) -> Result<Self, ServeError> {
         match &token {
             None if !bind.ip().is_loopback() => return Err(ServeError::TokenNeeded(bind)),
@@ -110,7 +110,7 @@ impl Server {
         })
     }
 
-    /// The same server with other bounds.
+    /// The same server with other limits.
     #[must_use]
     pub const fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -123,7 +123,7 @@ impl Server {
         self.address
     }
 
-    /// Answers until `stop` is set, then at most two seconds longer.
+    /// Answers until `stop` is set, and then for at most two more seconds.
     ///
     /// # Errors
     /// If the server itself fails.
@@ -131,7 +131,7 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let is_over = Arc::new(AtomicBool::new(false));
         let (of_thread, store) = (Arc::clone(&is_over), Arc::clone(&self.store));
-        // It ends after the digest that it makes, or with the process.
+        // The thread ends after the digest that it is making, or with the process.
         std::thread::Builder::new()
             .name("digests".into())
             .spawn(move || digests::fill(&store, &of_thread))?;
@@ -144,11 +144,11 @@ impl Server {
             while !stop.load(Ordering::Relaxed) && !task.is_finished() {
                 tokio::time::sleep(LOOK).await;
             }
-            // The task is gone if it failed, which is told below.
+            // If the task has failed, nobody receives this; the error is returned below.
             let _ = send_stop.send(true);
             match tokio::time::timeout(GRACE, task).await {
                 Ok(Err(panicked)) => Err(io::Error::other(panicked)),
-                // A browser that keeps its connection open must not keep the server.
+                // A browser that keeps its connection open must not delay the end.
                 Ok(Ok(())) | Err(_) => Ok(()),
             }
         });
@@ -161,7 +161,7 @@ impl Server {
 /// Serves the runs of a store until `stop` is set.
 ///
 /// # Errors
-/// As [`Server::bind`] and [`Server::run`].
+/// Those of [`Server::bind`] and [`Server::run`].
 pub fn serve(
     store: Store,
     bind: SocketAddr,

@@ -9,13 +9,13 @@ use pippin_report::words;
 use pippin_store::listing::{Choices, ListedRun, RunFilter, RunPage};
 use serde::Deserialize;
 
-/// Runs of a page.
+/// The number of runs on a page.
 pub const PER_PAGE: u64 = 50;
-/// Targets that are named; of more their number is told.
+/// The number of targets that are named. If there are more, only their number is shown.
 const NAMED: usize = 3;
 const DAY_NS: u64 = 86_400_000_000_000;
 
-/// What the list is narrowed to; as it stands in the address.
+/// The filter of the list, as it is in the address.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Filter {
     /// Words that must all occur in name, plan, title, workload, profile, host or a target.
@@ -57,10 +57,10 @@ const STATES: [RunState; 5] = [
 const VERDICTS: [Verdict; 3] = [Verdict::Valid, Verdict::Suspect, Verdict::Invalid];
 
 impl Filter {
-    /// The same for the store.
+    /// The same filter for the store.
     ///
     /// # Errors
-    /// If a day, a state or a verdict is none.
+    /// If a day, a state or a verdict is not valid.
     pub fn for_store(&self) -> Result<RunFilter, String> {
         let state = match self.state.as_str() {
             "" => None,
@@ -87,10 +87,10 @@ impl Filter {
         })
     }
 
-    /// Which page is shown, from 1.
+    /// The page number, from 1.
     ///
     /// # Errors
-    /// If it is no number from 1 on.
+    /// If it is not a number from 1 on.
     pub fn page(&self) -> Result<u64, String> {
         match self.page.as_str() {
             "" => Ok(1),
@@ -113,7 +113,7 @@ fn day(name: &str, text: &str) -> Result<Option<u64>, String> {
         .ok_or_else(|| format!("{name}: `{text}` is no day; write it as 2026-11-22"))
 }
 
-/// The list, below what is told of runs under way.
+/// The list of runs, with the runs under way above it.
 #[must_use]
 pub fn body(
     shown: &RunPage,
@@ -163,7 +163,7 @@ fn choice(name: &str, values: &[String], chosen: &str) -> Markup {
     html! { select name=(name) { option value="" { "any" } @for value in values { option value=(value) selected[*value == chosen] { (value) } } } }
 }
 
-/// Buttons of the form above, so that the filter stays in the address.
+/// The page buttons. They belong to the form above, so that the filter stays in the address.
 fn pages(kept: u64, page: u64) -> Markup {
     let last = kept.div_ceil(PER_PAGE).max(1);
     html! {
@@ -193,7 +193,7 @@ fn table(runs: &[ListedRun], live: &[LiveRun]) -> Markup {
     }
 }
 
-/// A run that has not ended is under way here, or another machine makes it.
+/// The state in words. A run that has not ended is under way here or on another machine.
 fn state(run: &ListedRun, live: &[LiveRun]) -> &'static str {
     match run.summary.state {
         RunState::Running if live.iter().any(|live| live.run == run.summary.id) => "under way",
@@ -223,7 +223,7 @@ fn line(run: &ListedRun, live: &[LiveRun]) -> Markup {
     }
 }
 
-/// Who leads: one target, or how many cannot be told apart.
+/// The leading target, or how many targets cannot be told apart.
 fn leader(digest: Option<&RunDigest>) -> Markup {
     let leaders: Vec<_> = digest.iter().flat_map(|digest| digest.leaders()).collect();
     let by_time = digest.is_some_and(|digest| digest.ranked_by == "response_p99");

@@ -1,4 +1,4 @@
-//! Runs under way: what they do, how far they are, what is still to come.
+//! Runs under way: what they do, their progress, and what is still to come.
 use maud::{Markup, PreEscaped, html};
 use pippin_model::caveat::Verdict;
 use pippin_model::live::{
@@ -13,15 +13,16 @@ use crate::live_charts;
 
 /// Style rules of these parts.
 pub const STYLE: &str = include_str!("live.css");
-/// Asks for them anew each second.
+/// The script that reloads them each second.
 pub const SCRIPT: &str = include_str!("live.js");
-/// Height and width of a sparkline's drawing units; it is stretched to the room there is.
+/// Height of a sparkline and width of a bar in drawing units. The sparkline is stretched to fit.
 const HEIGHT: f64 = 100.0;
 const BAR: f64 = 10.0;
-/// A sparkline has room for at least so many seconds, so that the first ones are no blocks.
+/// The least number of seconds in a sparkline, so that the first bars are not wide blocks.
 const FEWEST_BARS: usize = 30;
 
-/// What is asked anew each second from `address`; without a script the whole page is.
+/// A part that the script reloads each second from `address`. Without a script, the whole page is
+/// reloaded.
 #[must_use]
 pub fn asked_anew(address: &str, content: &Markup) -> Markup {
     html! {
@@ -45,7 +46,7 @@ pub fn several(runs: &[LiveRun]) -> Markup {
     }
 }
 
-/// Everything about one; `seen` is how many finished trials the page around it shows.
+/// Everything about one run; `seen` is the number of finished trials on the page around it.
 #[must_use]
 pub fn one(live: &LiveRun, seen: u64) -> Markup {
     let new = (live.finished.len() as u64).saturating_sub(seen);
@@ -75,7 +76,7 @@ fn overall(live: &LiveRun) -> Markup {
     way("The whole run", *fraction, &place, *left_ns)
 }
 
-/// A bar with words beside it.
+/// A progress bar with words beside it.
 fn way(name: &str, fraction: Option<f64>, place: &str, left_ns: Option<u64>) -> Markup {
     html! {
         div.way {
@@ -137,7 +138,7 @@ fn cpu(of: &LiveUse) -> Markup {
         1 => " of 1 core".into(),
         more => format!(" of {more} cores"),
     };
-    // A generator without time to spare measures itself.
+    // A generator that is fully busy measures itself.
     let is_full = of.role == Role::Generator
         && of.cores.is_some_and(|cores| cores > 0.95 * f64::from(of.given.max(1)));
     tile(
@@ -150,7 +151,7 @@ fn cpu(of: &LiveUse) -> Markup {
     )
 }
 
-/// A bar a second: grey in the warm-up, red where there were errors.
+/// One bar for each second: grey in the warm-up, red if there were errors.
 fn sparkline(
     name: &str,
     seconds: &[LiveSecond],
@@ -184,7 +185,7 @@ const fn colour(second: &LiveSecond) -> &'static str {
     }
 }
 
-/// The newest first.
+/// The finished trials, the newest first.
 fn finished(trials: &[LiveFinished]) -> Markup {
     html! {
         @if !trials.is_empty() {
@@ -315,7 +316,7 @@ pub(crate) mod tests {
         ] {
             assert!(page.contains(part), "{part}: {page}");
         }
-        // What is unknown is no 0.
+        // Unknown is not shown as 0.
         assert!(page.contains("– of 10") && page.contains("– of 1 core"), "{page}");
         assert!(
             !one(&live(), 1).into_string().contains("more finished"),

@@ -1,4 +1,4 @@
-//! The charts of a trial under way: those of the report, as far as they are known.
+//! The charts of a trial under way: those of the report, as far as their figures are known.
 use pippin_model::live::{LiveSecond, LiveTrial};
 use pippin_report::chart::axis::{self, Axis};
 use pippin_report::chart::canvas::{Form, Line, lines};
@@ -8,10 +8,10 @@ use pippin_report::chart::{Chart, DataTable, Drawings};
 #[cfg(test)]
 use pippin_report::words;
 
-/// A line of a chart: its name, how it is drawn, its figure.
+/// A line of a chart: its name, its stroke, its figure.
 type Of = (&'static str, Stroke, fn(&LiveSecond) -> Option<f64>);
 
-/// What a chart shows.
+/// A chart and its lines.
 struct Shown {
     name: &'static str,
     title: &'static str,

@@ -1,4 +1,4 @@
-//! `/metrics`: the runs under way in Prometheus' text format. What is unknown is left out.
+//! `/metrics`: the runs under way in Prometheus' text format. Unknown figures are left out.
 use pippin_model::live::{LiveOverall, LiveRun, LiveSecond, LiveTrial};
 use pippin_model::usage::Role;
 use pippin_report::exposition::{GAUGE, Sample, write};
@@ -22,7 +22,7 @@ const OF_RUNS: [OfRun; 3] = [
     ),
 ];
 
-/// A metric of the newest second of each trial.
+/// A metric from the newest second of each trial.
 struct OfSecond(&'static str, &'static str, fn(&LiveSecond) -> Option<f64>);
 
 const OF_SECONDS: [OfSecond; 5] = [
@@ -75,7 +75,7 @@ fn seconds(ns: Option<u64>) -> Option<f64> {
     ns.map(|ns| ns as f64 / 1e9)
 }
 
-/// All runs under way.
+/// The metrics of all runs under way.
 #[must_use]
 pub fn of(runs: &[LiveRun]) -> String {
     let mut out = String::new();

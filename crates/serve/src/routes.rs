@@ -1,5 +1,5 @@
-//! Address to page. Everything is a GET; whatever reads the store or draws runs on a thread of its
-//! own, so that a big run does not hold up the others.
+//! Address to page. Everything is a GET. Reading the store and drawing happen on separate threads,
+//! so that a big run does not delay other pages.
 use axum::Router;
 use axum::extract::{Extension, Path, Query, RawQuery, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -29,12 +29,12 @@ use crate::{compare, history, leaderboard, list, live, metrics};
 type Shared = State<Arc<Store>>;
 type Answer = Result<Response, Failure>;
 
-/// How often the page of a run under way asks again, in seconds.
+/// How often the page of a run under way reloads, in seconds.
 const LIVE_SECONDS: u32 = 3;
-/// Nothing of a page comes from elsewhere or goes there.
+/// A page loads nothing from elsewhere and sends nothing.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// A page that tells of a run under way asks this server, and no other, for news.
+/// A page about a run under way may ask this server, and no other, for news.
 const LIVE_POLICY: &str = "default-src 'none'; connect-src 'self'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// All pages.
@@ -61,7 +61,7 @@ pub fn router(store: Arc<Store>, guard: Guard) -> Router {
         .with_state(store)
 }
 
-/// What decides on each request.
+/// Decides on each request.
 #[derive(Debug, Clone)]
 struct Door {
     guard: Guard,
@@ -73,8 +73,9 @@ impl Door {
         Self { guard, guesses: Arc::default() }
     }
 
-    /// The decision, and with it whether the address may send a token at all. Who sent too many
-    /// wrong tokens is refused with the right one too: otherwise trying would still find it.
+    /// The decision, after checking whether the address may send a token at all. An address that
+    /// sent too many wrong tokens is refused even with the right one. Otherwise trying would still
+    /// find it.
     fn decide(&self, peer: Peer, request: &Request) -> Result<Decision, TooManyGuesses> {
         let decision = self.guard.decide(request.uri(), request.headers());
         if !self.guard.has_token()
@@ -147,7 +148,7 @@ fn with_header(failure: Failure, name: header::HeaderName, value: HeaderValue) -
     response
 }
 
-/// Work that reads or draws, on a thread of its own.
+/// Runs work that reads or draws on a separate thread.
 async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
@@ -177,7 +178,7 @@ fn live_rules() -> String {
     format!("{}{}", report::rules(1), live::STYLE)
 }
 
-/// Lets a page ask for news of runs under way.
+/// Allows a page to ask for news of runs under way.
 fn with_news(is_live: bool, mut response: Response) -> Response {
     if is_live {
         response
@@ -187,7 +188,7 @@ fn with_news(is_live: bool, mut response: Response) -> Response {
     response
 }
 
-/// The parts that change each second; nothing is left of them once no run is under way.
+/// The parts that change each second. They are empty once no run is under way.
 fn fragment(content: Option<Markup>) -> Response {
     content.map_or_else(
         || StatusCode::NO_CONTENT.into_response(),
@@ -211,7 +212,7 @@ async fn all_metrics(State(store): Shared) -> Answer {
     .await
 }
 
-/// How many finished trials the page around it shows.
+/// The number of finished trials on the page around it.
 #[derive(Debug, Default, Deserialize)]
 struct Seen {
     #[serde(default)]
@@ -244,8 +245,7 @@ async fn run(State(store): Shared, Path(id): Path<String>) -> Answer {
         };
         let rules = format!("{}{}", report::series_rules(&view), if live.is_some() { live::STYLE } else { "" });
         let mut response = with_news(live.is_some(), page(&view.run.title, &rules, &body).into_response());
-        // Made elsewhere, by a process that this machine does not see: then the finished trials are
-        // all there is to tell.
+        // Another machine makes the run, so only its finished trials are known here.
         if record.state == RunState::Running && live.is_none() {
             response.headers_mut().insert(header::REFRESH, HeaderValue::from(LIVE_SECONDS));
         }
@@ -277,7 +277,7 @@ async fn export(State(store): Shared, Path((id, name)): Path<(String, String)>) 
     .await
 }
 
-/// `throughput.svg`, `throughput.png`; with `?dark` on dark ground.
+/// `throughput.svg`, `throughput.png`; on dark ground with `?dark`.
 async fn chart(
     State(store): Shared,
     Path((id, file)): Path<(String, String)>,
@@ -296,7 +296,7 @@ async fn chart(
     .await
 }
 
-/// `?run=...&run=...`, as the list sends it; `?a=...&b=...` is what older links say.
+/// `?run=...&run=...`, as the list sends it, or `?a=...&b=...`, as older links have it.
 async fn side_by_side(State(store): Shared, Query(asked): Query<Vec<(String, String)>>) -> Answer {
     apart(move || {
         let chosen: Vec<String> = asked
@@ -327,7 +327,7 @@ async fn side_by_side(State(store): Shared, Query(asked): Query<Vec<(String, Str
     .await
 }
 
-/// Whose runs the leaderboard is made of.
+/// The host whose runs the leaderboard shows.
 #[derive(Debug, Default, Deserialize)]
 struct Where {
     #[serde(default)]
@@ -344,7 +344,7 @@ async fn over_plans(State(store): Shared, Query(Where { host }): Query<Where>) -
     .await
 }
 
-/// Which target.
+/// The target to show.
 #[derive(Debug, Default, Deserialize)]
 struct Whose {
     #[serde(default)]

@@ -171,7 +171,8 @@ fn any_number_of_runs_is_compared_with_the_first() {
     assert!(server.get(&format!("/compare?{many}")).starts_with("HTTP/1.1 400"));
 }
 
-/// Digests are made beside the server: a page that needs one may be asked before it is there.
+/// Loads a page until it has this part. The server makes digests in the background, so a page may
+/// need a moment.
 fn until(server: &Running, path: &str, part: &str) -> String {
     for _ in 0..100 {
         let answer = server.get(path);
@@ -231,7 +232,7 @@ fn it_only_shows() {
     for path in ["/nothing", "/runs/none", "/runs/..%2f..%2fetc%2fpasswd"] {
         assert!(server.get(path).starts_with("HTTP/1.1 404"), "{path}");
     }
-    // What stands in an address does not become markup.
+    // Text from an address does not become markup.
     assert!(
         !server.get("/history?target=%3Cscript%3Ealert(1)%3C/script%3E").contains("<script>alert")
     );
@@ -302,13 +303,13 @@ fn it_stops_although_a_browser_keeps_its_connection() {
     );
 }
 
-/// What comes until the server closes; fails if it does not close within 20 s.
+/// Everything until the server closes. Fails if it does not close within 20 s.
 fn until_closed(mut stream: TcpStream) -> String {
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let mut answer = Vec::new();
     match stream.read_to_end(&mut answer) {
         Ok(_) => {}
-        // Closed while bytes of the request were unread.
+        // The server closed while bytes of the request were unread.
         Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => {}
         Err(error) => panic!("not closed: {error}"),
     }

@@ -1,12 +1,12 @@
-//! Whether a live view can be shown, and with what signs.
+//! Whether a live view can be shown, and with which characters.
 use std::io::IsTerminal;
 
 use super::look::Look;
 use super::terminal;
 
-/// What the terminal can show; `None` where plain lines are better: standard error is no terminal,
-/// in continuous integration, on a terminal without cursor movement, or in the background, where a
-/// terminal stops whoever changes its mode.
+/// What the terminal can show. `None` if plain lines are better: standard error is not a terminal,
+/// Pippin runs in continuous integration, the terminal cannot move its cursor, or Pippin runs in
+/// the background, where the terminal would stop it for changing its mode.
 pub fn look() -> Option<Look> {
     if !std::io::stderr().is_terminal() || !terminal::is_usable() {
         return None;
@@ -15,7 +15,7 @@ pub fn look() -> Option<Look> {
 }
 
 fn look_of(variable: impl Fn(&str) -> Option<String>) -> Option<Look> {
-    // The standards count a variable that is set to nothing as not set.
+    // By convention, an empty variable counts as not set.
     let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
     let terminal = variable("TERM")?;
     if terminal == "dumb" || variable("CI").is_some_and(|value| value != "false") {

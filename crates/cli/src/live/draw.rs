@@ -1,4 +1,4 @@
-//! From the state to a frame: all that fits, the most telling first.
+//! From the state to a frame: as much as fits, the most important parts first.
 use pippin_model::bins::ResponseBins;
 use pippin_model::load_result::Window;
 use pippin_model::profile::{Profile, Steps};
@@ -17,17 +17,17 @@ use super::look::Look;
 use super::state::{Current, State, Subject, rate_per_s};
 use super::trials;
 
-/// Below this many columns or rows the short form is drawn.
+/// Below this many columns or rows, the short form is drawn.
 const NARROW: u16 = 50;
 const LOW: u16 = 14;
 /// Columns of a chart's name and value.
 const CHART_LABEL: u16 = 24;
-/// Columns of a bar at the most.
+/// Maximum width of a bar in columns.
 const WIDEST_BAR: usize = 4;
-/// Charts that every load has; the others need a target that is measured, or answers.
+/// The number of charts of every load. The others need a measured target or answers.
 const FEWEST_CHARTS: usize = 3;
 
-/// Draws everything as it is at `now`, counted from the beginning of the view.
+/// Draws the state at `now`, counted from the beginning of the view.
 pub fn draw(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration) {
     let area = frame.area();
     if area.width < NARROW || area.height < LOW {
@@ -76,14 +76,14 @@ fn draw_full(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration) {
     frame.render_widget(fit(foot_line(state, look), foot.width, look), *foot);
 }
 
-/// Charts grow with the height, once the list of finished trials has a few rows; a single load has
+/// Charts grow with the height once the list of finished trials has a few rows. A single load has
 /// no list.
 fn chart_height(state: &State, charts: usize, height: u16) -> u16 {
     let (list, most) = if has_overall(state) { (8, 4) } else { (0, 6) };
     (height.saturating_sub(11 + list) / charts as u16).clamp(1, most)
 }
 
-/// One row a fact, for a terminal that has little room.
+/// One fact in each row, for a terminal with little room.
 fn draw_short(frame: &mut Frame<'_>, state: &State, look: Look, now: Duration) {
     let area = frame.area();
     let mut lines = vec![trial_line(state, look, area.width), short_progress(state, look, now)];
@@ -182,7 +182,7 @@ pub fn load_of(current: &Current) -> String {
     }
 }
 
-/// What the trial does, and how much of it is left.
+/// What the trial does now, and how much of it is left.
 fn stage_words(state: &State, now: Duration) -> (f64, String) {
     let Some(current) = &state.current else { return (0.0, String::new()) };
     let Some(progress) = state.progress(now) else {
@@ -245,18 +245,18 @@ fn short_progress(state: &State, look: Look, now: Duration) -> Line<'static> {
     ])
 }
 
-/// Bars in a row: a value a second, or a share of all answers by response time.
+/// A row of bars: one for each second, or the share of all answers by response time.
 struct Chart {
     name: &'static str,
     bars: Vec<(Option<f64>, Style)>,
     write: fn(f64) -> String,
-    /// What the highest bar stands for; `None` for the highest value.
+    /// The value of the highest bar; `None` for the highest measured value.
     most: Option<f64>,
-    /// What stands beside the name in the place of the newest value.
+    /// Text beside the name instead of the newest value.
     words: Option<String>,
 }
 
-/// The charts of a trial: what was answered when, how response times are spread, and the processors
+/// The charts of a trial: answers over time, the distribution of response times, and the processors
 /// of both sides.
 fn charts(current: &Current, look: Look) -> Vec<Chart> {
     let seconds: Vec<&Window> = current.seconds().collect();
@@ -278,7 +278,7 @@ fn charts(current: &Current, look: Look) -> Vec<Chart> {
     charts
 }
 
-/// How the response times of the measured part are spread: one bar for each 26 %, from the
+/// The distribution of response times in the measured part: one bar for each 26 %, from the
 /// shortest to the longest.
 fn spread(current: &Current, look: Look) -> Option<Chart> {
     let bins = current.spread();
@@ -302,7 +302,7 @@ fn spread(current: &Current, look: Look) -> Option<Chart> {
     })
 }
 
-/// The processors of the target and of the generator, where they are known.
+/// The processors of the target and of the generator, if they are known.
 fn cpu_charts(current: &Current, seconds: &[&Window], look: Look) -> Vec<Chart> {
     let cpus = &current.spec.cpus;
     let chart = |name, role, given: usize| {
@@ -330,7 +330,7 @@ fn cpu_charts(current: &Current, seconds: &[&Window], look: Look) -> Vec<Chart> 
 }
 
 fn draw_chart(frame: &mut Frame<'_>, chart: &Chart, current: &Current, look: Look, area: Rect) {
-    // High charts keep a row apart from the next one.
+    // Leave an empty row between high charts.
     let area = Rect { height: if area.height > 2 { area.height - 1 } else { area.height }, ..area };
     let [label, plot] =
         Layout::horizontal([Constraint::Length(CHART_LABEL.min(area.width)), Constraint::Min(0)])
@@ -359,7 +359,7 @@ fn draw_chart(frame: &mut Frame<'_>, chart: &Chart, current: &Current, look: Loo
         lines.push(Line::from(Span::styled(look.plain(&text), look.label())));
     }
     frame.render_widget(Paragraph::new(lines), label);
-    // Bars are whole numbers: eighths of a row are enough, and small values must not become 0.
+    // Bars are whole numbers. Eighths of a row are enough, but small values must not become 0.
     let most = chart.most.map_or(highest, |most| most.max(highest));
     let scale = if most > 0.0 { 10_000.0 / most } else { 0.0 };
     let bars = shown.iter().flat_map(|(value, style)| {
@@ -371,7 +371,8 @@ fn draw_chart(frame: &mut Frame<'_>, chart: &Chart, current: &Current, look: Loo
     frame.render_widget(signs.data(bars.collect::<Vec<_>>()), plot);
 }
 
-/// How broad the bar of a second is: a load of few seconds would be lost in a wide terminal.
+/// The width of the bar of a second. In a wide terminal, narrow bars would make a short load hard
+/// to see.
 fn columns_of_a_second(current: &Current, shown: usize, width: u16) -> usize {
     let meant = Length::of(&current.spec.profile)
         .whole()
@@ -416,7 +417,7 @@ fn counts_line(current: &Current, look: Look) -> Line<'static> {
     Line::from(spans)
 }
 
-/// Whether arrivals have instants of their own, so that a send lag says something.
+/// Whether arrivals have their own instants, so that a send lag means something.
 fn is_scheduled(profile: &Profile) -> bool {
     profile.schedule.rate_per_s().is_some()
 }
@@ -436,7 +437,7 @@ fn cpu_line(current: &Current, look: Look) -> Line<'static> {
     };
     for (role, name, given) in roles.into_iter().filter(|(role, ..)| takes_part(*role)) {
         let cores = current.usage.cores.get(&role).copied();
-        // Where the generator has no time to spare, the figures are its own.
+        // If the generator is fully busy, it measures itself.
         let share = cores
             .filter(|_| role == Role::Generator)
             .map_or(0.0, |cores| cores / given.len().max(1) as f64);
@@ -491,7 +492,7 @@ fn foot_line<'a>(state: &'a State, look: Look) -> Line<'a> {
     Line::from(spans)
 }
 
-/// Cuts a line so that it fits, and shows that it was cut.
+/// Cuts a line to fit, and shows that it was cut.
 pub fn fit<'a>(line: Line<'a>, width: u16, look: Look) -> Line<'a> {
     if line.width() <= width as usize {
         return line;

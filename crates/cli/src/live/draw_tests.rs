@@ -1,5 +1,5 @@
 //! Golden frames: `golden/*.txt` hold what the terminal shows. `PIPPIN_BLESS=1 cargo test` writes
-//! them anew; look at the difference.
+//! them again; review the difference.
 use super::super::samples::{at, caveat, failed, header, plan, record, sample, trial, window};
 use super::*;
 use pippin_model::caveat::Severity;
@@ -43,8 +43,8 @@ fn assert_golden(name: &str, state: &State, look: Look, size: (u16, u16), now: f
     assert!(drawn == golden, "{name} differs. Drawn:\n{drawn}\nGolden:\n{golden}");
 }
 
-/// The fifth of six trials, 12 s into its load: one finished well, one doubtful, one wrong, one
-/// failed.
+/// The fifth of six trials, 12 s into its load. Of the finished ones, one was good, one doubtful,
+/// one wrong, one failed.
 fn running() -> State {
     let plan = plan(3, "closed");
     let profile = plan.profile.clone();

@@ -1,12 +1,12 @@
-//! How long the load of a trial is meant to last, and how far it is.
+//! The planned length of a trial's load, and its progress.
 use pippin_model::load_result::Window;
 use pippin_model::profile::Profile;
 use std::time::Duration;
 
-/// How long a load is meant to last.
+/// The planned length of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Length {
-    /// What comes before the measured part; for an automatic warm-up the longest it may take.
+    /// The time before the measured part. For an automatic warm-up, the longest time it may take.
     pub warm_up: Duration,
     /// What ends the measured part.
     pub end: End,
@@ -33,7 +33,7 @@ impl Length {
         Self { warm_up: ns(profile.warm_up.at_most_ns()), end }
     }
 
-    /// The whole load, where time ends it.
+    /// The length of the whole load, if time ends it.
     pub fn whole(&self) -> Option<Duration> {
         match self.end {
             End::After(measured) => Some(self.warm_up + measured),
@@ -42,21 +42,21 @@ impl Length {
     }
 }
 
-/// How far a load is.
+/// The progress of a load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
-    /// From 0 to 1; of the measured part only, so that it begins anew after the warm-up.
+    /// From 0 to 1, for the measured part only. So it starts again after the warm-up.
     pub fraction: f64,
-    /// What is left of the load; `None` if it cannot be told yet.
+    /// The remaining time; `None` if it is not known yet.
     pub left: Option<Duration>,
-    /// Whether the warm-up still goes on.
+    /// Whether it is still in the warm-up.
     pub warming_up: bool,
-    /// Time in the measured part, or in the warm-up while that goes on.
+    /// Time spent in the measured part, or in the warm-up if it is still there.
     pub spent: Duration,
 }
 
-/// How far the load is, from its windows and from the time since it began and since the last window
-/// came.
+/// The progress of a load, from its windows, the time since it began, and the time since the last
+/// window.
 pub fn progress(
     length: &Length,
     windows: &[Window],
@@ -70,7 +70,7 @@ pub fn progress(
         }
         None => since_begin.saturating_sub(length.warm_up),
     };
-    // The windows know when an automatic warm-up was over; the clock does not.
+    // Only the windows know when an automatic warm-up ended; the clock does not.
     let warming_up = match end_ns {
         Some(end_ns) => end_ns < 0,
         None => !length.warm_up.is_zero(),
@@ -140,7 +140,7 @@ mod tests {
             begun,
             Progress { fraction: 0.2, left: Some(14 * SECOND), warming_up: true, spent: SECOND }
         );
-        // The warm-up was shorter than its bound: what the windows say counts, not the clock.
+        // The warm-up was shorter than its limit: the windows decide, not the clock.
         let measuring =
             progress(&length, &[window(-1, 5), window(0, 5), window(1, 5)], 4 * SECOND, SECOND / 2);
         assert_eq!(

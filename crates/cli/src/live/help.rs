@@ -31,7 +31,7 @@ const FIGURES: &[&str] = &[
     "repetition fewer than the plan allows.",
 ];
 
-/// Draws the page over whatever is there.
+/// Draws the page on top of the view.
 pub fn draw(frame: &mut Frame<'_>, state: &State, look: Look) {
     let keys = if state.subject == Subject::Plan { OF_A_RUN } else { OF_A_LOAD };
     let lines: Vec<Line<'_>> = keys.iter().chain(FIGURES).map(|line| Line::from(*line)).collect();

@@ -1,15 +1,15 @@
-//! Keys as a terminal sends them: bytes, of which a few stand for something here.
+//! Keys as a terminal sends them: bytes. Only a few have a meaning here.
 //!
-//! Read with poll(2) and read(2): a reader that waits for a terminal that has hung up must notice
-//! that and neither wait nor spin.
+//! They are read with poll(2) and read(2): if the terminal hangs up while the reader waits for it,
+//! the reader must neither wait forever nor spin.
 use std::io;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-/// A key that means something.
+/// A key that has a meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
-    /// `q`, or Ctrl-C where the terminal makes no signal of it.
+    /// `q`, or Ctrl-C if the terminal does not turn it into a signal.
     Stop,
     /// `s`
     Skip,
@@ -19,11 +19,11 @@ pub enum Key {
     Close,
     /// Ctrl-Z
     Suspend,
-    /// Any other; it only takes a remark away.
+    /// Any other key. It only removes a remark.
     Other,
 }
 
-/// The keyboard of a terminal; once it cannot be read, it only waits.
+/// The keyboard of a terminal. After a read error, [`Self::wait`] only sleeps.
 pub struct Keyboard {
     descriptor: Option<RawFd>,
 }
@@ -34,7 +34,7 @@ impl Keyboard {
         Self { descriptor: Some(descriptor) }
     }
 
-    /// The keys that are pressed within `wait`; returns with the first.
+    /// The keys pressed within `wait`. Returns with the first.
     pub fn wait(&mut self, wait: Duration) -> Vec<Key> {
         let Some(descriptor) = self.descriptor else {
             std::thread::sleep(wait);
@@ -51,7 +51,7 @@ impl Keyboard {
     }
 }
 
-/// What comes within `wait`; nothing is an empty answer, the end of the terminal an error.
+/// The bytes that come within `wait`, possibly none. The end of the terminal is an error.
 fn read_within(descriptor: RawFd, wait: Duration) -> io::Result<Vec<u8>> {
     let mut poll = libc::pollfd { fd: descriptor, events: libc::POLLIN, revents: 0 };
     // SAFETY: one valid pollfd.
@@ -69,8 +69,8 @@ fn read_within(descriptor: RawFd, wait: Duration) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Takes bytes apart; what begins with an escape (arrows, function keys) is one key (ECMA-48
-/// section 5.4).
+/// Splits bytes into keys. A sequence that begins with an escape (arrows, function keys) is one key
+/// (ECMA-48 section 5.4).
 fn keys(mut bytes: &[u8]) -> Vec<Key> {
     let mut keys = Vec::new();
     while let Some((first, rest)) = bytes.split_first() {
@@ -110,7 +110,7 @@ mod tests {
             [Key::Stop, Key::Skip, Key::Help, Key::Suspend, Key::Stop, Key::Other]
         );
         assert_eq!(keys(b"\x1b"), [Key::Close]);
-        // An arrow, F5, F1, Alt-q, an escape cut short: none of them is a `q` or an `s`.
+        // An arrow, F5, F1, Alt-q, a cut escape sequence: none of them is a `q` or an `s`.
         assert_eq!(keys(b"\x1b[A\x1b[15~\x1bOSq"), [Key::Other, Key::Other, Key::Other, Key::Stop]);
         assert_eq!(
             (keys(b"\x1bq"), keys(b"\x1b[1;5"), keys(b"\x1bO")),

@@ -1,4 +1,4 @@
-//! Colours and signs that the terminal can show.
+//! Colours and characters that the terminal can show.
 use pippin_model::caveat::Verdict;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols;
@@ -6,13 +6,13 @@ use ratatui::symbols;
 /// What the terminal can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
-    /// Colours; without them bold and dim tell things apart.
+    /// Colours. Without them, bold and dim text shows the differences.
     pub colour: bool,
     /// Block elements and lines beyond ASCII.
     pub unicode: bool,
 }
 
-/// Sparklines in ASCII, by height.
+/// Sparklines in ASCII, one character for each height.
 const ASCII_BARS: symbols::bar::Set<'static> = symbols::bar::Set {
     full: "#",
     seven_eighths: "#",
@@ -26,7 +26,7 @@ const ASCII_BARS: symbols::bar::Set<'static> = symbols::bar::Set {
 };
 
 impl Look {
-    /// The sixteen colours only: they go with any background that the user has chosen.
+    /// Only the sixteen basic colours: they fit any background that the user has chosen.
     fn coloured(self, colour: Color) -> Style {
         if self.colour { Style::new().fg(colour) } else { Style::new() }
     }
@@ -71,12 +71,12 @@ impl Look {
         if self.unicode { symbols::bar::NINE_LEVELS } else { ASCII_BARS }
     }
 
-    /// The done and the open part of a progress bar.
+    /// The characters for the done and the open part of a progress bar.
     pub const fn progress(self) -> (&'static str, &'static str) {
         if self.unicode { ("━", "─") } else { ("#", "-") }
     }
 
-    /// A text with signs that the terminal has: `us` for `µs` in ASCII.
+    /// A text with characters that the terminal has: `us` for `µs` in ASCII.
     pub fn plain(self, text: &str) -> String {
         if self.unicode { text.into() } else { text.replace('µ', "u") }
     }

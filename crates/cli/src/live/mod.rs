@@ -4,13 +4,13 @@
 //! |---|---|
 //! | [`state`] | what is shown: applies events, knows no terminal and no clock |
 //! | [`turns`] | targets that are measured in turn |
-//! | [`eta`] | how long a trial is meant to last and how far it is |
+//! | [`eta`] | the planned length of a trial and its progress |
 //! | [`draw`], [`trials`], [`help`] | from the state to a frame |
-//! | [`look`] | colours and signs that the terminal can show |
-//! | [`terminal`] | raw mode and alternate screen, and the way back on every exit |
+//! | [`look`] | colours and characters that the terminal can show |
+//! | [`terminal`] | raw mode and alternate screen, restored on every exit |
 //! | [`screen`] | the thread that draws and reads keys |
 //! | [`keys`] | keys as the terminal sends them |
-//! | [`shared`] | the one state that all of these look at, and its clock |
+//! | [`shared`] | the one state that all of these read, and its clock |
 //! | [`observer`] | from the lab's events to the state |
 //! | [`publish`], [`snapshot`] | what `pippin serve` shows of a run under way |
 //! | [`choice`] | whether a live view can be shown at all |

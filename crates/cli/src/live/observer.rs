@@ -1,4 +1,4 @@
-//! From the lab's events to the state, and from there to whoever looks on.
+//! From the lab's events to the state, and from the state to its viewers.
 use pippin_lab::observer::{Event, Observer};
 use pippin_model::target::TargetId;
 use pippin_store::Store;
@@ -13,18 +13,18 @@ use crate::output;
 use crate::progress::Lines;
 use crate::signals;
 
-/// Who is shown what happens on this terminal.
+/// How a run is shown on this terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outlet {
-    /// Nobody.
+    /// Not at all.
     Nobody,
     /// Plain lines, for logs and continuous integration.
     Lines,
-    /// A view of its own screen.
+    /// As a view on its own screen.
     Terminal(Look),
 }
 
-/// Keeps the state of what is under way, shows it on a screen of its own or in lines, and tells
+/// Keeps the state of a run under way, shows it on its own screen or in lines, and publishes it for
 /// other processes.
 pub struct Follower<'a> {
     shared: Arc<Shared>,
@@ -36,14 +36,14 @@ pub struct Follower<'a> {
 enum View {
     Nobody,
     Lines,
-    /// Until the first trial is near it speaks in plain lines: installing may ask for a password.
+    /// Plain lines until the first trial is near, because installing may ask for a password.
     NotYet(Look),
-    /// With the lines worth keeping when the screen is gone: why something failed.
+    /// The screen, and the lines that must be printed after it closes: why something failed.
     Open(Screen, Vec<String>),
 }
 
 impl<'a> Follower<'a> {
-    /// Follows from now on; what it hears is published beside the store, if one is given.
+    /// Starts to follow. If a store is given, the state is published beside it.
     pub fn new(subject: Subject, outlet: Outlet, store: Option<&'a Store>) -> Self {
         let view = match outlet {
             Outlet::Nobody => View::Nobody,
@@ -62,7 +62,7 @@ impl<'a> Follower<'a> {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the terminal over, if it lets itself be taken.
+    /// Opens the screen, if the terminal allows it.
     fn open(&self, look: Look) -> View {
         self.shared.update(|state, _| state.notice = None);
         Screen::open(Arc::clone(&self.shared), look)

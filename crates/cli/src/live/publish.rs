@@ -1,5 +1,5 @@
-//! Tells other processes, `pippin serve` above all, how a run is doing. Written by the thread that
-//! hears the events: during a load once a second, when its window comes.
+//! Publishes the state of a run for other processes, above all for `pippin serve`. The thread that
+//! receives the events writes it: during a load once a second, with each window.
 use pippin_lab::observer::Event;
 use pippin_store::Store;
 use pippin_store::live::LiveFile;
@@ -8,26 +8,26 @@ use std::time::{Duration, Instant};
 use super::shared::Shared;
 use super::snapshot;
 
-/// Windows that follow each other sooner, as the last one of a load may, are told with the next
-/// event.
+/// A window that comes sooner after the one before, such as the last one of a load, is published
+/// with the next event.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(500);
 
 /// Writes the state into a file beside the store.
 pub struct Publisher<'a> {
     store: &'a Store,
-    /// From the beginning of the run on; `None` also where the file cannot be made.
+    /// Open once the run has begun; also `None` if the file cannot be made.
     file: Option<LiveFile>,
     written: Option<Instant>,
 }
 
 impl<'a> Publisher<'a> {
-    /// Beside this store.
+    /// Publishes beside this store.
     pub const fn new(store: &'a Store) -> Self {
         Self { store, file: None, written: None }
     }
 
-    /// Tells the state after this event. What cannot be written is missed by who looks on, and by no
-    /// result.
+    /// Publishes the state after this event. If writing fails, viewers miss something, but no
+    /// result is lost.
     pub fn tell(&mut self, event: &Event<'_>, shared: &Shared) {
         if let Event::RunStarted(header) = event {
             self.file = self.store.live_file(&header.id).ok();

@@ -52,7 +52,7 @@ pub fn trial(target: &str, repetition: u32, profile: &Profile, step: Option<Step
     }
 }
 
-/// A second that completed so many requests, with response times that follow from it.
+/// A second with `completed` requests, and response times that follow from that number.
 pub fn window(from_s: i64, completed: u64, errors: u64) -> Window {
     let ms = |ms: u64| Some(ms * 1_000_000 * 30_000 / completed.max(1));
     Window {
@@ -69,8 +69,7 @@ pub fn window(from_s: i64, completed: u64, errors: u64) -> Window {
     }
 }
 
-/// Counters at an instant, where both roles have kept so many hundredths of a core busy since
-/// second 0.
+/// Counters at an instant, if both roles have kept this percentage of a core busy since second 0.
 pub fn sample(second: u64, target_percent: u64, generator_percent: u64) -> UsageSample {
     let role = |percent: u64| RoleSample {
         cpu_ns: second * percent * 10_000_000,

@@ -17,9 +17,9 @@ use super::state::State;
 use super::terminal::{self, Entered};
 use crate::signals;
 
-/// How long the thread waits for a key before it looks for news.
+/// How long the thread waits for a key before it checks for news.
 const WAIT: Duration = Duration::from_millis(100);
-/// How often it draws without news, for the clock.
+/// How often it draws without news, because of the clock.
 const TICK: Duration = Duration::from_secs(1);
 
 /// The live view on the screen; dropping it restores the terminal.
@@ -29,10 +29,10 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Takes the terminal over and starts to draw.
+    /// Opens the screen on the terminal and starts to draw.
     ///
     /// # Errors
-    /// If the terminal cannot be used; it is as it was then.
+    /// If the terminal cannot be used. It is then unchanged.
     pub fn open(shared: Arc<Shared>, look: Look) -> io::Result<Self> {
         let keyboard = Keyboard::new(terminal::keyboard()?);
         let entered = terminal::enter()?;
@@ -51,7 +51,7 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Release);
-        // A panic of the view has restored the terminal and said so already.
+        // If the view panicked, it has already restored the terminal and printed the panic.
         drop(self.thread.take().map(JoinHandle::join));
         terminal::restore();
     }
@@ -59,7 +59,7 @@ impl Drop for Screen {
 
 type Drawn = Terminal<CrosstermBackend<BufWriter<Stderr>>>;
 
-/// `_entered` is dropped last, after all drawing.
+/// Draws until the end. `_entered` is dropped last, after all drawing.
 fn show(
     shared: &Shared,
     is_over: &AtomicBool,
@@ -73,7 +73,7 @@ fn show(
     let mut seen = (0, None);
     let mut processors = CpuSet::default();
     while !is_over.load(Ordering::Acquire) && terminal::is_entered() {
-        // Signals and the size of the terminal change without a word.
+        // Signals and the size of the terminal change without notice.
         let now = (signals::stops(), terminal::size());
         let news = shared.take_news() || now != seen;
         if news || drawn.is_none_or(|drawn| drawn.elapsed() >= TICK) {
@@ -116,20 +116,21 @@ fn on_key(key: Key, state: &mut State) {
     }
 }
 
-/// What the view costs must not be the target's loss. `now` are the processors that the thread has.
+/// Keeps this thread off the target's processors, so that the view costs the target nothing. `now`
+/// are the processors that the thread has.
 fn stay_off_the_target(split: &CpuSplit, now: &mut CpuSet) {
     let wanted = if split.services.is_empty() { &split.generator } else { &split.services };
     if !wanted.is_empty() && wanted != now {
-        // Where the kernel refuses, the thread runs where it can.
+        // If the kernel refuses, the thread stays where it is.
         let _ = affinity::bind_current(&affinity::kernel_set(wanted));
         now.clone_from(wanted);
     }
 }
 
-/// Drawing is less urgent than sending requests in time.
+/// Lowers this thread's priority: sending requests in time is more urgent than drawing.
 fn yield_to_the_generator() {
-    // SAFETY: setpriority(2) on Linux takes a thread's id and changes that thread alone; failure
-    // leaves the default.
+    // SAFETY: setpriority(2) on Linux takes a thread's id and changes only that thread. If it
+    // fails, the default stays.
     unsafe {
         libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as libc::id_t, 10);
     }

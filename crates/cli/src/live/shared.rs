@@ -1,5 +1,5 @@
-//! The one state of a run under way, which the terminal, the file for `pippin serve` and the keys
-//! share.
+//! The one state of a run under way. The terminal, the file for `pippin serve` and the keys share
+//! it.
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,40 +10,40 @@ use super::state::State;
 #[derive(Debug)]
 pub struct Shared {
     state: Mutex<State>,
-    /// When the first trial was near.
+    /// When the clock was started, shortly before the first trial.
     began: OnceLock<Instant>,
     news: AtomicBool,
 }
 
 impl Shared {
-    /// Nothing has begun yet.
+    /// The state before anything has begun.
     pub const fn new(state: State) -> Self {
         Self { state: Mutex::new(state), began: OnceLock::new(), news: AtomicBool::new(true) }
     }
 
-    /// The clock begins, unless it runs already.
+    /// Starts the clock, unless it runs already.
     pub fn begin(&self) {
         self.began.get_or_init(Instant::now);
     }
 
-    /// The time since it began.
+    /// The time since the clock started.
     pub fn now(&self) -> Duration {
         self.began.get().map_or(Duration::ZERO, Instant::elapsed)
     }
 
-    /// The state as it is.
+    /// The current state.
     pub fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the state; the change gets the time since it began.
+    /// Changes the state. `change` gets the time since the clock started.
     pub fn update<R>(&self, change: impl FnOnce(&mut State, Duration) -> R) -> R {
         let answer = change(&mut self.lock(), self.now());
         self.news.store(true, Ordering::Release);
         answer
     }
 
-    /// Whether it changed since this was asked before.
+    /// Whether the state changed since the last call.
     pub fn take_news(&self) -> bool {
         self.news.swap(false, Ordering::AcqRel)
     }

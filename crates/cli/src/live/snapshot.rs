@@ -6,10 +6,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::draw::load_of;
 use super::state::{Current, State, rate_per_s};
 
-/// Seconds of load that are told: as many as a small chart shows.
+/// How many seconds of a load are published: as many as a small chart shows.
 const SECONDS: usize = 120;
 
-/// All that is known at `now`, counted from the beginning of the view; `None` before the run has
+/// Everything known at `now`, counted from the beginning of the view; `None` before the run has
 /// begun.
 pub fn of(state: &State, now: Duration, process: ProcessName) -> Option<LiveRun> {
     let (title, run) = state.title.clone()?;
@@ -86,7 +86,7 @@ fn trial(
     }
 }
 
-/// Target and generator always, services where there are some.
+/// Target and generator always; services if there are any.
 fn uses(current: &Current) -> Vec<LiveUse> {
     let cpus = &current.spec.cpus;
     let roles = [
@@ -172,7 +172,7 @@ mod tests {
             live.queued.into_iter().map(|next| (next.repetition, next.target)).collect();
         assert_eq!(queued, order[2..]);
 
-        // Whom the user skips is not queued any more.
+        // A target that the user skips leaves the queue.
         state.skip().unwrap();
         assert!(
             of(&state, at(34.0), ME)

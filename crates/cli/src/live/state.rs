@@ -1,4 +1,4 @@
-//! What the live view shows. Events and the time since the view began come in; nothing here draws,
+//! What the live view shows. It gets events and the time since the view began. Nothing here draws,
 //! reads a clock or waits.
 use pippin_lab::observer::Event;
 use pippin_model::bins::ResponseBins;
@@ -15,11 +15,10 @@ use std::time::Duration;
 use super::eta::{Length, Progress, progress};
 use super::turns::{Turns, placed};
 
-/// Windows shorter than this say little about a rate: the last one of a load is as short as chance
-/// has it.
+/// Shorter windows say little about a rate. The last window of a load can have any length.
 const SHORTEST_WINDOW_NS: u64 = 100_000_000;
 
-/// What is measured.
+/// The subject of the measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
     /// The targets of a plan.
@@ -28,7 +27,7 @@ pub enum Subject {
     Url(String),
 }
 
-/// Everything that is shown.
+/// Everything that the view shows.
 #[derive(Debug)]
 pub struct State {
     pub subject: Subject,
@@ -37,9 +36,9 @@ pub struct State {
     pub repetitions: u32,
     pub current: Option<Current>,
     pub finished: Vec<LiveFinished>,
-    /// How long each of these took, and whether it failed.
+    /// How long each finished trial took, and whether it failed.
     took: Vec<(Duration, bool)>,
-    /// Targets whose remaining trials the user does not want.
+    /// Targets that the user skipped: their remaining trials are left out.
     pub skipped: BTreeSet<TargetId>,
     /// How often the user asked for a stop.
     pub stops: u32,
@@ -49,7 +48,7 @@ pub struct State {
     planned: BTreeMap<TargetId, Planned>,
     /// Every start of a target, `(repetition, target)`, in the order of the run.
     order: Vec<(u32, TargetId)>,
-    /// How many of these were begun.
+    /// How many of `order` have begun.
     begun: usize,
     /// Targets that are measured in turn.
     pub(super) turns: Turns,
@@ -72,7 +71,7 @@ impl Planned {
         self.started.next_multiple_of(self.steps) - self.started
     }
 
-    /// Trials to come after those that were started.
+    /// The number of trials that have not started.
     fn left(&self, skipped: bool) -> u32 {
         match (self.given_up, skipped) {
             (true, _) => 0,
@@ -88,26 +87,26 @@ pub struct Current {
     pub spec: TrialSpec,
     /// Counted from 1.
     pub number: usize,
-    /// How many there are at the most, as its announcement says; `None` for a search, whose end
-    /// nobody knows.
+    /// The maximum number of trials, as announced; `None` for a search, because nobody knows its
+    /// end.
     pub announced: Option<usize>,
     pub stage: String,
     pub windows: Vec<Window>,
-    /// What was used in each of these.
+    /// The usage in each of the windows.
     uses: Vec<LiveUse>,
     pub usage: LiveUse,
     pub over: bool,
     /// When the stage began, counted from the beginning of the view.
     pub stage_began: Duration,
     began: Duration,
-    /// Whether it is measured in slices, and these have begun.
+    /// Whether it is measured in slices and these have begun.
     in_slices: bool,
     load_began: Option<Duration>,
     window_came: Duration,
     sample: Option<UsageSample>,
 }
 
-/// What is used right now; `None` is unknown.
+/// The present usage; `None` is unknown.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LiveUse {
     /// Cores kept busy between the two newest samples, by role.
@@ -139,7 +138,7 @@ impl State {
         }
     }
 
-    /// Something happened in the lab.
+    /// Applies an event of the lab.
     pub fn apply(&mut self, event: &Event<'_>, now: Duration) {
         match event {
             Event::Note(text) => self.notice = text.lines().next().map(str::to_string),
@@ -157,7 +156,7 @@ impl State {
         }
     }
 
-    /// The installation is over.
+    /// The installation is done and the run begins.
     pub fn run_started(&mut self, header: &RunHeader) {
         let plan = &header.plan;
         self.title = Some((plan.title.clone(), header.id.clone()));
@@ -220,7 +219,7 @@ impl State {
         });
     }
 
-    /// The trial under way does something else.
+    /// The current trial enters another stage.
     pub fn stage(&mut self, stage: &str, now: Duration) {
         if let Some(current) = &mut self.current {
             current.load_began = (stage == "measuring").then_some(now);
@@ -229,7 +228,7 @@ impl State {
         }
     }
 
-    /// Another second of load.
+    /// Adds another second of load.
     pub fn window(&mut self, window: &Window, sample: Option<&UsageSample>, now: Duration) {
         let Some(current) = &mut self.current else { return };
         current.window_came = now;
@@ -251,7 +250,7 @@ impl State {
         }
     }
 
-    /// A trial is over.
+    /// A trial has ended.
     pub fn trial_finished(&mut self, record: &TrialRecord, now: Duration) {
         self.took.push((self.time_of_this(now), record.failure.is_some()));
         self.finished.push(LiveFinished::of(record));
@@ -263,14 +262,14 @@ impl State {
         self.turns.forget(&record.spec.target);
         let Some(failure) = &record.failure else { return };
         if let Some(planned) = self.planned.get_mut(&record.spec.target) {
-            // The rest of a sweep is not tried with a target that failed; one that does not start
-            // or lies is not tried again.
+            // If a target fails, the rest of its sweep is not tried. If it does not start or gives
+            // wrong answers, it is not tried again.
             planned.started += planned.left_in_repetition();
             planned.given_up |= matches!(failure.stage, Stage::Start | Stage::Ready | Stage::Proof);
         }
     }
 
-    /// The time of the trial that is over. Those that are up together share theirs.
+    /// How long the trial that has just ended took. Targets that are up together share their time.
     fn time_of_this(&self, now: Duration) -> Duration {
         let Some(current) = &self.current else { return Duration::ZERO };
         if !current.in_slices {
@@ -281,14 +280,14 @@ impl State {
         now.saturating_sub(began) / (self.turns.waiting() as u32 + u32::from(!current.over)).max(1)
     }
 
-    /// The user wants no more of the target under way; its name, unless there is nothing to skip.
+    /// Skips the current target. Returns its name, unless there is nothing to skip.
     pub fn skip(&mut self) -> Option<TargetId> {
         let target = self.skippable()?.clone();
         self.skipped.insert(target.clone());
         Some(target)
     }
 
-    /// The starts of targets that are to come, `(repetition, target)`, in their order.
+    /// The coming starts of targets, `(repetition, target)`, in their order.
     pub fn queued(&self) -> impl Iterator<Item = &(u32, TargetId)> {
         let is_wanted = |target: &TargetId| {
             !self.skipped.contains(target)
@@ -300,13 +299,13 @@ impl State {
             .filter(move |(_, target)| self.stops == 0 && is_wanted(target))
     }
 
-    /// The target that the user could skip.
+    /// The target that the user can skip now.
     pub fn skippable(&self) -> Option<&TargetId> {
         let target = &self.current.as_ref()?.spec.target;
         (self.subject == Subject::Plan && !self.skipped.contains(target)).then_some(target)
     }
 
-    /// How far the load under way is; `None` outside of one.
+    /// The progress of the current load; `None` outside of a load.
     pub fn progress(&self, now: Duration) -> Option<Progress> {
         let current = self.current.as_ref()?;
         if current.in_slices && !current.over {
@@ -322,7 +321,7 @@ impl State {
         ))
     }
 
-    /// How far all trials together are; `None` before the first.
+    /// The progress of all trials together; `None` before the first.
     pub fn overall(&self, now: Duration) -> Option<LiveOverall> {
         let current = self.current.as_ref()?;
         let number = current.number as u64;
@@ -370,7 +369,7 @@ impl State {
             .sum()
     }
 
-    /// What a trial took on average so far; before the first, what its load is meant to take.
+    /// The average time of a trial so far. Before the first one ends, the planned time of its load.
     fn time_of_a_trial(&self, profile: &Profile) -> Option<Duration> {
         let took: Vec<Duration> =
             self.took.iter().filter(|(_, failed)| !failed).map(|(took, _)| *took).collect();
@@ -383,7 +382,7 @@ impl State {
 }
 
 impl Current {
-    /// Its next slice begins; the windows of its warm-up are over.
+    /// Its next slice begins. The windows of its warm-up are over.
     pub(super) fn begin_slice(&mut self, now: Duration) {
         if !self.in_slices {
             self.windows.clear();
@@ -395,7 +394,7 @@ impl Current {
         self.load_began = Some(now);
     }
 
-    /// Connections, or devices, that the load asks for.
+    /// The connections, or devices, that the load asks for.
     pub fn asked(&self) -> u32 {
         self.spec.profile.at(self.spec.step).connections.count
     }
@@ -414,7 +413,7 @@ impl Current {
         self.windows.iter().zip(&self.uses).filter_map(of).collect()
     }
 
-    /// How the response times were spread since the warm-up.
+    /// The distribution of the response times since the warm-up.
     pub fn spread(&self) -> ResponseBins {
         let mut all = ResponseBins::default();
         let measured = self.windows.iter().filter(|window| window.from_ns >= 0);
@@ -422,7 +421,7 @@ impl Current {
         all
     }
 
-    /// Errors so far, the warm-up's included.
+    /// Errors so far, including those of the warm-up.
     pub fn errors(&self) -> u64 {
         self.windows.iter().map(|window| window.errors).sum()
     }
@@ -445,8 +444,8 @@ pub fn rate_per_s(window: &Window) -> Option<f64> {
     (window.duration_ns > 0).then(|| window.completed as f64 * 1e9 / window.duration_ns as f64)
 }
 
-/// The counters of two samples are cumulative: their difference over the time between them. A
-/// counter that ran backwards, because a process ended unseen, says nothing.
+/// Usage between two samples: the difference of their cumulative counters over the time between
+/// them. A counter that ran backwards, because a process ended unseen, is ignored.
 pub fn use_between(earlier: &UsageSample, later: &UsageSample) -> LiveUse {
     let elapsed_ns = later.at_ns.saturating_sub(earlier.at_ns);
     let cores = |from: u64, to: u64| {

@@ -41,7 +41,7 @@ fn cpu_is_the_difference_of_two_samples() {
         BTreeMap::from([(Role::Target, 0.98), (Role::Generator, 0.45)])
     );
     assert_eq!(usage(&state).steal_cores, Some(0.0));
-    // The same sample again, and one whose counters ran backwards, say nothing.
+    // A repeated sample, and one whose counters ran backwards, give no usage.
     state.window(&window(2, 100, 0), Some(&sample(2, 98, 45)), at(3.0));
     assert_eq!(usage(&state).cores, BTreeMap::new());
     state.window(&window(3, 100, 0), Some(&sample(4, 1, 45)), at(4.0));
@@ -57,7 +57,7 @@ fn time_left_is_what_is_meant_at_first_and_then_what_trials_take() {
     let spec = trial(GO, 0, &profile, None);
     state.trial_started(&spec, 1, 6, at(0.0));
     state.stage("proving", at(1.0));
-    // Six trials of 5 s warm-up at the most and 30 s.
+    // Six trials with a warm-up of at most 5 s and 30 s of load.
     let overall = state.overall(at(1.0)).unwrap();
     assert_eq!(
         (overall.number, overall.at_most, left(&overall)),
@@ -97,7 +97,7 @@ fn a_target_that_does_not_start_is_not_counted_on() {
         (Some("start"), Some("exit status 1"))
     );
     assert_eq!(state.overall(at(1.0)).unwrap().at_most, Some(10));
-    // A failure under load ends the sweep of this repetition only.
+    // A failure under load only ends the sweep of this repetition.
     let step = |count| Some(Step::Connections { count });
     let spec = trial(EXPRESS, 0, &profile, step(1));
     state.trial_started(&spec, 2, 18, at(2.0));

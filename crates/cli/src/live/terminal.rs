@@ -1,8 +1,8 @@
-//! The mode of the terminal while the live view is there, and the way back on every exit.
+//! The mode of the terminal during the live view, restored on every exit.
 //!
-//! Keys come one by one and unseen, but the terminal still makes signals of Ctrl-C and Ctrl-\ and
-//! line ends of `\n`: a stop works even if the view hangs, and what somebody else writes stays
-//! readable.
+//! Keys come one by one and are not shown, but the terminal still turns Ctrl-C and Ctrl-\ into
+//! signals and `\n` into line ends. So a stop works even if the view hangs, and output of other
+//! programs stays readable.
 use std::cell::UnsafeCell;
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -13,23 +13,23 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// Alternate screen, no cursor (xterm's control sequences, DECSET 1049 and 25).
 const ENTER: &[u8] = b"\x1b[?1049h\x1b[?25l\x1b[2J";
-/// Plain style, cursor, the screen that was there before.
+/// Plain style, cursor, the previous screen.
 const LEAVE: &[u8] = b"\x1b[0m\x1b[?25h\x1b[?1049l";
 
 /// Whether the terminal is in our mode.
 static ENTERED: AtomicBool = AtomicBool::new(false);
-/// The terminal's descriptor; -1 before it is known.
+/// The terminal's descriptor; -1 if it is not known yet.
 static KEYBOARD: AtomicI32 = AtomicI32::new(-1);
-/// The mode that was there before.
+/// The previous mode.
 static BEFORE: Before = Before(UnsafeCell::new(MaybeUninit::uninit()));
 
 struct Before(UnsafeCell<MaybeUninit<libc::termios>>);
 
-// SAFETY: written by `enter` alone while ENTERED is false, read only by who turned ENTERED from
-// true to false.
+// SAFETY: only `enter` writes it, while ENTERED is false. Only the caller that turned ENTERED from
+// true to false reads it.
 unsafe impl Sync for Before {}
 
-/// Our mode of the terminal; dropping it restores the one before.
+/// Our mode of the terminal. Dropping it restores the previous mode.
 pub struct Entered(());
 
 impl Drop for Entered {
@@ -38,8 +38,8 @@ impl Drop for Entered {
     }
 }
 
-/// Whether the terminal has a size and this process may change its mode, which one in the
-/// background may not.
+/// Whether the terminal has a size and this process may change its mode. A background process may
+/// not.
 pub fn is_usable() -> bool {
     // SAFETY: plain queries on a descriptor that stays open.
     let is_in_front = |keyboard| unsafe { libc::tcgetpgrp(keyboard) == libc::getpgrp() };
@@ -57,17 +57,18 @@ pub fn size() -> Option<(u16, u16)> {
     }
 }
 
-/// Takes the terminal over.
+/// Switches the terminal to our mode.
 ///
 /// # Errors
-/// If there is no terminal to read keys from, or it does not let its mode be changed.
+/// If there is no terminal to read keys from, or its mode cannot be changed.
 pub fn enter() -> io::Result<Entered> {
     if ENTERED.load(Ordering::Acquire) {
         return Err(io::Error::other("the terminal is taken already"));
     }
     let keyboard = keyboard()?;
     restore_on_death();
-    // SAFETY: the descriptor is a terminal that stays open; BEFORE is ours as ENTERED is false.
+    // SAFETY: the descriptor is a terminal that stays open. BEFORE is ours because ENTERED is
+    // false.
     unsafe {
         let mut mode: libc::termios = std::mem::zeroed();
         if libc::tcgetattr(keyboard, &raw mut mode) != 0 {
@@ -78,7 +79,7 @@ pub fn enter() -> io::Result<Entered> {
         mode.c_iflag &= !(libc::IXON | libc::ICRNL);
         mode.c_cc[libc::VMIN] = 1;
         mode.c_cc[libc::VTIME] = 0;
-        // A measurement that sleeps is none: Ctrl-Z is a key like others.
+        // Suspending would spoil the measurement, so Ctrl-Z is an ordinary key.
         mode.c_cc[libc::VSUSP] = libc::_POSIX_VDISABLE;
         if libc::tcsetattr(keyboard, libc::TCSANOW, &raw const mode) != 0 {
             return Err(io::Error::last_os_error());
@@ -89,13 +90,12 @@ pub fn enter() -> io::Result<Entered> {
     Ok(Entered(()))
 }
 
-/// Whether the terminal is still ours.
+/// Whether the terminal is still in our mode.
 pub fn is_entered() -> bool {
     ENTERED.load(Ordering::Acquire)
 }
 
-/// Gives the terminal back as it was; does nothing if it is not ours. May be called from a signal
-/// handler.
+/// Restores the terminal; does nothing if it is not in our mode. A signal handler may call it.
 pub fn restore() {
     if ENTERED.swap(false, Ordering::AcqRel) {
         write(LEAVE);
@@ -111,14 +111,15 @@ pub fn restore() {
 }
 
 fn write(bytes: &[u8]) {
-    // SAFETY: write(2) is async-signal-safe; the bytes are valid for their length. A terminal that
-    // is gone needs no restoring.
+    // SAFETY: write(2) is async-signal-safe; the bytes are valid for their length. If the terminal
+    // is gone, there is nothing to restore.
     unsafe {
         libc::write(libc::STDERR_FILENO, bytes.as_ptr().cast(), bytes.len());
     }
 }
 
-/// Where keys come from: standard input, or the controlling terminal where that is something else.
+/// The terminal that keys come from: standard input, or the controlling terminal if standard input
+/// is something else.
 ///
 /// # Errors
 /// If there is no such terminal.
@@ -138,15 +139,14 @@ pub fn keyboard() -> io::Result<libc::c_int> {
 
 extern "C" fn on_death(signal: libc::c_int) {
     restore();
-    // SAFETY: raise(3) is async-signal-safe; the handler was reset to the default one before it ran
-    // (SA_RESETHAND).
+    // SAFETY: raise(3) is async-signal-safe. SA_RESETHAND has reset the handler to the default one.
     unsafe {
         libc::raise(signal);
     }
 }
 
-/// A panic and the signals that end a process restore the terminal first. (Those that Pippin
-/// catches end it in order.)
+/// Makes a panic, and the signals that end a process, restore the terminal first. (Signals that
+/// Pippin catches end it in order.)
 fn restore_on_death() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -163,8 +163,8 @@ fn restore_on_death() {
             libc::SIGUSR2,
             libc::SIGXCPU,
         ] {
-            // SAFETY: the handler calls async-signal-safe functions only; sigaction is given a
-            // zeroed, then filled struct.
+            // SAFETY: the handler only calls async-signal-safe functions; sigaction gets a zeroed,
+            // then filled struct.
             unsafe {
                 let mut action: libc::sigaction = std::mem::zeroed();
                 action.sa_sigaction = on_death as extern "C" fn(libc::c_int) as usize;

@@ -90,7 +90,7 @@ fn lines_of<'a>(trial: &'a LiveFinished, state: &State, look: Look) -> Vec<Line<
             0 => String::new(),
             more => format!(" (and {more} more)"),
         };
-        // What weighs nothing is no caveat but a note.
+        // A caveat without weight is only a note.
         let style = match trial.verdict {
             Verdict::Valid => look.label(),
             verdict => look.of_verdict(verdict),
@@ -103,7 +103,7 @@ fn lines_of<'a>(trial: &'a LiveFinished, state: &State, look: Look) -> Vec<Line<
     lines
 }
 
-/// Strikes the figures through and not the space between them.
+/// Strikes through the figures, but not the space between them.
 fn struck_through(text: &str, style: ratatui::style::Style) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     let mut rest = text;

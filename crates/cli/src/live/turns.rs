@@ -1,5 +1,5 @@
-//! Targets that are measured in turn, a slice at a time: whoever is not at it waits with what was
-//! seen of it.
+//! Targets that are measured in turn, one slice at a time. The others wait, and keep what was seen
+//! of them.
 use pippin_model::load_result::Window;
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialSpec;
@@ -12,7 +12,7 @@ use super::state::{Current, State};
 /// The rounds under way.
 #[derive(Debug, Default)]
 pub struct Turns {
-    /// The targets whose turn it is not.
+    /// The targets that wait for their turn.
     waiting: BTreeMap<TargetId, Current>,
     rounds: Option<Rounds>,
 }
@@ -20,33 +20,33 @@ pub struct Turns {
 #[derive(Debug, Clone, Copy)]
 struct Rounds {
     began: Duration,
-    /// Counted from 1; beyond the last when slices are replaced.
+    /// Counted from 1. Higher than the last round when slices are replaced.
     round: u32,
     of: u32,
-    /// Slices of this round that have begun.
+    /// The number of slices of this round that have begun.
     begun: u32,
 }
 
 impl Turns {
-    /// Another target is at it.
+    /// Keeps this target while another one is measured.
     pub fn park(&mut self, current: Current) {
         if !current.over {
             self.waiting.insert(current.spec.target.clone(), current);
         }
     }
 
-    /// Targets that wait for their turn.
+    /// The number of targets that wait for their turn.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// A trial begins, or is over: its rounds have not begun.
+    /// A trial begins or has ended, so its rounds have not begun.
     pub fn forget(&mut self, target: &TargetId) -> Option<Current> {
         self.rounds = None;
         self.waiting.remove(target)
     }
 
-    /// How far the rounds are; `None` outside of them.
+    /// The progress of the rounds; `None` outside of them.
     pub fn progress(&self, now: Duration) -> Option<Progress> {
         let Rounds { began, round, of, begun } = self.rounds?;
         let targets = self.waiting.len() as f64 + 1.0;
@@ -86,8 +86,7 @@ impl State {
     }
 }
 
-/// A window of a slice, placed behind those that are there; `None` for what comes before the
-/// measured part.
+/// A window of a slice, placed after the existing ones; `None` if it lies before the measured part.
 pub fn placed(windows: &[Window], window: &Window) -> Option<Window> {
     let end_ns = windows.last().map_or(0, |last| last.from_ns + last.duration_ns as i64);
     (window.from_ns >= 0).then(|| Window { from_ns: end_ns.max(0), ..window.clone() })
