@@ -1,5 +1,5 @@
-//! Every command and flag, defined once: parsing, help, shell completions and the man page all come
-//! from here.
+//! Every command and flag, defined once: parsing, help, shell completions and the man page all use
+//! these definitions.
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueHint};
@@ -38,8 +38,8 @@ const STYLES: Styles = Styles::styled()
     after_help = "Exit codes:\n  0    success\n  1    an objective, gate, comparison or check failed\n  2    wrong input; the message says how to fix it\n  3    a result is INVALID\n  4    Pippin itself failed, or no target has a result\n  130  interrupted; what was measured is kept\n  141  nobody reads the output; what was measured is kept"
 )]
 pub struct Arguments {
-    /// The database of runs: .pippin/pippin.db in a checkout of Pippin, elsewhere pippin/pippin.db in
-    /// $XDG_STATE_HOME (~/.local/state).
+    /// The database of runs: .pippin/pippin.db in a checkout of Pippin, elsewhere pippin/pippin.db
+    /// in $XDG_STATE_HOME (~/.local/state).
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub store: Option<PathBuf>,
     /// Say less: only the result and errors.
@@ -218,7 +218,8 @@ pub struct PlansArguments {
 /// `pippin targets check`
 #[derive(Debug, Args)]
 pub struct CheckArguments {
-    /// Names, languages, or all. A target that is named must be available unless --optional is given.
+    /// Names, languages, or all. A target that is named must be available unless --optional is
+    /// given.
     #[arg(value_name = "TARGET", required_unless_present = "all", add = ArgValueCandidates::new(completions::targets))]
     pub targets: Vec<String>,
     /// All targets with all variants.

@@ -1,7 +1,6 @@
-//! What shells complete besides commands and flags: the names of plans, targets, runs and charts.
-//! The script that `pippin completions` prints asks the program itself at each press of the key,
-//! so that the names are those of the moment. Where something cannot be read, nothing is
-//! completed: a shell has no place for a message.
+//! Shell completions besides commands and flags: the names of plans, targets, runs and charts. The
+//! script of `pippin completions` asks the program at each key press, so the names are always
+//! current. If something cannot be read, nothing is completed: a shell cannot show a message here.
 use clap_complete::engine::CompletionCandidate;
 use clap_complete::env::Shells;
 use pippin_lab::LabError;
@@ -14,10 +13,10 @@ use std::ffi::OsStr;
 
 use crate::commands;
 
-/// Runs that are completed, the newest first.
+/// The number of runs to complete, the newest first.
 const MOST_RUNS: usize = 50;
 
-/// The script for a shell, which is to be loaded by it.
+/// The script that a shell loads.
 pub fn script(shell: clap_complete::Shell) -> std::io::Result<Vec<u8>> {
     let name = shell.to_string();
     let shells = Shells::builtins();
@@ -48,7 +47,7 @@ pub fn targets() -> Vec<CompletionCandidate> {
     })
 }
 
-/// Targets in a list that is separated by commas.
+/// Targets in a comma-separated list.
 pub fn list_of_targets(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(typed) = current.to_str() else { return Vec::new() };
     let (before, last) = typed.rfind(',').map_or(("", typed), |comma| typed.split_at(comma + 1));
@@ -84,7 +83,7 @@ where
     found.unwrap_or_default()
 }
 
-/// The database of this place, if there is one.
+/// The store of this place, if there is one.
 fn store() -> Option<Store> {
     let path = commands::place().ok()?.database().ok()?;
     if path.is_file() { Store::open(&path).ok() } else { None }

@@ -1,13 +1,13 @@
-//! The limit of open files. Shells still begin with 1,024 for the sake of select(2), which a
-//! thousand connections exceed; servers are run with more, and what Pippin starts inherits its
+//! The limit of open files. Shells still begin with 1,024 because of select(2), which is too little
+//! for a thousand connections. Servers run with more, and programs that Pippin starts inherit its
 //! limit.
 
-/// Some programs walk through every possible descriptor, so that a limit of a billion, as
-/// containers have, would stop them.
+/// Some programs close every possible descriptor. With a limit of a billion, as in containers, they
+/// would hang.
 const ENOUGH: libc::rlim_t = 1 << 20;
 
-/// Raises the soft limit as far as the hard one allows. Where that fails the limit stays, and who
-/// needs more says so.
+/// Raises the soft limit as far as the hard one allows. If that fails, the limit stays, and loads
+/// that need more report it.
 pub fn raise_limit() {
     // SAFETY: plain data that getrlimit(2) fills and setrlimit(2) reads.
     unsafe {

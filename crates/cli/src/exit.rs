@@ -1,4 +1,4 @@
-//! Exit codes and the error at the edge.
+//! Exit codes and the error type of the program.
 use pippin_engine::EngineError;
 use pippin_fleet::FleetError;
 use pippin_lab::LabError;
@@ -10,17 +10,17 @@ pub const OK: u8 = 0;
 pub const FAILED: u8 = 1;
 /// The user must change something; the message says what.
 pub const USER_ERROR: u8 = 2;
-/// The result is not what it claims to be.
+/// The result is INVALID.
 pub const INVALID: u8 = 3;
 /// The lab itself failed.
 pub const LAB_FAILURE: u8 = 4;
-/// The user stopped it; what was measured is kept.
+/// The user stopped it. What was measured is kept.
 pub const INTERRUPTED: u8 = 130;
 
-/// Nobody reads what Pippin says: the code of a program that SIGPIPE ended, as a shell gives it.
+/// Nobody reads the output. A shell gives this code for a program that SIGPIPE ended.
 pub const UNREAD: u8 = 141;
 
-/// An error at the edge.
+/// An error of a command.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
     /// The user must change something.
@@ -41,7 +41,7 @@ pub enum CliError {
 }
 
 impl CliError {
-    /// The exit code that says who has to act.
+    /// The exit code, which shows who has to act.
     pub const fn code(&self) -> u8 {
         match self {
             Self::Lab(LabError::Interrupted) => INTERRUPTED,

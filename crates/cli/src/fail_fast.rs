@@ -1,11 +1,11 @@
-//! `--fail-fast`: ends a load whose gates are lost.
+//! `--fail-fast`: ends a load whose gates cannot be passed any more.
 use pippin_lab::observer::{Event, Observer};
 use pippin_model::gate::Gate;
 use pippin_stats::lost::Course;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Looks at each window, and asks for a stop as Ctrl-C does.
+/// Checks each window, and asks for a stop as Ctrl-C does.
 pub struct FailFast<'a> {
     gates: &'a [Gate],
     stop: &'a AtomicBool,
@@ -40,7 +40,7 @@ impl Observer for FailFast<'_> {
                 let Some(course) = &mut state.course else { return };
                 course.see(window);
                 let lost = course.lost(self.gates);
-                // Whoever ended the load before us had another reason.
+                // If something else already stopped the load, that is the reason.
                 if lost.is_some() && !self.stop.swap(true, Ordering::Relaxed) {
                     state.reason = lost;
                 }

@@ -1,5 +1,5 @@
-//! What Pippin starts itself as. These are no commands for people, and their arguments are written
-//! by Pippin alone.
+//! Hidden commands with which Pippin starts itself. They are not for people; only Pippin writes
+//! their arguments.
 use pippin_lab::lifecycle::supervisor;
 use pippin_lab::services::upstream::{KEY, SECRET};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::output;
 use crate::signals;
 
-/// Runs the hidden command that the arguments name, if they name one; its exit code.
+/// Runs the hidden command in the arguments, if there is one, and returns its exit code.
 pub fn run(arguments: &[String]) -> Option<i32> {
     match arguments.get(1).map(String::as_str) {
         Some(supervisor::COMMAND) => Some(supervisor::run(&arguments[2..])),
@@ -25,7 +25,7 @@ fn value<'a>(arguments: &'a [String], name: &str) -> Option<&'a str> {
     arguments.get(at + 1).map(String::as_str)
 }
 
-/// Serves on the loopback port that `--port` names until SIGTERM.
+/// Serves on the loopback port of `--port` until SIGTERM.
 fn serve(
     arguments: &[String],
     server: fn(TcpListener, &[String]) -> Result<(), pippin_reference::Error>,
@@ -34,7 +34,7 @@ fn serve(
         return 2;
     };
     signals::catch();
-    // Shared, because each thread of the device server listens on the same address.
+    // A shared port, because each thread of the device server listens on the same address.
     let outcome =
         pippin_reference::socket::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), true)
             .and_then(|listener| server(listener, arguments));
@@ -47,7 +47,7 @@ fn serve(
     }
 }
 
-/// Many agents that load nothing (docs/fleet.md): `--nats URL --number N`.
+/// Starts many agents that load nothing (docs/fleet.md): `--nats URL --number N`.
 fn agents(arguments: &[String]) -> i32 {
     let (Some(url), Some(agents)) = (value(arguments, "--nats"), number(arguments, "--number"))
     else {

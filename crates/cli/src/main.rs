@@ -1,19 +1,19 @@
-//! The binary `pippin`: arguments in, one call out.
+//! The binary `pippin`: reads the arguments and makes one call.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`arguments`] | every command and flag, defined once: help, completions and man page are made from it |
-//! | [`values`] | what the values of flags mean |
-//! | [`commands`] | one file a command: checked arguments in, one call, the result on standard output |
+//! | [`arguments`] | every command and flag, defined once, for help, completions and man page |
+//! | [`values`] | parses the values of flags |
+//! | [`commands`] | one file for each command: checked arguments in, one call, the result on standard output |
 //! | [`completions`] | what shells complete: names of plans, targets, runs, charts |
 //! | [`exit`] | exit codes |
 //! | [`descriptors`] | the limit of open files |
-//! | [`progress`], [`live`] | what is told meanwhile, on standard error: plain lines or a live view |
-//! | [`outlets`], [`time_series`], `telemetry`, [`moments`] | where figures go meanwhile: a line of JSON for each second, a collector of OpenTelemetry |
-//! | [`fail_fast`] | the end of a load whose gates are lost |
+//! | [`progress`], [`live`] | progress on standard error: plain lines or a live view |
+//! | [`outlets`], [`time_series`], `telemetry`, [`moments`] | figures during a load: a line of JSON for each second, a collector of OpenTelemetry |
+//! | [`fail_fast`] | ends a load whose gates cannot be passed any more |
 //! | [`output`] | the only way to standard output and standard error |
 //! | [`signals`] | Ctrl-C, SIGTERM, a closed terminal |
-//! | [`hidden`] | what Pippin starts itself as: supervisor, services |
+//! | [`hidden`] | hidden commands with which Pippin starts itself: supervisor, services |
 mod arguments;
 mod commands;
 mod completions;
@@ -38,7 +38,7 @@ use clap_complete::CompleteEnv;
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-/// The names of a command's arguments that the command line gives, and that are not defaults.
+/// The names of a command's arguments that are given on the command line, without defaults.
 fn given(matches: &ArgMatches) -> BTreeSet<String> {
     let Some((_, command)) = matches.subcommand() else { return BTreeSet::new() };
     let is_given = |name: &&str| command.value_source(name) == Some(ValueSource::CommandLine);
@@ -46,13 +46,13 @@ fn given(matches: &ArgMatches) -> BTreeSet<String> {
 }
 
 fn main() -> ExitCode {
-    // Arguments that are no UTF-8 are clap's to refuse.
+    // clap refuses arguments that are not UTF-8.
     let words: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     if let Some(code) = hidden::run(&words) {
         return ExitCode::from(code as u8);
     }
-    // Where a shell asks for completions, that is all.
+    // If a shell asks for completions, this answers and exits.
     CompleteEnv::with_factory(arguments::Arguments::command).complete();
     descriptors::raise_limit();
     signals::survive_file_limit();

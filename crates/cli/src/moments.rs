@@ -1,4 +1,4 @@
-//! Windows of a run as moments: what is told of each to those who follow it from outside.
+//! Turns the windows of a run into moments, for followers outside of the process.
 use pippin_lab::observer::Event;
 use pippin_lab::trial::unix_now_ns;
 use pippin_model::load_result::Window;
@@ -8,7 +8,7 @@ use pippin_model::usage::{Role, UsageSample};
 
 use crate::live::use_between;
 
-/// What is known of the run when a window comes.
+/// What is known about the run when a window comes.
 #[derive(Default)]
 pub struct Moments {
     run: String,
@@ -33,7 +33,7 @@ impl Moments {
     }
 
     fn begin(&mut self, spec: &TrialSpec, round: Option<u32>) {
-        // Counters of another target's processes say nothing of this one's.
+        // Counters of another target's processes must not be mixed with this one's.
         self.sample = None;
         (self.spec, self.round) = (Some(spec.clone()), round);
     }

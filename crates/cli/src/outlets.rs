@@ -1,4 +1,4 @@
-//! Where figures go while a load is under way: `--timeseries`, `--otlp`.
+//! Where figures go during a load: `--timeseries`, `--otlp`.
 use pippin_lab::observer::Observer;
 
 use crate::arguments::OutletArguments;
@@ -15,7 +15,7 @@ pub struct Outlets {
 }
 
 impl Outlets {
-    /// Opens them.
+    /// Opens the outlets.
     ///
     /// # Errors
     /// If one cannot be opened.
@@ -27,7 +27,7 @@ impl Outlets {
         })
     }
 
-    /// All of them.
+    /// The observers of all outlets.
     pub fn listeners(&self) -> Vec<&dyn Observer> {
         let mut all: Vec<&dyn Observer> = Vec::new();
         all.extend(self.series.iter().map(|series| series as &dyn Observer));
@@ -36,7 +36,7 @@ impl Outlets {
         all
     }
 
-    /// Closes them.
+    /// Closes the outlets.
     ///
     /// # Errors
     /// If a file is not complete.

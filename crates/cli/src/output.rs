@@ -1,8 +1,8 @@
 //! The only way to standard output and standard error.
 //!
-//! `println!` and `eprintln!` panic when the reader is gone or the disk is full, and a panic in the
-//! middle of a load is worse than a lost line. The lints `print_stdout` and `print_stderr` keep all
-//! other code away from them.
+//! `println!` and `eprintln!` panic if the reader is gone or the disk is full. A panic in the
+//! middle of a load is worse than a lost line. The lints `print_stdout` and `print_stderr` forbid
+//! them in all other code.
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 
@@ -11,7 +11,8 @@ use pippin_model::printable::printable;
 use crate::exit::{self, CliError};
 use crate::signals;
 
-/// Writes a result to standard output. A reader that has seen enough (`| head`) is no error.
+/// Writes a result to standard output. If the reader closes it early (`| head`), that is not an
+/// error.
 ///
 /// # Errors
 /// If it cannot be written for another reason, such as a full disk.
@@ -23,8 +24,7 @@ pub fn print(bytes: &[u8]) -> Result<u8, CliError> {
     }
 }
 
-/// The same for text that may quote files and programs that nobody here wrote: without control
-/// characters.
+/// The same without control characters, for text that may quote files and programs of others.
 ///
 /// # Errors
 /// As [`print`].
@@ -32,16 +32,16 @@ pub fn print_text(text: &str) -> Result<u8, CliError> {
     print(printable(text).as_bytes())
 }
 
-/// Writes a line of progress or of advice to standard error, without control characters: it may
-/// quote files and programs that nobody here wrote.
+/// Writes a line of progress or advice to standard error. Leaves out control characters, because it
+/// may quote files and programs of others.
 ///
-/// If the reader is gone, Pippin stops what it does, as SIGPIPE stops other programs. A line that
-/// cannot be written for another reason, such as a full disk, is lost and no more.
+/// If the reader is gone, Pippin stops, as SIGPIPE stops other programs. If the line cannot be
+/// written for another reason, such as a full disk, only the line is lost.
 pub fn say(line: impl Display) {
     write_error(&format!("{}\n", printable(&line.to_string())));
 }
 
-/// A question to standard error; the answer follows on the same line.
+/// Writes a question to standard error. The answer follows on the same line.
 pub fn ask(question: &str) {
     write_error(question);
 }
@@ -52,7 +52,7 @@ fn write_error(text: &str) {
     }
 }
 
-/// Whether nobody will ever read: a closed pipe, or a terminal that hung up (EIO).
+/// Whether the reader is gone for good: a closed pipe, or a terminal that hung up (EIO).
 pub fn is_gone(error: &io::Error) -> bool {
     error.kind() == ErrorKind::BrokenPipe || error.raw_os_error() == Some(libc::EIO)
 }

@@ -1,5 +1,5 @@
-//! What is told while something runs, on standard error: a live view on a terminal, plain lines
-//! elsewhere, nothing where that is wished.
+//! Progress on standard error: a live view on a terminal, plain lines elsewhere, nothing if the
+//! user wants it quiet.
 use pippin_lab::observer::Event;
 use pippin_model::load_result::Window;
 use pippin_model::target::TargetId;
@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::live::{Follower, Outlet, Subject, choice};
 
-/// The observer of a run or of a load. With a store, `pippin serve` shows what it hears.
+/// The observer of a run or a load. With a store, `pippin serve` can show its progress.
 pub fn observer<'a>(quiet: bool, subject: Subject, store: Option<&'a Store>) -> Follower<'a> {
     let outlet = match choice::look() {
         _ if quiet => Outlet::Nobody,
@@ -23,20 +23,20 @@ pub fn observer<'a>(quiet: bool, subject: Subject, store: Option<&'a Store>) -> 
 
 /// Plain lines, for logs and continuous integration.
 pub struct Lines {
-    /// A run tells of each trial, a load of each second.
+    /// Whether to write a line for each second (a load) or for each trial (a run).
     each_second: bool,
-    /// Logs of targets that are unavailable: the same one is shown once.
+    /// Logs of unavailable targets that were shown: the same log is shown only once.
     shown: Mutex<BTreeSet<Vec<String>>>,
 }
 
 impl Lines {
-    /// The lines that fit what is measured.
+    /// The lines for this subject.
     pub fn of(subject: &Subject) -> Self {
         let each_second = matches!(subject, Subject::Url(_));
         Self { each_second, shown: Mutex::new(BTreeSet::new()) }
     }
 
-    /// What is told of an event.
+    /// The lines for an event.
     pub fn lines(&self, event: &Event<'_>) -> Vec<String> {
         match event {
             Event::Note(text) => vec![(*text).to_string()],
@@ -65,7 +65,7 @@ impl Lines {
 }
 
 impl Lines {
-    /// A line, and the log behind it unless it was shown for another target.
+    /// A line, and the log with the reason unless another target has shown it.
     fn unavailable(&self, target: &TargetId, failure: &Failure) -> Vec<String> {
         let message = failure.message.lines().next().unwrap_or_default();
         let first = format!("{target} is unavailable: {message}");
@@ -84,7 +84,7 @@ fn with_tail(first: String, before: &str, tail: &[String]) -> Vec<String> {
 
 fn announcement(spec: &TrialSpec, number: usize, total: usize) -> String {
     let step = spec.step.map_or(String::new(), |step| format!(", {}", step.in_words()));
-    // A search takes as many steps as it needs.
+    // The number of steps of a search is not known beforehand.
     let of = if number <= total { format!("/{total}") } else { String::new() };
     format!("[{number}{of}] {} (repetition {}{step})", spec.target, spec.repetition + 1)
 }
@@ -116,7 +116,7 @@ fn outcome(record: &TrialRecord) -> Vec<String> {
 }
 
 fn second(window: &Window) -> String {
-    // How long the warm-up takes is not known before it ends.
+    // The length of the warm-up is not known before it ends.
     let at = if window.from_ns < 0 {
         "warm-up".to_string()
     } else {

@@ -1,6 +1,6 @@
-//! What ends Pippin from outside: Ctrl-C, SIGTERM, a closed terminal, readers that are gone. The
-//! first signal stops what runs and keeps what is finished, the third ends Pippin at once (its
-//! supervisors then end everything below).
+//! How Pippin is ended from outside: Ctrl-C, SIGTERM, a closed terminal, readers that are gone. The
+//! first signal stops the work and keeps what is finished. The third ends Pippin at once, and its
+//! supervisors then end all programs that it started.
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::live::terminal;
@@ -13,10 +13,11 @@ extern "C" fn on_signal(_signal: libc::c_int) {
     request_stop();
 }
 
-/// Catches SIGINT, SIGTERM and SIGHUP from now on; the flag they set.
+/// Catches SIGINT, SIGTERM and SIGHUP from now on, and returns the flag that they set.
 ///
-/// SIGINT and SIGTERM count even if who started Pippin ignored or blocked them. A shell does so for
-/// what it runs in the background. SIGHUP stays ignored where it was: that is what `nohup` is for.
+/// SIGINT and SIGTERM are caught even if the parent process ignored or blocked them, as a shell
+/// does for programs in the background. SIGHUP stays ignored if it was, because that is the purpose
+/// of `nohup`.
 pub fn catch() -> &'static AtomicBool {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: the handler only stores to atomics and may call _exit(2); sigaction and the set
@@ -41,7 +42,7 @@ pub fn catch() -> &'static AtomicBool {
 }
 
 /// Makes a write beyond the limit of file sizes fail instead of ending Pippin (setrlimit(2),
-/// RLIMIT_FSIZE). A handler and not SIG_IGN, which what Pippin starts would inherit.
+/// RLIMIT_FSIZE). It uses a handler, because programs that Pippin starts would inherit SIG_IGN.
 pub fn survive_file_limit() {
     // SAFETY: the handler does nothing; sigaction is a zeroed, then filled struct.
     unsafe {
@@ -54,8 +55,8 @@ pub fn survive_file_limit() {
 
 extern "C" fn on_file_limit(_signal: libc::c_int) {}
 
-/// Asks for a stop as Ctrl-C does; for the live view, which has a key for it. May be called from a
-/// signal handler.
+/// Asks for a stop as Ctrl-C does. The live view calls it for its key. A signal handler may call
+/// it.
 pub fn request_stop() {
     STOP.store(true, Ordering::SeqCst);
     if COUNT.fetch_add(1, Ordering::SeqCst) >= 2 {
@@ -65,8 +66,8 @@ pub fn request_stop() {
     }
 }
 
-/// Stops what runs because nobody reads what Pippin says. However many lines are lost, it counts
-/// for no signal: what is finished is still kept.
+/// Stops the work because nobody reads the output. However many lines are lost, this never counts
+/// as a signal: what is finished is still kept.
 pub fn nobody_reads() {
     UNREAD.store(true, Ordering::SeqCst);
     STOP.store(true, Ordering::SeqCst);
@@ -77,7 +78,7 @@ pub fn is_unread() -> bool {
     UNREAD.load(Ordering::SeqCst)
 }
 
-/// How often a stop was asked for.
+/// How many times a stop was asked for.
 pub fn stops() -> u32 {
     COUNT.load(Ordering::SeqCst)
 }

@@ -1,4 +1,4 @@
-//! `--otlp URL`: the figures of each window for a collector of OpenTelemetry, as it passes.
+//! `--otlp URL`: sends the figures of each window to a collector of OpenTelemetry during the load.
 use pippin_lab::observer::{Event, Observer};
 use pippin_otlp::Exporter;
 use std::sync::{Mutex, PoisonError};
@@ -7,22 +7,22 @@ use crate::exit::CliError;
 use crate::moments::Moments;
 use crate::output::say;
 
-/// Hands each window to the exporter.
+/// Passes each window to the exporter.
 pub struct Telemetry(Mutex<(Moments, Exporter)>);
 
 impl Telemetry {
     /// Begins to export.
     ///
     /// # Errors
-    /// If this is no URL of a collector.
+    /// If the URL is not that of a collector.
     pub fn start(url: &str) -> Result<Self, CliError> {
         let exporter =
             Exporter::start(url).map_err(|error| CliError::User(format!("--otlp: {error}")))?;
         Ok(Self(Mutex::new((Moments::default(), exporter))))
     }
 
-    /// Waits until everything is exported. That some of it was not is told, and fails no load: the
-    /// result is complete without it.
+    /// Waits until everything is exported. If some of it was not, prints that but fails no load:
+    /// the result is complete without it.
     pub fn finish(self) {
         let (_, exporter) = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = exporter.finish() {

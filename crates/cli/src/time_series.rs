@@ -1,4 +1,4 @@
-//! `--timeseries FILE`: a line of JSON for each window of a load, as it passes.
+//! `--timeseries FILE`: writes a line of JSON for each window of a load, during the load.
 use pippin_lab::observer::{Event, Observer};
 use pippin_model::time_series::Moment;
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::exit::CliError;
 use crate::moments::Moments;
 
-/// Writes each window to a file; whoever reads the file sees it at once.
+/// Writes each window to a file at once, so that readers of the file see it.
 pub struct TimeSeries {
     path: PathBuf,
     state: Mutex<State>,
@@ -18,15 +18,15 @@ pub struct TimeSeries {
 struct State {
     file: File,
     moments: Moments,
-    /// What went wrong first; nothing is written from then on.
+    /// The first error. After it, nothing more is written.
     failure: Option<io::Error>,
 }
 
 impl TimeSeries {
-    /// Begins the file anew.
+    /// Creates the file, or empties it.
     ///
     /// # Errors
-    /// If it cannot be made, or is standard output, which has the result.
+    /// If that fails, or the file is standard output, where the result goes.
     pub fn create(path: &Path) -> Result<Self, CliError> {
         if path.as_os_str() == "-" {
             return Err(CliError::User(
@@ -45,10 +45,10 @@ impl TimeSeries {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether all lines were written.
+    /// Checks that all lines were written.
     ///
     /// # Errors
-    /// If one could not be.
+    /// If one could not be written.
     pub fn finish(&self) -> Result<(), CliError> {
         let what = format!("the time series is not complete: write {}", self.path.display());
         self.state().failure.take().map_or(Ok(()), |error| Err(CliError::Io(what, error)))

@@ -1,5 +1,5 @@
-//! What the values of flags mean: one parser for each kind of value, with the message that clap puts
-//! behind the name of the flag.
+//! The values of flags: one parser for each kind of value. clap prints its error after the name of
+//! the flag.
 use pippin_model::load_spec::{IoChoice, ProxyHeader, WarmUp};
 use pippin_model::schedule::Stage;
 use pippin_model::stages;
@@ -21,7 +21,7 @@ impl Time {
     }
 }
 
-/// `30s`, `1m30s`; a number alone is seconds, as wrk and ab have it.
+/// `30s`, `1m30s`. A number without a unit means seconds, as in wrk and ab.
 pub fn time(text: &str) -> Result<Time, String> {
     let with_unit = match text.trim().parse::<f64>() {
         Ok(_) => format!("{}s", text.trim()),
@@ -35,7 +35,7 @@ pub fn time(text: &str) -> Result<Time, String> {
     }
 }
 
-/// The same, longer than 0.
+/// The same, but longer than 0.
 pub fn length(text: &str) -> Result<Time, String> {
     match time(text)? {
         Time(0) => Err("must be longer than 0".into()),
@@ -80,7 +80,7 @@ pub fn count(text: &str, bounds: RangeInclusive<u64>) -> Result<u64, String> {
     }
 }
 
-/// Connections, devices: 1 to a million.
+/// Connections, devices: 1 to a hundred million.
 pub fn connections(text: &str) -> Result<u32, String> {
     count(text, 1..=100_000_000).map(|count| count as u32)
 }
@@ -90,7 +90,7 @@ pub fn requests(text: &str) -> Result<u64, String> {
     count(text, 1..=u64::MAX)
 }
 
-/// The largest message that is rendered for each connection at a time.
+/// The largest message. Each connection renders its own copy at a time.
 const MOST_MESSAGE_BYTES: u64 = 16 << 20;
 
 /// Bytes of a message: `64`, `64KiB`.
@@ -120,7 +120,7 @@ pub fn warm_up(text: &str) -> Result<WarmUp, String> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Points(pub Vec<u32>);
 
-/// `1,2,4` or `1..512`: doubling from the first to the last, which is always among them.
+/// `1,2,4` or `1..512`: doubles from the first to the last, and always includes the last.
 pub fn points(list: &str) -> Result<Points, String> {
     let error = || format!("`{list}` is neither a list (1,2,4,8) nor a doubling range (1..512)");
     let number = |text: &str| connections(text).map_err(|_| error());
@@ -144,7 +144,7 @@ pub fn points(list: &str) -> Result<Points, String> {
     }
 }
 
-/// Statuses that are right.
+/// A range of right statuses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statuses(RangeInclusive<u16>);
 
@@ -163,7 +163,7 @@ pub fn statuses(text: &str) -> Result<Statuses, String> {
         .ok_or_else(|| "write statuses from 100 to 599 like 200, 2xx or 200-204".into())
 }
 
-/// All of a list, each once, ascending.
+/// All statuses of a list, each once, ascending.
 pub fn statuses_of(list: &[Statuses]) -> Vec<u16> {
     let all: BTreeSet<u16> = list.iter().flat_map(|statuses| statuses.0.clone()).collect();
     all.into_iter().collect()
@@ -206,8 +206,8 @@ pub fn fraction(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("`{text}` is not a fraction; write it like 1/10 or 0.1"))
 }
 
-/// The event loop, as [`IoChoice`] describes it. The values have no docs of their own: with them
-/// clap would print the whole help in its long form.
+/// The event loop, as [`IoChoice`] describes it. The values have no docs: with docs, clap would
+/// print the whole help in its long form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub enum EventLoop {
@@ -232,13 +232,13 @@ impl From<ProxyProtocol> for ProxyHeader {
     }
 }
 
-/// Where to connect instead, as curl takes it: `HOST:PORT:ADDR:PORT`, each part of which may be empty.
+/// Where to connect instead, as in curl: `HOST:PORT:ADDR:PORT`, each part of which may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectTo {
-    /// Of which host and port; `None` is any.
+    /// The host and port that it applies to; `None` is any.
     pub host: Option<String>,
     pub port: Option<u16>,
-    /// Where to; `None` is the URL's own.
+    /// The host and port to connect to; `None` is the URL's own.
     pub to_host: Option<String>,
     pub to_port: Option<u16>,
 }
@@ -267,7 +267,7 @@ impl ConnectTo {
     }
 }
 
-/// The host before the next colon, without brackets, and what is behind that colon.
+/// The host before the next colon, without brackets, and the text after that colon.
 fn host_of(text: &str) -> Option<(Option<String>, &str)> {
     let (host, rest) = match text.strip_prefix('[') {
         Some(in_brackets) => {

@@ -1,4 +1,4 @@
-//! The flags of `pippin agent`, and those by which other commands let a fleet apply their loads.
+//! The flags of `pippin agent`, and the flags of other commands that let a fleet apply their loads.
 use clap::{Args, ValueHint};
 use pippin_model::cpus::CpuSet;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! The flags of `pippin load`; those about requests, TLS and the plain shapes of load are groups,
-//! which other commands that load something take too.
+//! The flags of `pippin load`. Those about requests, TLS and the plain shapes of load are groups
+//! that other loading commands share.
 use clap::{Args, ValueHint};
 use pippin_model::cpus::CpuSet;
 use pippin_model::load_spec::WarmUp;
@@ -122,8 +122,8 @@ pub struct ShapeArguments {
     /// How many requests to send.
     #[arg(short = 'n', long, value_name = "N", value_parser = values::requests)]
     pub count: Option<u64>,
-    /// Open loop: requests per second, or walks through a scenario, however fast the server answers.
-    /// With --objective: the rate at which the search begins.
+    /// Open loop: requests per second, or walks through a scenario, however fast the server
+    /// answers. With --objective: the rate at which the search begins.
     #[arg(short = 'R', long, visible_alias = "rps", value_name = "RATE", conflicts_with_all = ["count", "think"], allow_negative_numbers = true, group = "open_loop", value_parser = values::rate)]
     pub rate: Option<f64>,
     /// Open loop with a changing rate: 30s:1000,2m:5000,30s:0. In each part TIME:RATE the rate goes

@@ -16,8 +16,8 @@ pub struct MessageArguments {
     /// ws: send binary messages; text by default.
     #[arg(long)]
     pub binary: bool,
-    /// ws: one of the connections sends, and each message must come to all of them (-c). The response
-    /// time ends when the last one has it.
+    /// ws: one of the connections sends, and each message must come to all of them (-c). The
+    /// response time ends when the last one has it.
     #[arg(long, conflicts_with_all = ["message", "any_answer", "expect_body"])]
     pub broadcast: bool,
     /// ws: take any message for a right answer. By default it must be the echo, or the text of

@@ -1,4 +1,4 @@
-//! The flags that say what is asked. They are those of curl and wrk.
+//! The flags for requests. They are those of curl and wrk.
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 

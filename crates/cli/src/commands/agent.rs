@@ -56,7 +56,7 @@ fn duty(shared: &Shared, arguments: &AgentArguments) -> Result<Duty, CliError> {
     })
 }
 
-/// The generator's ceiling, where it is known. An agent makes no store.
+/// The generator's ceiling, if it is known. An agent does not create a store.
 fn calibration(shared: &Shared) -> Option<pippin_model::run::Calibration> {
     let path = shared.store_path().ok().filter(|path| path.is_file())?;
     Store::open(&path).ok()?.calibration().ok().flatten()

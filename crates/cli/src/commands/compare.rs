@@ -17,7 +17,7 @@ use crate::arguments::request::RequestArguments;
 use crate::arguments::{CompareArguments, GateArguments};
 use crate::exit::CliError;
 
-/// The same seed gives the same intervals each time the same two are compared.
+/// A fixed seed, so that comparing the same two always gives the same intervals.
 pub const SEED: u64 = 1;
 
 pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError> {
@@ -87,7 +87,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     conclude(arguments, &sides)
 }
 
-/// A comparison is itself a base: A.
+/// Gates of a comparison must not name a base, because the comparison itself has one: A.
 fn must_have_one_base(gates: &GateArguments) -> Result<(), CliError> {
     let with_base = gates.fail_if.iter().find(|gate| gate.condition.base.is_some());
     with_base.map_or(Ok(()), |gate| {
@@ -98,12 +98,12 @@ fn must_have_one_base(gates: &GateArguments) -> Result<(), CliError> {
     })
 }
 
-/// What goes with branches only.
+/// Flags for branches only.
 const FOR_BRANCHES: [&str; 3] = ["target", "plan", "quick"];
-/// What goes with what is measured now, branches or servers.
+/// Flags for sides that are measured now, branches or servers.
 const FOR_MEASURING: [&str; 4] = ["repeat", "out", "seed", "install"];
 
-/// What goes with servers only.
+/// Flags for servers only.
 fn for_servers() -> Vec<String> {
     let none = clap::Command::new("none");
     let none = ShapeArguments::augment_args(none);
@@ -113,7 +113,7 @@ fn for_servers() -> Vec<String> {
     names.chain(["path", "scenario"].map(str::to_string)).collect()
 }
 
-/// What has no effect is refused.
+/// Refuses flags that would have no effect.
 fn refuse(shared: &Shared, names: &[impl AsRef<str>], with: &str) -> Result<(), CliError> {
     match names.iter().find(|name| shared.given.contains(name.as_ref())) {
         None => Ok(()),
@@ -124,7 +124,7 @@ fn refuse(shared: &Shared, names: &[impl AsRef<str>], with: &str) -> Result<(), 
     }
 }
 
-/// A run of the store, or the JSON of one in a file; a target behind `#` narrows it:
+/// A run of the store, or a run as JSON in a file. A target after `#` selects that target only:
 /// `latest#go/net-http`.
 fn side(shared: &Shared, name: &str) -> Result<RunRecord, CliError> {
     let (name, target) =
@@ -155,7 +155,7 @@ fn side(shared: &Shared, name: &str) -> Result<RunRecord, CliError> {
     Ok(record)
 }
 
-/// What is no run may be a branch.
+/// If there is no such run, suggests that the name may be a branch.
 fn with_hint(error: StoreError, name: &str, root: &Path) -> CliError {
     match error {
         StoreError::UnknownRun(..)

@@ -1,4 +1,4 @@
-//! `pippin compare A B --target TARGET --plan PLAN`: a target as it is in two branches, as two
+//! `pippin compare A B --target TARGET --plan PLAN`: one target from two branches, measured as two
 //! targets of one interleaved run.
 use pippin_lab::catalog::Catalog;
 use pippin_lab::revision::{Repository, Revision};
@@ -21,7 +21,7 @@ use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
 use crate::output;
 
-/// The target as it is in one branch.
+/// The target from one branch.
 struct Branch {
     revision: Revision,
     /// Its name in the run: `go/net-http@main`.
@@ -77,7 +77,7 @@ pub fn run(
     conclude(arguments, &sides(&record, &a, &b))
 }
 
-/// Both branches. Equal files are refused: whatever the comparison found, it would be noise.
+/// Both branches. Equal files are refused, because any difference would be noise.
 fn branches(
     repository: &Repository,
     arguments: &CompareArguments,
@@ -96,7 +96,7 @@ fn branches(
             b.short_commit()
         )));
     }
-    // `a/b` and `a-b` have the same label, and so has a branch that is compared with itself.
+    // `a/b` and `a-b` have the same label. So does a branch that is compared with itself.
     let ends = if a.label() == b.label() { ["-a", "-b"] } else { ["", ""] };
     let branch = |revision: Revision, end: &str| Branch {
         id: TargetId {
@@ -112,13 +112,13 @@ fn branches(
 struct Copies(PathBuf);
 
 impl Copies {
-    /// A folder that is there for this process only, so that nothing of the user's is taken for it,
-    /// or removed with it.
+    /// A folder used by this process only, so that no folder of the user's is overwritten or
+    /// removed.
     fn within(folder: &Path) -> Self {
         Self(folder.join(format!("branches-{}", process::id())))
     }
 
-    /// Writes both, each at `<branch>/<language>/<name>`; the catalogue that knows them.
+    /// Writes both copies, each to `<branch>/<language>/<name>`, and returns a catalogue of them.
     fn write(
         &self,
         repository: &Repository,
@@ -142,12 +142,12 @@ impl Copies {
     }
 
     fn remove(&self) {
-        // What cannot be removed is in the way of nobody.
+        // A folder that cannot be removed does no harm.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// Whether a branch has no result; why is told on standard error.
+/// Whether a branch has no result. Prints the reason on standard error.
 fn tell_missing(record: &RunRecord, branch: &Branch) -> bool {
     let mut trials = of(record, branch);
     if trials.iter().any(|trial| trial.load.is_some() && trial.failure.is_none()) {
@@ -185,7 +185,7 @@ fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
         b: words(b),
         a_trials,
         b_trials,
-        // A run that was cut short never comes here.
+        // An interrupted run does not get here.
         unfinished: Vec::new(),
         comparison,
         differences: differences(record, a, b),
@@ -193,8 +193,8 @@ fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
     }
 }
 
-/// What differs besides: one run has one host, plan and workload, but branches may be installed in
-/// other ways.
+/// Other differences. One run has one host, plan and workload, but the branches may be installed in
+/// different ways.
 fn differences(record: &RunRecord, a: &Branch, b: &Branch) -> Vec<Difference> {
     let (Some(before), Some(after)) =
         (record.header.targets.get(&a.id), record.header.targets.get(&b.id))

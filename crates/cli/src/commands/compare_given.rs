@@ -1,5 +1,5 @@
-//! `pippin compare URL URL`, `--command ... --command ...`, `--image ...`: what the command line
-//! gives, as targets of one interleaved run.
+//! `pippin compare URL URL`, `--command ... --command ...`, `--image ...`: servers from the command
+//! line, measured as targets of one interleaved run.
 use pippin_engine::Place;
 use pippin_lab::ad_hoc;
 use pippin_lab::address::Url;
@@ -28,21 +28,20 @@ use crate::exit::{self, CliError};
 use crate::output;
 use crate::values::{Time, statuses_of};
 
-/// The name of such runs where others have that of their plan.
+/// The name of such runs, in place of a plan's name.
 const PLAN: &str = "compare";
-/// Fresh starts of each, where nothing says how many.
+/// The default number of fresh starts of each server.
 const REPETITIONS: u32 = 5;
-/// How long each of them is measured, where nothing says so.
+/// The default time to measure each server.
 const DURATION: Time = Time::from_s(3);
-/// How long opening a connection may take, before the load.
+/// The longest time for opening a connection before the load.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The host in requests before they are aimed: it is the target's own, which is not known before it
+/// The host in requests until they are aimed at a target: a target's address is not known before it
 /// listens.
 const HOST: &str = "localhost";
 
-/// Whether a text is meant as a URL and not as the name of a run or of a revision: it has a scheme,
-/// or a port.
+/// Whether a text is a URL and not the name of a run or a revision: it has a scheme or a port.
 pub fn is_url(text: &str) -> bool {
     let authority = text.split(['/', '?']).next().unwrap_or_default();
     let has_port = authority.rsplit_once(':').is_some_and(|(host, port)| {
@@ -88,8 +87,8 @@ struct Given<'a> {
 }
 
 impl Given<'_> {
-    /// All that is compared, in the order URLs, commands, images; and what they are asked: the steps
-    /// of a file, or the path that all are asked for, if it is one.
+    /// Everything that is compared, in the order URLs, commands, images; and its workload: the
+    /// steps of a file, or one path for all.
     fn targets(&self) -> Result<(Vec<Target>, Workload), CliError> {
         let CompareArguments { sides, command, image, path, .. } = self.arguments;
         let path = path.clone().unwrap_or_else(|| "/".into());
@@ -140,7 +139,7 @@ impl Given<'_> {
         Ok(ad_hoc::workload(request::in_workload(asked, path)?, status))
     }
 
-    /// The only request, where no file has steps.
+    /// The only request, unless a file has steps.
     fn only(&self, path: &str) -> Result<Option<Request>, CliError> {
         if self.arguments.scenario.is_some() { Ok(None) } else { self.request(path).map(Some) }
     }
@@ -185,7 +184,7 @@ fn has_result(record: &RunRecord, id: &TargetId) -> bool {
     of(record, id).iter().any(|trial| trial.load.is_some() && trial.failure.is_none())
 }
 
-/// The first against each of the others.
+/// The first target against each of the others.
 fn sides(record: &RunRecord, ids: &[TargetId]) -> Sides {
     let first = of(record, &ids[0]);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);

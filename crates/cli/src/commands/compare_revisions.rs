@@ -1,5 +1,5 @@
-//! `pippin compare main HEAD` in a repository with a project file: its targets as they are in two
-//! revisions, each in a worktree of git, as targets of one interleaved run.
+//! `pippin compare main HEAD` in a repository with a project file: its targets in two revisions,
+//! each in a git worktree, measured as targets of one interleaved run.
 use pippin_lab::place::Place;
 use pippin_lab::project::of as prepared;
 use pippin_lab::revision::{Repository, Revision, Worktree};
@@ -26,7 +26,7 @@ struct Side {
     ids: Vec<TargetId>,
 }
 
-/// Whether both names are revisions of the repository that the project lies in.
+/// Whether both names are revisions of the project's repository.
 pub fn are_revisions(place: &Place, names: [&str; 2]) -> bool {
     Repository::of(place.root())
         .is_ok_and(|repository| names.iter().all(|name| repository.knows(name)))
@@ -83,7 +83,7 @@ pub fn run(
     conclude(arguments, &compared(&record, &sides))
 }
 
-/// The plan that was named, or the only one.
+/// The named plan, or the only one.
 fn plan_of<'a>(project: &'a Project, arguments: &'a CompareArguments) -> Result<&'a str, CliError> {
     if let Some(plan) = &arguments.plan {
         return Ok(plan);
@@ -124,7 +124,7 @@ pub fn targets_of<'a>(
     Ok(targets)
 }
 
-/// Both, each with what tells equal labels apart.
+/// Both revisions. If their labels are equal, each gets an ending that tells them apart.
 fn revisions(
     repository: &Repository,
     [a, b]: [&str; 2],
@@ -144,7 +144,8 @@ fn revisions(
     Ok([(a, ends[0]), (b, ends[1])])
 }
 
-/// A target as its revision describes it, or as it is described now if that revision does not.
+/// A target as its revision describes it. If that revision does not have it, as it is described
+/// now.
 pub fn copy(now: &ProjectTarget, worktree: &Worktree, end: &str) -> Result<Target, CliError> {
     let root = worktree.project_folder();
     let then = if root.join(FILE).is_file() {
@@ -157,7 +158,7 @@ pub fn copy(now: &ProjectTarget, worktree: &Worktree, end: &str) -> Result<Targe
         None
     };
     let mut target = prepared(then.as_ref().unwrap_or(now), &root)?;
-    // The workload is the present one, whatever the revision knew.
+    // Always use the present workload, whatever the revision says.
     target.manifest.workloads.clone_from(&now.manifest.workloads);
     target.id.name.push_str(end);
     Ok(target)
@@ -168,7 +169,7 @@ fn of(record: &RunRecord, ids: &[TargetId]) -> Vec<TrialRecord> {
     record.trials.iter().filter(is_one).cloned().collect()
 }
 
-/// Whether a target has no result; why is told on standard error.
+/// Whether a target has no result. Prints the reason on standard error.
 fn tell_missing(record: &RunRecord, id: &TargetId) -> bool {
     let mut trials = of(record, std::slice::from_ref(id));
     if trials.iter().any(|trial| trial.load.is_some() && trial.failure.is_none()) {

@@ -1,4 +1,4 @@
-//! The table of a comparison, and what follows from it: which gate failed, which side is INVALID.
+//! The table of a comparison, and the conclusions: which gates failed, which sides are INVALID.
 use pippin_model::caveat::Verdict;
 use pippin_model::gate::Condition;
 use pippin_model::target::TargetId;
@@ -14,7 +14,7 @@ use crate::arguments::CompareArguments;
 use crate::exit::{self, CliError};
 use crate::output;
 
-/// What is compared, and how it is called.
+/// The two sides of a comparison and their names.
 pub struct Sides {
     /// The first, in words.
     pub a: String,
@@ -24,17 +24,17 @@ pub struct Sides {
     pub a_trials: Vec<TrialRecord>,
     /// The trials of the second.
     pub b_trials: Vec<TrialRecord>,
-    /// The sides whose run was cut short.
+    /// The sides whose run was interrupted.
     pub unfinished: Vec<Unfinished>,
     /// The comparison.
     pub comparison: Comparison,
-    /// What differs besides.
+    /// Other differences between the sides.
     pub differences: Vec<Difference>,
-    /// More for the JSON form, by key.
+    /// More entries for the JSON form, by key.
     pub more: Vec<(&'static str, serde_json::Value)>,
 }
 
-/// Writes the comparison; the exit code. A result that is not what it claims to be passes no bound.
+/// Writes the comparison and returns the exit code. An INVALID result passes no gate.
 pub fn conclude(arguments: &CompareArguments, sides: &Sides) -> Result<u8, CliError> {
     let outcomes = judge(&arguments.gates.fail_if, &sides.b_trials, sides, &mut seeded());
     let out = if arguments.json { json(sides, &outcomes)? } else { text(sides) };
@@ -51,7 +51,7 @@ pub fn conclude(arguments: &CompareArguments, sides: &Sides) -> Result<u8, CliEr
     })
 }
 
-/// The same target in A, or what B's stands against.
+/// The base of a target: the same target in A, or the one it is compared with.
 impl Bases for Sides {
     fn of(&self, _: &Condition, target: &TargetId, step: Option<Step>) -> Vec<&TrialRecord> {
         let pair = self.comparison.targets.iter().find(|change| change.b == *target);
@@ -72,7 +72,7 @@ fn json(sides: &Sides, gates: &[Outcome]) -> Result<String, CliError> {
     Ok(format!("{text}\n"))
 }
 
-/// Whether a side is INVALID; each is told on standard error.
+/// Whether a side is INVALID. Prints each on standard error.
 fn tell_invalid(comparison: &Comparison) -> bool {
     let mut invalid = false;
     for target in &comparison.targets {

@@ -1,5 +1,5 @@
-//! Asking before anything is installed: the steps of targets are programs of other people, and run
-//! with the rights of whoever calls Pippin.
+//! Asks before anything is installed: other people wrote the install steps of targets, and they run
+//! with the user's rights.
 use pippin_lab::catalog::{Catalog, Target};
 use pippin_lab::install::{self, apt};
 use pippin_lab::services::postgres;
@@ -13,28 +13,28 @@ use std::path::Path;
 use crate::exit::CliError;
 use crate::output;
 
-/// What an installation may run.
+/// Everything that an installation may run.
 #[derive(Default)]
 struct Intent {
     /// System packages.
     packages: BTreeSet<String>,
-    /// What each target's ways to install run, as people read it.
+    /// The commands that each way to install a target runs, for people to read.
     steps: BTreeMap<TargetId, Vec<String>>,
-    /// What services need besides packages.
+    /// What services need apart from packages.
     services: Vec<String>,
 }
 
 /// How consent is asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct Asking {
-    /// It was given beforehand.
+    /// Consent was given beforehand.
     pub yes: bool,
-    /// Where it was, what will be run is not shown.
+    /// With consent given beforehand, do not show what will run.
     pub quiet: bool,
 }
 
-/// Shows everything that `--install` may run and asks once on a terminal; elsewhere `--yes` must
-/// have been given. Whether apt may be used.
+/// Shows everything that `--install` may run and asks once on a terminal. Without a terminal,
+/// `--yes` must be given. Returns whether apt may be used.
 pub fn for_installation(
     catalog: &Catalog,
     targets: &[TargetId],
@@ -76,7 +76,7 @@ impl Intent {
         }
         for id in targets {
             let target = catalog.target(id)?;
-            // A build of one's own needs no consent.
+            // The user's own build needs no consent.
             if install::present(&target).is_some() || matches!(target.kind, Kind::Command) {
                 continue;
             }
@@ -98,7 +98,7 @@ impl Intent {
         Ok(intent)
     }
 
-    /// Nothing if nothing would be run.
+    /// Empty if nothing would run.
     fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.packages.is_empty() {
@@ -124,12 +124,12 @@ impl Intent {
     }
 }
 
-/// A target's folder, as seen from the user's own.
+/// A target's folder, relative to the user's own.
 fn shown(target: &Target, root: &Path) -> String {
     target.folder.strip_prefix(root).unwrap_or(&target.folder).display().to_string()
 }
 
-/// A command as one would type it: words with spaces and the like in quotes.
+/// A command as one would type it, with quotes where needed.
 fn words(command: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@+,%{}".contains(c);
     let word = |word: &String| {

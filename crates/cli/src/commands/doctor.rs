@@ -52,7 +52,7 @@ fn write_finding(out: &mut String, finding: &Finding) {
     }
 }
 
-/// What the targets' installations lack; whether any does.
+/// Writes what the targets' installations lack. Returns whether any lacks something.
 fn write_tools(out: &mut String, catalog: &Catalog, plans: &[Plan]) -> Result<bool, CliError> {
     let mut any = false;
     for plan in plans {
@@ -83,7 +83,7 @@ fn write_tools(out: &mut String, catalog: &Catalog, plans: &[Plan]) -> Result<bo
     Ok(any)
 }
 
-/// Applies what is safe for this boot, and says how to undo it.
+/// Applies the fixes that are safe and last until the next boot, and says how to undo them.
 fn write_fixes(out: &mut String, findings: &[Finding]) {
     let fixable: Vec<&Finding> = findings
         .iter()

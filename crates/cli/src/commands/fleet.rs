@@ -1,4 +1,4 @@
-//! Flags of `load` and `run` -> the fleet that applies their loads.
+//! From the flags of `load` and `run` to the fleet that applies their loads.
 use pippin_fleet::TOKEN;
 use pippin_fleet::coordinator::Wanted;
 use pippin_fleet::fleet::{Fleet, FleetSettings};
@@ -14,7 +14,7 @@ use crate::exit::CliError;
 use crate::output;
 use crate::signals;
 
-/// What a command knows of the loads that the fleet will apply.
+/// What a command already knows about the loads of the fleet.
 pub struct Loads<'a> {
     /// Threads on each agent, if the user asked for a number.
     pub threads: Option<u32>,
@@ -43,7 +43,7 @@ pub fn gather(
             output::say(text);
         }
     };
-    // A third signal ends this process at once: what is started from now on ends with it.
+    // A third signal ends this process at once. Everything started from here on ends with it.
     let stop = signals::catch();
     let (nats, local) = match nats(&arguments.nats)? {
         Some(nats) => (nats, None),
@@ -94,7 +94,7 @@ fn in_words(fleet: &Fleet) -> String {
     format!("{}: {}{rest}", counted(agents.len() as u64, "agent"), named.join(", "))
 }
 
-/// The server that the flags name, if they name one.
+/// The NATS server of the flags, if they name one.
 pub fn nats(arguments: &NatsArguments) -> Result<Option<Nats>, CliError> {
     let Some(url) = arguments.nats.clone() else { return Ok(None) };
     let nats = Nats {

@@ -1,4 +1,4 @@
-//! `pippin import`: what other programs wrote -> a file of requests as JSON lines.
+//! `pippin import`: from files of other programs to a file of requests as JSON lines.
 use pippin_model::file::FileError;
 use pippin_model::import::{Imported, access_log, curl, har};
 use pippin_model::request_file::{Asked, WrongLine, json_lines};
@@ -44,7 +44,7 @@ fn read(path: &Path) -> Result<String, CliError> {
         std::fs::read(path)
     };
     let bytes = bytes.map_err(|error| CliError::User(format!("{}: {error}", path.display())))?;
-    // Access logs hold whatever clients sent.
+    // Access logs may contain any bytes that clients sent.
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -58,7 +58,7 @@ fn write(arguments: &ImportArguments, requests: &[Asked]) -> Result<(), CliError
     }
 }
 
-/// What was left out, and how the file is used.
+/// Prints what was left out and how to use the file.
 fn tell(arguments: &ImportArguments, imported: &Imported) {
     for (why, count) in &imported.left_out {
         say(format_args!("left out: {count} {why}"));

@@ -8,7 +8,7 @@ use crate::arguments::InitArguments;
 use crate::exit::CliError;
 use crate::output;
 
-/// What the file says.
+/// The user's answers, which go into the file.
 struct Answers {
     name: String,
     /// `command = ...`, `url = ...` or `image = ...`, as TOML.
@@ -28,7 +28,7 @@ pub fn run(arguments: &InitArguments) -> Result<u8, CliError> {
     let answers = Answers::of(arguments, &here)?;
     let text = answers.file();
     std::fs::write(&path, &text).map_err(CliError::io(format!("write {}", path.display())))?;
-    // A name or a path that cannot stand in the file is told with its line, and leaves nothing.
+    // If the file is not valid, report the line and remove the file.
     if let Err(error) = Project::read(&here) {
         let _ = std::fs::remove_file(&path);
         return Err(CliError::User(error.to_string()));
@@ -104,7 +104,7 @@ gate = ["errors < 0.1%"]       # also: "p99 < 50ms", "goodput > 1000/s"
     }
 }
 
-/// What the folder says about its server.
+/// A guess about the server, from the files in the folder.
 struct Guess {
     command: Option<&'static str>,
     build: Option<&'static str>,
@@ -132,7 +132,7 @@ fn is_asking() -> bool {
     std::io::stdin().is_terminal()
 }
 
-/// An answer from the terminal; an empty one is what stands in brackets.
+/// An answer from the terminal. An empty one means the default in brackets.
 fn asked(what: &str, usual: Option<&str>, flag: &str) -> Result<String, CliError> {
     if !is_asking() {
         return Err(CliError::User(format!("nobody can be asked here; add {flag}")));
@@ -149,13 +149,13 @@ fn asked(what: &str, usual: Option<&str>, flag: &str) -> Result<String, CliError
     }
 }
 
-/// A command as it stands in the file.
+/// A command, checked so that the file can hold it.
 fn checked(command: &str) -> Result<String, CliError> {
     words(command).map_err(|error| CliError::User(format!("--command {error}")))?;
     Ok(quoted(command))
 }
 
-/// A string of TOML (a basic string; JSON's escapes are a part of its own).
+/// A TOML string (a basic string; JSON's escapes are a subset of its own).
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

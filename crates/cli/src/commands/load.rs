@@ -1,11 +1,11 @@
 //! `pippin load`: arguments -> a load of a URL -> store -> view.
 //!
-//! | module | what it makes of the flags |
+//! | module | what it makes from the flags |
 //! |---|---|
 //! | [`profile`] | how load is applied |
-//! | [`protocol`] | what is spoken, and one connection before the load |
+//! | [`protocol`] | the protocol, and one connection before the load |
 //! | [`reach`] | where connections go |
-//! | [`request`], [`body`], [`message`] | what is asked, and what is right |
+//! | [`request`], [`body`], [`message`] | the requests and the right answers |
 //! | [`tls`] | how connections are secured |
 mod body;
 mod message;
@@ -69,7 +69,8 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
         requests: asked.requests.clone(),
         scenario: asked.scenario.clone(),
         timeouts,
-        // Threads that are asked for are refused where they cannot be; the others are chosen.
+        // If the user asks for a number of threads that is not possible, it is refused. 0 lets the
+        // engine choose.
         threads: arguments.threads.unwrap_or(0),
         io: arguments.io.into(),
         spin_ns: arguments.spin.map(|time| time.ns()),
@@ -96,8 +97,8 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
             .first()
             .copied()
             .unwrap_or(200),
-        // The ceiling was measured without TLS, which costs more than all the rest, over HTTP/1.1 and
-        // with one generator.
+        // The ceiling was measured over HTTP/1.1 without TLS (which costs more than everything
+        // else) and with one generator, so it only applies to such loads.
         calibration: store
             .as_ref()
             .filter(|_| base.tls.is_none() && protocol == Protocol::Http1 && fleet.is_none())
@@ -118,7 +119,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     listeners.extend(outlets.listeners());
     listeners.extend(fail_fast.iter().map(|it| it as &dyn Observer));
     let record = execute(load, keeping, &Watch { observer: &All(listeners), stop })?;
-    // The terminal is the result's from here on.
+    // From here on, the terminal shows the result.
     drop(observer);
     let view = View::of(&record);
     if let Some(store) = kept {
@@ -135,7 +136,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     Ok(if code == exit::OK && !is_passed { exit::FAILED } else { code })
 }
 
-/// The agents that the flags ask for. What is this machine's alone cannot be asked of others.
+/// The agents that the flags ask for. Flags that only make sense on this machine are refused.
 fn fleet_of(
     shared: &Shared,
     arguments: &LoadArguments,
@@ -166,8 +167,7 @@ fn fleet_of(
     fleet::gather(shared, &arguments.fleet, &loads)
 }
 
-/// The store, if there is one or one can be made. That there is none is told, and no reason not to
-/// load.
+/// The store, if there is one or one can be made. Otherwise says so and loads anyway.
 fn store(shared: &Shared, arguments: &LoadArguments) -> Option<Store> {
     let path = shared.store_path();
     if arguments.no_store && !path.as_ref().is_ok_and(|path| path.is_file()) {
@@ -184,7 +184,7 @@ fn store(shared: &Shared, arguments: &LoadArguments) -> Option<Store> {
     }
 }
 
-/// The limits in time: opening a connection takes no longer than an answer may.
+/// The time limits. Opening a connection must not take longer than an answer.
 fn timeouts(request_ns: u64) -> Timeouts {
     let connect_ns = Timeouts::default().connect_ns.min(request_ns);
     Timeouts { connect_ns, request_ns, ..Timeouts::default() }
@@ -247,7 +247,7 @@ fn show(arguments: &LoadArguments, record: &RunRecord, view: &View) -> Result<u8
     conclude(record, view)
 }
 
-/// What the exit code says, in words too where it is no plain one.
+/// The exit code, and for unusual codes the reason in words.
 fn conclude(record: &RunRecord, view: &View) -> Result<u8, CliError> {
     let search = view.rows.iter().find_map(|row| row.at_search()?.capacity.as_ref());
     if let Some(failure) = failure(record) {
@@ -256,7 +256,7 @@ fn conclude(record: &RunRecord, view: &View) -> Result<u8, CliError> {
     let is_invalid = record.trials.iter().any(|trial| trial.verdict == Verdict::Invalid);
     Ok(match (record.state, search) {
         (RunState::Interrupted, _) => exit::INTERRUPTED,
-        // A step that was INVALID was repeated; what counts is how the search ended.
+        // An INVALID step was repeated, so only the end of the search counts.
         (_, Some(search)) if search.is_invalid() => exit::INVALID,
         (_, Some(search)) if search.has_missed_objective() => exit::FAILED,
         (_, None) if is_invalid => exit::INVALID,

@@ -1,4 +1,4 @@
-//! One file a command.
+//! The commands, one file for each.
 mod agent;
 mod calibrate;
 mod compare;
@@ -46,7 +46,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Opens the database.
+    /// Opens the store.
     fn store(&self) -> Result<Store, CliError> {
         if self.store.is_none() {
             place()?.prepare()?;
@@ -54,7 +54,8 @@ impl Shared {
         Ok(Store::open(&self.store_path()?)?)
     }
 
-    /// Where the database is (docs/decisions/one-binary.md): the given file, or that of the place.
+    /// The path of the store (docs/decisions/one-binary.md): the given file, or the default of this
+    /// place.
     fn store_path(&self) -> Result<PathBuf, CliError> {
         match &self.store {
             Some(path) => Ok(path.clone()),
@@ -63,7 +64,7 @@ impl Shared {
     }
 }
 
-/// Carries out a command, of which these arguments were given; the exit code.
+/// Runs a command and returns the exit code. `given` are the arguments given on the command line.
 pub fn run(arguments: Arguments, given: BTreeSet<String>) -> Result<u8, CliError> {
     let shared = Shared { store: arguments.store, quiet: arguments.quiet, given };
     match arguments.command {
@@ -97,7 +98,7 @@ fn man() -> Result<u8, CliError> {
     print(&page)
 }
 
-/// The pages of a command and of everything below it, each under its whole name:
+/// The pages of a command and all its subcommands, each with its whole name:
 /// `pippin-targets-check`.
 fn render(command: &clap::Command, page: &mut Vec<u8>) -> std::io::Result<()> {
     clap_mangen::Man::new(command.clone()).render(page)?;
@@ -107,13 +108,14 @@ fn render(command: &clap::Command, page: &mut Vec<u8>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Where the user is.
+/// The place of the current folder.
 pub fn place() -> Result<Place, CliError> {
     let here = std::env::current_dir().map_err(CliError::io("find the current folder"))?;
     Ok(Place::find(&here)?)
 }
 
-/// What is there: the project file's, the place's own, then what ships with the program.
+/// The catalog of this place: first the project file's entries, then the place's own, then those
+/// that ship with the program.
 pub fn catalog(place: &Place) -> Result<Catalog, CliError> {
     let catalog = Catalog::of(place, Some(unpack));
     Ok(match place.project()? {

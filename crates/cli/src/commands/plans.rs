@@ -21,7 +21,7 @@ fn read(catalog: &Catalog, name: &str) -> Result<Plan, LabError> {
     catalog.plan(name, &PlanOptions::default())
 }
 
-/// A file that cannot be read hides none of the others.
+/// A file that cannot be read does not hide the others.
 fn text(catalog: &Catalog, names: &[String]) -> String {
     let width = names.iter().map(String::len).max().unwrap_or(0);
     let mut out = String::new();

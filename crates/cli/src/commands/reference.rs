@@ -1,10 +1,11 @@
-//! `--reference TARGET`: with whom the targets of a run are compared.
+//! `--reference TARGET`: the target that the others are compared with.
 use pippin_model::file::nearest;
 use pippin_model::target::TargetId;
 
 use crate::exit::CliError;
 
-/// The target of this name among those of a run; `None` if none was asked for, which is the best.
+/// The target of this name among those of a run; `None` if none was given, which means the best
+/// one.
 pub fn among(name: Option<&str>, targets: &[TargetId]) -> Result<Option<TargetId>, CliError> {
     let Some(name) = name else { return Ok(None) };
     let found = targets.iter().find(|target| target.to_string() == name);

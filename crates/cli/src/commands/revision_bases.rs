@@ -1,5 +1,5 @@
-//! Gates that compare with a revision of the user's own repository, as `goodput > -5% vs main`: its
-//! targets are measured in the same run, each from a worktree of git.
+//! Gates that compare with a revision of the user's own repository, such as `goodput > -5% vs
+//! main`. Its targets are measured in the same run, each from a git worktree.
 use pippin_lab::place::Place;
 use pippin_lab::revision::{Repository, Worktree};
 use pippin_lab::target::Target;
@@ -14,19 +14,19 @@ use super::Shared;
 use super::compare_revisions::{copy, targets_of};
 use crate::exit::CliError;
 
-/// The revisions that gates name, as targets beside the plan's own.
+/// The revisions that gates name. Their targets are measured beside the plan's own.
 #[derive(Default)]
 pub struct RevisionBases {
-    /// By the revision's name: what each target was then.
+    /// By revision: which copy belongs to each target.
     then: BTreeMap<String, BTreeMap<TargetId, TargetId>>,
     copies: Vec<Target>,
-    /// They are removed with this.
+    /// Removed when this is dropped.
     _worktrees: Vec<Worktree>,
 }
 
 impl RevisionBases {
-    /// Finds what the gates mean by names that are neither targets of the plan nor stored runs, and
-    /// writes those revisions below `folder`.
+    /// Finds the revisions: base names in gates that are neither targets of the plan nor stored
+    /// runs. Writes their files below `folder`.
     ///
     /// # Errors
     /// If the plan has no target that is a command of the project, or git cannot write the files.
@@ -65,7 +65,7 @@ impl RevisionBases {
         Ok(bases)
     }
 
-    /// The targets as they were, to be measured too.
+    /// The copies of targets, to be measured too.
     pub fn take_copies(&mut self) -> Vec<Target> {
         std::mem::take(&mut self.copies)
     }
@@ -75,12 +75,12 @@ impl RevisionBases {
         self.then.is_empty()
     }
 
-    /// What the targets of a plan were in the revision of this name, if it is one.
+    /// The copies of the plan's targets in this revision, if it is one.
     pub fn of(&self, name: &str) -> Option<&BTreeMap<TargetId, TargetId>> {
         self.then.get(name)
     }
 
-    /// Whether a target is one of a revision, which no gate judges.
+    /// Whether a target is a copy from a revision. No gate judges those.
     pub fn holds(&self, target: &TargetId) -> bool {
         self.then.values().any(|then| then.values().any(|copy| copy == target))
     }

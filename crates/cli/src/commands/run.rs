@@ -97,7 +97,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     })
 }
 
-/// The profiler, if it may be used here and the plan's load is one that it goes with.
+/// The profiler, if it may be used here and the plan's load is suitable.
 fn explaining(plan: &Plan, folder: &Path) -> Result<Explaining, CliError> {
     explaining::short(&plan.profile)?;
     std::fs::create_dir_all(folder)
@@ -105,47 +105,46 @@ fn explaining(plan: &Plan, folder: &Path) -> Result<Explaining, CliError> {
     Ok(Explaining::new(Perf::find(folder)?))
 }
 
-/// A step of a search that was INVALID was repeated; what counts is how the search ended.
+/// An INVALID step of a search was repeated, so only the end of the search counts.
 fn is_invalid_search(search: &Sweep) -> bool {
     search.capacity.as_ref().is_some_and(Capacity::is_invalid)
 }
 
-/// Whether a trial that has a result is INVALID, be it that it failed after its load.
+/// Whether any trial with a result is INVALID, even if it failed after its load.
 fn has_invalid_result(record: &RunRecord) -> bool {
     record.trials.iter().any(|trial| trial.load.is_some() && trial.verdict == Verdict::Invalid)
 }
 
-/// How a plan is executed from the command line.
+/// How to run a plan.
 pub struct How<'a> {
     /// See [`folder`].
     pub folder: &'a Path,
     /// Install what is missing.
     pub install: bool,
-    /// Do not ask before system packages are.
+    /// Do not ask before installing system packages.
     pub yes: bool,
-    /// Seeds order and loads; the time of day by default.
+    /// The seed for the order and the loads; by default from the clock.
     pub seed: Option<u64>,
-    /// The agents that apply the loads, if any shall.
+    /// The agents that apply the loads, if this process does not.
     pub fleet: Option<&'a FleetArguments>,
-    /// The probe beside the targets, if they are elsewhere.
+    /// The probe beside the targets, if they are on another machine.
     pub probe: Option<&'a str>,
-    /// Where the figures of each second go, if anywhere.
+    /// Where to send the figures of each second, if anywhere.
     pub outlets: Option<&'a Outlets>,
-    /// Who explains the targets, if that is wished.
+    /// The profiler, if the targets are to be explained.
     pub explaining: Option<&'a Explaining>,
 }
 
 impl<'a> How<'a> {
-    /// On this machine, by this process, and with nothing besides.
+    /// On this machine, in this process, without any extras.
     pub const fn here(folder: &'a Path, install: bool, yes: bool, seed: Option<u64>) -> Self {
         let (fleet, probe, outlets, explaining) = (None, None, None, None);
         Self { folder, install, yes, seed, fleet, probe, outlets, explaining }
     }
 }
 
-/// Where a run's page and logs go: the given folder, or one of its own in the place's folder of runs.
-/// It is absolute, because what is started there has folders of its own, from which a relative path
-/// would lead elsewhere.
+/// Where a run's page and logs go: the given folder, or a new one among the place's runs. It is
+/// absolute, because the programs started for a run have their own current folders.
 pub fn folder(place: &Place, out: Option<&Path>, plan: &str) -> Result<PathBuf, CliError> {
     let folder = match out {
         Some(out) => out.to_path_buf(),
@@ -161,7 +160,7 @@ fn now_ns() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
 }
 
-/// Executes a plan, and tells how it goes.
+/// Runs a plan and shows its progress.
 pub fn measure(
     shared: &Shared,
     catalog: &Catalog,
@@ -210,7 +209,8 @@ pub fn measure(
     Ok(execute(plan, &settings)?)
 }
 
-/// Agents apply every load in one stretch, so that keys about slices would have no effect.
+/// Refuses plans with keys about slices. Agents apply every load in one stretch, so these keys
+/// would have no effect.
 fn refuse_slices(plan: &Plan) -> Result<(), CliError> {
     let Some(key) = plan.key_about_slices() else { return Ok(()) };
     Err(CliError::User(format!(
@@ -219,13 +219,13 @@ fn refuse_slices(plan: &Plan) -> Result<(), CliError> {
     )))
 }
 
-/// All who are told what happens.
+/// All observers of the run.
 fn listeners<'a>(follower: &'a dyn Observer, outlets: Option<&'a Outlets>) -> All<'a> {
     let others = outlets.map(Outlets::listeners).unwrap_or_default();
     All(std::iter::once(follower).chain(others).collect())
 }
 
-/// Lets a probe execute it where the targets are.
+/// Runs the plan by a probe on the targets' machine.
 fn elsewhere(
     shared: &Shared,
     plan: Plan,
@@ -264,14 +264,13 @@ fn elsewhere(
     })?)
 }
 
-/// Writes the run's page into its folder.
-/// Keeps what lists show of a run. A list without it is poorer and no run is worse, so that a store
-/// that cannot be written is no failure here.
+/// Keeps the digest of a run, which lists show. If the store cannot be written, the list is
+/// incomplete but the run is not affected, so this never fails.
 pub fn keep_digest(store: &Store, view: &View) {
     drop(store.keep_digest(&view.run.id, &digest::of(view)));
 }
 
-/// Writes the run's page into its folder, and what lists show of it into the store.
+/// Writes the run's page to its folder and its digest to the store.
 pub fn write_page(shared: &Shared, view: &View, folder: &Path) -> Result<(), CliError> {
     keep_digest(&shared.store()?, view);
     let page = folder.join("report.html");
@@ -283,8 +282,9 @@ pub fn write_page(shared: &Shared, view: &View, folder: &Path) -> Result<(), Cli
     Ok(())
 }
 
-/// Interrupted before invalid before failed before ok. A target that failed or is unavailable is
-/// data unless `strict` is asked for; a run without any valid result is not.
+/// The exit code: interrupted counts before invalid, invalid before failed, failed before ok.
+/// Failed or unavailable targets only count with `strict`, but a run without any valid result has
+/// failed.
 fn exit_code(record: &RunRecord, is_invalid: bool, strict: bool) -> u8 {
     match record.state {
         RunState::Interrupted => exit::INTERRUPTED,

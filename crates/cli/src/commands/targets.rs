@@ -141,7 +141,7 @@ impl Check<'_> {
             self.catalog.workload(workload)?;
         }
         let names = self.names();
-        // In the order in which they were named: what comes last may find no time left.
+        // In the order of the command line: there may be no time left for the last ones.
         let mut targets = Vec::new();
         for name in &names {
             for id in self.catalog.select(std::slice::from_ref(name))? {
@@ -150,7 +150,8 @@ impl Check<'_> {
                 }
             }
         }
-        // Who names a target wants it checked; of a group those that are to be had.
+        // A target that is named must be available. From a group, only the available ones are
+        // checked.
         let mut required: BTreeSet<TargetId> =
             self.catalog.select(&self.arguments.require)?.into_iter().collect();
         if !self.arguments.optional {
@@ -204,7 +205,7 @@ impl Check<'_> {
         Ok(services)
     }
 
-    /// Whether nothing was proved of it, now or before, although it had to be.
+    /// Whether it had to be proved but was not, neither now nor before.
     fn is_missed(&self, checked: &Checked) -> bool {
         match checked.skipped {
             Some(Skipped::PassedBefore) => false,
@@ -251,15 +252,15 @@ impl Check<'_> {
     }
 }
 
-/// The instant that lies so long ahead.
+/// The deadline that far from now.
 fn deadline(within: &str) -> Result<Instant, CliError> {
     let ns = parse_duration_ns(within)
         .map_err(|error| CliError::User(format!("--within {within}: {error}")))?;
     Ok(Instant::now() + Duration::from_nanos(ns))
 }
 
-/// One line a target, and one more for each thing that is wrong; of a target that is `alone`, also how
-/// it answers at the edges of HTTP.
+/// One line for each target, and one for each problem. If the target is `alone`, also its answers
+/// at the edges of HTTP.
 fn row(checked: &Checked, alone: bool) -> String {
     let name = checked.target.to_string();
     if let Some(skipped) = checked.skipped {
@@ -295,7 +296,7 @@ fn row(checked: &Checked, alone: bool) -> String {
     out + &conformance(&checked.conformance, alone)
 }
 
-/// What is not as HTTP has it, or `whole` the table. It decides nothing.
+/// Differences from the HTTP standard, or the whole table if `whole`. They do not affect the check.
 fn conformance(all: &[Conformance], whole: bool) -> String {
     if all.is_empty() {
         return String::new();

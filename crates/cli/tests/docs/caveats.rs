@@ -1,4 +1,4 @@
-//! The table of caveats in docs/methodology.md against the judges.
+//! Compares the table of caveats in docs/methodology.md with the judges.
 use crate::pages::{assert_same, named_in, root, rows, section, text};
 use pippin_stats::judge::{RUN_JUDGES, TRIAL_JUDGES};
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use std::path::Path;
 const PAGE: &str = "docs/methodology.md";
 const HEADING: &str = "## All caveats";
 
-/// The names that judges are registered with, and those that a crate gives by itself.
+/// The names with which judges are registered, and those that other code gives.
 fn real() -> BTreeSet<String> {
     let trial = TRIAL_JUDGES.iter().flat_map(|(names, _)| names.iter());
     let run = RUN_JUDGES.iter().flat_map(|(names, _)| names.iter());

@@ -1,4 +1,4 @@
-//! Links resolve, and no page names a path of somebody's machine.
+//! Links resolve, and no page names a path of a particular machine.
 use crate::pages::{entries, root};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -49,7 +49,7 @@ fn is_page(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "md") && path.is_file()
 }
 
-/// The page without comments and without code, in which brackets are no links.
+/// The page without comments and code, in which brackets are not links.
 fn prose(page: &str) -> String {
     let without_comments: String = page
         .split("<!--")
@@ -100,8 +100,7 @@ fn every_relative_link_leads_somewhere() {
     assert!(followed > 10, "only {followed} links found: the search for them is broken");
 }
 
-/// The names under which headings can be reached: lower case, blanks as hyphens, other punctuation
-/// left out.
+/// The anchors of the headings: lower case, hyphens for blanks, no other punctuation.
 fn anchors(page: &str) -> Vec<String> {
     let headings = page
         .lines()
@@ -120,7 +119,7 @@ fn anchors(page: &str) -> Vec<String> {
 #[test]
 fn no_page_names_a_path_of_somebodys_machine() {
     let mut forbidden = vec!["/home/".to_string(), "/root/".to_string(), "/Users/".to_string()];
-    // Where this checkout lies, unless that is a place that every system has.
+    // The folder of this checkout, unless it is one that every system has.
     let standard = ["usr", "opt", "var", "tmp", "srv", "mnt", "etc"];
     if let Some(Component::Normal(first)) = root().components().nth(1)
         && !standard.contains(&first.to_str().unwrap())
@@ -130,7 +129,7 @@ fn no_page_names_a_path_of_somebodys_machine() {
     for page in pages() {
         let text = fs::read_to_string(&page).unwrap();
         for (number, line) in text.lines().enumerate() {
-            // A path begins where no name or address goes before it.
+            // A path begins after a character that is not part of a name or an address.
             let named = forbidden.iter().find(|path| {
                 line.match_indices(path.as_str()).any(|(at, _)| {
                     !line[..at].ends_with(|c: char| c.is_alphanumeric() || "}/.".contains(c))

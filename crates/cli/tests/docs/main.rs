@@ -1,6 +1,7 @@
-//! Holds the documentation against the tree: whoever adds a crate, a module, a caveat, a plan, a
-//! workload or a target and forgets to say so is told here which line of which page is missing.
-#![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
+//! Compares the documentation with the tree. If you add a crate, a module, a caveat, a plan, a
+//! workload or a target and do not document it, these tests tell you which line of which page is
+//! missing.
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
 mod caveats;
 mod links;
 mod map;

@@ -1,10 +1,10 @@
-//! docs/architecture.md against crates, modules and dependencies.
+//! Compares docs/architecture.md with crates, modules and dependencies.
 use crate::pages::{assert_same, entries, named_in, rows, section, text, ticked};
 use std::collections::BTreeSet;
 
 const PAGE: &str = "docs/architecture.md";
 
-/// The crates with the folders that hold them.
+/// The crates with their folders.
 fn crates() -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = entries("crates")
         .into_iter()

@@ -1,4 +1,4 @@
-//! Reading the pages and the tree.
+//! Reads the pages and the tree.
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub fn text(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Names of what a folder below the root holds, hidden entries left out.
+/// The names in a folder below the root, without hidden entries.
 pub fn entries(folder: &str) -> BTreeSet<String> {
     let found =
         fs::read_dir(root().join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
@@ -55,17 +55,17 @@ pub fn rows<'a>(lines: &[&'a str]) -> Vec<Vec<&'a str>> {
         .collect()
 }
 
-/// What stands in backticks.
+/// The texts in backticks.
 pub fn ticked(text: &str) -> BTreeSet<String> {
     text.split('`').skip(1).step_by(2).map(str::to_string).collect()
 }
 
-/// What stands in backticks in the first cell of each row.
+/// The texts in backticks in the first cell of each row.
 pub fn named_in(lines: &[&str]) -> BTreeSet<String> {
     rows(lines).iter().flat_map(|cells| ticked(cells[0])).collect()
 }
 
-/// Fails with both differences, in words that say what to do.
+/// Fails with both differences and says what to do.
 pub fn assert_same(page: &str, what: &str, named: &BTreeSet<String>, real: &BTreeSet<String>) {
     let missing: Vec<_> = real.difference(named).collect();
     let gone: Vec<_> = named.difference(real).collect();
@@ -75,7 +75,7 @@ pub fn assert_same(page: &str, what: &str, named: &BTreeSet<String>, real: &BTre
     );
 }
 
-/// The folders at the root that belong to the project: not what builds and runs make.
+/// The folders at the root that belong to the project, without those that builds and runs create.
 pub fn tracked_folders() -> BTreeSet<String> {
     let made: Vec<String> =
         text(".gitignore").lines().map(|line| line.trim_matches('/').to_string()).collect();

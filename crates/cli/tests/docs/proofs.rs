@@ -1,4 +1,4 @@
-//! docs/proofs.md says of each server of the corpus what the tests find, and nothing else.
+//! docs/proofs.md says about each server of the corpus exactly what the tests find.
 use pippin_reference::corpus::{SERVERS, Said, Server};
 use std::path::Path;
 

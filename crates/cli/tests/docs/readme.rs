@@ -1,4 +1,4 @@
-//! README.md against plans, workloads and exit codes; docs/targets.md against the manifests.
+//! Compares README.md with plans, workloads and exit codes, and docs/targets.md with the manifests.
 use crate::pages::{assert_same, entries, named_in, root, rows, section, text, ticked, toml_names};
 use pippin_model::manifest::Manifest;
 use pippin_model::register::Register;
@@ -36,7 +36,7 @@ fn manifests() -> Vec<(String, Manifest)> {
         }
         for name in entries(&format!("targets/{language}")) {
             let folder = root().join("targets").join(&language).join(&name);
-            // What an installation leaves of a target that is gone is none.
+            // A folder may remain from the installation of a removed target.
             if folder.join("target.toml").is_file() {
                 found.push((format!("{language}/{name}"), Manifest::read(&folder).unwrap()));
             }
@@ -88,7 +88,7 @@ fn every_target_is_there_with_its_workloads_variants_and_routes() {
     }
 }
 
-/// Every target has a kind, and the register names no target that is not there.
+/// Every target has a kind, and every target in the register exists.
 #[test]
 fn the_register_knows_every_target() {
     let register = Register::read(&root().join("targets/register.toml")).unwrap();

@@ -1,10 +1,10 @@
-//! Outside of a checkout: the catalog inside the binary, the user's own files before it, and where
-//! runs are kept.
+//! Outside of a checkout: the catalog inside the binary, the user's own files, which come first,
+//! and where runs are kept.
 use super::support::{Checkout, Outcome, Started, command};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Runs the program in a folder that is nobody's checkout; its cache and its state are beside the
+/// Runs the program in a folder outside of any checkout. Its cache and its state are beside the
 /// user's files.
 fn anywhere(folder: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
     let mut command = command(folder, arguments);
@@ -70,7 +70,7 @@ fn a_cache_that_cannot_be_written_is_named_with_the_fix() {
     outcome.exits(4).says(&["unpack the shipped catalog into", "XDG_CACHE_HOME names another"]);
 }
 
-/// A target and a plan of one's own beside a shipped workload.
+/// The user's own target and plan beside a shipped workload.
 #[test]
 fn own_files_come_first_and_runs_are_kept_with_the_users_states() {
     let checkout = Checkout::with_cheat("right", &["hello"]);
@@ -84,7 +84,7 @@ fn own_files_come_first_and_runs_are_kept_with_the_users_states() {
     checkout.left_nothing();
 }
 
-/// What bash would complete at the end of this line.
+/// The completions of bash at the end of this line.
 fn completed(folder: &Path, words: &[&str]) -> String {
     let index = (words.len() - 1).to_string();
     let variables =

@@ -1,5 +1,5 @@
-//! `pippin compare` of two branches of a target: exit codes, and nothing of the user's checkout
-//! changes.
+//! `pippin compare` of two branches of a target: exit codes, and the user's checkout stays
+//! unchanged.
 use super::support::{Checkout, Outcome, plan};
 use crate::patience::in_time;
 use std::process::Command;
@@ -9,12 +9,12 @@ crate::patience::patient_tests!(
     a_branch_that_is_as_fast_passes
 );
 
-/// Enough of it that the answers, which take 50 ms and more, are told apart from what a busy
-/// machine does to them.
+/// A load long enough to tell the answers, which take 50 ms and more, apart from delays of a busy
+/// machine.
 const LOAD: &str = "kind = \"closed\"\nconnections = 4\nduration = \"1s\"\nwarm_up = \"none\"\n";
 
-/// A checkout in a repository of its own, on the branch `main` with one target, `test/it`, that
-/// takes 50 ms for an answer.
+/// A checkout in its own repository. Its branch `main` has one target, `test/it`, that takes 50 ms
+/// for an answer.
 fn repository() -> Checkout {
     let checkout = Checkout::with_cheat("slow:50", &["hello"]);
     checkout.write("plans/quick.toml", &plan("hello", &["test/other"], LOAD));
@@ -46,7 +46,7 @@ fn commit(checkout: &Checkout, what: &str) {
     git(checkout, &["commit", "-q", "-m", what]);
 }
 
-/// A branch on which the target is another, and back to `main`.
+/// Makes a branch with another target, and goes back to `main`.
 fn branch(checkout: &Checkout, name: &str, manifest: &str) {
     git(checkout, &["checkout", "-q", "-b", name]);
     checkout.write("targets/test/it/target.toml", manifest);
@@ -113,8 +113,7 @@ fn a_slower_branch_fails_its_bound_and_the_checkout_stays_as_it_is() {
     assert_eq!((run.trials.len(), run.header.plan.targets.len()), (6, 2));
     let order: Vec<String> = run.trials.iter().map(|trial| trial.spec.target.to_string()).collect();
     assert!(order.chunks(2).all(|pair| pair[0] != pair[1]), "each repetition has both: {order:?}");
-    // The other way round it is faster, and no bound is passed; the bounds of runs hold for the
-    // same run too.
+    // In the other direction it is faster, so no gate fails. Gates of runs apply to this run too.
     checkout
         .pippin(&[
             "compare",

@@ -1,9 +1,9 @@
-//! `pippin targets check` of many targets: what is installed how often, what is left out, what it
-//! says at the end.
+//! `pippin targets check` of many targets: how often each is installed, what is left out, what it
+//! prints at the end.
 use super::support::{Checkout, Outcome};
 use std::fs;
 
-/// A target that counts in `count` how often it was installed, with these variants.
+/// A target with these variants that counts its installations in the file `count`.
 fn counting(checkout: &Checkout, name: &str, end_of_step: &str, variants: &[&str]) {
     let mut manifest = checkout.manifest(name, "right", &["hello"]).replace(
         "[start]",
@@ -76,7 +76,7 @@ fn many_are_checked_side_by_side_and_taken_up_again_where_it_ended() {
     first.exits(1).says(&["targets: 6 passed, 1 failed, 0 unavailable", "failed: hello: "]);
     checkout.left_nothing();
 
-    // What failed is tried again, and what has changed.
+    // Failed and changed targets are tried again.
     checkout.write("targets/test/b/source", "changed");
     let again = check(&checkout, &[&all[..], &["--resume"]].concat());
     again.exits(1).says(&[
@@ -101,7 +101,7 @@ fn when_the_time_is_over_what_is_left_is_named() {
     check(&checkout, &["test/it", "--optional", "--install", "--within", "1ns"]).exits(0);
 }
 
-/// Those whose tools are here serve `hello`; Cargo is here.
+/// Those whose tools are installed serve `hello`; Cargo is always here.
 #[test]
 fn what_targets_new_writes_passes_the_check() {
     let checkout = Checkout::new();

@@ -1,4 +1,4 @@
-//! `--image`: real containers, where this machine lets podman start them.
+//! `--image`: real containers, if podman can start them on this machine.
 use super::support::{Checkout, Started, cheat, command, pippin_with, skip};
 use crate::patience::in_time;
 use pippin_model::usage::Role;
@@ -9,8 +9,8 @@ crate::patience::patient_tests!(images_are_started_measured_and_removed);
 
 const TEST: &str = "containers: images are started, measured and removed";
 
-/// podman with settings of the test's own. Sandboxes often forbid to raise limits, which podman does
-/// unless it is told others; and crun refuses some arrangements of control groups that runc takes.
+/// podman with the test's own settings. Sandboxes often forbid raising limits, which podman does by
+/// default. And crun refuses some control group setups that runc accepts.
 struct Podman {
     settings: String,
     images: Vec<String>,
@@ -44,7 +44,7 @@ impl Podman {
         Err(said.lines().last().unwrap_or("it says nothing").to_string())
     }
 
-    /// An image of the test's server and what it is linked to.
+    /// An image of the test's server and the libraries it is linked to.
     fn image(&mut self, name: &str, mode: &str, port: Option<u16>) -> Result<String, String> {
         let name = format!("localhost/pippin-test-{name}-{}", std::process::id());
         let start = format!("CMD [\"/server\", \"{mode}\", \"own\"]");
@@ -66,7 +66,7 @@ impl Drop for Podman {
     }
 }
 
-/// What ldd(1) says of the server, the loader first.
+/// The libraries that ldd(1) lists for the server, the loader first.
 fn libraries() -> Vec<String> {
     let output = Command::new("ldd").arg(cheat()).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
@@ -86,15 +86,15 @@ fn files() -> Vec<u8> {
     output.stdout
 }
 
-/// Whether a network of the test's own can be made.
+/// Whether the test can create its own network namespace.
 fn namespaces() -> Result<(), String> {
     let output = Command::new("unshare").args(["--net", "true"]).output();
     let is_allowed = output.is_ok_and(|output| output.status.success());
     is_allowed.then_some(()).ok_or_else(|| "no network namespace may be made here".into())
 }
 
-/// The same command in a network of its own: podman's rules for published ports end with it. On the
-/// host they would stay, and slow all later loads down.
+/// The same command in its own network namespace. podman's rules for published ports end with it.
+/// On the host they would stay and slow down all later loads.
 fn in_a_namespace(command: &Command) -> Command {
     let mut outer = Command::new("unshare");
     outer
@@ -165,7 +165,7 @@ fn images_are_started_measured_and_removed() {
     assert!(!left.contains("pippin-"), "{left}");
 }
 
-/// An image that is not here is named with the way to fetch it, before anything starts.
+/// A missing image is named with the command that fetches it, before anything starts.
 #[test]
 fn an_image_that_is_not_here_is_named_with_the_command_that_fetches_it() {
     let checkout = Checkout::new();

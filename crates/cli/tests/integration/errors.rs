@@ -1,8 +1,8 @@
-//! Slips on the command line: exit code 2, and a message that names the place and the fix.
+//! Mistakes on the command line: exit code 2, and a message with the place and the fix.
 use super::support::{Checkout, plan};
 use pippin_reference::scripted::{Answer, OnConnect, Refusing, Script, Unaccepting, spawn};
 
-/// What one call must say.
+/// This call is refused with these texts.
 #[track_caller]
 fn refused(checkout: &Checkout, arguments: &[&str], texts: &[&str]) {
     let outcome = checkout.pippin(arguments);
@@ -146,7 +146,7 @@ fn urls_that_cannot_be_loaded() {
     );
 }
 
-/// `--timeout` bounds opening a connection and its handshake, also before the load.
+/// `--timeout` limits opening a connection and its handshake, also before the load.
 #[test]
 fn servers_that_never_accept_or_never_speak() {
     let checkout = Checkout::new();

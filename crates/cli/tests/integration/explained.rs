@@ -1,6 +1,7 @@
-//! Why a target is as fast as it is: servers of known limits, over real sockets, each under a closed
-//! load, a counted one and a sweep (`make test-explained`). `make test` has the counted one alone,
-//! which takes seconds. The same with model servers, in virtual time: `pippin_stats::explain`.
+//! Why a target is as fast as it is: servers with known limits over real sockets, each under a
+//! closed load, a counted one and a sweep (`make test-explained`). `make test` only has the counted
+//! one, which takes seconds. `pippin_stats::explain` has the same with model servers in virtual
+//! time.
 use super::support::{Checkout, Outcome, cheat, plan};
 use crate::patience::in_time;
 use pippin_model::run::RunRecord;
@@ -54,7 +55,7 @@ fn counted(connections: u32, requests: u32) -> String {
     )
 }
 
-/// The counted load, and with `make test-explained` the others too.
+/// The counted load; with `make test-explained` also the others.
 fn loads(counted: String, others: impl IntoIterator<Item = String>) -> Vec<String> {
     let others = others.into_iter().filter(|_| are_all_asked_for());
     std::iter::once(counted).chain(others).collect()
@@ -67,8 +68,8 @@ fn are_all_asked_for() -> bool {
 const SWEEP: &str =
     "kind = \"sweep\"\nconnections = [1, 8, 32, 64]\nduration = \"2s\"\nwarm_up = \"300ms\"\n";
 
-/// Demands that every kind of load says that so many are served at a time: a busy machine may make
-/// single requests slower than they are, or the load.
+/// Every kind of load must report this number of requests served at a time. A busy machine may make
+/// single requests, or a load, slower than they should be.
 #[track_caller]
 fn serves(mode: &str, wanted: f64, requests: u32) {
     let is_near = |served: f64| (served / wanted - 1.0).abs() < 0.15;
@@ -105,7 +106,7 @@ fn four_slots_serve_four() {
 }
 
 fn stalls_are_named_with_their_period_and_length() {
-    // Measured in one stretch, and in slices of any length: one each second or longer.
+    // In one stretch, and in slices of any length: one each second or longer.
     let sweep = SWEEP.replace("\"2s\"", "\"8s\"").replace("[1, 8, 32, 64]", "[8, 32]");
     let closed = closed(20).replace("\"4s\"", "\"12s\"");
     for load in loads(counted(20, 120_000), [closed, sweep]) {
@@ -114,7 +115,7 @@ fn stalls_are_named_with_their_period_and_length() {
         let is_seen = of_all.clone().all(|all| all.iter().any(|caveat| caveat.id == "stalls"));
         in_time(is_seen, || format!("no stalls are seen: {outcome}"));
         let found = explanation(&(record, outcome));
-        // A slice that begins within a stall sees the rest of it alone.
+        // A slice that begins during a stall sees only the rest of it.
         let length = found.text.split_once("It stands still for about ").map(|(_, rest)| rest);
         let length_ms: Option<f64> =
             length.and_then(|rest| rest.split_once(" ms every")?.0.parse().ok());
@@ -124,7 +125,7 @@ fn stalls_are_named_with_their_period_and_length() {
     }
 }
 
-/// A server of one processor, which another program uses too.
+/// A server with one processor, which another program uses too.
 fn a_shared_processor_is_the_limit_and_no_pool() {
     let sweep = SWEEP.replace("[1, 8, 32, 64]", "[8, 32]");
     for load in loads(counted(32, 1_500), [closed(32), sweep]) {

@@ -1,10 +1,10 @@
-//! Slips in hand-written files: exit code 2, the file, the line where there is one, the nearest
-//! right word.
+//! Mistakes in hand-written files: exit code 2, the file, the line if there is one, and the nearest
+//! valid word.
 use super::support::{Checkout, plan};
 
 const CLOSED: &str = "kind = \"closed\"\nconnections = 4\nduration = \"300ms\"\n";
 
-/// The plan with one text replaced is refused with these words.
+/// The plan is refused with these texts after one replacement.
 #[track_caller]
 fn plan_refused(from: &str, to: &str, texts: &[&str]) {
     let checkout = Checkout::with_cheat("right", &["hello"]);
@@ -233,7 +233,7 @@ fn a_new_target_is_found_listed_and_reads() {
     let rows: serde_json::Value = serde_json::from_str(&json.exits(0).stdout).unwrap();
     assert_eq!(rows[0]["target"], "go/chi");
     assert_eq!(rows[0]["workloads"][0], "hello");
-    // Away from a terminal nobody can be asked.
+    // Without a terminal, nobody can be asked.
     checkout
         .pippin(&["targets", "check", "go/chi", "--install"])
         .is_a_user_error(&["go build -o bin/server .", "add --yes"]);

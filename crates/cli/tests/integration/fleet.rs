@@ -1,4 +1,4 @@
-//! Several agents as one generator: on this machine by `--agents N`, and over three hosts, with
+//! Several agents as one generator: on this machine with `--agents N`, and on three hosts, with
 //! faults of each kind.
 use super::support::{
     Checkout, Hosts, Outcome, SITE, Started, alive_with, cheat, command, pippin, plan, start, until,
@@ -8,8 +8,7 @@ use pippin_reference::scripted::{Account, Answer, Script, spawn};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// A machine with other things to do may make a load suspect or invalid; what was counted is right
-/// all the same.
+/// A busy machine may make a load suspect or invalid. Its counts are right all the same.
 const BELIEVED_OR_NOT: [i32; 2] = [0, 3];
 
 fn steady() -> Running<Account> {
@@ -61,7 +60,7 @@ fn three_agents_are_one_generator_and_leave_nothing() {
     );
 }
 
-/// Processes of local fleets that this test process has started.
+/// Processes of the local fleets of this test process.
 fn fleet_processes() -> Vec<String> {
     alive_with("pippin-fleet-").into_iter().filter(|line| line.contains("--name local-")).collect()
 }
@@ -81,7 +80,7 @@ fn a_killed_coordinator_takes_its_local_fleet_along() {
         std::thread::sleep(Duration::from_millis(500));
         server.account().requests == before
     }));
-    // Supervisors end at once; agents alone would take 4 s.
+    // Supervisors end at once; agents without them would take 4 s.
     assert!(killed.elapsed() < Duration::from_secs(20), "{:?}", killed.elapsed());
 }
 
@@ -142,11 +141,11 @@ fn slips_with_a_fleet_are_told() {
     let nobody = free_port();
     load(&["--agents", "1", "--nats", &format!("nats://127.0.0.1:{nobody}")])
         .is_a_user_error(&[&format!("--nats nats://127.0.0.1:{nobody}")]);
-    // Without nats-server on the path.
+    // nats-server is not on the path.
     let mut without = command(folder.path(), &["load", &url, "--agents", "2", "-n", "10"]);
     let output = without.env("PATH", "/nonexistent").output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    // It may lie where servers lie.
+    // It may be in a system folder.
     assert!(
         output.status.code() != Some(2) || said.contains("apt-get install nats-server"),
         "{said}"
@@ -159,7 +158,7 @@ fn free_port() -> u16 {
 
 const JSON: [&str; 3] = ["--quiet", "--json", "-"];
 
-/// An open loop of so many seconds.
+/// An open loop of this many seconds.
 fn open(seconds: &str) -> Vec<&str> {
     [&["-R", "200", "-c", "8", "-d", seconds, "--timeout", "2s"], &JSON[..]].concat()
 }
@@ -167,7 +166,7 @@ fn open(seconds: &str) -> Vec<&str> {
 #[test]
 fn a_clock_that_is_off_and_one_that_drifts_are_told_and_change_nothing() {
     let Some(hosts) = Hosts::new("fleet: clocks") else { return };
-    // 3 s ahead; 1,500 millionths too fast.
+    // 3 s ahead, and running 0.15 % too fast.
     let _a = hosts.agent("a", &[("PIPPIN_WRONG_CLOCK", "3000000000,0")]);
     let _b = hosts.agent("b", &[("PIPPIN_WRONG_CLOCK", "-7000000000,1500")]);
     let outcome = hosts.load(&open("8s")).finish();
@@ -179,7 +178,7 @@ fn a_clock_that_is_off_and_one_that_drifts_are_told_and_change_nothing() {
         (clock(0, "offset_ns").unwrap() - 3e9).abs() <= clock(0, "error_ns").unwrap() + 1e6,
         "{agents:#?}"
     );
-    // The drift adds up from the agent's start on.
+    // The drift has been adding up since the agent's start.
     assert!((clock(1, "offset_ns").unwrap() + 7e9).abs() < 5e8, "{agents:#?}");
     let (drift, error) = (clock(1, "drift_ppm").unwrap(), clock(1, "drift_error_ppm").unwrap());
     assert!((drift - 1_500.0).abs() <= error + 50.0, "{drift} +-{error}");
@@ -249,7 +248,7 @@ fn a_nats_server_that_comes_back_loses_nothing_and_one_that_does_not_ends_the_lo
     let call = under_way(&hosts, "60s");
     hosts.kill_nats();
     let outcome = call.finish();
-    // Nobody could deliver anything: there is no result.
+    // No agent could deliver anything, so there is no result.
     outcome.says(&["agent a: nothing was heard", "agent b: nothing was heard"]);
     assert_ne!(outcome.code, Some(0));
     assert!(until(|| is_still(&hosts)), "agents end their load too");
@@ -264,13 +263,13 @@ fn agents_end_their_load_when_the_coordinator_is_killed_and_serve_the_next_one()
     drop(call);
     let killed = Instant::now();
     assert!(until(|| is_still(&hosts)), "no load goes on");
-    // 4 s of silence, and what a busy machine adds; is_still looks for half a second.
+    // 4 s of silence, plus delays of a busy machine; `is_still` watches for half a second.
     assert!(killed.elapsed() < Duration::from_secs(20), "{:?}", killed.elapsed());
     let again = hosts.load(&open("1s")).finish();
     assert_eq!(read(&again)["requests"]["scheduled"], 200, "{again}");
 }
 
-/// A load of so long, of which more than 200 requests have come.
+/// Starts a load of this length and waits until more than 200 requests have come.
 fn under_way(hosts: &Hosts, length: &str) -> Started {
     let before = hosts.requests();
     let call = hosts.load(&open(length));
@@ -301,7 +300,7 @@ fn an_agent_killed_while_it_reports_is_named() {
     let Some(mut hosts) = Hosts::new("fleet: an agent killed while it reports") else { return };
     let (_a, b) = (hosts.agent("a", &[]), hosts.agent("b", &[]));
     let call = under_way(&hosts, "2s");
-    // Without NATS, both go on to the end of the load, and hold their results then.
+    // Without NATS, both load until the end and then hold their results.
     hosts.kill_nats();
     assert!(until(|| is_still(&hosts)));
     b.signal(libc::SIGKILL);
@@ -333,7 +332,7 @@ fn an_agent_at_its_ceiling_is_named() {
     let json = load("300");
     let doubt = evidence(&json, "agent_doubt");
     assert!(doubt.contains("local-1: ") && doubt.contains("local-2: "), "{doubt}");
-    // Each sends its half, and each is calibrated to 160.
+    // Each sends half, and each is calibrated to 160.
     assert_eq!(doubt.matches("near_ceiling: ").count(), 2, "{doubt}");
     let caveats = json["caveats"].as_array().unwrap();
     let doubt = caveats.iter().find(|one| one["id"] == "agent_doubt").unwrap();
@@ -359,7 +358,7 @@ fn a_network_that_delays_and_loses_packets_changes_no_count() {
     assert!(error_ns > 20_000_000, "the error is half of the round trip: {error_ns}");
 }
 
-/// A project whose target waits 5 ms, with a plan of so many seconds.
+/// A project whose target waits 5 ms, with a plan of this many seconds.
 fn project(hosts: &Hosts, seconds: &str) {
     let marker = hosts.folder().file_name().unwrap().to_string_lossy().into_owned();
     let text = format!(
@@ -398,7 +397,7 @@ fn a_probe_makes_the_run_beside_its_target_for_a_coordinator_elsewhere() {
         assert!(target.cpu_ns.is_some_and(|cpu| cpu > 0), "{usage:?}");
         assert!(!usage.roles.contains_key(&pippin_model::usage::Role::Generator));
     }
-    // What cannot be is refused where it is asked for.
+    // Something impossible is refused on the machine where it is asked for.
     let refused = hosts.run_at_site("ci", &["--install", "--yes"]).finish();
     refused.is_a_user_error(&["--install", "pippin agent --probe --install"]);
     let proxy = hosts.run_at_site("proxy-100", &["--quick"]).finish();

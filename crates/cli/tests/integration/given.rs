@@ -1,4 +1,4 @@
-//! `pippin compare` of URLs, commands and images that the command line gives.
+//! `pippin compare` of URLs, commands and images from the command line.
 use super::support::{Checkout, cheat, pippin_with};
 use crate::patience::in_time;
 use pippin_reference::scripted::{Answer, Script, spawn};
@@ -117,7 +117,7 @@ fn without_docker_and_podman_that_is_said_with_the_fix() {
     let checkout = Checkout::new();
     let empty = checkout.path().join("empty");
     std::fs::create_dir(&empty).unwrap();
-    // Programs that fail, in the place of those that may be installed.
+    // Programs that fail, in place of those that may be installed.
     for name in ["docker", "podman"] {
         let path = empty.join(name);
         std::fs::write(&path, "#!/bin/sh\nexit 1\n").unwrap();

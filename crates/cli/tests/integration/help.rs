@@ -6,7 +6,7 @@ fn say(arguments: &[&str]) -> Outcome {
     pippin(&std::env::temp_dir(), arguments)
 }
 
-/// The commands that the program itself names.
+/// The commands that the program's help lists.
 fn commands() -> Vec<String> {
     let help = say(&["--help"]);
     let (_, list) = help.stdout.split_once("Commands:\n").unwrap();
@@ -24,7 +24,7 @@ fn commands() -> Vec<String> {
     names
 }
 
-/// What users read: a change of it is meant, and seen in review. `INSTA_UPDATE=always cargo test`
+/// Users read this, so each change must be intended and reviewed. `INSTA_UPDATE=always cargo test`
 /// accepts it.
 #[test]
 fn help_of_the_program_and_of_every_command() {
@@ -95,7 +95,7 @@ fn the_man_page_describes_every_command_and_its_flags() {
             "{name}"
         );
     }
-    // The commands of `targets` too.
+    // Subcommands of `targets` too.
     page.says(&["\\-\\-require", "pippin\\-targets\\-check"]);
 }
 

@@ -72,7 +72,7 @@ fn over_tls_the_server_is_asked() {
     load(&url(&right), &["--h2c"]).is_a_user_error(&["--h2c is HTTP/2 without TLS", "--http2"]);
 }
 
-/// One clear error, and no load of failures.
+/// One clear error instead of a load of failures.
 #[test]
 fn a_server_of_http1_is_named() {
     let server = Server::raw(|connection| {

@@ -36,8 +36,7 @@ impl Https {
     fn json(&self, arguments: &[&str]) -> Value {
         let outcome =
             self.load(&[&["--ca", "root.pem", "--quiet", "--json", "-"], arguments].concat());
-        // A machine with other things to do may make a short load invalid; what was counted is
-        // right all the same.
+        // A busy machine may make a short load invalid. Its counts are right all the same.
         assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
         serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| panic!("{error}: {outcome}"))
     }
@@ -76,7 +75,7 @@ fn handshakes_are_measured_and_what_they_agreed_on_is_said() {
     );
     assert!(one["cipher_suite"].as_str().unwrap().starts_with("TLS13_"), "{one}");
     assert_eq!(https.server.account().requests, 60);
-    // One more: the handshake before the load.
+    // Plus the handshake before the load.
     assert_eq!(https.front.stop().handshakes, 4);
 }
 
@@ -183,7 +182,7 @@ fn certificates_that_cannot_be_trusted_are_refused_with_the_fix() {
 #[test]
 fn a_server_of_plain_http_is_told_apart() {
     use std::io::{Read as _, Write as _};
-    // As nginx: what is no request is answered with a 400.
+    // Like nginx, answers 400 to anything that is not a request.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("https://{}/", listener.local_addr().unwrap());
     std::thread::spawn(move || {

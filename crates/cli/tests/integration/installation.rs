@@ -1,5 +1,5 @@
-//! Installing: tools, steps, routes, system packages and consent. Packages are asked for from a
-//! stand-in for apt, so that no test changes the machine.
+//! Installing: tools, steps, routes, system packages and consent. A stand-in for apt is asked for
+//! packages, so that no test changes the machine.
 use super::support::{Checkout, pippin_with};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -40,7 +40,7 @@ fn a_missing_tool_makes_a_target_unavailable_and_the_others_go_on() {
         "test/it",
     ]);
     required.exits(1).says(&["not checked, but required: test/it"]);
-    // Who names it wants it checked.
+    // A target that is named must be checked.
     let named = checkout.pippin(&["targets", "check", "test/it", "--install", "--yes"]);
     named.exits(1).says(&["not checked, but required: test/it"]);
     checkout.add_plan("plan", "hello", &["test/it", "test/good"]);
@@ -186,8 +186,8 @@ fn a_version_command_that_does_not_work_leaves_its_version_unknown() {
 
 const PACKAGE: &str = "[needs]\ntools = [\"frobnicate\"]\napt = [\"frobnicator\"]\n";
 
-/// Stands in for apt: no package is installed; installing one makes the tool `frobnicate`; every
-/// call is written down.
+/// A stand-in for apt. No package is installed at first; installing one creates the tool
+/// `frobnicate`; it logs every call.
 fn stand_in_for_apt(checkout: &Checkout) -> String {
     let bin = checkout.path().join("bin");
     let script = |name: &str, text: &str| {
@@ -281,7 +281,7 @@ fn the_steps_of_a_target_are_shown_and_need_consent_too() {
         assert!(!checkout.path().join("targets/test/it/count").exists(), "{arguments:?}");
     }
     checkout.pippin(&["targets", "install", "test/it", "--yes"]).exits(0).says(&["touch b"]);
-    // What is there already needs none.
+    // A tool that exists needs no consent.
     checkout.pippin(&["targets", "install", "test/it"]).exits(0).keeps_quiet_about(&["touch b"]);
 }
 

@@ -4,8 +4,7 @@ use pippin_model::run::RunState;
 
 const LONG: &str = "kind = \"closed\"\nconnections = 2\nduration = \"60s\"\nwarm_up = \"none\"\n";
 
-/// A run whose first targets are done in no time, because they exit at start, and whose last one
-/// takes a minute.
+/// A run whose first targets end quickly, because they exit at start. The last one takes a minute.
 fn with_a_long_last_trial(workload: &str, mode: &str) -> Checkout {
     let checkout = Checkout::with_cheat(mode, &[workload]);
     checkout.add_cheat("quick", "exits", &[workload]);
@@ -21,11 +20,11 @@ fn wait_for_the_middle(checkout: &Checkout, mode: &str) {
     };
     assert!(until(stored), "no trial was stored");
     checkout.wait_for_process(mode);
-    // From the start of the process to the load it is a few proofs.
+    // A few proofs come between the start of the process and the load.
     std::thread::sleep(std::time::Duration::from_millis(600));
 }
 
-/// Seeds under which the target that exits comes first.
+/// Seeds for which the target that exits comes first.
 fn seeds_of_quick_first() -> &'static str {
     "3"
 }
@@ -134,7 +133,7 @@ fn after_kill_9_everything_is_gone_and_finished_trials_are_there() {
     );
     checkout.pippin(&["report"]).exits(0).says(&["test/quick", "Pippin was killed in this run"]);
     checkout.pippin(&["history"]).exits(0).says(&[" killed "]);
-    // The same store and folder serve the next run.
+    // The next run can use the same store and folder.
     checkout.add_plan("plan", "users", &["test/quick"]);
     checkout.pippin(&["run", "plan"]).exits(4);
     assert_eq!(checkout.store().list().unwrap().len(), 2);
@@ -160,7 +159,7 @@ fn several_runs_may_begin_with_one_store() {
         .map(|number| checkout.start(&["run", "plan", "--out", &format!("out-{number}")]))
         .collect();
     for run in runs {
-        // The target fails at its start, so that no run has a result.
+        // The target fails at its start, so no run has a result.
         run.finish()
             .exits(4)
             .says(&["start: it exited with code 3"])

@@ -1,15 +1,16 @@
-//! kill -9 at random instants of a run: nothing is left, the store opens, and the run is shown as
-//! what it was.
+//! kill -9 at random instants of a run: nothing is left behind, the store opens, and the run is
+//! shown as killed.
 //!
-//! `make test` does it a few times; `PIPPIN_KILLS` says how often (`make test-hostile`: 100 times).
+//! `make test` does it a few times; `PIPPIN_KILLS` sets the number (`make test-hostile`: 100
+//! times).
 use super::support::Checkout;
 use pippin_model::run::RunState;
 use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::time::Duration;
 
-/// A run of the plan takes some three seconds, so that some kills come before its first trial, and
-/// some after its end.
+/// A run of the plan takes about three seconds, so some kills come before its first trial and some
+/// after its end.
 const LONGEST_MS: u64 = 3_500;
 const KILLS: u64 = 5;
 
@@ -31,7 +32,7 @@ fn kill_9_at_any_instant_leaves_a_store_and_no_process() {
         checkout.is_soon_left_by_all();
         killed += u64::from(last_was_killed(&checkout, after));
     }
-    // The store and the folder serve the next run.
+    // The next run can use the store and the folder.
     let outcome = checkout.pippin(&["run", "plan"]);
     assert!([Some(0), Some(3)].contains(&outcome.code), "{outcome}");
     assert_eq!(checkout.store().load("latest").unwrap().state, RunState::Finished);
@@ -40,7 +41,7 @@ fn kill_9_at_any_instant_leaves_a_store_and_no_process() {
     assert!(killed > 0 || kills < 3, "none of {kills} kills met a run");
 }
 
-/// Reads all runs of the store and looks at the last one, if there is one.
+/// Reads all runs of the store, and checks the last one if there is one.
 fn last_was_killed(checkout: &Checkout, after: Duration) -> bool {
     if !checkout.store_path().exists() {
         return false;

@@ -1,12 +1,12 @@
-//! Targets that do not start, stop or stay as they should: each is named, the others go on, and
-//! nothing survives.
+//! Targets that do not start, stop or stay up properly: each is named, the others continue, and no
+//! process survives.
 use super::support::{Checkout, Outcome, cheat};
 use pippin_model::caveat::Verdict;
 use pippin_model::trial::{Stage, TrialRecord};
 use std::net::{TcpListener, TcpStream};
 
-/// Checks and runs one target in this mode, beside one that behaves; what the check said, and the
-/// run's record of the bad one.
+/// Checks and runs one target in this mode beside a good one. Returns the output of the check, and
+/// the run's record of the bad target.
 fn beside_a_good_one(mode: &str, expected_check: i32) -> (Outcome, Vec<TrialRecord>, Outcome) {
     let checkout = Checkout::with_cheat(mode, &["hello"]);
     checkout.add_cheat("good", "right", &["hello"]);
@@ -192,7 +192,7 @@ fn shell_target(line: &str) -> Checkout {
     checkout
 }
 
-/// A daemon in a session of its own, and then the end of the supervisor, whose child this is.
+/// A daemon in its own session, then the death of the supervisor, which is the parent process.
 #[test]
 fn a_target_that_kills_its_supervisor_leaves_nothing() {
     let checkout = shell_target("setsid sleep 1000 & sleep 0.2; kill -9 $PPID; exec $CHEAT");
@@ -202,13 +202,13 @@ fn a_target_that_kills_its_supervisor_leaves_nothing() {
     let run = checkout.pippin(&["run", "plan", "--install"]);
     assert_ne!(run.code, Some(0), "{run}");
     checkout.left_nothing();
-    // Nor when the supervisor dies under load.
+    // The same if the supervisor dies under load.
     let checkout = shell_target("setsid sleep 1000 & (sleep 1.5; kill -9 $PPID) & exec $CHEAT");
     checkout.pippin(&["run", "plan", "--install"]);
     checkout.is_soon_left_by_all();
 }
 
-/// 100 MB of a log: its size is told, and 64 MiB of it at the most stay on the disk.
+/// A log of 100 MB: its size is reported, and at most 64 MiB stay on the disk.
 #[test]
 fn a_long_log_is_cut_and_that_is_told() {
     use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! `pippin load` against servers whose truth is known.
+//! `pippin load` against servers whose behaviour is known.
 use super::support::{Checkout, Outcome, pippin, start};
 use pippin_reference::scripted::{Account, Answer, Received, Script, spawn};
 use pippin_reference::{Error, Running};
@@ -12,7 +12,7 @@ crate::patience::patient_tests!(
     connections_that_the_server_does_not_accept_are_told_of
 );
 
-/// Answers after 5 ms, so that the generator has time to spare on a busy machine.
+/// Answers after 5 ms, so that the generator has time to spare even on a busy machine.
 fn steady() -> Running<Account> {
     spawn(Script::always(Answer::ok(b"hello").delay(Duration::from_millis(5)))).unwrap()
 }
@@ -26,15 +26,14 @@ fn load(server: &Running<Account>, arguments: &[&str]) -> Outcome {
     pippin(folder.path(), &[&["load", url.as_str()], arguments].concat())
 }
 
-/// The JSON of a load, which ends with one of these exit codes.
+/// The JSON of a load, which must end with one of these exit codes.
 fn json(server: &Running<Account>, arguments: &[&str], codes: &[i32]) -> Value {
     let outcome = load(server, &[arguments, &["--json", "-", "--quiet"]].concat());
     assert!(outcome.code.is_some_and(|code| codes.contains(&code)), "{outcome}");
     serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| panic!("{error}: {outcome}"))
 }
 
-/// A machine with other things to do may make a short load suspect or invalid; what was counted is
-/// right all the same.
+/// A busy machine may make a short load suspect or invalid. Its counts are right all the same.
 const BELIEVED_OR_NOT: [i32; 2] = [0, 3];
 
 fn ids(json: &Value) -> Vec<&str> {
@@ -81,7 +80,7 @@ fn gates_decide_the_exit_code_and_are_told_line_by_line() {
         "--summary",
         "gates.md",
     ]);
-    // INVALID comes before a gate.
+    // INVALID counts before a gate.
     assert!(failed.code.is_some_and(|code| [1, 3].contains(&code)), "{failed}");
     failed.says(&[
         "gate FAILED  fail if p50 < 1h",
@@ -372,7 +371,7 @@ fn poisson_arrivals_follow_their_seed() {
 
 #[test]
 fn a_rate_that_the_server_cannot_keep_is_invalid_and_waiting_counts() {
-    // One at a time, 50 ms each: 20 a second at the most.
+    // One at a time, 50 ms each: at most 20 a second.
     let server =
         spawn(Script::always(Answer::ok(b"hello").delay(Duration::from_millis(50)))).unwrap();
     let json = json(&server, &["-R", "100", "-c", "1", "-d", "1s"], &[3]);
@@ -440,7 +439,7 @@ fn steps_that_are_too_short_for_their_objective_are_refused() {
     outcome.exits(2).says(&["steps of 500 ms are too short", "make them 4.00 s or longer (-d)"]);
 }
 
-/// A server that answers one request after the other, so many a second.
+/// A server that answers one request after the other, this many a second.
 fn one_after_the_other(per_s: u64) -> Running<Account> {
     let mut free_ns = 0;
     let each = move |request: &Received<'_>, _: &mut _| {
@@ -459,7 +458,7 @@ fn a_search_ends_with_one_table_and_says_how_sure_it_is() {
     let tables = outcome.stdout.matches("offered/s").count();
     assert!(tables == 1 && outcome.stdout.contains("Capacity: "), "{outcome}");
     assert!(!outcome.stdout.contains("Response time within"), "{outcome}");
-    // On a machine that others use no rate may be confirmed; then it says so.
+    // On a busy machine no rate may be confirmed. The load then says so.
     if outcome.code == Some(0) {
         let (_, text) = outcome.stdout.split_once("Capacity: ").unwrap();
         let rate: f64 = text.split_whitespace().next().unwrap().replace(',', "").parse().unwrap();
@@ -482,7 +481,7 @@ fn connections_that_the_server_does_not_accept_are_told_of() {
             .take(4)
             .flatten()
             .for_each(|stream| drop(std::thread::spawn(move || answer(stream))));
-        // The listen queue lives as long as the listener.
+        // The listen queue exists as long as the listener.
         std::thread::park();
         drop(listener);
     });
@@ -507,7 +506,7 @@ fn connections_that_the_server_does_not_accept_are_told_of() {
 
 #[test]
 fn a_pipelined_load_has_as_many_users_as_requests_under_way() {
-    // Rows of 4 on 2 connections: with 2 users Little's law would not hold.
+    // Rows of 4 on 2 connections: if they counted as 2 users, Little's law would not hold.
     let server = steady();
     let json = json(
         &server,

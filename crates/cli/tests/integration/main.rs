@@ -1,33 +1,33 @@
-//! The program as its users meet it: real processes, real sockets, no network.
+//! The program as its users see it: real processes, real sockets, no network.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `support` | temporary checkouts, starting Pippin and looking at what it left |
+//! | `support` | temporary checkouts, starting Pippin and inspecting what it left |
 //! | `proofs` | one cheat for each proof, named by `targets check` and by `run`; the server that behaves passes |
-//! | `explained` | servers of known limits, and what is said of them |
-//! | `verdicts` | VALID, SUSPECT and INVALID with their exit codes, on hosts that do what the test says |
+//! | `explained` | servers with known limits, and their explanations |
+//! | `verdicts` | VALID, SUSPECT and INVALID with their exit codes, on scripted hosts |
 //! | `lifecycle` | targets that exit, hang, crash, fork, ignore signals; no process survives |
 //! | `interruption`, `kills` | Ctrl-C and kill -9 in the middle of a run; kill -9 at random instants |
 //! | `rounds` | rounds of slices that are stopped, in which a target dies, or for which memory is short |
-//! | `errors`, `files` | slips on the command line and in hand-written files: exit code, place and fix |
+//! | `errors`, `files` | mistakes on the command line and in hand-written files: exit code, place and fix |
 //! | `branches`, `given` | `pippin compare` of two branches of a target; of URLs, commands and images |
-//! | `containers` | `--image` with real containers, where podman may start them |
-//! | `project` | `pippin.toml`: a server of one's own, its plans, gates and revisions; `pippin init` |
+//! | `containers` | `--image` with real containers, if podman can start them |
+//! | `project` | `pippin.toml`: your own server, its plans, gates and revisions; `pippin init` |
 //! | `checking` | `targets check` of many targets |
 //! | `installation` | tools, steps, routes, consent |
 //! | `under_way` | `pippin serve` beside a run |
-//! | `load` | `pippin load` against servers whose truth is known |
-//! | `shapes` | rates that change, loads that end early, what is told second by second |
+//! | `load` | `pippin load` against servers whose behaviour is known |
+//! | `shapes` | rates that change, loads that end early, figures of each second |
 //! | `walks` | scenarios at a URL, in a project, side by side |
 //! | `profiled` | `run --explain` |
 //! | `overload` | plans that go beyond the capacity of servers that shed, queue or collapse |
-//! | `https` | the same behind TLS |
-//! | `reach` | the same by unix sockets, to other places, with client certificates |
+//! | `https` | loads over TLS |
+//! | `reach` | loads over unix sockets, to other places, with client certificates |
 //! | `protocols` | plans and targets over HTTP/2 and TLS |
-//! | `websocket` | WebSockets, and what is refused with them |
-//! | `fleet` | several agents as one generator on this machine, and over three hosts with faults |
+//! | `websocket` | WebSockets, and the flags that are refused with them |
+//! | `fleet` | several agents as one generator on this machine, and on three hosts with faults |
 //! | `services` | a database that the user gave |
-//! | `store` | stores that may only be read, full disks |
+//! | `store` | read-only stores, full disks |
 //! | `streams` | output that nobody reads or that is full, signals that were blocked |
 //! | `patience` | telling a wrong program from a busy machine, for the tests that measure |
 //! | `anywhere` | outside of a checkout: the catalog inside the binary, completions |

@@ -1,5 +1,5 @@
-//! Plans that go beyond the capacity of servers of which it is known what they do there. Each answers
-//! 100 requests/s.
+//! Plans that go beyond the capacity of servers whose behaviour there is known. Each answers 100
+//! requests/s.
 use super::support::{Outcome, pippin};
 use crate::patience::in_time;
 use pippin_reference::scripted::{Answer, Received, Script, spawn};
@@ -13,7 +13,8 @@ crate::patience::patient_tests!(
 
 const EACH: Duration = Duration::from_millis(10);
 
-/// Runs a plan against a server; `capacity` is the line of the plan that says how it is known.
+/// Runs a plan against a server; `capacity` is the line of the plan that tells how its capacity is
+/// known.
 fn beyond(mut answer: impl FnMut(Instant) -> Answer + Send + 'static, capacity: &str) -> Outcome {
     let server = spawn(Script::each(move |_: &Received<'_>, _| answer(Instant::now()))).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -27,25 +28,26 @@ fn beyond(mut answer: impl FnMut(Instant) -> Answer + Send + 'static, capacity: 
     Outcome { stderr: format!("{}{}", outcome.stderr, json.stderr), ..outcome }
 }
 
-/// Its work is done one piece after the other; when that of a new request will be.
+/// A queue: the server works on one request after the other. Holds the instant at which a new one
+/// would begin.
 struct Line {
     free: Instant,
 }
 
 impl Line {
-    /// How long a request waits whose own work takes so long.
+    /// How long a request takes, with the wait before it, if its own work takes this long.
     fn join(&mut self, now: Instant, work: Duration) -> Duration {
         self.free = self.free.max(now) + work;
         self.free - now
     }
 
-    /// Requests of the usual length that are ahead of a new one.
+    /// How many requests of the usual length are ahead of a new one.
     fn ahead(&self, now: Instant) -> u32 {
         (self.free.saturating_duration_since(now).as_millis() / EACH.as_millis()) as u32
     }
 }
 
-/// What would wait longer than five others is refused.
+/// A request behind more than five others is refused.
 fn a_server_that_sheds_is_told_and_its_capacity_found() {
     let mut line = Line { free: Instant::now() };
     let outcome = beyond(
@@ -53,7 +55,7 @@ fn a_server_that_sheds_is_told_and_its_capacity_found() {
             if line.ahead(now) > 5 {
                 return Answer::new(503, b"busy");
             }
-            // So long that the generator's own lateness on a busy machine does not matter beside it.
+            // A long delay, so that the generator's own lateness on a busy machine does not matter.
             Answer::ok(b"hello").delay(line.join(now, EACH) + Duration::from_millis(60))
         },
         "objective = \"p99 < 200ms, errors < 1%\", start_rate = 80",
@@ -70,7 +72,8 @@ fn a_server_that_queues_is_told() {
     outcome.says(&["beyond its capacity of 100 requests/s"]);
 }
 
-/// Each that waits makes the work of all others longer, and nobody who gave up is left out.
+/// Each waiting request makes the work of all others longer, and requests whose client gave up
+/// still count.
 fn a_server_that_collapses_is_told() {
     let mut line = Line { free: Instant::now() };
     let outcome = beyond(

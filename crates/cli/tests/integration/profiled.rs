@@ -1,4 +1,4 @@
-//! `pippin run --explain`: what a profiler sees of the targets, and what is said where it cannot.
+//! `pippin run --explain`: what a profiler sees of the targets, and the message if there is none.
 use super::support::{Checkout, pippin_with, plan};
 
 fn checkout() -> Checkout {
@@ -9,7 +9,7 @@ fn checkout() -> Checkout {
     checkout
 }
 
-/// Where perf may be used, its section is on the page; where not, nothing is started and one line says
+/// If perf may be used, its section is on the page. If not, nothing is started and one line says
 /// what to do.
 #[test]
 fn a_target_is_explained_or_it_is_said_what_is_missing() {

@@ -1,4 +1,4 @@
-//! `pippin.toml`: a server of one's own, its plans and gates, its revisions; `pippin init`.
+//! `pippin.toml`: your own server, its plans and gates, its revisions; `pippin init`.
 use super::support::{Outcome, Started, cheat, command};
 use crate::patience::in_time;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ crate::patience::patient_tests!(
     a_gate_of_a_plan_compares_with_a_revision_that_the_same_run_measures
 );
 
-/// A repository of a user's own.
+/// A user's own repository.
 struct Repository {
     folder: TempDir,
 }
@@ -32,7 +32,7 @@ impl Repository {
         path
     }
 
-    /// A project whose server answers after so many milliseconds, as a file that is built says.
+    /// A project whose server is built from a file and answers after this many milliseconds.
     fn with_server(delay_ms: u32) -> Self {
         let repository = Self::new();
         repository.write("delay", &format!("slow:{delay_ms}"));

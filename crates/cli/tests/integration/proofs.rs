@@ -1,4 +1,4 @@
-//! A cheat for each proof: `pippin targets check` names it, and `pippin run` gives it no rank.
+//! One cheat for each proof: `pippin targets check` names it, and `pippin run` does not rank it.
 use super::support::{Checkout, Outcome, cheat, plan};
 use crate::patience::in_time;
 use pippin_model::caveat::{Severity, Verdict};
@@ -16,15 +16,15 @@ crate::patience::patient_tests!(
     what_works_all_the_time_beside_an_honest_server_does_not_help_it,
 );
 
-/// Rows of the table. With PIPPIN_CORPUS only those whose mode has that in its name.
+/// The rows of the table. With PIPPIN_CORPUS, only those whose mode contains that text.
 fn rows(is_wanted: fn(&Server) -> bool) -> Vec<&'static Server> {
     let only = std::env::var("PIPPIN_CORPUS").unwrap_or_default();
     let wanted = |server: &&Server| server.mode.contains(&only) && is_wanted(server);
     SERVERS.iter().filter(wanted).collect()
 }
 
-/// Whether nothing but times tells what a server does: the waves of a pool, or waits that are 6 ms too
-/// short. A machine that is busy enough blurs them.
+/// Whether only times show what a server does: the waves of a pool, or waits that are 6 ms too
+/// short. A busy machine blurs them.
 fn is_told_by_times(server: &Server) -> bool {
     matches!(server.said, Said::Pool(_) | Said::Fails("mean-wait", _))
 }
@@ -36,7 +36,7 @@ fn what_only_times_tell_is_told_too() {
     }
 }
 
-/// The whole table, some rows at a time: they wait more than they work.
+/// Tests the whole table, some rows at a time: they wait more than they work.
 fn every_server_of_the_corpus_is_told_as_what_it_is() {
     let rows = rows(|server| !is_told_by_times(server));
     let next = AtomicUsize::new(0);
@@ -56,7 +56,7 @@ fn every_server_of_the_corpus_is_told_as_what_it_is() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
 }
 
-/// What is said of a server that the table does not say.
+/// Returns how Pippin's judgement of a server differs from the table, if it does.
 fn differs_from_the_table(server: &Server) -> Option<String> {
     match server.said {
         Said::Invalid(..) | Said::Costs(_) => differs_in_a_run(server),
@@ -64,7 +64,7 @@ fn differs_from_the_table(server: &Server) -> Option<String> {
     }
 }
 
-/// What `targets check` says that the table does not.
+/// How the output of `targets check` differs from the table.
 fn differs_in_a_check(server: &Server) -> Option<String> {
     let Server { mode, workload, said, .. } = server;
     let checkout = Checkout::with_cheat(mode, &[workload]);
@@ -85,7 +85,7 @@ fn differs_in_a_check(server: &Server) -> Option<String> {
         .then(|| format!("{mode} ({workload}), which should be {said:?}: {outcome}{left:?}"))
 }
 
-/// What a run says that the table does not. A daemon is there that may help.
+/// How the outcome of a run differs from the table. A daemon that may help the server runs too.
 fn differs_in_a_run(server: &Server) -> Option<String> {
     let Server { mode, said, .. } = server;
     let (trial, outcome) = on_the_first_processor(mode, "daemon");
@@ -106,15 +106,15 @@ fn differs_in_a_run(server: &Server) -> Option<String> {
     (!is_as_said).then(|| format!("{mode}, which should be {said:?}: {outcome}{:?}", trial.outside))
 }
 
-/// CPU time for a request, in milliseconds, 3 % more than it was: the kernel counts in ticks.
+/// CPU time for a request in milliseconds, plus 3 % because the kernel counts in ticks.
 fn costs(trial: &TrialRecord) -> f64 {
     let used_ns = trial.usage.as_ref().and_then(|usage| usage.roles[&Role::Target].cpu_ns);
     let answers = trial.load.as_ref().unwrap().measured.requests.completed.max(1);
     used_ns.unwrap_or(0) as f64 / answers as f64 / 1e6 * 1.03
 }
 
-/// The only trial of a run of this server, which is given the first processor alone, and how the
-/// program came out; beside it, this other server runs that Pippin knows nothing of.
+/// Runs this server on the first processor alone, beside another server that Pippin does not know
+/// about. Returns the only trial and the outcome.
 fn on_the_first_processor(mode: &str, beside: &str) -> (TrialRecord, Outcome) {
     let checkout = Checkout::with_cheat(mode, &["hello"]);
     let plan = plan("hello", &["test/it"], OUTSIDE_LOAD)
@@ -130,11 +130,11 @@ fn on_the_first_processor(mode: &str, beside: &str) -> (TrialRecord, Outcome) {
     (run.trials.remove(0), outcome)
 }
 
-/// Enough slices to be sure of a helper.
+/// A load with enough slices to be sure about a helper.
 const OUTSIDE_LOAD: &str =
     "kind = \"closed\"\nconnections = 4\nduration = \"3s\"\nwarm_up = \"300ms\"\n";
 
-/// What is about help from outside.
+/// The caveats about help from outside.
 const ABOUT_HELP: [&str; 4] = ["outside_help", "cpu_beyond", "cpu_missing", "unbilled"];
 
 fn what_works_all_the_time_beside_an_honest_server_does_not_help_it() {
@@ -151,7 +151,7 @@ fn what_works_all_the_time_beside_an_honest_server_does_not_help_it() {
     }
 }
 
-/// Whether a pool of this size is told, within 10 %.
+/// Whether a pool of this size is found, within 10 %.
 fn told_pool(said: &str, size: u32) -> bool {
     let told = said.split_once("at once it answers about ").map(|(_, rest)| rest);
     let told: Option<f64> = told.and_then(|rest| rest.split(' ').next()?.parse().ok());
@@ -177,7 +177,7 @@ fn a_cheat_has_no_rank() {
     checkout.left_nothing();
 }
 
-/// Proofs ask as the load does.
+/// Proofs send the same header as the load.
 #[test]
 fn a_cheat_that_shows_with_connection_close_only_has_no_rank_where_the_load_closes() {
     let checkout = Checkout::with_cheat("table-when-closing", &["hola"]);
@@ -195,8 +195,8 @@ fn a_cheat_that_shows_with_connection_close_only_has_no_rank_where_the_load_clos
     checkout.left_nothing();
 }
 
-/// The server answers wrongly when a drawn name comes for the third time: once each before and after
-/// the load is right. A load of 8,000 names in turn would ask for each again and again.
+/// The server answers wrongly when a drawn name comes for the third time, which the proofs before
+/// and after the load never do. A load that repeated 8,000 names in turn would.
 #[test]
 fn under_load_no_name_comes_again() {
     let checkout = Checkout::with_cheat("wrong-when-asked-again", &["hola"]);
@@ -234,7 +234,7 @@ fn an_upstream_of_1_ms_is_waited_for_and_not_refused() {
     checkout.left_nothing();
 }
 
-/// The database and the target have folders of their own, from which a relative path leads
+/// The database and the target run in their own folders, where a relative path would lead
 /// elsewhere.
 #[test]
 fn a_relative_output_folder_serves_the_database_too() {
@@ -264,8 +264,8 @@ fn a_server_that_behaves_passes_everything_and_is_measured() {
     for workload in ["hello", "hola", "page", "users", "proxy", "device"] {
         checkout.add_plan(workload, workload, &["test/it"]);
         let outcome = checkout.pippin(&["run", workload]);
-        // Whether so short a load is believed is the judges' matter; that it was made and proved is
-        // this test's.
+        // The judges decide whether so short a load can be trusted. This test only needs the load
+        // and its proofs.
         assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
         let run = checkout.store().load("latest").unwrap();
         let trial = &run.trials[0];
@@ -281,12 +281,12 @@ fn a_server_that_behaves_passes_everything_and_is_measured() {
     checkout.left_nothing();
 }
 
-/// A closed loop of 16 connections behind an upstream of 40 ms: enough at once to be told from the
-/// proof's five.
+/// A closed loop of 16 connections behind an upstream of 40 ms: enough at once to be told apart
+/// from the proof's five.
 const PROXY_LOAD: &str =
     "kind = \"closed\"\nconnections = 16\nduration = \"3s\"\nwarm_up = \"400ms\"\n";
 
-/// The only trial of a run of this server with that load, and what the program exits with.
+/// The only trial of a run of this server with that load, and the outcome of the program.
 fn under_proxy_load(mode: &str) -> (TrialRecord, Outcome) {
     let checkout = Checkout::with_cheat(mode, &["proxy"]);
     checkout.write("plans/plan.toml", &plan("proxy", &["test/it"], PROXY_LOAD));
@@ -299,7 +299,7 @@ fn under_proxy_load(mode: &str) -> (TrialRecord, Outcome) {
 
 #[test]
 fn an_upstream_call_shared_under_load_only() {
-    // Every proof holds, before the load and after it, and the load tells.
+    // Every proof before and after the load passes; only the load shows the cheat.
     let (trial, outcome) = under_proxy_load("upstream-shared-under-load");
     outcome.exits(3).says(&["the upstream was not called for each request"]);
     let failed: Vec<_> = trial.proofs.iter().filter(|proof| proof.failure.is_some()).collect();
@@ -332,9 +332,9 @@ fn an_upstream_called_once_a_request_under_the_same_load_is_not_doubted() {
         windows.iter().map(|window| window.sent).sum::<u64>(),
     );
     let calls = trial.services["upstream_answered"] as u64;
-    // The warm-up and each slice end with a request under way on each connection.
+    // The warm-up and each slice may end with one unfinished request on each connection.
     let loads = 1 + trial.slices.iter().filter(|slice| slice.used).count() as u64;
-    // About 25 a second and connection, for 3.4 s, on a machine that has time.
+    // About 25 a second on each connection for 3.4 s, on a machine that is not busy.
     assert!(
         good > 200 && (good..=sent).contains(&calls) && sent - good <= 16 * loads,
         "{good} right, {sent} sent, {calls} calls"

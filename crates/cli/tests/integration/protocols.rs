@@ -1,4 +1,4 @@
-//! Plans whose targets are spoken with in several protocols.
+//! Plans that use several protocols for their targets.
 use super::support::pippin;
 use pippin_reference::frames::{Connection, Server};
 use pippin_reference::scripted::{Answer, Script, spawn};

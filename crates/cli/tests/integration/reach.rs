@@ -1,5 +1,5 @@
-//! `pippin load` by other ways than the URL's host: unix sockets, `--connect-to`, client certificates,
-//! PROXY headers.
+//! `pippin load` to other places than the URL's host: unix sockets, `--connect-to`, client
+//! certificates, PROXY headers.
 use super::support::{Outcome, pippin};
 use pippin_reference::scripted::{Answer, Script, spawn};
 use pippin_reference::tls::{Authority, Certified, Front, Manner};
@@ -12,10 +12,10 @@ fn load(folder: &Path, arguments: &[&str]) -> Outcome {
     pippin(folder, &[&["load", "--no-store", "-n", "20", "-c", "2"], arguments].concat())
 }
 
-/// Demands that all requests were answered rightly.
+/// All requests must have right answers.
 #[track_caller]
 fn all_good(outcome: &Outcome) -> Value {
-    // A busy machine may make a short load invalid; what was counted is right all the same.
+    // A busy machine may make a short load invalid. Its counts are right all the same.
     assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
     let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
     assert_eq!(json["requests"]["good"], 20, "{outcome}");
@@ -43,7 +43,7 @@ fn a_unix_socket_takes_the_place_of_the_host() {
             });
         }
     });
-    // A host that needs no consent, because nothing goes there.
+    // This host needs no consent, because nothing is sent to it.
     let flags = [&["http://example.org/", "--unix-socket", "s"][..], &JSON].concat();
     all_good(&load(folder.path(), &flags));
     let refused = |flags: &[&str], texts: &[&str]| {

@@ -1,4 +1,4 @@
-//! What is asked: bodies, forms, files of requests, imports.
+//! Requests: bodies, forms, files of requests, imports.
 use super::support::{Outcome, pippin};
 use pippin_reference::scripted::{Account, Answer, Script, spawn};
 use pippin_reference::{Error, Running};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// A server that keeps what it is sent.
+/// A server that keeps what it receives.
 struct Listening {
     server: Option<Running<Account>>,
     url: String,
@@ -31,7 +31,7 @@ impl Listening {
         Self { server: Some(server), url, seen, folder: tempfile::tempdir().unwrap() }
     }
 
-    /// Answers with the body that it was sent.
+    /// Answers with the body of the request.
     fn echoing() -> Self {
         Self::with(|request| {
             let text = String::from_utf8_lossy(request);
@@ -52,7 +52,7 @@ impl Listening {
         pippin(self.path(), &[&["load", "--no-store", "-c", "1"], arguments].concat())
     }
 
-    /// What the server was sent.
+    /// The requests that the server received.
     fn seen(mut self) -> Vec<String> {
         self.server
             .take()
@@ -162,7 +162,7 @@ fn vegeta_targets_name_the_server_themselves() {
 
 #[test]
 fn a_compressed_answer_is_counted_as_it_was_received() {
-    // 23 bytes: what gzip makes of three letters.
+    // 23 bytes: gzip of three letters.
     const PACKED: &[u8] =
         b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03KLJ\x06\x00\xc2A$5\x03\x00\x00\x00";
     let listening = Listening::new(|| Answer::ok(PACKED).header("Content-Encoding: gzip"));
@@ -242,8 +242,8 @@ fn imports_are_files_that_a_load_takes() {
     assert!(seen[1].contains("Cookie: s=1"), "{}", seen[1]);
 }
 
-/// A workload of a project with a PUT and a body that varies, by `pippin run`: proofs and load send
-/// each body whole, and check the answer to it.
+/// `pippin run` of a project's workload with a PUT and a body that varies: proofs and load send
+/// each body whole, and check the answer.
 #[test]
 fn workloads_send_bodies() {
     let listening = Listening::echoing();

@@ -1,4 +1,4 @@
-//! Rounds of slices that do not go to plan: stopped by the user, a target that dies in one, targets
+//! Rounds of slices that do not go as planned: stopped by the user, a target that dies, targets
 //! that do not fit into memory together.
 use super::support::{Checkout, Outcome, Started, command, plan, skip, until};
 use pippin_model::run::{RunRecord, RunState};
@@ -8,7 +8,7 @@ use std::ffi::CString;
 use std::io;
 use std::os::unix::process::CommandExt;
 
-/// Two targets that behave, for so long.
+/// Two good targets, measured for this long.
 fn two(duration: &str) -> Checkout {
     let checkout = Checkout::with_cheat("right", &["hello"]);
     checkout.add_cheat("other", "right", &["hello"]);
@@ -47,7 +47,7 @@ fn ctrl_c_after_some_rounds_keeps_those_that_both_have() {
     let [one, other] = record.trials.as_slice() else { unreachable!() };
     let both = rounds(one);
     assert_eq!(both, rounds(other), "a round that one of them lacks is no pair");
-    // A tenth of what was planned was made, and far less than all.
+    // About a tenth of the plan was measured, and far less than all of it.
     assert!((3..100).contains(&both.len()), "{both:?}");
     for trial in [one, other] {
         let load = trial.load.as_ref().unwrap();
@@ -95,19 +95,17 @@ fn targets_with_a_table_each_are_measured_in_the_same_rounds() {
     }
     let shared = rounds(one).intersection(&rounds(other)).count();
     assert!(shared >= one.company.as_ref().unwrap().rounds as usize, "{shared} rounds: {outcome}");
-    // What one of them does with its own table is no matter of the others.
+    // A target's own error does not affect the others.
     let cached = of(&record, "cached").failure.as_ref().unwrap();
     assert_eq!(cached.stage, Stage::Proof);
     assert!(cached.message.contains("queries under the load"), "{}", cached.message);
 }
 
-/// A tenth of the memory is to stay free, and a few kilobytes more than that are: nothing fits
-/// beside a target that is up.
+/// A tenth of the memory must stay free, and only a few kilobytes more are: no second target fits.
 const MEMINFO: &str =
     "MemTotal:        1000000 kB\nMemFree:          100010 kB\nMemAvailable:     100010 kB\n";
 
-/// Runs Pippin where the kernel seems to have so little memory; `None` where this machine allows no
-/// mounts of a test's own.
+/// Runs Pippin with a faked size of memory; `None` if the test may not mount files on this machine.
 fn with_little_memory(checkout: &Checkout, arguments: &[&str]) -> Option<Outcome> {
     let fake = checkout.write("meminfo", MEMINFO);
     let fake = CString::new(fake.to_str().unwrap()).unwrap();

@@ -2,7 +2,7 @@
 use super::support::{Checkout, alive_with, pippin_with, plan};
 use std::process::Command;
 
-/// The address of the private cluster of the run that is under way, as its target has it.
+/// The address of the private cluster of the current run, from its target.
 fn database_of(checkout: &Checkout) -> String {
     checkout.wait_for_process("right");
     let is_target = |line: &&String| line.contains("right") && !line.contains("__supervise");
@@ -27,7 +27,7 @@ fn server_of(checkout: &Checkout) -> Vec<(String, u32)> {
         .collect()
 }
 
-/// What psql says where it must be refused.
+/// The output of psql for a statement that must be refused.
 fn refused(url: &str, statement: &str) -> String {
     let output = Command::new("psql")
         .args([url, "--no-password", "-Atc", statement])
@@ -57,7 +57,7 @@ fn a_table_of_the_users_own_is_left_alone() {
     );
     let other_run = server.start(&["run", "long", "--install"]);
     let mine = database_of(&server);
-    // The proofs are over: from now on nobody else needs the table.
+    // The proofs are over: nobody else needs the table now.
     assert!(super::support::until(|| server
         .store()
         .live_runs()
@@ -75,7 +75,7 @@ fn a_table_of_the_users_own_is_left_alone() {
     .says(&["has a table `users` that Pippin did not make", "PIPPIN_DATABASE_URL"]);
     assert_eq!(sql(&mine, "SELECT id FROM users"), "42");
 
-    // One that Pippin made is made anew, and an empty database is fine.
+    // A table that Pippin made is replaced, and an empty database is fine.
     sql(&mine, "DROP TABLE users");
     for _ in 0..2 {
         pippin_with(

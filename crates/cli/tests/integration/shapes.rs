@@ -1,4 +1,4 @@
-//! Rates that change, loads that end early, and what is told second by second.
+//! Rates that change, loads that end early, and figures of each second.
 use super::support::{Outcome, pippin};
 use pippin_reference::Running;
 use pippin_reference::scripted::{Account, Answer, Script, spawn};
@@ -19,7 +19,7 @@ fn lines(path: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// From 0 to 400/s within a second are 200 requests, 100/s for one second after a jump are 100.
+/// 0 to 400/s within a second is 200 requests; a jump to 100/s for one second is 100.
 #[test]
 fn a_rate_climbs_and_jumps_as_its_stages_say_and_each_second_is_told() {
     let folder = tempfile::tempdir().unwrap();
@@ -96,8 +96,8 @@ fn what_stages_decide_is_refused_beside_them() {
     assert_eq!(server.stop().unwrap().requests, 0, "nothing was sent");
 }
 
-/// A minute that would be too long for a test: it ends when the sixth error is told, which is the
-/// second that follows.
+/// A load of one minute. It must end when the sixth error is reported, which is in the second after
+/// it.
 #[test]
 fn a_load_ends_as_soon_as_its_gate_is_lost() {
     let folder = tempfile::tempdir().unwrap();
@@ -114,7 +114,7 @@ fn a_load_ends_as_soon_as_its_gate_is_lost() {
     let result: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(result["interrupted"], true);
     assert!(result["duration_ns"].as_u64().unwrap() < 55_000_000_000, "{}", result["duration_ns"]);
-    // Without a gate three seconds of errors are enough.
+    // Without a gate, three seconds of errors end the load.
     load(folder.path(), &server, &minute)
         .exits(1)
         .says(&["3 seconds in a row had more errors than right answers"]);

@@ -1,4 +1,4 @@
-//! Stores that may only be read, and disks that are full.
+//! Read-only stores and full disks.
 use super::support::{Checkout, may_mount, plan, skip, with_mount};
 use pippin_model::run::RunState;
 use pippin_reference::scripted::{Answer, Script, spawn};
@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pippin");
 
-/// Runs a line of bash in the checkout, in which `$PIPPIN` is the program and `$STORE` the database.
+/// Runs a line of bash in the checkout. `$PIPPIN` is the program and `$STORE` the store.
 fn bash(checkout: &Checkout, line: &str) -> Output {
     Command::new("timeout")
         .args(["--signal=KILL", "120", "bash", "-c", line])
@@ -30,7 +30,7 @@ fn a_store_that_may_only_be_read_is_read() {
     checkout.add_plan("plan", "hello", &["test/it"]);
     checkout.pippin(&["run", "plan"]);
     let id = checkout.store().list().unwrap()[0].id.clone();
-    // Nobody, without the rights of root, may read all of it and write nothing.
+    // The user nobody may read everything and write nothing.
     let folder = checkout.store_path().parent().unwrap().to_owned();
     let mode = |path: &std::path::Path, mode| {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
@@ -57,7 +57,7 @@ fn a_store_that_may_only_be_read_is_read() {
     mode(&folder, 0o755);
 }
 
-/// A plan of 30 repetitions, which is installed.
+/// A plan of 30 repetitions, already installed.
 fn with_many_repetitions() -> Checkout {
     let checkout = Checkout::with_cheat("right", &["hello"]);
     let profile = "kind = \"closed\"\nconnections = 4\nduration = \"300ms\"\nwarm_up = \"none\"\n";
@@ -77,7 +77,7 @@ fn a_file_that_may_not_grow_ends_a_run_with_what_is_finished() {
     ends_with_what_is_finished(&checkout, &output);
 }
 
-/// A file system of 1,100 KiB for all that Pippin writes below the checkout.
+/// A file system of 1,100 KiB for everything that Pippin writes in the checkout.
 #[test]
 fn a_full_disk_ends_a_run_with_what_is_finished() {
     let checkout = with_many_repetitions();
@@ -88,7 +88,7 @@ fn a_full_disk_ends_a_run_with_what_is_finished() {
     if !may_mount(&words) {
         return skip("a full disk", "mounting is not allowed here");
     }
-    // The file system is gone with the last process in it, so that the store is copied before.
+    // The file system disappears with the last process in it, so copy the store before.
     let line = "$PIPPIN --store $STORE run plan; code=$?; mkdir kept; cp .pippin/pippin.db kept; [ ! -f .pippin/pippin.db-wal ] || cp .pippin/pippin.db-wal kept; exit $code";
     let output = with_mount(&words)
         .args(["timeout", "--signal=KILL", "120", "bash", "-c", line])
@@ -104,7 +104,7 @@ fn a_full_disk_ends_a_run_with_what_is_finished() {
     ends_with_what_is_finished(&checkout, &output);
 }
 
-/// One line says what happened, and the store has the trials before that.
+/// One line says what happened, and the store has the trials that were finished.
 #[track_caller]
 fn ends_with_what_is_finished(checkout: &Checkout, output: &Output) {
     let said = text(&output.stderr);

@@ -1,5 +1,5 @@
-//! Standard output and standard error that nobody reads or that are full, and signals that whoever
-//! started Pippin blocked or ignored.
+//! Standard output and standard error that nobody reads or that are full, and signals that the
+//! parent process blocked or ignored.
 use super::support::{Checkout, plan, until};
 use pippin_model::run::RunState;
 use pippin_reference::Running;
@@ -13,8 +13,8 @@ fn server() -> Running<Account> {
     spawn(Script::always(Answer::ok(b"hello").delay(Duration::from_millis(5)))).unwrap()
 }
 
-/// Runs a line of bash, in which `$PIPPIN` is the program; a minute at most, as a hung load would
-/// otherwise hang the test.
+/// Runs a line of bash for at most a minute, because otherwise a hung load would hang the test.
+/// `$PIPPIN` is the program.
 fn bash(line: &str) -> Output {
     Command::new("timeout")
         .args(["--signal=KILL", "60", "bash", "-c", line])
@@ -90,8 +90,8 @@ fn a_run_whose_reader_is_gone_is_interrupted() {
     checkout.left_nothing();
 }
 
-/// Starts a run of ten minutes under `env` with these words, sends it a signal, and demands that
-/// it ends as interrupted.
+/// Starts a run of ten minutes under `env` with these words and sends it a signal. It must end as
+/// interrupted.
 fn is_interrupted_by(env: &[&str], signal: libc::c_int) {
     let checkout = Checkout::with_cheat("right", &["hello"]);
     long(&checkout);
@@ -111,7 +111,7 @@ fn is_interrupted_by(env: &[&str], signal: libc::c_int) {
     unsafe { libc::kill(child.id() as i32, signal) };
     let mut code = None;
     let over = until(|| {
-        // SAFETY: waitid(2) looks and leaves the child to `wait`.
+        // SAFETY: waitid(2) only looks and leaves the child for `wait`.
         unsafe {
             let mut info: libc::siginfo_t = std::mem::zeroed();
             libc::waitid(

@@ -1,4 +1,4 @@
-//! `pippin serve` beside a run that another process makes.
+//! `pippin serve` during a run of another process.
 use super::support::{Checkout, plan, until};
 use pippin_model::live::LiveRun;
 use pippin_serve::Server;
@@ -39,7 +39,7 @@ impl Drop for Serving {
     }
 }
 
-/// A plan of two targets that take so long each.
+/// A plan of two targets, each measured for this long.
 fn two_targets(seconds: u32) -> Checkout {
     let checkout = Checkout::with_cheat("right", &["hello"]);
     checkout.add_cheat("other", "right", &["hello"]);
@@ -50,7 +50,7 @@ fn two_targets(seconds: u32) -> Checkout {
     checkout
 }
 
-/// Waits until the first target has been loaded for so many seconds.
+/// Waits until the first target has been loaded for this many seconds.
 fn wait_for_seconds(checkout: &Checkout, seconds: usize) -> LiveRun {
     let store = checkout.store();
     let measured =
@@ -114,10 +114,10 @@ fn a_run_is_shown_while_another_process_makes_it() {
     ] {
         assert!(metrics.contains(part), "{part}: {metrics}");
     }
-    // Another second, another figure, without a new page.
+    // A second later there is another figure, without a new page.
     assert!(until(|| serving.get(&address).matches("class=\"bar\"").count()
         > first.matches("class=\"bar\"").count()));
-    // The second target is measured, the first one is told of as finished.
+    // The second target is measured, the first one is shown as finished.
     let second = format!("<strong>{next}</strong>");
     assert!(until(|| serving.get(&address).contains(&second)), "{}", serving.get(&address));
     let told = serving.get(&address);
@@ -157,7 +157,7 @@ fn a_run_that_was_killed_is_not_under_way() {
         page.contains("Pippin was killed in this run") && !page.contains("data-live"),
         "{page}"
     );
-    // The next run tidies up.
+    // The next run removes leftovers.
     checkout.add_plan("short", "hello", &["test/it"]);
     checkout.pippin(&["run", "short", "--install"]);
     assert_eq!(

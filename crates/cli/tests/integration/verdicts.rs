@@ -1,5 +1,5 @@
-//! What `pippin load` concludes: for each row of a table the verdict, the caveat that it rests on,
-//! and the exit code. Servers are scripted, and so is the host ([`ScriptedHost`]).
+//! The conclusions of `pippin load`: for each row of a table the verdict, the caveat behind it, and
+//! the exit code. Servers are scripted, and so is the host ([`ScriptedHost`]).
 use super::support::{Others, Outcome, ScriptedHost, skip};
 use crate::patience::{in_time, patiently};
 use pippin_reference::frames::Server;
@@ -11,23 +11,23 @@ use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-/// A load, and what must be concluded from it.
+/// A load and the conclusion it must lead to.
 struct Row {
     name: &'static str,
     serve: fn() -> Serving,
     others: Others,
     load: &'static str,
-    /// The verdict and the caveat that it rests on, which VALID has not.
+    /// The verdict and the caveat behind it; VALID has none.
     verdict: (&'static str, &'static str),
     code: i32,
 }
 
-/// Where a server is, and what keeps it there.
+/// The address of a server, and the value that keeps it alive.
 type Serving = (SocketAddr, Box<dyn Any>);
 
 const ROWS: &[Row] = &[
-    // VALID. Fewer than 100 requests where they are due at instants: how late a busy machine sends
-    // them is then not judged.
+    // VALID. Open loops have fewer than 100 requests: too few to judge how late a busy machine
+    // sends them.
     valid("a counted load", right, "-c 2 -n 100"),
     valid("a closed loop", right, "-c 2 -d 1200ms --warm-up none"),
     valid("a closed loop that is warmed up", right, "-c 2 -d 1200ms --warm-up 300ms"),
@@ -48,7 +48,7 @@ const ROWS: &[Row] = &[
         "-c 2 -n 100",
     ),
     Row { code: 1, ..valid("a gate that fails", right, "-c 2 -n 100 --fail-if errors<1") },
-    // What the host did, and what is odd about the server.
+    // Disturbances by the host, and oddities of the server.
     Row {
         others: Others::Stolen,
         ..suspect("a hypervisor that takes 30 %", right, "-c 2 -d 1200ms --warm-up none", "steal")
@@ -169,7 +169,7 @@ fn closes_after_ten() -> Serving {
     serving(Script::always(Answer::ok(b"hello").delay(MS * 2)).close_after(10, true))
 }
 
-/// Answers after 2 ms and after 30 ms in turn.
+/// Answers alternately after 2 ms and after 30 ms.
 fn two_kinds() -> Serving {
     serving(Script::each(|request, _| {
         Answer::ok(b"hello").delay(if request.number.is_multiple_of(2) { MS * 2 } else { MS * 30 })
@@ -196,12 +196,12 @@ fn one_silent_in_10() -> Serving {
     }))
 }
 
-/// The first connection is Pippin's look whether somebody answers.
+/// The first connection is Pippin's check whether the server answers.
 fn hangs_up() -> Serving {
     serving(Script::always(Answer::ok(b"hello")).on_connect(OnConnect::Close))
 }
 
-/// So many requests a second, one after the other.
+/// This many requests a second, one after the other.
 fn each_in_turn(per_s: u64) -> Serving {
     let mut free_ns = 0;
     serving(Script::each(move |request, _| {
@@ -210,7 +210,7 @@ fn each_in_turn(per_s: u64) -> Serving {
     }))
 }
 
-/// SETTINGS_MAX_CONCURRENT_STREAMS is 0; a request that came before that was known is refused.
+/// SETTINGS_MAX_CONCURRENT_STREAMS is 0. A request that came before the client knew is refused.
 fn no_streams() -> Serving {
     let server = Server::with(&[0, 3, 0, 0, 0, 0], |connection| {
         loop {
@@ -228,7 +228,7 @@ fn every_row_is_concluded_rightly() {
     if ScriptedHost::new(Others::Idle).is_none() {
         return skip("verdicts", "mount namespaces are not allowed here");
     }
-    // All rows that are wrong are told, and not the first alone.
+    // Report all wrong rows, not only the first.
     let wrong: Vec<&str> = ROWS
         .iter()
         .filter(|row| catch_unwind(AssertUnwindSafe(|| patiently(|| conclude(row)))).is_err())
@@ -246,8 +246,8 @@ fn conclude(row: &Row) {
     check(row, &host.pippin(&load));
 }
 
-/// Caveats that a machine without a moment to spare may add: the generator was late, the load was
-/// uneven, or another program's listen queue was full, which the kernel counts for all together.
+/// Caveats that a busy machine may add: the generator was late, the load was uneven, or the listen
+/// queue of another program was full, which the kernel counts for all programs together.
 const OF_A_BUSY_MACHINE: [&str; 10] = [
     "send_lag",
     "generator_busy",

@@ -1,4 +1,4 @@
-//! Scenarios: users who go through steps, at a URL, in a project, and side by side.
+//! Scenarios: users who walk through steps, at a URL, in a project, and side by side.
 use super::support::{Checkout, Outcome, cheat, pippin};
 use crate::patience::in_time;
 use pippin_reference::Running;
@@ -11,7 +11,7 @@ crate::patience::patient_tests!(
     two_urls_are_walked_through_in_turn
 );
 
-/// A list that only the token of its login opens; every fourth login gives none.
+/// A server whose list opens only with the token of its own login; every fourth login gives none.
 fn shop(forgets: bool, delay_ms: u64) -> Running<Account> {
     let mut logins = 0;
     spawn(Script::each(move |request, _| {
@@ -55,7 +55,8 @@ fn result(checkout: &Checkout) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Of 70 requests of one user 40 are logins: 10 of them give no token, and 30 lists follow the others.
+/// Of 70 requests of one user, 40 are logins: 10 of them give no token, and 30 lists follow the
+/// others.
 #[test]
 fn a_capture_that_finds_nothing_is_an_error_of_its_step_and_the_user_starts_anew() {
     let (checkout, server) = (folder(), shop(true, 0));
@@ -92,7 +93,7 @@ fn users_arrive_at_a_rate_of_walks() {
     let result = result(&checkout);
     let requests: Vec<u64> =
         (0..2).filter_map(|step| result["scenario"][step]["requests"].as_u64()).collect();
-    // The end may cut the last of them off.
+    // The last walk may be cut off by the end.
     in_time(requests[0] >= 19 && requests[1] >= 19, || result["scenario"].to_string());
     assert!(requests[0] <= 20 && requests[1] <= requests[0], "{requests:?}");
     server.stop().unwrap();
@@ -131,7 +132,7 @@ fn two_urls_are_walked_through_in_turn() {
     drop((fast.stop(), slow.stop()));
 }
 
-/// The server of a project answers `GET /` with a greeting, which one walk proves before the load.
+/// The project's server answers `GET /` with a greeting. One walk proves it before the load.
 #[test]
 fn a_project_has_a_plan_of_walks_and_a_wrong_step_is_told_by_its_name() {
     let folder = tempfile::tempdir().unwrap();

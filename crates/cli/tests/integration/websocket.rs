@@ -30,7 +30,7 @@ fn messages_come_back() {
     load(&url, &["-n", "20"]).says(&["Messages/s", "closed loop, 10 connections, WebSocket"]);
 }
 
-/// A text of one's own goes out as it is; the answer may be another one if that is said.
+/// The user's own text is sent unchanged. With the flag, any answer is right.
 #[test]
 fn a_message_of_ones_own() {
     let server = Server::new(|connection| connection.answer(|_| text(b"pong"))).unwrap();
@@ -60,7 +60,7 @@ fn over_tls() {
         .is_a_user_error(&["are not TLS", "write ws://"]);
 }
 
-/// One clear error, and no load of failures.
+/// One clear error instead of a load of failures.
 #[test]
 fn a_server_without_websocket_is_named() {
     let server = Server::raw(|connection| {
@@ -73,7 +73,7 @@ fn a_server_without_websocket_is_named() {
     assert_eq!(server.account.opened(), 2, "the address is tried, and then the handshake");
 }
 
-/// One of the connections sends, and all of them get it.
+/// One connection sends, and all of them receive it.
 #[test]
 fn a_message_to_all() {
     let server = room(|said| said.to_all()).unwrap();
@@ -89,7 +89,7 @@ fn a_message_to_all() {
     assert_eq!(server.account.messages().len(), 30);
     load(&url, &["--broadcast", "-c", "3", "-n", "20"])
         .says(&["each message to 3 connections: the first has it after", "the last after"]);
-    // A server that answers the sender alone loses the copies of all others.
+    // If a server answers only the sender, the copies of all others are lost.
     let echo = Server::echo().unwrap();
     let flags = ["--broadcast", "-c", "3", "-n", "2", "--timeout", "200ms"];
     load(&format!("ws://{}/", echo.address), &flags).says(&["timeout 2", "4 lost"]);
@@ -125,7 +125,7 @@ fn why_the_server_closed_is_told() {
     outcome.says(&["close_before_answer", "closed by the server with code 1013, 10 times"]);
 }
 
-/// What has no effect is refused with what to do.
+/// Flags without effect are refused, with what to do.
 #[test]
 fn flags_of_http_are_refused_and_those_of_websocket_elsewhere() {
     let server = Server::echo().unwrap();

@@ -1,4 +1,4 @@
-//! The body of a request from the flags, with the Content-Type that goes with it.
+//! The body of a request from the flags, with its Content-Type.
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use pippin_model::workload::percent_encode;
@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use crate::arguments::request::RequestArguments;
 use crate::exit::CliError;
 
-/// A body, and its media type where the flag implies one.
+/// A body, and its media type if the flag implies one.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Body {
     pub bytes: Vec<u8>,
@@ -43,7 +43,7 @@ pub fn basic(user: &str) -> Result<String, CliError> {
     Ok(format!("Basic {}", STANDARD.encode(user)))
 }
 
-/// A text, or the content of the file that it names with `@`.
+/// The text itself, or the content of the file that it names with `@`.
 pub fn text_or_file(flag: &str, text: &str) -> Result<Vec<u8>, CliError> {
     text.strip_prefix('@').map_or_else(|| Ok(text.into()), |name| file(flag, name))
 }
@@ -53,7 +53,7 @@ fn file(flag: &str, name: &str) -> Result<Vec<u8>, CliError> {
     bytes.map_err(|error| CliError::User(format!("{flag}: {name}: {error}")))
 }
 
-/// Standard input, which can be read once and may be asked for by several requests.
+/// Standard input. It can be read only once, but several requests may ask for it.
 fn standard_input() -> std::io::Result<Vec<u8>> {
     static READ: OnceLock<Vec<u8>> = OnceLock::new();
     if let Some(bytes) = READ.get() {
@@ -139,7 +139,7 @@ fn part(text: &str) -> Result<Part, CliError> {
         match piece.trim_start().split_once('=') {
             Some(("type", value)) => media_type = Some(value.to_string()),
             Some(("filename", value)) => file_name = Some(value.trim_matches('"').to_string()),
-            // As in curl, other semicolons belong to the value.
+            // Other semicolons belong to the value, as in curl.
             _ => content = format!("{content};{piece}"),
         }
     }
@@ -159,7 +159,7 @@ fn part(text: &str) -> Result<Part, CliError> {
     Ok(Part { name: name.into(), file_name, media_type, content })
 }
 
-/// What curl takes a file for.
+/// The media type that curl would choose for this file.
 fn media_type_of(name: &str) -> &'static str {
     match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
         "gif" => "image/gif",
@@ -174,12 +174,13 @@ fn media_type_of(name: &str) -> &'static str {
     }
 }
 
-/// A name within quotes (HTML, multipart/form-data encoding algorithm).
+/// A name for use within quotes (HTML, multipart/form-data encoding algorithm).
 fn quoted(name: &str) -> String {
     name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// A line that is in no part: the same for the same form, so that a load is the same each time.
+/// A line that occurs in no part. The same form always gets the same one, so that loads can be
+/// repeated exactly.
 fn boundary(parts: &[Part]) -> String {
     (0_u64..)
         .map(|number| format!("------------------------pippin{number:010}"))

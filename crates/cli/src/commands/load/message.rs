@@ -1,4 +1,4 @@
-//! What is sent over a WebSocket, and what a right answer is.
+//! The messages over a WebSocket, and their right answers.
 use pippin_engine::check_request;
 use pippin_lab::address::Url;
 use pippin_model::load_spec::{BodyCheck, Check, Protocol, Request};
@@ -10,10 +10,10 @@ use crate::arguments::LoadArguments;
 use crate::arguments::message::MessageArguments;
 use crate::exit::CliError;
 
-/// Bytes of a message where nothing says so.
+/// The default size of a message in bytes.
 const BYTES: usize = 64;
 
-/// The message that the flags ask for, over a WebSocket of this URL.
+/// The messages that the flags describe, for a WebSocket at this URL.
 pub fn of(arguments: &LoadArguments, url: Url) -> Result<Asked, CliError> {
     refuse_http(arguments)?;
     let MessageArguments { message, message_size, binary, broadcast, any_answer } =
@@ -50,7 +50,7 @@ pub fn of(arguments: &LoadArguments, url: Url) -> Result<Asked, CliError> {
     })
 }
 
-/// What a broadcast cannot have, each with what to do.
+/// Refuses options that a broadcast cannot have. Each message says what to do.
 fn refuse_with_broadcast(arguments: &LoadArguments) -> Result<(), CliError> {
     if !arguments.message.broadcast {
         return Ok(());
@@ -83,7 +83,7 @@ fn refuse_with_broadcast(arguments: &LoadArguments) -> Result<(), CliError> {
     }
 }
 
-/// Flags that only HTTP has, each with what to do.
+/// Refuses flags that only HTTP has. Each message says what to do.
 fn refuse_http(arguments: &LoadArguments) -> Result<(), CliError> {
     const MESSAGE: &str = "what is sent is a message; write --message, or --message-size";
     let (request, files, shape) = (&arguments.request, &arguments.files, &arguments.shape);
@@ -121,7 +121,7 @@ fn refuse_http(arguments: &LoadArguments) -> Result<(), CliError> {
     }
 }
 
-/// Flags that only WebSocket has.
+/// Refuses flags that only WebSocket has.
 pub fn refuse(arguments: &MessageArguments) -> Result<(), CliError> {
     let given = [
         ("--message", arguments.message.is_some()),

@@ -1,5 +1,5 @@
-//! The flags of `pippin load` as a profile. What a flag means is said where it is defined; here is
-//! only which flags make which profile, and which of them then have no effect.
+//! From the flags of `pippin load` to a profile. The flags are described at their definition. This
+//! file only decides which flags make which profile, and which flags then have no effect.
 use pippin_model::load_spec::{Connections, StopRule, WarmUp};
 use pippin_model::profile::{Arrivals, Profile, Schedule};
 use pippin_model::units::Spread;
@@ -9,19 +9,20 @@ use crate::arguments::load::ShapeArguments;
 use crate::exit::CliError;
 use crate::values::Time;
 
-/// How long to measure where nothing says so.
+/// The default time to measure.
 const DURATION: Time = Time::from_s(10);
-/// Where a search begins where nothing says so, requests per second.
+/// The default rate at which a search begins, in requests per second.
 const START_RATE_PER_S: f64 = 100.0;
-/// How near a search comes, as a fraction of the rate.
+/// The precision of a search, as a fraction of the rate.
 const PRECISION: f64 = 0.02;
-/// The think time of devices where nothing says so.
+/// The default think time of devices.
 const DEVICE_THINK: Spread = Spread { mean_ns: 900_000_000, jitter: 0.05 };
 
-/// Requests of a device where nothing says so.
+/// The default number of requests of a device.
 const DEVICE_REQUESTS: u32 = 100;
 
-/// The profile that the flags of `pippin load` describe; `steps`: those of the scenario.
+/// The profile that the flags of `pippin load` describe. `steps` is the number of steps of the
+/// scenario.
 pub fn of(arguments: &LoadArguments, steps: Option<u32>) -> Result<Profile, CliError> {
     if steps.is_some() && arguments.objective.is_some() {
         return Err(CliError::User(
@@ -61,8 +62,7 @@ fn without_streams(arguments: &LoadArguments, steps: Option<u32>) -> Result<Prof
     Ok(with_connections(profile, shape))
 }
 
-/// The profile that the plain shapes describe: a closed or an open loop; it lasts so long where
-/// nothing says so.
+/// The profile of the plain shapes: a closed or an open loop. `usual` is its default length.
 pub fn of_shape(shape: &ShapeArguments, usual: Time) -> Result<Profile, CliError> {
     let arrivals = if shape.poisson { Arrivals::Poisson } else { Arrivals::Constant };
     let profile = if let Some(stages) = &shape.stages {

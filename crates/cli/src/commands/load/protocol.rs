@@ -1,4 +1,4 @@
-//! What is spoken, and one connection before the load that tells what is wrong with the flags.
+//! The protocol, and one connection before the load that shows mistakes in the flags.
 use pippin_engine::{
     EngineError, Place, Remedy, check_request, try_connection, try_websocket as engine_tries,
 };
@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::arguments::load::ProtocolArguments;
 use crate::exit::CliError;
 
-/// How long the connection before the load may take at the most: as long as one in it.
+/// The longest time for the connection before the load: the same as in the load.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The protocol that the flags and the URL name.
@@ -48,7 +48,7 @@ pub fn of(arguments: &ProtocolArguments, url: &Url) -> Result<Protocol, CliError
     Ok(Protocol::Http1)
 }
 
-/// Whether all requests can be written in a protocol: HTTP/2 has no headers about connections.
+/// Checks that all requests can be sent in a protocol: HTTP/2 has no headers about connections.
 pub fn check(protocol: Protocol, requests: &[Request]) -> Result<(), CliError> {
     if protocol == Protocol::Http1 {
         return Ok(());
@@ -56,8 +56,9 @@ pub fn check(protocol: Protocol, requests: &[Request]) -> Result<(), CliError> {
     requests.iter().try_for_each(|request| check_request(request, protocol)).map_err(CliError::User)
 }
 
-/// One connection with each address, so that a wrong certificate or a server of another protocol is
-/// a message with its fix and no load of failures. HTTP/1.1 without TLS has nothing to agree on.
+/// Opens one connection to each address. So a wrong certificate, or a server with another protocol,
+/// gives one message with the fix instead of a load of failures. HTTP/1.1 without TLS needs no such
+/// check.
 pub fn try_it<'a>(
     places: impl Iterator<Item = Place<'a>>,
     tls: Option<&TlsSpec>,
@@ -74,7 +75,7 @@ pub fn try_it<'a>(
     Ok(())
 }
 
-/// One WebSocket with each address, opened and closed.
+/// Opens and closes one WebSocket at each address.
 pub fn try_websocket(
     base: &LoadSpec,
     request: &Request,

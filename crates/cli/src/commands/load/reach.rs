@@ -9,15 +9,15 @@ use crate::exit::CliError;
 
 /// Where connections go.
 pub struct Reach {
-    /// None with a unix socket.
+    /// Empty with a unix socket.
     pub addresses: Vec<SocketAddr>,
     pub unix_socket: Option<PathBuf>,
 }
 
-/// Finds it; one connection is tried, which may take so long.
+/// Finds it, and tries one connection, which may take up to `timeout`.
 pub fn of(arguments: &LoadArguments, url: &Url, timeout: Duration) -> Result<Reach, CliError> {
     if let Some(path) = &arguments.reach.unix_socket {
-        // A load may begin in another folder.
+        // A load may begin in another folder, so use the absolute path.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
         std::os::unix::net::UnixStream::connect(&path).map_err(|error| {
             CliError::User(format!(
@@ -31,7 +31,7 @@ pub fn of(arguments: &LoadArguments, url: &Url, timeout: Duration) -> Result<Rea
     Ok(Reach { addresses, unix_socket: None })
 }
 
-/// The URL with the place that `--connect-to` names.
+/// The URL with the host and port of `--connect-to`.
 fn elsewhere(arguments: &LoadArguments, url: &Url) -> Result<Url, CliError> {
     let Some(other) = &arguments.reach.connect_to else { return Ok(url.clone()) };
     let is_host = other.host.as_ref().is_none_or(|host| host.eq_ignore_ascii_case(&url.host));

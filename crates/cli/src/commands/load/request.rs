@@ -1,4 +1,4 @@
-//! What is asked, and what a right answer is.
+//! The requests, and their right answers.
 use pippin_engine::http1::request::check;
 use pippin_lab::address::Url;
 use pippin_model::load_spec::{BodyCheck, Check, Request, Requests, Scenario};
@@ -16,20 +16,20 @@ use crate::arguments::request::{FileArguments, RequestArguments};
 use crate::exit::CliError;
 use crate::values::statuses_of;
 
-/// Everything that is asked.
+/// All requests of a load.
 pub struct Asked {
-    /// The server, and the path of the only request where there is no file.
+    /// The server, with the path of the only request if there is no file.
     pub url: Url,
-    /// Where the requests came from, for titles: `requests of shop.jsonl`.
+    /// The source of the requests, for titles: `requests of shop.jsonl`.
     pub file: Option<String>,
     pub requests: Requests,
-    /// What messages over WebSocket are like.
+    /// The messages over WebSocket.
     pub messages: Option<Messages>,
-    /// What makes the requests steps.
+    /// The scenario whose steps the requests are.
     pub scenario: Option<Scenario>,
 }
 
-/// What the flags ask for.
+/// The requests that the flags describe.
 pub fn all(arguments: &LoadArguments) -> Result<Asked, CliError> {
     if let Some(url) = arguments.url.as_deref().map(Url::of_any).transpose()?
         && url.is_websocket
@@ -78,7 +78,7 @@ pub fn of(asked: &RequestArguments, host: &str, path: &str) -> Result<Request, C
         check: Check { status: statuses_of(&asked.expect_status), body, ..Check::default() },
         drawn: None,
     };
-    // Refused here, so that nothing is stored of a load that cannot begin.
+    // Refused here, so that a load that cannot begin is not stored.
     check(&request).map_err(|error| CliError::User(error.to_string()))?;
     Ok(request)
 }
@@ -151,7 +151,7 @@ pub fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// Gives each request of a file the server, and the headers and statuses of the flags.
+/// Adds the server to each request of a file, and the headers and statuses of the flags.
 fn complete(
     requests: &mut [Request],
     host: &str,
@@ -178,8 +178,8 @@ fn of_scenario(arguments: &LoadArguments, path: &Path) -> Result<Asked, CliError
     Ok(Asked { url, file, requests: requests.into(), scenario: Some(scenario), messages: None })
 }
 
-/// The steps of a file for this host, with the headers and statuses of the flags; and as the file
-/// has them.
+/// The steps of a file, first for this host with the headers and statuses of the flags, then as
+/// they are in the file.
 pub fn steps(
     asked: &RequestArguments,
     path: &Path,
@@ -197,7 +197,7 @@ pub fn steps(
     Ok((written, Steps { requests, scenario }))
 }
 
-/// The server of a file's requests: that of the command line, or the one that the file names.
+/// The server for a file's requests: that of the command line, or the one that the file names.
 fn server(arguments: &LoadArguments, path: &Path, file: &RequestFile) -> Result<Url, CliError> {
     let path = path.display();
     let in_file = file.server.as_ref();
@@ -227,7 +227,7 @@ fn server(arguments: &LoadArguments, path: &Path, file: &RequestFile) -> Result<
     }
 }
 
-/// The only request as a workload names it.
+/// The only request, in the form of a workload.
 pub fn in_workload(asked: &RequestArguments, path: &str) -> Result<workload::Request, CliError> {
     let request = of(asked, "localhost", path)?;
     Ok(workload::Request {
@@ -238,7 +238,7 @@ pub fn in_workload(asked: &RequestArguments, path: &str) -> Result<workload::Req
 }
 
 impl Asked {
-    /// The first request as a workload names it.
+    /// The first request, in the form of a workload.
     pub fn in_workload(&self) -> workload::Request {
         let first = self.requests.first();
         workload::Request {
@@ -248,7 +248,7 @@ impl Asked {
         }
     }
 
-    /// What is loaded, for titles: the URL, and the file if there is one.
+    /// A title for the load: the URL, and the file if there is one.
     pub fn title(&self) -> String {
         match &self.file {
             None => self.url.whole(),
@@ -256,7 +256,7 @@ impl Asked {
         }
     }
 
-    /// How many steps the scenario has.
+    /// The number of steps of the scenario.
     pub fn steps(&self) -> Option<u32> {
         self.scenario.as_ref().map(|scenario| scenario.steps.len() as u32)
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::arguments::load::TlsArguments;
 use crate::exit::CliError;
 
-/// How connections are to be secured; `None` for http.
+/// How to secure connections; `None` for http.
 pub fn of(arguments: &TlsArguments, url: &Url) -> Result<Option<TlsSpec>, CliError> {
     if !url.is_https {
         return refuse_without_tls(arguments, url).map(|()| None);

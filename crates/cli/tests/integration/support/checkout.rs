@@ -1,5 +1,4 @@
-//! A checkout of its own for each test: the shipped workloads, and whatever targets and plans the
-//! test writes.
+//! A checkout for each test: the shipped workloads, and the targets and plans that the test writes.
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,8 +8,8 @@ use tempfile::TempDir;
 use super::pippin::{Outcome, Started, pippin};
 use super::processes::{alive_with, until};
 
-/// A temporary checkout; its folder's name is in the command line of everything that Pippin starts
-/// for it.
+/// A temporary checkout. Everything that Pippin starts for it has its folder's name in the command
+/// line.
 pub struct Checkout {
     folder: TempDir,
 }
@@ -41,7 +40,7 @@ impl Checkout {
         self.folder.path()
     }
 
-    /// What is in the command line of everything that belongs to this checkout.
+    /// The text that is in the command line of every process of this checkout.
     pub fn marker(&self) -> String {
         self.folder.path().file_name().unwrap().to_string_lossy().into_owned()
     }
@@ -105,13 +104,13 @@ impl Checkout {
         pippin_store::Store::open(&self.store_path()).unwrap()
     }
 
-    /// Demands that nothing that was started for it still runs.
+    /// No process that was started for it may still run.
     #[track_caller]
     pub fn left_nothing(&self) {
         assert_eq!(alive_with(&self.marker()), Vec::<String>::new());
     }
 
-    /// Demands that everything that was started for it ends soon.
+    /// Every process that was started for it must end soon.
     #[track_caller]
     pub fn is_soon_left_by_all(&self) {
         assert!(

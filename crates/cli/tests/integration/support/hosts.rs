@@ -1,5 +1,5 @@
-//! Three hosts on this machine: network namespaces with veth between them. The hub has a NATS
-//! server with TLS and users of least rights, and a server to load; `a` and `b` have agents.
+//! Three hosts on this machine: network namespaces connected by veth. The hub has a NATS server
+//! with TLS and users with minimal rights, and a server to load; `a` and `b` have agents.
 use pippin_reference::tls::Authority;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::pippin::{Started, command};
 
-/// The hub as `a` and `b` see it.
+/// The hub's address for `a` and `b`.
 const HUB: &str = "10.77.1.1";
-/// `b` as the others see it.
+/// The address of `b` for the others.
 pub const SITE: &str = "10.77.2.2";
 
-/// Hosts; gone when dropped.
+/// The hosts. Dropping this removes them.
 pub struct Hosts {
     id: String,
     folder: tempfile::TempDir,
@@ -25,8 +25,8 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// `None` where this machine does not allow network namespaces, or has no nats-server; that is
-    /// told, and kept in the file that `PIPPIN_SKIPPED` names.
+    /// `None` if this machine does not allow network namespaces or has no nats-server. That is
+    /// printed and written to the file in `PIPPIN_SKIPPED`.
     pub fn new(test: &str) -> Option<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let id = format!("p{}x{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -58,7 +58,7 @@ impl Hosts {
         {
             std::fs::write(file(name), text).unwrap();
         }
-        // The rights of deploy/kubernetes/nats.conf.
+        // The same rights as in deploy/kubernetes/nats.conf.
         let config = format!(
             r#"listen: "0.0.0.0:4222"
 tls {{ cert_file: "{}", key_file: "{}" }}
@@ -90,12 +90,12 @@ authorization {{ users: [
         }
     }
 
-    /// Requests that the server has seen.
+    /// How many requests the server has received.
     pub fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)
     }
 
-    /// Cuts a host off, or joins it again.
+    /// Cuts a host off, or connects it again.
     pub fn set_link(&self, host: &str, up: bool) {
         let namespace = format!("{}-c", self.id);
         let state = if up { "up" } else { "down" };
@@ -119,7 +119,7 @@ authorization {{ users: [
     }
 
     fn start(&self, host: &str, words: &[&str], variables: &[(&str, &str)]) -> Started {
-        // Its settings, without its program.
+        // The same settings for another program.
         let like = command(self.folder.path(), &[]);
         let mut inside = self.inside(host, env!("CARGO_BIN_EXE_pippin"));
         inside.args(words).current_dir(self.folder.path());
@@ -134,12 +134,12 @@ authorization {{ users: [
         Started::of(&mut inside)
     }
 
-    /// Starts an agent of the host's name; it may load the hub.
+    /// Starts an agent with the host's name. It may load the hub.
     pub fn agent(&self, host: &str, variables: &[(&str, &str)]) -> Started {
         self.agent_for(HUB, host, variables)
     }
 
-    /// The same, and it may load this host instead.
+    /// The same, but it may load this host instead.
     pub fn agent_for(&self, target: &str, host: &str, variables: &[(&str, &str)]) -> Started {
         let url = format!("tls://agent:a@{HUB}:4222");
         let words = [
@@ -165,7 +165,7 @@ authorization {{ users: [
         self.start("b", &[&words[..], &["--nats", &url, "--tls-ca", "ca.pem"]].concat(), &[])
     }
 
-    /// Starts a run of this plan: the probe has the targets, `a` loads them.
+    /// Starts a run of this plan. The probe has the targets and `a` loads them.
     pub fn run_at_site(&self, plan: &str, words: &[&str]) -> Started {
         let nats = format!("tls://coordinator:c@{HUB}:4222");
         let run = ["run", plan, "--probe", "site", "--agents", "1"];
@@ -173,13 +173,13 @@ authorization {{ users: [
         self.start("c", &all, &[])
     }
 
-    /// The folder in which everything is started.
+    /// The folder in which all programs are started.
     pub fn folder(&self) -> &std::path::Path {
         self.folder.path()
     }
 
-    /// Lets the network between the hub and this host delay and lose packets; `false` where the
-    /// kernel cannot.
+    /// Delays and loses packets between the hub and this host; `false` if the kernel cannot do
+    /// that.
     pub fn disturb(&self, test: &str, host: &str) -> bool {
         let namespace = format!("{}-c", self.id);
         let device = format!("to-{host}");
@@ -192,12 +192,12 @@ authorization {{ users: [
         can
     }
 
-    /// Starts a load of the hub's server by both agents.
+    /// Starts a load of the hub's server from both agents.
     pub fn load(&self, words: &[&str]) -> Started {
         self.load_at(HUB, words)
     }
 
-    /// The same by another address of the hub.
+    /// The same with another address of the hub.
     pub fn load_at(&self, host: &str, words: &[&str]) -> Started {
         let nats = format!("tls://coordinator:c@{HUB}:4222");
         let url = format!("http://{host}:{}/", self.port);
@@ -230,7 +230,7 @@ impl Drop for Hosts {
     }
 }
 
-/// Joins `a` and `b` to the hub.
+/// Connects `a` and `b` to the hub.
 fn wire(id: &str) {
     let name = |host: &str| format!("{id}-{host}");
     let hub = name("c");
@@ -257,11 +257,11 @@ fn wire(id: &str) {
     }
 }
 
-/// A server in the hub that answers each request and counts it. Its threads end with the test.
+/// A server in the hub that answers and counts each request. Its threads end with the test.
 fn serve(id: &str, requests: Arc<AtomicU64>) -> u16 {
     let namespace = std::fs::File::open(format!("/run/netns/{id}-c")).unwrap();
     let listener = std::thread::spawn(move || {
-        // SAFETY: setns(2) of this thread alone, with a descriptor that is open.
+        // SAFETY: setns(2) changes only this thread, and the descriptor is open.
         assert_eq!(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) }, 0);
         TcpListener::bind("0.0.0.0:0").unwrap()
     });

@@ -2,8 +2,8 @@
 use std::ffi::OsStr;
 use std::process::Command;
 
-/// A command in a mount namespace of its own, in which `mount` was called with these words before;
-/// its program is still to come.
+/// A command in its own mount namespace, after `mount` was called there with these words. The
+/// caller adds the program.
 pub fn with_mount(words: &[&OsStr]) -> Command {
     let mut command = Command::new("unshare");
     // SAFETY: geteuid(2) cannot fail.

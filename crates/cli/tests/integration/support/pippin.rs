@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-/// How a call came out.
+/// The outcome of a call.
 #[derive(Debug)]
 pub struct Outcome {
     /// The exit code; `None` if a signal ended it.
@@ -17,14 +17,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Demands this exit code.
+    /// The exit code must be this one.
     #[track_caller]
     pub fn exits(&self, code: i32) -> &Self {
         assert_eq!(self.code, Some(code), "{self}");
         self
     }
 
-    /// Demands each of these texts, on either stream.
+    /// Each of these texts must be on one of the streams.
     #[track_caller]
     pub fn says(&self, texts: &[&str]) -> &Self {
         for text in texts {
@@ -33,12 +33,12 @@ impl Outcome {
         self
     }
 
-    /// Whether this text is there, on either stream.
+    /// Whether this text is on one of the streams.
     pub fn has(&self, text: &str) -> bool {
         self.stdout.contains(text) || self.stderr.contains(text)
     }
 
-    /// Demands that none of these texts is there.
+    /// None of these texts may be on either stream.
     #[track_caller]
     pub fn keeps_quiet_about(&self, texts: &[&str]) -> &Self {
         for text in texts {
@@ -50,7 +50,7 @@ impl Outcome {
         self
     }
 
-    /// Demands a message for people, no more: nothing of Rust shows through.
+    /// The output must be a message for people, without anything from Rust's internals.
     #[track_caller]
     pub fn is_a_user_error(&self, texts: &[&str]) -> &Self {
         self.exits(2)
@@ -69,8 +69,8 @@ impl std::fmt::Display for Outcome {
     }
 }
 
-/// The program in this folder, which is its only catalog if it is a checkout; nothing of the
-/// caller's own settings reaches it.
+/// The program in this folder. If the folder is a checkout, it is the only catalog. The caller's
+/// own settings do not reach it.
 pub fn command(home: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pippin"));
     command
@@ -118,18 +118,18 @@ pub fn pippin_with(checkout: &Checkout, arguments: &[&str], variables: &[(&str, 
     Started { child }.finish()
 }
 
-/// A call under way; killed when dropped.
+/// A call under way. Dropping this kills it.
 pub struct Started {
     child: Child,
 }
 
 impl Started {
-    /// Starts it in a process group of its own, as a shell does.
+    /// Starts it in its own process group, as a shell does.
     pub fn new(home: &Path, arguments: &[&str]) -> Self {
         Self::of(&mut command(home, arguments))
     }
 
-    /// The same of a command that is ready.
+    /// The same for a prepared command.
     pub fn of(command: &mut Command) -> Self {
         Self { child: command.process_group(0).spawn().unwrap() }
     }
@@ -148,7 +148,7 @@ impl Started {
 
     /// Waits for its end.
     pub fn finish(mut self) -> Outcome {
-        // Each stream on a thread of its own, so that neither fills up.
+        // Read each stream on its own thread, so that neither fills up.
         let mut stderr = self.child.stderr.take().unwrap();
         let reader = std::thread::spawn(move || text(&mut stderr));
         let stdout = text(&mut self.child.stdout.take().unwrap());

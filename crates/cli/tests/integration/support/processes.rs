@@ -1,9 +1,9 @@
-//! Looking at the processes of this machine.
+//! Inspects the processes of this machine.
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// Command lines of living processes (zombies are not) that name `marker`, or run in a folder below
-/// it.
+/// The command lines of living processes (not zombies) that contain `marker` or run in a folder
+/// below it.
 pub fn alive_with(marker: &str) -> Vec<String> {
     let own = std::process::id().to_string();
     let pids = fs::read_dir("/proc")
@@ -25,7 +25,7 @@ fn command_line_with(pid: &str, marker: &str) -> Option<String> {
     (line.contains(marker) || folder.contains(marker)).then(|| format!("{pid} {line}"))
 }
 
-/// Waits until this holds, at most a minute; whether it did.
+/// Waits at most a minute until this holds. Returns whether it did.
 pub fn until(holds: impl Fn() -> bool) -> bool {
     let deadline = Instant::now() + Duration::from_secs(60);
     while Instant::now() < deadline {

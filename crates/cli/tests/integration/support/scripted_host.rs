@@ -1,6 +1,6 @@
-//! A host whose processors do what a test says: Pippin runs in a mount namespace of its own
-//! (unshare(1)), in which `/proc/stat` is a file that the test writes. So the verdict does not depend
-//! on what else runs on this machine, and nothing in Pippin knows of it.
+//! A host whose processors do what a test says. Pippin runs in its own mount namespace
+//! (unshare(1)), where `/proc/stat` is a file that the test writes. So the verdict does not depend
+//! on other programs on this machine, and Pippin does not notice.
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -14,18 +14,18 @@ use std::time::Duration;
 use super::namespace::{may_mount, with_mount};
 use super::pippin::{Outcome, Started, command};
 
-/// What the processors do besides Pippin and its target.
+/// What the processors do besides running Pippin and its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Others {
     /// Nothing.
     Idle,
-    /// The hypervisor takes 30 % of each.
+    /// The hypervisor takes 30 % of each processor.
     Stolen,
-    /// Programs of others run on all of them, one of which is a real one.
+    /// Other programs run on all processors; one of them is real.
     Busy,
 }
 
-/// The host; gone when dropped.
+/// The host. Dropping this removes it.
 pub struct ScriptedHost {
     folder: tempfile::TempDir,
     is_over: Arc<AtomicBool>,
@@ -34,7 +34,7 @@ pub struct ScriptedHost {
 }
 
 impl ScriptedHost {
-    /// `None` where this machine allows no mount namespaces.
+    /// `None` if this machine does not allow mount namespaces.
     pub fn new(others: Others) -> Option<Self> {
         let folder = tempfile::Builder::new().prefix("pippin-test-").tempdir().unwrap();
         let path = folder.path().join("stat");
@@ -87,13 +87,13 @@ impl Drop for ScriptedHost {
     }
 }
 
-/// What mount(8) is told, so that this file is `/proc/stat`.
+/// The arguments of mount(8) that put this file in place of `/proc/stat`.
 fn over_stat(file: &Path) -> [&OsStr; 3] {
     ["--bind".as_ref(), file.as_ref(), "/proc/stat".as_ref()]
 }
 
-/// A program that is busy all the time, for a minute at the most. It is no child of this process,
-/// which is the target of the loads, but of a short-lived one.
+/// A program that is busy for at most a minute. It is not a child of this process, which is the
+/// target of the loads, but of a short-lived one.
 fn burner() -> Child {
     Command::new("setsid")
         .args(["--fork", "timeout", "60", "sh", "-c", "while :; do :; done"])
@@ -101,8 +101,8 @@ fn burner() -> Child {
         .unwrap()
 }
 
-/// `/proc/stat` at this instant, of as many processors as this machine has (proc_stat(5)): always of
-/// the same length, so that it can be written over itself.
+/// `/proc/stat` at this instant, for as many processors as this machine has (proc_stat(5)). It
+/// always has the same length, so that it can be overwritten in place.
 fn text(others: Others) -> String {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is valid for the call.
