@@ -1,5 +1,5 @@
-//! Gates of `run`, `load` and `compare`: what they compare with, what came of them, and the files
-//! that say so.
+//! Gates of `run`, `load` and `compare`: the bases they compare with, their outcomes, and the files
+//! that report them.
 use pippin_model::gate::{Condition, Gate, Limit};
 use pippin_model::run::RunRecord;
 use pippin_model::target::TargetId;
@@ -31,7 +31,8 @@ pub struct Gates<'a> {
 }
 
 impl<'a> Gates<'a> {
-    /// Finds what the gates compare with, before anything is measured: `latest` is the run before.
+    /// Finds the bases of the gates before anything is measured, so that `latest` is the run
+    /// before.
     ///
     /// # Errors
     /// If a change has no base, or its base is neither one of these targets nor a stored run.
@@ -67,12 +68,13 @@ impl<'a> Gates<'a> {
         Ok(Self { arguments, gates, stored, revisions })
     }
 
-    /// All of them.
+    /// All gates.
     pub fn all(&self) -> &[Gate] {
         &self.gates
     }
 
-    /// Judges a run, writes the files and says what came of each gate; whether all are passed.
+    /// Judges a run, writes the files and prints the outcome of each gate. Returns whether all
+    /// gates passed.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -85,7 +87,8 @@ impl<'a> Gates<'a> {
         };
         let trials = &record.trials;
         let mut outcomes = judge(&self.gates, trials, &bases, &mut seeded());
-        // Only what has a revision can be compared with one, and a revision itself with nothing.
+        // Only a target that has a revision can be compared with one. The revision itself is not
+        // judged.
         outcomes.retain(|Outcome { gate, target, .. }| {
             let named = gate.condition.base.as_ref().and_then(|base| self.revisions.of(base));
             !self.revisions.holds(target) && named.is_none_or(|then| then.contains_key(target))
@@ -113,12 +116,12 @@ impl<'a> Gates<'a> {
     }
 }
 
-/// The same seed gives the same intervals each time.
+/// The same seed every time, so that intervals are the same.
 pub fn seeded() -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(SEED)
 }
 
-/// What the files hold besides the gates.
+/// What the files contain besides the gates.
 pub struct Told<'a> {
     /// What was measured.
     pub title: String,
@@ -128,8 +131,8 @@ pub struct Told<'a> {
     pub details: &'a dyn Fn() -> String,
 }
 
-/// Writes the files and says what came of each gate; whether all are passed. The lines go to
-/// standard output, unless that holds a file (`is_text` is false).
+/// Writes the files and prints the outcome of each gate. Returns whether all passed. The lines go
+/// to standard output, unless a file goes there (`is_text` is false).
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -157,7 +160,7 @@ pub fn tell(
     Ok(outcomes.iter().all(|outcome| outcome.standing.is_passed()))
 }
 
-/// Bases of a run: its own targets, those of a revision among them, and stored runs.
+/// The bases of a run: its own targets, including copies from revisions, and stored runs.
 struct RunBases<'a> {
     own: &'a [TrialRecord],
     stored: BTreeMap<&'a String, &'a RunRecord>,
@@ -173,7 +176,8 @@ impl Bases for RunBases<'_> {
     ) -> Vec<&TrialRecord> {
         let Some(base) = &condition.base else { return Vec::new() };
         if let Some(run) = self.stored.get(base) {
-            // A load of another URL, or the only target of another run, stands for this one's.
+            // A load of another URL, or the only target of another run, is also a base for this
+            // target.
             let is_only = run.header.targets.len() == 1;
             return run
                 .trials
