@@ -1,5 +1,5 @@
-//! One member of a fleet: it hears messages, is told things by its own process, and has an eye on
-//! the time. What it does is a pure function of these three; this loop brings them together.
+//! One member of a fleet. It reacts to messages, to its own process, and to time. Its reaction is a
+//! pure function of these three; the loop in this file calls it.
 use async_nats::Client;
 use futures_util::StreamExt;
 use futures_util::stream::select_all;
@@ -9,13 +9,13 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use crate::clock::Clock;
 use crate::error::FleetError;
 
-/// How often a member looks at the time.
+/// The interval between ticks.
 const TICK: Duration = Duration::from_millis(25);
 
 /// A message to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outgoing {
-    /// Where to.
+    /// Its subject.
     pub subject: String,
     /// The message.
     pub payload: Vec<u8>,
@@ -23,7 +23,7 @@ pub struct Outgoing {
 
 /// A member. Instants are nanoseconds of its own clock.
 pub trait Actor {
-    /// What its own process tells it.
+    /// What its own process can tell it.
     type Told;
 
     /// A message arrived.
@@ -35,14 +35,14 @@ pub trait Actor {
     /// Some time has passed.
     fn tick(&mut self, at_ns: u64) -> Vec<Outgoing>;
 
-    /// A message was longer than the server takes.
+    /// A message was longer than the server accepts.
     fn too_long(&mut self, message: &Outgoing, most_bytes: usize);
 
     /// Whether it is done.
     fn is_over(&self) -> bool;
 }
 
-/// Lets a member live until it is done, or its process has nothing to tell any more.
+/// Runs a member until it is done, or until its process drops the sender.
 ///
 /// # Errors
 /// If the server refuses a subscription.
@@ -66,7 +66,7 @@ pub async fn live<A: Actor>(
     let mut ticked_ns = clock.now_ns();
     while !actor.is_over() {
         let mut outgoing = tokio::select! {
-            // Stamps are worth more than anything else here.
+            // Messages come first, because their receive time is stamped here.
             biased;
             Some(message) = heard.next() => actor.hear(&message.payload, clock.now_ns()),
             word = told.recv() => match word {
@@ -75,7 +75,7 @@ pub async fn live<A: Actor>(
             },
             _ = ticks.tick() => Vec::new(),
         };
-        // Also while there is always something to hear: others wait for beats.
+        // Tick even if messages never stop: others wait for beats.
         let now_ns = clock.now_ns();
         if now_ns.saturating_sub(ticked_ns) >= TICK.as_nanos() as u64 / 2 {
             ticked_ns = now_ns;
@@ -85,7 +85,7 @@ pub async fn live<A: Actor>(
             send(client, actor, message).await;
         }
     }
-    // Whoever is left must hear the last words.
+    // Send the last messages before leaving.
     drop(tokio::time::timeout(Duration::from_secs(1), client.flush()).await);
     Ok(())
 }
@@ -96,6 +96,6 @@ async fn send<A: Actor>(client: &Client, actor: &mut A, message: Outgoing) {
         actor.too_long(&message, most);
         return;
     }
-    // Without a connection it waits in the client; whoever should hear it gives up in time.
+    // Without a connection the message waits in the client. Its receiver gives up in time.
     drop(client.publish(message.subject, message.payload.into()).await);
 }

@@ -1,6 +1,6 @@
 //! The member that works: an agent applies slices, a probe makes runs. It answers calls, echoes
-//! beats, works for one coordinator at a time, and ends its work when it hears nothing of that one
-//! any more.
+//! beats, and works for one coordinator at a time. If it hears nothing from that coordinator any
+//! more, it ends its work.
 use pippin_engine::Gate;
 use pippin_model::load_result::Window;
 use pippin_model::target::TargetId;
@@ -25,15 +25,15 @@ mod work;
 pub use policy::Policy;
 pub use work::Means;
 
-/// What work under way tells its agent; the number is the work's.
+/// What current work tells its agent. The number is that of the work.
 #[derive(Debug)]
 pub enum Told {
     /// Another second of load.
     Second(u64, Box<Window>),
-    /// A text that must arrive: of a slice its [`SliceResult`](crate::message::SliceResult), of a run
-    /// each [`Entry`](crate::probe::Entry), as JSON.
+    /// A text that must arrive, as JSON: the [`SliceResult`](crate::message::SliceResult) of a
+    /// slice, or each [`Entry`](crate::probe::Entry) of a run.
     Text(u64, String),
-    /// There is no more to tell.
+    /// The work is over.
     Over(u64),
 }
 
@@ -54,7 +54,7 @@ impl Work {
         }
     }
 
-    /// So many pieces of what it tells may be under way at once.
+    /// How many pieces of its texts may be in transit at once.
     const fn pieces_at_once(&self) -> usize {
         match self {
             Self::Slice(slice) => slice.pieces_at_once as usize,
@@ -62,7 +62,7 @@ impl Work {
         }
     }
 
-    /// In words, for the agent's operator.
+    /// The work in words, for the agent's operator.
     fn words(&self) -> String {
         match self {
             Self::Slice(slice) => {
@@ -73,7 +73,7 @@ impl Work {
         }
     }
 
-    /// The text that says why it is not done.
+    /// The text that says why the work is refused.
     fn refusal(&self, why: String) -> String {
         let text = match self {
             Self::Slice(_) => serde_json::to_string(&SliceResult {
@@ -88,33 +88,33 @@ impl Work {
     }
 }
 
-/// Work, and what leads it.
+/// Work with its controls.
 #[derive(Debug)]
 pub struct Assignment {
     /// What is to be done.
     pub work: Work,
     /// Where a slice waits once its connections are open.
     pub gate: Arc<Gate>,
-    /// Set when it is to end.
+    /// Set to end the work.
     pub stop: Arc<AtomicBool>,
-    /// Targets of a run of which no more trials are wanted.
+    /// Targets of a run that need no more trials.
     pub skips: Skips,
-    /// Told what comes of it.
+    /// Receives what the work has to tell.
     pub tell: UnboundedSender<Told>,
 }
 
-/// Targets that somebody wants to be skipped.
+/// Targets that the user wants to skip.
 pub type Skips = Arc<Mutex<BTreeSet<TargetId>>>;
 
-/// Does what coordinators ask for.
+/// Does the work that coordinators ask for.
 pub trait Worker {
     /// Whether it does such work.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason if it does not.
     fn allows(&self, work: &Work) -> Result<(), String>;
 
-    /// Begins work that is allowed, and returns at once.
+    /// Begins allowed work and returns at once.
     fn begin(&self, assignment: Assignment);
 }
 
@@ -127,27 +127,27 @@ pub struct Agent<'a, W> {
     tell: UnboundedSender<Told>,
     claim: Claim,
     job: Option<Job>,
-    /// Set when its operator wants it to end.
+    /// Set when its operator ends it.
     stop: &'a AtomicBool,
     say: &'a dyn Fn(&str),
     has_left: bool,
 }
 
-/// Work under way, or what came of it and has not arrived yet.
+/// Current work, or its results that have not arrived yet.
 struct Job {
     number: u64,
     gate: Arc<Gate>,
     stop: Arc<AtomicBool>,
     skips: Skips,
     is_ready: bool,
-    /// Its coordinator was given up: nobody wants the result.
+    /// Its coordinator was lost: nobody wants the result.
     is_orphan: bool,
     outbox: Outbox,
     is_over: bool,
 }
 
 impl<'a, W: Worker> Agent<'a, W> {
-    /// One that is free.
+    /// An agent that is free.
     pub fn new(
         (me, hello): (Peer, Hello),
         clock: Clock,
@@ -169,7 +169,7 @@ impl<'a, W: Worker> Agent<'a, W> {
         }
     }
 
-    /// The subjects that it listens to.
+    /// The subjects it subscribes to.
     #[must_use]
     pub fn subjects(&self) -> [String; 2] {
         [subject::CALL.into(), subject::order(&self.me.name)]
@@ -244,7 +244,8 @@ impl<'a, W: Worker> Agent<'a, W> {
         };
         if let Err(why) = refusal {
             (self.say)(&format!("refused: {why}"));
-            // Nobody waits until this has arrived: it is said again if it is asked again.
+            // If this piece gets lost, it is not repeated. The coordinator asks again, and gets the
+            // same answer.
             let piece = Piece { text_nth: 0, nth: 0, of: 1, text: work.refusal(why) };
             return self.report_all(vec![Report::Piece { trial: work.number(), piece }]);
         }
@@ -278,7 +279,7 @@ impl<'a, W: Worker> Agent<'a, W> {
             job.stop.store(true, Ordering::Relaxed);
             job.is_orphan = true;
         }
-        // What nobody waits for any more.
+        // Drop finished work that nobody waits for.
         self.job.take_if(|job| job.is_over);
     }
 
@@ -292,7 +293,7 @@ impl<'a, W: Worker> Agent<'a, W> {
         }
     }
 
-    /// What there is to report by now.
+    /// Everything to report now.
     fn go_on(&mut self, now_ns: u64) -> Vec<Outgoing> {
         self.job.take_if(|job| job.is_over && (job.is_orphan || job.outbox.is_empty()));
         let Some(job) = self.job.as_mut().filter(|job| !job.is_orphan) else { return Vec::new() };
@@ -322,7 +323,8 @@ impl<W: Worker> Actor for Agent<'_, W> {
     fn hear(&mut self, payload: &[u8], at_ns: u64) -> Vec<Outgoing> {
         match open::<Order>(payload) {
             Some(Opened::Same(from, order)) => self.order(from, order, at_ns),
-            // It gets an answer, and refuses this agent by its name.
+            // The coordinator has another version. It gets an answer, so that it can refuse this
+            // agent by name.
             Some(Opened::Other { from, .. }) => {
                 vec![self.report(&from, &Report::Hello(Box::new(self.hello.clone())))]
             }
@@ -336,7 +338,7 @@ impl<W: Worker> Actor for Agent<'_, W> {
             return Vec::new();
         };
         match told {
-            // For the eye only, and too late where nobody waits.
+            // Seconds are only for display. Without a waiting coordinator they are useless.
             Told::Second(..) if job.is_orphan => return Vec::new(),
             Told::Second(trial, window) => {
                 return self.report_all(vec![Report::Second { trial, window }]);

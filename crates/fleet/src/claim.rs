@@ -1,9 +1,9 @@
-//! Whom a member works for: the first coordinator whose beat it hears, until that one releases it or
+//! The coordinator of a member: the first one whose beat it hears, until that one releases it or
 //! falls silent.
 use crate::PATIENCE_NS;
 use crate::message::Peer;
 
-/// Who has claimed a member, if anybody has.
+/// The coordinator that has claimed a member, if any.
 #[derive(Debug, Default)]
 pub struct Claim(Option<Lease>);
 
@@ -13,21 +13,21 @@ struct Lease {
     heard_ns: u64,
 }
 
-/// Whose order was heard.
+/// The sender of an order.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// That of the member's coordinator.
+    /// The member's coordinator.
     Ours,
-    /// The first beat of a coordinator, whose the member is from now on.
+    /// The first beat of a coordinator, which now claims the member.
     Claimed,
-    /// That of another one, while this one has the member.
+    /// Another coordinator, while this one has the member.
     Busy(String),
-    /// That of a coordinator that was given up.
+    /// A coordinator that was lost.
     Strange,
 }
 
 impl Claim {
-    /// An order was heard; whose.
+    /// Takes note of an order and returns who sent it.
     pub fn hear(&mut self, from: &Peer, is_beat: bool, at_ns: u64) -> Heard {
         match &mut self.0 {
             Some(lease) if lease.coordinator == *from => {
@@ -49,7 +49,7 @@ impl Claim {
         self.0.as_ref().map(|lease| &lease.coordinator)
     }
 
-    /// The name of a coordinator that was silent for too long.
+    /// The name of the coordinator if it has been silent for too long.
     #[must_use]
     pub fn silent(&self, now_ns: u64) -> Option<&str> {
         let lease = self.0.as_ref()?;
@@ -57,7 +57,7 @@ impl Claim {
         is_silent.then_some(lease.coordinator.name.as_str())
     }
 
-    /// Makes the member free; whether it was claimed.
+    /// Frees the member. Returns whether it was claimed.
     pub fn release(&mut self) -> bool {
         self.0.take().is_some()
     }

@@ -1,18 +1,18 @@
-//! An agent's clock beside the coordinator's: NTP's four stamps over NATS.
+//! An agent's clock compared with the coordinator's: NTP's four time stamps over NATS.
 use pippin_model::agent::AgentClock;
 use std::collections::VecDeque;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The clock that a member of a fleet stamps with: CLOCK_MONOTONIC, unless a test makes it wrong.
+/// The clock of a member of a fleet: CLOCK_MONOTONIC, unless a test makes it wrong.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Clock {
     offset_ns: i64,
-    /// Added millionths of speed, from `from_ns` on.
+    /// Additional speed in millionths, from `from_ns` on.
     drift_ppm: f64,
     from_ns: u64,
 }
 
-/// `OFFSET_NS,DRIFT_PPM`: makes this process's clock wrong, for tests of fleets on one machine.
+/// `OFFSET_NS,DRIFT_PPM`: makes this process's clock wrong, to test fleets on one machine.
 const WRONG_CLOCK: &str = "PIPPIN_WRONG_CLOCK";
 
 impl Clock {
@@ -33,7 +33,7 @@ impl Clock {
         self.of_kernel(pippin_probe::clock::monotonic_ns())
     }
 
-    /// This clock's reading at an instant of CLOCK_MONOTONIC.
+    /// The reading of this clock at an instant of CLOCK_MONOTONIC.
     #[must_use]
     pub fn of_kernel(&self, kernel_ns: u64) -> u64 {
         let drifted = (kernel_ns as f64 - self.from_ns as f64) * self.drift_ppm / 1e6;
@@ -64,13 +64,13 @@ impl Clock {
 /// A beat and its echo.
 #[derive(Debug, Clone, Copy)]
 pub struct Exchange {
-    /// The beat was sent: the coordinator's clock.
+    /// When the beat was sent: the coordinator's clock.
     pub sent_ns: u64,
-    /// It arrived: the agent's clock.
+    /// When it arrived: the agent's clock.
     pub received_ns: u64,
-    /// The echo was sent: the agent's clock.
+    /// When the echo was sent: the agent's clock.
     pub answered_ns: u64,
-    /// It arrived: the coordinator's clock.
+    /// When it arrived: the coordinator's clock.
     pub back_ns: u64,
     /// Time of day minus clock, of the agent and of the coordinator, nanoseconds.
     pub unix_minus_clock_ns: (i64, i64),
@@ -79,7 +79,7 @@ pub struct Exchange {
 /// One estimate of an offset.
 #[derive(Debug, Clone, Copy)]
 struct Estimate {
-    /// When, on the coordinator's clock.
+    /// The instant on the coordinator's clock.
     at_ns: u64,
     /// The agent's clock minus the coordinator's.
     offset_ns: i64,
@@ -87,7 +87,7 @@ struct Estimate {
 }
 
 impl Exchange {
-    /// RFC 5905, section 8: the offset is known to half of the round trip.
+    /// RFC 5905, section 8: the offset is known to within half of the round trip.
     const fn estimate(&self) -> Estimate {
         let there = self.received_ns as i64 - self.sent_ns as i64;
         let back = self.answered_ns as i64 - self.back_ns as i64;
@@ -101,7 +101,7 @@ impl Exchange {
     }
 }
 
-/// The offset of an agent's clock, from all exchanges of the last minutes.
+/// The offset of an agent's clock, from the exchanges of the last minutes.
 #[derive(Debug, Default)]
 pub struct Offset {
     estimates: VecDeque<Estimate>,
@@ -109,22 +109,22 @@ pub struct Offset {
     is_shared: bool,
 }
 
-/// How many exchanges are kept: five minutes at two a second.
+/// The number of exchanges that are kept: five minutes at two a second.
 const KEPT: usize = 600;
-/// The offset is that of the shortest round trip among so many latest ones.
+/// The offset is that of the shortest round trip among this many latest ones.
 const LATEST: usize = 40;
-/// Shortest time over which drift is told.
+/// The shortest time over which drift is reported.
 const SHORTEST_NS: u64 = 4_000_000_000;
 
 impl Offset {
-    /// Nothing is known. `is_same_machine`: both read the kernel's clock of one machine, so that the
-    /// offset is 0 unless the exchanges say otherwise (a time namespace).
+    /// Starts without exchanges. `is_same_machine`: both read the same kernel clock, so the offset
+    /// is 0 unless the exchanges say otherwise (a time namespace).
     #[must_use]
     pub fn new(is_same_machine: bool) -> Self {
         Self { is_shared: is_same_machine, ..Self::default() }
     }
 
-    /// Takes an exchange.
+    /// Adds an exchange.
     pub fn take(&mut self, exchange: &Exchange) {
         let estimate = exchange.estimate();
         if estimate.offset_ns.unsigned_abs() > estimate.round_trip_ns / 2 + 1_000 {
@@ -137,7 +137,7 @@ impl Offset {
         }
     }
 
-    /// How many exchanges it rests on.
+    /// The number of exchanges.
     #[must_use]
     pub fn exchanges(&self) -> usize {
         self.estimates.len()
@@ -155,7 +155,7 @@ impl Offset {
         Some(best.offset_ns + drift.map_or(0, |(ppm, _)| (since * ppm / 1e6) as i64))
     }
 
-    /// What a reader is told.
+    /// The clock as results show it.
     #[must_use]
     pub fn told(&self) -> Option<AgentClock> {
         let best = self.best()?;
@@ -181,8 +181,8 @@ impl Offset {
         self.estimates.iter().rev().take(LATEST).min_by_key(|one| one.round_trip_ns).copied()
     }
 
-    /// Millionths by which the agent's clock runs faster, and their error: between the best exchange
-    /// of the oldest third and that of the newest one.
+    /// How much faster the agent's clock runs, in millionths, and the error of that. It compares
+    /// the best exchange of the oldest third with that of the newest third.
     fn drift(&self) -> Option<(f64, f64)> {
         let third = self.estimates.len() / 3;
         let best = |from: usize| {
@@ -200,8 +200,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// An agent whose clock reads `offset` more at 0 and runs faster by `ppm`; the way there and
-    /// back take so long.
+    /// An exchange with an agent whose clock reads `offset` more at 0 and runs faster by `ppm`. The
+    /// ways there and back take `there` and `back`.
     fn exchange(at: u64, offset: i64, ppm: f64, there: u64, back: u64) -> Exchange {
         let agent = |ns: u64| ns.saturating_add_signed(offset + (ns as f64 * ppm / 1e6) as i64);
         Exchange {
@@ -246,7 +246,7 @@ mod tests {
         let told = known.told().unwrap();
         let (drift, error) = (told.drift_ppm.unwrap(), told.drift_error_ppm.unwrap());
         assert!((drift - 800.0).abs() <= error && error < 20.0, "{drift} +-{error}");
-        // Ten seconds ahead.
+        // After ten more seconds.
         let at = 60_000_000_000;
         let truth = 3_000_000_000 + 60_000_000_000 * 800 / 1_000_000;
         let seen = known.at(at).unwrap();

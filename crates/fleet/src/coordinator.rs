@@ -1,5 +1,5 @@
-//! The member that deals a load out: gathers agents, starts them at one instant, takes their seconds
-//! and their results. What it hears and when decides what it does; it waits for nobody.
+//! The member that distributes a load. It gathers agents, starts them at one instant, and takes
+//! their seconds and results. It only reacts to messages and time, and never blocks.
 use pippin_model::agent::AgentPart;
 use pippin_model::load_result::Window;
 use pippin_model::load_spec::{LoadSpec, Part};
@@ -19,13 +19,13 @@ use agent::{Agent, Job};
 use gathering::Gathering;
 pub use gathering::Wanted;
 
-/// From the decision to the start: much longer than a message takes.
+/// Time from the decision to the start: much longer than a message takes.
 const LEAD_NS: u64 = 300_000_000;
-/// Beats are so far apart, and closer until so many have been echoed.
+/// The interval between beats, the shorter one of the first beats, and the number of those.
 const BEAT_NS: u64 = 500_000_000;
 const FIRST_BEAT_NS: u64 = 50_000_000;
 const FIRST_BEATS: usize = 8;
-/// The first beats of many agents are farther apart: each costs about so much.
+/// With many agents, the first beats are farther apart: each costs about this much.
 const BEAT_COST_NS: u64 = 500_000;
 
 /// What a fleet tells its coordinator.
@@ -33,7 +33,7 @@ const BEAT_COST_NS: u64 = 500_000;
 pub enum Told {
     /// Apply a load.
     Apply {
-        /// The whole of it.
+        /// The whole load.
         load: Box<LoadSpec>,
         /// Threads on each agent.
         threads: Option<u32>,
@@ -47,7 +47,7 @@ pub enum Told {
 /// What a coordinator tells its fleet.
 #[derive(Debug)]
 pub enum Event {
-    /// So many agents answered the call, of how many.
+    /// How many agents have answered the call, and how many are wanted.
     Gathering(usize, usize),
     /// The agents that take part.
     Gathered(Vec<(String, Hello)>),
@@ -55,7 +55,7 @@ pub enum Event {
     Note(String),
     /// There are not enough agents.
     TooFew(String),
-    /// A second of all agents.
+    /// A second of all agents together.
     Second(Box<Window>),
     /// The load is over.
     Over(Box<Outcome>),
@@ -66,9 +66,9 @@ pub enum Event {
 pub struct Outcome {
     /// What each agent did.
     pub agents: Vec<AgentPart>,
-    /// What those measured that delivered a result.
+    /// The merged measurement of all agents that delivered a result.
     pub merged: Merged,
-    /// The seconds that all agents told, with the figures of time of all of them.
+    /// The seconds that all agents reported, with merged time figures.
     pub windows: Vec<Window>,
     /// Whether the schedule ever started.
     pub has_started: bool,
@@ -80,7 +80,7 @@ struct Trial {
     began_ns: u64,
     start_ns: Option<u64>,
     is_stopping: bool,
-    /// When starts and stops are sent again to those that show no sign of having heard them.
+    /// When to repeat starts and stops for agents that do not react to them.
     next_repeat_ns: u64,
     seconds: Seconds,
     merged: Merged,
@@ -101,7 +101,7 @@ pub struct Coordinator {
 }
 
 impl Coordinator {
-    /// One that begins by gathering agents.
+    /// A coordinator that begins by gathering agents.
     #[must_use]
     pub fn new(
         me: Peer,
@@ -125,7 +125,7 @@ impl Coordinator {
     }
 
     fn tell(&self, event: Event) {
-        // A fleet that is gone has sent `End`, or lets the channel go.
+        // If the fleet is gone, it has sent `End` or dropped the channel.
         drop(self.events.send(event));
     }
 
@@ -222,7 +222,7 @@ impl Coordinator {
             }
             Report::Piece { trial, piece } => {
                 let got = Order::Got { trial, text_nth: piece.text_nth, nth: piece.nth };
-                // The result of an earlier load is not waited for any more.
+                // Results of earlier loads are ignored.
                 if let Some(own) = self.trial.as_mut().filter(|own| own.number == trial)
                     && let Some(slice) = agent.piece(piece, own.start_ns)
                     && let Err(error) = own.merged.take(slice)
@@ -243,7 +243,7 @@ impl Coordinator {
         }
     }
 
-    /// What time alone decides: beats, the start, who is silent, the end.
+    /// Everything that time alone triggers: beats, the start, silent agents, the end.
     fn pass(&mut self, now_ns: u64) -> Vec<Outgoing> {
         let mut outgoing = self.beat(now_ns);
         let Some(trial) = &mut self.trial else { return outgoing };
@@ -273,7 +273,7 @@ impl Coordinator {
         outgoing
     }
 
-    /// Tells the start to all that wait for it.
+    /// Sends the start to all that wait for it.
     fn start(&mut self, trial: u64, start_ns: u64, repeats: bool) -> Vec<Outgoing> {
         let mut starts = Vec::new();
         for nth in 0..self.agents.len() {
@@ -297,7 +297,7 @@ impl Coordinator {
         let all_cost_ns = BEAT_COST_NS * self.agents.len() as u64;
         let apart_ns = if is_early { FIRST_BEAT_NS.max(all_cost_ns).min(BEAT_NS) } else { BEAT_NS };
         self.next_beat_ns = now_ns + apart_ns;
-        // Stamped one by one: sealing those of many agents takes time.
+        // Stamp each separately: sealing the beats of many agents takes time.
         let beat = |agent| self.order(agent, &Order::Beat { sent_ns: self.clock.now_ns() });
         self.agents.iter().filter(|agent| agent.gone.is_none()).map(beat).collect()
     }

@@ -1,4 +1,4 @@
-//! A fleet as a generator of the lab, and the life of an agent's process.
+//! A fleet as a generator of the lab, and the process of an agent.
 use pippin_engine::Control;
 use pippin_lab::LabError;
 use pippin_lab::catalog::Catalog;
@@ -28,9 +28,9 @@ use crate::message::{Hello, Peer, subject};
 use crate::nats::Nats;
 use crate::probe::beside::{Beside, Site};
 
-/// How often a fleet looks whether its user wants to stop.
+/// How often a fleet checks whether its user wants to stop.
 const LOOK: Duration = Duration::from_millis(20);
-/// An agent that cannot connect tries again after this time.
+/// How long an agent waits before it tries to connect again.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 
 /// Agents that apply loads together.
@@ -41,11 +41,11 @@ pub struct Fleet {
     agents: Vec<(String, Hello)>,
     boot: Option<String>,
     coordinator: Option<JoinHandle<()>>,
-    /// Dropped last: it ends the server.
+    /// Dropped last, because this ends the server.
     local: Option<Local>,
 }
 
-/// What a fleet is made of.
+/// The settings of a fleet.
 pub struct FleetSettings<'a> {
     /// The server.
     pub nats: Nats,
@@ -53,19 +53,19 @@ pub struct FleetSettings<'a> {
     pub wanted: Wanted,
     /// Threads on each agent.
     pub threads: Option<u32>,
-    /// The server and the agents, if they were started here for this fleet.
+    /// The server and the agents, if this fleet started them here.
     pub local: Option<Local>,
-    /// Told what happens.
+    /// Prints what happens.
     pub say: &'a dyn Fn(&str),
     /// Set when the user wants to stop.
     pub stop: &'a AtomicBool,
 }
 
 impl Fleet {
-    /// Connects, and gathers the agents.
+    /// Connects and gathers the agents.
     ///
     /// # Errors
-    /// If the server cannot be reached, or there are not enough agents in time.
+    /// If the server cannot be reached, or too few agents answer in time.
     pub fn gather(settings: FleetSettings<'_>) -> Result<Self, FleetError> {
         settings.nats.check()?;
         let (tell, told) = unbounded_channel();
@@ -112,13 +112,13 @@ impl Fleet {
         }
     }
 
-    /// The agents by name, with what they said of themselves.
+    /// The agents by name, with their answers to the call.
     #[must_use]
     pub fn agents(&self) -> &[(String, Hello)] {
         &self.agents
     }
 
-    /// Whether the agents can apply this load at all.
+    /// Checks that the agents can apply this load at all.
     fn check(&self, load: &LoadSpec) -> Result<(), LabError> {
         let (agents, connections) = (self.agents.len() as u64, u64::from(load.connections.count));
         if connections < agents {
@@ -166,7 +166,8 @@ fn ended() -> LabError {
 
 impl Generator for Fleet {
     fn fit(&self, load: &mut LoadSpec) {
-        // Each agent would end its warm-up at another instant: they take the longest one.
+        // Agents would end an automatic warm-up at different instants, so they all take the longest
+        // one.
         if let WarmUp::Auto { at_most_ns } = load.warm_up {
             load.warm_up = WarmUp::Fixed { duration_ns: at_most_ns };
         }
@@ -179,7 +180,7 @@ impl Generator for Fleet {
         let Outcome { agents, merged, windows, has_started } = self.wait(control)?;
         let is_whole = merged.slices() == agents.len();
         let mut merged = merged.load();
-        // Of an agent that is missing, what it told live belongs to no result.
+        // Without all agents, the live figures do not match the result.
         if let Some(load) = merged.as_mut().filter(|_| is_whole) {
             take_figures_of_time(&mut load.windows, &windows);
         }
@@ -196,7 +197,7 @@ impl Generator for Fleet {
     }
 }
 
-/// Results have the counters of each second; its figures of time were merged while the load ran.
+/// Results only have the counters of each second. The time figures were merged while the load ran.
 fn take_figures_of_time(windows: &mut [Window], live: &[Window]) {
     let live: BTreeMap<i64, &Window> = live.iter().map(|window| (window.from_ns, window)).collect();
     for window in windows {
@@ -251,52 +252,52 @@ impl Member {
     }
 }
 
-/// What an agent is started with.
+/// The settings of an agent.
 pub struct AgentSettings<'a> {
     /// The server.
     pub nats: Nats,
-    /// Its name; one made of the host's by default.
+    /// Its name; by default made from the host's.
     pub name: Option<String>,
-    /// What its operator says of it.
+    /// Its operator's tags.
     pub tags: Vec<String>,
-    /// What it does.
+    /// Its work.
     pub duty: Duty,
-    /// Told what happens.
+    /// Prints what happens.
     pub say: &'a dyn Fn(&str),
-    /// Set when its operator wants it to end.
+    /// Set when its operator ends it.
     pub stop: &'a AtomicBool,
 }
 
-/// What an agent is there for.
+/// The work of an agent.
 pub enum Duty {
     /// It applies slices of loads.
     Load {
         /// Hosts that it may load besides loopback.
         policy: Policy,
-        /// Its processors, a thread each.
+        /// Its processors, with a thread on each.
         cores: Vec<u32>,
         /// Local addresses to connect from.
         source_addresses: Vec<IpAddr>,
         /// Its ceiling, if it is calibrated.
         calibration: Option<Box<Calibration>>,
     },
-    /// It is a probe: it makes runs beside their targets.
+    /// It is a probe: it makes runs on the targets' machine.
     Probe {
         /// Its targets, workloads and services.
         catalog: Box<Catalog>,
-        /// Where targets listen: an address of this machine that the agents reach.
+        /// Where targets listen: an address of this machine that the agents can reach.
         address: IpAddr,
-        /// Targets may be installed.
+        /// Whether targets may be installed.
         install: bool,
-        /// System packages may be installed.
+        /// Whether system packages may be installed.
         apt: bool,
     },
 }
 
-/// The life of an agent: until its operator ends it.
+/// Runs an agent until its operator ends it.
 ///
 /// # Errors
-/// If the server cannot be used as it is asked for.
+/// If the server cannot be used with these settings.
 pub fn serve(settings: AgentSettings<'_>) -> Result<(), FleetError> {
     settings.nats.check()?;
     on_this_thread(serve_on(settings))
@@ -362,8 +363,8 @@ impl Joined<'_> {
     }
 }
 
-/// Waits for a server that is not there yet: machines of a fleet start in any order. `None` if the
-/// operator ends the agent before.
+/// Waits for a server that is not up yet, because the machines of a fleet start in any order.
+/// `None` if the operator ends the agent first.
 async fn connected(
     nats: &Nats,
     name: &str,
@@ -396,7 +397,7 @@ fn ceiling(calibration: &Calibration) -> Option<f64> {
     calibration.ceiling_per_s.values().copied().reduce(f64::max)
 }
 
-/// Names the running kernel (proc_sys_kernel(5)); `None` where it does not say.
+/// An id of the running kernel (proc_sys_kernel(5)); `None` if it cannot be read.
 pub(crate) fn boot() -> Option<String> {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok().map(|text| text.trim().into())
 }
@@ -409,10 +410,10 @@ fn host_name() -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// Draws an instance for a name.
+/// A peer of this name with a random instance.
 ///
 /// # Errors
-/// If the name cannot be one of an agent.
+/// If an agent cannot have this name.
 pub fn peer(name: String) -> Result<Peer, FleetError> {
     use rand::TryRng;
     if !crate::message::is_name(&name) {
@@ -426,7 +427,7 @@ pub fn peer(name: String) -> Result<Peer, FleetError> {
     Ok(Peer { name, instance })
 }
 
-/// Who this process is as a coordinator.
+/// This process as a coordinator.
 pub(crate) fn coordinator_peer() -> Result<Peer, FleetError> {
     let name = host_name().unwrap_or_else(|| "coordinator".into());
     peer(format!("{name}-{}", std::process::id()))

@@ -1,20 +1,20 @@
-//! Several generators as one load: agents that dial out to a NATS server, and a coordinator that
-//! deals a load out to them, starts them together and merges what they measured.
+//! Several generators as one load: agents that connect to a NATS server, and a coordinator that
+//! distributes a load among them, starts them together and merges their measurements.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`message`] | what coordinator and agents tell each other |
+//! | [`message`] | the messages between coordinator and agents |
 //! | [`pieces`] | long texts in several messages |
-//! | [`claim`] | whom a member works for |
-//! | [`clock`] | the clocks of agents beside the coordinator's |
+//! | [`claim`] | which coordinator a member works for |
+//! | [`clock`] | the clocks of agents compared with the coordinator's |
 //! | [`share`] | which part of a load each agent takes |
 //! | [`merge`] | the results of all agents as one |
-//! | [`nats`] | the connection, and who may speak over it |
+//! | [`nats`] | the connection, and when it may be used |
 //! | [`actor`] | an event loop around one member of a fleet |
 //! | [`agent`] | a member that applies slices, or makes runs |
-//! | [`coordinator`] | the member that deals them out |
+//! | [`coordinator`] | the member that distributes slices |
 //! | [`fleet`] | a fleet as a generator of the lab |
-//! | [`probe`] | a run beside its targets, for a coordinator elsewhere |
+//! | [`probe`] | a run on the targets' machine, for a coordinator elsewhere |
 //! | [`local`] | a NATS server and agents on this machine |
 //! | [`simulate`] | many agents that load nothing, to see what a large fleet costs |
 //! | [`error`] | what can go wrong |
@@ -39,6 +39,6 @@ pub use error::FleetError;
 /// The variable that holds the NATS token.
 pub const TOKEN: &str = "PIPPIN_NATS_TOKEN";
 
-/// Who hears nothing for so long gives the other up, nanoseconds. Agents then end their load, so
-/// that none goes on 5 s after its coordinator is gone.
+/// A member that hears nothing for this long gives the other one up, in nanoseconds. Agents then
+/// end their load, so none goes on for more than 5 s after its coordinator is gone.
 pub const PATIENCE_NS: u64 = 4_000_000_000;

@@ -1,5 +1,5 @@
-//! A NATS server and agents as processes of this machine, for `--agents N` alone. They live below
-//! supervisors, which end them with this process, however that ends.
+//! A NATS server and agents as processes of this machine, for `--agents N` without a server.
+//! Supervisors start them, and end them together with this process, however it ends.
 use pippin_lab::LabError;
 use pippin_lab::environment;
 use pippin_lab::lifecycle::port;
@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 use crate::error::FleetError;
 use crate::nats::Nats;
 
-/// How long the server may take to listen.
+/// How long the server may take until it listens.
 const START: Duration = Duration::from_secs(10);
 
-/// What is started.
+/// What to start.
 pub struct LocalSettings<'a> {
     /// How many agents.
     pub agents: usize,
@@ -24,7 +24,7 @@ pub struct LocalSettings<'a> {
     pub cpus: CpuSet,
     /// Hosts that the user allowed to load.
     pub allowed_hosts: &'a [String],
-    /// The store in which the generator's ceiling is.
+    /// The store with the generator's ceiling.
     pub store: Option<PathBuf>,
 }
 
@@ -36,7 +36,7 @@ pub struct Local {
     _folder: Folder,
 }
 
-/// A folder that goes with its owner, and that other users of this machine cannot read.
+/// A folder that is removed when dropped. Other users of this machine cannot read it.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -66,7 +66,7 @@ impl Local {
     /// Starts the server and the agents.
     ///
     /// # Errors
-    /// If there is no nats-server, or one of them does not start.
+    /// If there is no nats-server, or a process does not start.
     pub fn start(settings: &LocalSettings<'_>) -> Result<Self, FleetError> {
         let program = environment::find_program("nats-server").ok_or_else(|| {
             FleetError::User("there is no nats-server here: `apt-get install nats-server`, or `go install github.com/nats-io/nats-server/v2@latest`; or name a server with --nats URL".into())
@@ -81,13 +81,13 @@ impl Local {
         Ok(Self { nats, agents, server, _folder: folder })
     }
 
-    /// Where the server is.
+    /// The server's address.
     #[must_use]
     pub const fn nats(&self) -> &Nats {
         &self.nats
     }
 
-    /// What the generator consists of here: the agents, the server, and this process between them.
+    /// The processes of the generator on this machine: the agents, the server, and this process.
     #[must_use]
     pub fn roots(&self) -> Vec<RoleRoot> {
         let started = self.agents.iter().chain([&self.server]);
@@ -96,7 +96,7 @@ impl Local {
     }
 }
 
-/// The processors of each agent: its own where there are enough, else they take turns.
+/// The processors of each agent: its own if there are enough, otherwise they share them in turn.
 fn deal(cpus: &CpuSet, agents: usize) -> Vec<CpuSet> {
     let all: Vec<u32> = cpus.0.iter().copied().collect();
     let own = |nth: usize| -> CpuSet {
@@ -121,7 +121,7 @@ fn start_server(program: &Path, folder: &Path) -> Result<(Supervised, Nats), Fle
     let port = port::free().map_err(LabError::io("find a port"))?;
     let token = random()?;
     let config = folder.join("nats.conf");
-    // Other users of this machine reach the port too: the token keeps them out.
+    // Other users of this machine can reach the port too, but not without the token.
     let text = format!(
         "listen: \"127.0.0.1:{port}\"\nauthorization {{ token: \"{token}\" }}\nmax_payload: 8388608\n"
     );
@@ -161,7 +161,7 @@ fn start_agent(
 ) -> Result<Supervised, FleetError> {
     let mut command: Vec<String> =
         vec![own_program()?.to_string_lossy().into_owned(), "agent".into()];
-    // Numbers of one width: agents are told in the order of their names.
+    // Pad the numbers, so that sorting agents by name sorts them by number.
     let width = settings.agents.to_string().len();
     command.extend(["--nats".into(), nats.url.clone()]);
     command.extend(["--name".into(), format!("local-{number:0width$}")]);

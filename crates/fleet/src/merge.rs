@@ -1,26 +1,26 @@
-//! The results of all agents as one, and their seconds as those of one load.
+//! Merges the results of all agents into one, and their seconds into those of one load.
 use pippin_model::histogram::{Histogram, HistogramError};
 use pippin_model::load_result::{GeneratorUse, LoadResult, Phase, WarmUpResult, Window};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Bound;
 
-/// What one agent measured.
+/// The measurement of one agent.
 #[derive(Debug, Clone)]
 pub struct Slice {
-    /// With instants on the agent's clock.
+    /// The load, with instants on the agent's clock.
     pub load: LoadResult,
     /// The agent's clock minus the coordinator's, nanoseconds.
     pub offset_ns: i64,
 }
 
 /// All slices so far as one load, with instants on the coordinator's clock. Counters and histograms
-/// add up bucket by bucket, in any order. A slice is merged as it comes and is not kept: its
-/// histograms take some 8 MB of memory.
+/// are added bucket by bucket, in any order. A slice is merged when it comes and is not kept: its
+/// histograms take about 8 MB of memory.
 #[derive(Debug, Default)]
 pub struct Merged {
     slices: usize,
-    /// Without windows.
+    /// The load without windows.
     load: Option<LoadResult>,
     windows: BTreeMap<i64, Merging>,
 }
@@ -46,14 +46,14 @@ impl Merged {
         Ok(())
     }
 
-    /// How many slices it has.
+    /// The number of slices.
     #[must_use]
     pub const fn slices(&self) -> usize {
         self.slices
     }
 
-    /// The whole; `None` without any slice. Windows have no histograms any more; those that had none
-    /// before have no figures of time.
+    /// The merged load; `None` without any slice. Its windows have no histograms. Windows that had
+    /// none before have no time figures.
     #[must_use]
     pub fn load(self) -> Option<LoadResult> {
         let windows = self.windows.values().map(Merging::window).collect();
@@ -93,7 +93,7 @@ fn add(all: &mut LoadResult, one: LoadResult) {
     all.interrupted |= one.interrupted;
 }
 
-/// Phases begin at the same instants, counted from the first connection of each agent.
+/// Adds phases. They begin at the same instants, counted from the first connection of each agent.
 fn add_phases(all: &mut LoadResult, one: &LoadResult) {
     let first = all.started_ns.min(one.started_ns);
     let (own_shift, others_shift) = (all.started_ns - first, one.started_ns - first);
@@ -123,13 +123,13 @@ fn add_generator(all: &mut GeneratorUse, one: GeneratorUse) {
     all.clock_steps += one.clock_steps;
 }
 
-/// Windows of several agents with the same beginning, while they become one. Its histograms stay
-/// decoded: as text they would be read anew for each agent.
+/// Windows of several agents with the same beginning, while they are merged. The histograms stay
+/// decoded: as text they would have to be read again for each agent.
 #[derive(Debug)]
 struct Merging {
     agents: usize,
     window: Window,
-    /// `None` once one of the windows had none.
+    /// `None` as soon as one of the windows has none.
     histograms: Option<(Histogram, Histogram)>,
 }
 
@@ -164,15 +164,15 @@ impl Merging {
     }
 }
 
-/// The seconds of a load under way: each is passed on when all agents have told theirs, or when one
+/// The seconds of a load under way. Each is passed on when all agents have sent theirs, or when one
 /// of them is two seconds ahead.
 #[derive(Debug, Default)]
 pub struct Seconds {
     agents: usize,
-    /// Those that not all agents have told yet.
+    /// Seconds that not all agents have sent yet.
     pending: BTreeMap<i64, Merging>,
     whole: Vec<Window>,
-    /// Up to here they were passed on.
+    /// The last second that was passed on.
     told_ns: Option<i64>,
 }
 
@@ -180,14 +180,14 @@ pub struct Seconds {
 const AHEAD_NS: i64 = 2_000_000_000;
 
 impl Seconds {
-    /// Of so many agents.
+    /// For this many agents.
     #[must_use]
     pub fn of(agents: usize) -> Self {
         Self { agents, ..Self::default() }
     }
 
-    /// Takes a second of one agent; the merged seconds that are passed on now. One that cannot be
-    /// read is left to the result, which has its counters.
+    /// Takes a second of one agent. Returns the merged seconds to pass on now. An unreadable second
+    /// is left out; the result has its counters.
     pub fn take(&mut self, window: Window) -> Vec<Window> {
         let from_ns = window.from_ns;
         let is_read = match self.pending.entry(from_ns) {
@@ -207,7 +207,7 @@ impl Seconds {
             untold.take_while(ready).map(|(_, merging)| merging.window()).collect();
         self.told_ns = told.last().map(|window| window.from_ns).or(self.told_ns);
         let (told_ns, agents, whole) = (self.told_ns, self.agents, &mut self.whole);
-        // The others may become whole later: their histograms are kept for that.
+        // The others may become complete later, so keep their histograms.
         self.pending.retain(|from_ns, merging| {
             let is_over = Some(*from_ns) <= told_ns && merging.agents >= agents;
             if is_over {
@@ -218,7 +218,7 @@ impl Seconds {
         told
     }
 
-    /// The seconds that all agents told, also where one told them late.
+    /// The seconds that all agents sent, even if one sent them late.
     #[must_use]
     pub fn whole(self) -> Vec<Window> {
         let left = self.pending.values().filter(|merging| merging.agents >= self.agents);

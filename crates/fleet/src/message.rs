@@ -1,4 +1,4 @@
-//! What coordinator and agents tell each other: JSON in an envelope that every version can read.
+//! The messages between coordinator and agents: JSON in an envelope that every version can read.
 use pippin_model::caveat::Caveat;
 use pippin_model::fingerprint::Fingerprint;
 use pippin_model::load_result::{LoadResult, Window};
@@ -10,22 +10,22 @@ use serde::{Deserialize, Serialize};
 use crate::pieces::Piece;
 use crate::probe::Errand;
 
-/// The version of the messages; it rises with every change of what they hold.
+/// The version of the messages. It rises with every change of their content.
 pub const SCHEMA: u32 = 2;
 /// This program's version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Who sends: a name, and a number that is drawn at each start.
+/// A sender: a name, and a number that is random at each start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Peer {
     /// Its name.
     pub name: String,
-    /// Tells two of the same name apart.
+    /// Tells two peers of the same name apart.
     pub instance: u64,
 }
 
-/// What every message has around it. Its shape never changes, so that a peer of another version can
-/// be named.
+/// The frame of every message. Its form never changes, so that peers of other versions can be
+/// named.
 #[derive(Debug, Serialize, Deserialize)]
 struct Envelope<B> {
     schema: u32,
@@ -34,12 +34,12 @@ struct Envelope<B> {
     body: B,
 }
 
-/// A message that was read.
+/// A message after reading.
 #[derive(Debug)]
 pub enum Opened<B> {
-    /// One of this version.
+    /// A message of this version.
     Same(Peer, B),
-    /// One of another version.
+    /// A message of another version.
     Other {
         /// Who sent it.
         from: Peer,
@@ -50,15 +50,15 @@ pub enum Opened<B> {
     },
 }
 
-/// A message as it is sent.
+/// The bytes of a message.
 #[must_use]
 pub fn seal<B: Serialize>(from: &Peer, body: &B) -> Vec<u8> {
     let envelope = Envelope { schema: SCHEMA, version: VERSION.into(), from: from.clone(), body };
-    // Only maps with keys that are no text, and writers that fail, make this fail: there are none.
+    // This only fails for maps whose keys are not text and for writers that fail. There are none.
     serde_json::to_vec(&envelope).unwrap_or_default()
 }
 
-/// Reads a message; `None` if it is none.
+/// Reads a message; `None` if the bytes are not one.
 #[must_use]
 pub fn open<B: DeserializeOwned>(bytes: &[u8]) -> Option<Opened<B>> {
     let Envelope { schema, version, from, .. } =
@@ -73,30 +73,30 @@ pub fn open<B: DeserializeOwned>(bytes: &[u8]) -> Option<Opened<B>> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case")]
 pub enum Order {
-    /// To all agents: who is there?
+    /// To all agents: who is available?
     Call,
-    /// The coordinator lives. The agent echoes it; the first one claims the agent.
+    /// The coordinator is alive. The agent echoes it; the first beat claims the agent.
     Beat {
-        /// When it was sent, nanoseconds of the coordinator's clock.
+        /// When it was sent, in nanoseconds of the coordinator's clock.
         sent_ns: u64,
     },
     /// Open the connections of a slice and wait.
     Prepare(Box<Prepare>),
     /// Start the schedule.
     Start {
-        /// Of this trial.
+        /// The trial.
         trial: u64,
-        /// The instant, nanoseconds of the agent's clock.
+        /// The instant, in nanoseconds of the agent's clock.
         at_ns: u64,
     },
     /// End the load or the run now, and report.
     Stop {
-        /// Of this trial or run.
+        /// The trial or run.
         trial: u64,
     },
     /// A piece has arrived.
     Got {
-        /// Of this trial or run.
+        /// The trial or run.
         trial: u64,
         /// Its `text_nth`.
         text_nth: u32,
@@ -107,7 +107,7 @@ pub enum Order {
     Measure(Box<Errand>),
     /// To a probe: make no more trials of this target.
     Skip {
-        /// Of this run.
+        /// The run.
         trial: u64,
         /// The target.
         target: TargetId,
@@ -124,11 +124,11 @@ pub struct Prepare {
     /// The load, with the agent's part of it. Threads, processors and source addresses are the
     /// agent's own.
     pub load: LoadSpec,
-    /// Threads that the user asked for on each agent.
+    /// The number of threads on each agent, if the user asked for one.
     pub threads: Option<u32>,
-    /// Whether the agent watches its host. The coordinator does so for agents on its own.
+    /// Whether the agent observes its host. The coordinator does so for agents on its own machine.
     pub watches_host: bool,
-    /// So many pieces of the result may be under way at once.
+    /// How many pieces of the result may be in transit at once.
     pub pieces_at_once: u32,
 }
 
@@ -138,16 +138,16 @@ pub struct Prepare {
 pub enum Report {
     /// Answers a call.
     Hello(Box<Hello>),
-    /// Answers an order of a coordinator that has not claimed it.
+    /// Answers an order of a coordinator that has not claimed this agent.
     Busy {
-        /// Who has claimed it.
+        /// The coordinator that has claimed it.
         with: String,
     },
     /// Answers a beat.
     Echo {
         /// `sent_ns` of the beat.
         sent_ns: u64,
-        /// When the beat arrived, nanoseconds of the agent's clock.
+        /// When the beat arrived, in nanoseconds of the agent's clock.
         received_ns: u64,
         /// When this was sent, on the same clock.
         answered_ns: u64,
@@ -156,19 +156,20 @@ pub enum Report {
     },
     /// The connections are open.
     Ready {
-        /// Of this trial.
+        /// The trial.
         trial: u64,
     },
     /// A second of load.
     Second {
-        /// Of this trial.
+        /// The trial.
         trial: u64,
-        /// With its histograms.
+        /// The second, with its histograms.
         window: Box<Window>,
     },
-    /// A piece of the [`SliceResult`] as JSON; of a probe, of an [`Entry`](crate::probe::Entry).
+    /// A piece of the [`SliceResult`] as JSON; from a probe, a piece of an
+    /// [`Entry`](crate::probe::Entry).
     Piece {
-        /// Of this trial or run.
+        /// The trial or run.
         trial: u64,
         /// The piece.
         piece: Piece,
@@ -177,34 +178,35 @@ pub enum Report {
     Leaving,
 }
 
-/// What an agent says of itself.
+/// An agent's description of itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
-    /// What its operator said of it.
+    /// Its operator's tags.
     pub tags: Vec<String>,
     /// Its host.
     pub host: Fingerprint,
-    /// Names the running kernel (`/proc/sys/kernel/random/boot_id`): equal where two share a
-    /// machine, and with it the clock.
+    /// An id of the running kernel (`/proc/sys/kernel/random/boot_id`). Two with the same id share
+    /// a machine and its clock.
     pub boot: Option<String>,
-    /// Processors of its generator.
+    /// The number of processors of its generator.
     pub processors: u32,
-    /// Its highest throughput by calibration, requests per second; `None` if it is not calibrated.
+    /// Its highest throughput by calibration, in requests per second; `None` if it is not
+    /// calibrated.
     pub ceiling_per_s: Option<f64>,
-    /// The coordinator that has claimed it.
+    /// The coordinator that has claimed it, if any.
     pub claimed_by: Option<String>,
-    /// It is a probe, which makes runs and applies no loads itself.
+    /// Whether it is a probe, which makes runs and applies no loads itself.
     pub is_probe: bool,
 }
 
-/// What came of a slice.
+/// The outcome of a slice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SliceResult {
-    /// What was measured; its instants are on the agent's clock.
+    /// The measurement, with instants on the agent's clock.
     pub load: Option<LoadResult>,
     /// When the schedule started, on the same clock.
     pub start_ns: Option<u64>,
-    /// Why the load was not applied to its end.
+    /// Why the load was not completed.
     pub failure: Option<String>,
     /// Doubts about the agent's host and generator.
     pub caveats: Vec<Caveat>,
@@ -213,16 +215,16 @@ pub struct SliceResult {
 /// Subjects. An agent publishes to `pippin.report.>` and subscribes to `pippin.call` and
 /// `pippin.order.NAME`; a coordinator does the reverse.
 pub mod subject {
-    /// Where coordinators call all agents.
+    /// The subject on which coordinators call all agents.
     pub const CALL: &str = "pippin.call";
 
-    /// Where an agent gets its orders.
+    /// The subject of an agent's orders.
     #[must_use]
     pub fn order(agent: &str) -> String {
         format!("pippin.order.{agent}")
     }
 
-    /// Where a coordinator gets its reports.
+    /// The subject of a coordinator's reports.
     #[must_use]
     pub fn report(coordinator: &super::Peer) -> String {
         format!("pippin.report.{:016x}", coordinator.instance)

@@ -1,4 +1,4 @@
-//! The connection to NATS, and what is asked of it outside of this machine.
+//! The connection to NATS, and its conditions on other machines.
 use async_nats::{Client, ConnectOptions, ServerAddr};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use crate::error::FleetError;
 
-/// Messages that may wait for a connection that is being made again.
+/// How many messages may wait while the connection is restored.
 const WAITING: usize = 65_536;
-/// How long a connection may take.
+/// How long connecting may take.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// Where the NATS server is, and who we are there.
+/// The address of the NATS server, and our credentials.
 #[derive(Debug, Clone, Default)]
 pub struct Nats {
     /// `nats://HOST:PORT` or `tls://HOST:PORT`.
@@ -21,16 +21,16 @@ pub struct Nats {
     pub creds: Option<PathBuf>,
     /// A token.
     pub token: Option<String>,
-    /// A file with the authority that signed the server's certificate (PEM).
+    /// A file with the authority (PEM) that signed the server's certificate.
     pub tls_ca: Option<PathBuf>,
 }
 
 impl Nats {
-    /// Whether this may be used: on loopback anything, elsewhere only TLS with a proof of who we
-    /// are. Whoever may publish to a fleet makes it send load.
+    /// Whether these settings may be used: anything on loopback, elsewhere only TLS with
+    /// credentials. Anyone who may publish to a fleet can make it send load.
     ///
     /// # Errors
-    /// If the URL is none, a file is missing, or TLS or the proof is.
+    /// If the URL is not valid, a file is missing, or TLS or the credentials are missing.
     pub fn check(&self) -> Result<(), FleetError> {
         let server = self.server()?;
         for (flag, file) in [("--creds", &self.creds), ("--tls-ca", &self.tls_ca)] {
@@ -61,10 +61,10 @@ impl Nats {
         Ok(())
     }
 
-    /// Connects. A connection that is lost later is made again, for as long as it takes.
+    /// Connects. If the connection is lost later, the client keeps trying to restore it.
     ///
     /// # Errors
-    /// As [`Self::check`]; if nobody answers, or the server refuses us.
+    /// As [`Self::check`], and if nobody answers or the server refuses us.
     pub async fn connect(&self, name: &str) -> Result<Client, FleetError> {
         self.check()?;
         let server = self.server()?;
@@ -155,7 +155,7 @@ mod tests {
             why(&Nats { token: token.clone(), ..at("nats://10.0.0.1:4222") })
                 .contains("over TLS: write tls://10.0.0.1:4222")
         );
-        // A name that begins like one of this machine is another machine's.
+        // A host whose name begins like one of this machine is still another machine.
         assert!(
             why(&Nats { token: token.clone(), ..at("nats://localhost.evil.example") })
                 .contains("over TLS")

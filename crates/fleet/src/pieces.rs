@@ -1,12 +1,12 @@
-//! Long texts over NATS: cut into pieces, so many under way at once, each sent again until it has
-//! arrived. A server takes messages up to a size (1 MiB by default), and cuts off whoever is sent
-//! more than it reads (64 MiB by default).
+//! Long texts over NATS. They are cut into pieces, only some are in transit at once, and each is
+//! sent again until it has arrived. A server accepts messages up to a size (1 MiB by default), and
+//! disconnects a client that does not read fast enough (64 MiB by default).
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The longest piece, in bytes of text.
 pub const LONGEST: usize = 32 << 10;
-/// Pieces of all agents that may be under way to one coordinator: 16 MiB.
+/// How many pieces of all agents may be in transit to one coordinator: 16 MiB.
 pub const UNDER_WAY: usize = 512;
 /// A piece is sent again after this time, nanoseconds.
 const AGAIN_NS: u64 = 1_000_000_000;
@@ -14,17 +14,18 @@ const AGAIN_NS: u64 = 1_000_000_000;
 /// A piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Piece {
-    /// Which text, from 0.
+    /// The number of its text, from 0.
     pub text_nth: u32,
-    /// Which of its pieces, from 0.
+    /// Its number within the text, from 0.
     pub nth: u32,
-    /// Of how many.
+    /// The number of pieces of the text.
     pub of: u32,
-    /// The piece.
+    /// Its content.
     pub text: String,
 }
 
-/// Cuts a text into pieces of at most `longest` bytes (and at least 4); at least one piece.
+/// Cuts a text into pieces of at most `longest` bytes (which must be at least 4). Returns at least
+/// one piece.
 #[must_use]
 pub fn split(text: &str, longest: usize) -> Vec<String> {
     let mut pieces = Vec::new();
@@ -45,12 +46,12 @@ pub struct Outbox {
     at_once: usize,
     texts: u32,
     waiting: VecDeque<Piece>,
-    /// Pieces that were sent, with the instant at which they are sent again.
+    /// Pieces that were sent, with the instant at which to send them again.
     under_way: Vec<(Piece, u64)>,
 }
 
 impl Outbox {
-    /// Of which so many pieces may be under way, at least one.
+    /// With at most this many pieces in transit, but at least one.
     #[must_use]
     pub fn new(at_once: usize) -> Self {
         let (waiting, under_way) = (VecDeque::new(), Vec::new());
@@ -71,7 +72,7 @@ impl Outbox {
         self.under_way.retain(|(piece, _)| (piece.text_nth, piece.nth) != (text_nth, nth));
     }
 
-    /// What is to be sent now.
+    /// The pieces to send now.
     pub fn due(&mut self, now_ns: u64) -> Vec<Piece> {
         let free = self.at_once.saturating_sub(self.under_way.len());
         for piece in self.waiting.drain(..free.min(self.waiting.len())) {
@@ -92,7 +93,7 @@ impl Outbox {
     }
 }
 
-/// Texts that arrive, their pieces in any order, some of them several times.
+/// Puts arriving texts together. Their pieces may come in any order and several times.
 #[derive(Debug, Default)]
 pub struct Inbox {
     next: u32,
@@ -102,7 +103,7 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    /// Takes a piece; the texts that are whole now, in the order in which they were put.
+    /// Takes a piece. Returns the texts that are complete now, in the order in which they were put.
     pub fn take(&mut self, piece: Piece) -> Vec<String> {
         if piece.text_nth < self.next || piece.nth >= piece.of {
             return Vec::new();
@@ -135,7 +136,7 @@ mod tests {
             prop_assert_eq!(cut.concat(), text);
         }
 
-        /// Each message gets lost, arrives, or arrives twice, as `fates` has it.
+        /// Each message gets lost, arrives, or arrives twice, as `fates` says.
         #[test]
         fn texts_arrive_whole_and_in_order_whatever_gets_lost(
             lengths in proptest::collection::vec(0_usize..4 * LONGEST, 1..4),
@@ -151,7 +152,7 @@ mod tests {
                 let due = outbox.due(now_ns);
                 prop_assert!(due.len() <= at_once);
                 for piece in due.into_iter().rev() {
-                    // When the fates are used up, everything arrives.
+                    // After the last fate, everything arrives.
                     let fate = fates.next().unwrap_or(3);
                     let (text_nth, nth) = (piece.text_nth, piece.nth);
                     if fate > 0 {

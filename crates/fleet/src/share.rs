@@ -1,12 +1,12 @@
 //! Which part of a load each agent takes.
 use pippin_model::load_spec::Part;
 
-/// The width of the part of the agent with the highest ceiling: shares are right to a hundredth of
-/// it.
+/// The part of the agent with the highest ceiling has this width, so shares are exact to a
+/// hundredth of it.
 const WIDEST: f64 = 100.0;
 
-/// The parts of agents with these ceilings, in requests per second: in proportion to them if all are
-/// known, else equal.
+/// The parts of agents with these ceilings, in requests per second: proportional to them if all are
+/// known, otherwise equal.
 #[must_use]
 pub fn parts(ceilings: &[Option<f64>]) -> Vec<Part> {
     let known: Vec<f64> = ceilings.iter().flatten().copied().filter(|rate| *rate > 0.0).collect();

@@ -1,5 +1,5 @@
-//! Agents that speak as real ones do and load nothing, many in one process: what a fleet of this
-//! size costs its coordinator and its NATS server.
+//! Many agents in one process that send the same messages as real ones but no load. They show what
+//! a fleet of this size costs its coordinator and its NATS server.
 use pippin_engine::Gate;
 use pippin_model::fingerprint::Fingerprint;
 use pippin_model::histogram::Histogram;
@@ -23,16 +23,16 @@ use crate::message::{Hello, Prepare, SliceResult};
 use crate::nats::Nats;
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// Response times of a simulated device: 100 ms +-5 % and a tail, which fill as many buckets as
+/// Response times of a simulated device: 100 ms +-5 % and a tail. They fill as many buckets as
 /// measured ones do.
 const MEDIAN_NS: f64 = 100e6;
 
-/// Lets so many agents live until `stop` is set.
+/// Runs this many agents until `stop` is set.
 ///
 /// # Errors
 /// If the server cannot be used.
 pub fn simulate(nats: &Nats, agents: usize, stop: &AtomicBool) -> Result<(), FleetError> {
-    // Taking it takes half a second.
+    // A real fingerprint takes half a second.
     let host =
         Fingerprint { hostname: Some("nowhere".into()), cpus: 2, ..pippin_probe::fingerprint() };
     let hello = Hello {
@@ -70,11 +70,11 @@ async fn one(
     live(&client, &subjects, &mut agent, &mut told, clock).await
 }
 
-/// Reports made-up seconds.
+/// Reports invented seconds.
 struct Pretends(Rc<Made>);
 
-/// What all agents share: making seconds up must not cost more than reporting them. The seed, the
-/// devices of an agent and the second name each.
+/// Seconds that all agents share, because inventing them must not cost more than reporting them.
+/// The key is the seed, the devices of an agent and the second.
 #[derive(Default)]
 struct Made(RefCell<HashMap<(u64, u64, u64), Rc<Second>>>);
 
@@ -85,7 +85,7 @@ impl Made {
     }
 }
 
-/// A made-up second.
+/// An invented second.
 struct Second {
     window: Window,
     response: Histogram,
@@ -186,11 +186,11 @@ fn nothing_yet(start_ns: u64, [up, sustain]: [u64; 2]) -> LoadResult {
     }
 }
 
-/// One second of so many devices, each of which asks once.
+/// One second of this many devices, each with one request.
 fn second_of((seed, devices, second): (u64, u64, u64)) -> Second {
     let (mut response, mut send_lag) = (Histogram::new(), Histogram::new());
     let mut state = (seed ^ second).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    // More draws than buckets, fewer than devices: each stands for several.
+    // More draws than buckets but fewer than devices: each draw stands for several devices.
     let draws = devices.clamp(1, 2_000);
     for _ in 0..draws {
         // Marsaglia's xorshift.

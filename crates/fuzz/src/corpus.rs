@@ -1,6 +1,6 @@
-//! The inputs that mutation begins with: the hostile servers of `pippin-reference`, the files of this
-//! repository, and what lies in `corpus/NAME` of this crate. An input that broke something belongs
-//! there, so that it is tried for ever.
+//! The inputs to begin with: the hostile servers of `pippin-reference`, the files of this
+//! repository, and the files in `corpus/NAME` of this crate. Put every input that broke something
+//! there, so that it is always tried again.
 use pippin_reference::frames;
 use pippin_reference::hostile::{Act, Does, On, Over, Speaks, behaviours};
 use std::fs;
@@ -13,7 +13,7 @@ pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The inputs that are kept for a target, in the order of their names; none if it has no folder.
+/// The inputs that are kept for a target, sorted by name; empty if it has no folder.
 ///
 /// # Errors
 /// If one cannot be read.
@@ -22,7 +22,7 @@ pub fn kept(target: &str) -> io::Result<Vec<Vec<u8>>> {
     if folder.exists() { files(&folder, |_| true) } else { Ok(Vec::new()) }
 }
 
-/// The contents of all files in a folder and below it whose names are right.
+/// The contents of all files in and below a folder whose names match.
 ///
 /// # Errors
 /// If one cannot be read.
@@ -43,7 +43,7 @@ pub fn files(folder: &Path, is_right: impl Fn(&str) -> bool + Copy) -> io::Resul
     Ok(found)
 }
 
-/// What the hostile servers send that speak so: all of it, as one input each, behind `before`.
+/// Everything that hostile servers of this protocol send, each as one input after `before`.
 #[must_use]
 pub fn sent(speaks: Speaks, in_handshake: bool, before: &[u8]) -> Vec<Vec<u8>> {
     behaviours()
@@ -57,7 +57,7 @@ pub fn sent(speaks: Speaks, in_handshake: bool, before: &[u8]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// How often bytes without end come in an input.
+/// How often endless bytes are repeated in an input.
 const ENDLESS: usize = 3;
 
 fn bytes_of(act: Act) -> Vec<u8> {

@@ -1,5 +1,5 @@
-//! `pippin-fuzz`: feeds bytes that nobody chose, for a while, and keeps what breaks something.
-#![allow(clippy::print_stdout, clippy::print_stderr)] // a tool of the repository, for its makers
+//! `pippin-fuzz`: feeds random bytes for a while, and keeps inputs that break something.
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a tool for developers
 use clap::Parser;
 use pippin_fuzz::run::{Bounds, Current, Outcome, run};
 use pippin_fuzz::target::{TARGETS, Target};
@@ -10,19 +10,19 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-/// Feeds bytes that nobody chose to everything that reads bytes from elsewhere.
+/// Feeds random bytes to everything that reads bytes from elsewhere.
 #[derive(Parser)]
 struct Arguments {
-    /// What is fed; everything, beside each other, if none is named
+    /// Which targets; by default all of them, side by side
     #[arg(value_parser = named)]
     targets: Vec<&'static Target>,
-    /// For how long
+    /// How many seconds
     #[arg(long, default_value_t = 30)]
     seconds: u64,
-    /// How many inputs each target gets at the most
+    /// The maximum number of inputs for each target
     #[arg(long, default_value_t = u64::MAX, hide_default_value = true)]
     inputs: u64,
-    /// What the inputs are made from
+    /// The seed of the inputs
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     if targets.is_empty() {
         targets = TARGETS.iter().filter_map(|target| named(target.name).ok()).collect();
     }
-    // What breaks is told with its input.
+    // An input that breaks something is reported below.
     std::panic::set_hook(Box::new(|_| {}));
     let bounds = Bounds { time: Duration::from_secs(seconds), inputs };
     let currents: Vec<Current> = targets.iter().map(|_| Mutex::default()).collect();
@@ -60,10 +60,10 @@ fn main() -> ExitCode {
     if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// An input that takes longer than this never ends.
+/// An input that takes longer than this is reported as endless.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits for a target and says what came of it; whether all was well.
+/// Waits for a target and prints the outcome. Returns whether all was well.
 fn wait(
     target: &Target,
     current: &Current,

@@ -1,16 +1,16 @@
-//! How one input becomes another: bytes change, go, come twice, or give way to words that the format
-//! knows; two inputs become one.
+//! Makes new inputs from others: bytes are changed, removed, repeated, or replaced by words of the
+//! format; two inputs are joined.
 use rand::RngExt as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// No input is longer.
+/// The longest input in bytes.
 pub const MOST_BYTES: usize = 8_192;
-/// Changes that are made at a time, at the most.
+/// The maximum number of changes at a time.
 const MOST_CHANGES: usize = 6;
-/// Values at which numbers turn over.
+/// Bytes at which numbers overflow, and other special bytes.
 const EDGES: [u8; 10] = [0, 1, 0x7f, 0x80, 0xff, b'0', b'9', b'\r', b'\n', b' '];
 
-/// Makes a new input of `input`, of another one, and of words of its format.
+/// Changes `input`, with the help of another input and words of its format.
 pub fn mutate(input: &mut Vec<u8>, other: &[u8], words: &[&[u8]], random: &mut Xoshiro256PlusPlus) {
     for _ in 0..random.random_range(1..=MOST_CHANGES) {
         change(input, other, words, random);

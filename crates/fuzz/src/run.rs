@@ -10,33 +10,33 @@ use std::time::{Duration, Instant};
 use crate::mutation::{MOST_BYTES, mutate};
 use crate::target::Target;
 
-/// How long to go on: until the first of both.
+/// The limits of a run, which ends at the first one.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// No longer.
+    /// The longest time.
     pub time: Duration,
-    /// No more inputs, those of the corpus left out.
+    /// The maximum number of inputs, without those of the corpus.
     pub inputs: u64,
 }
 
-/// What came of it.
+/// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// Inputs that were fed, those of the corpus too.
+    /// How many inputs were fed, including those of the corpus.
     pub inputs: u64,
-    /// Different outcomes that were seen.
+    /// How many different outcomes were seen.
     pub outcomes: usize,
-    /// The input that broke something, and what was said of it.
+    /// The input that broke something, and the panic message.
     pub broken: Option<(Vec<u8>, String)>,
 }
 
-/// The input that is being fed, for whoever watches.
+/// The input that is being fed, for the thread that watches.
 pub type Current = Mutex<(u64, Vec<u8>)>;
 
-/// More inputs are not kept in memory.
+/// The maximum number of inputs that are kept in memory.
 const MOST_KEPT: usize = 4_096;
 
-/// Feeds the corpus, and then what mutation makes of it.
+/// Feeds the corpus, and then mutations of it.
 ///
 /// # Errors
 /// If the corpus cannot be read.
@@ -80,7 +80,7 @@ fn broken(inputs: u64, outcomes: usize, input: &[u8], why: String) -> Outcome {
     Outcome { inputs, outcomes, broken: Some((input.to_vec(), why)) }
 }
 
-/// Feeds one input; what a panic said.
+/// Feeds one input. Returns the message if it panics.
 fn feed(target: &Target, number: u64, input: &[u8], current: &Current) -> Result<u64, String> {
     {
         let mut current = current.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use crate::target::TARGETS;
 
-    /// The corpus, and some of what mutation makes of it, on each run of the tests.
+    /// Each run of the tests feeds the corpus and some mutations of it.
     #[test]
     fn nothing_breaks_and_much_is_seen() {
         for target in &TARGETS {
@@ -111,7 +111,7 @@ mod tests {
         }
     }
 
-    /// A target that breaks its word is found, with the input.
+    /// If a target breaks its guarantee, that is reported with the input.
     #[test]
     fn what_breaks_is_told() {
         fn feed(input: &[u8]) -> u64 {

@@ -1,4 +1,4 @@
-//! A TLS session after its handshake, as a worker drives it, with a server in memory.
+//! A TLS session after its handshake, driven as a worker does, with a server in memory.
 use pippin_engine::fuzz::Secured;
 use pippin_reference::tls::{Authority, Certified};
 use rustls::{ServerConfig, ServerConnection};
@@ -6,24 +6,24 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read as _, Write as _};
 use std::sync::{Arc, LazyLock};
 
-/// Servers of TLS 1.3 and of TLS 1.2.
+/// A server of TLS 1.3 and one of TLS 1.2.
 static CONFIGS: LazyLock<[Arc<ServerConfig>; 2]> = LazyLock::new(|| {
     let authority = Authority::new();
     [false, true]
         .map(|only_tls12| authority.server(&Certified { only_tls12, ..Certified::default() }))
 });
 
-/// Both ends, and what is between them.
+/// Both ends, and the bytes between them.
 struct Ends {
     client: Secured,
     server: ServerConnection,
-    /// The client gets what the server sends in pieces of this size.
+    /// The size of the pieces in which the client gets the server's bytes.
     size: usize,
-    /// What the server has sent and the client has not got yet.
+    /// What the server has sent and the client has not received yet.
     on_the_way: Vec<u8>,
     written: Vec<u8>,
     read: Vec<u8>,
-    /// A bit was changed on the way: what comes after it is lost.
+    /// Whether a bit was changed in transit: everything after it is lost.
     is_changed: bool,
     has_failed: bool,
     is_closed: bool,
@@ -53,13 +53,13 @@ impl Ends {
         panic!("the handshake does not end");
     }
 
-    /// What the server reads of what the client sends.
+    /// Passes the client's bytes to the server. Returns what the server reads.
     fn hand_to_server(&mut self) -> Vec<u8> {
         let bytes = self.client.take_outgoing(self.size);
         let (mut rest, mut plaintext) = (bytes.as_slice(), Vec::new());
         while !rest.is_empty() && self.server.read_tls(&mut rest).is_ok_and(|count| count > 0) {
             assert!(self.server.process_new_packets().is_ok(), "the client breaks the rules");
-            // The end is an error of its own ("would block") unless it is said.
+            // Without a close alert, the end is an error ("would block").
             let _ = self.server.reader().read_to_end(&mut plaintext);
         }
         plaintext
@@ -78,18 +78,18 @@ impl Ends {
         }
     }
 
-    /// One thing that happens.
+    /// One event.
     fn act(&mut self, what: u8, how_much: u8) {
         let how_much = usize::from(how_much);
         match what % 8 {
             0..=2 if !self.is_closed => {
                 let first = self.written.len();
                 self.written.extend((first..=first + how_much * 41).map(|place| place as u8));
-                // Memory takes all of it.
+                // Writing to memory accepts everything.
                 let _ = self.server.writer().write_all(&self.written[first..]);
                 self.collect();
             }
-            // Only TLS 1.3 has it.
+            // Only TLS 1.3 has key updates.
             3 if !self.is_closed => _ = self.server.refresh_traffic_keys(),
             4 => {
                 self.server.send_close_notify();
@@ -111,9 +111,9 @@ impl Ends {
     }
 }
 
-/// What the server writes is what the client reads, however it is cut. Of what was changed on the way
-/// the client reads nothing. The first bytes say which version is spoken and how it is cut; each two
-/// that follow say what happens.
+/// The client reads exactly what the server writes, however it is cut, and nothing of what was
+/// changed in transit. The first bytes say which version is used and how to cut. Each further pair
+/// of bytes is an event.
 pub fn session(input: &[u8]) -> u64 {
     let [version, size, script @ ..] = input else { return 0 };
     let Some(mut ends) = Ends::new(*version, *size) else { return 0 };

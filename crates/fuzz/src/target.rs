@@ -1,5 +1,5 @@
-//! What is fed. Each target takes any bytes and panics where something breaks its word; it returns a
-//! number that stands for what was made of them.
+//! The targets. Each takes any bytes and panics if something breaks its guarantees. It returns a
+//! number that stands for what was done with the bytes.
 use pippin_engine::fuzz;
 use pippin_model::file::FileError;
 use pippin_model::gate::Gate;
@@ -21,22 +21,22 @@ use std::sync::LazyLock;
 
 use crate::corpus::{files, kept, repository, sent};
 
-/// What is fed.
+/// A target.
 pub struct Target {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it feeds.
+    /// What it tests.
     pub about: &'static str,
     /// Feeds one input.
     pub feed: fn(&[u8]) -> u64,
-    /// The inputs that mutation begins with, besides those that are kept.
+    /// The inputs to begin with, besides the kept ones.
     seeds: fn() -> io::Result<Vec<Vec<u8>>>,
-    /// Words that its format knows.
+    /// Words of its format.
     pub words: &'static [&'static [u8]],
 }
 
 impl Target {
-    /// The inputs that mutation begins with.
+    /// The inputs to begin with.
     ///
     /// # Errors
     /// If a file of the repository cannot be read.
@@ -241,7 +241,7 @@ pub const TARGETS: [Target; 9] = [
     },
 ];
 
-/// Header blocks of the hostile servers' frames, each behind its length.
+/// Header blocks from the hostile servers' frames, each after its length.
 fn blocks() -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     for mut bytes in sent(Speaks::Http2, false, &[]) {
@@ -263,16 +263,17 @@ fn number(outcome: impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// How much of a message tells it from others.
+/// How many characters of a message tell it apart from others.
 const GIST: usize = 32;
 
-/// The beginning of a message without what differs from file to file: digits, and what it quotes.
+/// The beginning of a message without the parts that differ from file to file: digits and quoted
+/// text.
 fn gist(message: &str) -> String {
     let unquoted = message.split('`').step_by(2);
     unquoted.flat_map(str::chars).filter(|c| !c.is_ascii_digit()).take(GIST).collect()
 }
 
-/// The folder in which hand-written files are made, in memory where there is such a place.
+/// The folder for hand-written files, in memory if possible.
 static FOLDER: LazyLock<Option<tempfile::TempDir>> = LazyLock::new(|| {
     let made = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).ok()?;
     fs::create_dir_all(made.path().join("go/net-http")).ok()?;
@@ -286,7 +287,7 @@ fn toml(input: &[u8]) -> u64 {
         [at("go/net-http/target.toml"), at("hello.toml"), at("plan.toml"), at("pippin.toml")];
     let which = usize::from(kind % 4);
     let path = &path[which];
-    // In one piece where it can be: the file system's own errors say nothing of Pippin.
+    // A failed write says nothing about Pippin.
     if fs::write(path, bytes).is_err() {
         return 0;
     }
@@ -299,7 +300,8 @@ fn toml(input: &[u8]) -> u64 {
     number((which, outcome.map_err(|error| checked(&error, path, bytes))))
 }
 
-/// What an error says; it names the file, or one beside it that the file names, and a line of it.
+/// The text of an error. It must name the file (or one that the file names), and a line that
+/// exists.
 fn checked(error: &FileError, path: &Path, bytes: &[u8]) -> String {
     let text = error.to_string();
     let folder = FOLDER.as_ref().map(|folder| folder.path().display().to_string());
@@ -362,7 +364,7 @@ fn imports(input: &[u8]) -> u64 {
     number((which, outcome.map_err(|wrong| wrong_line(text, &wrong))))
 }
 
-/// A request that is imported is written as a line, which means the same.
+/// An imported request, written as a line, must mean the same.
 fn assert_is_written(asked: &Asked) {
     let line = json_lines::write(asked);
     let mut bodies = Bodies::beside(Path::new("/nowhere/at/all"));
@@ -370,7 +372,7 @@ fn assert_is_written(asked: &Asked) {
         panic!("{line} is not read again")
     };
     let [read] = file.requests.as_slice() else { panic!("{line} is {:?}", file.requests) };
-    // The fields of a line are an object: names have no order there, values of one name do.
+    // The fields of a line are an object: names are unordered, values of one name are ordered.
     let sorted = |headers: &[(String, String)]| {
         let mut headers = headers.to_vec();
         headers.sort_by(|(one, _), (other, _)| one.cmp(other));

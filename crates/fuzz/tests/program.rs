@@ -1,5 +1,5 @@
 //! The program as continuous integration calls it.
-#![allow(clippy::unwrap_used)] // unwrap is how a test fails
+#![allow(clippy::unwrap_used)] // a failure here is the test's message
 use std::process::{Command, Output};
 
 fn fuzz(arguments: &[&str]) -> Output {

@@ -1,10 +1,10 @@
-//! The instruments, and which figure goes where.
+//! The instruments and their figures.
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Gauge, Meter, MeterProvider};
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use pippin_model::time_series::Moment;
 
-/// A figure of a window; `None` where it is not known.
+/// A figure of a window; `None` if it is not known.
 type Of = fn(&Moment) -> Option<f64>;
 
 /// Name, unit (UCUM), description and value of each.
@@ -60,7 +60,7 @@ impl Figures {
         }
     }
 
-    /// Records what is known of a window.
+    /// Records the known figures of a window.
     pub fn record(&self, moment: &Moment) {
         let attributes = [
             KeyValue::new("pippin.run", moment.run.clone()),

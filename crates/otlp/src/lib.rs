@@ -1,10 +1,10 @@
-//! Figures of a load under way for collectors of OpenTelemetry: metrics as OTLP over HTTP, one export
-//! for each window (docs/formats.md). A collector that is slow or gone never holds the load up.
+//! Figures of a load under way for OpenTelemetry collectors: metrics as OTLP over HTTP, one export
+//! for each window (docs/formats.md). A slow or missing collector never delays the load.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`figures`] | the instruments, and which figure goes where |
-//! | [`post`] | sends what the crate of OpenTelemetry has packed |
+//! | [`figures`] | the instruments and their figures |
+//! | [`post`] | sends the packed figures |
 mod figures;
 mod post;
 
@@ -19,11 +19,11 @@ use std::time::Duration;
 use figures::Figures;
 use post::Post;
 
-/// Windows that may wait for the collector; later ones are left out, and told.
+/// How many windows may wait for the collector. Later ones are dropped and counted.
 const WAITING: usize = 64;
-/// How long a collector may take for one.
+/// How long one export may take.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The exports are called for, window by window; the reader's own clock stays out of it.
+/// Never export on the reader's own clock: each window triggers its export.
 const NEVER: Duration = Duration::from_secs(365 * 24 * 3_600);
 
 /// Why figures did not arrive.
@@ -32,19 +32,19 @@ pub enum Error {
     /// The exporter could not be made.
     #[error("{0}")]
     Start(String),
-    /// Some windows are not at the collector.
+    /// Some windows did not reach the collector.
     #[error("{lost} of {all} windows did not reach the collector: {why}")]
     Lost {
-        /// How many are not there.
+        /// How many did not.
         lost: u64,
-        /// How many there were.
+        /// How many windows there were.
         all: u64,
         /// The first reason.
         why: String,
     },
 }
 
-/// Hands windows to a thread that exports them.
+/// Passes windows to a thread that exports them.
 #[derive(Debug)]
 pub struct Exporter {
     windows: SyncSender<Moment>,
@@ -53,7 +53,7 @@ pub struct Exporter {
     left_out: u64,
 }
 
-/// What the thread could do.
+/// The result of the thread.
 #[derive(Debug, Default)]
 struct Sent {
     lost: u64,
@@ -61,11 +61,11 @@ struct Sent {
 }
 
 impl Exporter {
-    /// Begins to export to a collector. Where the URL has no path, it is that of metrics (OTLP/HTTP,
-    /// section "Requests"): `/v1/metrics`.
+    /// Begins to export to a collector. A URL without a path gets the default path of metrics
+    /// (OTLP/HTTP, section "Requests"): `/v1/metrics`.
     ///
     /// # Errors
-    /// If the URL cannot be one of a collector, or no thread can be started.
+    /// If the URL cannot be a collector's, or no thread can be started.
     pub fn start(url: &str) -> Result<Self, Error> {
         let start = |error: &dyn std::fmt::Display| Error::Start(error.to_string());
         let exporter = MetricExporter::builder()
@@ -73,7 +73,8 @@ impl Exporter {
             .with_http_client(Post::new(PATIENCE))
             .with_protocol(Protocol::HttpBinary)
             .with_endpoint(endpoint(url)?)
-            // A figure that is not known in a window must not be that of the window before.
+            // Delta, because a figure that is unknown in a window must not keep the value of the
+            // window before.
             .with_temporality(Temporality::Delta)
             .build()
             .map_err(|error| start(&error))?;
@@ -89,7 +90,7 @@ impl Exporter {
         Ok(Self { windows, worker, all: 0, left_out: 0 })
     }
 
-    /// Takes a window; never waits.
+    /// Takes a window. Never blocks.
     pub fn see(&mut self, moment: Moment) {
         self.all += 1;
         if let Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) =
@@ -127,7 +128,7 @@ fn export(waiting: &Receiver<Moment>, provider: &SdkMeterProvider) -> Sent {
             sent.why.get_or_insert_with(|| error.to_string());
         }
     }
-    // Everything was exported, and why it was not is known.
+    // Everything was exported, or the reason why not is known.
     _ = provider.shutdown();
     sent
 }

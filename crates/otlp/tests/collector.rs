@@ -1,4 +1,4 @@
-//! What a collector reads, and what happens without one.
+//! What a collector receives, and what happens without one.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is the test's message
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;

@@ -1,7 +1,7 @@
-//! Makes a store of 10,000 runs with whole records, and measures how long it takes to open and to read:
-//! `cargo run --release -p pippin-store --example list_runs -- [FILE] [RUNS]`. A file that is named
-//! stays, for `pippin --store FILE` to be tried on it.
-#![allow(clippy::print_stdout, clippy::print_stderr)] // not a part of the program
+//! Makes a store of 10,000 runs with whole records, and measures how long opening and reading take:
+//! `cargo run --release -p pippin-store --example list_runs -- [FILE] [RUNS]`. If FILE is given, it
+//! is kept, so that you can try `pippin --store FILE` on it.
+#![allow(clippy::print_stdout, clippy::print_stderr)] // an example, not a part of the program
 use pippin_model::example::run::hello;
 use pippin_model::run::RunRecord;
 use pippin_store::Store;
@@ -51,10 +51,10 @@ fn timed<T>(
     Ok(done)
 }
 
-/// One run an hour, of several plans, each with the trials of the same example.
+/// One run each hour of several plans, all with the trials of the same example.
 fn make(path: &Path, runs: u64) -> Result<(), Box<dyn Error>> {
     let RunRecord { header, trials, .. } = hello();
-    // The first one makes the tables, and its rows are what the others are made of.
+    // The first run creates the tables. The others are copies of its rows.
     let store = Store::open(path)?;
     store.begin(&header)?;
     for (number, trial) in (0..).zip(&trials) {

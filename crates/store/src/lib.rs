@@ -6,9 +6,9 @@
 //! | [`runs`] | writing and reading runs |
 //! | [`listing`] | runs in lists: filters, pages, digests |
 //! | `maker` | which process makes a run |
-//! | `reading` | databases that may only be read |
+//! | `reading` | read-only databases |
 //! | `reserve` | space for the end of a run on a full disk |
-//! | [`live`] | what runs under way tell of themselves, beside the database |
+//! | [`live`] | the state of runs under way, in files beside the database |
 pub mod listing;
 pub mod live;
 mod maker;
@@ -21,13 +21,13 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Up to this size all of a database is looked through each time it is opened.
+/// A database up to this size is checked completely each time it is opened.
 const LOOKED_THROUGH_BYTES: u64 = 32 << 20;
 
 /// What can go wrong with the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The file is there, but is no database of Pippin's; it is left as it is.
+    /// The file exists but is not a database of Pippin. It was not changed.
     #[error("{} is not a database of Pippin's ({reason}); it was not touched: move it away, or name another one with --store", path.display())]
     Foreign {
         /// The file.
@@ -45,13 +45,13 @@ pub enum StoreError {
         /// The newest known one.
         known: i64,
     },
-    /// It may be read only, and the older schema cannot be brought up to date.
+    /// The file is read-only, and its older schema cannot be updated.
     #[error("{} was written by an older Pippin and cannot be brought up to date where it is, because you may not write there; copy it elsewhere, with its -wal file if there is one, and name the copy with --store", path.display())]
     OlderReadOnly {
         /// The file.
         path: PathBuf,
     },
-    /// It may be read only.
+    /// The file is read-only.
     #[error("{} can be read but not written; name another store with --store", path.display())]
     ReadOnly {
         /// The file.
@@ -84,12 +84,12 @@ pub enum StoreError {
     /// There is no such run.
     #[error("there is no run `{0}`{1}")]
     UnknownRun(String, String),
-    /// A row does not hold what it should.
+    /// A row has unexpected content.
     #[error("run {run}: {what} cannot be read: {source}")]
     Content {
         /// The run.
         run: String,
-        /// Which part.
+        /// The part of the run.
         what: String,
         /// Why.
         source: serde_json::Error,
@@ -105,12 +105,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the database, or makes it; an older schema is brought up to date. One that may only
-    /// be read is opened for reading.
+    /// Opens the database, or creates it. An older schema is updated. A read-only file is opened
+    /// for reading.
     ///
     /// # Errors
-    /// If the file is something else, is damaged, or was written by a newer Pippin: it is then left
-    /// as it is.
+    /// If the file is something else, is damaged, or was written by a newer Pippin. It is then not
+    /// changed.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)
@@ -158,8 +158,8 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        // A panic while the lock was held cannot leave a half-made transaction: it was rolled back
-        // when it was dropped.
+        // A panic while the lock was held cannot leave half a transaction: dropping it rolled it
+        // back.
         let mut connection =
             self.connection.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         work(&mut connection).map_err(|source| in_words(&self.path, source))
@@ -170,7 +170,8 @@ fn in_words(path: &Path, source: rusqlite::Error) -> StoreError {
     let path = path.into();
     match source.sqlite_error() {
         Some(error) if error.code == ErrorCode::ReadOnly => StoreError::ReadOnly { path },
-        // A file that may not grow (setrlimit(2), RLIMIT_FSIZE) is a failed write to SQLite.
+        // If the file reaches its size limit (setrlimit(2), RLIMIT_FSIZE), SQLite reports a failed
+        // write.
         Some(error)
             if error.code == ErrorCode::DiskFull
                 || error.extended_code == rusqlite::ffi::SQLITE_IOERR_WRITE =>
@@ -184,8 +185,8 @@ fn in_words(path: &Path, source: rusqlite::Error) -> StoreError {
     }
 }
 
-/// The change to WAL does not wait for others as statements do (sqlite.org/wal.html): while another
-/// Pippin makes the same database it is tried again.
+/// Switches to WAL. This does not wait for other processes as statements do (sqlite.org/wal.html),
+/// so it is repeated while another Pippin creates the same database.
 fn enter_wal(connection: &Connection) -> rusqlite::Result<()> {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
@@ -201,7 +202,7 @@ fn enter_wal(connection: &Connection) -> rusqlite::Result<()> {
     }
 }
 
-/// Looks at a file without changing it: the connection for that, and the schema.
+/// Examines a file without changing it. Returns the connection and the schema.
 fn examine(path: &Path, is_writable: bool) -> Result<(Connection, i64), StoreError> {
     let foreign = |reason: String| StoreError::Foreign { path: path.into(), reason };
     let connection = if is_writable {
@@ -210,7 +211,7 @@ fn examine(path: &Path, is_writable: bool) -> Result<(Connection, i64), StoreErr
         reading::connect(path)
     }
     .map_err(|error| foreign(error.to_string()))?;
-    // One snapshot for all that is read: another Pippin may finish making the database in between.
+    // Read everything in one snapshot: another Pippin may finish creating the database meanwhile.
     let begun = connection
         .busy_timeout(Duration::from_secs(20))
         .and_then(|()| connection.execute_batch("BEGIN"));
@@ -229,7 +230,7 @@ fn examine(path: &Path, is_writable: bool) -> Result<(Connection, i64), StoreErr
         .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
         .map_err(|error| foreign(error.to_string()))?;
     if (application, version, tables) == (0, 0, 0) {
-        // Another Pippin is making it this very moment.
+        // Another Pippin is creating it right now.
         return end(connection, version);
     }
     if application != schema::APPLICATION_ID {
@@ -242,8 +243,8 @@ fn examine(path: &Path, is_writable: bool) -> Result<(Connection, i64), StoreErr
             known: schema::VERSION,
         });
     }
-    // Of a large one only what all else hangs on: to read a gigabyte before each command takes
-    // seconds. Damage elsewhere is named by who reads it.
+    // Of a large database, only the schema is checked: reading a gigabyte before each command takes
+    // seconds. Damage elsewhere is found when it is read.
     let is_small = path.metadata().is_ok_and(|file| file.len() <= LOOKED_THROUGH_BYTES);
     let check = if is_small { "quick_check" } else { "quick_check(sqlite_schema)" };
     let check: String = connection

@@ -1,5 +1,5 @@
-//! Runs in lists: filtered, a page at a time, with what their digests tell. Nothing here reads a
-//! header or a record, so that ten thousand runs are listed at once.
+//! Runs in lists: filtered, in pages, with their digests. Nothing here reads a header or a record,
+//! so that even ten thousand runs are listed quickly.
 use pippin_model::digest::RunDigest;
 use pippin_model::run::RunState;
 use rusqlite::types::Value;
@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 use crate::runs::{RunSummary, SUMMARY, summary, to_json};
 use crate::{Store, StoreError};
 
-/// What a list is narrowed to; what is empty narrows nothing.
+/// The filter of a list. Empty fields filter nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
     /// Words that must all occur in name, plan, title, workload, profile, host or a target.
@@ -19,13 +19,13 @@ pub struct RunFilter {
     pub target: String,
     /// Only this host.
     pub host: String,
-    /// Only this worst verdict, as it is written: `SUSPECT`.
+    /// Only this worst verdict, in its written form: `SUSPECT`.
     pub verdict: String,
     /// Only this state.
     pub state: Option<RunState>,
-    /// Only what began at this instant or later, nanoseconds since 1970.
+    /// Only runs that began at this instant or later, nanoseconds since 1970.
     pub from_unix_ns: Option<u64>,
-    /// Only what began before it.
+    /// Only runs that began before it.
     pub before_unix_ns: Option<u64>,
 }
 
@@ -34,13 +34,13 @@ pub struct RunFilter {
 pub struct ListedRun {
     /// The run.
     pub summary: RunSummary,
-    /// Where it was made.
+    /// The host on which it was made.
     pub host: Option<String>,
     /// Its targets, by name.
     pub targets: Vec<String>,
     /// The worst verdict of its trials, or of its targets if its digest is known.
     pub worst: Option<String>,
-    /// What its report says in short; `None` if that was not made yet.
+    /// The digest of its report; `None` if it was not made yet.
     pub digest: Option<RunDigest>,
 }
 
@@ -49,13 +49,13 @@ pub struct ListedRun {
 pub struct RunPage {
     /// The runs, the newest first.
     pub runs: Vec<ListedRun>,
-    /// How many the filter keeps.
+    /// How many runs match the filter.
     pub kept: u64,
-    /// How many there are.
+    /// How many runs there are.
     pub all: u64,
 }
 
-/// What a filter can be set to.
+/// The possible values of a filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choices {
     /// Plans.
@@ -79,24 +79,24 @@ pub struct PlanLeader {
     pub run: String,
     /// When it began, nanoseconds since 1970.
     pub started_unix_ns: u64,
-    /// Where it was made.
+    /// The host on which it was made.
     pub host: Option<String>,
     /// Its digest.
     pub digest: RunDigest,
 }
 
-/// The worst verdict of a run: what its digest says, else that of its trials.
+/// The worst verdict of a run, from its digest or else from its trials.
 const WORST: &str = "coalesce((SELECT worst FROM digests WHERE run = id), \
     CASE (SELECT max(CASE verdict WHEN 'INVALID' THEN 3 WHEN 'SUSPECT' THEN 2 ELSE 1 END) FROM trials WHERE run = id) \
     WHEN 3 THEN 'INVALID' WHEN 2 THEN 'SUSPECT' WHEN 1 THEN 'VALID' END)";
 
 impl Store {
-    /// The runs that a filter keeps, the newest first: `count` of them from the place `first` on.
+    /// The runs that match a filter, the newest first: `count` of them from position `first` on.
     ///
     /// # Errors
     /// If the database cannot be read.
     pub fn page(&self, filter: &RunFilter, first: u64, count: u64) -> Result<RunPage, StoreError> {
-        // Whether a run that has not ended still runs is known to no table.
+        // No table knows whether a run that has not ended is still running.
         let is_undecided = matches!(filter.state, Some(RunState::Running | RunState::Killed));
         let (condition, values) = condition(filter);
         let (limit, offset) = if is_undecided { (-1, 0) } else { (count as i64, first as i64) };
@@ -133,7 +133,7 @@ impl Store {
         Ok(RunPage { runs, kept, all })
     }
 
-    /// The plans, hosts and targets that occur.
+    /// All plans, hosts and targets in the database.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -145,8 +145,8 @@ impl Store {
             Ok(Choices {
                 plans: column("SELECT DISTINCT plan FROM runs ORDER BY plan")?,
                 hosts: column("SELECT DISTINCT hostname FROM runs WHERE hostname IS NOT NULL ORDER BY hostname")?,
-                // One step in the index for each target (sqlite.org/lang_with.html, recursive
-                // queries); DISTINCT would walk over every trial.
+                // One index step for each target (sqlite.org/lang_with.html, recursive queries).
+                // DISTINCT would read every trial.
                 targets: column(
                     "WITH RECURSIVE each(target) AS (
                         SELECT min(target) FROM trials
@@ -157,7 +157,7 @@ impl Store {
         })
     }
 
-    /// Keeps the digest of a run; an older one of the same run goes.
+    /// Keeps the digest of a run, and replaces an older one.
     ///
     /// # Errors
     /// If the database cannot be written, or there is no such run.
@@ -173,8 +173,8 @@ impl Store {
         Ok(())
     }
 
-    /// The newest run that has ended and has trials, but no digest of all of them, and when it
-    /// began; of those that began before an instant, if one is given.
+    /// The newest run that has ended and has trials, but no digest of all of them, with its
+    /// beginning. If `before` is given, only runs that began before that instant count.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -197,8 +197,8 @@ impl Store {
         })
     }
 
-    /// The newest finished run of each plan, and of its quick form, that has a digest; of one host,
-    /// or of any.
+    /// The newest finished run with a digest, for each plan and for its quick form. Only of one
+    /// host, if it is given.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -216,7 +216,7 @@ impl Store {
     }
 }
 
-/// The condition of a filter, and the values of its places.
+/// The SQL condition of a filter, and the values of its parameters.
 fn condition(filter: &RunFilter) -> (String, Vec<Value>) {
     let mut parts = vec!["1".to_string()];
     let mut values: Vec<Value> = Vec::new();
@@ -246,7 +246,7 @@ fn condition(filter: &RunFilter) -> (String, Vec<Value>) {
         );
     }
     if let Some(state) = filter.state {
-        // A killed run was written as one that runs.
+        // In the table, a killed run is still marked as running.
         let written = if state == RunState::Killed { RunState::Running } else { state };
         add("state = ?", Value::Text(written.name().into()));
     }
@@ -259,7 +259,7 @@ fn condition(filter: &RunFilter) -> (String, Vec<Value>) {
     (parts.join(" AND "), values)
 }
 
-/// A row of [`Store::page`], and which process makes the run.
+/// A row of [`Store::page`], and the process that makes the run.
 fn listed(row: &Row<'_>) -> rusqlite::Result<(ListedRun, Option<String>)> {
     let targets: Option<String> = row.get(15)?;
     let digest: Option<String> = row.get(16)?;
@@ -268,13 +268,13 @@ fn listed(row: &Row<'_>) -> rusqlite::Result<(ListedRun, Option<String>)> {
         host: row.get(13)?,
         worst: row.get(14)?,
         targets: targets.iter().flat_map(|names| names.lines()).map(Into::into).collect(),
-        // What a newer Pippin wrote otherwise is as good as none.
+        // An unreadable digest of a newer Pippin counts as missing.
         digest: digest.and_then(|json| serde_json::from_str(&json).ok()),
     };
     Ok((run, row.get(12)?))
 }
 
-/// `None` if a newer Pippin wrote the digest otherwise.
+/// `None` if a newer Pippin wrote the digest in another form.
 fn plan_leader(row: &Row<'_>) -> rusqlite::Result<Option<PlanLeader>> {
     let json: String = row.get(6)?;
     let Ok(digest) = serde_json::from_str(&json) else { return Ok(None) };

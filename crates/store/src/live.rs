@@ -1,6 +1,6 @@
-//! What runs under way tell of themselves: a small file each beside the database. It is no part of
-//! the database, because nothing of it must survive, and a database that is synchronised to the
-//! disk each second would disturb what is measured (docs/decisions/live-file.md).
+//! The state of runs under way: a small file for each, beside the database. It is not part of the
+//! database, because nothing of it must survive, and syncing a database to disk each second would
+//! disturb the measurement (docs/decisions/live-file.md).
 use pippin_model::live::{LiveRun, ProcessName};
 use pippin_probe::process::parse_process_stat;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::Store;
 
 impl Store {
-    /// The file for a run that this process makes; files of processes that are gone are removed.
+    /// The file for a run that this process makes. Removes the files of processes that are gone.
     /// Nothing is written yet.
     ///
     /// # Errors
@@ -22,7 +22,7 @@ impl Store {
         std::fs::create_dir_all(&folder)?;
         for (path, live) in files(&folder) {
             if live.is_ok_and(|live| !is_alive(live.process)) {
-                // Another Pippin may have been quicker.
+                // Another Pippin may have removed it already.
                 drop(std::fs::remove_file(path));
             }
         }
@@ -43,7 +43,7 @@ impl Store {
             if !found.iter().any(vanished) {
                 break;
             }
-            // Replaced between the look at the folder and that at the file.
+            // The file was replaced after the folder was listed.
             found = files(&folder);
         }
         let mut runs: BTreeMap<String, LiveRun> = BTreeMap::new();
@@ -52,7 +52,7 @@ impl Store {
             .filter_map(|(_, live)| live.ok())
             .filter(|live| is_alive(live.process))
         {
-            // While one file replaces the other, both are there.
+            // While a file replaces another, both exist.
             if runs.get(&live.run).is_none_or(|other| other.updated_unix_ns < live.updated_unix_ns)
             {
                 runs.insert(live.run.clone(), live);
@@ -68,31 +68,32 @@ impl Store {
     }
 }
 
-/// How often a folder is looked at anew whose files change meanwhile.
+/// How often to list a folder again if its files change meanwhile.
 const RETRIES: usize = 5;
 
-/// The file in which a run tells of itself; dropping it removes it.
+/// The file with the state of a run. Dropping it removes the file.
 #[derive(Debug)]
 pub struct LiveFile {
     folder: PathBuf,
     run: String,
     process: ProcessName,
-    /// How many were written; the last of them is there.
+    /// How many files were written; only the last one exists.
     written: AtomicU64,
 }
 
 impl LiveFile {
-    /// Who writes it.
+    /// The process that writes it.
     #[must_use]
     pub const fn process(&self) -> ProcessName {
         self.process
     }
 
-    /// Replaces what was told before; a reader sees the old or the new text, never a part.
+    /// Replaces the state. A reader sees the old or the new text, never a part.
     ///
-    /// Each text is a file of its own name, and the one before it is removed: a file that is
-    /// renamed over another one is brought to the disk by the file system (ext4(5), auto_da_alloc),
-    /// which takes milliseconds; one that is removed again soon never gets there.
+    /// Each text is a new file with its own name, and the previous file is removed. If a file were
+    /// renamed over another one, the file system would write it to disk at once (ext4(5),
+    /// auto_da_alloc), which takes milliseconds. A file that is removed soon is never written to
+    /// disk.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -114,7 +115,7 @@ impl LiveFile {
 
 impl Drop for LiveFile {
     fn drop(&mut self) {
-        // What stays is seen to be of a process that is gone.
+        // If this fails, readers still see that the process is gone.
         drop(std::fs::remove_file(self.path(self.written.load(Ordering::Relaxed))));
     }
 }
@@ -126,7 +127,7 @@ fn live_folder(database: &Path) -> PathBuf {
     name.into()
 }
 
-/// All files with what they say; another version of Pippin may speak otherwise.
+/// All files with their content. Another version of Pippin may use another form.
 fn files(folder: &Path) -> Vec<(PathBuf, io::Result<LiveRun>)> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let paths = entries
@@ -151,7 +152,7 @@ pub(crate) fn is_alive(process: ProcessName) -> bool {
     start_ticks(process.pid) == Some(process.start_ticks)
 }
 
-/// When a process started; `None` if it is gone, also while its parent has not waited for it.
+/// When a process started; `None` if it is gone, even if its parent has not waited for it yet.
 fn start_ticks(pid: i32) -> Option<u64> {
     let stat = parse_process_stat(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
     (!stat.is_zombie()).then_some(stat.start_ticks)
@@ -192,7 +193,7 @@ mod tests {
         assert_eq!(reader.live_runs(), []);
     }
 
-    /// What docs/decisions/live-file.md tells: `cargo test --release -p pippin-store --
+    /// The figures in docs/decisions/live-file.md: `cargo test --release -p pippin-store --
     /// what_a_write_costs --nocapture`.
     #[test]
     fn what_a_write_costs() {
@@ -266,7 +267,7 @@ mod tests {
             scope.spawn(|| {
                 while !over.load(Ordering::Relaxed) {
                     file.write(&live("a", file.process())).unwrap();
-                    // Far more often than once a second.
+                    // Much more often than once a second.
                     std::thread::sleep(std::time::Duration::from_micros(200));
                 }
             });
@@ -282,7 +283,7 @@ mod tests {
         let store = Store::open(&folder.path().join("p.db")).unwrap();
         let file = store.live_file("mine").unwrap();
         file.write(&live("mine", file.process())).unwrap();
-        // The pid was given to another process since, or to none.
+        // The pid now belongs to another process, or to none.
         for (run, process) in [
             (
                 "reused",
@@ -301,7 +302,7 @@ mod tests {
             store.live_runs().into_iter().map(|live| live.run).collect::<Vec<_>>(),
             ["mine"]
         );
-        // The next run tidies up, and leaves what it does not understand.
+        // The next run removes old files, and leaves files that it does not understand.
         drop(store.live_file("next").unwrap());
         let mut left: Vec<_> = std::fs::read_dir(live_folder(store.path()))
             .unwrap()

@@ -1,11 +1,11 @@
-//! Which process makes a run, so that a run whose process is gone is not said to be running.
+//! The process that makes a run, so that a run is not shown as running after its process is gone.
 use pippin_model::live::ProcessName;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 use crate::live::{is_alive, this_process};
 
-/// The process that makes a run, and where it runs.
+/// The process that makes a run, and its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Maker {
     process: ProcessName,
@@ -13,13 +13,13 @@ pub(crate) struct Maker {
     place: Place,
 }
 
-/// Where pids mean the same.
+/// The place within which a pid is unique.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Place {
     hostname: String,
-    /// Another one for each boot (random(4), boot_id).
+    /// A new id for each boot (random(4), boot_id).
     boot: String,
-    /// Containers have pids of their own (pid_namespaces(7)).
+    /// Containers have their own pids (pid_namespaces(7)).
     namespace: String,
 }
 
@@ -29,14 +29,14 @@ impl Maker {
         Some(Self { process: this_process()?, place: Place::this()? })
     }
 
-    /// Whether it is certain that the process is gone. Of another machine or container it is never
-    /// certain.
+    /// Whether the process is certainly gone. On another machine or in another container that is
+    /// never certain.
     pub(crate) fn is_gone(&self) -> bool {
         let Some(here) = Place::this() else { return false };
         if self.place.boot == here.boot {
             self.place.namespace == here.namespace && !is_alive(self.process)
         } else {
-            // Its machine was started again since.
+            // The machine has been restarted since.
             self.place.hostname == here.hostname
         }
     }

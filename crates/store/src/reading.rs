@@ -1,20 +1,20 @@
-//! A database that may be read and not changed: another user's, or on a read-only file system.
+//! Read-only databases: those of another user, or on a read-only file system.
 use rusqlite::{Connection, OpenFlags};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Whether this process may write a file, or make files in a folder.
+/// Whether this process may write to a file, or create files in a folder.
 pub(crate) fn may_write(path: &Path) -> bool {
     let Ok(text) = CString::new(path.as_os_str().as_bytes()) else { return false };
-    // SAFETY: `text` is a live string with a zero at its end; the call changes nothing.
+    // SAFETY: `text` is a live, zero-terminated string; the call changes nothing.
     unsafe { libc::faccessat(libc::AT_FDCWD, text.as_ptr(), libc::W_OK, libc::AT_EACCESS) == 0 }
 }
 
 /// Opens a database for reading only.
 ///
-/// Where no `-wal` file is, nobody has it open, and SQLite may take the file as it is; otherwise it
-/// must read both, for which it needs the `-shm` file beside them (sqlite.org/wal.html, "Read-Only
+/// Without a `-wal` file nobody has it open, and SQLite can read the file alone. Otherwise SQLite
+/// must read both, and needs the `-shm` file beside them (sqlite.org/wal.html, "Read-Only
 /// Databases").
 pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let mut wal = path.as_os_str().to_owned();

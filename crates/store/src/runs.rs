@@ -15,7 +15,7 @@ pub struct RunSummary {
     pub id: String,
     /// Nanoseconds since 1970.
     pub started_unix_ns: u64,
-    /// `None` while it runs, or if Pippin was killed.
+    /// `None` while it runs, and if Pippin was killed.
     pub ended_unix_ns: Option<u64>,
     /// How it ended.
     pub state: RunState,
@@ -29,16 +29,16 @@ pub struct RunSummary {
     pub profile: String,
     /// Whether it was the quick form.
     pub quick: bool,
-    /// Finished trials.
+    /// The number of finished trials.
     pub trials: u64,
-    /// Different targets among them.
+    /// The number of different targets among them.
     pub targets: u64,
-    /// Trials whose verdict is invalid.
+    /// The number of trials with the verdict INVALID.
     pub invalid: u64,
 }
 
 impl Store {
-    /// Writes a run that begins.
+    /// Writes the beginning of a run.
     ///
     /// # Errors
     /// If the database cannot be written.
@@ -68,7 +68,7 @@ impl Store {
         Ok(())
     }
 
-    /// Writes a finished trial; it is on disk when this returns.
+    /// Writes a finished trial. It is on disk when this returns.
     ///
     /// # Errors
     /// If the database cannot be written.
@@ -93,7 +93,7 @@ impl Store {
         Ok(())
     }
 
-    /// Writes how a run ended.
+    /// Writes the end of a run.
     ///
     /// # Errors
     /// If the database cannot be written.
@@ -109,7 +109,7 @@ impl Store {
         self.reserve.release();
         let written = write();
         if matches!(written, Err(StoreError::Full { .. })) {
-            // What the -wal file holds is moved into the database, which may leave room for this.
+            // Moving the content of the -wal file into the database may free enough space.
             self.with(|connection| {
                 connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
             })?;
@@ -120,7 +120,7 @@ impl Store {
         Ok(())
     }
 
-    /// Removes a run of which nothing came, with its trials.
+    /// Removes a run without results, with its trials.
     ///
     /// # Errors
     /// If the database cannot be written.
@@ -148,8 +148,8 @@ impl Store {
         Ok(runs.into_iter().map(now).collect())
     }
 
-    /// What was written of a run's state, or that it was killed. Of a run of an older Pippin, which
-    /// did not write its process, the live file tells.
+    /// The state of a run: as written, or killed. An older Pippin did not write its process; then
+    /// the live file decides.
     pub(crate) fn state_now(&self, written: RunState, run: &str, maker: Option<&str>) -> RunState {
         if written != RunState::Running {
             return written;
@@ -159,11 +159,11 @@ impl Store {
         if is_gone { RunState::Killed } else { RunState::Running }
     }
 
-    /// A whole run, by its name, by the beginning of it, or by `latest` (see
+    /// A whole run, by its name, the beginning of its name, or `latest` (see
     /// [`resolve`](Self::resolve)).
     ///
     /// # Errors
-    /// If there is none, several begin so, or it cannot be read.
+    /// If there is no such run, several names begin this way, or it cannot be read.
     pub fn load(&self, name: &str) -> Result<RunRecord, StoreError> {
         let id = self.resolve(name)?;
         let (header, state, ended, maker): (String, String, Option<i64>, Option<String>) = self
@@ -189,11 +189,11 @@ impl Store {
         })
     }
 
-    /// The full name of a run. `latest` is the newest run that has a result; if no run has one, the
-    /// newest run.
+    /// The full name of a run. `latest` is the newest run that has a result. If no run has one, it
+    /// is the newest run.
     ///
     /// # Errors
-    /// If there is none, or several begin so.
+    /// If there is no such run, or several names begin this way.
     pub fn resolve(&self, name: &str) -> Result<String, StoreError> {
         let found: Vec<String> = self.with(|connection| {
             let (sql, argument) = if name == "latest" {
@@ -234,7 +234,7 @@ impl Store {
             let mut point = |row: &Row<'_>| {
                 let header: String = row.get(7)?;
                 if header != last.0 {
-                    // What cannot be read compares with nothing but its like.
+                    // Unreadable headers are only comparable with each other.
                     let read = serde_json::from_str::<RunHeader>(&header);
                     last = (header, read.as_ref().map(comparable::key).unwrap_or_default());
                 }
@@ -284,7 +284,7 @@ impl Store {
     }
 }
 
-/// What [`summary`] reads, in its order.
+/// The columns that [`summary`] reads, in its order.
 pub(crate) const SUMMARY: &str = "id, started_unix_ns, ended_unix_ns, state, plan, title, workload, profile, quick, \
     (SELECT count(*) FROM trials WHERE run = id), \
     (SELECT count(DISTINCT target) FROM trials WHERE run = id), \

@@ -1,10 +1,8 @@
-//! The tables. Each change is one more migration; a database says in `user_version` how many it
-//! has.
+//! The tables. Each change is a new migration. A database stores in `user_version` how many it has.
 use rusqlite::{Connection, Transaction};
 use serde_json::{Value, json};
 
-/// "Pipn" in ASCII: tells Pippin's databases from others (sqlite.org/pragma.html,
-/// `application_id`).
+/// "Pipn" in ASCII. It marks a database as Pippin's (sqlite.org/pragma.html, `application_id`).
 pub const APPLICATION_ID: i64 = 0x5069_706e;
 
 type Migration = fn(&Transaction<'_>) -> rusqlite::Result<()>;
@@ -47,15 +45,15 @@ fn first(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     )
 }
 
-/// Throughput came to be made of the answers that ended within a stretch; before, of the requests
-/// that were due within it. Older trials keep the figures they had.
+/// Since this version, throughput counts the answers that ended within a stretch. Before, it
+/// counted the requests that were due within it. Older trials keep their figures.
 fn answered(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     let rows: Vec<(i64, String)> = transaction
         .prepare("SELECT rowid, record FROM trials")?
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
     for (row, record) in rows {
-        // What cannot be read is left as it is, and named when the run is loaded.
+        // Leave unreadable records unchanged. Loading the run reports them.
         let Ok(mut record) = serde_json::from_str::<Value>(&record) else { continue };
         let load = &mut record["load"];
         if load.is_null() {
@@ -81,20 +79,20 @@ fn add_answered(measured: &mut Value) {
     }
 }
 
-/// Profiles came to be flat, and trials to hold what the generator was asked. The older form is
-/// still read (`pippin_model::profile`), so that nothing is rewritten; the version tells an older
-/// Pippin that it cannot read what is written from now on.
+/// Since this version, profiles are flat, and trials hold the load that the generator was given.
+/// The older form can still be read (`pippin_model::profile`), so nothing is rewritten. The version
+/// tells an older Pippin that it cannot read new runs.
 const fn flat_profiles(_: &Transaction<'_>) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Which process makes a run, so that one that was killed is known; older runs do not say it.
+/// Adds the process that makes a run, to detect killed runs. Older runs do not have it.
 fn maker(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     transaction.execute_batch("ALTER TABLE runs ADD COLUMN maker TEXT")
 }
 
-/// Lists came to show who leads a run, which only its report knows: a short form of it is kept
-/// beside the run. The index holds what lists count, so that no record is read for it.
+/// Adds digests: lists show who leads a run, which only its report knows. The index holds the
+/// values that lists count, so that no record is read for them.
 fn digests(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     transaction.execute_batch(
         "CREATE TABLE digests (
@@ -108,8 +106,8 @@ fn digests(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     )
 }
 
-/// Brings a database up to date, in one transaction: another Pippin sees either the old schema or
-/// the new one.
+/// Updates a database in one transaction, so that another Pippin sees either the old schema or the
+/// new one.
 pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;

@@ -1,8 +1,9 @@
-//! Power loss at random instants: the files of a store are copied while another process writes, and
-//! the copy is opened. The writer is stopped meanwhile, so that a copy is what a disk could hold.
+//! Power loss at random instants. The files of a store are copied while another process writes, and
+//! the copy is opened. The writer is stopped during the copy, so that the copy is a state that a
+//! disk could hold.
 //!
-//! What was acknowledged is in every copy. Where the last transaction of the journal reached the disk
-//! torn, that is lost and nothing else. The test starts itself as the writer.
+//! Everything that was acknowledged must be in every copy. If the last transaction of the journal
+//! is torn, only that transaction is lost. The test starts itself as the writer.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
 #![allow(clippy::print_stdout)] // how the two processes of the test speak
 use pippin_model::draw::Draw;
@@ -18,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 const INSTANTS: u64 = 40;
-/// More than are written while the test looks.
+/// More trials than are written during the test.
 const TRIALS: u64 = 100_000;
 
 fn main() -> ExitCode {
@@ -34,15 +35,15 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Writes trials that carry their number, and says the number of each once it is written.
+/// Writes trials that contain their number, and prints each number once the trial is written.
 fn write(path: &Path) {
     let like = hello();
-    // Ends with the test, however that ends.
+    // The writer ends with the test, however that ends.
     // SAFETY: no pointers.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     let store = Store::open(path).unwrap();
     store.begin(&like.header).unwrap();
-    // What was measured is long, and does not matter here.
+    // The measurement is long and does not matter here.
     let short = TrialRecord { load: None, samples: Vec::new(), ..like.trials[0].clone() };
     for number in 0..TRIALS {
         let mut trial = short.clone();
@@ -77,7 +78,7 @@ fn power_loss_loses_nothing() {
     assert!(tears > 0, "no journal could be torn");
 }
 
-/// How many trials the store holds, each of which is whole and in its place.
+/// The number of trials in the store. Each must be complete and in order.
 fn trials(folder: &Path) -> u64 {
     let store = Store::open(&folder.join("pippin.db")).unwrap();
     let runs = store.list().unwrap();
@@ -89,9 +90,9 @@ fn trials(folder: &Path) -> u64 {
     record.trials.len() as u64
 }
 
-/// Cuts the last transaction of the journal anywhere, and overwrites what is left of its last bytes;
-/// whether that could be done. SQLite moves a journal of 1,000 pages into the database, which it does
-/// only once all of it is on the disk: such a journal cannot be torn.
+/// Cuts the last transaction of the journal at a random place, and overwrites the bytes before the
+/// cut. Returns whether that was possible. SQLite moves a journal of 1,000 pages into the database
+/// only once all of it is on disk, so such a journal cannot be torn.
 fn tear_the_journal(folder: &Path, draw: &mut Draw) -> bool {
     let path = folder.join("pippin.db-wal");
     let Ok(mut bytes) = fs::read(&path) else { return false };
@@ -103,7 +104,7 @@ fn tear_the_journal(folder: &Path, draw: &mut Draw) -> bool {
     true
 }
 
-/// Where the last transaction of a journal begins and ends (sqlite.org/fileformat2.html, "The
+/// The beginning and end of the last transaction of a journal (sqlite.org/fileformat2.html, "The
 /// Write-Ahead Log").
 fn last_transaction(journal: &[u8]) -> Option<(usize, usize)> {
     let number = |at: usize| Some(u32::from_be_bytes(*journal.get(at..at + 4)?.first_chunk()?));
@@ -121,7 +122,7 @@ fn last_transaction(journal: &[u8]) -> Option<(usize, usize)> {
     (valid.len() < 1_000).then_some((*from, *to))
 }
 
-/// The writer; killed when dropped.
+/// The writer. Dropping this kills it.
 struct Writer {
     child: Child,
     database: PathBuf,
@@ -150,10 +151,11 @@ impl Writer {
         Self { child, database: database.into(), acknowledged }
     }
 
-    /// Stops it and copies the files of this instant; how many trials were acknowledged by then.
+    /// Stops the writer and copies its files. Returns how many trials were acknowledged by then.
     fn stop_and_copy_to(&self, folder: &Path) -> u64 {
         let pid = self.child.id() as i32;
-        // SAFETY: signals to our own child, which has not been waited for, and waiting for its stop.
+        // SAFETY: signals to our own child, which has not been waited for, and waiting for its
+        // stop.
         unsafe {
             assert_eq!(libc::kill(pid, libc::SIGSTOP), 0);
             assert_eq!(libc::waitpid(pid, std::ptr::null_mut(), libc::WUNTRACED), pid);
@@ -163,7 +165,7 @@ impl Writer {
         acknowledged
     }
 
-    /// Lets it write on.
+    /// Lets the writer continue.
     fn go_on(&self) {
         // SAFETY: as above.
         assert_eq!(unsafe { libc::kill(self.child.id() as i32, libc::SIGCONT) }, 0);

@@ -1,5 +1,5 @@
-//! The store on real files: older, newer, foreign and damaged databases, and what must not depend
-//! on their size.
+//! The store on real files: older, newer, foreign and damaged databases, and work that must not
+//! depend on their size.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
 use pippin_model::caveat::Verdict;
 use pippin_model::digest::{RunDigest, TargetDigest};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 const SCHEMA_1: &str = include_str!("fixtures/schema-1.sql");
 
-/// A database as the first version of Pippin wrote it.
+/// A database of the first version of Pippin.
 fn old_database(folder: &Path) -> PathBuf {
     let path = folder.join("pippin.db");
     Connection::open(&path).unwrap().execute_batch(SCHEMA_1).unwrap();
@@ -41,7 +41,7 @@ fn a_database_of_schema_1_opens_and_reads() {
     let history = store.history("rust/axum").unwrap();
     assert_eq!(history.len(), 1);
     assert!(history[0].goodput_per_s.is_some_and(|rate| rate > 60_000.0));
-    // It takes new runs.
+    // It accepts new runs.
     let mut header = record.header.clone();
     header.id = "20270101-000000-hello".into();
     store.begin(&header).unwrap();
@@ -71,7 +71,7 @@ fn what_is_written_is_read_back_equal() {
     assert_eq!((again.header, again.trials), (old.header, old.trials));
 }
 
-/// What lies beside the file too: SQLite must not have begun a journal.
+/// The file, and the files beside it: SQLite must not have begun a journal.
 fn bytes_and_neighbours(path: &Path) -> (Vec<u8>, Vec<PathBuf>) {
     let mut neighbours: Vec<PathBuf> = std::fs::read_dir(path.parent().unwrap())
         .unwrap()
@@ -81,7 +81,7 @@ fn bytes_and_neighbours(path: &Path) -> (Vec<u8>, Vec<PathBuf>) {
     (std::fs::read(path).unwrap(), neighbours)
 }
 
-/// Opening is refused with `expected` in the message, and the file is byte for byte as it was.
+/// Opening is refused with `expected` in the message, and the file is unchanged, byte for byte.
 fn refused(path: &Path, expected: &str) {
     let before = bytes_and_neighbours(path);
     let error = Store::open(path).unwrap_err();
@@ -122,7 +122,8 @@ fn a_damaged_database_is_named_and_left_alone() {
     refused(&path, "it was not touched");
 }
 
-/// All of a small database is looked through at first. To do that with a large one would take seconds.
+/// A small database is checked completely when it is opened. For a large one that would take
+/// seconds.
 #[test]
 fn damage_in_a_large_database_is_named_by_who_reads_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -210,9 +211,9 @@ fn latest_is_the_newest_run_that_has_a_result() {
     assert_eq!(store.resolve("latest").unwrap(), "5-finished");
 }
 
-/// A thousand runs list in far less than a second (`cargo run --release -p pippin-store --example
-/// list_runs` measures it). What that rests on is tested here: every look at the trials goes by an
-/// index, and no record is read.
+/// A thousand runs are listed in far less than a second (`cargo run --release -p pippin-store
+/// --example list_runs` measures it). This test checks why: every look-up of trials uses an index,
+/// and no record is read.
 #[test]
 fn a_thousand_runs_are_listed_by_index() {
     let folder = tempfile::tempdir().unwrap();
@@ -265,7 +266,7 @@ fn a_thousand_runs_are_listed_by_index() {
     }
 }
 
-/// Puts words into the column that names the process of a run.
+/// Sets the column for the process of a run to this SQL.
 fn set_maker(path: &Path, sql: &str) {
     Connection::open(path).unwrap().execute(&format!("UPDATE runs SET maker = {sql}"), []).unwrap();
 }
@@ -279,17 +280,17 @@ fn a_run_whose_process_is_gone_was_killed() {
     store.begin(&old.header).unwrap();
     let states = || (store.list().unwrap()[0].state, store.load("latest").unwrap().state);
     assert_eq!(states(), (RunState::Running, RunState::Running));
-    // The pid is there, but it is another process by now.
+    // The pid exists, but is another process by now.
     set_maker(&path, "json_set(maker, '$.process.start_ticks', 1)");
     assert_eq!(states(), (RunState::Killed, RunState::Killed));
-    // An older Pippin did not say who it is, and left no live file.
+    // An older Pippin did not write its process, and left no live file.
     set_maker(&path, "NULL");
     assert_eq!(states(), (RunState::Killed, RunState::Killed));
     store.end(&old.header.id, RunState::Finished, 7).unwrap();
     assert_eq!(states(), (RunState::Finished, RunState::Finished));
 }
 
-/// A run of this name that began at this second, with its first trials; not ended.
+/// A run of this name that began at this second and has not ended, with its first trials.
 fn begin(store: &Store, id: &str, second: u64, trials: usize) {
     let mut record = hello();
     record.header.id = id.into();
@@ -327,7 +328,7 @@ fn a_page_is_a_part_of_what_the_filter_keeps() {
         ..RunFilter::default()
     };
     assert_eq!(names(&between, 0, 9).0, ["run-2", "run-1"]);
-    // This process makes it, so that it was not killed.
+    // This process makes it, so it was not killed.
     let running = RunFilter { state: Some(RunState::Running), ..RunFilter::default() };
     assert_eq!(names(&running, 0, 9), (vec!["run-5".into()], 1, 6));
     let killed = RunFilter { state: Some(RunState::Killed), ..RunFilter::default() };

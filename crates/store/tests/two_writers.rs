@@ -1,5 +1,5 @@
-//! Two processes write runs into one database at once, and nothing is lost. The test starts itself
-//! twice as the writers, so that they are processes and not threads.
+//! Two processes write runs to one database at the same time, and nothing is lost. The test starts
+//! itself twice as the writers, so that they are processes and not threads.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
 #![allow(clippy::print_stdout)] // how the two processes of the test speak
 use pippin_model::example::run::hello;
@@ -24,10 +24,10 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Writes runs whose trials carry their number in a field of their own.
+/// Writes runs whose trials contain their number.
 fn write(path: &Path, writer: &str) {
     let like = hello();
-    // Both also make the database: whoever comes second finds it half made or made.
+    // Both also create the database: the second one finds it half made or complete.
     let store = Store::open(path).unwrap();
     for run in 0..RUNS {
         let mut header = like.header.clone();

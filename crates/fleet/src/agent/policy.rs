@@ -1,24 +1,24 @@
-//! Which hosts an agent may load: its own operator says so, never a coordinator.
+//! Which hosts an agent may load. Only its own operator decides that, never a coordinator.
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
-/// Loopback, and what the operator allowed.
+/// Loopback and the hosts that the operator allowed.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     hosts: Vec<String>,
 }
 
 impl Policy {
-    /// These hosts besides loopback: names or addresses.
+    /// Allows these hosts besides loopback: names or addresses.
     #[must_use]
     pub const fn allowing(hosts: Vec<String>) -> Self {
         Self { hosts }
     }
 
-    /// Whether all of these may be loaded. Names are looked up now, and here: what a coordinator
-    /// thinks of them does not count.
+    /// Whether all of these may be loaded. Names are looked up now and on this machine, not by the
+    /// coordinator.
     ///
     /// # Errors
-    /// Which one may not, and how its operator allows it.
+    /// Which one is not allowed, and how the operator can allow it.
     pub fn allows(&self, addresses: &[SocketAddr]) -> Result<(), String> {
         let foreign: Vec<IpAddr> =
             addresses.iter().map(SocketAddr::ip).filter(|ip| !ip.is_loopback()).collect();

@@ -1,4 +1,4 @@
-//! One slice on this machine: the load waits at its gate, is watched, judged and reported.
+//! One slice on this machine: the load waits at its gate, is observed, judged and reported.
 use pippin_engine::{Control, Gate};
 use pippin_lab::generator::{Applied, Generator, Here, NotApplied};
 use pippin_lab::load::fitted;
@@ -22,12 +22,12 @@ use super::{Assignment, Policy, Told, Work, Worker};
 use crate::clock::Clock;
 use crate::message::{Prepare, SliceResult};
 
-/// What an agent has to apply loads with.
+/// What an agent uses to apply loads.
 #[derive(Debug, Clone)]
 pub struct Means {
     /// The hosts that it may load.
     pub policy: Policy,
-    /// Processors of its generator, a thread each.
+    /// Processors of its generator, with a thread on each.
     pub cores: Vec<u32>,
     /// Local addresses to connect from.
     pub source_addresses: Vec<IpAddr>,
@@ -52,7 +52,7 @@ impl Worker for Means {
 
     fn begin(&self, assignment: Assignment) {
         let means = self.clone();
-        // The engine catches its own panics and keeps its own time: this thread ends.
+        // The engine catches its own panics and ends on time, so this thread always ends.
         std::thread::spawn(move || {
             let Assignment { work, gate, stop, tell, .. } = assignment;
             let Work::Slice(slice) = work else { return };
@@ -88,7 +88,7 @@ impl Means {
 
     /// The load with this machine's threads, processors and addresses.
     fn fit(&self, load: LoadSpec, threads: Option<u32>) -> LoadSpec {
-        // Those of the whole load were chosen for one machine.
+        // The load's own settings were chosen for one machine.
         let source_addresses = self.source_addresses.clone();
         let (threads, cores) = (threads.unwrap_or(0), self.cores.clone());
         fitted(LoadSpec { threads, cores, source_addresses, ..load })
@@ -103,7 +103,7 @@ impl Means {
     }
 
     fn on_own_clock(&self, mut load: LoadResult) -> LoadResult {
-        // Each second was told with its histograms. As a whole they would be too much at once.
+        // Each second was sent with its histograms. All of them together would be too much.
         for window in &mut load.windows {
             window.histograms = None;
         }
@@ -116,14 +116,14 @@ impl Means {
     }
 }
 
-/// When the schedule started: before warm-up and ramp. `None` if it never did.
+/// When the schedule started, before warm-up and ramp. `None` if it never did.
 fn start_of(load: &LoadResult) -> Option<u64> {
     let ramp_ns = load.phases.first().map_or(0, |phase| phase.measured.duration_ns);
     let has_run = load.measured_to_ns > load.measured_from_ns || !load.windows.is_empty();
     has_run.then(|| load.measured_from_ns - load.warm_up.duration_ns - ramp_ns)
 }
 
-/// The engine, with a start that others decide.
+/// The engine, started by a gate.
 struct AtGate<'a>(&'a Gate);
 
 impl Generator for AtGate<'_> {
@@ -156,7 +156,7 @@ impl Observer for Seconds<'_> {
     }
 }
 
-/// What the judges need to know of a load: how it was applied.
+/// What the judges need to know about a load: how it was applied.
 fn spec_of(load: &LoadSpec) -> TrialSpec {
     let LoadSpec { schedule, connections, stop, warm_up, .. } = load.clone();
     TrialSpec {

@@ -1,4 +1,4 @@
-//! An agent that takes part, as its coordinator sees it.
+//! An agent that takes part, from the coordinator's view.
 use pippin_model::agent::{AgentFigures, AgentPart};
 use pippin_model::caveat::Caveat;
 use pippin_model::histogram::HistogramError;
@@ -19,13 +19,13 @@ pub struct Agent {
     pub part: Part,
     pub offset: Offset,
     pub heard_ns: u64,
-    /// Why it will not take part any more.
+    /// Why it does not take part any more.
     pub gone: Option<String>,
     pub job: Job,
     pub inbox: Inbox,
 }
 
-/// How far an agent is with a load.
+/// The progress of an agent with a load.
 pub enum Job {
     Preparing,
     Ready,
@@ -37,7 +37,7 @@ pub enum Job {
     Failed(String),
 }
 
-/// What is kept of a result once its load was merged.
+/// The part of a result that is kept after merging.
 pub struct Done {
     start_ns: Option<u64>,
     figures: Option<AgentFigures>,
@@ -69,7 +69,7 @@ impl Agent {
         }
     }
 
-    /// Takes a piece of its result; what it measured, once the result is whole.
+    /// Takes a piece of its result. Returns the measurement once the result is complete.
     pub fn piece(&mut self, piece: Piece, start_ns: Option<u64>) -> Option<Slice> {
         let whole = self.inbox.take(piece).pop().filter(|_| !self.is_done())?;
         match serde_json::from_str::<SliceResult>(&whole) {
@@ -90,7 +90,7 @@ impl Agent {
         Some(Slice { offset_ns: self.offset.at(at_ns)?, load })
     }
 
-    /// What it measured could not be merged.
+    /// Its measurement could not be merged.
     pub fn is_unreadable(&mut self, error: &HistogramError) {
         self.job = Job::Failed(format!("it sent a window with {error}"));
     }
@@ -163,8 +163,8 @@ fn figures(load: &LoadResult, ceiling_per_s: Option<f64>) -> AgentFigures {
     }
 }
 
-/// The median round trip of its handshakes, of all parts of the load: connections are mostly opened
-/// before the measured part. `None` unless the kernel timed them.
+/// The median round trip of its handshakes over all parts of the load, because most connections are
+/// opened before the measured part. `None` unless the kernel timed them.
 fn network_ns(load: &LoadResult) -> Option<u64> {
     let mut connects = load.measured.spans.connect.clone();
     let phases = load.phases.iter().map(|phase| &phase.measured.spans.connect);

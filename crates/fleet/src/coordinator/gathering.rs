@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use super::Event;
 use crate::message::{Hello, Peer, SCHEMA, VERSION};
 
-/// How long agents may take to answer the first call, even if there are enough before: among those
-/// that answer, names decide and not speed.
+/// How long to wait for answers to the first call, even if there are enough before. So names decide
+/// among the agents that answer, not speed.
 const AT_LEAST_NS: u64 = 1_000_000_000;
 const CALL_NS: u64 = 250_000_000;
 
-/// What is asked for.
+/// The agents that a load needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
-    /// So many agents.
+    /// The number of agents.
     pub agents: usize,
-    /// Within this time, nanoseconds.
+    /// The time they have to answer, in nanoseconds.
     pub within_ns: u64,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Gathering {
     began_ns: u64,
     next_call_ns: u64,
     seen: BTreeMap<String, (Peer, Hello)>,
-    /// Agents that cannot take part, and why.
+    /// Agents that cannot take part, with the reasons.
     refused: BTreeMap<String, String>,
     told: usize,
 }
@@ -76,7 +76,7 @@ impl Gathering {
         }
     }
 
-    /// What there is to tell, and how the call ended if it did.
+    /// Events to report, and how the call ended if it did.
     pub fn look(&mut self, now_ns: u64) -> (Vec<Event>, Option<Verdict>) {
         let able: Vec<_> =
             self.seen.values().filter(|(peer, _)| !self.refused.contains_key(&peer.name)).collect();

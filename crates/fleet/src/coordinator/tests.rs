@@ -1,5 +1,5 @@
-//! A coordinator and its agents in virtual time: the messages go straight across, and a test takes
-//! some of them away.
+//! A coordinator and its agents in virtual time. Messages arrive at once, and a test can drop some
+//! of them.
 use pippin_model::example::ExampleTrial;
 use pippin_model::fingerprint::Fingerprint;
 use pippin_model::load_spec::LoadSpec;
@@ -16,7 +16,7 @@ use crate::message::{Prepare, SliceResult};
 const STEP_NS: u64 = 25_000_000;
 const SECOND: u64 = 1_000_000_000;
 
-/// A slice that a test lets go on.
+/// A slice that the test controls.
 struct Slice0 {
     trial: u64,
     stop: Arc<AtomicBool>,
@@ -24,7 +24,7 @@ struct Slice0 {
     load: LoadSpec,
 }
 
-/// Its slices are done by the test.
+/// The test does its slices.
 #[derive(Clone, Default)]
 struct Idle(std::rc::Rc<RefCell<Vec<Slice0>>>);
 
@@ -52,7 +52,7 @@ struct Simulated {
     work: Idle,
     told: UnboundedReceiver<agent::Told>,
     name: String,
-    /// Its messages get through.
+    /// Whether its messages arrive.
     is_connected: bool,
     is_alive: bool,
 }
@@ -104,7 +104,7 @@ struct World {
 impl World {
     fn new(names: &[&str], wanted: usize) -> Self {
         let (sender, events) = channel();
-        // Only differences count; beats are stamped by the real clock, which hardly moves.
+        // Only differences count. Beats are stamped by the real clock, which hardly moves.
         let wanted = Wanted { agents: wanted, within_ns: 5 * SECOND };
         let me = Peer { name: "c".into(), instance: 99 };
         let coordinator =
@@ -225,7 +225,7 @@ fn agents_are_chosen_by_name_and_apply_a_load_together() {
     let outcome = world.outcome().unwrap();
     assert!(outcome.has_started && outcome.merged.slices() == 2);
     assert_eq!(failures(&outcome), [("a".into(), None), ("b".into(), None)]);
-    // Results are taken, so that the next load finds free agents.
+    // Results are taken, so the next load finds free agents.
     world.apply();
     world.pass(SECOND);
     world.all_finish();
@@ -305,7 +305,7 @@ fn who_was_cut_off_for_five_seconds_has_ended_its_load() {
     world.agents[0].finish(whole());
     world.pass(SECOND);
     assert!(failures(&world.outcome().unwrap())[1].1.is_some());
-    // It takes part in the next load, once its own is over.
+    // It takes part in the next load once its own is over.
     world.agents[1].finish(whole());
     world.pass(SECOND);
     world.apply();
@@ -325,7 +325,7 @@ fn without_a_coordinator_agents_end_their_load_and_are_free() {
     assert!(world.agents.iter().all(|agent| !agent.is_stopped()));
     world.pass(3 * SECOND / 2);
     assert!(world.agents.iter().all(Simulated::is_stopped));
-    // Another one may have them.
+    // Another coordinator may claim them.
     world.all_finish();
     world.pass(STEP_NS);
     let other = Peer { name: "d".into(), instance: 100 };

@@ -1,4 +1,4 @@
-//! The same records merged from any number of agents are the same result.
+//! The same records give the same result, from any number of agents.
 use pippin_model::histogram::Histogram;
 use pippin_model::load_result::{ErrorKind, Measured, WindowHistograms};
 
@@ -12,7 +12,7 @@ struct Recorded {
     failed: bool,
 }
 
-/// Some 7,000 requests over 5 s whose spans reach from 100 ns to an hour.
+/// About 7,000 requests over 5 s, with spans from 100 ns to an hour.
 fn recorded() -> Vec<Recorded> {
     let mut state = 88_172_645_463_325_252_u64;
     (0..7_000)
@@ -55,7 +55,7 @@ fn count(measured: &mut Measured, one: &Recorded) {
     }
 }
 
-/// What an agent reports that saw these requests.
+/// The report of an agent that saw these requests.
 fn load(seen: &[Recorded]) -> LoadResult {
     let mut measured = Measured { duration_ns: 5_000_000_000, ..Measured::default() };
     seen.iter().for_each(|one| count(&mut measured, one));
@@ -106,7 +106,7 @@ fn load(seen: &[Recorded]) -> LoadResult {
     }
 }
 
-/// The requests dealt out to so many agents, each with a clock of its own, merged again.
+/// The requests distributed to this many agents, each with its own clock, and merged again.
 fn from(agents: usize) -> LoadResult {
     let all = recorded();
     let mut merged = Merged::default();
@@ -167,10 +167,10 @@ fn seconds_are_told_once_all_agents_have_told_theirs() {
     assert_eq!(completed(seconds.take(second(-1, 1))), Vec::<u64>::new());
     assert_eq!(completed(seconds.take(second(0, 2))), Vec::<u64>::new());
     assert_eq!(completed(seconds.take(second(-1, 10))), [11]);
-    // Nobody waits for the one that is silent for longer than two seconds.
+    // An agent that is silent for more than two seconds does not delay the others.
     assert_eq!(completed(seconds.take(second(1, 3))), Vec::<u64>::new());
     assert_eq!(completed(seconds.take(second(2, 4))), [2]);
-    // What comes too late is not told again, and counts in the end.
+    // A late second is not passed on again, but counts in the end.
     assert_eq!(completed(seconds.take(second(0, 100))), Vec::<u64>::new());
     let mut whole = seconds.whole();
     whole.sort_by_key(|window| window.from_ns);

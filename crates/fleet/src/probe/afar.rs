@@ -1,5 +1,5 @@
-//! The member that asks a probe for a run. Like the coordinator of agents it does what it hears and
-//! when decides, and waits for nobody.
+//! The member that asks a probe for a run. Like the coordinator of agents, it only reacts to
+//! messages and time, and never blocks.
 use pippin_model::load_result::Window;
 use pippin_model::target::TargetId;
 use std::sync::mpsc::Sender;
@@ -10,10 +10,10 @@ use crate::actor::{Actor, Outgoing};
 use crate::message::{Hello, Opened, Order, Peer, Report, SCHEMA, VERSION, open, seal, subject};
 use crate::pieces::Inbox;
 
-/// Calls, beats, and orders that show no sign of having been heard are sent so often, nanoseconds.
+/// How often to repeat calls, beats, and orders without a reaction, in nanoseconds.
 const REPEAT_NS: u64 = 500_000_000;
 
-/// What the owner of the run tells.
+/// What the owner of the run tells it.
 #[derive(Debug, Clone)]
 pub enum Told {
     /// End the run early.
@@ -27,13 +27,13 @@ pub enum Told {
 /// What comes from the probe.
 #[derive(Debug)]
 pub enum Event {
-    /// It was found.
+    /// The probe was found.
     Found(Box<Hello>),
-    /// What it tells.
+    /// Its report.
     Entry(Box<Entry>),
     /// A second of load.
     Second(Box<Window>),
-    /// There will be no more, for this reason.
+    /// The probe is lost, for this reason.
     Lost(String),
 }
 
@@ -47,7 +47,7 @@ pub struct Afar {
     began_ns: u64,
     next_repeat_ns: u64,
     probe: Option<Found>,
-    /// Why it is not taken yet.
+    /// Why the probe is not free yet.
     busy: Option<String>,
     is_stopping: bool,
     skipped: Vec<TargetId>,
@@ -59,12 +59,12 @@ struct Found {
     peer: Peer,
     heard_ns: u64,
     inbox: Inbox,
-    /// A sign that it has heard what it shall do.
+    /// Whether the probe has reacted to the order to make the run.
     has_begun: bool,
 }
 
 impl Afar {
-    /// One that begins by looking for the probe of this name.
+    /// A member that begins by looking for the probe of this name.
     #[must_use]
     pub const fn new(
         me: Peer,
@@ -90,7 +90,7 @@ impl Afar {
     }
 
     fn tell(&self, event: Event) {
-        // An owner that is gone has sent `End`, or lets the channel go.
+        // If the owner is gone, it has sent `End` or dropped the channel.
         drop(self.events.send(event));
     }
 

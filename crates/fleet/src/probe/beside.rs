@@ -19,20 +19,20 @@ use crate::fleet::{Fleet, FleetSettings};
 use crate::local::Folder;
 use crate::nats::Nats;
 
-/// What a probe makes runs with.
+/// What a probe uses to make runs.
 #[derive(Debug)]
 pub struct Site {
     /// Its targets, workloads and services.
     pub catalog: Catalog,
-    /// Where targets listen: an address of this machine that the agents reach.
+    /// Where targets listen: an address of this machine that the agents can reach.
     pub address: IpAddr,
-    /// The server at which the agents are.
+    /// The NATS server of the agents.
     pub nats: Nats,
     /// The name of the probe.
     pub name: String,
-    /// Its operator allows that targets are installed.
+    /// Whether its operator allows installing targets.
     pub install: bool,
-    /// Its operator allows that system packages are.
+    /// Whether its operator allows installing system packages.
     pub apt: bool,
 }
 
@@ -100,7 +100,7 @@ impl Site {
     }
 }
 
-/// Tells the coordinator elsewhere what happens here.
+/// Tells the coordinator what happens here.
 struct Telling {
     run: u64,
     skips: Skips,
@@ -110,7 +110,7 @@ struct Telling {
 impl Telling {
     fn entry(&self, entry: &Entry) {
         let text = serde_json::to_string(entry).unwrap_or_default();
-        // A probe that has ended tells nobody.
+        // If the probe has ended, nobody needs this.
         drop(self.tell.send(Told::Text(self.run, text)));
     }
 }
@@ -134,7 +134,7 @@ impl Observer for Telling {
             Event::TrialFinished(record) => {
                 self.entry(&Entry::Finished(Box::new((*record).clone())));
             }
-            // Agents apply loads as a whole.
+            // Agents apply each load in one stretch, so there are no slices.
             Event::Slice(..) => {}
         }
     }

@@ -1,4 +1,4 @@
-//! A run that a probe makes, as it is told and kept here.
+//! A probe's run, shown and kept on this machine.
 use pippin_lab::LabError;
 use pippin_lab::observer::{Event as Happened, Observer};
 use pippin_lab::recording::{Keeping, Recording};
@@ -19,30 +19,30 @@ use crate::fleet::{coordinator_peer, on_this_thread};
 use crate::message::subject;
 use crate::nats::Nats;
 
-/// How often it is looked whether the user wants to stop.
+/// How often to check whether the user wants to stop.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A run to be made elsewhere.
+/// A run to be made by a probe.
 pub struct Conducting<'a> {
-    /// The server at which the probe and the agents are.
+    /// The NATS server of the probe and the agents.
     pub nats: Nats,
     /// The probe's name.
     pub probe: String,
     /// The run; the probe may take as long to answer as the agents.
     pub errand: Errand,
-    /// What happens to finished trials here.
+    /// How finished trials are kept here.
     pub keeping: Keeping<'a>,
-    /// Told what happens.
+    /// The observer of the run.
     pub observer: &'a dyn Observer,
     /// Set when the user wants to stop.
     pub stop: &'a AtomicBool,
 }
 
-/// Lets a probe make a run. Blocks until it is over.
+/// Lets a probe make a run, and blocks until it is over.
 ///
 /// # Errors
-/// If the server or the probe cannot be reached, the run cannot be made, or the probe is lost. The
-/// trials that were finished until then are kept.
+/// If the server or the probe cannot be reached, the run cannot be made, or the probe is lost.
+/// Trials that were finished before are kept.
 pub fn conduct(conducting: Conducting<'_>) -> Result<RunRecord, FleetError> {
     let Conducting { nats, probe, errand, keeping, observer, stop } = conducting;
     nats.check()?;
@@ -77,17 +77,17 @@ pub fn conduct(conducting: Conducting<'_>) -> Result<RunRecord, FleetError> {
     })
 }
 
-/// The run as far as it has been told.
+/// The run as far as it was reported.
 struct Following<'a> {
     keeping: Option<Keeping<'a>>,
     observer: &'a dyn Observer,
     recording: Option<Recording<'a>>,
-    /// Targets that the user wants skipped, as far as the probe was told.
+    /// Targets to skip that the probe was already told.
     skipped: BTreeSet<TargetId>,
 }
 
 impl<'a> Following<'a> {
-    /// How the run ended there.
+    /// Follows the run until its end and returns how it ended.
     fn follow(
         &mut self,
         events: &Receiver<Event>,
@@ -137,7 +137,7 @@ impl<'a> Following<'a> {
         new
     }
 
-    /// Keeps and tells; how the run ended, if this says so.
+    /// Keeps and shows an entry. Returns how the run ended if the entry says so.
     fn take(&mut self, entry: Entry) -> Result<Option<Result<RunState, String>>, FleetError> {
         match entry {
             Entry::Note(text) => self.observer.event(&Happened::Note(&text)),

@@ -1,5 +1,5 @@
-//! A coordinator and its probe in virtual time: the messages go straight across, and a test takes
-//! some of them away.
+//! A coordinator and its probe in virtual time. Messages arrive at once, and a test can drop some
+//! of them.
 use pippin_model::example;
 use pippin_model::fingerprint::Fingerprint;
 use pippin_model::run::RunState;
@@ -18,7 +18,7 @@ const SECOND: u64 = 1_000_000_000;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// A run that a test lets go on.
+/// A run that the test controls.
 struct UnderWay {
     errand: Errand,
     stop: Arc<AtomicBool>,
@@ -26,7 +26,7 @@ struct UnderWay {
     tell: UnboundedSender<agent::Told>,
 }
 
-/// Its runs are made by the test.
+/// The test makes its runs.
 #[derive(Clone, Default)]
 struct Idle(Arc<Mutex<Vec<UnderWay>>>);
 
