@@ -72,8 +72,8 @@ struct Trial {
 }
 
 struct Blocks {
-    /// The mean of the block that begins at each window, relative to the mean of all, less 1; with
-    /// the variance that blocks miss.
+    /// The mean of the block that begins at each window, relative to the mean of all, minus 1.
+    /// Scaled up for the variance that blocks miss.
     deviations: Vec<f64>,
     length: usize,
 }
@@ -215,7 +215,7 @@ impl Blocks {
         scatter / (self.count() - 1.0).max(0.5)
     }
 
-    /// The relative mean of as many drawn blocks as the trial has, less 1.
+    /// The relative mean of as many drawn blocks as the trial has, minus 1.
     fn draw<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
         let n = self.deviations.len();
         let count = n.div_ceil(self.length);

@@ -1,8 +1,8 @@
 //! Whether a target is at the limit of its own processors or of those of its services.
 //!
 //! Time that the hypervisor took from a processor counts as busy, because it can only take time
-//! from a processor that has work to do. So does time that other programs used on it, as far as the
-//! target had about the share that a scheduler gives it beside one of them.
+//! from a processor that has work to do. Time of other programs on it counts too, if the target had
+//! about the share that a scheduler gives it beside one such program.
 use pippin_model::cpus::CpuSet;
 use pippin_model::usage::Role;
 
@@ -16,13 +16,12 @@ const WHOLE: f64 = 0.10;
 /// The busy share from which shared processors count as full.
 const FULL: f64 = 0.95;
 
-/// The share of its processors that a target which always has work gets beside one other program
-/// that has: half, less what the scheduler's rounding costs.
+/// The share of its processors that an always busy target gets beside one other always busy
+/// program: half, minus what the scheduler's rounding costs.
 const FAIR: f64 = 0.40;
-/// The busy share from which processors may be what limits a target, although they are not known to
-/// be full.
+/// The busy share from which processors may limit a target, although they are not known to be full.
 const MAY_BE_FULL: f64 = 0.50;
-/// The part of a request's time from which the target's CPU time is not small beside it.
+/// The part of a request's time from which the target's CPU time counts as large.
 const MUCH_CPU: f64 = 0.25;
 
 /// How processors limit a target.
@@ -77,7 +76,7 @@ pub fn cpu_bound(evidence: &Evidence) -> Option<Bound> {
     }
     if evidence.record.spec.cpus.is_shared() {
         let busy = shared_busy(evidence)?;
-        // Full of other programs, they may still leave the roles all that these ask for.
+        // If other programs fill them, the roles may still get all that they ask for.
         let own: f64 = evidence.usage()?.roles.values().filter_map(|role| role.cores).sum();
         let is_full = busy >= FULL && cores >= 0.1 && own + stolen >= FAIR * given;
         return is_full.then_some(Bound::SharedCores { cores, busy });
@@ -118,9 +117,9 @@ pub(crate) fn services_bound(evidence: &Evidence) -> bool {
             .is_some_and(|cores| cores + stolen_cores(evidence, cpus) >= BUSY * given)
 }
 
-/// Whether requests mostly wait for something that is no processor: the processors are at most half
-/// busy, whoever uses them, or CPU time is a small part of the `single_s` seconds that a request
-/// takes which does not queue. `None` if CPU use is unknown.
+/// Whether requests mostly wait for something other than a processor. Either the processors are at
+/// most half busy, whoever uses them. Or CPU time is a small part of `single_s`, the seconds of a
+/// request that does not queue. `None` if CPU use is unknown.
 pub(crate) fn is_waiting(
     evidence: &Evidence,
     throughput_per_s: f64,
@@ -133,17 +132,17 @@ pub(crate) fn is_waiting(
     Some(used < MAY_BE_FULL * given_cores(evidence)? || cpu_s < MUCH_CPU * single_s)
 }
 
-/// The end of a sentence about busy cores, if others took some of them.
+/// The end of a sentence about busy cores, if others took time from them.
 pub(crate) fn taken(stolen: f64, others: f64) -> String {
     let by =
         |who: &str, cores: f64| (cores >= 0.01).then(|| format!(", and {who} took {cores:.2}"));
-    // Interrupts and rounding are no program.
+    // Less than this is interrupts and rounding, not a program.
     let others = if others >= 0.05 { others } else { 0.0 };
     [by("the hypervisor", stolen), by("other programs", others)].into_iter().flatten().collect()
 }
 
-/// Cores that other programs used on the target's own processors; 0 where that is not known: they
-/// are shared with other roles, or the target is not bound to any.
+/// Cores that other programs used on the target's own processors. 0 if that is not known, because
+/// they are shared with other roles or the target is not bound to any.
 fn others_cores(evidence: &Evidence) -> f64 {
     let cpus = &evidence.record.spec.cpus;
     let (Some(usage), Some(cores)) = (evidence.usage(), evidence.cores(Role::Target)) else {

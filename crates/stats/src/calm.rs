@@ -1,7 +1,7 @@
-//! Which slices the host left alone, and on which of them the figures rest.
+//! Which slices the host left undisturbed, and which of them the figures use.
 //!
-//! Everything here looks at the host's counters and never at what was measured: leaving out slices
-//! by their result would make any result out of any noise.
+//! Everything here looks at the host's counters and never at the measurement. Choosing slices by
+//! their result could turn noise into any result.
 use pippin_model::slice::{Slice, SliceHost};
 use pippin_model::trial::TrialRecord;
 use serde::{Deserialize, Serialize};
@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 /// The share of the roles' processors beyond which the hypervisor disturbs a slice
 /// (docs/decisions/slices.md).
 pub const STEAL_LIMIT: f64 = 0.02;
-/// The share beyond which processes without a part in the measurement disturb it.
+/// The share beyond which processes outside of the measurement disturb a slice.
 pub const FOREIGN_LIMIT: f64 = 0.02;
-/// The share of time beyond which waits for a processor that others held disturb it.
+/// The share of time beyond which waiting for an occupied processor disturbs a slice.
 pub const WAITING_LIMIT: f64 = 0.02;
 
 /// What disturbs a slice.
@@ -20,7 +20,7 @@ pub const WAITING_LIMIT: f64 = 0.02;
 pub enum Disturbance {
     /// The hypervisor ran other machines.
     Steal,
-    /// Processes of no role ran.
+    /// Processes that belong to no role ran.
     Foreign,
     /// Roles waited for a processor that others held.
     Waiting,
@@ -38,19 +38,19 @@ impl Disturbance {
     }
 }
 
-/// What disturbed a slice, by what the host did meanwhile. What is unknown disturbs nobody.
+/// What disturbed a slice, from the host's counters. Unknown counters count as undisturbed.
 #[must_use]
 pub fn disturbances(host: &SliceHost) -> Vec<Disturbance> {
     parts(host).into_iter().filter(|(_, part)| *part > 1.0).map(|(what, _)| what).collect()
 }
 
-/// Whether the host disturbed nobody.
+/// Whether the host disturbed nothing.
 #[must_use]
 pub fn is_calm(host: &SliceHost) -> bool {
     disturbances(host).is_empty()
 }
 
-/// How much the host did, as a multiple of the limit: above 1 is disturbed.
+/// How much the host disturbed, as a multiple of the limit. Above 1, the slice is disturbed.
 #[must_use]
 pub fn unrest(host: &SliceHost) -> f64 {
     parts(host).into_iter().map(|(_, part)| part).fold(0.0, f64::max)
@@ -65,16 +65,16 @@ fn parts(host: &SliceHost) -> [(Disturbance, f64); 3] {
     ]
 }
 
-/// How many calm slices figures may rest on alone, where so many rounds were planned.
+/// How many calm slices are enough to use only those, for this many planned rounds.
 #[must_use]
 pub const fn enough(rounds: u32) -> u32 {
     rounds.div_ceil(2)
 }
 
-/// Marks the slices on which the figures rest: all calm ones; where these are fewer than half of the
-/// planned rounds, the calmest of the others too, until there are as many. Those of the rounds in
-/// `calmest` come first, the calmest of each round, so that targets measured together rest on the
-/// same rounds.
+/// Marks the slices that the figures use. These are all calm ones. If they are fewer than half of
+/// the planned rounds, the calmest of the others are added until there are as many. Those of the
+/// rounds in `calmest` come first, the calmest of each round, so that targets measured together use
+/// the same rounds.
 pub fn choose(slices: &mut [Slice], rounds: u32, calmest: &[u32]) {
     slices.iter_mut().for_each(|slice| slice.used = slice.calm);
     let mut order: Vec<usize> = (0..slices.len()).collect();
@@ -86,7 +86,7 @@ pub fn choose(slices: &mut [Slice], rounds: u32, calmest: &[u32]) {
     let mut lacking =
         enough(rounds).saturating_sub(slices.iter().filter(|s| s.calm).count() as u32);
     for index in of_rounds.into_iter().chain(order) {
-        // One of each round: it makes one pair.
+        // One slice from each round is enough for a pair.
         let round = slices[index].round;
         let has_one = slices.iter().any(|slice| slice.used && slice.round == round);
         if lacking > 0 && !has_one {
@@ -111,7 +111,7 @@ pub fn calmest_rounds<'a>(targets: impl IntoIterator<Item = Vec<&'a Slice>>) -> 
             rounds.entry(round).or_default().push(unrest);
         }
     }
-    // A round that a target lacks makes no pair with it.
+    // A round without one of the targets gives no pair with it.
     let most = rounds.values().map(Vec::len).max().unwrap_or(0);
     let mut means: Vec<(usize, f64, u32)> = rounds
         .into_iter()
@@ -121,7 +121,7 @@ pub fn calmest_rounds<'a>(targets: impl IntoIterator<Item = Vec<&'a Slice>>) -> 
     means.into_iter().map(|(_, _, round)| round).collect()
 }
 
-/// How many slices were made, and how calm the host was meanwhile.
+/// How many slices were made, and how calm the host was.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SliceCounts {
@@ -129,20 +129,20 @@ pub struct SliceCounts {
     pub made: u64,
     /// Slices that the host did not disturb.
     pub calm: u64,
-    /// Slices on which the figures rest.
+    /// Slices that the figures use.
     pub used: u64,
-    /// Of these, slices that were disturbed: there were too few calm ones.
+    /// Disturbed slices among those, because there were too few calm ones.
     pub used_disturbed: u64,
-    /// How many slices were disturbed by what ([`Disturbance::name`]).
+    /// How many slices each disturbance affected ([`Disturbance::name`]).
     pub disturbed_by: BTreeMap<String, u64>,
-    /// What the hypervisor took of the roles' processors over all slices, as a share.
+    /// The share of the roles' processors that the hypervisor took, over all slices.
     pub steal: Option<f64>,
-    /// What processes of no role used of them.
+    /// The share that processes of no role used.
     pub foreign: Option<f64>,
 }
 
 impl SliceCounts {
-    /// Of these trials; `None` if none of them was measured in slices.
+    /// The counts of these trials; `None` if none of them was measured in slices.
     #[must_use]
     pub fn of<'a>(trials: impl IntoIterator<Item = &'a TrialRecord>) -> Option<Self> {
         let slices: Vec<&Slice> = trials.into_iter().flat_map(|trial| &trial.slices).collect();
@@ -168,7 +168,7 @@ impl SliceCounts {
     }
 }
 
-/// How many slices of these each disturbance spoilt.
+/// How many of these slices each disturbance affected.
 fn disturbed_by(slices: &[&Slice]) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for disturbance in slices.iter().flat_map(|slice| disturbances(&slice.host)) {

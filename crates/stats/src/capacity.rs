@@ -154,7 +154,7 @@ impl Tried {
         self.invalid >= MOST_INVALID && self.points.abs() < CONFIRMED
     }
 
-    /// `None` while it is open, and for a rate that cannot be measured.
+    /// `None` while it is undecided, and for a rate that cannot be measured.
     const fn held(&self) -> Option<bool> {
         if self.is_unmeasurable() {
             None
@@ -273,7 +273,7 @@ impl Search {
             (missed, _) => missed,
         };
         match (held, limit, ceiling) {
-            // A rate that missed lies below one that held: one of them was an accident.
+            // A rate that missed is below one that held, so one of them was an accident.
             (Some(held), Some(missed), _) if missed.per_s < held.per_s => {
                 self.weaker(missed, held).ok_or_else(|| self.unsettled())
             }
@@ -431,7 +431,7 @@ mod tests {
         });
         assert_eq!(tried[..5], [100.0, 200.0, 400.0, 400.0, 400.0]);
         assert!(outcome.confirmed_per_s().is_some(), "{outcome:?}");
-        // A host that never rests: the search takes longer, and ends.
+        // On a host that never rests, the search takes longer but still ends.
         let (outcome, tried) =
             searched(100.0, 0.02, |rate| if rate <= 730.0 { Seen::Held } else { DISTURBED });
         let found = outcome.confirmed_per_s().unwrap();

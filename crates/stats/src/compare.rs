@@ -89,7 +89,8 @@ pub struct Change {
     pub b: Option<f64>,
     /// B over A with its interval; `None` if the variation of a side is unknown.
     pub ratio: Option<Ratio>,
-    /// Whether the ratio is that within the rounds of one run, which is not the ratio of the medians.
+    /// Whether the ratio was taken within the rounds of one run, so that it is not the ratio of the
+    /// medians.
     #[serde(default)]
     pub is_paired: bool,
 }
@@ -100,22 +101,22 @@ pub enum Origin {
     /// From one run: targets that were measured in turn are compared within their rounds
     /// ([`crate::paired`]).
     OneRun,
-    /// From two runs, whose rounds have nothing in common.
+    /// From two runs, which share no rounds.
     TwoRuns,
 }
 
-/// An interval of the ratio that covers 1 and lies within this part of it shows that little or
-/// nothing changed; a wider one shows nothing.
+/// If the interval of the ratio covers 1 and lies within this fraction of 1, little or nothing
+/// changed. A wider interval shows nothing.
 const NO_CHANGE: f64 = 0.05;
 
-/// What a change amounts to.
+/// The conclusion about a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Judgement {
     /// A figure or its interval is not known.
     Unknown,
-    /// Surely better.
+    /// Certainly better.
     Better,
-    /// Surely worse.
+    /// Certainly worse.
     Worse,
     /// Any change is smaller than 5 %.
     Unchanged,
@@ -124,7 +125,7 @@ pub enum Judgement {
 }
 
 impl Judgement {
-    /// In words, for a table.
+    /// The conclusion in words, for a table.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -138,7 +139,7 @@ impl Judgement {
 }
 
 impl Change {
-    /// `B / A - 1`, within the rounds where both have them; `None` if a side is unknown.
+    /// `B / A - 1`, within the common rounds if there are any; `None` if a side is unknown.
     #[must_use]
     pub fn relative(&self) -> Option<f64> {
         if let Some(ratio) = self.ratio.filter(|_| self.is_paired) {
@@ -148,7 +149,7 @@ impl Change {
         (a > 0.0).then(|| b / a - 1.0)
     }
 
-    /// What the change amounts to.
+    /// The conclusion about the change.
     #[must_use]
     pub fn judgement(&self) -> Judgement {
         let (Some(relative), Some(ratio)) = (self.relative(), self.ratio) else {
@@ -189,9 +190,9 @@ pub struct TargetChange {
     pub b: TargetId,
     /// The point of a sweep or of a capacity search.
     pub step: Option<Step>,
-    /// The gravest verdict of A's trials.
+    /// The worst verdict of A's trials.
     pub a_verdict: Verdict,
-    /// The gravest verdict of B's trials.
+    /// The worst verdict of B's trials.
     pub b_verdict: Verdict,
     /// Every metric, in the order of [`Metric::ALL`].
     pub changes: Vec<Change>,
@@ -316,7 +317,7 @@ pub fn differences(a: &RunHeader, b: &RunHeader) -> Vec<Difference> {
     for (a, b) in comparable::facts(a).into_iter().zip(comparable::facts(b)) {
         compare(a.what, a.refuses, a.value, b.value);
     }
-    // Runs from before this was kept do not say.
+    // Older runs do not have this.
     if let (Some(a), Some(b)) = (&a.requests, &b.requests) {
         let known = |whole: &Whole| format!("{} of digest {}", whole.count, whole.digest);
         compare("requests", true, known(a), known(b));
@@ -384,7 +385,7 @@ mod tests {
 
     #[test]
     fn targets_of_one_run_are_compared_within_its_rounds() {
-        // The host runs at half to full speed from round to round, which hides 10 %.
+        // The host varies between half and full speed from round to round, which hides 10 %.
         let rounds = Rounds { host: 0.3, slice: 0.01, start: 0.0, ..Rounds::default() };
         let (a, b) = (rounds.trials("a/a", 10_000.0, 20.0), rounds.trials("b/b", 9_000.0, 20.0));
         let of = |origin| compare(&a, &b, origin, &mut Noise::new(4).0).targets[0].changes[0];

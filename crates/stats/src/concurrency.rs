@@ -2,8 +2,8 @@
 //!
 //! If a target serves `k` requests at a time, each for `S`, then `X = k / S`, however many wait. So
 //! `X * S` is `k` and stays `k` while the queue grows (Little's law for the requests in service).
-//! `S` cannot be seen under load: the shortest time of a load is that of a lucky request, or of one
-//! that queued. It is what single requests took before the load, or the wait that the workload
+//! `S` cannot be seen under load: the shortest time may belong to a lucky request, or to one that
+//! queued. So `S` is the time of single requests before the load, or the wait that the workload
 //! itself contains.
 
 /// How many times the time in service answers must take to count as queued.
@@ -35,7 +35,7 @@ pub fn inferred(load: &Load) -> Option<f64> {
         .then_some(served)
 }
 
-/// The same from the points of a sweep, in ascending order: the throughput of the last points must
+/// The same from the points of a sweep, in ascending order. The throughput of the last points must
 /// be flat within 10 % while their number of connections at least doubles. The time without a queue
 /// is that of the last point.
 #[must_use]

@@ -1,5 +1,5 @@
-//! The figure by which targets are ranked: goodput, or the response time where the schedule sets
-//! the rate.
+//! The figure by which targets are ranked: goodput, or the response time if the schedule sets the
+//! rate.
 use pippin_model::load_result::{LoadResult, Window};
 use pippin_model::profile::Profile;
 use serde::{Deserialize, Serialize};
@@ -17,8 +17,8 @@ pub enum RankedBy {
     /// Complete and right answers per second: closed loops, sweeps, capacity searches.
     #[default]
     Goodput,
-    /// The response time that 99 % of all requests that were due kept ([`due::quantile_ns`]): open
-    /// loops and devices, where every target that keeps up has the same goodput.
+    /// The response time that 99 % of all due requests kept ([`due::quantile_ns`]): for open loops
+    /// and devices, where every target that keeps up has the same goodput.
     ResponseP99,
 }
 
@@ -26,8 +26,8 @@ impl RankedBy {
     /// The figure that ranks targets under such a load.
     #[must_use]
     pub const fn of(profile: &Profile) -> Self {
-        // A capacity search finds the rate; the schedule does not set it. Beyond its capacity a
-        // target decides itself how much it answers.
+        // A capacity search finds the rate; the schedule does not set it. Beyond its capacity, a
+        // target decides how much it answers.
         if profile.schedule.sets_the_pace() && !profile.is_search() && !profile.is_overload() {
             Self::ResponseP99
         } else {
@@ -53,7 +53,7 @@ impl RankedBy {
         }
     }
 
-    /// The same figure within slices, for targets that were measured in rounds.
+    /// The same figure within slices, for targets measured in rounds.
     #[must_use]
     pub const fn metric(self) -> Metric {
         match self {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::usl::{Point, fit};
 
 /// The share of its processors that a target may keep busy. Above it, waiting times grow without
-/// bound (the M/M/1 queue doubles its response time at 50 % and has five times as much at 80 %;
+/// bound (the M/M/1 queue doubles its response time at 50 % and multiplies it by five at 80 %;
 /// Kleinrock, "Queueing Systems", vol. 1, 1975, section 3.2).
 pub const BUSY_LIMIT: f64 = 0.8;
 
@@ -82,8 +82,8 @@ impl Measured {
 
 /// Plans for one target from runs on one or more numbers of processors; `None` without any.
 ///
-/// It counts more processors than were measured only as far as a scalability fit over at least
-/// three different numbers of processors allows.
+/// More processors than were measured only count as far as a scalability fit allows. The fit needs
+/// at least three different numbers of processors.
 #[must_use]
 pub fn plan(measured: &[Measured], machine: &Machine) -> Option<DevicePlan> {
     // The run with the most devices is the best source for memory and for the cost of a device.

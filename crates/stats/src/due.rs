@@ -1,11 +1,11 @@
 //! Response times over all requests that were due, not only over those that were answered. Requests
 //! that were never sent, that failed, or that were overdue at the end count as later than any
-//! bound. Otherwise a server that falls behind would look good because its slowest answers are
+//! limit. Otherwise a server that falls behind would look good because its slowest answers are
 //! missing.
 use pippin_model::load_result::Measured;
 
-/// The fraction of all requests that were due whose response time is below `below_ns`; `None` if
-/// nothing was recorded.
+/// The fraction of all due requests whose response time is below `below_ns`; `None` if nothing was
+/// recorded.
 ///
 /// Of the requests unanswered at the end, it leaves out as many as can have been due within the
 /// last `below_ns`.
@@ -16,7 +16,7 @@ pub fn share_within(measured: &Measured, below_ns: u64) -> Option<f64> {
     Some(within / (times.count() as f64 + late(measured, below_ns)))
 }
 
-/// The response time within which the fraction `q` of all requests that were due were answered, in
+/// The response time within which the fraction `q` of all due requests was answered, in
 /// nanoseconds; `None` if fewer were answered at all, or nothing was recorded.
 #[must_use]
 pub fn quantile_ns(measured: &Measured, q: f64) -> Option<u64> {

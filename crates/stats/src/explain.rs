@@ -58,8 +58,8 @@ pub struct Explanation {
     pub text: String,
 }
 
-/// Explains the trials of one target at one step. Each trial has a limit of its own; the one that
-/// most of them share is named, with the figures of the trial of median goodput among those, which
+/// Explains the trials of one target at one step. Each trial has its own limit. The one that most
+/// trials share is named, with the figures of the trial of median goodput among those, so that they
 /// fit together. Costs are medians over all trials.
 #[must_use]
 pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>) -> Explanation {
@@ -91,7 +91,7 @@ pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>
     Explanation { limit, text: sentences.into_iter().flatten().collect::<Vec<_>>().join(" ") }
 }
 
-/// The limit that more than half of the trials share, from the median one of those, in words.
+/// The limit that more than half of the trials share, in the words of the median one of those.
 fn shared_by_most<'a>(found: &[(Evidence<'a>, Limit, String)]) -> (&'a TrialRecord, Limit, String) {
     let of_kind = |kind: &Limit| -> Vec<&(Evidence<'a>, Limit, String)> {
         found.iter().filter(|(_, other, _)| is_same_kind(kind, other)).collect()
@@ -246,7 +246,7 @@ fn by_rate(evidence: &Evidence) -> Option<(Limit, String)> {
     })
 }
 
-/// How many times the time of a single request answers must take to have queued.
+/// Answers that take this many times the time of a single request have queued.
 const QUEUED: f64 = 2.0;
 
 fn by_connections(evidence: &Evidence) -> (Limit, String) {
@@ -365,7 +365,7 @@ mod tests {
             explained(&record, &Context::default()).limit,
             Limit::Processor { cores: 0.8, given: 1.0 }
         );
-        // What it took from the generator's processor does not matter.
+        // Time taken from the generator's processor does not matter.
         record.usage.as_mut().unwrap().stolen_by_cpu = [(0, 0.02), (1, 0.3)].into();
         assert_ne!(
             explained(&record, &Context::default()).limit,

@@ -14,7 +14,7 @@ use crate::quantile::median;
 use crate::ratio::ratio;
 use crate::summary::goodput;
 
-/// How a figure stands to a gate.
+/// The outcome of a gate for a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
@@ -25,7 +25,7 @@ pub enum Standing {
     NotSignificant,
     /// The gate is not passed.
     Failed,
-    /// The figure or its base is not known, so that the gate is not passed.
+    /// The figure or its base is not known, so the gate is not passed.
     Unknown,
 }
 
@@ -37,7 +37,7 @@ impl Standing {
     }
 }
 
-/// How one target at one step stands to one gate.
+/// The outcome of one gate for one target at one step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The gate.
@@ -49,20 +49,20 @@ pub struct Outcome {
     /// The figure: the median over the trials, in its own unit or, for a percentage of the
     /// requests, as a fraction.
     pub value: Option<f64>,
-    /// The relative change against the base, where the limit is one.
+    /// The relative change against the base, if the limit is a change.
     pub change: Option<f64>,
-    /// What came of it.
+    /// The outcome.
     pub standing: Standing,
 }
 
-/// What a change is measured from.
+/// The bases that changes are measured from.
 pub trait Bases {
-    /// The trials to which `condition` compares a target at a step; empty if there are none.
+    /// The trials with which `condition` compares a target at a step; empty if there are none.
     fn of(&self, condition: &Condition, target: &TargetId, step: Option<Step>)
     -> Vec<&TrialRecord>;
 }
 
-/// How every target at every step stands to every gate.
+/// Judges every gate for every target at every step.
 pub fn judge<R: Rng + ?Sized>(
     gates: &[Gate],
     trials: &[TrialRecord],
@@ -191,7 +191,7 @@ mod tests {
     use crate::test_noise::Noise;
     use pippin_model::example::trial::ExampleTrial;
 
-    /// The same trials are the base of every target.
+    /// Uses the same trials as the base of every target.
     struct Same(Vec<TrialRecord>);
 
     impl Bases for Same {

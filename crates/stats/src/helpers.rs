@@ -1,44 +1,45 @@
-//! Which processes beside a target worked with it: busy while it was loaded, at rest while nobody
-//! asked it.
+//! Finds processes that worked together with a target: busy while it was loaded, at rest while it
+//! got no requests.
 use pippin_model::outside::Outside;
 use std::collections::BTreeMap;
 
-/// Processors that a helper keeps busy at least while the target is loaded.
+/// A helper keeps at least this many processors busy while the target is loaded.
 const LEAST_CORES: f64 = 0.1;
-/// The part of that which it may use while nobody asks the target.
+/// The part of that which it may use while the target gets no requests.
 const IDLE_PART: f64 = 0.1;
-/// The kernel counts CPU time in such ticks, nanoseconds.
+/// The kernel counts CPU time in ticks of this length, in nanoseconds.
 const TICK_NS: f64 = 10e6;
-/// What it may use besides, nanoseconds: a tick, and the work for the last requests, which ends after the
-/// load.
+/// Additional time that it may use, in nanoseconds: one tick, and the work for the last requests,
+/// which ends after the load.
 const IDLE_NS: f64 = 2.0 * TICK_NS;
-/// The part of the mean for an answer that it uses at least in each part of the loads: what happens to run
-/// for a while is not in all of them. It is counted by answers, because other programs that take the
-/// processors slow the helper and the answers alike.
+/// A helper uses at least this part of its mean time per answer in each part of the loads. A
+/// program that happens to run for a while does not. It is counted per answer, because programs
+/// that take the processors slow the helper and the answers alike.
 const LEAST_PART: f64 = 0.5;
-/// What it uses in one part of the loads on average, nanoseconds: five ticks, of which one more or less
-/// does not halve it.
+/// The loads are split into parts in which it uses this much on average, in nanoseconds: five
+/// ticks, so that one tick more or less does not halve it.
 const PART_NS: u64 = 50_000_000;
-/// How long nobody must have asked the target, nanoseconds: rest is not seen in less.
+/// The target must be without requests for this long, in nanoseconds: a shorter time does not show
+/// rest.
 const LEAST_IDLE_NS: u64 = 500_000_000;
 
-/// What processes without a part in the measurement used over a stretch of time.
+/// CPU use of the processes outside of the measurement over a stretch of time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stretch {
-    /// How many answers the load had; `None` if nobody asked the target.
+    /// The number of answers of the load; `None` if the target got no requests.
     pub answers: Option<u64>,
     /// Its length in nanoseconds.
     pub length_ns: u64,
-    /// CPU time in nanoseconds by process: of those that were there at its beginning and at its end.
+    /// CPU time in nanoseconds by process, for those that existed at its beginning and at its end.
     pub used_ns: BTreeMap<Process, u64>,
 }
 
-/// A process: its number, and when it started, which tells it from a later one with that number.
+/// A process: its pid and its start time, because a pid may be used again.
 pub type Process = (i32, u64);
 
-/// The processes that were there in every stretch, worked for the answers all the time and rested when
-/// nobody asked the target; `name` says what a process is called. None if the target was not loaded, or
-/// never left alone for half a second.
+/// The names of processes that existed in every stretch, worked for the answers all the time, and
+/// rested when the target got no requests; `name` finds the name of a process. `None` if the target
+/// was not loaded, or never left alone for half a second.
 #[must_use]
 pub fn helpers(stretches: &[Stretch], name: impl Fn(i32) -> Option<String>) -> Vec<Outside> {
     let (loads, idle): (Vec<&Stretch>, Vec<&Stretch>) =
@@ -64,8 +65,8 @@ pub fn helpers(stretches: &[Stretch], name: impl Fn(i32) -> Option<String>) -> V
         .collect()
 }
 
-/// In how many parts of the loads, one after the other, a process worked for the answers; `None` if it
-/// rested in one.
+/// In how many consecutive parts of the loads a process worked for the answers; `None` if it rested
+/// in one.
 fn worked_in_each(loads: &[&Stretch], process: Process, all_ns: u64) -> Option<u32> {
     let most = (all_ns / PART_NS).max(1) as usize;
     let parts: Vec<&[&Stretch]> = loads.chunks(loads.len().div_ceil(most)).collect();
@@ -79,7 +80,7 @@ fn worked_in_each(loads: &[&Stretch], process: Process, all_ns: u64) -> Option<u
     parts.iter().all(works).then(|| u32::try_from(parts.len()).unwrap_or(u32::MAX))
 }
 
-/// What a process used over these stretches; `None` if it was not there in all.
+/// CPU time of a process over these stretches; `None` if it did not exist in all of them.
 fn used_ns(stretches: &[&Stretch], process: Process) -> Option<u64> {
     stretches.iter().map(|stretch| stretch.used_ns.get(&process).copied()).sum()
 }
@@ -98,8 +99,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A stretch of 400 ms in which processes 1, 2, ... used these milliseconds; a load has so many
-    /// answers.
+    /// A stretch of 400 ms in which processes 1, 2, ... used these milliseconds. `answers` is
+    /// `None` without a load.
     fn stretch(answers: Option<u64>, used_ms: &[u64]) -> Stretch {
         let used = used_ms.iter().zip(1..).map(|(ms, pid)| ((pid, 0), ms * MS)).collect();
         Stretch { answers, length_ns: 400 * MS, used_ns: used }
@@ -125,8 +126,8 @@ mod tests {
 
     #[test]
     fn who_works_with_the_load_alone_is_a_helper() {
-        // 1 works with the load, 2 always, 3 never, 4 in one load only, 5 a little, 6 half as much at
-        // rest.
+        // 1 works with the load, 2 always, 3 never, 4 in one load only, 5 a little, 6 half as much
+        // at rest.
         let stretches = [
             idle(&[2, 300, 0, 0, 0, 70]),
             load(&[200, 300, 0, 390, 30, 150]),
@@ -147,8 +148,8 @@ mod tests {
         assert_eq!(found(&[]), []);
     }
 
-    /// Thirty loads of 100 ms while other programs take the processors: they have between 5 and 100
-    /// answers, for each of which the helper works 1 ms, and the kernel counts whole ticks.
+    /// Thirty loads of 100 ms while other programs take the processors. Each has between 5 and 100
+    /// answers. The helper works 1 ms for each answer, and the kernel counts whole ticks.
     #[test]
     fn a_helper_is_seen_in_short_loads_on_a_busy_machine_too() {
         let answers = [100, 12, 5, 60, 8, 9, 33, 5, 21, 80];

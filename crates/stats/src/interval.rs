@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn lucky_trials_are_not_surer_than_their_windows() {
-        // Three equal means of windows that scatter by 10 % cannot be known to a millionth.
+        // Three equal means of windows that scatter by 10 % are not known to a millionth.
         let mut noise = Noise::new(2);
         let windows: Vec<f64> = (0..20).map(|i| if i % 2 == 0 { 90.0 } else { 110.0 }).collect();
         let trials = vec![Sample { value: 100.0, windows }; 3];

@@ -12,9 +12,9 @@ const SENSITIVITY: f64 = 1.0;
 /// The knee of the curve through the points, ascending in users; `None` if there is none, as on a
 /// straight line.
 ///
-/// Both axes are scaled to 0..1; the knee is where the curve is highest above the diagonal, if it
+/// Both axes are scaled to 0..1. The knee is where the curve is highest above the diagonal, if it
 /// falls afterwards below that height minus the mean step in users (the paper's threshold with S =
-/// 1; of several local maxima the paper reports each, this the highest).
+/// 1). The paper reports every local maximum; this reports the highest.
 #[must_use]
 pub fn knee(points: &[Point]) -> Option<Point> {
     let (first, last) = (points.first()?, points.last()?);
@@ -30,7 +30,7 @@ pub fn knee(points: &[Point]) -> Option<Point> {
         .map(|p| (p.x - low) / (high - low) - (p.n - first.n) / (last.n - first.n))
         .collect();
     let step = 1.0 / (points.len() - 1) as f64;
-    // The first of equally high ones.
+    // The first, if several are equally high.
     let top = (0..height.len()).rev().max_by(|i, j| height[*i].total_cmp(&height[*j]))?;
     let threshold = height[top] - SENSITIVITY * step;
     (height[top] > 0.0 && height[top + 1..].iter().any(|h| *h < threshold)).then(|| points[top])

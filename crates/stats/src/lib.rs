@@ -6,20 +6,20 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`quantile`], [`trend`], [`steady`] | medians; whether a series trends; when the warm-up ends |
-//! | [`bootstrap`], [`interval`], [`ratio`], [`rank`], [`standing`], [`sequential`] | how sure a median is, who is ahead, when to stop |
-//! | [`rounds`], [`paired`] | what was observed in rounds of slices; targets against each other within them |
-//! | [`criterion`], [`due`] | by what targets are ranked; quantiles over all requests that were due |
+//! | [`bootstrap`], [`interval`], [`ratio`], [`rank`], [`standing`], [`sequential`] | how certain a median is, which target is ahead, when to stop |
+//! | [`rounds`], [`paired`] | figures by round of slices; targets compared within rounds |
+//! | [`criterion`], [`due`] | the figure that ranks targets; quantiles over all due requests |
 //! | [`order`] | the interleaved order of repetitions and rounds |
-//! | [`calm`] | which slices the host left alone, and on which of them figures rest |
-//! | [`modes`], [`littles_law`], [`concurrency`], [`bound`], [`cost`] | what one trial's figures say of generator and target |
-//! | [`usl`], [`knee`], [`predict`], [`sweep`], [`capacity`], [`objective`] | scalability: fit, knee, prediction before each point, all of a sweep together, the search for the highest rate that keeps an objective |
-//! | [`helpers`] | which processes beside a target worked with it |
+//! | [`calm`] | which slices the host left undisturbed, and which of them the figures use |
+//! | [`modes`], [`littles_law`], [`concurrency`], [`bound`], [`cost`] | what one trial's figures show about generator and target |
+//! | [`usl`], [`knee`], [`predict`], [`sweep`], [`capacity`], [`objective`] | scalability: fit, knee, prediction before each point, a whole sweep, the search for the highest rate that keeps an objective |
+//! | [`helpers`] | which processes worked together with a target |
 //! | [`overload`] | what a target does beyond its capacity |
 //! | [`judge`] | the caveats |
 //! | [`explain`] | why a target is as fast as it is |
-//! | [`compare`], [`unfinished`], [`gate`], [`changepoint`] | two sets of trials against each other, and which run was cut short; a history |
+//! | [`compare`], [`unfinished`], [`gate`], [`changepoint`] | two sets of trials compared; interrupted runs; gates; changes in a history |
 //! | [`lost`] | gates that cannot be passed any more while a load is under way |
-//! | [`summary`], [`resources`] | all trials of a target in the figures that tables show; what it used |
+//! | [`summary`], [`resources`] | all trials of a target as the figures that tables show; resource use |
 pub mod bootstrap;
 pub mod bound;
 pub mod calm;

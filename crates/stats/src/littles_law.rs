@@ -1,12 +1,13 @@
 //! Little's law, `N = X * (R + Z + held)`: users = throughput x (response time + think time + the
-//! time for which the generator held each user). It holds for all distributions (Little 1961). So if it fails in a load, something was counted wrongly.
+//! time for which the generator held each user). It holds for all distributions (Little 1961). So
+//! if it fails in a load, something was counted wrongly.
 
 /// The quantities of one part of a closed load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LittlesLaw {
     /// Users (connections, devices).
     pub users: f64,
-    /// Response times that were recorded.
+    /// The number of recorded response times.
     pub recorded: f64,
     /// Their mean, seconds.
     pub response_time_s: f64,
@@ -14,12 +15,12 @@ pub struct LittlesLaw {
     pub response_stdev_s: f64,
     /// Mean think time, seconds.
     pub think_s: f64,
-    /// How long the generator held a user for each request, seconds: from the arrival of an answer,
-    /// or the end of the thought, to the next request. 0 where the response time includes it.
+    /// How long the generator held a user for each request, in seconds: from the arrival of an
+    /// answer, or the end of the thought, to the next request. 0 if the response time includes it.
     pub held_s: f64,
     /// Length of that part, seconds.
     pub duration_s: f64,
-    /// Of how many stretches it consists, each with a start and an end of its own.
+    /// The number of stretches in it. Each has its own start and end.
     pub stretches: f64,
 }
 

@@ -1,28 +1,28 @@
-//! Whether a gate is lost while its load is still under way: whatever comes, it cannot be passed any
-//! more. Judged by the finished windows of the measured part.
+//! Whether a gate is lost during the load: it cannot be passed any more, whatever comes. Judged
+//! from the finished windows of the measured part.
 //!
 //! | figure | lost as soon as |
 //! |---|---|
 //! | `errors` as a count | there are too many already |
 //! | `errors` as a share | there would be too many even if nothing else went wrong |
 //! | a quantile or the maximum of the response time | too many answers were later than the limit, even if no other is |
-//! | `goodput`, `throughput` | there would be too few answers even if all that is still due were answered |
+//! | `goodput`, `throughput` | there would be too few answers even if all requests that are still due were answered |
 //!
-//! All other figures, and changes against a base, are judged at the end alone.
+//! All other figures, and changes against a base, are judged only at the end.
 use pippin_model::bins::ResponseBins;
 use pippin_model::gate::{Figure, Gate, Limit, Operator, Point, Span};
 use pippin_model::load_result::Window;
 use pippin_model::profile::{Arrivals, Profile, Schedule};
 use pippin_model::units::{counted, format_count, format_whole};
 
-/// So many windows in a row with more errors than right answers end a load without a gate too.
+/// This many windows in a row with more errors than right answers end a load even without a gate.
 const WINDOWS_OF_ERRORS: usize = 3;
-/// Shorter windows, as the last one of a load may be, say little.
+/// Shorter windows say little. The last one of a load may be shorter.
 const SHORTEST_NS: u64 = 500_000_000;
-/// Standard deviations by which Poisson arrivals may be more than their mean.
+/// How many standard deviations Poisson arrivals may be above their mean.
 const DEVIATIONS: f64 = 6.0;
 
-/// What was seen of a load so far.
+/// A load so far.
 #[derive(Debug, Clone)]
 pub struct Course {
     profile: Profile,
@@ -32,13 +32,13 @@ pub struct Course {
     errors: u64,
     response: ResponseBins,
     longest_ns: u64,
-    /// The most that came to an end in a nanosecond, in any window.
+    /// The highest rate of finished requests in any window, per nanosecond.
     fastest_per_ns: f64,
     bad_windows: usize,
 }
 
 impl Course {
-    /// Of a load that begins: one without steps.
+    /// A load that begins. It has no steps.
     #[must_use]
     pub fn new(profile: Profile) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl Course {
         }
     }
 
-    /// Another window. Those of warm-up and ramps are in no figure.
+    /// Takes another window. Those of warm-up and ramps count for no figure.
     pub fn see(&mut self, window: &Window) {
         let length_ns = self.profile.headline_ns().unwrap_or(u64::MAX);
         if !u64::try_from(window.from_ns).is_ok_and(|from_ns| from_ns < length_ns) {
@@ -74,7 +74,7 @@ impl Course {
         }
     }
 
-    /// Why the load need not go on, in words; `None` as long as it must.
+    /// Why the load can end now, in words; `None` if it must go on.
     #[must_use]
     pub fn lost(&self, gates: &[Gate]) -> Option<String> {
         let gate = gates.iter().find_map(|gate| Some(format!("{gate}: {}", self.seen(gate)?)));
@@ -85,7 +85,7 @@ impl Course {
         })
     }
 
-    /// What makes this gate impossible to pass.
+    /// The reason why this gate cannot be passed any more.
     fn seen(&self, gate: &Gate) -> Option<String> {
         let condition = &gate.condition;
         match (condition.figure, condition.limit) {
@@ -96,7 +96,7 @@ impl Course {
             }
             (Figure::Errors, Limit::Share(limit)) if must_stay_below(gate) => {
                 let (errors, total) = (self.errors as f64, self.total()?);
-                // Connections that cannot be opened are errors beside the requests.
+                // Connections that cannot be opened are additional errors besides the requests.
                 is_past(gate, errors / (total + errors).max(1.0), limit).then(|| {
                     let errors = counted(self.errors, "error");
                     format!("{errors} already, of {} requests at the most", whole(total))
@@ -139,7 +139,7 @@ impl Course {
         if must_stay_below(gate) {
             return None;
         }
-        // Without a planned length nobody knows the rate that it comes to.
+        // Without a planned length, the final rate is unknown.
         let length_s = self.profile.headline_ns()? as f64 / 1e9;
         let still = (self.total()? - self.completed as f64).max(0.0);
         let at_most = (so_far as f64 + still) / length_s;
@@ -147,8 +147,8 @@ impl Course {
             .then(|| format!("{} requests/s at the most can be reached", format_count(at_most)))
     }
 
-    /// How many requests the whole measured part has at the most: as many as are counted or due. In a
-    /// closed loop, as if each second to come were as fast as the fastest one so far.
+    /// The maximum number of requests in the whole measured part: those counted or due. In a closed
+    /// loop, the remaining seconds are assumed as fast as the fastest one so far.
     fn total(&self) -> Option<f64> {
         if let Some(count) = self.profile.stop.requests {
             return Some(count as f64);
@@ -158,7 +158,7 @@ impl Course {
         match &self.profile.schedule {
             Schedule::Open { arrivals, .. } => {
                 let due = self.profile.offered_per_s(0, length_ns)? * length_ns as f64 / 1e9;
-                // Arrivals that are walks bring several requests at once.
+                // Each walk that arrives brings several requests.
                 let each = f64::from(self.profile.walk_steps.unwrap_or(1));
                 let chance = match arrivals {
                     Arrivals::Constant => 1.0,
@@ -174,7 +174,7 @@ impl Course {
     }
 }
 
-/// Whether low figures pass and high ones do not.
+/// Whether figures below the limit pass.
 const fn must_stay_below(gate: &Gate) -> bool {
     let upwards = matches!(gate.condition.operator, Operator::More | Operator::AtLeast);
     upwards != gate.must_hold
@@ -241,7 +241,7 @@ mod tests {
         );
         assert_eq!(lost(&open, "require errors < 5", &one(4)), None);
         assert!(lost(&open, "require errors < 5", &one(5)).is_some());
-        // Of 1,000 that are due, 1 % are 10: with 11 of 1,012 all the others may be right.
+        // Of 1,000 that are due, 1 % are 10. With 11 errors of 1,012, all others may be right.
         assert_eq!(lost(&open, "errors > 1%", &one(10)), None);
         assert_eq!(
             lost(&open, "errors > 1%", &one(11)),
@@ -261,7 +261,8 @@ mod tests {
         assert!(lost(&open, "max > 99ms", &one(1)).is_some());
         assert_eq!(lost(&open, "max > 2s", &one(1)), None);
         assert_eq!(lost(&open, "service_time.p99 > 1ms", &one(50)), None, "judged at the end");
-        // In a closed loop of 10 s the nine to come may be as fast as the first: 1,000 in all.
+        // In a closed loop of 10 s, the nine remaining seconds may be as fast as the first: 1,000
+        // in all.
         let closed = Profile::closed(4, StopRule::after(10 * S));
         assert_eq!(lost(&closed, "p90 > 50ms", &[second(0, 1, 0, 99)]), None);
         let half = [second(0, 1, 0, 99), second(1, 50, 0, 50)];

@@ -3,10 +3,10 @@
 //!
 //! Source: Smyth, "Linear models and empirical Bayes methods for assessing differential expression
 //! in microarray experiments" (2004), sections 6.1 and 6.2: the scatter of the logarithms of the
-//! variances says how many degrees of freedom the common variance is worth. Two changes: these
-//! degrees are limited to what the repetitions of the other targets hold, because pairs share
-//! targets; and no pair gets a variance below its own, because the start of one target may scatter
-//! more than those of all others (simulated in `tests/paired_coverage.rs`).
+//! variances shows how many degrees of freedom the common variance is worth. There are two changes.
+//! These degrees are limited to those that the repetitions of the other targets have, because pairs
+//! share targets. And no pair gets a variance below its own, because the starts of one target may
+//! scatter more than those of all others (simulated in `tests/paired_coverage.rs`).
 use crate::quantile::{mean, variance};
 use crate::special::{digamma, trigamma};
 
@@ -17,12 +17,12 @@ pub(crate) struct Prior {
     degrees: f64,
 }
 
-/// Variances below this are as good as none.
+/// Smaller variances count as this.
 const LEAST_VARIANCE: f64 = 1e-10;
 
 impl Prior {
-    /// From variances with their degrees of freedom; worth at most `most` degrees. `None` without
-    /// anything to borrow.
+    /// The prior from variances with their degrees of freedom. It is worth at most `most` degrees.
+    /// `None` if there is nothing to borrow.
     pub(crate) fn of(variances: &[(f64, f64)], most: f64) -> Option<Self> {
         if most <= 0.0 {
             return None;
@@ -55,7 +55,7 @@ pub(crate) fn moderated(own: f64, degrees: f64, prior: Option<Prior>) -> (f64, f
     })
 }
 
-/// The `x` whose trigamma is `value`, by bisection; trigamma falls.
+/// The `x` whose trigamma is `value`, by bisection, because trigamma decreases.
 fn inverse_trigamma(value: f64) -> f64 {
     let (mut low, mut high) = (1e-3_f64, 1e4_f64);
     for _ in 0..60 {

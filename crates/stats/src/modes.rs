@@ -143,8 +143,8 @@ fn weakest_border(humps: &[Hump], smooth: &[f64], total: f64) -> Option<usize> {
 /// (TCP_DELACK_MIN of include/net/tcp.h: HZ / 25 = 40 ms), with the time of the answer itself.
 const DELAYED_ACK_NS: (u64, u64) = (38_000_000, 47_000_000);
 
-/// The fraction of spans that must be fast for a slow mode to stand beside them. Linux acknowledges
-/// the first segments of a connection at once, so that some bodies always are.
+/// The fraction of spans that must be fast beside a slow mode. Linux acknowledges the first
+/// segments of a connection at once, so some bodies are always fast.
 const FAST: f64 = 0.003;
 
 /// The fraction of spans from head to body in a narrow mode at 40 ms; `None` if there is none:

@@ -9,10 +9,10 @@ use crate::due::share_within;
 /// `rate_not_achieved`.
 const UNSENT_LIMIT: f64 = 0.01;
 
-/// The bounds that were missed; empty if every bound held and the rate was sent.
+/// The limits that were missed; empty if every limit held and the rate was sent.
 ///
-/// Requests that were never sent or broke off missed every bound on the response time. So did those
-/// unanswered at the end, except as many as can have been due within the bound before the end
+/// Requests that were never sent or broke off missed every limit on the response time. So did those
+/// unanswered at the end, except as many as can have been due within the limit before the end
 /// ([`share_within`]).
 #[must_use]
 pub fn misses(objective: &Objective, measured: &Measured) -> Vec<String> {

@@ -1,5 +1,5 @@
-//! The order of a run's trials and slices. Repetitions and rounds are interleaved, so a drift of the machine affects all
-//! targets equally.
+//! The order of a run's trials and slices. Repetitions and rounds are interleaved, so a drift of
+//! the machine affects all targets equally.
 use rand::Rng;
 
 use crate::draw::shuffle;

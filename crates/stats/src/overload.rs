@@ -1,5 +1,5 @@
-//! What a target does when it is asked for more than it can do, from the windows of a load that goes
-//! through half of its capacity to three times of it, and back to half.
+//! What a target does under more load than it can handle. Uses the windows of a load that rises
+//! from half of its capacity to three times the capacity, and then returns to half.
 use pippin_model::caveat::Verdict;
 use pippin_model::load_result::{LoadResult, Window};
 use pippin_model::profile::{Stage, Steps};
@@ -10,46 +10,47 @@ use serde::{Deserialize, Serialize};
 
 use crate::quantile::median;
 
-/// What a rate at its beginning still owes to the one before is over after so long.
+/// After this time, a new rate is no longer affected by the rate before.
 const SETTLING_NS: u64 = 1_000_000_000;
-/// From this multiple of the capacity on, a target shows what it does.
+/// From this multiple of the capacity on, the behaviour of a target shows.
 const BEYOND: f64 = 1.5;
-/// The part of its best goodput that a target keeps which neither sheds nor queues in vain.
+/// A target that sheds or queues well keeps at least this part of its best goodput.
 const KEPT: f64 = 0.8;
-/// The part of it below which a target has collapsed.
+/// Below this part of its best goodput, a target has collapsed.
 const COLLAPSED: f64 = 0.5;
-/// The part of what cannot be answered rightly that is refused where a target sheds, and that may be
-/// refused where it queues.
+/// Of the requests that cannot be answered rightly: at least the first part is refused by a target
+/// that sheds, and at most the second part by one that queues.
 const REFUSED: (f64, f64) = (0.8, 0.05);
-/// How many times longer than at half of the capacity the median answer takes where a target queues.
+/// The median answer of a target that queues takes this many times as long as at half of the
+/// capacity.
 const LONGER: f64 = 5.0;
-/// The part of the offered rate that a target keeps which is not overloaded.
+/// A target that is not overloaded keeps this part of the offered rate.
 const AT_EASE: f64 = 0.95;
-/// A target has recovered when its p99 is at most so many times, or so much, above that of before.
+/// A target has recovered when its p99 is at most this many times, or this much, above the p99
+/// before.
 const AS_BEFORE: (f64, f64) = (3.0, 20e6);
-/// So many windows in a row must be as before.
+/// This many windows in a row must be as before.
 const STEADY_WINDOWS: usize = 3;
 
-/// What a target did.
+/// The behaviour of a target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Overload {
-    /// Its capacity, requests per second: given, or found by a short search. The median over the
+    /// Its capacity in requests per second, given or found by a short search. The median over the
     /// repetitions.
     pub capacity_per_s: f64,
-    /// Each rate on the way up.
+    /// Each rate of the rising part.
     pub levels: Vec<Level>,
-    /// How long it took at half of the capacity until answers were as before; the longest of the
+    /// How long it took at half of the capacity until answers were as before. The longest of the
     /// repetitions.
     pub recovery: Recovery,
-    /// What it does beyond its capacity; `None` where that is not certain, or the repetitions
-    /// disagree.
+    /// What it does beyond its capacity; `None` if that is not certain or the repetitions disagree.
     pub behaviour: Option<Behaviour>,
 }
 
-/// One rate on the way up; figures are medians over the repetitions.
+/// One rate of the rising part. Figures are medians over the repetitions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Level {
-    /// How many times the capacity.
+    /// The rate as a multiple of the capacity.
     pub multiple: f64,
     /// Requests per second.
     pub offered_per_s: f64,
@@ -63,20 +64,20 @@ pub struct Level {
     pub response_p50_ns: Option<u64>,
     /// 99th percentile of the response time; the median of its seconds.
     pub response_p99_ns: Option<u64>,
-    /// Resident memory of the target at its highest, bytes.
+    /// The highest resident memory of the target, in bytes.
     pub target_rss_bytes: Option<u64>,
 }
 
-/// How long a target takes until its answers are as they were.
+/// How long a target takes until its answers are as before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "snake_case")]
 pub enum Recovery {
-    /// Not longer than this.
+    /// At most this long.
     Within {
         /// Nanoseconds.
         ns: u64,
     },
-    /// Longer than it was watched.
+    /// Longer than it was observed.
     NotWithin {
         /// Nanoseconds.
         ns: u64,
@@ -87,16 +88,17 @@ pub enum Recovery {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Behaviour {
-    /// It answers as many rightly as it can, and refuses the others at once.
+    /// It answers as many rightly as it can, and refuses the rest at once.
     Sheds,
-    /// It answers as many rightly as it can, and the others wait.
+    /// It answers as many rightly as it can, and the rest wait.
     Queues,
     /// It answers fewer rightly than it could.
     Collapses,
 }
 
 impl Overload {
-    /// Of the trials of one target; `None` if they are no overload, or none has a result.
+    /// The overload of one target from its trials; `None` if they are no overload, or none has a
+    /// result.
     #[must_use]
     pub fn of(trials: &[&TrialRecord]) -> Option<Self> {
         let seen: Vec<Self> = trials.iter().filter_map(|record| of_trial(record)).collect();
@@ -133,7 +135,7 @@ impl Overload {
         })
     }
 
-    /// What it does, in a sentence; `None` where that is not certain.
+    /// Its behaviour in a sentence; `None` if that is not certain.
     #[must_use]
     pub fn sentence(&self) -> Option<String> {
         let top = self.levels.last()?;
@@ -164,7 +166,7 @@ impl Overload {
 }
 
 impl Recovery {
-    /// In a sentence, with what it is that recovers left out.
+    /// The recovery as a part of a sentence, without the subject.
     #[must_use]
     pub fn sentence(self) -> String {
         match self {
@@ -190,12 +192,12 @@ pub fn multiple_in_words(multiple: f64) -> String {
     format!("{}", (multiple * 100.0).round() / 100.0)
 }
 
-/// The stages that a load went through, with its capacity; `None` if it is no overload.
+/// The stages of a load, with the capacity; `None` if it is no overload.
 #[must_use]
 pub fn course(record: &TrialRecord) -> Option<(f64, &[Stage])> {
     let Steps::Overload { .. } = record.spec.profile.steps else { return None };
     let stages = record.load_spec.as_ref()?.schedule.stages()?;
-    // The way begins at half of the capacity.
+    // The stages begin at half of the capacity.
     Some((stages.first()?.from_per_s / pippin_model::overload::MULTIPLES[0], stages))
 }
 
@@ -279,11 +281,11 @@ fn recovery(load: &LoadResult, from_ns: u64, after: &Stage, before: &Level) -> R
     )
 }
 
-/// What the levels show for certain.
+/// The behaviour that the levels show for certain.
 fn behaviour(levels: &[Level]) -> Option<Behaviour> {
     let (first, top) = (levels.first()?, levels.last()?);
     if first.goodput_per_s < AT_EASE * first.offered_per_s {
-        // Half of the capacity is too much already: the capacity was none.
+        // Half of the capacity is too much already, so the capacity was wrong.
         return None;
     }
     let best = levels.iter().map(|level| level.goodput_per_s).fold(0.0, f64::max);
@@ -369,11 +371,11 @@ mod tests {
             p50_ms: 900.0,
         };
         assert_eq!(seen(sags, 0).sentence(), None);
-        // Half of the others are refused, the others wait.
+        // Half of the rest is refused, the other half waits.
         let both =
             |offered: f64| Served { other: (offered - 1_000.0).max(0.0) / 2.0, ..queues(offered) };
         assert_eq!(seen(both, 0).sentence(), None);
-        // The capacity was wrong: it does not keep half of it.
+        // The capacity was wrong: the target cannot keep half of it.
         let weak = |offered: f64| Served { good: offered.min(400.0), ..queues(offered) };
         assert_eq!(seen(weak, 0).sentence(), None);
         // The generator could not send what was asked for.

@@ -1,15 +1,15 @@
-//! Targets against each other, paired within rounds of slices.
+//! Targets compared with each other, in pairs within rounds of slices.
 //!
-//! What the host does to a round it does to every target of it. So the ratio of two targets is
-//! taken over the rounds that both have, repetition by repetition, on logarithms; within a
-//! repetition it is the ratio of what the slices sum up to. Repetitions are fresh starts, and starts
-//! differ. So the scatter that counts is that of the ratio between repetitions: the rounds within
-//! one say nothing of it. Their mean has Student's t with one degree of freedom less than there are
-//! repetitions, and more by what all pairs together know of that scatter ([`crate::moderated`]): by
-//! how much starts scatter more than their rounds alone explain. Some targets scatter more from
-//! slice to slice than others, so that variances themselves cannot be borrowed.
+//! A disturbance of the host in a round affects every target in it. So the ratio of two targets is
+//! taken over the rounds that both have, in each repetition, on logarithms. Within a repetition it
+//! is the ratio of the sums over the slices. Repetitions are fresh starts, and starts differ. So
+//! the scatter that counts is that of the ratio between repetitions; rounds of one repetition do
+//! not show it. Their mean has Student's t with one degree of freedom less than there are
+//! repetitions, plus those borrowed from all pairs together ([`crate::moderated`]): by how much
+//! starts scatter more than their rounds alone explain. Some targets scatter more from slice to
+//! slice than others, so the variances themselves cannot be borrowed.
 //!
-//! With one repetition only the scatter of its rounds is known ([`Basis::Windows`]): the interval
+//! With one repetition, only the scatter of its rounds is known ([`Basis::Windows`]). The interval
 //! then does not include differences from start to start.
 //!
 //! Targets that never ran in the same round are compared by their levels with Welch's degrees of
@@ -29,35 +29,35 @@ use crate::student_t::{t_975, two_sided_p};
 #[derive(Debug, Clone)]
 pub struct Pairs {
     targets: usize,
-    /// First over second, for every first before second, in order.
+    /// First over second, for every ordered pair, in order.
     estimates: Vec<Option<Estimate>>,
     known: Known,
 }
 
-/// What all pairs together know of the scatter between starts.
+/// What all pairs together show about the scatter between starts.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     prior: Option<Prior>,
-    /// Whether it is known of every pair how much its rounds explain: the prior is then how many
-    /// times that starts scatter, else it is a variance.
+    /// Whether it is known for every pair how much its rounds explain. The prior is then a multiple
+    /// of that, otherwise a variance.
     knows_rounds: bool,
 }
 
 impl Known {
     const NOTHING: Self = Self { prior: None, knows_rounds: false };
 
-    /// The variance that counts as 1.
+    /// The variance that the prior counts as 1.
     fn unit(&self, of_rounds: Option<f64>) -> f64 {
         of_rounds.filter(|_| self.knows_rounds).map_or(1.0, |variance| variance.max(LEAST_VARIANCE))
     }
 }
 
-/// Rounds of a repetition that tell how they scatter.
+/// The least number of rounds of a repetition that show their scatter.
 const FEWEST_ROUNDS: usize = 3;
-/// Relative figures are never known better than to 0.001 %.
+/// Relative figures are never more certain than 0.001 %.
 const LEAST_VARIANCE: f64 = 1e-10;
 
-/// A logarithm and how it scatters.
+/// A logarithm and its scatter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Estimate {
     log: f64,
@@ -66,16 +66,16 @@ struct Estimate {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Scatter {
-    /// The variance of one repetition among several, which are fresh starts, and what it would be if
-    /// only its rounds scattered; `None` if that is unknown.
+    /// The variance of one of several repetitions, which are fresh starts, and the variance if only
+    /// its rounds scattered; `None` if that is unknown.
     Starts { variance: f64, repetitions: f64, of_rounds: Option<f64> },
-    /// The variance of the mean, of which nothing can be borrowed.
+    /// The variance of the mean, for which nothing can be borrowed.
     Mean { variance: f64, degrees: f64, basis: Basis },
 }
 
 impl Estimate {
-    /// From one logarithm and the residuals of its rounds for each repetition; `None` if the scatter
-    /// is unknown.
+    /// The estimate from one logarithm and the residuals of its rounds for each repetition; `None`
+    /// if the scatter is unknown.
     fn of(repetitions: &[Level]) -> Option<Self> {
         let logs: Vec<f64> = repetitions.iter().map(|level| level.log).collect();
         let log = mean(&logs)?;
@@ -101,7 +101,7 @@ impl Estimate {
         Self::of(&first.levels_with(second).into_iter().map(difference).collect::<Vec<_>>())
     }
 
-    /// First over second, which never ran in the same round.
+    /// First over second, for two targets that never ran in the same round.
     fn apart(first: &Observed, second: &Observed) -> Option<Self> {
         let (a, b) = (Self::of(&first.levels())?, Self::of(&second.levels())?);
         let ((va, da, basis_a), (vb, db, basis_b)) =
@@ -115,7 +115,7 @@ impl Estimate {
         })
     }
 
-    /// The variance of the mean with its degrees of freedom.
+    /// The variance of the mean, with its degrees of freedom.
     fn of_mean(&self, known: &Known) -> (f64, f64, Basis) {
         match self.scatter {
             Scatter::Starts { variance, repetitions, of_rounds } => {
@@ -164,7 +164,8 @@ impl Pairs {
         })
     }
 
-    /// How likely two equal targets differ as much by chance; `None` if their scatter is unknown.
+    /// How likely chance alone makes two equal targets differ this much; `None` if their scatter is
+    /// unknown.
     #[must_use]
     pub fn p_value(&self, first: usize, second: usize) -> Option<f64> {
         let (log, estimate) = self.get(first, second)?;
@@ -178,13 +179,13 @@ impl Pairs {
         })
     }
 
-    /// How many targets are compared.
+    /// The number of compared targets.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.targets
     }
 
-    /// Whether none is.
+    /// Whether there are no targets.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.targets == 0
@@ -195,16 +196,16 @@ impl Pairs {
         if low == high || high >= self.targets {
             return None;
         }
-        // The rows before this one are one pair shorter each.
+        // Each row before this one is one pair shorter than the row before it.
         let row = low * (2 * self.targets - low - 1) / 2;
         let estimate = self.estimates[row + high - low - 1].as_ref()?;
         Some((if first < second { estimate.log } else { -estimate.log }, estimate))
     }
 }
 
-/// The variance that one repetition would have if only its rounds scattered, mean over repetitions;
-/// `None` if one of them has too few. That neighbouring rounds resemble each other is left to what
-/// all pairs have in common.
+/// The variance that one repetition would have if only its rounds scattered, averaged over
+/// repetitions; `None` if one of them has too few. It ignores that neighbouring rounds are alike:
+/// the prior of all pairs covers that.
 fn of_rounds(repetitions: &[Level]) -> Option<f64> {
     let one = |level: &Level| {
         let rounds = level.residuals.len();
@@ -214,8 +215,8 @@ fn of_rounds(repetitions: &[Level]) -> Option<f64> {
     mean(&all?)
 }
 
-/// The repetitions of the targets that a pair does not have hold `(targets - 2) * (repetitions - 1)`
-/// degrees of freedom, and no more can be borrowed.
+/// The repetitions of the targets outside of a pair have `(targets - 2) * (repetitions - 1)`
+/// degrees of freedom. No more can be borrowed.
 fn known_of(estimates: &[Option<Estimate>], targets: usize) -> Known {
     let starts: Vec<(f64, f64, Option<f64>)> = estimates
         .iter()
@@ -241,9 +242,9 @@ fn known_of(estimates: &[Option<Estimate>], targets: usize) -> Known {
     Known { prior: Prior::of(&times, others as f64 * degrees), ..known }
 }
 
-/// How far the 95 % interval of a target's own figure reaches, as a factor above 1 by which it is
-/// multiplied and divided; `None` if the target was not measured in slices, or its scatter is
-/// unknown. It includes what the host did to whole repetitions, which cancels out of the ratios.
+/// How far the 95 % interval of a target's own figure reaches, as a factor above 1: the figure
+/// times it, and divided by it. `None` if the target was not measured in slices, or its scatter is
+/// unknown. It includes disturbances of whole repetitions, which cancel out in ratios.
 #[must_use]
 pub fn factor(trials: &[&TrialRecord], metric: Metric) -> Option<(f64, Basis)> {
     let estimate = Estimate::of(&Observed::of(trials, metric, Resting::OnUsed).levels())?;
@@ -269,7 +270,8 @@ mod tests {
 
     #[test]
     fn what_the_host_does_to_a_round_cancels_out() {
-        // The host runs at anything between half and full speed; the targets scatter by 1 %.
+        // The host runs at anything between half and full speed, but the targets scatter by only 1
+        // %.
         let rounds = Rounds { host: 0.3, slice: 0.01, start: 0.0, ..Rounds::default() };
         let found =
             pairs(&[trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 0.9)], Metric::Goodput);
@@ -329,7 +331,7 @@ mod tests {
         let rounds = Rounds { start: 0.0, slice: 0.02, rounds: 40, ..Rounds::default() };
         let mut both = [trials("a/a", &rounds, 1.0), trials("b/b", &rounds, 0.9)];
         let of_used = pairs(&both, Metric::Goodput).ratio(1, 0).unwrap();
-        // The host disturbs two of three slices, and halves what is measured in them.
+        // The host disturbs two of three slices, and halves the speed in them.
         for slice in both.iter_mut().flatten().flat_map(|record| &mut record.slices) {
             if slice.round % 3 != 0 {
                 (slice.calm, slice.used) = (false, false);
@@ -341,7 +343,7 @@ mod tests {
         let ratio = of_all.ratio(1, 0).unwrap();
         assert!((ratio.value / of_used.value - 1.0).abs() < 0.01, "{ratio:?} {of_used:?}");
         assert!(ratio.interval.covers(0.9) && half(ratio) < 2.0 * half(of_used), "{ratio:?}");
-        // A figure of its own still rests on what is used.
+        // A target's own figure still uses only the used slices.
         let own: Vec<&TrialRecord> = both[0].iter().collect();
         assert!(factor(&own, Metric::Goodput).is_some());
         let slices = |record: &TrialRecord| record.slices.iter().filter(|s| s.used).count();

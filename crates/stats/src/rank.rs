@@ -33,9 +33,9 @@ pub struct Contender<'a> {
 /// The ranks that a target may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankInterval {
-    /// 1 + the number of targets that are surely better.
+    /// 1 + the number of targets that are certainly better.
     pub best: u32,
-    /// The number of targets, less those that are surely worse.
+    /// The number of targets, minus those that are certainly worse.
     pub worst: u32,
 }
 
@@ -49,15 +49,15 @@ impl fmt::Display for RankInterval {
     }
 }
 
-/// The chance that any of all pairs is told apart although it is equal.
+/// The chance that any equal pair among all is told apart.
 const LEVEL: f64 = 0.05;
 
-/// The interval of ranks of each target. `None` if nothing is known of the scatter between it and
-/// any other; a target alone is the first.
+/// The interval of ranks of each target. `None` if the scatter between it and all others is
+/// unknown. A target alone is the first.
 ///
-/// A pair is told apart if Holm's method rejects that it is equal, with all pairs taken together: so
-/// all intervals hold at once in 95 % of runs. The same construction as in Mogstad, Romano, Shaikh
-/// and Wilhelm, "Inference for ranks" (2024).
+/// A pair is told apart if Holm's method rejects that it is equal, with all pairs taken together:
+/// so all intervals hold at once in 95 % of runs. The same construction as in Mogstad, Romano,
+/// Shaikh and Wilhelm, "Inference for ranks" (2024).
 #[must_use]
 pub fn rank_intervals(pairs: &Pairs, better: Better) -> Vec<Option<RankInterval>> {
     let count = pairs.len();
@@ -74,8 +74,8 @@ pub fn rank_intervals(pairs: &Pairs, better: Better) -> Vec<Option<RankInterval>
     found.into_iter().enumerate().map(|(place, rank)| is_known(place).then_some(rank)).collect()
 }
 
-/// The pairs that surely differ, by Holm's method over all pairs: at most in 5 % of runs there is an
-/// equal one among them.
+/// The pairs that certainly differ, by Holm's method over all pairs: at most 5 % of runs have an
+/// equal pair among them.
 #[must_use]
 pub fn told_apart(pairs: &Pairs) -> Vec<(usize, usize)> {
     let count = pairs.len();
@@ -87,7 +87,7 @@ pub fn told_apart(pairs: &Pairs) -> Vec<(usize, usize)> {
     places.into_iter().zip(apart).filter_map(|(place, apart)| apart.then_some(place)).collect()
 }
 
-/// Which of these hypotheses are rejected at this level for all of them together (Holm, "A simple
+/// Which of these hypotheses are rejected at this level, for all of them together (Holm, "A simple
 /// sequentially rejective multiple test procedure", 1979).
 fn holm(p_values: &[f64], level: f64) -> Vec<bool> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
@@ -104,14 +104,14 @@ fn holm(p_values: &[f64], level: f64) -> Vec<bool> {
 
 /// The rank of each contender from 1 on, in the given order. `None` if it is INVALID, has no
 /// figure, or has one whose variation is unknown: a single short trial gives an order, but not a
-/// rank. If the best has such a figure, nobody is ranked.
+/// rank. If the best has such a figure, none is ranked.
 ///
-/// A rank is 1 + the number of contenders that are surely better: the 95 % interval of their ratio
-/// does not cover 1. A contender whose variation is unknown counts by its median. In the order of
-/// the medians, ranks never fall, so a noisy figure gains nothing.
+/// A rank is 1 + the number of contenders that are certainly better: the 95 % interval of their
+/// ratio does not cover 1. A contender whose variation is unknown counts by its median. In the
+/// order of the medians, ranks never fall, so a noisy figure gains nothing.
 ///
-/// Comparing with the best only would not do: nobody is surely worse than a noisy best, so all would
-/// share rank 1, even those that the second surely beats.
+/// A comparison with only the best is not enough: if the best is noisy, none is certainly worse, so
+/// all would share rank 1, even those that the second certainly beats.
 pub fn ranks<R: Rng + ?Sized>(
     contenders: &[Contender],
     better: Better,
@@ -213,8 +213,8 @@ mod tests {
 
     #[test]
     fn a_noisy_best_does_not_lift_those_whom_the_second_beats() {
-        // The first is ahead by its median alone: with repetitions from 400 to 2,000 it may be
-        // anywhere. The second, at 1,000, is surely better than the third, at 900.
+        // The first is ahead only by its median: its repetitions range from 400 to 2,000, so it may
+        // be anywhere. The second, at 1,000, is certainly better than the third, at 900.
         let noisy = [400.0, 1_200.0, 2_000.0].map(Sample::alone).to_vec();
         let found = rank(&[
             (noisy.clone(), Verdict::Valid),

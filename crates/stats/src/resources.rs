@@ -1,4 +1,4 @@
-//! What a target used and what its answers cost, medians over its repetitions.
+//! What a target used and what its answers cost, as medians over its repetitions.
 use pippin_model::plan::Price;
 use pippin_model::trial::TrialRecord;
 use pippin_model::usage::{Role, RoleUse, Usage};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::cost::{cores_of, cpu_seconds_per_million, money_per_million};
 use crate::quantile::median;
 
-/// What was used, medians over the repetitions. Cores are cores kept busy on average.
+/// What was used, as medians over the repetitions. Cores means cores kept busy on average.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct UsageFigures {
     /// By the target's process tree.
@@ -16,21 +16,21 @@ pub struct UsageFigures {
     pub services_cores: Option<f64>,
     /// By the generator.
     pub generator_cores: Option<f64>,
-    /// The generator's busiest thread as a share of a core, its spinning left out.
+    /// The generator's busiest thread as a share of a core, without its spinning.
     pub generator_busiest: Option<f64>,
     /// By processes of no role.
     pub foreign_cores: Option<f64>,
-    /// By other machines of the same host.
+    /// By other virtual machines on the same host.
     pub steal_cores: Option<f64>,
-    /// Resident set of the target's whole process tree at its highest.
+    /// Highest resident set of the target's whole process tree.
     pub target_rss_bytes: Option<f64>,
-    /// Proportional set of the same.
+    /// Highest proportional set of the same.
     pub target_pss_bytes: Option<f64>,
-    /// Resident set of the services at its highest.
+    /// Highest resident set of the services.
     pub services_rss_bytes: Option<f64>,
     /// Processes of the target.
     pub target_processes: Option<f64>,
-    /// Threads of the target at their highest number.
+    /// Highest number of threads of the target.
     pub target_threads: Option<f64>,
     /// Bytes that the target wrote to its log, per answer.
     pub log_bytes_per_request: Option<f64>,
@@ -109,7 +109,7 @@ impl CostFigures {
         }
     }
 
-    /// The same with what it costs at this price.
+    /// The same, with the cost at this price.
     #[must_use]
     pub fn at(self, price: &Price) -> Self {
         let served = self

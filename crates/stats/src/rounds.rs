@@ -1,11 +1,11 @@
-//! What was observed in rounds of slices: the figures of one target, by repetition and round.
+//! The figures of one target by repetition and round of slices.
 //!
-//! A round is one slice of every target. What the host does to a round it does to all of them, so
-//! figures of the same round are compared with each other ([`crate::paired`]).
+//! A round is one slice of every target. A disturbance of the host in a round affects all of them,
+//! so figures of the same round are compared with each other ([`crate::paired`]).
 //!
-//! Where at least half of the slices were calm, pairs rest on the slices on which the figures rest.
-//! Elsewhere they rest on all slices: what the host does cancels out of pairs, and so many slices say
-//! more than the calmest ones (docs/decisions/paired-ratios.md).
+//! If at least half of the slices were calm, pairs use the slices that the figures use. Otherwise
+//! they use all slices: disturbances cancel out in pairs, and many slices say more than a few calm
+//! ones (docs/decisions/paired-ratios.md).
 use pippin_model::slice::Slice;
 use pippin_model::trial::TrialRecord;
 use std::collections::BTreeMap;
@@ -14,20 +14,20 @@ use crate::compare::Metric;
 use crate::quantile::variance;
 use crate::trend::lag_one_autocorrelation;
 
-/// The share of calm slices from which on pairs rest on the used ones alone.
+/// From this share of calm slices on, pairs use only the used slices.
 const ENOUGH_CALM: f64 = 0.5;
 
-/// The slices on which pairs rest.
+/// The slices that pairs use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Resting {
-    /// Those on which the figures of the trials rest.
+    /// Those that the figures of the trials use.
     OnUsed,
     /// All of them.
     OnAll,
 }
 
 impl Resting {
-    /// The pairs of these trials; which slices that are depends on the host alone.
+    /// The choice for these trials. It depends only on the host.
     pub(crate) fn of<'a>(trials: impl IntoIterator<Item = &'a TrialRecord>) -> Self {
         let (calm, all) = trials
             .into_iter()
@@ -41,7 +41,7 @@ impl Resting {
     }
 }
 
-/// What a slice adds; `None` if it does not know the figure.
+/// What a slice adds; `None` if it does not have the figure.
 fn part(metric: Metric, slice: &Slice) -> Option<Part> {
     let figures = &slice.figures;
     let rate = |sum: f64, over: u64| Part { sum, over: over as f64 };
@@ -60,13 +60,14 @@ fn part(metric: Metric, slice: &Slice) -> Option<Part> {
     }
 }
 
-/// Whether slices sum up to a rate. Quantiles do not: the mean of their logarithms is taken.
+/// Whether the slices add up to a rate. For quantiles, the mean of their logarithms is taken
+/// instead.
 const fn is_rate(metric: Metric) -> bool {
     matches!(metric, Metric::Goodput | Metric::Cpu)
 }
 
-/// What one slice adds to a figure, which is the sum of all `sum` divided by the sum of all `over`;
-/// for quantiles, that is the mean of logarithms.
+/// What one slice adds to a figure. The figure is the sum of all `sum` divided by the sum of all
+/// `over`; for quantiles, that is the mean of logarithms.
 #[derive(Debug, Clone, Copy, Default)]
 struct Part {
     sum: f64,
@@ -92,13 +93,13 @@ pub(crate) struct Observed {
 pub(crate) struct Level {
     /// The logarithm of the figure.
     pub(crate) log: f64,
-    /// How far each round lies from it, relative to it, in the order of the rounds.
+    /// The relative deviation of each round, in the order of the rounds.
     pub(crate) residuals: Vec<f64>,
 }
 
 impl Observed {
-    /// The slices of these trials of one target on which pairs rest. A round that was disturbed has
-    /// more than one slice: they count together.
+    /// The slices of these trials of one target that pairs use. A disturbed round has more than one
+    /// slice: they count together.
     pub(crate) fn of(trials: &[&TrialRecord], metric: Metric, resting: Resting) -> Self {
         let mut repetitions: BTreeMap<u32, BTreeMap<u32, Part>> = BTreeMap::new();
         for record in trials {
@@ -119,7 +120,7 @@ impl Observed {
         self.repetitions.values().filter_map(|rounds| self.level(rounds.values())).collect()
     }
 
-    /// The levels of each repetition over the rounds that both have, this one's and the other's.
+    /// The levels of each repetition over the rounds that both have: this target's and the other's.
     pub(crate) fn levels_with(&self, other: &Self) -> Vec<(Level, Level)> {
         let shared = |repetition: &u32, rounds: &BTreeMap<u32, Part>| {
             let others = other.repetitions.get(repetition)?;
@@ -148,15 +149,15 @@ impl Observed {
             });
         }
         // The residuals of a ratio estimator (Cochran, "Sampling techniques", 1977, section 6.4).
-        // They exist for a slice without an answer too, whose logarithm does not.
+        // They also exist for a slice without answers, which has no logarithm.
         let residuals = parts.map(|part| (part.sum - figure * part.over) * count / sum).collect();
         (figure > 0.0 && figure.is_finite()).then(|| Level { log: figure.ln(), residuals })
     }
 }
 
 /// The variance of the mean of consecutive residuals, and how many independent ones they are worth;
-/// `None` below three. Neighbours that resemble each other tell less: `n (1 - r) / (1 + r)` of them
-/// are as good as independent ones, if `r` is their correlation (Bartlett 1935).
+/// `None` below three. Neighbours that are alike say less: they are worth `n (1 - r) / (1 + r)`
+/// independent ones, if `r` is their correlation (Bartlett 1935).
 pub(crate) fn variance_of_mean(residuals: &[f64]) -> Option<(f64, f64)> {
     const FEWEST: usize = 3;
     if residuals.len() < FEWEST {

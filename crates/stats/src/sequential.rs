@@ -9,17 +9,17 @@ use crate::judge::judge_run;
 use crate::standing::stand_within_steps;
 use crate::summary::{TargetSummary, summarise};
 
-/// Fewest repetitions before measuring may end early. Differences from start to start must have had
-/// a chance to show. Ending at a lucky look makes intervals too narrow: of two targets whose ratio
-/// scatters by 0.3 to 2.5 % from start to start, with 5 % asked for and up to 10 repetitions, they
-/// held the truth in 92.3 to 94.8 % of 20,000 simulated runs from 3 repetitions on, and in 93.7 to
-/// 95.2 % from 4 on.
+/// Fewest repetitions before measuring may end early, because differences from start to start need
+/// a chance to show. Ending at a lucky moment makes intervals too narrow. In 20,000 simulated runs
+/// of two targets whose ratio scatters by 0.3 to 2.5 % from start to start, with a precision of 5 %
+/// and up to 10 repetitions, the intervals held the truth in 92.3 to 94.8 % from 3 repetitions on,
+/// and in 93.7 to 95.2 % from 4 on.
 pub const FEWEST_REPETITIONS: u32 = 4;
 
-/// Whether what is compared is known to `precision`, a fraction: the 95 % interval of every target's
-/// ratio to the best of its step is narrower than that part of the ratio; for a target alone, the
-/// interval of its own figure. INVALID results are compared with nobody. Then no more repetitions
-/// are needed.
+/// Whether the comparison is known to `precision`, a fraction, so that no more repetitions are
+/// needed. The 95 % interval of every target's ratio to the best of its step must be narrower than
+/// that part of the ratio; for a target alone, the interval of its own figure. INVALID results are
+/// left out.
 pub fn is_precise_enough<R: Rng + ?Sized>(
     records: &[TrialRecord],
     repetitions: u32,
@@ -46,7 +46,7 @@ pub fn is_precise_enough<R: Rng + ?Sized>(
             let own = summary.ranked.and_then(|figure| Some((figure.median, figure.interval?)));
             own.is_some_and(|(median, interval)| is_narrow(median, &interval, precision))
         } else {
-            // The reference, or one without the figure that ranks: the others say it.
+            // The reference, or a target without the ranking figure: the others decide.
             summary.standing.rank.is_some()
         }
     };

@@ -1,4 +1,4 @@
-//! Who is ahead of whom: ranks, and ratios to a reference.
+//! Which targets are ahead: ranks, and ratios to a reference.
 use pippin_model::caveat::Verdict;
 use pippin_model::target::TargetId;
 use pippin_model::trial::TrialRecord;
@@ -15,22 +15,23 @@ use crate::ratio::{Ratio, ratio};
 use crate::rounds::has_slices;
 use crate::summary::{TargetSummary, ToReference, ranked_samples};
 
-/// What holds of all that stand together.
+/// What applies to all compared targets together.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Field {
-    /// With whom the others are compared; `None` if nobody is ranked, or the reference is not.
+    /// The target with which the others are compared; `None` if none is ranked, or the reference is
+    /// not.
     pub reference: Option<TargetId>,
     /// The relative difference below which two targets of this field usually cannot be told apart:
-    /// how far the 95 % intervals of the ratios reach, in the middle of all pairs. `None` below two
-    /// targets.
+    /// the median reach of the 95 % intervals of the ratios over all pairs. `None` for fewer than
+    /// two targets.
     pub noise: Option<f64>,
 }
 
 /// Ranks these summaries, each with the trials behind it, and compares them with the reference: the
-/// target of this name, else the one with the best median. INVALID results are left out.
+/// target of this name, or else the one with the best median. INVALID results are left out.
 ///
-/// Targets that were all measured in rounds are compared by these ([`crate::paired`]); others by the
-/// bootstrap of their trials.
+/// If all targets were measured in rounds, they are compared by rounds ([`crate::paired`]),
+/// otherwise by the bootstrap of their trials.
 pub fn stand<R: Rng + ?Sized>(
     summaries: &mut [TargetSummary],
     trials: &[Vec<&TrialRecord>],
@@ -67,7 +68,7 @@ pub fn stand<R: Rng + ?Sized>(
     Field { reference, noise }
 }
 
-/// As [`stand`] for every step on its own.
+/// As [`stand`], for each step separately.
 pub fn stand_within_steps<R: Rng + ?Sized>(
     summaries: &mut [TargetSummary],
     records: &[TrialRecord],
@@ -97,7 +98,7 @@ pub fn stand_within_steps<R: Rng + ?Sized>(
     }
 }
 
-/// Whether it takes part: it is not INVALID and has the figure that ranks.
+/// Whether it takes part: it is not INVALID and has the ranking figure.
 fn is_ranked(summary: &TargetSummary) -> bool {
     summary.verdict.is_some_and(|verdict| verdict != Verdict::Invalid)
         && summary.ranked.is_some_and(|figure| figure.median.is_finite())
@@ -109,7 +110,7 @@ fn best(summaries: &[TargetSummary], members: &[usize], better: Better) -> Optio
         |place: &usize| summaries[members[*place]].ranked.map_or(0.0, |figure| figure.median);
     let places = 0..members.len();
     match better {
-        // Of equals the first, as in a table that is sorted by the figure.
+        // The first of equal ones, as in a table sorted by the figure.
         Better::More => places.rev().max_by(|a, b| figure(a).total_cmp(&figure(b))),
         Better::Less => places.min_by(|a, b| figure(a).total_cmp(&figure(b))),
     }
@@ -118,7 +119,7 @@ fn best(summaries: &[TargetSummary], members: &[usize], better: Better) -> Optio
 /// A rank and its interval.
 type Rank = (Option<u32>, Option<RankInterval>);
 
-/// What a comparison says of each member.
+/// The result of a comparison for each member.
 struct Compared {
     ranks: Vec<Rank>,
     cpu_ranks: Vec<Rank>,
@@ -185,7 +186,7 @@ fn by_trials<R: Rng + ?Sized>(
     Compared { ranks, cpu_ranks, to_reference: others(own.len(), reference, to) }
 }
 
-/// What is said of each member but the reference.
+/// The values for each member except the reference.
 fn others(
     count: usize,
     reference: Option<usize>,

@@ -34,7 +34,7 @@ const HIGHLY_SIGNIFICANT: f64 = 2.576;
 #[must_use]
 pub fn has_settled(per_window: &[f64]) -> bool {
     if is_mostly_empty(per_window) && per_window.len() >= 2 * FEWEST_TO_SETTLE {
-        // From the newest backwards, so if one is left over, it is the oldest.
+        // Pair from the newest backwards, so that a window left over is the oldest.
         let pairs: Vec<f64> =
             per_window.rchunks_exact(2).rev().map(|pair| (pair[0] + pair[1]) / 2.0).collect();
         return has_settled(&pairs);
@@ -74,7 +74,7 @@ pub fn can_tell(per_window: &[f64]) -> bool {
 }
 
 /// A figure per second of each full window of the measured part, oldest first. Windows shorter than
-/// half of the longest, as the last one may be, are left out, because their figures vary more.
+/// half of the longest, such as the last one, are left out, because their figures vary more.
 #[must_use]
 pub fn measured_rates(load: &LoadResult, count: impl Fn(&Window) -> u64) -> Vec<f64> {
     measured_windows(load)

@@ -105,8 +105,8 @@ pub struct TargetSummary {
     pub cost: CostFigures,
     /// Time from start to the first answer, median over trials, nanoseconds.
     pub start_up_ns: Option<f64>,
-    /// The caveats of all trials and of the run, each name once with its gravest and newest
-    /// evidence, the gravest first.
+    /// The caveats of all trials and of the run, the most serious first. Each name occurs once,
+    /// with its most serious and newest evidence.
     pub caveats: Vec<CountedCaveat>,
     /// The verdict that follows from them; `None` without a trial.
     pub verdict: Option<Verdict>,
@@ -129,28 +129,28 @@ pub struct TargetSummary {
     pub standing: Standing,
 }
 
-/// Where a target stands among others.
+/// The position of a target among others.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Standing {
-    /// Its rank, from 1 on, which is the best that it may have; `None` if it is INVALID, has no
-    /// figure, or nothing is known of its variation.
+    /// Its rank, from 1 on, which is its best possible one; `None` if it is INVALID, has no figure,
+    /// or its variation is unknown.
     pub rank: Option<u32>,
-    /// The ranks that it may have; `None` without slices too.
+    /// Its possible ranks; also `None` without slices.
     #[serde(default)]
     pub rank_interval: Option<RankInterval>,
-    /// The rank by CPU time of a request, of which less is better.
+    /// The rank by CPU time of a request; less is better.
     #[serde(default)]
     pub cpu_rank: Option<u32>,
-    /// The ranks by CPU time that it may have.
+    /// Its possible ranks by CPU time.
     #[serde(default)]
     pub cpu_rank_interval: Option<RankInterval>,
-    /// Its figures over those of the reference; `None` for the reference itself, and for what is
+    /// Its figures divided by those of the reference; `None` for the reference itself, and if it is
     /// not ranked.
     #[serde(default)]
     pub to_reference: Option<ToReference>,
 }
 
-/// A target's figures over those of the reference, each with its 95 % interval; `None` where the
+/// A target's figures divided by those of the reference, each with its 95 % interval; `None` if the
 /// figure or its variation is unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToReference {
@@ -227,8 +227,8 @@ pub struct CountedCaveat {
     pub repetitions: Vec<u32>,
 }
 
-/// Summarises every target at every step, in the order in which they first occur. Nobody is ranked:
-/// [`crate::standing`] does that.
+/// Summarises every target at every step, in the order in which they first occur.
+/// [`crate::standing`] ranks them later.
 ///
 /// Figures are taken over all trials that have a result, whatever their verdict: leaving out
 /// doubtful trials would make the rest look more certain than it is. `run` is the result of
@@ -246,16 +246,16 @@ pub fn summarise<R: Rng + ?Sized>(
 }
 
 impl TargetSummary {
-    /// A target of which no trial was made.
+    /// The summary of a target without trials.
     #[must_use]
     pub fn without_trial(target: &TargetId) -> Self {
-        // Nothing is drawn for it, so any source of random numbers does.
+        // It draws nothing random, so any generator will do.
         summarise_one(target, None, &[], &[], &mut Xoshiro256PlusPlus::seed_from_u64(0))
     }
 }
 
-/// All trials of a target at a step, or of several, which is then `None`; figures and caveats are
-/// empty without one.
+/// Summarises all trials of a target at a step. `step` is `None` for several steps. Without trials,
+/// figures and caveats are empty.
 pub fn summarise_one<R: Rng + ?Sized>(
     target: &TargetId,
     step: Option<Step>,
@@ -309,7 +309,7 @@ pub fn summarise_one<R: Rng + ?Sized>(
     }
 }
 
-/// What was counted in these trials, together.
+/// The counts of these trials together.
 #[must_use]
 pub fn together(trials: &[&TrialRecord]) -> Measured {
     let mut all = Measured::default();
@@ -319,7 +319,7 @@ pub fn together(trials: &[&TrialRecord]) -> Measured {
     all
 }
 
-/// A figure over the trials that have it, with the interval of its rounds where there are any.
+/// A figure over the trials that have it, with the interval from its rounds if there are any.
 fn of_metric<R: Rng + ?Sized>(
     trials: &[&TrialRecord],
     metric: Metric,
@@ -329,7 +329,7 @@ fn of_metric<R: Rng + ?Sized>(
     figure(&samples, rng).map(|figure| in_rounds(figure, trials, metric))
 }
 
-/// Trials of slices have their interval from these, laid around the figure.
+/// Replaces the interval by that of the rounds, around the figure, if the trials have slices.
 fn in_rounds(figure: Figure, trials: &[&TrialRecord], metric: Metric) -> Figure {
     if !trials.iter().any(|record| has_slices(record)) {
         return figure;
@@ -363,9 +363,9 @@ pub(crate) fn goodput(load: &LoadResult) -> Option<Sample> {
     RankedBy::Goodput.sample(load)
 }
 
-/// The figures by which a target is ranked. If one trial with a result does not have the figure,
-/// there is none: the others alone would look better than the target is. Of a capacity search, whose
-/// trials here are those that confirmed its outcome, it is the rate that they offered.
+/// The figures by which a target is ranked. Empty if one trial with a result does not have the
+/// figure, because the others alone would look better than the target is. For a capacity search,
+/// `trials` are those that confirmed its outcome, and the figure is their offered rate.
 pub(crate) fn ranked_samples(trials: &[&TrialRecord], by: RankedBy) -> Vec<Sample> {
     let searched = |record: &&TrialRecord| match record.spec.step {
         Some(Step::Rate { per_s }) => Some(Sample::alone(per_s)),
@@ -397,8 +397,8 @@ pub(crate) fn samples(
     trials.iter().filter_map(sample).collect()
 }
 
-/// A figure with the windows that show how sure it is. Where the rate changes by plan, their scatter
-/// says nothing of chance.
+/// A figure with the windows that show how certain it is. If the rate changes by plan, their
+/// scatter does not show chance.
 pub(crate) fn with_chance(record: &TrialRecord, sample: Sample) -> Sample {
     if record.spec.profile.shape().is_some() { Sample::alone(sample.value) } else { sample }
 }
@@ -412,7 +412,7 @@ pub(crate) fn figure<R: Rng + ?Sized>(samples: &[Sample], rng: &mut R) -> Option
     Some(Figure { median: median(&values)?, best, worst, interval: median_interval(samples, rng) })
 }
 
-/// Each name once, with the gravest severity and, of those, the newest evidence.
+/// Each name once, with the highest severity and the newest evidence of that severity.
 fn united(trials: &[&TrialRecord], run: &[Caveat]) -> Vec<CountedCaveat> {
     let mut found: Vec<CountedCaveat> = Vec::new();
     let of_trials = trials.iter().flat_map(|record| {

@@ -30,8 +30,8 @@ pub struct Sweep {
     pub served_at_a_time: Option<f64>,
 }
 
-/// Whether throughput still rises at the last of the points, which ascend, by at least a tenth:
-/// more connections than were measured bring more.
+/// Whether throughput still rises by at least a tenth at the last of the points, which are in
+/// ascending order. More connections than were measured would then bring more.
 #[must_use]
 pub fn rises_at_its_end(points: &[Point]) -> bool {
     let best_before = |points: &[Point]| points.iter().map(|point| point.x).fold(0.0, f64::max);
@@ -40,7 +40,7 @@ pub fn rises_at_its_end(points: &[Point]) -> bool {
         .is_some_and(|(last, before)| !before.is_empty() && last.x >= RISES * best_before(before))
 }
 
-/// How much more the last point must have than every other for the curve to rise there.
+/// The last point must have this many times the throughput of every other point.
 const RISES: f64 = 1.1;
 
 /// The sweep of every target that was measured at two or more numbers of connections, in the order
@@ -94,8 +94,9 @@ fn sweep(target: &TargetId, records: &[TrialRecord]) -> Option<Sweep> {
     })
 }
 
-/// The time of a request that does not queue: of single requests before the steps, or the mean
-/// service time of one connection. `None` if neither was measured: two connections can queue.
+/// The time of a request that does not queue: that of single requests before the steps, or the mean
+/// service time of one connection. `None` if neither was measured, because even two connections can
+/// queue.
 fn single_s(steps: &[(u32, &[&TrialRecord])]) -> Option<f64> {
     let before: Vec<f64> = steps
         .iter()

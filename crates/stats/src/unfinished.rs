@@ -1,4 +1,4 @@
-//! Runs that were cut short: what a comparison with them rests on.
+//! Interrupted runs in a comparison.
 use pippin_model::run::{RunRecord, RunState};
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct Unfinished {
     pub run: String,
     /// How it ended.
     pub state: RunState,
-    /// The trials of this side that have a result: all that its figures rest on.
+    /// How many trials of this side have a result. Its figures use only those.
     pub trials_with_result: usize,
 }
 

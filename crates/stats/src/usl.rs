@@ -28,9 +28,9 @@ pub struct Parameter {
     pub standard_error: Option<f64>,
 }
 
-/// A law that misses half of the points by more than this fraction does not describe them. It
-/// misses a hard limit, which does not have its form, by less. It misses the points of a very noisy
-/// machine by half and more.
+/// A law that misses half of the points by more than this fraction does not describe them. A hard
+/// limit, which has another form, is missed by less. The points of a very noisy machine are missed
+/// by half and more.
 pub const DESCRIBES_WITHIN: f64 = 0.2;
 
 /// A fitted law.
@@ -288,7 +288,7 @@ mod tests {
             (64.0, 400.0),
         ]);
         assert_eq!(fit(&pool).unwrap().misses_too_far(&pool), None);
-        // rust/axum on a machine from which the hypervisor took up to a third.
+        // rust/axum on a machine where the hypervisor took up to a third.
         let stolen = of(&[
             (1.0, 15_921.0),
             (2.0, 52_693.0),

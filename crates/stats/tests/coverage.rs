@@ -4,7 +4,7 @@
 //! more, which lowers the coverage and does not raise it. Each range below allows for the chance of
 //! 1,000 runs (a standard deviation of 0.7 % at 95 %), and for the coverage that the method loses
 //! with few trials. `cargo test -p pippin-stats --test coverage -- --nocapture` prints the figures.
-#![allow(clippy::print_stdout)] // the figures, for whoever reads a test's output
+#![allow(clippy::print_stdout)] // the figures, for readers of the test's output
 use pippin_stats::bootstrap::Sample;
 use pippin_stats::interval::median_interval_of;
 use pippin_stats::ratio::ratio_of;

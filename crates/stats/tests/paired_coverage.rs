@@ -1,10 +1,10 @@
 //! Tests that the 95 % intervals of ratios within rounds hold the true ratio in about 95 % of
-//! simulated runs, on noise that was recorded and on noise that was made worse, with stopping.
+//! simulated runs, with stopping, on recorded noise and on worse noise.
 //!
 //! `cargo test -p pippin-stats --test paired_coverage -- --nocapture` prints the figures that
 //! docs/methodology.md quotes. Each range below allows for the chance of the simulated runs.
-#![allow(clippy::print_stdout)] // the figures, for whoever reads a test's output
-#![allow(clippy::unwrap_used)] // unwrap is how a test fails
+#![allow(clippy::print_stdout)] // the figures, for readers of the test's output
+#![allow(clippy::unwrap_used)] // a failure here is the test's message
 use pippin_model::example::ExampleTrial;
 use pippin_model::example::slices::Rounds;
 use pippin_model::slice::Slice;
@@ -17,12 +17,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const RUNS: usize = 500;
 const ROUNDS: usize = 8;
-/// The first target's goodput over that of each other.
+/// The first target's goodput divided by that of each other target.
 const TRUTH: f64 = 1.1;
-/// Without stopping, as plans have it.
+/// The number of repetitions without stopping, as in plans.
 const REPETITIONS: usize = 3;
-/// With stopping, repetitions are made until all intervals of the ratio are narrower than this, as
-/// `pippin_stats::sequential` has it.
+/// With stopping, repetitions are made until all intervals of the ratio are narrower than
+/// `PRECISION`, as in `pippin_stats::sequential`.
 const FEWEST: usize = pippin_stats::sequential::FEWEST_REPETITIONS as usize;
 const MOST: usize = 6;
 const PRECISION: f64 = 0.05;
@@ -43,7 +43,7 @@ impl Random {
     }
 }
 
-/// What a host does to one slice: its speed, the CPU time of a request, and how long the target
+/// The state of a host in one slice: its speed, the CPU time of a request, and how long the target
 /// waited for its processor.
 #[derive(Clone, Copy)]
 struct Host {
@@ -52,10 +52,10 @@ struct Host {
     waiting: f64,
 }
 
-/// Consecutive slices, of which a simulated run takes a stretch.
+/// Consecutive slices. A simulated run uses a stretch of them.
 type Trace = Vec<Host>;
 
-/// As recorded.
+/// The recorded noise.
 fn recorded() -> Trace {
     let host = |line: &str| {
         let figures: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
@@ -65,7 +65,7 @@ fn recorded() -> Trace {
     lines.filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).map(host).collect()
 }
 
-/// Noise of this form on top of 2 % from slice to slice.
+/// Artificial noise of this form, plus 2 % from slice to slice.
 fn made(of: impl Fn(usize, &mut Random) -> f64) -> Trace {
     let mut random = Random(Xoshiro256PlusPlus::seed_from_u64(5));
     (0..4_000)
@@ -76,7 +76,7 @@ fn made(of: impl Fn(usize, &mut Random) -> f64) -> Trace {
         .collect()
 }
 
-/// A clock that has two speeds and stays at each for some seconds.
+/// A clock with two speeds that stays at each for some seconds.
 fn two_speeds() -> Trace {
     let fast = std::cell::Cell::new(true);
     made(|_, random| {
@@ -87,7 +87,7 @@ fn two_speeds() -> Trace {
     })
 }
 
-/// A hypervisor that takes up to half of the time, for some slices in a row.
+/// A hypervisor that takes up to half of the time for some slices in a row.
 fn steal_in_bursts() -> Trace {
     let left = std::cell::Cell::new(0usize);
     made(|_, random| {
@@ -104,12 +104,12 @@ fn drift() -> Trace {
     made(|at, _| 0.9 + 0.1 * (at as f64 * std::f64::consts::TAU / 200.0).cos())
 }
 
-/// How targets start.
+/// How targets differ from start to start.
 #[derive(Clone, Copy)]
 struct Starts {
     /// Standard deviation of each start.
     scatter: f64,
-    /// The first target is slower by this part in one start of three.
+    /// In one start of three, the first target is slower by this part.
     slow: f64,
 }
 
@@ -120,24 +120,24 @@ struct Scenario<'a> {
     targets: usize,
     starts: Starts,
     metric: Metric,
-    /// Slices in which a target waited longer are not used.
+    /// Slices in which a target waited longer than this are not used.
     calm: f64,
-    /// Whether repetitions end by precision, or after [`REPETITIONS`].
+    /// Whether precision ends the repetitions, or their number ([`REPETITIONS`]).
     stops: bool,
 }
 
-/// How often intervals held.
+/// How often intervals held the truth.
 #[derive(Default)]
 struct Held {
     of_all: f64,
-    /// Of the pairs with the first target.
+    /// For the pairs with the first target.
     of_first: f64,
-    /// Runs in which some pair of equal targets was told apart.
+    /// The share of runs in which some pair of equal targets was told apart.
     told_apart: f64,
     repetitions: f64,
 }
 
-/// Slices of every target of one repetition, in rounds, each in random order.
+/// The slices of every target in one repetition: rounds, each in random order.
 fn repetition(
     scenario: &Scenario,
     number: u32,
@@ -243,7 +243,8 @@ fn count(held: &mut Held, pairs: &Pairs, metric: Metric, n: usize, truth: f64) {
             }
         }
     }
-    // The first is the best. All others are equal: only it may be surely better than any of them.
+    // The first is the best. All others are equal: only the first may be certainly better than any
+    // of them.
     let ranks =
         rank_intervals(pairs, if metric == Metric::Goodput { Better::More } else { Better::Less });
     if ranks[1..].iter().flatten().any(|rank| rank.best > 2) {
@@ -251,7 +252,7 @@ fn count(held: &mut Held, pairs: &Pairs, metric: Metric, n: usize, truth: f64) {
     }
 }
 
-/// Simulates, prints a row, and checks that the coverage lies within these bounds.
+/// Simulates, prints a row, and checks that the coverage is within these bounds.
 fn check(name: &str, scenario: &Scenario, of_all: (f64, f64), of_first: (f64, f64)) {
     let held = simulate(scenario);
     println!(

@@ -1,7 +1,7 @@
 //! Compares our figures with NumPy, SciPy, kneed and pymannkendall. `scipy_reference.json` holds
 //! the output of `scipy_reference.py` with its data. The head of that script says how to regenerate
 //! it.
-#![allow(clippy::unwrap_used)] // the whole file is a test, its helpers too
+#![allow(clippy::unwrap_used)] // a failure here is the test's message
 use pippin_stats::bootstrap::Sample;
 use pippin_stats::interval::{Interval, median_interval_of};
 use pippin_stats::knee::knee;
@@ -87,7 +87,7 @@ fn knees_equal_kneed_s() {
     }
 }
 
-/// Both are drawn at random: the ends may differ by a fiftieth of the width.
+/// Both are drawn at random, so the ends may differ by a fiftieth of the width.
 #[track_caller]
 fn same_ends(found: Interval, case: &Value) {
     let (low, high) = (case["low"].as_f64().unwrap(), case["high"].as_f64().unwrap());

@@ -13,9 +13,9 @@ use crate::summary::{Figure, figure};
 pub struct Capacity {
     /// One for each repetition, in their order.
     pub searches: Vec<Searched>,
-    /// The capacity over the repetitions, requests per second. `None` if one of the searches did
-    /// not confirm a rate: the others alone would look surer than the target is. One repetition
-    /// has no interval.
+    /// The capacity over the repetitions, requests per second. `None` if any search did not confirm
+    /// a rate, because the others alone would look more certain than they are. One repetition has
+    /// no interval.
     pub rate_per_s: Option<Figure>,
 }
 
@@ -31,10 +31,10 @@ pub struct Searched {
 }
 
 impl Capacity {
-    /// From the trials of one target, in the order in which they were made. `None` if they are no
-    /// search, or none has a result.
+    /// The searches of one target, from its trials in the order in which they were made. `None` if
+    /// they are not a search, or none has a result.
     ///
-    /// The search is deterministic, so its trials are all that it takes to know how it ended.
+    /// The search is deterministic, so its trials are enough to know how it ended.
     pub fn of<R: Rng + ?Sized>(trials: &[&TrialRecord], rng: &mut R) -> Option<Self> {
         let searches = searches(trials);
         if searches.is_empty() {
@@ -54,7 +54,7 @@ impl Capacity {
         rates.map(|rate| rate.map(Sample::alone)).collect::<Option<_>>().unwrap_or_default()
     }
 
-    /// Whether a search ended without a rate that keeps the objective for sure.
+    /// Whether a search ended without a rate that certainly keeps the objective.
     #[must_use]
     pub fn has_missed_objective(&self) -> bool {
         self.searches.iter().any(|search| {
@@ -104,8 +104,8 @@ fn searched<'a>(
     Some(Searched { repetition: repetition + 1, outcome: search.outcome(), steps: search.steps() })
 }
 
-/// The trials behind the figures of a search: the last one of each repetition that held at the rate
-/// of its outcome.
+/// The trials behind the figures of a search: for each repetition, the last trial at the rate of
+/// its outcome that held.
 #[must_use]
 pub fn confirming<'a>(trials: &[&'a TrialRecord]) -> Vec<&'a TrialRecord> {
     let of = |searched: &Searched| {
@@ -132,7 +132,7 @@ mod tests {
     use crate::test_noise::Noise;
     use pippin_model::example::ExampleTrial;
 
-    /// The steps of a search on a target that keeps so many requests/s.
+    /// The steps of a search on a target that can keep this many requests/s.
     fn made(capacity: f64, repetition: u32) -> Vec<TrialRecord> {
         let mut search = Search::new(100.0, 0.02);
         let mut records = Vec::new();
@@ -158,7 +158,7 @@ mod tests {
         assert!((990.0..=1_020.0).contains(&rate.median) && rate.interval.is_some(), "{rate:?}");
         assert_eq!(confirming(&trials).len(), 3);
         assert!(!found.is_invalid());
-        // Cut short: the last repetition has nothing confirmed, and so the whole has no figure.
+        // Interrupted: the last repetition confirmed nothing, so the whole search has no figure.
         let cut = &trials[..trials.len() - 1];
         let found = Capacity::of(cut, &mut Noise::new(1).0).unwrap();
         assert!(matches!(found.searches[2].outcome, Outcome::Unfinished { .. }), "{found:?}");

@@ -1,9 +1,9 @@
 //! Searches against model servers of known capacity, in virtual time.
 //!
-//! The server is a queue of known rate. A step is a load on it, worked out every 2 ms: what
-//! arrives waits for what is in the queue. Stalls of the host stop the server. The step becomes a
-//! record as the lab makes it, so that the whole way from the response times to the outcome is
-//! tried.
+//! The server is a queue with a known rate. A step is a load on it, computed every 2 ms: new
+//! requests wait for those in the queue. Stalls of the host stop the server. The step becomes a
+//! record as the lab makes it, so that the test covers the whole way from response times to
+//! outcome.
 use pippin_model::example::ExampleTrial;
 use pippin_model::load_result::{Answered, Measured, RequestCounts, Window};
 use pippin_model::objective::Objective;
@@ -20,28 +20,28 @@ const TICK_S: f64 = 0.002;
 const STEP_S: f64 = 5.0;
 const LEAD_S: f64 = 0.5;
 const CONNECTIONS: f64 = 64.0;
-/// Searches of each kind.
+/// The number of searches of each kind.
 const N: u64 = 20;
 const PRECISION: f64 = 0.02;
 
-/// What happens on the host besides.
+/// Other activity on the host.
 #[derive(Clone, Copy)]
 struct Host {
-    /// Short stalls a second, and their longest length in seconds: another thread has the
+    /// Short stalls per second, and their longest length in seconds: another thread has the
     /// processor.
     short: (f64, f64),
-    /// Long stalls a second, and their longest length: the hypervisor has it.
+    /// Long stalls per second, and their longest length: the hypervisor has the processor.
     long: (f64, f64),
-    /// The share of a processor that the kernel says others used.
+    /// The share of a processor that others used, according to the kernel.
     others: f64,
 }
 
 const QUIET: Host = Host { short: (0.2, 0.003), long: (0.002, 0.3), others: 0.003 };
-/// A busy loop beside the server: it takes the processor for a scheduler's slice now and then, and
-/// stops the server for tenths of a second in one step of ten.
+/// A busy loop beside the server. It now and then takes the processor for one slice of the
+/// scheduler, and in one step of ten stops the server for tenths of a second.
 const BUSY: Host = Host { short: (4.0, 0.004), long: (0.02, 0.3), others: 0.6 };
 
-/// A server that answers so many requests/s, one after the other.
+/// A server that answers this many requests/s, one after the other.
 struct Server {
     per_s: f64,
     queued: f64,
@@ -57,7 +57,7 @@ impl Server {
         Self { per_s, queued: 0.0, stalled_s: 0.0, rest_s: 0.0, host, noise: Noise::new(seed) }
     }
 
-    /// One tick at an offered rate: the wait of what arrives, seconds, and how many were
+    /// One tick at an offered rate: the wait of new requests in seconds, and how many were
     /// answered.
     fn tick(&mut self, rate: f64) -> (f64, f64) {
         for (per_s, longest_s) in [self.host.short, self.host.long] {
@@ -76,7 +76,8 @@ impl Server {
 
     /// A step of a search, as the lab records it.
     fn step(&mut self, profile: &Profile, rate: f64) -> TrialRecord {
-        // What waits for a connection is dropped when a step ends; what has one is answered.
+        // When a step ends, requests that wait for a connection are dropped; those with a
+        // connection are answered.
         self.queued = self.queued.min(CONNECTIONS);
         for _ in 0..(self.rest_s / TICK_S) as usize {
             self.tick(0.0);
@@ -96,7 +97,7 @@ impl Server {
                 (due, answered) = (due + rate * TICK_S, answered + done);
                 let here = (due as u64) - (before as u64);
                 let response_s = wait_s + service_s;
-                // A request that is due so late is unanswered at the end.
+                // A request that is due this late is unanswered at the end.
                 let left_s = STEP_S - due / rate;
                 if response_s < left_s + TICK_S {
                     let service_s = response_s.min(CONNECTIONS / self.per_s);

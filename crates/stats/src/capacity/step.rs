@@ -12,8 +12,8 @@ use crate::objective::misses;
 use crate::quantile::median;
 use crate::steady::measured_windows;
 
-/// The fraction of the offered rate below which the answers fall short by far: no short stall does
-/// that to a rate which the target can keep.
+/// The fraction of the offered rate below which answers fall far short. No short stall can do that
+/// at a rate which the target can keep.
 const BY_FAR: f64 = 0.90;
 /// Fewest windows that show whether the queue grows.
 const FEWEST_WINDOWS: usize = 4;
@@ -27,7 +27,7 @@ const LONGEST_REST_NS: u64 = 10_000_000_000;
 /// What a step showed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
-    /// The objective held. The host can only make it harder, so that this counts on every host.
+    /// The objective held. The host can only make that harder, so it counts on every host.
     Held,
     /// The objective was missed.
     Missed {
@@ -42,7 +42,7 @@ pub enum Seen {
 }
 
 impl Seen {
-    /// The evidence: above 0 for a rate that is kept; `None` where a step is none.
+    /// The evidence: above 0 for a rate that is kept; `None` if the step is no evidence.
     #[must_use]
     pub const fn points(self) -> Option<i32> {
         match self {
@@ -54,8 +54,8 @@ impl Seen {
         }
     }
 
-    /// What a judged step of a search showed; `None` if it is no such step, was interrupted, or has
-    /// no result.
+    /// The outcome of a judged step of a search. `None` if it is not such a step, was interrupted,
+    /// or has no result.
     #[must_use]
     pub fn of(record: &TrialRecord) -> Option<Self> {
         let (Some(Step::Rate { per_s }), Some(load)) = (record.spec.step, &record.load) else {
@@ -90,9 +90,9 @@ impl Seen {
     }
 }
 
-/// How long a target must rest after a step that it could not keep, nanoseconds: what it still has
-/// to answer would delay the next step. That is the longest service time, at most 10 s; 0 after a
-/// step that held.
+/// How long a target must rest after a step that it could not keep, in nanoseconds, because its
+/// unanswered requests would delay the next step. This is the longest service time, at most 10 s; 0
+/// after a step that held.
 #[must_use]
 pub fn rest_ns(record: &TrialRecord) -> u64 {
     let longest = record.load.as_ref().and_then(|load| load.measured.spans.service_time.max_ns());
@@ -100,7 +100,7 @@ pub fn rest_ns(record: &TrialRecord) -> u64 {
     longest.filter(|_| is_missed).map_or(0, |ns| ns.min(LONGEST_REST_NS))
 }
 
-/// What a step of a search missed: the bounds of the objective, or a queue that grows; empty if it
+/// What a step of a search missed: the limits of the objective, or a queue that grows. Empty if it
 /// held.
 #[must_use]
 pub fn missed(record: &TrialRecord) -> Vec<String> {
@@ -117,7 +117,7 @@ pub fn missed(record: &TrialRecord) -> Vec<String> {
 pub fn missed_by(objective: &Objective, precision: f64, load: &LoadResult) -> Vec<String> {
     let mut missed = misses(objective, &load.measured);
     // At a rate that is too high by a fraction e, each second adds e seconds to the queue. A step
-    // can be too short to reach the bound.
+    // can be too short to reach the limit.
     missed.extend(queue_growth(load).filter(|growth| *growth > precision / 2.0).map(|growth| {
         format!(
             "the queue grew: each second added {} to the response time",
@@ -127,8 +127,8 @@ pub fn missed_by(objective: &Objective, precision: f64, load: &LoadResult) -> Ve
     missed
 }
 
-/// By how many seconds the mean response time grows in each second, if it does so throughout the
-/// step: the median of the slopes between windows (Theil and Sen), where Kendall's tau is at least
+/// By how many seconds the mean response time grows in each second, if it grows throughout the
+/// step: the median of the slopes between windows (Theil and Sen), if Kendall's tau is at least
 /// 0.8. `None` with fewer than 4 windows.
 fn queue_growth(load: &LoadResult) -> Option<f64> {
     let middle_s = |from_ns: i64, length_ns: u64| (from_ns as f64 + length_ns as f64 / 2.0) / 1e9;
@@ -200,7 +200,7 @@ mod tests {
             }
             missed(&record)
         };
-        // 1,050/s where 1,000/s are answered: 50 ms more each second.
+        // 1,050/s at a capacity of 1,000/s: 50 ms more each second.
         assert_eq!(
             with(&|second| 1.0 + 50.0 * second),
             ["the queue grew: each second added 50.0 ms to the response time"]

@@ -1,5 +1,5 @@
-//! Explanations of loads on model servers whose truth is known, in virtual time: closed, sweep and
-//! counted loads alike.
+//! Explanations of loads on model servers with known limits, in virtual time: closed, sweep and
+//! counted loads.
 use pippin_model::example::ExampleTrial;
 use pippin_model::load_result::{Answered, Measured, RequestCounts, Window};
 use pippin_model::trial::{Single, TrialRecord};
@@ -22,13 +22,13 @@ const TURN_NS: u64 = 30_000;
 struct Server {
     at_a_time: usize,
     service_ns: u64,
-    /// The whole server stands still: each so often, for so long.
+    /// How often and how long the whole server stalls, in nanoseconds.
     stalls: Option<(u64, u64)>,
     /// CPU time of a request.
     cpu_ns: u64,
 }
 
-/// One holds a lock for 5 ms.
+/// A server that holds a lock for 5 ms.
 const LOCK: Server = Server { at_a_time: 1, service_ns: 5 * MS, stalls: None, cpu_ns: 40_000 };
 const THREADS: Server = Server { at_a_time: 10, ..LOCK };
 const SLOTS: Server = Server { at_a_time: 4, service_ns: 10 * MS, ..LOCK };
@@ -36,7 +36,7 @@ const STALLING: Server =
     Server { at_a_time: 1_000, service_ns: MS, stalls: Some((SECOND, 100 * MS)), cpu_ns: 4_000 };
 
 impl Server {
-    /// When a request is done that is begun then.
+    /// When a request is done that begins at `begun`.
     fn done(&self, begun: u64) -> u64 {
         let Some((period, length)) = self.stalls else { return begun + self.service_ns };
         let (mut now, mut left) = (begun, self.service_ns);
@@ -53,7 +53,7 @@ impl Server {
         }
     }
 
-    /// Puts a closed load of so many connections on the server into a record.
+    /// Simulates a closed load of this many connections and puts it into a record.
     fn load(&self, connections: u64, mut record: TrialRecord) -> TrialRecord {
         let load = record.load.as_mut().unwrap();
         let counted = record.spec.profile.stop.requests;
@@ -119,7 +119,7 @@ impl Server {
         self.load(connections, trial.build())
     }
 
-    /// So many requests.
+    /// A load of this many requests.
     fn counted(&self, connections: u64, requests: u64) -> TrialRecord {
         let trial = ExampleTrial::hello().connections(connections).counted(requests);
         self.load(connections, trial.target_cores(0.1, 1).build())
@@ -146,14 +146,14 @@ fn at_a_time(record: &TrialRecord, context: &Context) -> u64 {
     }
 }
 
-/// All three kinds of load say that so many are served at a time.
+/// All three kinds of load must find this number of requests at a time.
 fn is_served(server: Server, connections: u32, wanted: u64, context: &Context) {
     assert_eq!(at_a_time(&server.closed(connections.into()), context), wanted);
     assert_eq!(at_a_time(&server.counted(connections.into(), 2_000), context), wanted);
     let sweep = server.sweep(&[1, 8, connections / 2, connections, 2 * connections]);
     let found = sweeps(&sweep)[0].served_at_a_time;
     assert_eq!(found.map(|served| served.round() as u64), Some(wanted), "{found:?}");
-    // Beside these figures nothing says that more connections would help.
+    // With these figures, the text must not claim that more connections would help.
     let text = explained(&sweep[4], context).text;
     assert!(!text.contains("more"), "{text}");
 }
@@ -163,7 +163,7 @@ fn a_lock_with_100_connections_serves_one_at_a_time() {
     is_served(LOCK, 100, 1, &Context::default());
     let found = explained(&LOCK.closed(100), &Context::default()).text;
     assert!(found.starts_with("Serves about 1 request at a time for 100 connections"), "{found}");
-    // Its queue of 42 ms is no delayed acknowledgement.
+    // A queue of 42 ms must not be taken for a delayed acknowledgement.
     let queue = Server { service_ns: 420_000, ..LOCK };
     let record = queue.closed(100);
     assert!((41..44).contains(
@@ -183,12 +183,12 @@ fn ten_threads_of_5_ms_serve_ten() {
 fn four_database_slots_serve_four() {
     let context = Context { services: &[Service::Postgres], ..Context::default() };
     is_served(SLOTS, 64, 4, &context);
-    // The database works little: it waits, too.
+    // The database works little: it waits too.
     let mut record = SLOTS.closed(64);
     let services = RoleUse { cores: Some(0.15), ..RoleUse::default() };
     record.usage.as_mut().unwrap().roles.insert(Role::Services, services);
     assert_eq!(at_a_time(&record, &context), 4);
-    // Where it works, too, both would fit, and nothing is said.
+    // If the database is busy too, both are possible, and nothing is claimed.
     let services = RoleUse { cores: Some(0.7), ..RoleUse::default() };
     record.usage.as_mut().unwrap().roles.insert(Role::Services, services);
     let found = explained(&record, &context);
@@ -220,7 +220,7 @@ fn beside_others(others: f64) -> TrialRecord {
     let service_ns = (100_000.0 / (1.0 - others)) as u64;
     let server = Server { at_a_time: 1, service_ns, stalls: None, cpu_ns: 96_000 };
     let mut record = server.closed(64);
-    // Alone it had the processor for itself, and the network took as long again.
+    // The single request had the whole processor, and the network took as long again.
     record.single = Some(Single { requests: 20, median_ns: 160_000 });
     let usage = record.usage.as_mut().unwrap();
     usage.busy_by_cpu.insert(0, usage.roles[&Role::Target].cores.unwrap() + others);
@@ -240,7 +240,7 @@ fn a_processor_shared_with_others_is_the_processor_and_no_limit_of_threads() {
         let caveats = judge_trial(&beside_others(others), &Context::default());
         assert!(caveats.iter().all(|caveat| caveat.id != "inferred_concurrency"), "{caveats:?}");
     }
-    // What the hypervisor took without saying so: 72 % busy, and still no limit of threads.
+    // The hypervisor took time without reporting it: 72 % busy, and still not a limit of threads.
     let mut hidden = beside_others(0.25);
     hidden.usage.as_mut().unwrap().busy_by_cpu.insert(0, 0.72);
     let found = explained(&hidden, &Context::default());

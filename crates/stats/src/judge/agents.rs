@@ -1,16 +1,15 @@
-//! INVALID: an agent of the fleet is missing, or was late. What its own records say counts for all.
+//! INVALID: an agent of the fleet is missing, or was late. Doubts about one agent count for all.
 use pippin_model::agent::AgentPart;
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::units::{counted, format_ns};
 
 use crate::judge::evidence::{Evidence, caveat};
 
-/// An agent may start so much after the agreed instant: its schedule is a thousandth of a minute
-/// behind at the most.
+/// An agent may start this much after the agreed instant: at most a thousandth of a minute.
 const LATE_NS: i64 = 10_000_000;
-/// A clock that is known to this is known well enough for windows of a second.
+/// A clock offset with at most this error is good enough for windows of a second.
 const CLOCK_ERROR_NS: u64 = 50_000_000;
-/// NTP changes the speed of a clock by up to 500 millionths; quartz differs by 100 at the most.
+/// NTP changes the speed of a clock by up to 500 millionths. Quartz clocks differ by at most 100.
 const DRIFT_PPM: f64 = 500.0;
 
 /// Whether an agent delivered no result, or not all of it.
@@ -47,7 +46,7 @@ pub fn judge_late(evidence: &Evidence) -> Option<Caveat> {
     })
 }
 
-/// Whether an agent's clock is known badly, or runs at another speed.
+/// Whether an agent's clock offset is uncertain, or its clock runs at another speed.
 pub fn judge_clock(evidence: &Evidence) -> Option<Caveat> {
     let bad = named(evidence, |agent| {
         let clock = agent.clock?;
@@ -68,7 +67,7 @@ pub fn judge_clock(evidence: &Evidence) -> Option<Caveat> {
     })
 }
 
-/// Whether an agent's own records doubt its figures: those of all rest on them.
+/// Whether an agent's own judges doubt its figures, because all figures rest on them.
 pub fn judge_doubts(evidence: &Evidence) -> Option<Caveat> {
     let doubts = |agent: &AgentPart| {
         let ids = agent.caveats.iter().map(|own| format!("{}: {}", own.id, own.evidence));
@@ -84,7 +83,7 @@ pub fn judge_doubts(evidence: &Evidence) -> Option<Caveat> {
     ))
 }
 
-/// The agents of which there is something to say, with what it is.
+/// The agents to which something applies, each with the description.
 fn named(evidence: &Evidence, what: impl Fn(&AgentPart) -> Option<String>) -> Vec<String> {
     let agents = evidence.record.agents.iter();
     agents.filter_map(|agent| Some(format!("{}: {}", agent.name, what(agent)?))).collect()

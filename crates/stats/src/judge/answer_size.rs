@@ -51,13 +51,13 @@ pub(crate) fn sizes_by_target(records: &[TrialRecord]) -> BTreeMap<TargetId, Ans
 /// Whether this target's bodies differ by more than 10 % from the median of all targets so far.
 /// With two targets, it compares with the other one.
 ///
-/// Heads are compared over the whole run only: in the first repetition, whoever came first would be
+/// Heads are compared over the whole run only: in the first repetition, the first targets would be
 /// compared with too few others.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     different_body(AnswerSize::of(evidence.record)?, &evidence.context.other_answers)
 }
 
-/// Bodies over all trials, and where they are alike, whole answers.
+/// Compares bodies over all trials and, if they are alike, whole answers.
 pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
     let sizes = sizes_by_target(records);
     for (target, size) in &sizes {
@@ -70,7 +70,7 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
     }
 }
 
-/// What is usual, and by how much the own figure is off, where that is beyond the limit.
+/// The usual size and how far the own one differs, if that is beyond the limit.
 fn off(
     own: AnswerSize,
     others: &[AnswerSize],

@@ -26,7 +26,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 }
 
 /// Whether many bodies follow their head after 40 ms, while others follow at once. A queue of 40 ms
-/// delays the head.
+/// would delay the head.
 pub fn judge_delayed_ack(evidence: &Evidence) -> Option<Caveat> {
     let share = delayed_ack_share(&evidence.measured()?.spans.body)?;
     let advice = "set TCP_NODELAY, or write head and body at once: the server writes its answer in pieces and waits for an acknowledgement that TCP delays by 40 ms";
@@ -49,7 +49,7 @@ mod tests {
         let mut service_time = Histogram::new();
         for (ms, count) in parts {
             for i in 0..*count {
-                // Uniform within 2 % around.
+                // Uniform within 2 % of it.
                 service_time.record((ms * 1e6 * (0.98 + 0.04 * i as f64 / *count as f64)) as u64);
             }
         }

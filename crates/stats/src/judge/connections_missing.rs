@@ -8,7 +8,7 @@ use crate::steady::measured_windows;
 /// The share of the connections that must be open at the end of the typical window. If a server
 /// closes connections now and then, a few are being reopened.
 const LIVE: f64 = 0.95;
-/// A window that is shorter ends with the load, when the server may just have closed some of them.
+/// A shorter window ends with the load, when the server may just have closed some connections.
 const SECOND_NS: u64 = 900_000_000;
 
 /// Whether the number of connections was never reached, or not kept. This does not apply to open
@@ -77,7 +77,7 @@ mod tests {
             .iter_mut()
             .for_each(|window| window.live_connections = 9);
         assert!(judged(judge, &dying).unwrap().evidence.contains("typical second"));
-        // How many were open when a load of less than a second was over says nothing.
+        // The number of open connections at the end of a load of less than a second shows nothing.
         let windows = &mut dying.load.as_mut().unwrap().windows;
         windows.truncate(1);
         windows[0].duration_ns = 800_000_000;

@@ -65,7 +65,7 @@ mod tests {
         shared.spec.cpus.generator = shared.spec.cpus.target.clone();
         shared.usage.as_mut().unwrap().busy_by_cpu = [(0, 0.99)].into();
         assert!(judged(judge, &shared).unwrap().evidence.contains("99 % busy"));
-        // Other programs have it, and the roles do not ask for more.
+        // Other programs use it, and the roles do not ask for more.
         let usage = shared.usage.as_mut().unwrap();
         usage.roles.values_mut().for_each(|role| role.cores = Some(0.15));
         assert_eq!(judged(judge, &shared).unwrap().id, "not_cpu_bound");

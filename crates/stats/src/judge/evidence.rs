@@ -31,13 +31,12 @@ pub struct Context<'a> {
     pub expected_delay: Option<Spread>,
     /// The services that the workload needs.
     pub services: &'a [Service],
-    /// Whether its targets may be measured without proofs although most are not: a load of a URL
-    /// never has any.
+    /// Whether a target without proofs is expected here: a load of a URL never has any.
     pub may_be_unproved: bool,
 }
 
 impl Default for Context<'_> {
-    /// Nothing is known, and 0.1 % of errors are allowed.
+    /// Without any knowledge, and with 0.1 % of errors allowed.
     fn default() -> Self {
         Self {
             errors_allowed: 0.001,
@@ -117,10 +116,10 @@ impl<'a> Evidence<'a> {
         &self.record.spec.profile
     }
 
-    /// How long the generator held a user for each request on average, where users wait for their
-    /// answers: from the end of an answer, or of the thought, to the next request. That is the own
-    /// lag, and no part of the response time. Where the kernel does not say when answers arrived
-    /// (unix sockets), they end when they are read, so the wait before that is in the response time.
+    /// How long the generator held a user for each request on average, if users wait for their
+    /// answers: from the end of an answer, or of the thought, to the next request. This is the own
+    /// lag, and not part of the response time. If the kernel does not stamp arrivals (unix
+    /// sockets), answers end when they are read, so the wait before that is in the response time.
     /// `None` in records from before the stamps, whose response times include the lag.
     #[must_use]
     pub fn own_lag_ns(&self) -> Option<f64> {
@@ -128,16 +127,16 @@ impl<'a> Evidence<'a> {
         self.offered_per_s().is_none().then(|| measured.spans.own_lag.mean_ns())?
     }
 
-    /// The same where the kernel said when answers arrived, so that it is all that the generator
+    /// The same if the kernel stamped the arrivals, so that it is the whole time that the generator
     /// held.
     #[must_use]
     pub fn held_ns(&self) -> Option<f64> {
         self.own_lag_ns().filter(|_| self.measured().is_some_and(|seen| seen.stamps.kernel > 0))
     }
 
-    /// The time of a request that does not queue, nanoseconds: of single requests before the load,
-    /// or else the workload's own wait. The shortest time under load is no such time, and a broadcast
-    /// to one connection is none of one to many.
+    /// The time of a request that does not queue, in nanoseconds: that of single requests before
+    /// the load, or else the workload's own wait. The shortest time under load may include
+    /// queueing. A broadcast to one connection cannot stand for one to many.
     #[must_use]
     pub fn single_ns(&self) -> Option<f64> {
         if self.is_broadcast() {
@@ -153,7 +152,7 @@ impl<'a> Evidence<'a> {
         self.measured().map(|measured| measured.duration_ns as f64 / 1e9).filter(|s| *s > 0.0)
     }
 
-    /// Of how many stretches the measured part consists: its slices, or one.
+    /// The number of stretches in the measured part: its slices, or one.
     #[must_use]
     pub fn stretches(&self) -> f64 {
         self.record.slices.iter().filter(|slice| slice.used).count().max(1) as f64
@@ -190,8 +189,8 @@ impl<'a> Evidence<'a> {
         matches!(self.profile().schedule, Schedule::Closed { .. })
     }
 
-    /// Whether this load is to go beyond what the target can do: a step of a capacity search, or an
-    /// overload.
+    /// Whether this load is meant to go beyond what the target can do: a step of a capacity search,
+    /// or an overload.
     #[must_use]
     pub fn goes_beyond(&self) -> bool {
         self.profile().is_search() || self.profile().is_overload()
@@ -205,13 +204,13 @@ impl<'a> Evidence<'a> {
         Some(applied.unwrap_or(planned))
     }
 
-    /// Requests that may be under way at a time on each connection, as the generator was asked.
+    /// How many requests may be under way on each connection, as the generator was asked.
     #[must_use]
     pub fn pipeline(&self) -> u32 {
         self.asked().pipeline.max(1) * self.streams()
     }
 
-    /// Users of each connection, who have a stream each over HTTP/2.
+    /// Users of each connection: over HTTP/2 each has its own stream.
     #[must_use]
     pub fn streams(&self) -> u32 {
         self.asked().streams.max(1)
@@ -229,7 +228,7 @@ impl<'a> Evidence<'a> {
         self.measured().map(|measured| measured.connections.asked as f64).filter(|n| *n > 0.0)
     }
 
-    /// Connections whose users send: of a broadcast one, and all others listen.
+    /// Connections whose users send. In a broadcast only one sends, and all others listen.
     #[must_use]
     pub fn senders(&self) -> Option<f64> {
         self.connections().map(|all| if self.is_broadcast() { 1.0 } else { all })
@@ -240,8 +239,8 @@ impl<'a> Evidence<'a> {
         self.record.load_spec.as_ref().is_some_and(LoadSpec::is_broadcast)
     }
 
-    /// The offered rate in requests per second, if the profile has one; the mean over the measured
-    /// part where it changes.
+    /// The offered rate in requests per second, if the profile has one; if it changes, its mean
+    /// over the measured part.
     #[must_use]
     pub fn offered_per_s(&self) -> Option<f64> {
         if let Some(stages) = self.shape() {
@@ -270,8 +269,8 @@ impl<'a> Evidence<'a> {
         self.profile().schedule.think()
     }
 
-    /// Mean think time after an answer, in nanoseconds: of the steps of a scenario, each as often as
-    /// it was answered.
+    /// Mean think time after an answer, in nanoseconds. For a scenario, each step counts as often
+    /// as it was answered.
     #[must_use]
     pub fn mean_think_ns(&self) -> f64 {
         let of_load = self.think().map_or(0.0, |think| think.mean_ns as f64);
@@ -324,7 +323,7 @@ pub(crate) fn percent(fraction: f64) -> String {
     };
     format!("{value:.digits$} %")
 }
-/// How the user gives the generator more processors: a load of a URL has flags, a plan has keys.
+/// How the user gives the generator more processors: flags for a load of a URL, keys for a plan.
 pub(crate) fn more_processors(target: &TargetId) -> &'static str {
     if target.language == "url" { "--cpus, --threads" } else { "cpus.generator in the plan" }
 }

@@ -5,7 +5,7 @@ use crate::judge::evidence::{Evidence, caveat, more_processors, percent};
 
 /// Above this, a closed loop measures the generator.
 const BOTTLENECK: f64 = 0.95;
-/// Above this, it starts to.
+/// Above this, it is close to that.
 const CLOSE: f64 = 0.80;
 /// Shortest load that is judged. In a shorter one, most of the time goes into opening connections.
 const SHORTEST_NS: u64 = 100_000_000;

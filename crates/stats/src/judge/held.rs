@@ -1,26 +1,26 @@
-//! INVALID, SUSPECT, NOTE: in a closed loop the generator held the users, so that the target saw
-//! fewer.
+//! INVALID, SUSPECT, NOTE: in a closed loop, the generator held users, so the target saw fewer of
+//! them.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::usage::Role;
 
 use crate::bound::{cpu_bound, services_bound};
 use crate::judge::evidence::{Evidence, caveat, more_processors, percent, whole};
 
-/// Above this a target of twice the response time would show less than 10 % less throughput.
+/// Above this, a target with twice the response time would show less than 10 % less throughput.
 const BLIND: f64 = 0.90;
-/// Above this the target saw less than half of the users that the label says.
+/// Above this, the target saw less than half of the users in the label.
 const MOST: f64 = 0.50;
-/// Above this the label is worth a note.
+/// Above this, the share is worth a note.
 const MUCH: f64 = 0.25;
-/// Below so many requests the mean is that of a beginning.
+/// With fewer requests, the mean mostly shows the beginning of the load.
 const FEWEST: u64 = 100;
 
 /// Whether the generator held the users of a closed loop for more than 25 % (50 %, 90 %) of their
-/// time that was no thinking: from the arrival of an answer to the next request.
+/// time, from the arrival of an answer to the next request.
 ///
-/// Where the processors of the target or its services are known to be full, the throughput is the
-/// target's own all the same, and this is a NOTE. INVALID needs a target that is known to have had
-/// processors to spare. It judges closed loops whose users do not think. Docs:
+/// If the processors of the target or its services are known to be full, the throughput is still
+/// the target's own, and this is a NOTE. INVALID requires that the target is known to have had
+/// processors to spare. It judges only closed loops without think time. Docs:
 /// `docs/decisions/held.md`.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let held = Held::of(evidence)?;
@@ -53,14 +53,14 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 #[derive(Debug, Clone, Copy)]
 pub struct Held {
     users: f64,
-    /// What carries each of them: a connection, or a stream of one.
+    /// What each user has: a connection, or a stream of one.
     carrier: &'static str,
     held_ns: f64,
     with_target_ns: f64,
 }
 
 impl Held {
-    /// `None` where it is not known, or where users think.
+    /// `None` if it is not known, or if users think.
     #[must_use]
     pub fn of(evidence: &Evidence) -> Option<Self> {
         let measured = evidence.measured().filter(|_| evidence.is_saturating())?;
@@ -81,13 +81,13 @@ impl Held {
         self.users
     }
 
-    /// The share of the users' time that the generator held, 0 to 1.
+    /// The share of the users' time in which the generator held them, 0 to 1.
     #[must_use]
     pub fn share(self) -> f64 {
         self.held_ns / (self.held_ns + self.with_target_ns)
     }
 
-    /// Users that were with the target on average.
+    /// The average number of users that were with the target.
     #[must_use]
     pub fn with_target(self) -> f64 {
         self.users * (1.0 - self.share())
@@ -112,7 +112,7 @@ mod tests {
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
 
-    /// 10 connections whose requests take 1 ms, of which the generator holds a part; the target
+    /// 10 connections with requests of 1 ms, for part of which the generator holds them. The target
     /// keeps half of its processor busy.
     fn held(ms: f64) -> ExampleTrial {
         ExampleTrial::hello().response_ms(1.0 - ms).own_lag_ms(ms).stamped().target_cores(0.5, 1)
@@ -139,7 +139,7 @@ mod tests {
     fn only_an_idle_target_that_nobody_asks_is_invalid() {
         assert_eq!(severity(held(0.85)), Some(Severity::Suspect));
         assert_eq!(severity(held(0.95)), Some(Severity::Invalid));
-        // The throughput of a full target is its own.
+        // The throughput of a target at its limit is its own.
         assert_eq!(severity(held(0.95).target_cores(0.97, 1)), Some(Severity::Note));
         let mut unknown = held(0.95).build();
         unknown.usage = None;

@@ -9,7 +9,7 @@ use crate::judge::inferred_concurrency::at_a_time;
 use crate::judge::run::{RunCaveats, note};
 use crate::sweep::{Sweep, sweeps};
 
-/// The knee of each target's sweep, and its inferred concurrency where throughput stays flat.
+/// Notes the knee of each target's sweep, and the inferred concurrency if throughput stays flat.
 pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
     for sweep in sweeps(records) {
         if let Some(seen) = knee_in_words(&sweep) {
@@ -48,7 +48,7 @@ fn knee_in_words(sweep: &Sweep) -> Option<String> {
     let knee_text =
         format!("knee at {:.0} connections with {} requests/s", knee.n, format_count(knee.x));
     let miss = sweep.usl.and_then(|usl| usl.misses_too_far(&sweep.points));
-    // What cannot be relied on says so first.
+    // If the figures are not reliable, say that first.
     let mut seen = match miss {
         Some(miss) => format!(
             "the Universal Scalability Law misses the points by {:.0} %, so neither it nor the knee is reliable: {knee_text}",

@@ -7,9 +7,9 @@ use crate::judge::evidence::{Evidence, caveat, percent, whole};
 use crate::littles_law::LittlesLaw;
 
 /// Whether `N = X * (R + Z + held)` is missed by more than 5 % plus what the start and end of the
-/// measured part explain, in closed loops and device loads. An open loop has no fixed number of users. Users
-/// whose connection could not be opened, or whose request broke off, are in no recorded request. If
-/// they are more than 1 %, the caveat `errors` is enough.
+/// measured part explain, in closed loops and device loads. An open loop has no fixed number of
+/// users. Users whose connection could not be opened, or whose request broke off, are in no
+/// recorded request. If they are more than 1 %, the caveat `errors` is enough.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let measured = evidence.measured()?;
     if evidence.offered_per_s().is_some() || unrecorded(measured) > UNRECORDED_LIMIT {
@@ -57,8 +57,8 @@ fn law(evidence: &Evidence, measured: &Measured) -> Option<LittlesLaw> {
         duration_s: evidence.duration_s()?,
         stretches: evidence.stretches(),
     };
-    // A pipelined row is sent anew when its last answer is there, so that on average between one
-    // and all of its requests are under way.
+    // A pipelined row is sent again when its last answer has arrived, so between one and all of its
+    // requests are under way on average.
     let most = connections * f64::from(evidence.pipeline());
     law.users = law.accounted_for().clamp(connections, most);
     Some(law)
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn the_thoughts_of_steps_count_as_often_as_the_steps() {
-        // 0.9 ms and, after every second answer, 0.2 ms make up the 1 ms that each of 10 users has.
+        // 0.9 ms plus 0.2 ms after every second answer make up the 1 ms that each of 10 users has.
         let trial = || ExampleTrial::hello().response_ms(0.9).build();
         assert_eq!(judged(judge, &walked(trial(), &[Some(200_000), None])), None);
         assert!(judged(judge, &walked(trial(), &[None, None])).is_some());
@@ -92,8 +92,8 @@ mod tests {
         assert!(judged(judge, &ExampleTrial::hello().response_ms(1.1).build()).is_some());
     }
 
-    /// Over a unix socket the kernel stamps nothing. On a busy machine the generator waits between
-    /// reading an answer and sending the next request, there as well.
+    /// Over a unix socket the kernel stamps nothing. Even there, on a busy machine, the generator
+    /// waits between reading an answer and sending the next request.
     #[test]
     fn what_the_generator_held_counts_without_stamps_too() {
         const ALL: u64 = 300_000;

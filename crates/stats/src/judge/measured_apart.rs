@@ -3,7 +3,7 @@ use pippin_model::caveat::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat};
 
-/// Whether the target was measured by itself, because it is not idle when nobody asks it.
+/// Whether the target was measured alone, because it is not idle without requests.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let reason = evidence.record.company.as_ref()?.apart.clone()?;
     Some(caveat(

@@ -15,7 +15,7 @@ const LIMIT: f64 = 0.10;
 const LIMIT_BYTES: f64 = 8.0 * 1024.0 * 1024.0;
 /// Standard deviations beyond which the trend is significant at 1 %.
 const SIGNIFICANT: f64 = 2.576;
-/// The newer half must grow at least this fraction of what the older half grew. A heap that fills
+/// The newer half must grow by at least this fraction of the older half's growth. A heap that fills
 /// up and then keeps its size is not a leak.
 const STILL: f64 = 0.5;
 

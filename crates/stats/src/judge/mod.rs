@@ -118,7 +118,7 @@ pub const RUN_JUDGES: &[(&[&str], RunJudge)] = &[
     (search::IDS, search::judge_run),
 ];
 
-/// All caveats of one trial, the gravest first.
+/// All caveats of one trial, the most serious first.
 #[must_use]
 pub fn judge_trial(record: &TrialRecord, context: &Context) -> Vec<Caveat> {
     let evidence = Evidence { record, context };
@@ -128,12 +128,12 @@ pub fn judge_trial(record: &TrialRecord, context: &Context) -> Vec<Caveat> {
     found
 }
 
-/// What an agent of a fleet can say of its own part: doubts about its host and its generator. All
-/// other judges need the whole load.
+/// Caveats that an agent of a fleet can find in its own part: doubts about its host and its
+/// generator. All other judges need the whole load.
 const OF_AN_AGENT: [&str; 6] =
     ["send_lag", "generator_busy", "near_ceiling", "steal", "foreign_cpu", "frequency_change"];
 
-/// The doubts about an agent's host and generator, the gravest first.
+/// The doubts about an agent's host and generator, the most serious first.
 #[must_use]
 pub fn judge_agent(record: &TrialRecord, context: &Context) -> Vec<Caveat> {
     let mut found = judge_trial(record, context);
@@ -143,7 +143,7 @@ pub fn judge_agent(record: &TrialRecord, context: &Context) -> Vec<Caveat> {
     found
 }
 
-/// The caveats that need several trials, by target, the gravest first.
+/// The caveats that need several trials, by target, the most serious first.
 #[must_use]
 pub fn judge_run(records: &[TrialRecord]) -> RunCaveats {
     let mut found = RunCaveats::new();

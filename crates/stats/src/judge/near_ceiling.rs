@@ -138,8 +138,8 @@ mod tests {
 
     #[test]
     fn a_generator_that_waited_was_not_at_its_limit() {
-        // One connection: 11,162 answers/s of 32.6 us each are a third of a core. Ten: 164,591 of
-        // 5.73 us are all of it.
+        // One connection: 11,162 answers/s of 32.6 us each use a third of a core. Ten: 164,591 of
+        // 5.73 us use all of it.
         let calibration = Calibration {
             ceiling_per_s: [(1, 11_162.0), (10, 164_591.0)].into(),
             cpu_per_request_ns: [(1, 32_600.0), (10, 5_730.0)].into(),

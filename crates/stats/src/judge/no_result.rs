@@ -21,7 +21,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     ))
 }
 
-/// Whether nothing at all was answered. A step of a capacity search may be that far beyond the
+/// Whether nothing at all was answered. A step of a capacity search may be so far beyond the
 /// capacity.
 pub fn judge_silence(evidence: &Evidence) -> Option<Caveat> {
     let measured = evidence.measured()?;

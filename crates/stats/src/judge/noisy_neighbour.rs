@@ -11,8 +11,8 @@ use crate::judge::evidence::{Evidence, caveat, percent};
 /// The share of the trial's processors above which others disturb it.
 const LIMIT: f64 = 0.02;
 
-/// Whether the hypervisor stole more than 2 % of the trial's processors, in the slices that are used
-/// if it was measured in slices.
+/// Whether the hypervisor stole more than 2 % of the trial's processors. If the trial was measured
+/// in slices, only used slices count.
 pub fn judge_steal(evidence: &Evidence) -> Option<Caveat> {
     judged(
         evidence,
@@ -23,7 +23,8 @@ pub fn judge_steal(evidence: &Evidence) -> Option<Caveat> {
     )
 }
 
-/// Whether processes of no role used more than 2 % of the trial's processors, likewise.
+/// Whether processes of no role used more than 2 % of the trial's processors. Slices count
+/// likewise.
 pub fn judge_foreign(evidence: &Evidence) -> Option<Caveat> {
     judged(
         evidence,
@@ -34,7 +35,7 @@ pub fn judge_foreign(evidence: &Evidence) -> Option<Caveat> {
     )
 }
 
-/// What the host did in a slice, and over the whole trial in processors.
+/// The figure of one slice, and the figure of the whole trial in processors.
 type Noise = (fn(&SliceHost) -> Option<f64>, Option<f64>);
 
 fn judged(evidence: &Evidence, noise: Noise, id: &str, by: &str, advice: &str) -> Option<Caveat> {
@@ -75,7 +76,7 @@ fn in_slices(
     (share > LIMIT).then(|| caveat(id, Severity::Suspect, seen(), advice))
 }
 
-/// How many processors the trial has, or how many the host has if the trial is not bound to any.
+/// The number of processors of the trial, or of the host if the trial is not bound to any.
 fn processors(spec: &TrialSpec, host: usize) -> Option<f64> {
     let bound: BTreeSet<u32> = [&spec.cpus.target, &spec.cpus.generator, &spec.cpus.services]
         .into_iter()

@@ -1,5 +1,5 @@
-//! INVALID: a target had help beyond its own processes and processors, so that the figures are not
-//! its own. SUSPECT where it only seems so, and where its CPU time may be too low.
+//! INVALID: a target had help beyond its own processes and processors, so the figures are not its
+//! own. SUSPECT if this is not certain, or if its CPU time may be too low.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::outside::{Outside, Stray};
 use pippin_model::units::counted;
@@ -7,26 +7,26 @@ use pippin_model::usage::Role;
 
 use crate::judge::evidence::{Evidence, caveat};
 
-/// Parts of the load in all of which a helper must have worked before it is no chance.
+/// A helper must have worked in at least this many parts of the load. Fewer may be chance.
 const SURE_LOADS: u32 = 4;
-/// By how much more processors may be counted than were given: a clock tick for each stretch, since
-/// the kernel brings the account of a running thread up to date once a tick, and a part.
+/// How far the counted processors may exceed the given ones: one clock tick for each stretch,
+/// because the kernel updates the account of a running thread once a tick, plus this part.
 const TICK_NS: f64 = 10_000_000.0;
 const PART: f64 = 0.03;
-/// CPU time for an answer below which no process can have read and written it, nanoseconds: two
-/// system calls take more, and pipelined requests share theirs.
+/// No process can read and write an answer with less CPU time than this, in nanoseconds. Two system
+/// calls take more, but pipelined requests share theirs.
 const LEAST_NS: f64 = 100.0;
-/// Fewer answers say nothing: the clock ticks.
+/// Fewer answers show nothing, because the clock ticks.
 const FEWEST_ANSWERS: u64 = 10_000;
 
-/// Whether a process that is no part of the target listened on its port or worked with its load, or
-/// threads of the target were on processors that it was not given.
+/// Whether a process outside of the target listened on its port or worked with its load, or threads
+/// of the target were on processors that it was not given.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let outside = &evidence.record.outside;
     let strays = evidence.record.usage.as_ref().map_or(&[][..], |usage| &usage.strays);
     let mut seen: Vec<String> = strays.iter().map(|stray| of_stray(evidence, stray)).collect();
     seen.extend(outside.iter().map(in_words));
-    // A database of the user's own works with the load too, and is no help from outside.
+    // A database that the user started also works with the load, and is not outside help.
     let has_services = !evidence.context.services.is_empty();
     let is_sure = |outside: &Outside| match outside {
         Outside::Socket { .. } => true,
@@ -53,7 +53,7 @@ fn of_stray(evidence: &Evidence, stray: &Stray) -> String {
     )
 }
 
-/// Who helped and how, in words.
+/// The helpers and their help in words.
 #[must_use]
 pub fn in_words(outside: &Outside) -> String {
     match outside {
@@ -81,7 +81,7 @@ pub fn judge_beyond(evidence: &Evidence) -> Option<Caveat> {
     (used > most).then(|| caveat("cpu_beyond", Severity::Invalid, seen(), advice))
 }
 
-/// Whether a target that Pippin started used too little CPU time to have answered at all.
+/// Whether a target that Pippin started used too little CPU time to have answered.
 pub fn judge_missing(evidence: &Evidence) -> Option<Caveat> {
     let answers = evidence.measured()?.requests.completed;
     let usage = evidence.usage()?;
@@ -93,14 +93,14 @@ pub fn judge_missing(evidence: &Evidence) -> Option<Caveat> {
         )
     };
     let advice = "another process answers for it: look who holds its connections (`ss -tnp`)";
-    // Of a server that ran before, it is not sure which processes are its own.
+    // For a server that ran before, it is not certain which processes belong to it.
     let is_known = !evidence.record.proofs.is_empty() && !usage.unbilled;
     (is_known && answers >= FEWEST_ANSWERS && each_ns < LEAST_NS)
         .then(|| caveat("cpu_missing", Severity::Invalid, seen(), advice))
 }
 
-/// Whether CPU time of the target may be missing: children that nobody waits for, without a control
-/// group that knows of them.
+/// Whether some CPU time of the target may be missing, because its children are never waited for
+/// and no control group counts them.
 pub fn judge_unbilled(evidence: &Evidence) -> Option<Caveat> {
     let is_unbilled = evidence.record.usage.as_ref()?.unbilled;
     let seen = "a process of the target ignores the death of its children (SIGCHLD), and the kernel then bills their CPU time to nobody";

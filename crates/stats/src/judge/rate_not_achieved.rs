@@ -30,9 +30,9 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     ))
 }
 
-/// Where the rate changes: when answers began to fall behind, and at which rate.
+/// If the rate changes: when answers began to fall behind, and at which rate.
 fn since(evidence: &Evidence) -> Option<String> {
-    // Answers of walks that began say nothing of those that did not.
+    // Answers of walks that began say nothing about walks that did not.
     let stages = evidence.shape().filter(|_| evidence.profile().walk_steps.is_none())?;
     let mut missing = 0.0;
     for window in measured_windows(evidence.load()?) {
@@ -40,7 +40,7 @@ fn since(evidence: &Evidence) -> Option<String> {
         let to_ns = from_ns + window.duration_ns;
         let due = stages::due_between(stages, from_ns, to_ns);
         missing += due - window.completed as f64;
-        // Answers of one window may come in the next; those of more have piled up.
+        // Answers may come one window later. If more are missing, they have piled up.
         if due > 0.0 && missing > due {
             return Some(format!(
                 "; a second's worth of requests was without an answer after {:.0} s, at {} requests/s",
@@ -71,7 +71,7 @@ fn schedule_missed(evidence: &Evidence, offered: f64) -> Option<String> {
     })
 }
 
-/// Arrivals that were due in the measured part: requests, or walks, of which the first request may
+/// Arrivals that were due in the measured part: requests, or walks. The first request of a walk may
 /// still be under way at the end.
 fn scheduled(evidence: &Evidence) -> Option<f64> {
     let measured = evidence.measured()?;
@@ -163,7 +163,8 @@ mod tests {
         );
     }
 
-    /// 10,000 walks/s of 2 steps for 30 s: 1 % of all requests that are unsent are 2 % of the walks.
+    /// 10,000 walks/s of 2 steps for 30 s: if 1 % of all requests is unsent, that is 2 % of the
+    /// walks.
     #[test]
     fn walks_that_never_began_are_told_as_walks() {
         let walks = |unsent: u64| {

@@ -11,8 +11,8 @@ use crate::judge::run::{RunCaveats, note};
 /// The names of its caveats.
 pub const IDS: &[&str] = &["search_invalid", "search_unsettled"];
 
-/// Whether the search of a repetition could not be decided: its steps stayed INVALID although they
-/// were repeated, or the same rates held and missed.
+/// Whether the search of a repetition could not be decided: its steps stayed INVALID when repeated,
+/// or the same rates both held and missed.
 pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
     let mut targets: Vec<&TargetId> = Vec::new();
     for record in records.iter().filter(|record| record.spec.profile.is_search()) {

@@ -12,14 +12,14 @@ const FRACTION: f64 = 0.10;
 const FEWEST: u64 = 100;
 
 /// Whether the 99th percentile of the generator's own lag is above 1 ms and above a tenth of the
-/// median service time. The response time would not do: it holds the lag itself, so that the more a
-/// generator is behind, the longer it might be behind.
+/// median service time. The response time cannot be the measure: it includes the lag, so a later
+/// generator would be allowed to be later still.
 ///
 /// If the engine measured own lag, the wait for a free connection is not included, because the
-/// target causes it. A connection is free when the kernel has its answer: answers that lie unread
-/// are the generator's lateness.
+/// target causes it. A connection is free when the kernel has its answer: unread answers are the
+/// generator's lateness.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    // Where users do not think, `held` judges.
+    // If users do not think, `held` judges.
     if evidence.is_saturating() && evidence.held_ns().is_some() {
         return None;
     }
@@ -66,8 +66,8 @@ mod tests {
 
     #[test]
     fn a_generator_that_falls_behind_does_not_excuse_itself_by_its_own_backlog() {
-        // 1,000,000/s asked for, half of it sent: the last requests are due for 15 s before they
-        // are sent, and each is answered in 0.1 ms.
+        // 1,000,000/s asked for, half of them sent: the last requests are sent 15 s late, and each
+        // is answered in 0.1 ms.
         let mut behind = ExampleTrial::open(1_000_000.0).own_lag_ms(15_000.0).build();
         let spans = &mut behind.load.as_mut().unwrap().measured.spans;
         (spans.service_time, spans.response_time) = Default::default();

@@ -7,14 +7,14 @@ use crate::judge::evidence::{Evidence, caveat, whole};
 
 /// Closes per answer below which their cost does not show.
 const NEGLIGIBLE: f64 = 0.0001;
-/// A connection that was without a request for so long was closed because of that.
+/// A connection that was without requests for this long was closed because of that.
 const IDLE_NS: u64 = 100_000_000;
-/// How much longer the longest wait for a request may be than the shortest for both to be the same
-/// timeout: servers look for idle connections now and then.
+/// If the longest wait for a request is at most this many times the shortest, both are the same
+/// timeout: servers check for idle connections only now and then.
 const SAME_TIMEOUT: f64 = 1.2;
 
-/// Whether the server closed connections after complete answers, beyond what the profile itself
-/// causes: after how many requests, or after how long without one.
+/// Whether the server closed connections after complete answers, apart from closes that the profile
+/// causes. Says after how many requests, or after how long without one.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let measured = evidence.measured()?;
     let closed = measured.connections.closed_by_server;
@@ -104,7 +104,7 @@ mod tests {
         connections.idle_before_close_ns = Some((1_000_000_000, 1_900_000_000));
         let found = judged(judge, &record).unwrap();
         assert!(found.evidence.ends_with("after 1.00 s to 1.90 s without a request"), "{found:?}");
-        // One that says `Connection: close` with an answer is not idle.
+        // A connection whose answer says `Connection: close` is not idle.
         let connections = &mut record.load.as_mut().unwrap().measured.connections;
         (connections.idle_before_close_ns, connections.requests_before_close) =
             (Some((0, 2_000)), Some((100, 100)));

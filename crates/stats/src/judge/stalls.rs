@@ -1,4 +1,4 @@
-//! NOTE: the target stands still for a while again and again, as in garbage collections.
+//! NOTE: the target stalls again and again, as in garbage collections.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::load_result::Window;
 use pippin_model::units::{counted, format_ns};
@@ -7,27 +7,28 @@ use crate::judge::evidence::{Evidence, caveat};
 use crate::quantile::median;
 use crate::steady::measured_windows;
 
-/// A stall is so many times as long as the median answer takes.
+/// A stall takes at least this many times as long as the median answer.
 const TIMES_MEDIAN: f64 = 5.0;
-/// Shorter stalls are a scheduler's.
+/// Shorter stalls come from the scheduler.
 const SHORTEST_NS: f64 = 20e6;
 /// Fewest stalls that can be periodic.
 const FEWEST: f64 = 5.0;
-/// How far the longest answer of a window may be from the typical one for both to be the same stall.
+/// How far the longest answer of a window may differ from the typical one to count as the same
+/// stall.
 const ALIKE: f64 = 0.25;
-/// The part of the windows with a stall that must be alike: a slice may begin within one.
+/// The part of the windows with a stall that must be alike. A slice may begin during one.
 const MOST_ALIKE: f64 = 0.75;
-/// The part of the windows in which a stall is due that must have one.
+/// The part of the windows with an expected stall that must have one.
 const MOST_WINDOWS: f64 = 0.8;
-/// A stall is between half of the typical length and the whole.
+/// The shortest stall, as a part of the typical length.
 const AT_LEAST: f64 = 0.5;
 
-/// Stalls that return.
+/// Repeated stalls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stalls {
     /// How often one was seen.
     pub count: u64,
-    /// From one to the next on average, nanoseconds.
+    /// The average time from one to the next, in nanoseconds.
     pub period_ns: u64,
     /// How long one lasts, nanoseconds.
     pub length_ns: u64,
@@ -46,17 +47,17 @@ impl Stalls {
     }
 }
 
-/// Whether nearly every second has its stall, each of the same length.
+/// Whether nearly every second has a stall of the same length.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let stalls = of(evidence)?;
     let advice = "look for garbage collections, flushes or timers of that period, and for a CPU quota of its container (cpu.max)";
     Some(caveat("stalls", Severity::Note, stalls.words(), advice))
 }
 
-/// The stalls of a closed loop. Each catches the requests of all connections once, so that the
-/// requests it made long, divided by the connections, are the stalls. `None` where there are too
-/// few, where they differ in length, or where windows lack them: a window that is shorter than the
-/// period, as slices are, has one as often as it is long.
+/// The stalls of a closed loop. Each stall delays the requests of all connections once. So the
+/// number of stalls is the number of delayed requests divided by the connections. `None` if there
+/// are too few, if their lengths differ, or if windows lack them. A window shorter than the period,
+/// such as a slice, has a stall with a chance in proportion to its length.
 #[must_use]
 pub fn of(evidence: &Evidence) -> Option<Stalls> {
     if !evidence.is_saturating() {
@@ -97,7 +98,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A load of 10 connections in 100 windows of 400 ms, of which these have a stall of so many ms.
+    /// A load of 10 connections in 100 windows of 400 ms. `stalls` has the windows with a stall and
+    /// its length in ms.
     fn with(stalls: &[(usize, u64)]) -> TrialRecord {
         let mut record = ExampleTrial::hello().connections(10).build();
         let load = record.load.as_mut().unwrap();

@@ -1,16 +1,16 @@
-//! SUSPECT: short spans that end when the generator read the answer, not when it arrived.
+//! SUSPECT: short spans that end when the generator read the answer, not when the answer arrived.
 use pippin_model::caveat::{Caveat, Severity};
 use pippin_model::units::format_ns;
 
 use crate::judge::evidence::{Evidence, caveat, percent};
 
-/// Above this median of the service time, the generator's own wake-ups are small beside it.
+/// Above this median of the service time, the generator's own wake-ups do not matter.
 const LONG_NS: u64 = 1_000_000;
-/// Up to this share of answers without a stamp no quantile that is shown moves.
+/// Up to this share of answers without a stamp, the shown quantiles do not change.
 const FEW: f64 = 0.001;
 
 /// Whether more than 0.1 % of the answers have no arrival stamp of the kernel, while the median of
-/// the service time is below 1 ms. Records from before the stamps say nothing of them.
+/// the service time is below 1 ms. Records from before the stamps are not judged.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let measured = evidence.measured()?;
     let all = measured.stamps.kernel + measured.stamps.user_space;

@@ -22,8 +22,9 @@ pub(crate) fn parts(evidence: &Evidence) -> Option<Vec<(&'static str, f64)>> {
     let sum = |histogram: &Histogram| histogram.mean_ns().unwrap_or(0.0) * histogram.count() as f64;
     let (connect, tls, headers, body) =
         (sum(&spans.connect), sum(&spans.tls), sum(&spans.headers), sum(&spans.body));
-    // The lag includes connecting where each request has its own connection, and what the generator
-    // holds, of which a response time of users who wait for their answers has nothing.
+    // The lag includes connecting if each request has its own connection. It also includes the time
+    // that the generator holds, which is not in the response time of users who wait for their
+    // answers.
     let held = if evidence.own_lag_ns().is_some() { sum(&spans.own_lag) } else { 0.0 };
     let waiting = (sum(&spans.send_lag) - held - connect - tls).max(0.0);
     let total = waiting + connect + tls + headers + body;

@@ -3,7 +3,7 @@ use pippin_model::caveat::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat};
 
-/// Whether a target of a run was measured without any proof, as one that the command line gives.
+/// Whether a target of a run was measured without any proof, as one from the command line is.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     evidence.measured()?;
     let is_unproved = evidence.context.may_be_unproved && evidence.record.proofs.is_empty();

@@ -4,7 +4,7 @@ use pippin_model::caveat::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat, percent, whole};
 
-/// The names of the upstream's counts in the trial's record: of the calls by GET that it answered, and of
+/// The names of the upstream's counts in the trial's record: of GET calls that it answered, and of
 /// all calls that came.
 const ANSWERED_CALLS: &str = "upstream_answered";
 const UPSTREAM_CALLS: &str = "upstream_calls";
@@ -18,7 +18,7 @@ const UPSTREAM_CALLS: &str = "upstream_calls";
 /// target that shares calls among many waiting requests may look right.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let services = &evidence.record.services;
-    // Older records have no more than the calls that came.
+    // Older records only have the count of all calls that came.
     let calls = *services.get(ANSWERED_CALLS).or_else(|| services.get(UPSTREAM_CALLS))?;
     let load = evidence.load().filter(|load| !load.windows.is_empty())?;
     let good: u64 = load.windows.iter().map(|window| window.good).sum();
@@ -43,8 +43,8 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     })
 }
 
-/// Requests of the previous step of a sweep or a search that the target may still be serving. They
-/// are no more than the connections.
+/// Requests of the previous step of a sweep or a search that the target may still be serving. There
+/// are at most as many as connections.
 fn stragglers(evidence: &Evidence) -> u64 {
     if evidence.record.spec.step.is_none() {
         0

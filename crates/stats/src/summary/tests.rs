@@ -114,8 +114,7 @@ fn a_target_that_did_not_keep_up_has_no_rank_however_fast_its_answers_are() {
         late.caveats = judge_trial(&late, &Context::default());
         records.push(late);
     }
-    // Within every limit of the judges, although more than 1 % of its requests were not
-    // answered.
+    // Within every limit of the judges, although more than 1 % of its requests were not answered.
     let backlog =
         |_| ExampleTrial::open(10_000.0).target("c/c").response_ms(0.5).censored(9_000).build();
     records.extend((0..3).map(backlog));
